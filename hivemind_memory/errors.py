@@ -1,0 +1,77 @@
+"""Everything that can go wrong, and the next thing to try.
+
+HivemindError
+├── UsageError            the question itself is wrong (a path, a setting, a number)
+│   ├── NotePathError     the name is not a plain relative Markdown name
+│   └── ConfigError       config.json or the environment holds a value of no use
+├── NoteNotFoundError     there is no note of that name
+├── NotSavedError         nothing was saved; the notes are as they were
+├── IndexUnusableError    the index cannot be used; the notes are untouched
+│   ├── IndexBusyError    another process held the index for longer than we waited
+│   ├── IndexDamagedError SQLite says that the file is not a sound database
+│   └── IndexTooNewError  a newer version of this program made the index
+└── EmbeddingError        no vector came back; text search goes on without
+    ├── EmbeddingRefusedError   the provider said no (key, model, quota): retrying is useless
+    └── EmbeddingInvalidError   what came back is not a usable vector
+"""
+
+from __future__ import annotations
+
+
+class HivemindError(Exception):
+    """Base of all errors that a caller may want to catch.
+
+    ``str(error)`` says in one sentence what is true now; ``hint`` what to do next.
+    """
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+class UsageError(HivemindError):
+    """The request itself is wrong; nothing was read or written."""
+
+
+class NotePathError(UsageError):
+    """The name is not a plain relative name of a Markdown file inside the folder."""
+
+
+class ConfigError(UsageError):
+    """A setting has a value that cannot be used."""
+
+
+class NoteNotFoundError(HivemindError):
+    """There is no note of that name."""
+
+
+class NotSavedError(HivemindError):
+    """Nothing was saved: the notes are as they were before the call."""
+
+
+class IndexUnusableError(HivemindError):
+    """The index cannot be used now; no note was touched."""
+
+
+class IndexBusyError(IndexUnusableError):
+    """Another process held the index for longer than we waited."""
+
+
+class IndexDamagedError(IndexUnusableError):
+    """SQLite says that the index file is not a sound database."""
+
+
+class IndexTooNewError(IndexUnusableError):
+    """A newer version of this program made the index."""
+
+
+class EmbeddingError(HivemindError):
+    """No vector came back; text search goes on without."""
+
+
+class EmbeddingRefusedError(EmbeddingError):
+    """The provider said no (key, model, quota): asking again changes nothing."""
+
+
+class EmbeddingInvalidError(EmbeddingError):
+    """What came back is not a usable vector; it was not stored."""

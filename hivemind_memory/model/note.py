@@ -1,0 +1,84 @@
+"""What a note is made of: where it lies, its entries, its chunks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+TYPE_CHECKING = False  # typing costs milliseconds on the way to a cold answer
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class NotePath(str):
+    """A note's place relative to the notes folder, with forward slashes.
+
+    Made only by ``notes.paths.parse_note_path`` (from outside) and by the listing of
+    the folder (from inside), so whoever holds one need not check it again.
+    """
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provenance:
+    """Who wrote an entry and when, as its comment line says."""
+
+    id: str
+    """ULID of the entry."""
+
+    at: str
+    """Time of writing, ISO 8601 with the offset of the writer's clock."""
+
+    by: str = ""
+    """Agent or person; empty when unknown."""
+
+    session: str = ""
+    """The agent's own name for its session; empty when unknown."""
+
+    source: str = "agent"
+    """human, agent, tool or external."""
+
+    is_forgotten: bool = False
+    """The entry was forgotten: its lines stay, no search shows them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chunk:
+    """Whole lines of one note: the unit that is indexed and found."""
+
+    headings: tuple[str, ...]
+    """Headings above the text, outermost first; empty before the first heading."""
+
+    first_line: int
+    """Number of the first line, from 1."""
+
+    last_line: int
+    """Number of the last line, itself included."""
+
+    text: str
+    """The lines as they stand in the note, without the last newline."""
+
+    body: str
+    """What is searched and embedded: the text without front matter, without the
+    comment lines of entries, and with the overlap of the chunk before it."""
+
+    provenance: Provenance | None = None
+    """The entry that the chunk belongs to; None for text that a person wrote."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """One Markdown file, parsed: never wrong, whatever its bytes are."""
+
+    path: NotePath
+    chunks: tuple[Chunk, ...]
+    """In order of lines, disjoint, covering every line of the file."""
+
+    front_matter: Mapping[str, object] = field(default_factory=dict)
+    """Parsed YAML; empty when there is none or it does not parse."""
+
+    has_broken_front_matter: bool = False
+    """The file opens a front matter that does not parse: it is searched as plain
+    text and never rewritten."""
+
+    line_count: int = 0

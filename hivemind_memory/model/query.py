@@ -1,0 +1,141 @@
+"""A question, and the settings that shape its answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """What a person or an agent asks."""
+
+    text: str
+    """Any text at all; it never has to follow a syntax."""
+
+    max_results: int = 10
+    """At most so many hits, at least 1."""
+
+    min_score: float | None = None
+    """Relevance in 0..1 that a hit must have; None: as the settings say."""
+
+    should_explain: bool = False
+    """Each hit says how its score came about."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchSettings:
+    """How hits are found, fused, weighed and cut. Every field is a key of config.json."""
+
+    min_score: float = 0.3
+    """Relevance, before age and importance, under which a candidate is not a hit."""
+
+    fusion: str = "standardised"
+    """standardised, weighted or rrf."""
+
+    vector_weight: float = 0.35
+    """Share of the vector lane in ``standardised`` fusion, 0..1."""
+
+    half_life_days: float = 69.3147
+    """Days after which age has halved what it may take: ln 2 / 0.01, the seed's rate."""
+
+    decay_floor: float = 0.9
+    """The least that age leaves of a score, 0..1; 0 is the seed's unbounded decay."""
+
+    diversity: bool = False
+    """Maximal marginal relevance over the hits."""
+
+    diversity_lambda: float = 0.7
+    """Share of relevance against novelty, 0..1, where ``diversity`` is on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """One summand or factor of a score, as ``--explain`` shows it."""
+
+    name: str
+    """words, vectors, age, importance …"""
+
+    value: float
+    """What it adds to the score; all parts of a hit add up to it."""
+
+    note: str = ""
+    """The figures behind it, for a person."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """One chunk, or several that overlap, as the caller gets it."""
+
+    path: str
+    start_line: int
+    end_line: int
+    score: float
+    """Relevance times age and importance, 0..1; hits come in descending order of it."""
+
+    relevance: float
+    """What ``min_score`` judged, 0..1."""
+
+    snippet: str
+    """The lines as they stand in the note."""
+
+    headings: tuple[str, ...] = ()
+    date: str = ""
+    """Day of the entry, ISO 8601; empty when nothing tells it."""
+
+    lanes: tuple[str, ...] = ()
+    """words, vectors or both."""
+
+    parts: tuple[Part, ...] = ()
+    """Empty unless the query asked for an explanation; else they add up to the score."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cut:
+    """How many candidates did not become hits, and why."""
+
+    below_min_score: int = 0
+    overlapping: int = 0
+    near_copies: int = 0
+    over_limit: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchReport:
+    """How strong the answer is."""
+
+    mode: str
+    """hybrid, keyword, or off."""
+
+    reason: str
+    """Why not hybrid; empty when it is. Why nothing was found, when nothing was."""
+
+    is_fresh: bool
+    """Every change finished before the question is in the answer."""
+
+    stale_notes: int = 0
+    """Notes that changed and are not yet indexed; 0 when fresh."""
+
+    skipped_notes: int = 0
+    """Files that could not be read; ``hm status`` names them."""
+
+    pending_vectors: int = 0
+    """Chunks that have no vector yet."""
+
+    lanes: tuple[str, ...] = ()
+    ignored_terms: int = 0
+    """Terms of the question beyond the first 64 that count."""
+
+    suggestions: tuple[str, ...] = ()
+    """Words of the memory near to words of the question that it does not have."""
+
+    cut: Cut = field(default_factory=Cut)
+    warnings: tuple[str, ...] = ()
+    took_ms: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchAnswer:
+    """Hits, best first, and how strong the answer is."""
+
+    hits: tuple[Hit, ...]
+    report: SearchReport
