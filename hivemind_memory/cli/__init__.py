@@ -1,0 +1,1 @@
+"""A door: turns a command line into one call, and its result into text."""

@@ -1,0 +1,1 @@
+"""The ground: texts to vectors, through a provider that was chosen."""

@@ -1,0 +1,1 @@
+"""The middle: all that is derived from notes and can be made again."""

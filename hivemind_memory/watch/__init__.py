@@ -1,0 +1,1 @@
+"""A room: keeps the index in step with the folder while people edit it."""
