@@ -4,6 +4,7 @@ HivemindError
 ├── UsageError            the question itself is wrong (a path, a setting, a number)
 │   ├── NotePathError     the name is not a plain relative Markdown name
 │   └── ConfigError       config.json or the environment holds a value of no use
+├── NotesMissingError     there is no folder of notes
 ├── NoteNotFoundError     there is no note of that name
 ├── NotSavedError         nothing was saved; the notes are as they were
 ├── IndexUnusableError    the index cannot be used; the notes are untouched
@@ -11,8 +12,9 @@ HivemindError
 │   ├── IndexDamagedError SQLite says that the file is not a sound database
 │   └── IndexTooNewError  a newer version of this program made the index
 └── EmbeddingError        no vector came back; text search goes on without
-    ├── EmbeddingRefusedError   the provider said no (key, model, quota): retrying is useless
+    ├── EmbeddingRefusedError   the provider said no: retrying is useless
     └── EmbeddingInvalidError   what came back is not a usable vector
+        └── EmbeddingTooLongError   a text is longer than the model takes
 """
 
 from __future__ import annotations
@@ -41,6 +43,10 @@ class ConfigError(UsageError):
     """A setting has a value that cannot be used."""
 
 
+class NotesMissingError(HivemindError):
+    """There is no folder of notes yet, or it is not there now."""
+
+
 class NoteNotFoundError(HivemindError):
     """There is no note of that name."""
 
@@ -66,7 +72,17 @@ class IndexTooNewError(IndexUnusableError):
 
 
 class EmbeddingError(HivemindError):
-    """No vector came back; text search goes on without."""
+    """No vector came back; text search goes on without.
+
+    ``retry_after_s`` is how many seconds the provider asks us to wait; None: it did
+    not say.
+    """
+
+    def __init__(
+        self, message: str, *, hint: str = "", retry_after_s: float | None = None
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.retry_after_s = retry_after_s
 
 
 class EmbeddingRefusedError(EmbeddingError):
@@ -75,3 +91,7 @@ class EmbeddingRefusedError(EmbeddingError):
 
 class EmbeddingInvalidError(EmbeddingError):
     """What came back is not a usable vector; it was not stored."""
+
+
+class EmbeddingTooLongError(EmbeddingInvalidError):
+    """A text is longer than the model takes; a shorter one may pass."""

@@ -6,7 +6,7 @@ from typing import Protocol
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
 
 class Embedder(Protocol):
@@ -14,8 +14,11 @@ class Embedder(Protocol):
 
     @property
     def fingerprint(self) -> str:
-        """Name of all that shapes a vector: provider, address, model, asked dimensions,
-        prefixes, normalisation. Vectors are compared only within one fingerprint."""
+        """Name of all that shapes a vector.
+
+        That is provider, address, model, asked dimensions, prefixes, normalisation.
+        Vectors are compared only within one fingerprint.
+        """
         ...
 
     def embed_documents(self, texts: Sequence[str]) -> list[bytes]:
@@ -26,15 +29,51 @@ class Embedder(Protocol):
 
         Raises:
             EmbeddingRefusedError: The provider said no; asking again is useless.
-            EmbeddingInvalidError: A vector was missing, not finite, zero, or of a length
-                other than its neighbours'. None of the batch may be stored.
+            EmbeddingInvalidError: A vector was missing, not finite, zero, or of another
+                length than its neighbours'. None of the batch may be stored.
             EmbeddingError: It could not be reached, or not in time.
         """
         ...
 
     def embed_query(self, text: str, *, timeout_s: float) -> bytes:
-        """Return the vector of a question, as ``embed_documents`` does, within *timeout_s*
-        seconds, with no second try."""
+        """Return the vector of a question, as ``embed_documents`` does.
+
+        Within *timeout_s* seconds, and with no second try.
+        """
+        ...
+
+
+class VectorStore(Protocol):
+    """Where vectors are kept, and which texts have none yet: the index.
+
+    A text is named by its hash: SHA-256 of its UTF-8 bytes, hexadecimal. Each method is
+    one short transaction of its own; none is open while a provider is asked.
+    """
+
+    def pending_texts(self, fingerprint: str, limit: int) -> list[tuple[str, str]]:
+        """Return at most *limit* (hash, text) that have no vector in that space.
+
+        No hash twice; the same order as long as nothing is stored.
+        """
+        ...
+
+    def count_pending(self, fingerprint: str) -> int:
+        """Return how many texts have no vector in that space."""
+        ...
+
+    def cached(self, fingerprint: str, hashes: Collection[str]) -> dict[str, bytes]:
+        """Return hash -> vector for those that were paid for earlier."""
+        ...
+
+    def dims(self, fingerprint: str) -> int | None:
+        """Return how many numbers a vector of that space has; None while empty."""
+        ...
+
+    def store(self, fingerprint: str, dims: int, vectors: Mapping[str, bytes]) -> None:
+        """Keep hash -> vector, all of *dims* numbers; afterwards none of them pends.
+
+        A hash that no text has any more is kept in the cache all the same.
+        """
         ...
 
 

@@ -24,7 +24,7 @@ class Query:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchSettings:
-    """How hits are found, fused, weighed and cut. Every field is a key of config.json."""
+    """How hits are found, fused, weighed and cut: each a key of config.json."""
 
     min_score: float = 0.3
     """Relevance, before age and importance, under which a candidate is not a hit."""
@@ -32,11 +32,11 @@ class SearchSettings:
     fusion: str = "standardised"
     """standardised, weighted or rrf."""
 
-    vector_weight: float = 0.35
+    vector_weight: float = 0.4
     """Share of the vector lane in ``standardised`` fusion, 0..1."""
 
     half_life_days: float = 69.3147
-    """Days after which age has halved what it may take: ln 2 / 0.01, the seed's rate."""
+    """Days after which age has taken half of what it may take: ln 2 / 0.01."""
 
     decay_floor: float = 0.9
     """The least that age leaves of a score, 0..1; 0 is the seed's unbounded decay."""
@@ -86,7 +86,7 @@ class Hit:
     """words, vectors or both."""
 
     parts: tuple[Part, ...] = ()
-    """Empty unless the query asked for an explanation; else they add up to the score."""
+    """Empty unless the query asked for them; they add up to the score."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,10 +107,13 @@ class SearchReport:
     """hybrid, keyword, or off."""
 
     reason: str
-    """Why not hybrid; empty when it is. Why nothing was found, when nothing was."""
+    """Why not hybrid; empty when it is."""
 
     is_fresh: bool
     """Every change finished before the question is in the answer."""
+
+    why_empty: str = ""
+    """Why nothing was found; empty when something was."""
 
     stale_notes: int = 0
     """Notes that changed and are not yet indexed; 0 when fresh."""

@@ -1,0 +1,1 @@
+"""Programs that measure: run them from the project's folder with ``python -m``."""

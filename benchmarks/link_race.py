@@ -1,0 +1,140 @@
+"""Swap a folder and a note for links while both are read: does anything lead out?
+
+    python -m benchmarks.link_race --seconds 60
+
+Prints how often was read and written and what came back; exits 1 if a single answer came
+from outside.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hivemind_memory.errors import HivemindError
+from hivemind_memory.model.note import NotePath
+from hivemind_memory.notes.folder import NotesFolder
+from hivemind_memory.notes.open_note import OpenNote
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+NOTE = NotePath("a/b.md")
+INSIDE = b"inside"
+SWAP = """
+import os, sys
+os.chdir(sys.argv[1])
+print("ready", flush=True)
+while True:
+    os.rename("a", "kept")
+    os.symlink("../outside", "a")
+    os.unlink("a")
+    os.rename("kept", "a")
+    os.rename("a/b.md", "a/kept.md")
+    os.symlink("../../outside/b.md", "a/b.md")
+    os.rename("a/kept.md", "a/b.md")
+"""
+
+
+@dataclass(slots=True)
+class Seen:
+    """What came back, and how often."""
+
+    answers: Counter[str] = field(default_factory=Counter)
+    escapes: list[str] = field(default_factory=list)
+
+    @property
+    def tries(self) -> int:
+        return self.answers.total()
+
+
+def race(home: Path, *, seconds: float) -> Seen:
+    """Read, list and open for appending while another process swaps links."""
+    (home / "root/a").mkdir(parents=True)
+    (home / "root" / NOTE).write_bytes(INSIDE)
+    outside = home / "outside"
+    outside.mkdir()
+    (outside / "b.md").write_bytes(b"outside")
+    inode = (outside / "b.md").stat().st_ino
+    folder, seen = NotesFolder(str(home / "root")), Seen()
+    with _swapping(home / "root"):
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            for _ in range(100):
+                _read(folder, seen)
+                _list(folder, inode, seen)
+                _open(folder, inode, seen)
+    if (outside / "b.md").read_bytes() != b"outside" or len(
+        list(outside.iterdir())
+    ) > 1:
+        seen.escapes.append("wrote outside")
+    return seen
+
+
+@contextlib.contextmanager
+def _swapping(root: Path) -> Iterator[None]:
+    """Swap links in a process of its own."""
+    command = [sys.executable, "-c", SWAP, str(root)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        try:
+            yield
+        finally:
+            process.kill()
+
+
+def _read(folder: NotesFolder, seen: Seen) -> None:
+    try:
+        data = folder.read(NOTE)[0]
+    except HivemindError as error:
+        seen.answers[f"read: {type(error).__name__}"] += 1
+        return
+    seen.answers["read: inside"] += 1
+    if data != INSIDE:
+        seen.escapes.append(f"read {data!r}")
+
+
+def _list(folder: NotesFolder, outside_inode: int, seen: Seen) -> None:
+    stamps = folder.stamps()
+    seen.answers[f"list: {len(stamps)} notes"] += 1
+    if any(stamp[3] == outside_inode for stamp in stamps.values()):
+        seen.escapes.append(f"listed {stamps}")
+
+
+def _open(folder: NotesFolder, outside_inode: int, seen: Seen) -> None:
+    try:
+        note = OpenNote.find(folder, NOTE)
+    except OSError as error:
+        seen.answers[f"open: {type(error).__name__}"] += 1
+        return
+    if note is None:
+        seen.answers["open: not there"] += 1
+        return
+    with contextlib.closing(note):
+        seen.answers["open: inside"] += 1
+        if note.stamp()[3] == outside_inode:
+            seen.escapes.append("opened what is outside")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seconds", type=float, default=60)
+    with tempfile.TemporaryDirectory() as home:
+        seen = race(Path(home), seconds=parser.parse_args().seconds)
+    for answer, count in sorted(seen.answers.items()):
+        print(f"{count:10,}  {answer}")
+    print(f"{seen.tries:10,}  tries, {len(seen.escapes)} outside")
+    return 1 if seen.escapes else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

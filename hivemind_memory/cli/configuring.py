@@ -1,0 +1,163 @@
+"""The commands that show and change options: config list, get, set, unset, path."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from difflib import get_close_matches
+
+from hivemind_memory import wiring
+from hivemind_memory.cli.as_json import print_json
+from hivemind_memory.cli.escape import on_one_line
+from hivemind_memory.cli.streams import (
+    is_terminal,
+    read_stdin,
+    write_data,
+    write_talk,
+)
+from hivemind_memory.config import CONFIG_NAME, Option, options, read_config, resolve
+from hivemind_memory.config.file import remove_option, write_option
+from hivemind_memory.config.values import allowed_values, parse_value
+from hivemind_memory.errors import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hivemind_memory.cli.parse import Request
+
+
+def list_options(request: Request) -> int:
+    """Show every option, its value and where that is from."""
+    file = read_config(_config_path())
+    settings, origins = resolve(file, os.environ)
+    table = options()
+    if request.values["json"]:
+        entries = [
+            {
+                "name": name,
+                "value": _shown(option, getattr(settings, name)),
+                "origin": origins[name],
+                "default": _shown(option, option.default),
+                "description": option.description,
+            }
+            for name, option in table.items()
+        ]
+        print_json(
+            {
+                "path": file.path,
+                "options": entries,
+                "unknown_keys": settings.unknown_keys,
+            }
+        )
+        return 0
+    rows = [
+        (name, _text(_shown(option, getattr(settings, name))), origins[name])
+        for name, option in table.items()
+    ]
+    _print_rows(rows)
+    if settings.unknown_keys:
+        names = ", ".join(map(on_one_line, settings.unknown_keys))
+        write_talk(f"kept in {file.path} and not known to this version: {names}\n")
+    return 0
+
+
+def get(request: Request) -> int:
+    """Print one value."""
+    option = _option(request.values["key"])
+    settings, origins = resolve(read_config(_config_path()), os.environ)
+    value = _shown(option, getattr(settings, option.name))
+    if request.values["json"]:
+        origin = origins[option.name]
+        print_json({"name": option.name, "value": value, "origin": origin})
+    else:
+        write_data(f"{_text(value)}\n")
+    return 0
+
+
+def set_option(request: Request) -> int:
+    """Write one value into config.json."""
+    option = _option(request.values["key"])
+    text = request.values["value"]
+    if text == "-":
+        text = read_stdin().strip()
+    try:
+        value = parse_value(option, text)
+    except ValueError:
+        message = f"{option.name} is {allowed_values(option)}."
+        raise UsageError(message, hint=option.description) from None
+    path = _config_path()
+    write_option(path, option.name, value)
+    shown = _text(_shown(option, value))
+    write_talk(f"{option.name} is now {on_one_line(shown)} in {on_one_line(path)}\n")
+    for variable in option.env:
+        if os.environ.get(variable):
+            write_talk(f"but {variable} is set, and wins over the file\n")
+    return 0
+
+
+def unset(request: Request) -> int:
+    """Take one option out of config.json."""
+    key = _bare(request.values["key"])
+    path = _config_path()
+    # Also a key that this version does not know: how else would it go away?
+    if key not in read_config(path).memory:
+        option = _option(key)
+        write_talk(f"{option.name} was not set in {on_one_line(path)}\n")
+        return 0
+    remove_option(path, key)
+    write_talk(f"{on_one_line(key)} is no longer set in {on_one_line(path)}\n")
+    return 0
+
+
+def path(request: Request) -> int:  # noqa: ARG001 - all commands have one shape
+    """Print where config.json lies."""
+    write_data(f"{_config_path()}\n")
+    return 0
+
+
+def _config_path() -> str:
+    """Return the place of config.json, whether it is there or not."""
+    return os.path.join(wiring.resolve_home(None), CONFIG_NAME)
+
+
+def _bare(key: str) -> str:
+    """Return a key as options are called, also when it came with its section."""
+    return key.removeprefix("memory.")
+
+
+def _option(key: str) -> Option:
+    """Return the option called *key*.
+
+    Raises:
+        UsageError: There is none; the hint names what is near.
+    """
+    table = options()
+    name = _bare(key)
+    if name in table:
+        return table[name]
+    near = get_close_matches(name.lower().replace("-", "_"), table, n=3, cutoff=0.5)
+    message = f"There is no option {key}."
+    hint = f"Did you mean {', '.join(near)}?" if near else "`hm config` lists them all."
+    raise UsageError(message, hint=hint)
+
+
+def _shown(option: Option, value: object) -> object:
+    """Return a value as it may be shown: of a secret, only whether it is set."""
+    return ("set" if value else "not set") if option.is_secret else value
+
+
+def _text(value: object) -> str:
+    """Return a value as it is typed after ``hm config set KEY``."""
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _print_rows(rows: list[tuple[str, str, str]]) -> None:
+    """Print name, value and origin."""
+    if is_terminal(sys.stdout):
+        from hivemind_memory.cli.terminal import options_text
+
+        write_data(options_text(rows))
+        return
+    write_data(
+        "".join(f"{name}\t{on_one_line(value)}\t{come}\n" for name, value, come in rows)
+    )

@@ -1,0 +1,83 @@
+"""The commands that read: search, get, list."""
+
+from __future__ import annotations
+
+from hivemind_memory import wiring
+from hivemind_memory.cli import render
+from hivemind_memory.cli.streams import read_stdin, typed_text
+from hivemind_memory.errors import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hivemind_memory.cli.parse import Request
+
+
+def search(request: Request) -> int:
+    """Answer a question."""
+    from hivemind_memory.model.query import Query
+
+    values = request.values
+    words = values["query"]
+    question = _from_stdin() if words == ("-",) else typed_text(" ".join(words))
+    with wiring.open_memory(memory_dir=request.memory_dir) as memory:
+        query = Query(
+            text=question,
+            max_results=values["max_results"] or memory.settings.max_results,
+            min_score=values["min_score"],
+            should_explain=values["explain"],
+        )
+        answer = memory.search(query)
+    render.show_answer(answer, question, as_json=values["json"])
+    return 1 if values["fail_empty"] and not answer.hits else 0
+
+
+def get(request: Request) -> int:
+    """Print a note or some of its lines."""
+    values = request.values
+    path, first, count = split_place(values["path"])
+    if first and (values["from"] is not None or values["lines"] is not None):
+        message = "PATH names its lines already."
+        raise UsageError(message, hint="Leave out --from and --lines, or the numbers.")
+    first = first or values["from"] or 1
+    count = values["lines"] if count is None else count
+    with wiring.open_memory(memory_dir=request.memory_dir) as memory:
+        passage = memory.read(path, first_line=first, line_count=count)
+    render.show_passage(passage, as_json=values["json"])
+    return 0
+
+
+def list_notes(request: Request) -> int:
+    """List all notes."""
+    with wiring.open_memory(memory_dir=request.memory_dir) as memory:
+        notes = memory.list()
+    render.show_notes(notes, as_json=request.values["json"])
+    return 0
+
+
+def split_place(place: str) -> tuple[str, int, int | None]:
+    """Return path, first line and number of lines of a place as a search prints it.
+
+    Without numbers the first line is 0 and the number of lines None.
+
+    >>> split_place("deploy.md:12-18"), split_place("a.md:7"), split_place("b.md")
+    (('deploy.md', 12, 7), ('a.md', 7, 1), ('b.md', 0, None))
+    """
+    path, _, lines = place.rpartition(":")
+    first, dash, last = lines.partition("-")
+    if not path or not _is_number(first) or (dash and not _is_number(last)):
+        return place, 0, None
+    start, end = int(first), int(last or first)
+    if start < 1 or end < start:
+        message = f"{lines} is not a range of lines."
+        raise UsageError(message, hint="Lines count from 1, as in deploy.md:12-18.")
+    return path, start, end - start + 1
+
+
+def _is_number(text: str) -> bool:
+    """Whether *text* is a line number."""
+    return text.isascii() and text.isdigit() and len(text) < 10
+
+
+def _from_stdin() -> str:
+    """Return the question that somebody pipes in."""
+    return read_stdin().strip()

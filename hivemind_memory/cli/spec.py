@@ -1,0 +1,368 @@
+"""What ``hm`` understands, as data: every command, argument and option once.
+
+The quick parser (``parse``), the typer application (``app``) and ``docs/cli.md`` are
+made from this table, so they cannot disagree about a name, a type or a bound.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False  # typing costs milliseconds on the way to a cold answer
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# Plain classes and not dataclasses, for speed: the table is read before every answer.
+
+
+class Argument:
+    """A word that is known by its place."""
+
+    __slots__ = ("completes", "description", "is_many", "is_required", "name")
+
+    def __init__(
+        self,
+        name: str,
+        description: str,
+        *,
+        is_required: bool = True,
+        is_many: bool = False,
+        completes: str = "",
+    ) -> None:
+        self.name = name
+        self.description = description
+        self.is_required = is_required
+        self.is_many = is_many
+        self.completes = completes
+        """What the shell offers: ``notes``, ``options`` or nothing."""
+
+
+class Flag:
+    """A word that begins with a dash."""
+
+    __slots__ = (
+        "choices",
+        "description",
+        "high",
+        "kind",
+        "low",
+        "metavar",
+        "name",
+        "names",
+    )
+
+    def __init__(
+        self,
+        names: tuple[str, ...],
+        kind: str,
+        description: str,
+        *,
+        metavar: str = "",
+        low: float | None = None,
+        high: float | None = None,
+        choices: tuple[str, ...] = (),
+    ) -> None:
+        self.names = names
+        """As typed, the long one last."""
+        self.kind = kind
+        """``flag`` takes no value; ``int``, ``float`` and ``text`` take one."""
+        self.description = description
+        self.metavar = metavar
+        self.low = low
+        self.high = high
+        self.choices = choices
+        self.name = names[-1].lstrip("-").replace("-", "_")
+        """Key of its value; None when it was not given, False for a ``flag``."""
+
+
+class Command:
+    """One thing that ``hm`` does."""
+
+    __slots__ = (
+        "arguments",
+        "description",
+        "examples",
+        "flags",
+        "name",
+        "panel",
+        "summary",
+        "verb",
+    )
+
+    def __init__(
+        self,
+        name: str,
+        verb: str,
+        summary: str,
+        *,
+        panel: str,
+        description: str = "",
+        arguments: tuple[Argument, ...] = (),
+        flags: tuple[Flag, ...] = (),
+        examples: tuple[str, ...] = (),
+    ) -> None:
+        self.name = name
+        """As typed; two words for a command in a group."""
+        self.verb = verb
+        """``module:function`` that does it, below this package."""
+        self.summary = summary
+        """One sentence, for the list of commands."""
+        self.panel = panel
+        """Heading under which the list shows it."""
+        self.description = description
+        """What else a reader of its help must know."""
+        self.arguments = arguments
+        self.flags = flags
+        self.examples = examples
+
+
+MEMORY_DIR = Flag(
+    ("--memory-dir",),
+    "text",
+    "Folder with the notes, instead of memory/ in the home folder.",
+    metavar="FOLDER",
+)
+_JSON = Flag(("--json",), "flag", "Print JSON, complete and for programs.")
+_FILE = Argument(
+    "path", "Name of a note, such as global.md or projects/site.md.", completes="notes"
+)
+_KEY = Argument("key", "Name of an option, such as min_score.", completes="options")
+
+PANELS = FIND, WRITE, KEEP, SET = ("Find", "Write", "Keep in order", "Set up")
+"""Headings of the list of commands, in order."""
+
+COMMANDS: tuple[Command, ...] = (
+    Command(
+        "init",
+        "starting:init",
+        "Make the notes folder and a first note; safe to repeat.",
+        panel=SET,
+        description="Nothing that exists is changed: what is there is left as it is.",
+    ),
+    Command(
+        "write",
+        "writing:write",
+        "Add an entry to a note; today's note unless --file names one.",
+        panel=WRITE,
+        description=(
+            "The text is appended with a comment line that says who wrote it and when."
+            " Several words are joined by spaces; with no words, or with -, the text"
+            " is read from standard input. When it has answered, the entry is on the"
+            " disk."
+        ),
+        arguments=(
+            Argument("content", "What to remember.", is_required=False, is_many=True),
+        ),
+        flags=(
+            Flag(
+                ("--file",),
+                "text",
+                "Note to append to; made if it is not there.",
+                metavar="PATH",
+            ),
+            Flag(
+                ("--by",),
+                "text",
+                "Who writes: a person's or an agent's name.",
+                metavar="NAME",
+            ),
+            Flag(
+                ("--session",),
+                "text",
+                "The writer's own name for its session.",
+                metavar="NAME",
+            ),
+            Flag(
+                ("--source",),
+                "text",
+                "What kind of writer; by default human at a terminal, else agent.",
+                choices=("human", "agent", "tool", "external"),
+            ),
+            _JSON,
+        ),
+        examples=(
+            "hm write we deploy on Tuesdays only",
+            "git log -1 --format=%B | hm write --file projects/site.md",
+        ),
+    ),
+    Command(
+        "search",
+        "finding:search",
+        "Ask the notes a question, in any words and any language.",
+        panel=FIND,
+        description=(
+            "Every change that was saved before is seen. Several words are joined by"
+            " spaces; no quotes or operators are needed. With - the question is read"
+            " from standard input. Words that begin with a dash come after --."
+        ),
+        arguments=(Argument("query", "The question.", is_many=True),),
+        flags=(
+            Flag(
+                ("-n", "--max-results"),
+                "int",
+                "At most so many hits (10, unless config.json says otherwise).",
+                metavar="N",
+                low=1,
+                high=1000,
+            ),
+            Flag(
+                ("--min-score",),
+                "float",
+                "Relevance that a hit must have (0.3, unless config.json says so).",
+                metavar="X",
+                low=0,
+                high=1,
+            ),
+            _JSON,
+            Flag(("--explain",), "flag", "Say how each score came about."),
+            Flag(("--fail-empty",), "flag", "Exit with 1 when nothing is found."),
+        ),
+        examples=(
+            "hm search how do I deploy",
+            "hm search -n 3 --json 'staging database'",
+        ),
+    ),
+    Command(
+        "get",
+        "finding:get",
+        "Print a note, or some of its lines.",
+        panel=FIND,
+        description="PATH may be a place as a search prints it: deploy.md:12-18.",
+        arguments=(_FILE,),
+        flags=(
+            Flag(("--from",), "int", "First line to print.", metavar="N", low=1),
+            Flag(("--lines",), "int", "How many lines to print.", metavar="M", low=0),
+            _JSON,
+        ),
+        examples=("hm get global.md", "hm get deploy.md:12-18"),
+    ),
+    Command(
+        "list",
+        "finding:list_notes",
+        "List all notes: size, last change, number of chunks.",
+        panel=FIND,
+        flags=(_JSON,),
+    ),
+    Command(
+        "edit",
+        "writing:edit",
+        "Open a note in your editor, then index it.",
+        panel=WRITE,
+        description=(
+            "The editor is what VISUAL or EDITOR names. A note that is not there is"
+            " made by saving it."
+        ),
+        arguments=(
+            Argument(
+                "path",
+                "Name of a note; global.md if none is given.",
+                is_required=False,
+                completes="notes",
+            ),
+        ),
+    ),
+    Command(
+        "sync",
+        "upkeep:sync",
+        "Bring the index in step with the notes.",
+        panel=KEEP,
+        description=(
+            "Searches do this by themselves; after a large change it shows progress,"
+            " and it also makes the vectors that are missing."
+        ),
+        flags=(_JSON,),
+    ),
+    Command(
+        "rebuild",
+        "upkeep:rebuild",
+        "Make the index again from the notes alone.",
+        panel=KEEP,
+        description=(
+            "The old index answers until the new one is whole, and no text is sent to"
+            " the embedding provider a second time."
+        ),
+        flags=(_JSON,),
+    ),
+    Command(
+        "watch",
+        "watching:watch",
+        "Stay, and index every change as it happens; Ctrl-C ends it.",
+        panel=KEEP,
+    ),
+    Command(
+        "status",
+        "upkeep:status",
+        "Show what there is: notes, chunks, vectors, provider, skipped files.",
+        panel=KEEP,
+        flags=(_JSON,),
+    ),
+    Command(
+        "doctor",
+        "upkeep:doctor",
+        "Look for what is wrong and say what to do; exit 1 if something is.",
+        panel=KEEP,
+        flags=(_JSON,),
+    ),
+    Command(
+        "config list",
+        "configuring:list_options",
+        "Show every option with its value and where the value comes from.",
+        panel=SET,
+        flags=(_JSON,),
+    ),
+    Command(
+        "config get",
+        "configuring:get",
+        "Print the value of one option; a key is shown as set or not set.",
+        panel=SET,
+        arguments=(_KEY,),
+        flags=(_JSON,),
+    ),
+    Command(
+        "config set",
+        "configuring:set_option",
+        "Write the value of one option into config.json.",
+        panel=SET,
+        description=(
+            "With - the value is read from standard input, so that a key does not"
+            " stay in the history of the shell."
+        ),
+        arguments=(_KEY, Argument("value", "The new value.")),
+        examples=(
+            "hm config set embedding_provider ollama",
+            "hm config set openai_api_key -",
+        ),
+    ),
+    Command(
+        "config unset",
+        "configuring:unset",
+        "Take one option out of config.json, so that its default counts.",
+        panel=SET,
+        arguments=(_KEY,),
+    ),
+    Command(
+        "config path",
+        "configuring:path",
+        "Print where config.json lies.",
+        panel=SET,
+    ),
+)
+
+GROUPS = {
+    "config": ("Show and change the options in config.json.", SET, "config list"),
+}
+"""Group -> its sentence, its panel, and what it does when no command follows."""
+
+
+def find_command(name: str) -> Command | None:
+    """Return the command called *name*, or nothing."""
+    for command in COMMANDS:
+        if command.name == name:
+            return command
+    return None
+
+
+def commands_of(group: str) -> Iterator[Command]:
+    """Return the commands of a group, or those of none for the empty name."""
+    for command in COMMANDS:
+        first, _, second = command.name.partition(" ")
+        if (first if second else "") == group:
+            yield command

@@ -1,0 +1,91 @@
+"""The command init: a folder, a first note, and what to do next."""
+
+from __future__ import annotations
+
+import os
+
+from hivemind_memory import wiring
+from hivemind_memory.cli.escape import on_one_line
+from hivemind_memory.cli.progress import Progress
+from hivemind_memory.cli.render import count_text
+from hivemind_memory.cli.streams import write_data
+from hivemind_memory.config import CONFIG_NAME
+from hivemind_memory.config.file import write_new_config
+from hivemind_memory.errors import NotSavedError
+from hivemind_memory.model.note import NotePath
+from hivemind_memory.notes.folder import NotesFolder
+from hivemind_memory.notes.os_files import make_private_folder
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from hivemind_memory.cli.parse import Request
+
+FIRST_NOTE = """\
+# Global
+
+<!-- For every project: your preferences, your setup, facts that stay true. -->
+"""
+FIRST_OPTIONS = {"enabled": True, "embedding_provider": "auto"}
+"""The two that a person is most likely to look for; the rest is in `hm config`."""
+
+_NEXT = """
+Next:
+  hm write we deploy on Tuesdays only    remember something
+  hm search when do we deploy            ask for it
+  hm edit                                open global.md in your editor
+  hm status                              see what there is
+
+Any .md file that you put into the notes folder is found by the next search.
+"""
+
+
+def init(request: Request) -> int:
+    """Make what is missing, and say what was made and what was there."""
+    home = wiring.resolve_home(None)
+    folder = os.path.abspath(request.memory_dir or os.path.join(home, "memory"))
+    lines = list(_make(home, folder))
+    with wiring.open_memory(memory_dir=request.memory_dir) as memory:
+        with Progress() as progress:
+            memory.sync(progress)
+        notes = count_text(memory.status().notes, "note")
+    lines.append(f"Ready: {notes} in the index.")
+    write_data("".join(f"{on_one_line(line)}\n" for line in lines) + _NEXT)
+    return 0
+
+
+def _make(home: str, folder: str) -> Iterator[str]:
+    """Make folder, first note and config.json where they are missing; say which."""
+    first_note = os.path.join(folder, "global.md")
+    config = os.path.join(home, CONFIG_NAME)
+    yield _said(folder, "your notes", was_made=_make_folder(folder))
+    yield _said(first_note, "for every project", was_made=_make_first_note(folder))
+    yield _said(config, "options", was_made=write_new_config(config, FIRST_OPTIONS))
+
+
+def _make_folder(folder: str) -> bool:
+    """Make the notes folder unless it is there; return whether it was made."""
+    if os.path.isdir(folder):
+        return False
+    try:
+        make_private_folder(folder)
+    except OSError as error:
+        message = f"The folder {folder} could not be made: {error.strerror}."
+        hint = "Choose another with --memory-dir or HIVEMIND_HOME."
+        raise NotSavedError(message, hint=hint) from error
+    return True
+
+
+def _make_first_note(folder: str) -> bool:
+    """Write the first note unless it is there; return whether it was written."""
+    if os.path.lexists(os.path.join(folder, "global.md")):
+        return False
+    data = FIRST_NOTE.encode()
+    NotesFolder(folder).replace(NotePath("global.md"), data, expected=None)
+    return True
+
+
+def _said(path: str, what: str, *, was_made: bool) -> str:
+    """Return one line about one thing."""
+    return f"{'Made' if was_made else 'Kept'} {path} ({what})"

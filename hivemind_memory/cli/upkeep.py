@@ -1,0 +1,50 @@
+"""The commands that keep the index in order: sync, rebuild, watch, status, doctor."""
+
+from __future__ import annotations
+
+from hivemind_memory import wiring
+from hivemind_memory.cli import render
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hivemind_memory.cli.parse import Request
+
+
+def sync(request: Request) -> int:
+    """Bring the index in step with the notes."""
+    from hivemind_memory.cli.progress import Progress
+
+    memory_dir = request.memory_dir
+    with wiring.open_memory(memory_dir=memory_dir) as memory, Progress() as progress:
+        result = memory.sync(progress)
+        embedding = memory.embed_pending(progress)
+    render.show_sync(result, embedding, as_json=request.values["json"])
+    return 0
+
+
+def rebuild(request: Request) -> int:
+    """Make the index again."""
+    from hivemind_memory.cli.progress import Progress
+
+    memory_dir = request.memory_dir
+    with wiring.open_memory(memory_dir=memory_dir) as memory, Progress() as progress:
+        result = memory.rebuild(progress)
+        embedding = memory.embed_pending(progress)
+    render.show_sync(result, embedding, as_json=request.values["json"])
+    return 0
+
+
+def status(request: Request) -> int:
+    """Show what there is."""
+    with wiring.open_memory(memory_dir=request.memory_dir) as memory:
+        found = memory.status()
+    render.show_status(found, as_json=request.values["json"])
+    return 0
+
+
+def doctor(request: Request) -> int:
+    """Look for what is wrong."""
+    with wiring.open_memory(memory_dir=request.memory_dir) as memory:
+        diagnosis = memory.diagnose()
+    render.show_diagnosis(diagnosis, as_json=request.values["json"])
+    return 0 if diagnosis.is_healthy else 1

@@ -1,0 +1,103 @@
+"""The commands that change notes: write, edit."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+
+from hivemind_memory import wiring
+from hivemind_memory.cli import render
+from hivemind_memory.cli.progress import Progress
+from hivemind_memory.cli.streams import (
+    is_terminal,
+    read_stdin,
+    typed_text,
+    write_talk,
+)
+from hivemind_memory.errors import HivemindError, UsageError
+from hivemind_memory.notes.os_files import make_private_folder
+from hivemind_memory.notes.paths import parse_note_path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hivemind_memory.cli.parse import Request
+
+_USUAL_EDITORS = ("nano", "vim", "vi", "notepad")
+
+
+def write(request: Request) -> int:
+    """Append an entry."""
+    values = request.values
+    content = _content(values["content"])
+    if not content.strip():
+        message = "There is nothing to write."
+        raise UsageError(message, hint="`hm write TEXT`, or pipe the text in.")
+    is_person = is_terminal(sys.stdin) and is_terminal(sys.stdout)
+    with wiring.open_memory(memory_dir=request.memory_dir) as memory:
+        written = memory.write(
+            content,
+            file=values["file"] or "",
+            by=values["by"] or "",
+            session=values["session"] or "",
+            source=values["source"] or ("human" if is_person else "agent"),
+        )
+    render.show_written(written, as_json=values["json"])
+    return 0
+
+
+def edit(request: Request) -> int:
+    """Open a note in the editor, then index it."""
+    command = editor_command(os.environ)
+    with wiring.open_memory(memory_dir=request.memory_dir) as memory:
+        note = parse_note_path(request.values["path"] or "global.md")
+        path = os.path.join(memory.places.notes, note)
+        make_private_folder(os.path.dirname(path))
+        # A note is for its owner's eyes, also one that the editor makes.
+        mask = 0o077 if os.name == "posix" else -1
+        try:
+            done = subprocess.run([*command, path], check=False, umask=mask)
+        except OSError as error:
+            message = f"the editor {command[0]} did not start: {error.strerror}."
+            raise HivemindError(message, hint="Set VISUAL or EDITOR.") from error
+        with Progress() as progress:
+            result = memory.sync(progress)
+            embedding = memory.embed_pending(progress)
+    render.show_sync(result, embedding, as_json=False)
+    if done.returncode:
+        write_talk(f"note: the editor ended with status {done.returncode}\n")
+    return 0
+
+
+def editor_command(environ: os._Environ[str]) -> list[str]:
+    """Return the editor with its options: VISUAL, EDITOR, or one that is there.
+
+    Raises:
+        HivemindError: There is none, or its name cannot be read.
+    """
+    named = environ.get("VISUAL") or environ.get("EDITOR") or ""
+    try:
+        words = shlex.split(named, posix=os.name == "posix")
+    except ValueError as error:
+        message = f"the name of the editor cannot be read: {named}"
+        raise HivemindError(
+            message, hint="check the quotes in VISUAL/EDITOR"
+        ) from error
+    if words:
+        return words
+    for name in _USUAL_EDITORS:
+        if shutil.which(name):
+            return [name]
+    message = "There is no editor."
+    raise HivemindError(message, hint="Set EDITOR, for example to nano.")
+
+
+def _content(words: tuple[str, ...]) -> str:
+    """Return what to write: the words, or standard input."""
+    if words and words != ("-",):
+        return typed_text(" ".join(words))
+    if is_terminal(sys.stdin):
+        write_talk("Type the entry; Ctrl-D on an empty line ends it.\n")
+    return read_stdin()

@@ -1,0 +1,19 @@
+"""Every option once: what it is called, what it may be, where its value comes from."""
+
+from __future__ import annotations
+
+from hivemind_memory.config.file import CONFIG_NAME, ConfigFile, read_config
+from hivemind_memory.config.resolve import Origin, load_settings, resolve
+from hivemind_memory.config.settings import Option, Settings, options
+
+__all__ = [
+    "CONFIG_NAME",
+    "ConfigFile",
+    "Option",
+    "Origin",
+    "Settings",
+    "load_settings",
+    "options",
+    "read_config",
+    "resolve",
+]

@@ -1,0 +1,170 @@
+"""Reads and writes config.json. Knows its shape, not what the options mean.
+
+All our keys are under ``memory``; everything else in the file belongs to others and is
+kept, as are keys under ``memory`` that this version does not know.
+"""
+
+from __future__ import annotations
+
+import os
+
+from hivemind_memory.errors import ConfigError, NotSavedError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+CONFIG_NAME = "config.json"
+
+_FIX_HINT = "Correct the file, or move it away to start from the defaults."
+
+
+class ConfigFile:
+    """What config.json says, before anybody asked whether it is allowed.
+
+    Not a dataclass, for speed: it is on the way to every cold answer.
+    """
+
+    __slots__ = ("document", "memory", "path")
+
+    path: str
+
+    document: Mapping[str, object]
+    """The whole file; empty when there is none."""
+
+    memory: Mapping[str, object]
+    """Its part ``memory``: option name -> value; empty when there is none."""
+
+    def __init__(
+        self,
+        path: str,
+        document: Mapping[str, object],
+        memory: Mapping[str, object],
+    ) -> None:
+        self.path = path
+        self.document = document
+        self.memory = memory
+
+
+def read_config(path: str) -> ConfigFile:
+    """Return what the file *path* says; a file that is not there says nothing.
+
+    Raises:
+        ConfigError: It cannot be read, is not JSON, or is JSON of another shape.
+    """
+    try:
+        with open(path, "rb") as file:
+            data = file.read()
+    except FileNotFoundError:
+        return ConfigFile(path, {}, {})
+    except OSError as error:
+        message = f"{path} cannot be read: {error.strerror}."
+        raise ConfigError(message, hint="Check who may read it (chmod 600).") from error
+    document = _parse(path, data)
+    if not isinstance(document, dict):
+        message = f"{path} holds no JSON object."
+        raise ConfigError(message, hint=_FIX_HINT)
+    memory = document.get("memory", {})
+    if not isinstance(memory, dict):
+        message = f"{path}: memory is not an object with options."
+        raise ConfigError(message, hint=_FIX_HINT)
+    return ConfigFile(path, document, memory)
+
+
+def write_new_config(path: str, memory: Mapping[str, object]) -> bool:
+    """Write a first config.json with the options *memory*, unless there is a file.
+
+    Returns:
+        Whether it was written.
+
+    Raises:
+        NotSavedError: It could not be written.
+    """
+    if os.path.lexists(path):
+        return False
+    _write(path, {"memory": memory})
+    return True
+
+
+def write_option(path: str, name: str, value: object) -> None:
+    """Set option *name* in the file *path*; the file and its folder are made if needed.
+
+    Order and unknown keys stay; the file is replaced as a whole, readable by its owner
+    only. The value is not checked here.
+
+    Raises:
+        ConfigError: The file as it stands cannot be read, so it is left alone.
+        NotSavedError: The new file could not be written; the old one stands.
+    """
+    file = read_config(path)
+    _write(path, {**file.document, "memory": {**file.memory, name: value}})
+
+
+def remove_option(path: str, name: str) -> bool:
+    """Take option *name* out of the file *path*; return whether it was there.
+
+    Raises:
+        ConfigError: The file as it stands cannot be read, so it is left alone.
+        NotSavedError: The new file could not be written; the old one stands.
+    """
+    file = read_config(path)
+    if name not in file.memory:
+        return False
+    memory = {key: value for key, value in file.memory.items() if key != name}
+    _write(path, {**file.document, "memory": memory})
+    return True
+
+
+def _parse(path: str, data: bytes) -> object:
+    """Return the JSON value; json is imported only when there is a file."""
+    import json
+
+    try:
+        return json.loads(data.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        message = f"{path} is not UTF-8 (byte {error.start + 1})."
+        raise ConfigError(message, hint=_FIX_HINT) from error
+    except json.JSONDecodeError as error:
+        message = (
+            f"{path} is not valid JSON: line {error.lineno}, column {error.colno}:"
+            f" {error.msg}."
+        )
+        raise ConfigError(message, hint=_FIX_HINT) from error
+    except (RecursionError, ValueError) as error:  # nested or a number beyond reason
+        message = f"{path} is not valid JSON: {error}."
+        raise ConfigError(message, hint=_FIX_HINT) from error
+
+
+def _write(path: str, document: Mapping[str, object]) -> None:
+    """Write beside the file, sync, rename over it."""
+    import json
+
+    from hivemind_memory.notes import os_files
+
+    text = json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+    # A link is followed: config.json may live in somebody's folder of dotfiles.
+    folder, name = os.path.split(os.path.realpath(path))
+    beside = f".config-{os.urandom(8).hex()}.tmp"
+    try:
+        os_files.make_private_folder(folder)
+        with os_files.OpenFolder.at(folder) as parent:
+            fd = parent.open_file(beside, os_files.CREATE)
+            try:
+                os_files.write_all(fd, text.encode("utf-8", "surrogatepass"))
+                os_files.sync_file(fd)
+            finally:
+                os.close(fd)
+            parent.rename(beside, name)
+            parent.sync()
+    except OSError as error:
+        _discard(os.path.join(folder, beside))
+        message = f"{path} could not be written: {error.strerror}."
+        raise NotSavedError(message, hint="The file is as it was before.") from error
+
+
+def _discard(path: str) -> None:
+    """Take away what was written beside the file and never became it."""
+    try:
+        os.unlink(path)
+    except OSError:
+        return

@@ -1,0 +1,135 @@
+"""Where the value of an option comes from: flag, environment, file, default.
+
+The order is settled in ``_pick`` and nowhere else.
+"""
+
+from __future__ import annotations
+
+from hivemind_memory.config.file import CONFIG_NAME, ConfigFile, read_config
+from hivemind_memory.config.settings import Option, Settings, options
+from hivemind_memory.config.values import allowed_values, check_value, parse_value
+from hivemind_memory.errors import ConfigError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Origin = str
+"""``flag``, the name of a variable, ``file`` or ``default``."""
+
+_NOTHING: dict[str, object] = {}
+
+
+def load_settings(
+    home: str,
+    environ: Mapping[str, str],
+    flags: Mapping[str, object] = _NOTHING,
+) -> Settings:
+    """Return the settings in effect for the home folder *home*.
+
+    Args:
+        home: Folder that holds config.json; neither has to exist.
+        environ: Environment variables.
+        flags: Option name -> value, for what a command line said; None: not said.
+
+    Raises:
+        ConfigError: config.json cannot be read, or a value is not allowed.
+    """
+    separator = "" if home.endswith("/") else "/"
+    return resolve(read_config(f"{home}{separator}{CONFIG_NAME}"), environ, flags)[0]
+
+
+def resolve(
+    file: ConfigFile,
+    environ: Mapping[str, str],
+    flags: Mapping[str, object] = _NOTHING,
+) -> tuple[Settings, dict[str, Origin]]:
+    """Return the settings in effect, and for each option where its value is from.
+
+    Raises:
+        ConfigError: A value is not allowed; the message names place, key and value.
+    """
+    values: dict[str, object] = {}
+    origins: dict[str, Origin] = {}
+    table = options()
+    for name, option in table.items():
+        values[name], origins[name] = _pick(option, file, environ, flags)
+    key_variables = table["openai_api_key"].env
+    settings = Settings(
+        **values,  # type: ignore[arg-type]  # checked by the table, row by row
+        has_key_in_config=bool(file.memory.get("openai_api_key")),
+        has_key_in_environment=origins["openai_api_key"] in key_variables,
+        unknown_keys=tuple(key for key in file.memory if key not in table),
+    )
+    _check_together(settings, origins)
+    return settings, origins
+
+
+def _pick(
+    option: Option,
+    file: ConfigFile,
+    environ: Mapping[str, str],
+    flags: Mapping[str, object],
+) -> tuple[object, Origin]:
+    """Return the value that wins and its origin: flag, environment, file, default."""
+    flag = flags.get(option.name)
+    if flag is not None:
+        return _checked(option, flag, "the command line"), "flag"
+    for variable in option.env:
+        text = environ.get(variable, "")
+        if text:  # set and empty counts as not set, as shells make it easy
+            try:
+                return parse_value(option, text), variable
+            except ValueError as error:
+                raise _refusal(option, text, f"variable {variable}") from error
+    if option.name in file.memory:
+        value = file.memory[option.name]
+        place = f"{file.path}: memory.{option.name}"
+        return _checked(option, value, place), "file"
+    return option.default, "default"
+
+
+def _checked(option: Option, value: object, place: str) -> object:
+    """Return a checked value, or say where the bad one stands."""
+    try:
+        return check_value(option, value)
+    except ValueError as error:
+        raise _refusal(option, value, place) from error
+
+
+def _refusal(option: Option, value: object, place: str) -> ConfigError:
+    """Return the error for a value that is not allowed; a secret stays unsaid."""
+    shown = "" if option.is_secret else f" {_shown(value)}"
+    message = (
+        f"{place} has the value{shown}, but {option.name} is {allowed_values(option)}."
+    )
+    return ConfigError(message, hint=_hint(option, place))
+
+
+def _hint(option: Option, place: str) -> str:
+    if place.startswith("variable"):
+        return f"Set {option.env[0]} to an allowed value, or unset it."
+    return (
+        f"`hm config set {option.name} VALUE` changes it,"
+        f" `hm config unset {option.name}` takes it out."
+    )
+
+
+def _shown(value: object) -> str:
+    """Return a value as a person knows it from JSON, bounded."""
+    if value is None:
+        return "null"
+    text = str(value).lower() if isinstance(value, bool) else repr(value)
+    return text if len(text) <= 60 else f"{text[:60]}…"
+
+
+def _check_together(settings: Settings, origins: Mapping[str, Origin]) -> None:
+    """Check what one row alone cannot tell."""
+    if settings.chunk_overlap_chars < settings.chunk_chars:
+        return
+    message = (
+        f"chunk_overlap_chars is {settings.chunk_overlap_chars} (from"
+        f" {origins['chunk_overlap_chars']}) and chunk_chars {settings.chunk_chars}"
+        f" (from {origins['chunk_chars']}), but the overlap must be the smaller one."
+    )
+    raise ConfigError(message, hint="Make chunk_overlap_chars smaller; 0 is the usual.")

@@ -1,0 +1,250 @@
+"""The table of options: a field of ``Settings`` is an option, and nothing else is.
+
+Validation, ``hm config``, ``config.example.json`` and ``docs/config.md`` are derived
+from these fields, so an option is written down once. Nothing here reads a file or the
+environment: see ``resolve``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from hivemind_memory.model.query import SearchSettings
+
+TYPE_CHECKING = False  # typing costs milliseconds on the way to a cold answer
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+INFINITY = float("inf")
+
+
+class Option:
+    """What is known about one option beside its value.
+
+    Not a dataclass, for speed: two dozen are made before every cold answer.
+    """
+
+    __slots__ = (
+        "choices",
+        "default",
+        "description",
+        "env",
+        "high",
+        "is_secret",
+        "is_url",
+        "kind",
+        "low",
+        "name",
+    )
+
+    name: str
+    """Key under ``memory`` in config.json."""
+
+    kind: str
+    """bool, int, float, str, or ``str | None``."""
+
+    env: tuple[str, ...]
+    """Environment variables that set it, the first one that is set wins."""
+
+    def __init__(
+        self,
+        default: object,
+        description: str,
+        *,
+        low: float = -INFINITY,
+        high: float = INFINITY,
+        choices: tuple[str, ...] = (),
+        is_url: bool = False,
+        is_secret: bool = False,
+        also_env: str = "",
+    ) -> None:
+        self.name = ""
+        self.kind = ""
+        self.default = default
+        self.description = description
+        self.low = low
+        self.high = high
+        self.choices = choices
+        self.is_url = is_url
+        self.is_secret = is_secret
+        self.env = (also_env,) if also_env else ()
+
+
+def _option(default: object, description: str, **columns: Any) -> Any:
+    """Return a dataclass field that carries its row of the table."""
+    row = Option(default, description, **columns)
+    return field(default=default, metadata={"option": row})
+
+
+# No repr: it would print the key. No comparison: it costs as much as all the rest.
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+class Settings:
+    """Every option with the value that is in effect."""
+
+    enabled: bool = _option(
+        True,  # noqa: FBT003 - the first column is the default
+        "Whether the memory answers at all; off, every question gets an empty answer"
+        " that says so, and nothing is written.",
+    )
+    embedding_provider: str = _option(
+        "auto",
+        "Who turns texts into vectors. auto: OpenAI if this file holds a key, else"
+        " Ollama if it answers on this machine, else none; none: words only, nothing"
+        " leaves the machine.",
+        choices=("auto", "openai", "ollama", "none"),
+    )
+    openai_api_key: str = _option(
+        "",
+        "Key for OpenAI or a compatible server. A key in the environment is used but"
+        " chooses no provider by itself.",
+        is_secret=True,
+        also_env="OPENAI_API_KEY",
+    )
+    openai_model: str = _option(
+        "text-embedding-3-small", "Embedding model that OpenAI is asked for."
+    )
+    openai_base_url: str = _option(
+        "",
+        "Address of a server that speaks OpenAI's protocol, such as"
+        " http://localhost:8080/v1; empty: OpenAI itself.",
+        is_url=True,
+    )
+    openai_dimensions: int = _option(
+        0, "Numbers in one vector; 0: as many as the model gives.", low=0, high=16_384
+    )
+    ollama_url: str = _option(
+        "http://localhost:11434", "Address of the Ollama server.", is_url=True
+    )
+    ollama_model: str = _option(
+        "nomic-embed-text",
+        "Embedding model that Ollama is asked for; this default knows English only,"
+        " bge-m3 knows most languages.",
+    )
+    document_prefix: str | None = _option(
+        None,
+        "Text put before each note that is embedded; null: what the model wants.",
+    )
+    query_prefix: str | None = _option(
+        None,
+        "Text put before each question that is embedded; null: what the model wants.",
+    )
+    embed_batch_size: int = _option(
+        64, "Texts sent to the provider at once.", low=1, high=2_048
+    )
+    embed_timeout_s: float = _option(
+        30.0,
+        "Seconds to wait for one batch of notes; a question never waits longer than 2.",
+        low=0.1,
+        high=600,
+    )
+    chunk_chars: int = _option(
+        800,
+        "Characters that one chunk, the unit that is found, holds at most.",
+        low=100,
+        high=20_000,
+    )
+    chunk_overlap_chars: int = _option(
+        0,
+        "Characters of the chunk before that are searched with a chunk that was cut"
+        " in the middle of a section; less than chunk_chars.",
+        low=0,
+        high=10_000,
+    )
+    index_dir: str = _option(
+        "",
+        "Folder for the index, when the notes lie on a network drive or under a sync"
+        " tool; empty: .index inside the notes folder.",
+    )
+    debounce_ms: int = _option(
+        500,
+        "Milliseconds of quiet after a change before hm watch indexes it.",
+        low=0,
+        high=60_000,
+    )
+    poll_s: float = _option(
+        2.0,
+        "Seconds between two looks at the folder when the system cannot tell hm watch"
+        " about changes.",
+        low=0.1,
+        high=3_600,
+    )
+    min_score: float = _option(
+        SearchSettings().min_score,
+        "Relevance, judged before age, that a hit must have.",
+        low=0,
+        high=1,
+    )
+    max_results: int = _option(
+        10, "Hits that a search returns at most.", low=1, high=1_000
+    )
+    fusion: str = _option(
+        SearchSettings().fusion,
+        "How scores of words and vectors become one.",
+        choices=("standardised", "weighted", "rrf"),
+    )
+    vector_weight: float = _option(
+        SearchSettings().vector_weight,
+        "Share of the vectors in the standardised fusion.",
+        low=0,
+        high=1,
+    )
+    half_life_days: float = _option(
+        SearchSettings().half_life_days,
+        "Days after which age has taken half of what it may take from a score.",
+        low=0.001,
+        high=1_000_000,
+    )
+    decay_floor: float = _option(
+        SearchSettings().decay_floor,
+        "The least that age leaves of a score; 1: age does not count, 0: old notes"
+        " fade away entirely.",
+        low=0,
+        high=1,
+    )
+    diversity: bool = _option(
+        SearchSettings().diversity,
+        "Whether hits that say the same as a better hit move down.",
+    )
+    diversity_lambda: float = _option(
+        SearchSettings().diversity_lambda,
+        "Where diversity is on: the share of relevance against novelty.",
+        low=0,
+        high=1,
+    )
+
+    # What was found on the way; these are no options.
+    has_key_in_config: bool = False
+    """config.json holds an OpenAI key: the person chose a provider by writing it."""
+
+    has_key_in_environment: bool = False
+    """A variable holds one; it wins over that of the file and chooses nothing."""
+
+    unknown_keys: tuple[str, ...] = ()
+    """Keys under ``memory`` that no option knows; they are kept, and named."""
+
+    def search_settings(self) -> SearchSettings:
+        """Return the part that shapes an answer."""
+        names = SearchSettings.__dataclass_fields__
+        return SearchSettings(**{name: getattr(self, name) for name in names})
+
+
+def _table() -> dict[str, Option]:
+    """Complete the rows with what the fields say: name, type, variable."""
+    table = {}
+    for name, column in Settings.__dataclass_fields__.items():
+        row = column.metadata.get("option")
+        if row is not None:
+            row.name = name
+            row.kind = column.type
+            row.env = (f"HIVEMIND_{name.upper()}", *row.env)
+            table[name] = row
+    return table
+
+
+_OPTIONS = _table()
+
+
+def options() -> Mapping[str, Option]:
+    """Return the table: name -> option, in the order of ``Settings``."""
+    return _OPTIONS

@@ -1,0 +1,102 @@
+"""Checks one value against its row of the table. Reads nothing."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hivemind_memory.config.settings import Option
+
+_TRUE = frozenset(("1", "true", "yes", "on"))
+_FALSE = frozenset(("0", "false", "no", "off"))
+
+
+def check_value(option: Option, value: object) -> object:
+    """Return *value* as the option's type, as it stands in config.json.
+
+    Raises:
+        ValueError: It is of another type, or outside what is allowed; the message is
+            ``allowed_values(option)``.
+    """
+    checked = value
+    if option.kind == "float" and type(value) is int:
+        checked = _to_float(value, option)
+    if not _has_kind(option, checked) or not _is_allowed(option, checked):
+        raise ValueError(allowed_values(option))
+    return checked
+
+
+def parse_value(option: Option, text: str) -> object:
+    """Return what *text*, from the environment or a command line, means.
+
+    Raises:
+        ValueError: It means nothing that the option may be.
+    """
+    value: object = text
+    try:
+        if option.kind == "bool":
+            value = _parse_bool(text)
+        elif option.kind == "int":
+            value = int(text)
+        elif option.kind == "float":
+            value = float(text)
+        elif option.kind == "str | None" and text == "null":
+            value = None
+    except ValueError as error:
+        raise ValueError(allowed_values(option)) from error
+    return check_value(option, value)
+
+
+def allowed_values(option: Option) -> str:
+    """Return what the option may be, as the end of a sentence.
+
+    >>> from hivemind_memory.config.settings import options
+    >>> allowed_values(options()["min_score"])
+    'a number from 0 to 1'
+    """
+    if option.choices:
+        return "one of " + ", ".join(option.choices)
+    if option.kind == "bool":
+        return "true or false"
+    if option.kind in ("int", "float"):
+        noun = "a whole number" if option.kind == "int" else "a number"
+        return f"{noun} from {option.low:.10g} to {option.high:.10g}"
+    if option.is_url:
+        return "an address that begins with http:// or https://"
+    return "a text or null" if option.kind == "str | None" else "a text"
+
+
+def _to_float(value: int, option: Option) -> float:
+    """Return a whole number as a number; a very long one has no such form."""
+    try:
+        return float(value)
+    except OverflowError as error:
+        raise ValueError(allowed_values(option)) from error
+
+
+def _has_kind(option: Option, value: object) -> bool:
+    """Whether the value has the option's type; True is no whole number here."""
+    if option.kind == "str | None":
+        return value is None or type(value) is str
+    return type(value).__name__ == option.kind
+
+
+def _is_allowed(option: Option, value: object) -> bool:
+    """Whether a value of the right type is within its bounds."""
+    if isinstance(value, int | float):
+        # Not the other way round: a comparison with NaN is never true.
+        return option.low <= value <= option.high
+    if not isinstance(value, str):
+        return True
+    if option.choices:
+        return value in option.choices
+    if option.is_url and value:
+        return value.startswith(("http://", "https://"))
+    return "\0" not in value
+
+
+def _parse_bool(text: str) -> bool:
+    """Return the truth value that a person meant."""
+    folded = text.strip().lower()
+    if folded in _TRUE or folded in _FALSE:
+        return folded in _TRUE
+    raise ValueError(text)

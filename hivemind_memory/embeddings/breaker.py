@@ -1,0 +1,94 @@
+"""Stops asking a provider that does not answer, so that no question waits for it.
+
+Pure: the caller brings the time, and stores the state where the next process finds it.
+After three failures in a row, or one refusal, nobody asks for a minute; then one who
+asks and succeeds closes the matter, and one who fails starts the minute anew.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import isnan
+
+FAILURES_TO_OPEN = 3
+OPEN_S = 60.0
+_REASON_CHARS = 300
+_VERSION = "1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BreakerState:
+    """What the next process must know."""
+
+    failures: int = 0
+    """Failures in a row."""
+
+    opened_at_s: float | None = None
+    """Seconds since the epoch when it was last opened; None: it is closed."""
+
+    reason: str = ""
+    """The last failure, in one sentence."""
+
+    def dump(self) -> str:
+        """Return the state as one line of text, for ``load_breaker_state``."""
+        opened = "-" if self.opened_at_s is None else repr(self.opened_at_s)
+        reason = " ".join(self.reason.split())[:_REASON_CHARS]
+        return f"{_VERSION} {self.failures} {opened} {reason}"
+
+
+def load_breaker_state(text: str) -> BreakerState:
+    """Return the state that *text* tells; a fresh one if it tells none."""
+    parts = text.split(" ", 3)
+    if len(parts) != 4 or parts[0] != _VERSION:
+        return BreakerState()
+    try:
+        failures = int(parts[1])
+        opened = None if parts[2] == "-" else float(parts[2])
+    except ValueError:
+        return BreakerState()
+    if failures < 0 or (opened is not None and isnan(opened)):
+        return BreakerState()
+    return BreakerState(failures=failures, opened_at_s=opened, reason=parts[3])
+
+
+@dataclass(slots=True)
+class Breaker:
+    """May the provider be asked now, and if not, why not.
+
+    Holds no thread and reads no clock; the caller passes seconds since the epoch.
+    """
+
+    state: BreakerState = field(default_factory=BreakerState)
+
+    def may_ask(self, now_s: float) -> bool:
+        """Whether to ask: it is closed, or has been open for a minute."""
+        return self._wait_s(now_s) <= 0
+
+    def why_not(self, now_s: float) -> str:
+        """Return why not to ask, and for how long; empty when one may."""
+        wait_s = self._wait_s(now_s)
+        if wait_s <= 0:
+            return ""
+        reason = self.state.reason.rstrip(". ") or "The provider does not answer"
+        return f"{reason}; it is asked again in {max(1, round(wait_s))} s."
+
+    def succeed(self) -> None:
+        """The provider answered."""
+        self.state = BreakerState()
+
+    def fail(self, now_s: float, reason: str, *, is_refusal: bool = False) -> None:
+        """The provider did not answer, or (*is_refusal*) said no."""
+        failures = self.state.failures + 1
+        should_open = is_refusal or failures >= FAILURES_TO_OPEN
+        opened_at_s = now_s if should_open else self.state.opened_at_s
+        self.state = BreakerState(
+            failures=failures, opened_at_s=opened_at_s, reason=reason
+        )
+
+    def _wait_s(self, now_s: float) -> float:
+        """Return for how many seconds more nobody asks; 0 or less: for none."""
+        opened_at_s = self.state.opened_at_s
+        # Opened in the future: the clock was set back, perhaps by years.
+        if opened_at_s is None or now_s < opened_at_s:
+            return 0.0
+        return opened_at_s + OPEN_S - now_s

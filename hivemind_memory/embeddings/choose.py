@@ -1,0 +1,111 @@
+"""Decides which provider turns texts into vectors, and says why it is that one.
+
+Pure. Nothing leaves the machine unless a provider was chosen in the settings: a key in
+the environment alone chooses nothing, and ``auto`` takes Ollama only on this machine.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from hivemind_memory.embeddings.addresses import parse_address
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hivemind_memory.embeddings.settings import EmbeddingSettings
+
+
+class Choice(NamedTuple):
+    """Who turns texts into vectors."""
+
+    provider: str
+    """openai, ollama or none."""
+
+    reason: str
+    """Why it is this one, in one sentence or two."""
+
+
+_KEY_ALONE = (
+    "OPENAI_API_KEY is set, but a key in the environment alone chooses nothing:"
+    " `hm config set embedding_provider openai` does."
+)
+_NO_KEY = (
+    "embedding_provider is openai, but there is no key: set OPENAI_API_KEY, or"
+    " `hm config set openai_api_key`."
+)
+
+
+def choose_provider(
+    settings: EmbeddingSettings,
+    *,
+    has_key_in_config: bool,
+    has_key_in_environment: bool,
+    ask_ollama: Callable[[], str],
+    find_missing: Callable[[str], tuple[str, ...]],
+) -> Choice:
+    """Return the provider and why: what the settings name, else OpenAI, Ollama, none.
+
+    Args:
+        settings: What config.json and flags say.
+        has_key_in_config: config.json holds a key for OpenAI.
+        has_key_in_environment: ``OPENAI_API_KEY`` holds one.
+        ask_ollama: Returns "" if Ollama on this machine has the model, else why not.
+            Called only if the answer matters.
+        find_missing: Provider -> packages that it needs and that are not installed.
+    """
+    named = settings.embedding_provider
+    has_key = has_key_in_config or has_key_in_environment
+    if not settings.enabled:
+        choice = Choice("none", "The memory is switched off (`enabled` is false).")
+    elif named == "auto" and has_key_in_config:
+        choice = Choice("openai", "config.json holds a key for OpenAI.")
+    elif named == "auto":
+        choice = _try_ollama(settings, ask_ollama)
+        if choice.provider == "none" and has_key_in_environment:
+            choice = Choice("none", f"{choice.reason} {_KEY_ALONE}")
+    elif named == "openai" and not has_key and not settings.openai_base_url:
+        # Only OpenAI itself is known to want a key; local servers mostly do not.
+        choice = Choice("none", _NO_KEY)
+    else:
+        choice = Choice(named, f"embedding_provider is {named}.")
+    return _if_installed(choice, find_missing)
+
+
+def find_missing_packages(provider: str) -> tuple[str, ...]:
+    """Return the packages that *provider* needs and that are not installed."""
+    from importlib.util import find_spec
+
+    needed = ("numpy", provider, "tenacity")
+    return tuple(name for name in needed if find_spec(name) is None)
+
+
+def _try_ollama(settings: EmbeddingSettings, ask_ollama: Callable[[], str]) -> Choice:
+    """Return Ollama if it answers on this machine, else none."""
+    address = parse_address(settings.ollama_url)
+    if not address.is_loopback:
+        reason = (
+            f"No provider was chosen; Ollama at {address.place} is another machine and"
+            " must be named: `hm config set embedding_provider ollama`."
+        )
+        return Choice("none", reason)
+    why_not = ask_ollama()
+    if why_not:
+        return Choice("none", f"No provider was chosen. {why_not}")
+    reason = f"Ollama answers on this machine and has {settings.ollama_model}."
+    return Choice("ollama", reason)
+
+
+def _if_installed(
+    choice: Choice, find_missing: Callable[[str], tuple[str, ...]]
+) -> Choice:
+    """Return *choice*, or none if a package that it needs is missing."""
+    missing = () if choice.provider == "none" else find_missing(choice.provider)
+    if not missing:
+        return choice
+    names = " and ".join(missing)
+    verb = "is" if len(missing) == 1 else "are"
+    extra = f"`pip install 'hivemind-memory[{choice.provider}]'`"
+    reason = f"{choice.reason} But {names} {verb} not installed: {extra}."
+    return Choice("none", reason)

@@ -1,0 +1,95 @@
+"""The provider that the settings choose, connected when it is first needed.
+
+Whether there is one may cost a question to the network, and connecting loads a heavy
+library: neither happens before somebody asks for a vector.
+"""
+
+from __future__ import annotations
+
+import time
+
+from hivemind_memory.embeddings.choose import (
+    Choice,
+    choose_provider,
+    find_missing_packages,
+)
+from hivemind_memory.embeddings.fingerprint import Space, describe_space
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hivemind_memory.config.settings import Settings
+    from hivemind_memory.model.ports import Embedder
+
+OLLAMA_PROBE_S = 0.3
+
+
+class Provider:
+    """Who turns texts into vectors, for one set of settings."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._choice: Choice | None = None
+
+    @property
+    def is_off(self) -> bool:
+        """Whether the settings say that there is no provider."""
+        settings = self._settings
+        return not settings.enabled or settings.embedding_provider == "none"
+
+    @property
+    def batch_texts(self) -> int:
+        """How many texts are sent at once."""
+        return self._settings.embed_batch_size
+
+    def choice(self) -> Choice:
+        """Return who it is and why; may ask Ollama on this machine."""
+        if self._choice is None:
+            settings = self._settings
+            self._choice = choose_provider(
+                settings,
+                has_key_in_config=settings.has_key_in_config,
+                has_key_in_environment=settings.has_key_in_environment,
+                ask_ollama=self._ask_ollama,
+                find_missing=find_missing_packages,
+            )
+        return self._choice
+
+    def space(self) -> Space | None:
+        """Return the space that the chosen provider makes vectors for."""
+        provider = self.choice().provider
+        return None if provider == "none" else describe_space(self._settings, provider)
+
+    def connect(self, space: Space, *, dims: int | None = None) -> Embedder:
+        """Return an embedder for *space*, also for one of earlier settings."""
+        from hivemind_memory.embeddings.remote_embedder import Limits
+        from hivemind_memory.embeddings.retrying import Patience
+
+        settings = self._settings
+        limits = Limits(
+            batch_texts=settings.embed_batch_size, timeout_s=settings.embed_timeout_s
+        )
+        patience = Patience(now=time.monotonic, sleep=time.sleep)
+        if space.provider == "ollama":
+            from hivemind_memory.embeddings.ollama_embedder import connect_ollama
+
+            return connect_ollama(space, patience=patience, limits=limits, dims=dims)
+        from hivemind_memory.embeddings.openai_embedder import connect_openai
+
+        return connect_openai(
+            space,
+            api_key=settings.openai_api_key,
+            patience=patience,
+            limits=limits,
+            dims=dims,
+        )
+
+    def _ask_ollama(self) -> str:
+        """Return why Ollama on this machine cannot be used; empty when it can."""
+        from hivemind_memory.embeddings.ollama_probe import why_ollama_is_not_ready
+
+        return why_ollama_is_not_ready(
+            self._settings.ollama_url,
+            self._settings.ollama_model,
+            timeout_s=OLLAMA_PROBE_S,
+            now=time.monotonic,
+        )

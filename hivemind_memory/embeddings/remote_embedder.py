@@ -1,0 +1,150 @@
+"""Fits a function that sends one request to the port ``Embedder``.
+
+Prefixes, limits, batches, timeouts and second tries are the same for every provider;
+what differs is the request, in the modules named after the providers' libraries.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import partial
+
+from hivemind_memory.embeddings.batches import TEXT_LIMIT_BYTES, cut_text, split_batches
+from hivemind_memory.embeddings.deadlines import run_within
+from hivemind_memory.embeddings.failures import explain_no_address, explain_timeout
+from hivemind_memory.embeddings.retrying import Patience, ask_again
+from hivemind_memory.embeddings.vectors import check_batch
+from hivemind_memory.errors import EmbeddingInvalidError, EmbeddingTooLongError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Protocol
+
+    from hivemind_memory.embeddings.fingerprint import Space
+
+    class Request(Protocol):
+        """Sends one request."""
+
+        def __call__(self, texts: Sequence[str], *, timeout_s: float) -> list[bytes]:
+            """Return one packed vector for each text, in order, or raise one of ours.
+
+            *timeout_s* bounds each step of the exchange, perhaps not the whole of it.
+            """
+            ...
+
+        def close(self) -> None:
+            """Close the connections."""
+            ...
+
+
+_SHORTEST_BYTES = 200
+_ADDRESS = re.compile(
+    r"https?://([^\s/@]*@)?([a-z0-9._-]+|\[[0-9a-f:.]+\])(:\d{1,5})?(/[!-~]*)?",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What goes into one request."""
+
+    batch_texts: int = 64
+    batch_chars: int = 100_000
+    """About 25,000 tokens of English; OpenAI takes 300,000 in one request."""
+
+    text_bytes: int = TEXT_LIMIT_BYTES
+    timeout_s: float = 30.0
+    """Seconds for one attempt at one batch."""
+
+
+def require_address(space: Space) -> None:
+    """Raise EmbeddingRefusedError unless requests can be sent to the address."""
+    if not _ADDRESS.fullmatch(space.base_url) or not space.address.port:
+        raise explain_no_address(space)
+
+
+class RemoteEmbedder:
+    """An ``Embedder`` over a provider that is asked by HTTP."""
+
+    def __init__(
+        self,
+        space: Space,
+        request: Request,
+        *,
+        limits: Limits,
+        patience: Patience,
+        dims: int | None,
+    ) -> None:
+        self._space = space
+        self._request = request
+        self._limits = limits
+        self._patience = patience
+        self._known_dims = dims
+        self._seen_dims = dims
+        self._fingerprint = space.fingerprint
+
+    @property
+    def fingerprint(self) -> str:
+        """Name of the space that the vectors belong to."""
+        return self._fingerprint
+
+    def embed_documents(self, texts: Sequence[str]) -> list[bytes]:
+        """Return one vector for each text, in order; see the port."""
+        prepared = [self._prepare(text, self._space.document_prefix) for text in texts]
+        vectors: list[bytes] = []
+        limits = self._limits
+        for batch in split_batches(
+            prepared, max_texts=limits.batch_texts, max_chars=limits.batch_chars
+        ):
+            vectors += self._embed_batch(batch)
+        return vectors
+
+    def embed_query(self, text: str, *, timeout_s: float) -> bytes:
+        """Return the vector of a question within *timeout_s* seconds; see the port."""
+        prepared = self._prepare(text, self._space.query_prefix)
+        [vector] = self._ask([prepared], timeout_s)
+        return vector
+
+    def close(self) -> None:
+        """Close the connections; a request under way fails."""
+        self._request.close()
+
+    def _prepare(self, text: str, prefix: str) -> str:
+        """Return what is sent for *text*."""
+        if not text.strip():
+            message = "A text without any characters has no vector."
+            raise EmbeddingInvalidError(message)
+        return prefix + cut_text(text, self._limits.text_bytes)
+
+    def _embed_batch(self, batch: list[str]) -> list[bytes]:
+        """Return the vectors of one batch, shortening a lone text that is too long."""
+        while True:
+            try:
+                return ask_again(partial(self._ask, batch), self._patience)
+            except EmbeddingTooLongError:
+                size = len(batch[0].encode())
+                if len(batch) > 1 or size < 2 * _SHORTEST_BYTES:
+                    raise
+                # Servers are asked to cut by themselves, and some versions refuse
+                # instead (ollama/ollama#14186). Half a text is better than none.
+                batch = [cut_text(batch[0], size // 2)]
+
+    def _ask(self, batch: list[str], left_s: float) -> list[bytes]:
+        """Send one request; return its vectors, checked."""
+        timeout_s = min(self._limits.timeout_s, left_s)
+        if timeout_s <= 0:
+            raise explain_timeout(self._space, 0)
+        try:
+            vectors = run_within(
+                timeout_s, lambda: self._request(batch, timeout_s=timeout_s)
+            )
+        except TimeoutError:
+            raise explain_timeout(self._space, timeout_s) from None
+        expected = self._seen_dims
+        # If it was not told but seen, the answer before may have been the odd one: it
+        # is forgotten, so that one odd answer does not spoil all that follow.
+        self._seen_dims = self._known_dims
+        self._seen_dims = check_batch(vectors, count=len(batch), dims=expected)
+        return vectors

@@ -1,0 +1,106 @@
+"""Asks again what may go well a little later. The home of tenacity.
+
+Waits double from half a second, with jitter, so that several processes do not come
+back at once; a provider that names a time gets that time. Attempts and the whole time
+are bounded.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tenacity import (
+    RetryCallState,
+    Retrying,
+    retry_if_exception,
+    wait_random_exponential,
+)
+from tenacity.wait import wait_base
+
+from hivemind_memory.errors import (
+    EmbeddingError,
+    EmbeddingInvalidError,
+    EmbeddingRefusedError,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeVar
+
+    T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Patience:
+    """How often, how long, and by which clock."""
+
+    now: Callable[[], float]
+    """Seconds on a clock that never goes back."""
+
+    sleep: Callable[[float], None]
+    """Waits for so many seconds."""
+
+    attempts: int = 5
+    total_s: float = 90.0
+    """Seconds for all attempts and the waits between them."""
+
+    first_wait_s: float = 0.5
+    longest_wait_s: float = 20.0
+
+
+def ask_again(call: Callable[[float], T], patience: Patience) -> T:
+    """Return what *call* returns, asking again while that may help.
+
+    Args:
+        call: Gets the seconds that are left.
+        patience: The bounds.
+
+    Raises:
+        EmbeddingError: The last failure, if all attempts failed; a refusal or an
+            invalid answer at once.
+    """
+    start_s = patience.now()
+
+    def left_s() -> float:
+        return patience.total_s - (patience.now() - start_s)
+
+    def should_stop(state: RetryCallState) -> bool:
+        is_last = state.attempt_number >= patience.attempts
+        return is_last or state.upcoming_sleep >= left_s()
+
+    retrying = Retrying(
+        sleep=patience.sleep,
+        stop=should_stop,
+        wait=_Wait(patience),
+        retry=retry_if_exception(_may_pass),
+        reraise=True,
+    )
+    return retrying(lambda: call(left_s()))
+
+
+class _Wait(wait_base):
+    """The seconds before the next attempt: as the provider asks, else doubling."""
+
+    def __init__(self, patience: Patience) -> None:
+        first_s = patience.first_wait_s
+        # Anything up to the doubled wait ("full jitter"), yet never nothing.
+        self._doubling = wait_random_exponential(
+            multiplier=first_s, max=patience.longest_wait_s
+        )
+        self._least_s = first_s / 2
+
+    def __call__(self, retry_state: RetryCallState) -> float:
+        outcome = retry_state.outcome
+        error = outcome.exception() if outcome is not None else None
+        wait_s = max(self._least_s, self._doubling(retry_state))
+        if isinstance(error, EmbeddingError) and error.retry_after_s is not None:
+            # A little more than asked for: at the very moment, everybody comes.
+            return error.retry_after_s + min(wait_s, 1.0)
+        return wait_s
+
+
+def _may_pass(error: BaseException) -> bool:
+    """Whether asking again may help."""
+    is_final = isinstance(error, EmbeddingRefusedError | EmbeddingInvalidError)
+    return isinstance(error, EmbeddingError) and not is_final

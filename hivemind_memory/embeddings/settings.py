@@ -1,0 +1,54 @@
+"""What this room wants to know of the settings, whoever holds them."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+
+class EmbeddingSettings(Protocol):
+    """Options of config.json that choose a provider and shape its vectors."""
+
+    @property
+    def enabled(self) -> bool:
+        """Whether the memory answers at all."""
+        ...
+
+    @property
+    def embedding_provider(self) -> str:
+        """One of auto, openai, ollama, none."""
+        ...
+
+    @property
+    def openai_base_url(self) -> str:
+        """Address of a compatible server; empty: OpenAI itself."""
+        ...
+
+    @property
+    def openai_model(self) -> str:
+        """Model that OpenAI is asked for."""
+        ...
+
+    @property
+    def openai_dimensions(self) -> int:
+        """Numbers in one vector; 0: as many as the model gives."""
+        ...
+
+    @property
+    def ollama_url(self) -> str:
+        """Address of the Ollama server."""
+        ...
+
+    @property
+    def ollama_model(self) -> str:
+        """Model that Ollama is asked for."""
+        ...
+
+    @property
+    def document_prefix(self) -> str | None:
+        """Text before each note; None: what the model wants."""
+        ...
+
+    @property
+    def query_prefix(self) -> str | None:
+        """Text before each question; None: what the model wants."""
+        ...

@@ -1,0 +1,286 @@
+"""The index in one SQLite file, as the rest of the house sees it."""
+
+from __future__ import annotations
+
+import os
+
+from hivemind_memory.index.sqlite import notes
+from hivemind_memory.index.sqlite.connection import (
+    one_number,
+    open_connection,
+    tokens_of,
+    translated_errors,
+    write_transaction,
+)
+from hivemind_memory.index.sqlite.schema import bring_up_to_date
+from hivemind_memory.index.sqlite.words import WordLane
+from hivemind_memory.model.matches import Place
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import TypeVar
+
+    import apsw
+
+    from hivemind_memory.index.sqlite.vector_store import SqliteVectorStore
+    from hivemind_memory.index.sqlite.vectors import VectorLane
+    from hivemind_memory.model.matches import WordMatches
+    from hivemind_memory.model.note import Note, NotePath
+    from hivemind_memory.model.snapshot import IndexedFiles, Stamp
+    from hivemind_memory.model.terms import Term
+
+    T = TypeVar("T")
+
+INDEX_FILE = "memory.db"
+
+
+IN_MEMORY = ":memory:"
+"""Path of an index that no file holds and that ends with its process."""
+
+
+class SqliteIndex:
+    """Notes as chunks, postings and vectors, in one file that many processes share.
+
+    Not for several threads at once: the caller holds a lock around each call.
+
+    Raises (every method):
+        IndexBusyError: Another process kept the file locked for 10 s.
+        IndexDamagedError: SQLite says that the file is not sound.
+    """
+
+    def __init__(self, path: str, *, now: Callable[[], float]) -> None:
+        self.path = path
+        self._now = now
+        self._connection = open_connection(path)
+        self._opened = _identity(path)
+        with translated_errors(path):
+            bring_up_to_date(self._connection)
+        self._words = WordLane(self._connection)
+        self._vector_lanes: dict[str, VectorLane] = {}
+        self._kept: dict[str, tuple[tuple[int, int], object]] = {}
+
+    def close(self) -> None:
+        """Close the file; nothing is lost when this is not called."""
+        self._vector_lanes.clear()
+        self._connection.close()
+
+    def is_still_there(self) -> bool:
+        """Return whether the open file is the one that the path names now."""
+        try:
+            return _identity(self.path) == self._opened
+        except OSError:
+            return False
+
+    @property
+    def connection(self) -> apsw.Connection:
+        """The connection, for the modules of this room."""
+        return self._connection
+
+    # -- notes -----------------------------------------------------------------
+
+    def files(self) -> IndexedFiles:
+        """Return what the index knows of the folder; cheap when nothing changed."""
+        return self._once("files", lambda: notes.indexed_files(self._connection))
+
+    def digest_of(self, path: NotePath) -> str:
+        """Return the digest of a note's indexed bytes; empty when not indexed."""
+        with translated_errors(self.path):
+            return notes.digest_of(self._connection, path)
+
+    def touch(self, path: NotePath, stamp: Stamp, *, is_settled: bool) -> None:
+        """Record a new stamp of a note whose bytes are the same."""
+        with translated_errors(self.path):
+            notes.touch(self._connection, path, stamp, is_settled=is_settled)
+
+    def replace(self, note: Note, file: notes.FileRow) -> int:
+        """Make the index of one note equal to *note*; return the chunks written."""
+        # Only a changed note needs what makes rows.
+        from hivemind_memory.index.sqlite.rows import rows_of
+
+        connection = self._connection
+        rows = rows_of(note, lambda text: tokens_of(connection, text))
+        with translated_errors(self.path):
+            return notes.replace_note(connection, note.path, file, rows)
+
+    def remove(self, paths: Iterable[NotePath]) -> None:
+        """Take notes out of the index; what was paid for stays in the cache."""
+        with translated_errors(self.path):
+            notes.remove_notes(self._connection, paths)
+
+    def distrust_all(self) -> None:
+        """Have every note read and cut again at the next sync."""
+        with translated_errors(self.path), write_transaction(self._connection):
+            self._connection.execute("UPDATE files SET is_settled = 0, hash = ''")
+
+    def sweep_unfinished(self) -> None:
+        """Delete what a killed process left half written. Only for the leader."""
+        with translated_errors(self.path):
+            notes.sweep_unfinished(self._connection)
+
+    def chunk_counts(self) -> dict[str, int]:
+        """Return note -> how many chunks it has."""
+        with translated_errors(self.path):
+            return dict(
+                self._connection.execute(
+                    "SELECT path, chunk_count FROM files WHERE state = 0"
+                )
+            )
+
+    def count_chunks(self) -> int:
+        """Return how many chunks can be found."""
+        with translated_errors(self.path):
+            return one_number(
+                self._connection,
+                "SELECT coalesce(sum(chunk_count), 0) FROM files WHERE state = 0",
+            )
+
+    # -- lanes -----------------------------------------------------------------
+
+    def find_words(self, terms: Sequence[Term], *, limit: int) -> WordMatches:
+        """Return what the lane of words finds."""
+        with translated_errors(self.path):
+            return self._words.find(terms, limit=limit)
+
+    def vector_lane(self, fingerprint: str) -> VectorLane:
+        """Return the lane of vectors of one space; loads numpy."""
+        from hivemind_memory.index.sqlite.vectors import VectorLane
+
+        if fingerprint not in self._vector_lanes:
+            self._vector_lanes[fingerprint] = VectorLane(self._connection, fingerprint)
+        return self._vector_lanes[fingerprint]
+
+    def vector_store(self) -> SqliteVectorStore:
+        """Return the side that vectors are written to."""
+        from hivemind_memory.index.sqlite.vector_store import SqliteVectorStore
+
+        return SqliteVectorStore(self._connection, self.path, self._now)
+
+    def fingerprints(self) -> list[str]:
+        """Return the names of all spaces."""
+        with translated_errors(self.path):
+            rows = self._connection.execute("SELECT fingerprint FROM spaces")
+            return [name for (name,) in rows]
+
+    def spaces(self) -> dict[str, int]:
+        """Return fingerprint -> chunks with a vector, for spaces that have any."""
+        return self._once("spaces", self._count_spaces)
+
+    def places(self, chunks: Sequence[int]) -> dict[int, Place]:
+        """Return where chunks stand; those that went are left out."""
+        with translated_errors(self.path):
+            marks = ",".join("?" * len(chunks))
+            return {
+                row[0]: Place(*row)
+                for row in self._connection.execute(
+                    f"""
+                    SELECT chunks.id, path, start_line, end_line,
+                      coalesce(chunks.day, files.day)
+                    FROM chunks JOIN files ON files.id = file_id AND state = 0
+                    WHERE chunks.id IN ({marks})
+                    """,
+                    tuple(chunks),
+                )
+            }
+
+    def texts(self, chunks: Sequence[int]) -> dict[int, tuple[str, str]]:
+        """Return chunk -> (text, headings, one a line)."""
+        with translated_errors(self.path):
+            marks = ",".join("?" * len(chunks))
+            return {
+                chunk: (text, headings)
+                for chunk, text, headings in self._connection.execute(
+                    f"SELECT id, text, headings FROM chunks WHERE id IN ({marks})",
+                    tuple(chunks),
+                )
+            }
+
+    def vocabulary(self) -> list[tuple[str, int]]:
+        """Return every token and in how many chunks it stands."""
+        with translated_errors(self.path):
+            return list(self._connection.execute("SELECT term, doc FROM vocabulary"))
+
+    def words_containing(self, part: str, *, limit: int) -> list[str]:
+        """Return tokens that contain *part*, the most common first."""
+        with translated_errors(self.path):
+            tokens = tokens_of(self._connection, part)
+            return [
+                token
+                for (token,) in self._connection.execute(
+                    """
+                    SELECT term FROM vocabulary WHERE instr(term, ?) > 0
+                    ORDER BY doc DESC LIMIT ?
+                    """,
+                    (tokens[0] if tokens else part, limit),
+                )
+            ]
+
+    def spelled(self, token: str) -> str:
+        """Return a word of the notes that becomes *token*: stems are no words."""
+        with translated_errors(self.path):
+            for (body,) in self._connection.execute(
+                """
+                SELECT chunk_words.body
+                FROM chunks_fts JOIN chunk_words ON chunk_words.id = chunks_fts.rowid
+                WHERE chunks_fts MATCH ? LIMIT 1
+                """,
+                ('"' + token.replace('"', '""') + '"',),
+            ):
+                for word in body.split():
+                    if tokens_of(self._connection, word) == [token]:
+                        return str(word).strip(".,;:!?()[]{}\"'`*_").lower()
+            return token
+
+    # -- what processes tell each other ---------------------------------------
+
+    def fact(self, key: str) -> str:
+        """Return what was remembered under *key*; empty: nothing."""
+        with translated_errors(self.path):
+            row = self._connection.execute(
+                "SELECT value FROM meta WHERE key = ?", (key,)
+            ).fetchone()
+            return str(row[0]) if row else ""
+
+    def remember(self, key: str, value: str) -> None:
+        """Remember *value* under *key* for all processes."""
+        with translated_errors(self.path), write_transaction(self._connection):
+            self._connection.execute(
+                """
+                INSERT INTO meta(key, value) VALUES (?, ?)
+                ON CONFLICT (key) DO UPDATE SET value = excluded.value
+                """,
+                (key, value),
+            )
+
+    def _count_spaces(self) -> dict[str, int]:
+        """Count the chunks with a vector, space by space."""
+        return dict(
+            self._connection.execute(
+                """
+                SELECT fingerprint, count(*)
+                FROM spaces JOIN chunks_vec ON space_id = spaces.id
+                WHERE unit = 0 AND vector_id IS NOT NULL
+                GROUP BY spaces.id
+                """
+            )
+        )
+
+    def _once(self, name: str, compute: Callable[[], T]) -> T:
+        """Return what *compute* does, again only after the file has changed."""
+        with translated_errors(self.path):
+            seen = (
+                int(self._connection.pragma("data_version")),
+                self._connection.total_changes(),
+            )
+            kept = self._kept.get(name)
+            if kept is None or kept[0] != seen:
+                kept = self._kept[name] = (seen, compute())
+            return kept[1]  # type: ignore[return-value]  # of the same name
+
+
+def _identity(path: str) -> tuple[int, int]:
+    """Return what tells one file from another that takes its name later."""
+    if path == IN_MEMORY:
+        return (0, 0)
+    status = os.stat(path)
+    return (status.st_dev, status.st_ino)

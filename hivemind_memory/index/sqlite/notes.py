@@ -1,0 +1,275 @@
+"""The side of the index that notes are written to: whole notes, in short steps."""
+
+from __future__ import annotations
+
+from hivemind_memory.index.sqlite.connection import write_transaction
+from hivemind_memory.model.note import NotePath
+from hivemind_memory.model.snapshot import IndexedFiles
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    import apsw
+
+    from hivemind_memory.index.sqlite.rows import ChunkRow, PlacedRow
+    from hivemind_memory.model.snapshot import Stamp
+
+STEP_CHUNKS = 1_000
+"""Chunks written in one transaction: some 30 ms of work."""
+
+_LIVE, _BEING_WRITTEN, _REPLACED = 0, 1, 2
+
+_INSERT_CHUNK = """
+INSERT INTO chunks(
+  file_id, start_line, end_line,
+  day, entry_id, headings, text, body, extra, trail, units
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+_FILE_COLUMNS = """
+  mtime = ?, ctime = ?, size = ?, inode = ?, is_settled = ?, hash = ?, day = ?,
+  chunk_count = ?
+"""
+
+
+class FileRow:
+    """What the table ``files`` is told about one note, its path apart."""
+
+    __slots__ = ("day", "digest", "is_settled", "stamp")
+
+    def __init__(
+        self, *, stamp: Stamp, digest: str, is_settled: bool, day: int | None
+    ) -> None:
+        self.stamp = stamp
+        self.digest = digest
+        self.is_settled = is_settled
+        self.day = day
+
+    def values(self, chunk_count: int) -> tuple[object, ...]:
+        """Return the columns in the order of the table."""
+        return (
+            *self.stamp,
+            int(self.is_settled),
+            self.digest,
+            self.day,
+            chunk_count,
+        )
+
+
+def indexed_files(connection: apsw.Connection) -> IndexedFiles:
+    """Return the stamps of all indexed notes, and which of them are too young."""
+    stamps: dict[NotePath, Stamp] = {}
+    unsettled = []
+    for path, mtime, ctime, size, inode, is_settled in connection.execute(
+        "SELECT path, mtime, ctime, size, inode, is_settled FROM files WHERE state = 0"
+    ):
+        stamps[NotePath(path)] = (mtime, ctime, size, inode)
+        if not is_settled:
+            unsettled.append(NotePath(path))
+    return IndexedFiles(stamps=stamps, unsettled=frozenset(unsettled))
+
+
+def digest_of(connection: apsw.Connection, path: NotePath) -> str:
+    """Return the digest of the indexed bytes of a note; empty when not indexed."""
+    for (digest,) in connection.execute(
+        "SELECT hash FROM files WHERE path = ?", (path,)
+    ):
+        return str(digest)
+    return ""
+
+
+def touch(
+    connection: apsw.Connection, path: NotePath, stamp: Stamp, *, is_settled: bool
+) -> None:
+    """Record a new stamp of a note whose bytes are the same."""
+    with write_transaction(connection):
+        connection.execute(
+            """
+            UPDATE files
+            SET mtime = ?, ctime = ?, size = ?, inode = ?, is_settled = ?
+            WHERE path = ?
+            """,
+            (*stamp, int(is_settled), path),
+        )
+
+
+def replace_note(
+    connection: apsw.Connection, path: NotePath, file: FileRow, rows: list[PlacedRow]
+) -> int:
+    """Make the index of one note equal to *rows*; return how many were written.
+
+    Chunks and postings change together or not at all. Chunks that are the same keep
+    their number, and so their vectors; only their lines move.
+    """
+    if len(rows) > STEP_CHUNKS:
+        return _replace_large_note(connection, path, file, rows)
+    with write_transaction(connection):
+        return replace_within(connection, path, file, rows)
+
+
+def replace_within(
+    connection: apsw.Connection, path: NotePath, file: FileRow, rows: list[PlacedRow]
+) -> int:
+    """Do the work of ``replace_note`` inside a transaction that the caller holds."""
+    file_id = _file_id(connection, path)
+    if file_id is None:
+        file_id = _insert_file(connection, path, file, len(rows), _LIVE)
+        new = rows
+    else:
+        connection.execute(
+            f"UPDATE files SET {_FILE_COLUMNS} WHERE id = ?",
+            (*file.values(len(rows)), file_id),
+        )
+        new = _keep_equal_chunks(connection, file_id, rows)
+    _insert_chunks(connection, file_id, new)
+    return len(new)
+
+
+def remove_notes(connection: apsw.Connection, paths: Iterable[NotePath]) -> None:
+    """Take notes out of the index; their vectors stay in the cache."""
+    for path in paths:
+        with write_transaction(connection):
+            # Out of sight at once, whatever its size; its rows go in short steps.
+            connection.execute(
+                "UPDATE files SET state = ?, path = '/' || id WHERE path = ?",
+                (_REPLACED, path),
+            )
+        sweep(connection)
+
+
+def sweep(connection: apsw.Connection) -> None:
+    """Delete, in short steps, what was replaced or never finished.
+
+    A note being written by another live process looks the same as one whose writer
+    died; whoever writes large notes must be the only one to sweep: the caller holds
+    the leader's lock or has just finished its own step.
+    """
+    for (file_id,) in list(
+        connection.execute("SELECT id FROM files WHERE state = ?", (_REPLACED,))
+    ):
+        _delete_in_steps(connection, file_id)
+
+
+def sweep_unfinished(connection: apsw.Connection) -> None:
+    """Delete what a killed process left half written. Only for the leader."""
+    with write_transaction(connection):
+        connection.execute(
+            "UPDATE files SET state = ? WHERE state = ?", (_REPLACED, _BEING_WRITTEN)
+        )
+    sweep(connection)
+
+
+def _replace_large_note(
+    connection: apsw.Connection, path: NotePath, file: FileRow, rows: list[PlacedRow]
+) -> int:
+    """Write a large note beside its old self, then swap the two in one short step."""
+    with write_transaction(connection):
+        new_id = _insert_file(connection, path, file, len(rows), _BEING_WRITTEN)
+    for at in range(0, len(rows), STEP_CHUNKS):
+        with write_transaction(connection):
+            _insert_chunks(connection, new_id, rows[at : at + STEP_CHUNKS])
+    with write_transaction(connection):
+        connection.execute(
+            "UPDATE files SET state = ?, path = '/' || id WHERE path = ?",
+            (_REPLACED, path),
+        )
+        connection.execute(
+            "UPDATE files SET state = ?, path = ? WHERE id = ?", (_LIVE, path, new_id)
+        )
+    sweep(connection)
+    return len(rows)
+
+
+def _insert_file(
+    connection: apsw.Connection,
+    path: NotePath,
+    file: FileRow,
+    chunk_count: int,
+    state: int,
+) -> int:
+    """Insert the row of a note and return its number.
+
+    A note being written has a name that no note can have, until it is whole.
+    """
+    connection.execute(
+        """
+        INSERT INTO files(
+          path, mtime, ctime, size, inode, is_settled, hash, day, chunk_count, state
+        ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        """,
+        (path if state == _LIVE else "//new", *file.values(chunk_count), state),
+    )
+    file_id = connection.last_insert_rowid()
+    if state != _LIVE:
+        connection.execute("UPDATE files SET path = '/' || id WHERE id = ?", (file_id,))
+    return file_id
+
+
+def _insert_chunks(
+    connection: apsw.Connection, file_id: int, rows: Sequence[PlacedRow]
+) -> None:
+    """Insert chunks; the triggers write their postings."""
+    connection.executemany(
+        _INSERT_CHUNK,
+        [(file_id, placed.start_line, placed.end_line, *placed.row) for placed in rows],
+    )
+
+
+def _keep_equal_chunks(
+    connection: apsw.Connection, file_id: int, rows: list[PlacedRow]
+) -> list[PlacedRow]:
+    """Keep the chunks that did not change, delete the others, return what is new."""
+    old: dict[ChunkRow | tuple[object, ...], list[tuple[int, int, int]]] = {}
+    for chunk_id, start, end, *row in connection.execute(
+        """
+        SELECT id, start_line, end_line,
+          day, entry_id, headings, text, body, extra, trail, units
+        FROM chunks WHERE file_id = ? ORDER BY id DESC
+        """,
+        (file_id,),
+    ):
+        old.setdefault(tuple(row), []).append((chunk_id, start, end))
+    new = []
+    moved = []
+    for placed in rows:
+        kept = old.get(placed.row)
+        if not kept:
+            new.append(placed)
+            continue
+        chunk_id, start, end = kept.pop()
+        if (start, end) != (placed.start_line, placed.end_line):
+            moved.append((placed.start_line, placed.end_line, chunk_id))
+    connection.executemany(
+        "UPDATE chunks SET start_line = ?, end_line = ? WHERE id = ?", moved
+    )
+    connection.executemany(
+        "DELETE FROM chunks WHERE id = ?",
+        [(chunk_id,) for kept in old.values() for chunk_id, _, _ in kept],
+    )
+    return new
+
+
+def _file_id(connection: apsw.Connection, path: NotePath) -> int | None:
+    """Return the number of a note's row, if it has one."""
+    for (file_id,) in connection.execute(
+        "SELECT id FROM files WHERE path = ?", (path,)
+    ):
+        return int(file_id)
+    return None
+
+
+def _delete_in_steps(connection: apsw.Connection, file_id: int) -> None:
+    """Delete a file's chunks in short transactions, then its row."""
+    while True:
+        with write_transaction(connection):
+            connection.execute(
+                """
+                DELETE FROM chunks WHERE id IN (
+                  SELECT id FROM chunks WHERE file_id = ? LIMIT ?
+                )
+                """,
+                (file_id, STEP_CHUNKS),
+            )
+            if connection.changes() < STEP_CHUNKS:
+                connection.execute("DELETE FROM files WHERE id = ?", (file_id,))
+                return

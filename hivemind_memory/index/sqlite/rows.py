@@ -1,0 +1,128 @@
+"""From a parsed note to the rows of the index. Reads and writes no database."""
+
+from __future__ import annotations
+
+from array import array
+from typing import NamedTuple
+
+from hivemind_memory.model.terms import extra_terms
+from hivemind_memory.notes.dates import day_of_iso
+from hivemind_memory.notes.units import units_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hivemind_memory.model.note import Chunk, Note
+
+
+class ChunkRow(NamedTuple):
+    """What the table ``chunks`` holds of one chunk, its lines apart."""
+
+    day: int | None
+    entry_id: str | None
+    headings: str
+    text: str
+    body: str | None
+    extra: str
+    trail: str
+    units: bytes
+
+
+class PlacedRow(NamedTuple):
+    """A chunk's row and where it stands."""
+
+    start_line: int
+    end_line: int
+    row: ChunkRow
+
+
+def rows_of(note: Note, tokens_of: Callable[[str], list[str]]) -> list[PlacedRow]:
+    """Return the rows of every chunk of *note* that a search may find, in order.
+
+    Forgotten entries and chunks without a letter have none.
+
+    Args:
+        note: The parsed note.
+        tokens_of: What the full-text index makes of a text, for counting.
+    """
+    title = _title_words(note)
+    rows = []
+    for chunk in note.chunks:
+        if chunk.provenance is not None and chunk.provenance.is_forgotten:
+            continue
+        if not chunk.body and not chunk.headings:
+            continue
+        rows.append(
+            PlacedRow(chunk.first_line, chunk.last_line, _row(chunk, title, tokens_of))
+        )
+    return rows
+
+
+def _row(chunk: Chunk, title: str, tokens_of: Callable[[str], list[str]]) -> ChunkRow:
+    """Return the row of one chunk."""
+    extra, units = _extra_and_units(chunk.body, tokens_of)
+    provenance = chunk.provenance
+    trail = " ".join((title, *chunk.headings))
+    more = extra_terms(trail)
+    return ChunkRow(
+        day=day_of_iso(provenance.at) if provenance else None,
+        entry_id=provenance.id if provenance else None,
+        headings="\n".join(chunk.headings),
+        text=chunk.text,
+        body=None if chunk.body == chunk.text else chunk.body,
+        extra=extra,
+        trail=f"{trail} {more}" if more else trail,
+        units=units,
+    )
+
+
+def _extra_and_units(
+    body: str, tokens_of: Callable[[str], list[str]]
+) -> tuple[str, bytes]:
+    """Return the extra terms of a chunk, and where its units lie among the tokens.
+
+    Returns:
+        The extra terms, space-separated; and unsigned 16-bit numbers, four for each
+        unit: first and behind-last token in ``body``, the same in ``extra``. Empty
+        for a chunk of one unit, or of more tokens than 16 bits can count.
+    """
+    units = units_of(body)
+    if len(units) < 2:
+        return extra_terms(body), b""
+    extras: list[str] = []
+    bounds: list[int] = []
+    at_char = at_body = at_extra = 0
+    for unit in units:
+        start = body.find(unit, at_char)
+        if start < 0:  # a unit is not a slice of the body: nothing to point at
+            return extra_terms(body), b""
+        gap = body[at_char:start]
+        if gap and not gap.isspace():
+            at_body += len(tokens_of(gap))
+            more = extra_terms(gap)
+            if more:
+                extras.append(more)
+                at_extra += len(tokens_of(more))
+        more = extra_terms(unit)
+        if more:
+            extras.append(more)
+        end_body = at_body + len(tokens_of(unit))
+        end_extra = at_extra + (len(tokens_of(more)) if more else 0)
+        bounds += (at_body, end_body, at_extra, end_extra)
+        at_char, at_body, at_extra = start + len(unit), end_body, end_extra
+    if at_body > 0xFFFF or at_extra > 0xFFFF:
+        return " ".join(extras), b""
+    return " ".join(extras), array("H", bounds).tobytes()
+
+
+def _title_words(note: Note) -> str:
+    """Return what names a note: its path, and the titles and tags it gives itself."""
+    words = [note.path.removesuffix(".md")]
+    for key in ("title", "key", "aliases", "tags"):
+        value = note.front_matter.get(key)
+        if isinstance(value, str):
+            words.append(value)
+        elif isinstance(value, list):
+            words += [item for item in value if isinstance(item, str)]
+    return " ".join(words)

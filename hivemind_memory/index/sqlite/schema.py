@@ -1,0 +1,136 @@
+"""The tables of the index, and the numbered steps that made them what they are."""
+
+from __future__ import annotations
+
+from hivemind_memory.errors import IndexTooNewError
+from hivemind_memory.index.sqlite.connection import TOKENIZER, write_transaction
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import apsw
+
+# Each step runs in the transaction that records it. The flag says whether the notes
+# must be read again afterwards, because the step changes what is derived from them.
+_STEPS: tuple[tuple[str, bool], ...] = (
+    (
+        f"""
+        CREATE TABLE meta(
+          key   TEXT PRIMARY KEY,
+          value NOT NULL
+        ) WITHOUT ROWID;
+
+        CREATE TABLE files(
+          id          INTEGER PRIMARY KEY,
+          path        TEXT    NOT NULL UNIQUE, -- relative to the notes folder
+          mtime       INTEGER NOT NULL,        -- ns since the epoch
+          ctime       INTEGER NOT NULL,        -- ns since the epoch
+          size        INTEGER NOT NULL,        -- bytes
+          inode       INTEGER NOT NULL,
+          is_settled  INTEGER NOT NULL,        -- the stamp alone proves no change
+          hash        TEXT    NOT NULL,        -- SHA-256 of the bytes
+          day         INTEGER,                 -- days since the epoch; NULL: ageless
+          chunk_count INTEGER NOT NULL,
+          state       INTEGER NOT NULL         -- 0 live, 1 being written, 2 replaced
+        );
+        CREATE INDEX files_unsettled ON files(id) WHERE is_settled = 0;
+
+        CREATE TABLE chunks(
+          id         INTEGER PRIMARY KEY AUTOINCREMENT,
+          file_id    INTEGER NOT NULL REFERENCES files(id) ON DELETE CASCADE,
+          start_line INTEGER NOT NULL,
+          end_line   INTEGER NOT NULL,
+          day        INTEGER,                  -- of the entry; NULL: as the file
+          entry_id   TEXT,                     -- ULID; NULL: a person's text
+          headings   TEXT    NOT NULL,         -- the trail, one heading a line
+          text       TEXT    NOT NULL,         -- the lines as they stand
+          body       TEXT,                     -- what is searched; NULL: the text
+          extra      TEXT    NOT NULL,         -- terms the tokenizer cannot find
+          trail      TEXT    NOT NULL,         -- headings, path, titles and tags
+          units      BLOB    NOT NULL          -- where its units lie, see rows.py
+        );
+        CREATE INDEX chunks_by_file ON chunks(file_id);
+
+        CREATE VIEW chunk_words AS
+          SELECT id, coalesce(body, text) AS body, extra, trail FROM chunks;
+
+        CREATE VIRTUAL TABLE chunks_fts USING fts5(
+          body, extra, trail,
+          content = 'chunk_words', content_rowid = 'id',
+          tokenize = "{TOKENIZER}"
+        );
+        CREATE VIRTUAL TABLE vocabulary USING fts5vocab(chunks_fts, row);
+
+        CREATE TRIGGER chunks_inserted AFTER INSERT ON chunks BEGIN
+          INSERT INTO chunks_fts(rowid, body, extra, trail)
+          VALUES (new.id, coalesce(new.body, new.text), new.extra, new.trail);
+        END;
+        CREATE TRIGGER chunks_deleted AFTER DELETE ON chunks BEGIN
+          INSERT INTO chunks_fts(chunks_fts, rowid, body, extra, trail)
+          VALUES ('delete', old.id, coalesce(old.body, old.text), old.extra, old.trail);
+        END;
+
+        CREATE TABLE spaces(
+          id          INTEGER PRIMARY KEY,
+          fingerprint TEXT    NOT NULL UNIQUE,
+          dimensions  INTEGER NOT NULL
+        );
+        CREATE TABLE embedding_cache(
+          id          INTEGER PRIMARY KEY,
+          space_id    INTEGER NOT NULL REFERENCES spaces(id),
+          text_hash   TEXT    NOT NULL,        -- SHA-256 of the text
+          embedding   BLOB    NOT NULL,        -- little-endian float32, length 1
+          created     INTEGER NOT NULL,        -- seconds since the epoch
+          UNIQUE (space_id, text_hash)
+        );
+        CREATE TABLE chunks_vec(
+          id        INTEGER PRIMARY KEY,
+          chunk_id  INTEGER NOT NULL REFERENCES chunks(id) ON DELETE CASCADE,
+          space_id  INTEGER NOT NULL REFERENCES spaces(id),
+          unit      INTEGER NOT NULL,          -- 0 the chunk, from 1 its units
+          text_hash TEXT    NOT NULL,
+          vector_id INTEGER REFERENCES embedding_cache(id), -- NULL: wanted
+          serial    INTEGER,                   -- grows with every link
+          UNIQUE (chunk_id, space_id, unit)
+        );
+        CREATE INDEX chunks_vec_wanted ON chunks_vec(space_id, text_hash)
+          WHERE vector_id IS NULL;
+        CREATE INDEX chunks_vec_by_serial ON chunks_vec(serial);
+        CREATE INDEX chunks_vec_by_vector ON chunks_vec(vector_id);
+        """,
+        True,
+    ),
+)
+
+SCHEMA_VERSION = len(_STEPS)
+
+
+def bring_up_to_date(connection: apsw.Connection) -> bool:
+    """Apply the steps that the file has not seen; return whether notes must be reread.
+
+    Raises:
+        IndexTooNewError: A newer version of the program made the file.
+    """
+    if _version(connection) == SCHEMA_VERSION:
+        return False
+    with write_transaction(connection):
+        # Another process may have been faster between the look and the lock.
+        version = _version(connection)
+        if version > SCHEMA_VERSION:
+            raise IndexTooNewError(
+                f"the index has schema {version}, this program knows {SCHEMA_VERSION}",
+                hint="upgrade hivemind-memory, or remove the .index folder: "
+                "it is made again from the notes",
+            )
+        must_reread = False
+        for sql, rereads in _STEPS[version:]:
+            connection.execute(sql)
+            must_reread = must_reread or (rereads and version > 0)
+        connection.pragma("user_version", SCHEMA_VERSION)
+        if must_reread:
+            connection.execute("UPDATE files SET is_settled = 0, hash = ''")
+    return must_reread
+
+
+def _version(connection: apsw.Connection) -> int:
+    """Return the number of the last step that the file has seen."""
+    return int(connection.pragma("user_version"))

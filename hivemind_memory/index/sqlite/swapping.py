@@ -1,0 +1,95 @@
+"""Puts one index in the place of another, as a whole, under everybody's eyes."""
+
+from __future__ import annotations
+
+import os
+
+import apsw
+
+from hivemind_memory.errors import IndexDamagedError, IndexUnusableError
+from hivemind_memory.index.sqlite.connection import (
+    open_connection,
+    translated_errors,
+    write_transaction,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hivemind_memory.index.sqlite.index import SqliteIndex
+
+_COPY = (
+    """
+    INSERT INTO spaces(fingerprint, dimensions)
+    SELECT fingerprint, dimensions FROM old.spaces WHERE true
+    ON CONFLICT DO UPDATE SET dimensions = excluded.dimensions
+    """,
+    """
+    INSERT INTO embedding_cache(space_id, text_hash, embedding, created)
+    SELECT spaces.id, text_hash, embedding, created
+    FROM old.embedding_cache AS paid
+    JOIN old.spaces AS theirs ON theirs.id = paid.space_id
+    JOIN spaces ON spaces.fingerprint = theirs.fingerprint
+    WHERE true
+    ON CONFLICT DO NOTHING
+    """,
+    """
+    INSERT INTO meta(key, value)
+    SELECT key, value FROM old.meta WHERE key <> 'chunking'
+    ON CONFLICT DO NOTHING
+    """,
+)
+
+
+def copy_paid_for(old_path: str, new: SqliteIndex) -> None:
+    """Copy vectors and what was learned of models from the old index into *new*.
+
+    What a damaged old index does not give is made again; nothing else is lost by it.
+    """
+    if not os.path.exists(old_path):
+        return
+    connection = new.connection
+    try:
+        with translated_errors(old_path):
+            connection.execute("ATTACH ? AS old", (f"file:{old_path}?mode=ro",))
+            try:
+                with write_transaction(connection):
+                    for sql in _COPY:
+                        connection.execute(sql)
+            finally:
+                connection.execute("DETACH old")
+    except IndexUnusableError:
+        return
+    store = new.vector_store()
+    for fingerprint in new.fingerprints():
+        store.plan(fingerprint)
+
+
+def put_in_place(new: SqliteIndex, path: str) -> None:
+    """Make the index at *path* equal to *new*, in one transaction.
+
+    An index too damaged to be written to is set aside, under the lock that keeps every
+    other process from using it.
+    """
+    with translated_errors(new.path):
+        new.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    try:
+        _copy_pages(new.connection, path)
+    except IndexDamagedError:
+        for suffix in ("", "-wal", "-shm"):
+            if os.path.exists(path + suffix):
+                os.replace(path + suffix, f"{path}.damaged{suffix}")
+        _copy_pages(new.connection, path)
+
+
+def _copy_pages(source: apsw.Connection, path: str) -> None:
+    """Copy every page of *source* over the database at *path*."""
+    target = open_connection(path)
+    try:
+        with (
+            translated_errors(path),
+            target.backup("main", source, "main") as backup,
+        ):
+            while not backup.done:
+                backup.step(-1)
+    finally:
+        target.close()

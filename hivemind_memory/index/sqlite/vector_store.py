@@ -1,0 +1,248 @@
+"""Which texts want a vector, and the vectors that were paid for.
+
+A vector belongs to a text, not to a chunk: the cache is keyed by space and text hash,
+outlives every rebuild, and a chunk only points into it. Fits the port ``VectorStore``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+from hivemind_memory.index.sqlite.connection import (
+    one_number,
+    translated_errors,
+    write_transaction,
+)
+from hivemind_memory.notes.units import units_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping
+
+    import apsw
+
+PLAN_CHUNKS = 500
+"""Chunks whose texts are listed in one transaction."""
+
+
+class SqliteVectorStore:
+    """The vector side of one index file."""
+
+    def __init__(
+        self, connection: apsw.Connection, path: str, now: Callable[[], float]
+    ) -> None:
+        self._connection = connection
+        self._path = path
+        self._now = now
+
+    def pending_texts(self, fingerprint: str, limit: int) -> list[tuple[str, str]]:
+        """Return at most *limit* (hash, text) that have no vector in that space."""
+        with translated_errors(self._path):
+            space = self._make_space(fingerprint)
+            self._plan(space)
+            rows = self._connection.execute(
+                """
+                SELECT text_hash, min(unit), body
+                FROM chunks_vec JOIN chunk_words ON chunk_words.id = chunk_id
+                WHERE space_id = ? AND vector_id IS NULL
+                GROUP BY text_hash ORDER BY min(chunks_vec.id) LIMIT ?
+                """,
+                (space, limit),
+            )
+            return [(name, _text_of_unit(body, unit)) for name, unit, body in rows]
+
+    def plan(self, fingerprint: str) -> None:
+        """List the texts of every chunk, and link those that were paid for."""
+        with translated_errors(self._path):
+            self._plan(self._make_space(fingerprint))
+
+    def count_pending(self, fingerprint: str) -> int:
+        """Return how many texts have no vector in that space."""
+        with translated_errors(self._path):
+            space = self._space(fingerprint)
+            listed = one_number(
+                self._connection,
+                """
+                SELECT count(DISTINCT text_hash) FROM chunks_vec
+                WHERE space_id = ? AND vector_id IS NULL
+                """,
+                space,
+            )
+            return listed + self._count_unlisted(space)
+
+    def count_pending_chunks(self, fingerprint: str) -> int:
+        """Return how many chunks cannot be found by their own vector yet."""
+        with translated_errors(self._path):
+            space = self._space(fingerprint)
+            waiting = one_number(
+                self._connection,
+                """
+                SELECT count(*) FROM chunks_vec
+                WHERE space_id = ? AND unit = 0 AND vector_id IS NULL
+                """,
+                space,
+            )
+            return waiting + self._count_unlisted(space)
+
+    def count_vectors(self, fingerprint: str) -> int:
+        """Return how many chunks have a vector in that space."""
+        with translated_errors(self._path):
+            return one_number(
+                self._connection,
+                """
+                SELECT count(*) FROM chunks_vec
+                WHERE space_id = ? AND unit = 0 AND vector_id IS NOT NULL
+                """,
+                self._space(fingerprint),
+            )
+
+    def cached(self, fingerprint: str, hashes: Collection[str]) -> dict[str, bytes]:
+        """Return hash -> vector for those that were paid for earlier."""
+        with translated_errors(self._path):
+            marks = ",".join("?" * len(hashes))
+            return dict(
+                self._connection.execute(
+                    f"""
+                    SELECT text_hash, embedding FROM embedding_cache
+                    WHERE space_id = ? AND text_hash IN ({marks})
+                    """,
+                    (self._space(fingerprint), *hashes),
+                )
+            )
+
+    def dims(self, fingerprint: str) -> int | None:
+        """Return how many numbers a vector of that space has; None while empty."""
+        with translated_errors(self._path):
+            return (
+                one_number(
+                    self._connection,
+                    "SELECT dimensions FROM spaces WHERE id = ?",
+                    self._space(fingerprint),
+                )
+                or None
+            )
+
+    def store(self, fingerprint: str, dims: int, vectors: Mapping[str, bytes]) -> None:
+        """Keep hash -> vector, all of *dims* numbers; afterwards none of them pends."""
+        with translated_errors(self._path):
+            space = self._make_space(fingerprint)
+            with write_transaction(self._connection):
+                self._connection.execute(
+                    "UPDATE spaces SET dimensions = ? WHERE id = ?", (dims, space)
+                )
+                self._connection.executemany(
+                    """
+                    INSERT INTO embedding_cache(space_id, text_hash, embedding, created)
+                    VALUES (?, ?, ?, ?)
+                    ON CONFLICT DO NOTHING
+                    """,
+                    [
+                        (space, name, vector, int(self._now()))
+                        for name, vector in vectors.items()
+                    ],
+                )
+                self._link(space, list(vectors))
+
+    def _plan(self, space: int) -> None:
+        """List the texts of chunks that are new to the space, and link known ones."""
+        while True:
+            chunks = list(
+                self._connection.execute(
+                    """
+                    SELECT id, body FROM chunk_words
+                    WHERE NOT EXISTS (
+                      SELECT 1 FROM chunks_vec
+                      WHERE chunk_id = chunk_words.id AND space_id = ?
+                    )
+                    LIMIT ?
+                    """,
+                    (space, PLAN_CHUNKS),
+                )
+            )
+            if not chunks:
+                return
+            rows = [
+                (chunk_id, space, unit, text_hash(text))
+                for chunk_id, body in chunks
+                for unit, text in enumerate(_texts(body))
+            ]
+            with write_transaction(self._connection):
+                # A chunk may have gone since it was read: it then wants nothing.
+                self._connection.executemany(
+                    """
+                    INSERT INTO chunks_vec(chunk_id, space_id, unit, text_hash)
+                    SELECT ?1, ?2, ?3, ?4
+                    WHERE EXISTS (SELECT 1 FROM chunks WHERE id = ?1)
+                    ON CONFLICT DO NOTHING
+                    """,
+                    rows,
+                )
+                self._link(space, list({row[3] for row in rows}))
+
+    def _link(self, space: int, names: list[str]) -> None:
+        """Point the chunks that wait for these texts at their vectors."""
+        # A serial number tells readers which links are new to them.
+        serial = 1 + one_number(
+            self._connection, "SELECT coalesce(max(serial), 0) FROM chunks_vec"
+        )
+        self._connection.executemany(
+            """
+            UPDATE chunks_vec SET serial = ?, vector_id = embedding_cache.id
+            FROM embedding_cache
+            WHERE chunks_vec.space_id = ? AND chunks_vec.text_hash = ?
+              AND chunks_vec.vector_id IS NULL
+              AND embedding_cache.space_id = chunks_vec.space_id
+              AND embedding_cache.text_hash = chunks_vec.text_hash
+            """,
+            [(serial, space, name) for name in names],
+        )
+
+    def _count_unlisted(self, space: int) -> int:
+        """Return how many chunks are new to the space."""
+        return one_number(
+            self._connection,
+            """
+            SELECT count(*) FROM chunks
+            WHERE NOT EXISTS (
+              SELECT 1 FROM chunks_vec WHERE chunk_id = chunks.id AND space_id = ?
+            )
+            """,
+            space,
+        )
+
+    def _space(self, fingerprint: str) -> int:
+        """Return the number of a space; 0 when nothing was ever stored in it."""
+        return one_number(
+            self._connection, "SELECT id FROM spaces WHERE fingerprint = ?", fingerprint
+        )
+
+    def _make_space(self, fingerprint: str) -> int:
+        """Return the number of a space, made if it is new."""
+        known = self._space(fingerprint)
+        if known:
+            return known
+        with write_transaction(self._connection):
+            self._connection.execute(
+                """
+                INSERT INTO spaces(fingerprint, dimensions) VALUES (?, 0)
+                ON CONFLICT DO NOTHING
+                """,
+                (fingerprint,),
+            )
+        return self._space(fingerprint)
+
+
+def text_hash(text: str) -> str:
+    """Return the name of a text in the cache: its SHA-256, hexadecimal."""
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+
+
+def _texts(body: str) -> list[str]:
+    """Return the texts of a chunk that want a vector: itself, and its units."""
+    units = units_of(body)
+    return [body, *units] if len(units) > 1 else [body]
+
+
+def _text_of_unit(body: str, unit: int) -> str:
+    """Return the text that a row of ``chunks_vec`` speaks of."""
+    return _texts(body)[unit]

@@ -1,0 +1,183 @@
+"""The lane of vectors: exact cosines, from vectors decoded once and held.
+
+The home of numpy. Imported only when a space of vectors answers.
+"""
+
+from __future__ import annotations
+
+import os
+
+# A threaded product waits for its slowest thread: beside a busy core it takes 8 ms
+# instead of 0.5 (benchmarks/floors.py). Must be said before numpy is loaded.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import numpy as np
+
+from hivemind_memory.index.sqlite.connection import one_number
+from hivemind_memory.model.matches import VectorMatches
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import apsw
+    from numpy.typing import NDArray
+
+    Matrix = NDArray[np.float32]
+
+GROWTH = 1.5
+"""Room is made in advance by this factor, so that adding vectors is cheap."""
+
+_NEW_VECTORS = """
+SELECT chunks_vec.chunk_id, chunks_vec.unit, chunks_vec.serial, embedding
+FROM chunks_vec JOIN embedding_cache ON embedding_cache.id = vector_id
+WHERE chunks_vec.space_id = ? AND chunks_vec.serial > ?
+"""
+
+
+class VectorLane:
+    """Every vector of one space, in memory, in step with the index file."""
+
+    def __init__(self, connection: apsw.Connection, fingerprint: str) -> None:
+        self._connection = connection
+        self._fingerprint = fingerprint
+        self._seen: tuple[int, int] = (-1, -1)
+        self._serial = 0
+        self._chunks = _Rows()
+        self._units = _Rows()
+        self._ids: list[int] = []
+        self._place: dict[int, int] = {}
+        self._unit_places: dict[int, list[int]] = {}
+
+    def find(
+        self, question: bytes, *, limit: int, also: Sequence[int]
+    ) -> VectorMatches | None:
+        """Return the cosines of the best *limit* chunks, and of the chunks *also*.
+
+        Args:
+            question: Vector of the question, of the same space.
+            limit: Chunks at most, by their own cosine.
+            also: Chunks that the other lane found.
+
+        Returns:
+            None when the space is empty or the question has another length.
+        """
+        self._refresh()
+        count = self._chunks.count
+        asked = np.frombuffer(question, "<f4")
+        if not count or len(asked) != self._chunks.dims:
+            return None
+        cosines = self._chunks.rows() @ asked
+        best = min(limit, count)
+        places = np.argpartition(cosines, count - best)[count - best :].tolist()
+        places += [at for at in map(self._place.get, also) if at is not None]
+        chunks = {self._ids[at]: float(cosines[at]) for at in dict.fromkeys(places)}
+        return VectorMatches(
+            cosines=chunks,
+            unit_cosines=self._unit_cosines(chunks, asked),
+            background=float(cosines.mean()),
+            deviation=float(cosines.std()),
+            chunk_count=count,
+        )
+
+    def _unit_cosines(
+        self, chunks: dict[int, float], asked: Matrix
+    ) -> dict[int, float]:
+        """Return the cosine of each chunk's best unit, its own if it has none."""
+        places: list[int] = []
+        owners: list[int] = []
+        for chunk in chunks:
+            units = self._unit_places.get(chunk, ())
+            places += units
+            owners += [chunk] * len(units)
+        best: dict[int, float] = {}
+        if places:
+            cosines = self._units.rows()[places] @ asked
+            for chunk, cosine in zip(owners, cosines.tolist(), strict=True):
+                if cosine > best.get(chunk, -2.0):
+                    best[chunk] = cosine
+        return {chunk: best.get(chunk, own) for chunk, own in chunks.items()}
+
+    def _refresh(self) -> None:
+        """Take in what changed in the index file since the last question."""
+        seen = (
+            int(self._connection.pragma("data_version")),
+            self._connection.total_changes(),
+        )
+        if seen == self._seen:
+            return
+        space = self._connection.execute(
+            "SELECT id FROM spaces WHERE fingerprint = ?", (self._fingerprint,)
+        ).fetchone()
+        alive = one_number(
+            self._connection,
+            """
+            SELECT count(*) FROM chunks_vec
+            WHERE space_id = ? AND vector_id IS NOT NULL
+            """,
+            *(space or (0,)),
+        )
+        if space:
+            self._add_new(space[0])
+        if self._chunks.count + self._units.count != alive:
+            # Some chunks went; numbers are never used again, so reading all anew is
+            # the one way that cannot go wrong, and it is needed rarely.
+            self._forget()
+            if space:
+                self._add_new(space[0])
+        self._seen = seen
+
+    def _add_new(self, space: int) -> None:
+        """Add the vectors that were linked since the last look."""
+        newest = self._serial
+        for chunk, unit, serial, vector in self._connection.execute(
+            _NEW_VECTORS, (space, self._serial)
+        ):
+            row = np.frombuffer(vector, "<f4")
+            newest = max(newest, serial)
+            if unit == 0:
+                self._place[chunk] = self._chunks.add(row)
+                self._ids.append(chunk)
+            else:
+                self._unit_places.setdefault(chunk, []).append(self._units.add(row))
+        self._serial = newest
+
+    def _forget(self) -> None:
+        """Hold nothing."""
+        self._serial = 0
+        self._chunks = _Rows()
+        self._units = _Rows()
+        self._ids = []
+        self._place = {}
+        self._unit_places = {}
+
+
+class _Rows:
+    """A matrix that grows by rows."""
+
+    __slots__ = ("_data", "count")
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._data: Matrix = np.empty((0, 0), np.float32)
+
+    @property
+    def dims(self) -> int:
+        """Return the length of a row."""
+        return int(self._data.shape[1])
+
+    def rows(self) -> Matrix:
+        """Return the rows in use, as a view."""
+        return self._data[: self.count]
+
+    def add(self, row: Matrix) -> int:
+        """Append a row and return its place."""
+        if self.count == len(self._data):
+            size = max(64, int(self.count * GROWTH))
+            grown = np.empty((size, len(row)), np.float32)
+            if self.count:
+                grown[: self.count] = self._data[: self.count]
+            self._data = grown
+        self._data[self.count] = row
+        self.count += 1
+        return self.count - 1

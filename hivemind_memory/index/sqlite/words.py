@@ -1,0 +1,193 @@
+"""The lane of words: which chunks hold the terms of a question, and where.
+
+Full-text search finds the candidates and ranks them roughly; what it saw in each (how
+often, in which unit) is handed up, so that ``search/`` can weigh it without reading
+the text again.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+
+from hivemind_memory.index.sqlite.connection import tokens_of
+from hivemind_memory.model.matches import (
+    Place,
+    TermCount,
+    WordCandidate,
+    WordMatches,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import apsw
+
+    from hivemind_memory.model.terms import Term
+
+    Locations = list[list[list[int]]]
+    """For each phrase, for each column: offsets in tokens."""
+
+ROW_BUDGET = 4_000
+"""Rows that the rarest terms of a question may bring before the common ones stop
+bringing candidates of their own (they still count in the candidates found).
+benchmarks/speed.py shows what it saves."""
+
+_SELECT = """
+SELECT seen(chunks_fts),
+  chunks.id, files.path, chunks.start_line, chunks.end_line,
+  coalesce(chunks.day, files.day), chunks.units
+FROM chunks_fts
+JOIN chunks ON chunks.id = chunks_fts.rowid
+JOIN files ON files.id = chunks.file_id AND files.state = 0
+WHERE chunks_fts MATCH ?
+ORDER BY chunks_fts.rank
+LIMIT ?
+"""
+
+
+class _Seen:
+    """What the callback saw in one row."""
+
+    __slots__ = ("length", "locations", "trail_length")
+
+    def __init__(self, api: apsw.FTS5ExtensionApi) -> None:
+        self.locations: Locations = [
+            api.phrase_locations(phrase) for phrase in range(api.phrase_count)
+        ]
+        self.length = api.column_size(0) + api.column_size(1)
+        self.trail_length = api.column_size(2)
+
+
+class WordLane:
+    """Looks words up in one connection; holds the callback that sees the matches."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+        self._row: _Seen | None = None
+        self._totals = (0, 0, 0)
+        connection.register_fts5_function("seen", self._see)
+
+    def find(self, terms: Sequence[Term], *, limit: int) -> WordMatches:
+        """Return the best *limit* candidates for *terms*, best first."""
+        asked = self._count(terms)
+        known = tuple(term for term in asked if term.chunks)
+        if not known:
+            return WordMatches(asked=asked)
+        self._totals = (0, 0, 0)
+        candidates = []
+        for _, chunk_id, path, start, end, day, units in self._connection.execute(
+            _SELECT, (_expression(known), limit)
+        ):
+            seen = self._row
+            if seen is None:  # pragma: no cover - the callback runs for every row
+                continue
+            candidates.append(
+                WordCandidate(
+                    Place(chunk_id, path, start, end, day),
+                    *_counted(seen, units, len(known)),
+                )
+            )
+        rows, text_tokens, trail_tokens = self._totals
+        return WordMatches(
+            asked=asked,
+            known=known,
+            chunk_count=rows,
+            mean_length=text_tokens / max(1, rows),
+            mean_trail_length=trail_tokens / max(1, rows),
+            candidates=candidates,
+        )
+
+    def _count(self, terms: Sequence[Term]) -> tuple[TermCount, ...]:
+        """Return each term with its tokens and the number of chunks that hold it."""
+        counted: dict[tuple[str, ...], TermCount] = {}
+        for term in terms:
+            tokens = tuple(tokens_of(self._connection, term.text))
+            if not tokens or tokens in counted:
+                continue
+            rows = min(self._document_count(token) for token in tokens)
+            counted[tokens] = TermCount(term.text, tokens, rows, term.is_phrase)
+        return tuple(counted.values())
+
+    def _document_count(self, token: str) -> int:
+        """Return how many chunks hold *token*."""
+        row = self._connection.execute(
+            "SELECT doc FROM vocabulary WHERE term = ?", (token,)
+        ).fetchone()
+        return row[0] if row else 0
+
+    def _see(self, api: apsw.FTS5ExtensionApi, *_: object) -> None:
+        """Note what a row holds; called once for each row that is returned."""
+        if not self._totals[0]:
+            self._totals = (
+                api.row_count,
+                api.column_total_size(0) + api.column_total_size(1),
+                api.column_total_size(2),
+            )
+        self._row = _Seen(api)
+
+
+def _expression(known: Sequence[TermCount]) -> str:
+    """Return the full-text expression for terms that are in the index.
+
+    The rarest terms bring the candidates. A common one that would go over the budget
+    is joined by AND to what the rare ones found: it is seen where it stands, and
+    brings no rows of its own.
+    """
+    everything = " OR ".join(_quoted(term) for term in known)
+    rows = 0
+    bringing: list[TermCount] = []
+    for term in sorted(known, key=lambda term: term.chunks):
+        if bringing and rows + term.chunks > ROW_BUDGET:
+            break
+        bringing.append(term)
+        rows += term.chunks
+    if len(bringing) == len(known):
+        return everything
+    rare = " OR ".join(_quoted(term) for term in bringing)
+    return f"({everything}) AND ({rare})"
+
+
+def _quoted(term: TermCount) -> str:
+    """Return a term as a string of the full-text language: no operator survives."""
+    return '"' + term.text.replace('"', '""') + '"'
+
+
+def _counted(
+    seen: _Seen, units: bytes, terms: int
+) -> tuple[list[tuple[int, int]], int, int, list[tuple[int, dict[int, int]]]]:
+    """Return what was seen in one row: by term, the lengths, and by unit."""
+    # A term that brings candidates stands in the expression twice.
+    locations = seen.locations[:terms]
+    counts = [(len(found[0]) + len(found[1]), len(found[2])) for found in locations]
+    in_units = _seen_in_units(locations, units) if units else []
+    return counts, seen.length, seen.trail_length, in_units
+
+
+def _seen_in_units(
+    locations: Locations, units: bytes
+) -> list[tuple[int, dict[int, int]]]:
+    """Return, for each unit that holds a term, its tokens and its counts by term."""
+    bounds = array("H")
+    bounds.frombytes(units)
+    body_starts, body_ends = bounds[0::4], bounds[1::4]
+    extra_starts, extra_ends = bounds[2::4], bounds[3::4]
+    seen: dict[int, dict[int, int]] = {}
+    for term, (in_body, in_extra, _) in enumerate(locations):
+        for starts, ends, offsets in (
+            (body_starts, body_ends, in_body),
+            (extra_starts, extra_ends, in_extra),
+        ):
+            for offset in offsets:
+                unit = bisect_right(starts, offset) - 1
+                if unit >= 0 and offset < ends[unit]:
+                    counts = seen.setdefault(unit, {})
+                    counts[term] = counts.get(term, 0) + 1
+    return [
+        (
+            body_ends[unit] - body_starts[unit] + extra_ends[unit] - extra_starts[unit],
+            counts,
+        )
+        for unit, counts in seen.items()
+    ]

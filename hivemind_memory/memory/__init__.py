@@ -1,0 +1,7 @@
+"""The heart: write, sync, search, read, list. Doors call this and nothing below it."""
+
+from __future__ import annotations
+
+from hivemind_memory.memory.core import Memory
+
+__all__ = ["Memory"]

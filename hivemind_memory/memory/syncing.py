@@ -1,0 +1,195 @@
+"""Makes the index equal to the folder. The same rule for one note and for all."""
+
+from __future__ import annotations
+
+from hivemind_memory.errors import HivemindError, NoteNotFoundError, NotSavedError
+from hivemind_memory.index.sqlite.notes import FileRow
+from hivemind_memory.model.answers import SkippedNote, SyncResult
+from hivemind_memory.model.snapshot import Difference, difference, is_settled
+from hivemind_memory.notes.unsettled import has_unsettled
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hivemind_memory.index.sqlite.index import SqliteIndex
+    from hivemind_memory.model.note import NotePath
+    from hivemind_memory.model.snapshot import IndexedFiles, Stamp
+    from hivemind_memory.notes.folder import NotesFolder
+
+    Progress = Callable[[str, int, int], None]
+    """Told the phase, what is done, and how much there is."""
+
+
+class ChunkSettings:
+    """How notes are cut."""
+
+    __slots__ = ("limit_chars", "overlap_chars")
+
+    def __init__(self, *, limit_chars: int, overlap_chars: int) -> None:
+        self.limit_chars = limit_chars
+        self.overlap_chars = overlap_chars
+
+    @property
+    def name(self) -> str:
+        """What the index remembers: other settings make other chunks."""
+        return f"{self.limit_chars}/{self.overlap_chars}"
+
+
+class Counts:
+    """What a sync has done so far."""
+
+    def __init__(self) -> None:
+        self.added = self.updated = self.removed = self.chunks = 0
+        self.skipped: list[SkippedNote] = []
+
+
+class Syncer:
+    """Brings one index in step with one folder.
+
+    Events and timers are hints that it is time; what changed is found out here, by
+    comparing a look at the folder with what the index knows.
+    """
+
+    def __init__(
+        self,
+        folder: NotesFolder,
+        journal_dir: str,
+        chunking: ChunkSettings,
+        now: Callable[[], float],
+    ) -> None:
+        self._folder = folder
+        self._journal_dir = journal_dir
+        self._chunking = chunking
+        self._now = now
+
+    def sync(
+        self, index: SqliteIndex, *, progress: Progress | None = None
+    ) -> SyncResult:
+        """Apply what changed; ``took_s`` is left to the caller."""
+        recovered = self.recover()
+        self._forget_other_chunking(index)
+        look = self._folder.look()
+        changes = difference(look.stamps, index.files())
+        counts = Counts()
+        counts.skipped += look.skipped
+        self._apply(index, changes, counts, progress)
+        touched = counts.added + counts.updated
+        return SyncResult(
+            added=counts.added,
+            updated=counts.updated,
+            removed=counts.removed,
+            unchanged=max(0, len(look.stamps) - touched),
+            chunks=counts.chunks,
+            recovered=recovered,
+            skipped=tuple(counts.skipped),
+        )
+
+    def recover(self) -> int:
+        """Put back acknowledged entries that vanished; return how many."""
+        if not has_unsettled(self._journal_dir):
+            return 0
+        from hivemind_memory.notes.journal import Journal
+        from hivemind_memory.notes.recovery import recover
+
+        try:
+            return len(recover(Journal(self._journal_dir), self._now()))
+        except NotSavedError:
+            # The journal still has it, and the next look tries again: no reason to
+            # answer nothing now.
+            return 0
+
+    def look_for_changes(
+        self, known: IndexedFiles
+    ) -> tuple[Difference, tuple[SkippedNote, ...]]:
+        """Return what differs between the folder and *known*, and what was skipped."""
+        look = self._folder.look()
+        return difference(look.stamps, known), look.skipped
+
+    def cuts_like(self, index: SqliteIndex) -> bool:
+        """Return whether the index was cut with the settings of today."""
+        return index.fact("chunking") == self._chunking.name
+
+    def apply_one(self, index: SqliteIndex, path: NotePath) -> None:
+        """Bring the index in step with one note."""
+        self._apply(index, Difference(changed=(path,)), Counts(), None)
+
+    def _apply(
+        self,
+        index: SqliteIndex,
+        changes: Difference,
+        counts: Counts,
+        progress: Progress | None,
+    ) -> None:
+        """Apply *changes*; one bad note never hides the others."""
+        known = index.files().stamps
+        total = len(changes.changed)
+        for done, path in enumerate(changes.changed):
+            if progress is not None:
+                progress("indexing", done, total)
+            try:
+                self._apply_note(index, path, known.get(path), counts)
+            except NoteNotFoundError:
+                # It went while we looked.
+                if path in known:
+                    index.remove([path])
+                    counts.removed += 1
+            except HivemindError as error:
+                if not _is_of_one_note(error):
+                    raise
+                counts.skipped.append(SkippedNote(path=path, reason=str(error)))
+            except OSError as error:
+                reason = f"it cannot be read: {error.strerror}"
+                counts.skipped.append(SkippedNote(path=path, reason=reason))
+        if changes.gone:
+            index.remove(changes.gone)
+            counts.removed += len(changes.gone)
+        if progress is not None and total:
+            progress("indexing", total, total)
+
+    def _apply_note(
+        self, index: SqliteIndex, path: NotePath, known: Stamp | None, counts: Counts
+    ) -> None:
+        """Bring the index in step with one note that may have changed."""
+        from hivemind_memory.notes.reader import read_note
+
+        read = read_note(self._folder, path)
+        settled = is_settled(read.stamp, int(self._now() * 1e9))
+        if known is not None and index.digest_of(path) == read.digest:
+            if known != read.stamp or settled:
+                index.touch(path, read.stamp, is_settled=settled)
+            return
+        # What parses and cuts notes loads only when one has changed.
+        from hivemind_memory.notes.chunker import parse_note
+        from hivemind_memory.notes.dates import day_of_note
+
+        note = parse_note(
+            path,
+            read.data,
+            limit_chars=self._chunking.limit_chars,
+            overlap_chars=self._chunking.overlap_chars,
+        )
+        row = FileRow(
+            stamp=read.stamp,
+            digest=read.digest,
+            is_settled=settled,
+            day=day_of_note(path, note.front_matter, read.stamp[0]),
+        )
+        counts.chunks += index.replace(note, row)
+        if known is None:
+            counts.added += 1
+        else:
+            counts.updated += 1
+
+    def _forget_other_chunking(self, index: SqliteIndex) -> None:
+        """Have every note cut anew when the settings that cut it have changed."""
+        if not self.cuts_like(index):
+            index.distrust_all()
+            index.remember("chunking", self._chunking.name)
+
+
+def _is_of_one_note(error: HivemindError) -> bool:
+    """Return whether an error concerns one note, and not the index or the disk."""
+    from hivemind_memory.errors import NotePathError
+
+    return isinstance(error, NotePathError)

@@ -1,0 +1,280 @@
+"""The vector side of a memory: which space answers a question, and filling spaces.
+
+One space answers, another may be filling: after a change of model the old vectors keep
+answering, asked by the old model, until the new ones are there.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from hivemind_memory.errors import EmbeddingError
+from hivemind_memory.model.answers import EmbedResult
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from hivemind_memory.embeddings.fingerprint import Space
+    from hivemind_memory.embeddings.provider import Provider
+    from hivemind_memory.index.sqlite.index import SqliteIndex
+    from hivemind_memory.model.ports import Embedder
+
+LEAST_QUERY_S = 0.2
+"""A question's vector is asked for even if loading the library took long."""
+
+KEPT_QUESTIONS = 256
+SCRIPT_TIMEOUT_S = 10.0
+
+
+class QuestionVector(NamedTuple):
+    """The vector of a question, or why there is none."""
+
+    vector: bytes | None
+    fingerprint: str
+    reason: str
+
+
+class VectorSide:
+    """Makes vectors of questions and of notes, through the provider that was chosen."""
+
+    def __init__(self, provider: Provider, now: Callable[[], float]) -> None:
+        self._provider = provider
+        self._now = now
+        self._embedders: dict[str, Embedder] = {}
+        self._questions: dict[tuple[str, str], bytes] = {}
+
+    def of_question(
+        self, index: SqliteIndex, text: str, *, timeout_s: float
+    ) -> QuestionVector:
+        """Return the vector of *text* in the space that answers, within *timeout_s*."""
+        spaces = index.spaces()
+        if not spaces:
+            return QuestionVector(None, "", self._why_no_vectors())
+        fingerprint, reason = self._answering(index, spaces)
+        if not fingerprint:
+            return QuestionVector(None, "", reason)
+        reason = self._why_abstain(index, fingerprint, text)
+        if reason:
+            return QuestionVector(None, fingerprint, reason)
+        known = self._questions.get((fingerprint, text))
+        if known is not None:
+            return QuestionVector(known, fingerprint, "")
+        return self._ask(index, fingerprint, text, timeout_s)
+
+    def fill(
+        self,
+        index: SqliteIndex,
+        *,
+        progress: Callable[[str, int, int], None] | None = None,
+        should_stop: Callable[[], bool] | None = None,
+    ) -> EmbedResult:
+        """Give a vector to every text that has none in the chosen space."""
+        space = self._provider.space()
+        if space is None:
+            return EmbedResult()
+        from hivemind_memory.embeddings.queue import EmbedQueue
+
+        store = index.vector_store()
+        fingerprint = space.fingerprint
+        if not store.count_pending(fingerprint):
+            return EmbedResult()
+        breaker = _Breaker(index, fingerprint)
+        try:
+            embedder = _ScriptEar(
+                self._provider.connect(space, dims=store.dims(fingerprint))
+            )
+        except EmbeddingError as error:
+            problem = f"{error} {error.hint}".strip()
+            return EmbedResult(
+                pending=store.count_pending(fingerprint), problem=problem
+            )
+        index.remember(f"space:{fingerprint}", _recipe(space))
+        queue = EmbedQueue(
+            store,
+            embedder,
+            breaker=breaker.value,
+            clock=self._now,
+            batch_texts=self._provider.batch_texts,
+        )
+        tell = progress
+
+        def report(done: int, total: int) -> None:
+            if tell is not None:
+                tell("embedding", done, total)
+
+        result = queue.drain(progress=report, should_stop=should_stop)
+        breaker.keep()
+        self._measure_scripts(index, embedder)
+        return result
+
+    def pending(self, index: SqliteIndex) -> int:
+        """Return how many chunks have no vector in the chosen space."""
+        space = self._provider.space()
+        if space is None:
+            return 0
+        return index.vector_store().count_pending_chunks(space.fingerprint)
+
+    def _answering(self, index: SqliteIndex, spaces: dict[str, int]) -> tuple[str, str]:
+        """Return the space that answers, and why there is none."""
+        space = self._provider.space()
+        fullest = max(spaces, key=lambda name: spaces[name])
+        if space is None:
+            return "", self._provider.choice().reason
+        mine = space.fingerprint
+        if spaces.get(mine, 0) >= spaces[fullest] or not index.fact(f"space:{fullest}"):
+            return (mine, "") if mine in spaces else ("", self._why_no_vectors())
+        if self._may_ask(fullest):
+            return fullest, ""
+        return (mine, "") if mine in spaces else ("", self._why_no_vectors())
+
+    def _may_ask(self, fingerprint: str) -> bool:
+        """Return whether an earlier model may still be asked.
+
+        Nothing leaves the machine unless the settings choose a provider: the provider
+        of the old space must be the one that is chosen now.
+        """
+        space = self._provider.space()
+        return space is not None and fingerprint.startswith(f"{space.provider}/")
+
+    def _why_no_vectors(self) -> str:
+        """Return why no chunk has a vector, without asking the network."""
+        if self._provider.is_off:
+            return "no embedding provider is chosen"
+        return "no note has a vector yet: `hm sync` makes them if there is a provider"
+
+    def _why_abstain(self, index: SqliteIndex, fingerprint: str, text: str) -> str:
+        """Return why vectors should not speak to this question; empty: they should."""
+        from hivemind_memory.embeddings.scripts import LATIN, script_of
+
+        script = script_of(text)
+        if script == LATIN:
+            return ""
+        known = index.fact(f"script:{fingerprint}:{script}")
+        if known == "yes":
+            return ""
+        if known == "no":
+            return f"the embedding model does not understand {script} script"
+        return f"not known yet whether the embedding model understands {script} script"
+
+    def _ask(
+        self, index: SqliteIndex, fingerprint: str, text: str, timeout_s: float
+    ) -> QuestionVector:
+        """Ask the provider, unless it has failed too often just now."""
+        breaker = _Breaker(index, fingerprint)
+        now_s = self._now()
+        if not breaker.value.may_ask(now_s):
+            return QuestionVector(None, fingerprint, breaker.value.why_not(now_s))
+        try:
+            embedder = self._embedder(index, fingerprint)
+            left_s = max(LEAST_QUERY_S, timeout_s - (self._now() - now_s))
+            vector = embedder.embed_query(text, timeout_s=left_s)
+        except EmbeddingError as error:
+            breaker.fail(self._now(), error)
+            return QuestionVector(None, fingerprint, str(error))
+        breaker.succeed()
+        if len(self._questions) >= KEPT_QUESTIONS:
+            self._questions.clear()
+        self._questions[fingerprint, text] = vector
+        return QuestionVector(vector, fingerprint, "")
+
+    def _embedder(self, index: SqliteIndex, fingerprint: str) -> Embedder:
+        """Return the embedder of a space, connected once."""
+        known = self._embedders.get(fingerprint)
+        if known is None:
+            space = self._provider.space()
+            if space is None or space.fingerprint != fingerprint:
+                space = _space_of(index.fact(f"space:{fingerprint}"))
+            dims = index.vector_store().dims(fingerprint)
+            known = self._provider.connect(space, dims=dims)
+            self._embedders[fingerprint] = known
+        return known
+
+    def _measure_scripts(self, index: SqliteIndex, ear: _ScriptEar) -> None:
+        """Find out whether the model understands the scripts that it was given."""
+        from hivemind_memory.embeddings.scripts import measure_script
+
+        for script in ear.heard:
+            key = f"script:{ear.fingerprint}:{script}"
+            if index.fact(key):
+                continue
+            try:
+                does = measure_script(ear, script, timeout_s=SCRIPT_TIMEOUT_S)
+            except EmbeddingError:
+                return  # the next run asks again; until then the lane abstains
+            index.remember(key, "yes" if does else "no")
+
+
+class _ScriptEar:
+    """An embedder that remembers in which foreign scripts it was spoken to."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self.heard: set[str] = set()
+
+    @property
+    def fingerprint(self) -> str:
+        """Name of the space."""
+        return self._embedder.fingerprint
+
+    def embed_documents(self, texts: Sequence[str]) -> list[bytes]:
+        """Embed, and listen."""
+        from hivemind_memory.embeddings.scripts import LATIN, script_of
+
+        self.heard.update(
+            script for text in texts if (script := script_of(text)) != LATIN
+        )
+        return self._embedder.embed_documents(texts)
+
+    def embed_query(self, text: str, *, timeout_s: float) -> bytes:
+        """Embed a question."""
+        return self._embedder.embed_query(text, timeout_s=timeout_s)
+
+
+class _Breaker:
+    """The circuit breaker of one space, shared by all processes through the index."""
+
+    def __init__(self, index: SqliteIndex, fingerprint: str) -> None:
+        from hivemind_memory.embeddings.breaker import Breaker, load_breaker_state
+
+        self._index = index
+        self._key = f"breaker:{fingerprint}"
+        self._before = index.fact(self._key)
+        self.value = Breaker(load_breaker_state(self._before))
+
+    def fail(self, now_s: float, error: EmbeddingError) -> None:
+        """Count a failure, and tell the other processes."""
+        from hivemind_memory.errors import EmbeddingRefusedError
+
+        is_refusal = isinstance(error, EmbeddingRefusedError)
+        self.value.fail(now_s, str(error), is_refusal=is_refusal)
+        self.keep()
+
+    def succeed(self) -> None:
+        """Note that the provider answered."""
+        self.value.succeed()
+        self.keep()
+
+    def keep(self) -> None:
+        """Write the state, if it has changed."""
+        state = self.value.state.dump()
+        if state != self._before and (self._before or self.value.state.failures):
+            self._index.remember(self._key, state)
+            self._before = state
+
+
+def _recipe(space: Space) -> str:
+    """Return all that an embedder for *space* is made of, as text."""
+    import json
+    from dataclasses import asdict
+
+    return json.dumps(asdict(space))
+
+
+def _space_of(recipe: str) -> Space:
+    """Return the space that a recipe describes."""
+    import json
+
+    from hivemind_memory.embeddings.fingerprint import Space
+
+    return Space(**json.loads(recipe))

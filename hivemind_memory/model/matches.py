@@ -1,0 +1,96 @@
+"""What the lanes of the index hand up to the search: evidence, not yet a score."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class Place(NamedTuple):
+    """Where a chunk stands and how old it is."""
+
+    chunk_id: int
+    path: str
+    start_line: int
+    end_line: int
+    day: int | None
+    """Days since the epoch; None: does not age."""
+
+
+class TermCount(NamedTuple):
+    """A term of the question and how common it is among the notes."""
+
+    text: str
+    tokens: tuple[str, ...]
+    """What the index makes of it; several for a phrase."""
+
+    chunks: int
+    """How many chunks hold it; 0: none."""
+
+    is_phrase: bool
+
+
+class WordCandidate(NamedTuple):
+    """What the lane of words saw in one chunk.
+
+    Terms are numbered in the order of ``WordMatches.known``.
+    """
+
+    place: Place
+    counts: list[tuple[int, int]]
+    """For each term: how often in the text, how often in the trail."""
+
+    length: int
+    """Tokens of the text, extra terms included."""
+
+    trail_length: int
+    """Tokens of the trail: headings, path, title."""
+
+    units: list[tuple[int, dict[int, int]]]
+    """For each bullet or paragraph that holds a term: its tokens, and how often it
+    holds which term. Empty for a chunk of one unit."""
+
+
+class WordMatches(NamedTuple):
+    """What the lane of words found."""
+
+    asked: tuple[TermCount, ...] = ()
+    """Every term of the question, each once."""
+
+    known: tuple[TermCount, ...] = ()
+    """Those that some chunk holds."""
+
+    chunk_count: int = 0
+    """Chunks in the index; 0 when nothing was found."""
+
+    mean_length: float = 0.0
+    """Mean tokens of the text of a chunk."""
+
+    mean_trail_length: float = 0.0
+    """Mean tokens of the trail of a chunk."""
+
+    candidates: Sequence[WordCandidate] = ()
+    """Best first, by a rough ranking."""
+
+
+class VectorMatches(NamedTuple):
+    """What the lane of vectors found."""
+
+    cosines: dict[int, float]
+    """Chunk -> cosine with the question, for its own best candidates and for every
+    candidate of the other lane that has a vector."""
+
+    unit_cosines: dict[int, float]
+    """Chunk -> cosine of its best unit; a chunk of one unit is its own."""
+
+    background: float
+    """Mean cosine of the question with all chunks: what an unrelated text has."""
+
+    deviation: float
+    """Standard deviation of the cosines with all chunks."""
+
+    chunk_count: int
+    """Chunks that have a vector."""

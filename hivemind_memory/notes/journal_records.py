@@ -1,0 +1,209 @@
+"""The lines of the journal: one JSON object each, and what they add up to.
+
+An entry's story is ``begin`` (with its whole text), ``saved``, and, if it vanished,
+``again`` (with the text for ``recovered.md``) and ``recovered``; or ``dropped``. The
+text comes last in its line, so that a story is read without decoding any text.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from hashlib import sha256
+
+from hivemind_memory.model.note import NotePath
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from hivemind_memory.model.snapshot import Stamp
+
+BEGUN, SAVED, RETURNING, RECOVERED = "begun", "saved", "returning", "recovered"
+"""The states of an entry: in doubt, in its note, in doubt again, in recovered.md."""
+
+DROPPED = "dropped"
+"""What is said of an entry that was never acknowledged and is forgotten."""
+
+WINDOW_S = 600.0
+"""An entry that vanishes so soon after its writing comes back once."""
+
+LONGEST_MARK_BYTES = 8192
+"""Lines without a text are shorter than this; see ``notes.paths.MAX_PATH_BYTES``."""
+
+_TEXT = b',"text":'  # cannot stand inside a JSON string: its quotes would be escaped
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JournalEntry:
+    """What the journal knows about one entry."""
+
+    id: str
+    root: str
+    """The notes folder, absolute: one home may serve several."""
+
+    path: NotePath
+    """The note that it was written to."""
+
+    at_s: float
+    """When it was written, seconds since the epoch."""
+
+    state: str
+    target: NotePath
+    """The note that its latest text was meant for: ``path``, or recovered.md."""
+
+    size_before: int
+    """Bytes of ``target`` before that text."""
+
+    is_new: bool
+    """There was no ``target`` before that text."""
+
+    offset: int
+    """Where the line with that text begins in the journal."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LastSaved:
+    """How a note ended when an entry was last appended to it."""
+
+    path: NotePath
+    stamp: Stamp
+    line_count: int
+    newline: str
+
+
+def is_young(entry: JournalEntry, now_s: float) -> bool:
+    """Tell whether an entry is in its ten minutes, whichever way the clock was set."""
+    return abs(now_s - entry.at_s) < WINDOW_S
+
+
+def opened_line(now_s: float) -> bytes:
+    """Return the first line of a journal."""
+    return _line({"do": "opened", "at": now_s})
+
+
+def text_line(entry: JournalEntry, text: str) -> bytes:
+    """Return the line that goes before *text* is appended to a note."""
+    digest = sha256(text.encode()).hexdigest()
+    record: dict[str, object] = {
+        "do": "again" if entry.state == RETURNING else "begin",
+        "id": entry.id,
+        "root": entry.root,
+        "path": entry.target,
+        "at": entry.at_s,
+        "size_before": entry.size_before,
+        "new": entry.is_new,
+        "sha256": digest,
+    }
+    return _line({**record, "text": text})
+
+
+def mark_line(do: str, entry_id: str) -> bytes:
+    """Return the line that says what became of an entry: recovered or dropped."""
+    return _line({"do": do, "id": entry_id})
+
+
+def saved_line(entry_id: str, last: LastSaved) -> bytes:
+    """Return the line that says that an entry is in its note, and how that ends now."""
+    return _line(
+        {
+            "do": "saved",
+            "id": entry_id,
+            "path": last.path,
+            "stamp": last.stamp,
+            "lines": last.line_count,
+            "newline": last.newline,
+        }
+    )
+
+
+def heading_of(line: bytes) -> dict[str, object]:
+    """Return a line without its text; empty when it is no line of a journal."""
+    cut = line.find(_TEXT)
+    try:
+        record = json.loads(line if cut < 0 else line[:cut] + b"}")
+    except ValueError:
+        return {}
+    return record if isinstance(record, dict) and "do" in record else {}
+
+
+def text_of(line: bytes) -> str:
+    """Return the text of a line; empty when the line is damaged."""
+    try:
+        record = json.loads(line)
+        text, digest = str(record["text"]), record["sha256"]
+    except (ValueError, LookupError, TypeError):
+        return ""
+    return text if sha256(text.encode()).hexdigest() == digest else ""
+
+
+def last_saved(heading: dict[str, object]) -> LastSaved | None:
+    """Return what a ``saved`` line says about its note, or None for other lines."""
+    match heading:
+        case {
+            "do": "saved",
+            "path": str(path),
+            "stamp": [int(mtime), int(ctime), int(size), int(inode)],
+            "lines": int(line_count),
+            "newline": str(newline),
+        }:
+            return LastSaved(
+                path=NotePath(path),
+                stamp=(mtime, ctime, size, inode),
+                line_count=line_count,
+                newline=newline,
+            )
+    return None
+
+
+def entries_of(lines: Iterable[bytes]) -> dict[str, JournalEntry]:
+    """Return what the lines of a journal, each with its newline, add up to.
+
+    A line that is torn or makes no sense counts as not written.
+    """
+    entries: dict[str, JournalEntry] = {}
+    for offset, line in _with_offsets(lines):
+        match heading_of(line):
+            case {
+                "do": "begin" | "again" as do,
+                "id": str(entry_id),
+                "root": str(root),
+                "path": str(target),
+                "at": int() | float() as at_s,
+                "size_before": int(size_before),
+                "new": bool(is_new),
+            }:
+                known = entries.get(entry_id)
+                is_again = do == "again" and known is not None
+                entries[entry_id] = JournalEntry(
+                    id=entry_id,
+                    root=root,
+                    path=known.path if known and is_again else NotePath(target),
+                    at_s=at_s,
+                    state=RETURNING if is_again else BEGUN,
+                    target=NotePath(target),
+                    size_before=size_before,
+                    is_new=is_new,
+                    offset=offset,
+                )
+            case {"do": "saved" | "recovered" as state, "id": str(entry_id)}:
+                if entry_id in entries:
+                    entries[entry_id] = replace(entries[entry_id], state=state)
+            case {"do": "dropped", "id": str(entry_id)}:
+                entries.pop(entry_id, None)
+    return entries
+
+
+def _with_offsets(lines: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
+    """Yield every whole line with the offset at which it begins."""
+    offset = 0
+    for line in lines:
+        if line.endswith(b"\n"):
+            yield offset, line
+        offset += len(line)
+
+
+def _line(record: dict[str, object]) -> bytes:
+    """Return *record* as one line."""
+    text = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
+    return text.encode() + b"\n"

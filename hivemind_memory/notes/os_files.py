@@ -1,0 +1,239 @@
+"""Files and folders by descriptor, and what differs between operating systems.
+
+A folder is held open and its children are named relative to it, so that nobody can swap
+a folder for a link between the check and the use. Where the system cannot do that
+(Windows), paths are checked for links just before they are used. Locks are in
+``os_locks``. Errors are those of ``os``; who knows what was asked translates them.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import sys
+
+if sys.platform == "darwin":
+    import fcntl
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from contextlib import AbstractContextManager
+    from typing import Self
+
+    from hivemind_memory.model.snapshot import Stamp
+
+PRIVATE_FILE = 0o600
+PRIVATE_FOLDER = 0o700
+
+# Absent on Windows, where descriptors are not inherited and links are rare.
+_NO_LINKS = getattr(os, "O_NOFOLLOW", 0)
+_SAFE = (
+    _NO_LINKS
+    | getattr(os, "O_NONBLOCK", 0)  # or opening a pipe would wait for its writer
+    | getattr(os, "O_CLOEXEC", 0)
+    | getattr(os, "O_BINARY", 0)
+)
+READ = os.O_RDONLY | _SAFE
+APPEND = os.O_RDWR | os.O_APPEND | _SAFE
+CREATE = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_EXCL | _SAFE
+_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
+_HAS_DESCRIPTORS = os.open in os.supports_dir_fd and os.scandir in os.supports_fd
+
+
+class OpenFolder:
+    """A folder that stays the same one whatever is renamed above it. Close it."""
+
+    __slots__ = ("_fd", "_path")
+
+    def __init__(self, path: str, fd: int | None) -> None:
+        self._path = path
+        self._fd = fd
+
+    @classmethod
+    def at(cls, path: str) -> OpenFolder:
+        """Open the folder at *path*, through links where there are any."""
+        if _HAS_DESCRIPTORS:
+            return cls(path, os.open(path, _FOLDER))
+        if not os.path.isdir(path):
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+        return cls(path, None)
+
+    def child(self, name: str) -> OpenFolder:
+        """Open the folder *name* in this one.
+
+        Raises:
+            NotADirectoryError: It is a link or a file.
+            FileNotFoundError: It is not there.
+        """
+        if self._fd is not None:
+            fd = os.open(name, _FOLDER | _NO_LINKS, dir_fd=self._fd)
+            return OpenFolder(f"{self._path}/{name}", fd)
+        if not stat.S_ISDIR(self.status(name).st_mode):
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), name)
+        return OpenFolder(self._name(name), None)
+
+    def make_child(self, name: str) -> None:
+        """Make the folder *name*, 0700 under any umask, and sync its entry."""
+        os.mkdir(self._name(name), PRIVATE_FOLDER, dir_fd=self._fd)
+        mode = stat.S_IMODE(self.status(name).st_mode)
+        if mode != PRIVATE_FOLDER and self._fd is not None:
+            os.chmod(name, PRIVATE_FOLDER, dir_fd=self._fd)
+        self.sync()
+
+    def open_file(self, name: str, flags: int) -> int:
+        """Return a descriptor of the regular file *name*; a new one is 0600.
+
+        Args:
+            name: A name in this folder, without a separator.
+            flags: ``READ``, ``APPEND`` or ``CREATE``.
+
+        Raises:
+            OSError: ``ELOOP`` for a link, ``EINVAL`` for anything else that is no
+                regular file, or what the system says.
+        """
+        if not _NO_LINKS and not flags & os.O_CREAT:
+            self._refuse_link(name)
+        fd = os.open(self._name(name), flags, PRIVATE_FILE, dir_fd=self._fd)
+        try:
+            _refuse_irregular(fd, name)
+            if flags & os.O_CREAT:
+                set_mode(fd, PRIVATE_FILE)
+        except OSError:
+            os.close(fd)
+            if flags & os.O_CREAT:  # ours: O_EXCL made sure of that
+                self.unlink(name)
+            raise
+        return fd
+
+    def status(self, name: str) -> os.stat_result:
+        """Return what the system knows about *name* itself, links not followed."""
+        return os.stat(self._name(name), dir_fd=self._fd, follow_symlinks=False)
+
+    def own_status(self) -> os.stat_result:
+        """Return what the system knows about the folder itself."""
+        return os.stat(self._path if self._fd is None else self._fd)
+
+    def scan(self) -> AbstractContextManager[Iterator[os.DirEntry[str]]]:
+        """Return the entries of this folder, in no order; ``with`` closes them."""
+        return os.scandir(self._path if self._fd is None else self._fd)
+
+    def rename(self, old: str, new: str) -> None:
+        """Give *old* the name *new*, in the place of what had it, in one step."""
+        source, target = self._name(old), self._name(new)
+        os.replace(source, target, src_dir_fd=self._fd, dst_dir_fd=self._fd)
+
+    def unlink(self, name: str) -> None:
+        """Take the file *name* away."""
+        os.unlink(self._name(name), dir_fd=self._fd)
+
+    def remove_child(self, name: str) -> None:
+        """Take the empty folder *name* away."""
+        os.rmdir(self._name(name), dir_fd=self._fd)
+
+    def sync(self) -> None:
+        """Wait until the names in this folder are on the disk."""
+        if self._fd is not None:
+            sync_folder(self._fd)
+
+    def close(self) -> None:
+        """Let go of the folder; a second time does nothing."""
+        if self._fd is not None:
+            fd, self._fd = self._fd, None
+            os.close(fd)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _name(self, name: str) -> str:
+        """Return *name* as the calls below want it."""
+        return name if self._fd is not None else os.path.join(self._path, name)
+
+    def _refuse_link(self, name: str) -> None:
+        """Raise if *name* is a link: the best that can be done without descriptors."""
+        if stat.S_ISLNK(self.status(name).st_mode):
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), name)
+
+
+def stamp_of(status: os.stat_result) -> Stamp:
+    """Return what of a file's status tells that it changed."""
+    # Windows does not say the inode when it lists a folder, so it never counts there.
+    inode = 0 if sys.platform == "win32" else status.st_ino
+    return (status.st_mtime_ns, status.st_ctime_ns, status.st_size, inode)
+
+
+def set_mode(fd: int, mode: int) -> None:
+    """Give an open file exactly *mode*, whatever the umask took from it."""
+    if sys.platform != "win32" and stat.S_IMODE(os.fstat(fd).st_mode) != mode:
+        os.fchmod(fd, mode)
+
+
+def read_at(fd: int, offset: int, size: int) -> bytes:
+    """Return up to *size* bytes of an open file from *offset*; less only at its end."""
+    os.lseek(fd, offset, os.SEEK_SET)
+    parts = []
+    while size > 0:
+        part = os.read(fd, size)
+        if not part:
+            break
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)
+
+
+def write_all(fd: int, data: bytes) -> None:
+    """Write all of *data* to an open file, in one call where the system allows it."""
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(fd, rest) :]
+
+
+def sync_file(fd: int) -> None:
+    """Wait until the bytes of an open file are on the disk, not only in its cache."""
+    if sys.platform == "darwin":
+        try:
+            fcntl.fcntl(fd, fcntl.F_FULLFSYNC)
+        except OSError:  # network and foreign file systems do not know it
+            os.fsync(fd)
+    else:
+        os.fsync(fd)
+
+
+def sync_folder(fd: int) -> None:
+    """Wait until the names in an open folder are on the disk."""
+    try:
+        os.fsync(fd)
+    except OSError as error:
+        # Some network file systems cannot sync a folder, and need not.
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
+            raise
+
+
+def make_private_folder(path: str) -> None:
+    """Make the folder at *path* and those above it that are missing, all 0700.
+
+    A folder that is there already keeps its mode.
+    """
+    path = os.path.abspath(path)
+    if os.path.isdir(path):
+        return
+    above, name = os.path.split(path)
+    if not name:  # not even the root: the system cannot tell us what is there
+        raise OSError(errno.EIO, os.strerror(errno.EIO), path)
+    make_private_folder(above)
+    with OpenFolder.at(above) as folder:
+        try:
+            folder.make_child(name)
+        except FileExistsError:
+            if not os.path.isdir(path):
+                raise
+
+
+def _refuse_irregular(fd: int, name: str) -> None:
+    """Raise if an open file is a folder, a pipe or a device."""
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        raise OSError(errno.EINVAL, os.strerror(errno.EINVAL), name)

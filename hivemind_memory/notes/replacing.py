@@ -1,0 +1,72 @@
+"""A note is replaced whole or not at all: written beside itself, synced, renamed."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+
+from hivemind_memory.errors import HivemindError, NotSavedError
+from hivemind_memory.notes import os_files
+from hivemind_memory.notes.os_files import OpenFolder, stamp_of
+from hivemind_memory.notes.refusals import cause_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hivemind_memory.model.note import NotePath
+    from hivemind_memory.model.snapshot import Stamp
+
+
+def replace_file(
+    parent: OpenFolder, path: NotePath, data: bytes, expected: Stamp | None
+) -> Stamp:
+    """Write *data* beside the note and give it the note's name."""
+    name = path.rpartition("/")[2]
+    mode = _expected_mode(parent, path, expected)
+    beside = f".hm-{os.urandom(8).hex()}.tmp"
+    fd = parent.open_file(beside, os_files.CREATE)
+    try:
+        try:
+            os_files.write_all(fd, data)
+            os_files.set_mode(fd, mode)
+            os_files.sync_file(fd)
+        finally:
+            os.close(fd)
+        _expected_mode(parent, path, expected)
+        parent.rename(beside, name)
+    except BaseException:
+        _discard(parent, beside)
+        raise
+    try:
+        parent.sync()
+    except OSError as error:
+        cause, hint = cause_of(error)
+        message = f"{path} was replaced, but a power cut might undo it: {cause}."
+        raise HivemindError(message, hint=hint) from error
+    return stamp_of(parent.status(name))
+
+
+def _expected_mode(parent: OpenFolder, path: NotePath, expected: Stamp | None) -> int:
+    """Return the mode that the new file gets, if the note is as expected."""
+    try:
+        status = parent.status(path.rpartition("/")[2])
+    except FileNotFoundError:
+        if expected is None:
+            return os_files.PRIVATE_FILE
+        found = "is gone"
+    else:
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(errno.EINVAL, os.strerror(errno.EINVAL), path)
+        if expected is not None and stamp_of(status) == expected:
+            return stat.S_IMODE(status.st_mode)
+        found = "is there already" if expected is None else "has changed meanwhile"
+    message = f"Nothing was saved to {path}: the note {found}."
+    raise NotSavedError(message, hint="Read the note again, then decide.")
+
+
+def _discard(parent: OpenFolder, name: str) -> None:
+    """Take a file of our own away that never became a note."""
+    try:
+        parent.unlink(name)
+    except OSError:
+        return  # a dot file: no search sees it, and `hm doctor` finds it

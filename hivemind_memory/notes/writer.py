@@ -1,0 +1,172 @@
+"""Writing an entry: what is answered "saved" is in its note and synced.
+
+``append`` is all that agents do to notes: nothing that stands there is ever changed.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+
+from hivemind_memory.errors import HivemindError, UsageError
+from hivemind_memory.model.note import Provenance
+from hivemind_memory.notes.appending import Draft, append_entry
+from hivemind_memory.notes.entries import new_ulid, parse_provenance, render_provenance
+from hivemind_memory.notes.interrupted import finish_interrupted
+from hivemind_memory.notes.journal_records import BEGUN, WINDOW_S, JournalEntry
+from hivemind_memory.notes.recovery import recover_within
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hivemind_memory.model.note import NotePath
+    from hivemind_memory.model.ports import Clock
+    from hivemind_memory.model.snapshot import Stamp
+    from hivemind_memory.notes.folder import NotesFolder
+    from hivemind_memory.notes.journal import Journal
+    from hivemind_memory.notes.journal_file import JournalFile
+
+MAX_CONTENT_BYTES = 1_000_000
+"""A memory is a few lines; what is longer is a file, and belongs beside the notes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AppendedEntry:
+    """An entry that is on the disk, synced."""
+
+    path: NotePath
+    id: str
+    """ULID of the entry."""
+
+    first_line: int
+    """The line of its comment, from 1."""
+
+    last_line: int
+    stamp: Stamp
+    """Of the note right after it; it may have changed since."""
+
+
+class NoteWriter:
+    """Appends entries to notes, one at a time across all processes."""
+
+    __slots__ = ("_clock", "_folder", "_journal", "_randomness")
+
+    def __init__(
+        self,
+        folder: NotesFolder,
+        journal: Journal,
+        clock: Clock,
+        randomness: Callable[[], bytes],
+    ) -> None:
+        """Take the parts.
+
+        Args:
+            folder: Where the notes lie.
+            journal: Where entries go first.
+            clock: Tells when an entry is written.
+            randomness: Returns 10 random bytes, other ones each time.
+        """
+        self._folder = folder
+        self._journal = journal
+        self._clock = clock
+        self._randomness = randomness
+
+    def append(
+        self,
+        path: NotePath,
+        content: str,
+        *,
+        at: str,
+        by: str = "",
+        session: str = "",
+        source: str = "agent",
+    ) -> AppendedEntry:
+        """Append *content* to a note as an entry of its own.
+
+        Args:
+            path: The note; it is made, with its folders, if it is missing.
+            content: 1 byte to 1 MB of text that is not blank.
+            at: The time now, ISO 8601 with the offset of the writer's clock.
+            by: Agent or person.
+            session: The agent's own name for its session.
+            source: human, agent, tool or external.
+
+        Raises:
+            UsageError: There is nothing to save, or it cannot be saved as text.
+            NotePathError: A link or something else that is no note is at *path*.
+            NotSavedError: The disk refused, or another process holds the lock. The
+                notes are as they were.
+        """
+        _refuse_unfit(content)
+        now_s = self._clock()
+        provenance = Provenance(
+            id=new_ulid(now_s, self._randomness()),
+            at=at,
+            by=by,
+            session=session,
+            source=source,
+        )
+        if parse_provenance(render_provenance(provenance)) is None:
+            message = f"at must be ISO 8601 and source must not be empty, got {at!r}"
+            raise ValueError(message)
+        entry = self._entry(provenance.id, path, now_s)
+        draft = Draft(entry=entry, provenance=provenance, content=content)
+        with self._journal.session() as journal:
+            self._look_after(journal, now_s)
+            placed = append_entry(journal, self._folder, draft)
+        return AppendedEntry(
+            path=path,
+            id=provenance.id,
+            first_line=placed.first_line,
+            last_line=placed.last_line,
+            stamp=placed.stamp,
+        )
+
+    def _entry(self, entry_id: str, path: NotePath, now_s: float) -> JournalEntry:
+        """Return the beginning of an entry's story."""
+        return JournalEntry(
+            id=entry_id,
+            root=self._folder.root,
+            path=path,
+            at_s=now_s,
+            state=BEGUN,
+            target=path,
+            size_before=0,
+            is_new=False,
+            offset=0,
+        )
+
+    def _look_after(self, journal: JournalFile, now_s: float) -> None:
+        """Settle what a killed writer left and, now and then, the old entries.
+
+        Raises:
+            NotSavedError: What was left cannot be settled now.
+        """
+        try:
+            finish_interrupted(journal)
+            opened_s = journal.opened_s()
+            if opened_s is not None and abs(now_s - opened_s) >= WINDOW_S:
+                # The old entries stay in the journal until somebody can look after
+                # them; this write need not fail for them.
+                with suppress(OSError, HivemindError):
+                    recover_within(journal, now_s)
+                finish_interrupted(journal)
+        except OSError as error:
+            raise self._journal.refused(error) from error
+
+
+def _refuse_unfit(content: str) -> None:
+    """Raise if *content* cannot be an entry."""
+    if not content.strip():
+        message = "There is nothing to save: the content is empty."
+        raise UsageError(message, hint="Give the text to remember.")
+    try:
+        size = len(content.encode())
+    except UnicodeEncodeError as error:
+        message = "The content is not valid Unicode: it holds a lone surrogate."
+        raise UsageError(message, hint="Send the text as UTF-8.") from error
+    if size > MAX_CONTENT_BYTES:
+        message = f"The content has {size:,} bytes; at most {MAX_CONTENT_BYTES:,} fit."
+        hint = "Save what matters in a few lines, or put the file beside the notes."
+        raise UsageError(message, hint=hint)

@@ -1,0 +1,48 @@
+"""Says how a score came about: parts that add up to it, and the figures behind them."""
+
+from __future__ import annotations
+
+from hivemind_memory.model.query import Part
+from hivemind_memory.search.ranking import score_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hivemind_memory.search.choosing import Chosen
+
+
+def explain(chosen: Chosen) -> tuple[Part, ...]:
+    """Return the parts of a score, in the order of the steps; they add up to it.
+
+    A score is a root of a sum, so each part is what the score won or lost by its
+    step, given the steps before it.
+    """
+    ranked = chosen.ranked
+    by_words = score_of(ranked.fused.words)
+    by_both = score_of(ranked.fused.strength)
+    parts = []
+    if ranked.words is not None:
+        chunk = score_of(min(ranked.words.chunk, ranked.fused.words))
+        found = f"{ranked.words.found} words of the question found"
+        parts.append(Part(name="words", value=chunk, note=found))
+        parts.append(
+            Part(
+                name="best passage",
+                value=by_words - chunk,
+                note="the best bullet or paragraph by itself",
+            )
+        )
+    if ranked.cosine is not None:
+        note = f"cosine {ranked.cosine:.2f}"
+        parts.append(Part(name="vectors", value=by_both - by_words, note=note))
+    if ranked.relevance != by_both:
+        note = "all words of the question are in it"
+        parts.append(
+            Part(name="all words", value=ranked.relevance - by_both, note=note)
+        )
+    if ranked.age != 1:
+        note = f"keeps {ranked.age:.3f} of its strength"
+        parts.append(Part(name="age", value=ranked.score - ranked.relevance, note=note))
+    if chosen.moved:
+        note = "the newest of near-copies takes the best place among them"
+        parts.append(Part(name="newest copy", value=chosen.moved, note=note))
+    return tuple(parts)

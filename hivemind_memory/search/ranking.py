@@ -1,0 +1,145 @@
+"""The steps of an answer after its lanes: fuse, weigh, judge, order.
+
+Pure. Everything here works on numbers of chunks; texts come into play only for the
+few that are left, in ``choosing``.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from hivemind_memory.search.age import age_factor
+from hivemind_memory.search.fusion import (
+    Fused,
+    fuse_ranks,
+    fuse_standardised,
+    fuse_weighted,
+    fuse_words,
+)
+from hivemind_memory.search.words import WordStrength, word_count, word_strengths
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hivemind_memory.model.matches import Place, VectorMatches, WordMatches
+    from hivemind_memory.model.query import SearchSettings
+
+SCORE_EXPONENT = 1 / 3
+"""A score is the cube root of a strength: the order is the same, and a person reads
+0.8 where all words stand in one chunk, 0.5 where a quarter of their weight does."""
+
+ALL_WORDS_STRENGTH = 0.5**3
+"""The strength of the score 0.5, which a chunk with all words of the question has at
+least, however long it is."""
+
+
+class Ranked(NamedTuple):
+    """A candidate with all that its score is made of."""
+
+    place: Place
+    fused: Fused
+    words: WordStrength | None
+    """None: found by its vector only."""
+
+    cosine: float | None
+    """None: no vector of it was compared."""
+
+    strength: float
+    """Before age: what ``min_score`` judges, as ``relevance`` below."""
+
+    age: float
+    """Factor, 0..1."""
+
+    @property
+    def relevance(self) -> float:
+        """The score before age, 0..1."""
+        return score_of(self.strength)
+
+    @property
+    def score(self) -> float:
+        """The score, 0..1."""
+        return score_of(self.strength * self.age)
+
+
+class Ranking(NamedTuple):
+    """Candidates in order, and how many were not relevant enough."""
+
+    ranked: list[Ranked]
+    below_min_score: int
+
+
+def score_of(strength: float) -> float:
+    """Return the score that a person sees for a strength."""
+    return float(min(1.0, max(0.0, strength)) ** SCORE_EXPONENT)
+
+
+def rank(
+    words: WordMatches,
+    vectors: VectorMatches | None,
+    places: Mapping[int, Place],
+    *,
+    settings: SearchSettings,
+    today: int,
+) -> Ranking:
+    """Return the candidates of both lanes, best first.
+
+    Args:
+        words: What the lane of words found.
+        vectors: What the lane of vectors found; None: it did not speak.
+        places: Chunk -> where it stands, for every candidate that may be shown.
+        settings: How to fuse and weigh.
+        today: Days since the epoch.
+    """
+    strengths = word_strengths(words)
+    fused = _fuse(strengths, vectors, settings)
+    asked = word_count(words)
+    least = settings.min_score
+    ranked = []
+    below = 0
+    for chunk, evidence in fused.items():
+        place = places.get(chunk)
+        if place is None:  # it went while we looked
+            continue
+        by_words = strengths.get(chunk)
+        strength = evidence.strength
+        if by_words is not None and asked and by_words.found == asked:
+            strength = max(strength, ALL_WORDS_STRENGTH)
+        if strength <= 0 or score_of(strength) < least:
+            below += 1
+            continue
+        age = age_factor(
+            place.day,
+            today,
+            half_life_days=settings.half_life_days,
+            floor=settings.decay_floor,
+        )
+        cosine = vectors.cosines.get(chunk) if vectors else None
+        ranked.append(Ranked(place, evidence, by_words, cosine, strength, age))
+    # Equal strengths: the newer first, then by place, so that an answer is the same
+    # each time and after a rebuild.
+    ranked.sort(
+        key=lambda one: (
+            -one.strength * one.age,
+            -(one.place.day or 0),
+            one.place.path,
+            one.place.start_line,
+        )
+    )
+    return Ranking(ranked, below)
+
+
+def _fuse(
+    strengths: Mapping[int, WordStrength],
+    vectors: VectorMatches | None,
+    settings: SearchSettings,
+) -> dict[int, Fused]:
+    """Fuse the lanes as the settings say."""
+    words = {chunk: found.total for chunk, found in strengths.items()}
+    if vectors is None:
+        return fuse_words(words)
+    if settings.fusion == "weighted":
+        return fuse_weighted(words, vectors)
+    if settings.fusion == "rrf":
+        return fuse_ranks(words, vectors)
+    return fuse_standardised(words, vectors, weight=settings.vector_weight)

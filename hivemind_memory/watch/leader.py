@@ -1,0 +1,122 @@
+"""One leader for each index: who watches, indexes and embeds, and what it says.
+
+Being leader is holding a kernel lock, so a killed leader stops being one at once and no
+file has to be believed. What the leader says lies in a second file that counts only
+while the lock is held by the process that wrote it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from dataclasses import asdict
+
+from hivemind_memory.errors import IndexUnusableError
+from hivemind_memory.notes.os_files import (
+    PRIVATE_FILE,
+    make_private_folder,
+    set_mode,
+    write_all,
+)
+from hivemind_memory.notes.os_locks import KernelLock
+from hivemind_memory.watch.news import WatchState
+
+
+class Leadership:
+    """The right to lead, as one process sees it. Not for use by two threads at once."""
+
+    def __init__(self, lock_path: str, *, state_path: str) -> None:
+        """Claim nothing yet.
+
+        Args:
+            lock_path: The lock file, in a folder that is there or can be made.
+            state_path: Where the leader says how it watches; beside the lock.
+        """
+        self._lock_path = lock_path
+        self._state_path = state_path
+        self._lock = KernelLock(lock_path)
+        self._identity: tuple[int, int] | None = None
+
+    def try_acquire(self) -> bool:
+        """Become leader if nobody is; return whether this process leads now.
+
+        Raises:
+            IndexUnusableError: The lock file can be neither opened nor made.
+        """
+        if self._identity is not None:
+            return True
+        try:
+            make_private_folder(os.path.dirname(self._lock_path))
+            if not self._lock.try_acquire():
+                return False
+        except OSError as error:
+            message = f"cannot open the lock {self._lock_path}: {error.strerror}"
+            hint = "see who may write to that folder, or set index_dir to another"
+            raise IndexUnusableError(message, hint=hint) from error
+        self._identity = _identity_of(self._lock_path)
+        if self._identity is None:  # the index was deleted in this very moment
+            self._lock.release()
+        return self._identity is not None
+
+    def still_leads(self) -> bool:
+        """This process leads, and by the lock that others see.
+
+        The index may be deleted at any moment and the lock with it; then another
+        process may lock a new file of the same name: holding the old means nothing.
+        """
+        return self._identity is not None and self._identity == _identity_of(
+            self._lock_path
+        )
+
+    def release(self) -> None:
+        """Let another process lead; nothing happens when this one does not."""
+        if self._identity is None:
+            return
+        if self.still_leads():
+            # Before the lock is free, else it could be the next leader's file.
+            with contextlib.suppress(OSError):
+                os.unlink(self._state_path)
+        self._identity = None
+        self._lock.release()
+
+    def holder(self) -> str:
+        """Return who leads, as ``pid 123``; empty when nobody does."""
+        return self._lock.holder()
+
+    def tell(self, state: WatchState) -> None:
+        """Leave word of how this leader watches.
+
+        Raises:
+            OSError: It could not be written; leading goes on all the same.
+        """
+        words = json.dumps({"pid": os.getpid(), **asdict(state)})
+        # Only the leader writes here, so one name is enough for what is not yet whole.
+        part = self._state_path + ".part"
+        fd = os.open(part, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, PRIVATE_FILE)
+        try:
+            set_mode(fd, PRIVATE_FILE)
+            write_all(fd, words.encode())
+        finally:
+            os.close(fd)
+        os.replace(part, self._state_path)
+
+    def told(self) -> WatchState | None:
+        """Return what the present leader said; None without a leader or its word."""
+        try:
+            with open(self._state_path, encoding="utf-8") as file:
+                words = json.load(file)
+            state = WatchState(mode=str(words["mode"]), reason=str(words["reason"]))
+            pid = str(words["pid"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+        return state if pid in self.holder().split() else None
+
+
+def _identity_of(path: str) -> tuple[int, int] | None:
+    """Return device and inode of a file, or None when there is none."""
+    try:
+        stat = os.stat(path)
+    except OSError:
+        return None
+    return (stat.st_dev, stat.st_ino)

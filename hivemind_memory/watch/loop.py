@@ -1,0 +1,108 @@
+"""Keeps the index in step with the folder: waits for the lead, then watches and syncs.
+
+Any number of processes may run this over one index. One leads; the others look twice a
+second whether the lead is free, which a killed leader makes it at once.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from hivemind_memory.watch.leader import Leadership
+from hivemind_memory.watch.lookout import Lookout
+from hivemind_memory.watch.news import Following, Leading, WatchEvent
+from hivemind_memory.watch.term import TICK_S, Syncs, Term, WatchSettings
+
+
+class Watcher:
+    """Leads when it can, follows while it cannot."""
+
+    def __init__(
+        self,
+        memory: Syncs,
+        lookout: Lookout,
+        *,
+        leadership: Leadership,
+        settings: WatchSettings | None = None,
+        clock: Callable[[], float],
+    ) -> None:
+        """Nothing is locked, watched or read before ``run``.
+
+        Args:
+            memory: Whose ``sync`` and ``embed_pending`` are called.
+            lookout: Watches the notes folder; belongs to this watcher.
+            leadership: The lock of the index; belongs to this watcher.
+            settings: None: as the class says.
+            clock: Seconds, never going back: ``time.monotonic``.
+        """
+        self._memory = memory
+        self._lookout = lookout
+        self._leadership = leadership
+        self._settings = settings or WatchSettings()
+        self._clock = clock
+        self._term: Term | None = None
+
+    def run(
+        self, stop: threading.Event, on_event: Callable[[WatchEvent], None]
+    ) -> None:
+        """Follow and lead until *stop* is set, then leave no thread, watch or lock.
+
+        Args:
+            stop: Looked at twice a second; ``interrupt`` makes that at once.
+            on_event: Told all that happens, on the calling thread. What it raises ends
+                the run.
+
+        Raises:
+            KeyboardInterrupt: The person did, and *stop* was not set by a handler.
+        """
+        try:
+            while self._wait_for_lead(stop, on_event):
+                self._lead(stop, on_event)
+        except KeyboardInterrupt:
+            if not stop.is_set():
+                raise
+
+    def interrupt(self) -> None:
+        """Make ``run`` look at its stop event now. To be called after setting it.
+
+        From a signal handler, which runs on the main thread, this also breaks off a
+        sync that the main thread is in; from any other thread a sync is left to end.
+
+        Raises:
+            KeyboardInterrupt: It broke off a sync; ``run`` catches it.
+        """
+        term = self._term
+        if term is not None:
+            term.interrupt()
+
+    def _wait_for_lead(
+        self, stop: threading.Event, on_event: Callable[[WatchEvent], None]
+    ) -> bool:
+        """Return True once this process leads, False when it is to stop."""
+        leader: str | None = None
+        while not stop.is_set():
+            if self._leadership.try_acquire():
+                return True
+            if leader != (leader := self._leadership.holder()):
+                on_event(Following(leader=leader))
+            stop.wait(TICK_S)
+        return False
+
+    def _lead(
+        self, stop: threading.Event, on_event: Callable[[WatchEvent], None]
+    ) -> None:
+        """Serve one term."""
+        try:
+            on_event(Leading())
+            self._term = Term(
+                self._memory,
+                self._lookout,
+                leadership=self._leadership,
+                settings=self._settings,
+                clock=self._clock,
+            )
+            self._term.run(stop, on_event)
+        finally:
+            self._term = None
+            self._leadership.release()

@@ -1,0 +1,161 @@
+# ruff: noqa: INP001 - a script and not a package
+"""Writes what can be derived: docs/cli.md, docs/config.md, config.example.json.
+
+``--write`` writes the files, ``--check`` ends with 1 if one of them is not up to date.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+if __name__ == "__main__":
+    sys.path.insert(0, str(ROOT))
+
+from hivemind_memory.cli.helping import (  # noqa: E402 - the path comes first
+    EXIT_CODES,
+    HELP_ROW,
+    VARIABLES,
+    option_rows,
+    usage,
+)
+from hivemind_memory.cli.spec import COMMANDS, GROUPS, PANELS, Command  # noqa: E402
+from hivemind_memory.config import Option, options  # noqa: E402
+from hivemind_memory.config.values import allowed_values  # noqa: E402
+
+_MADE = "<!-- Made by scripts/generate_docs.py from the code; do not edit. -->"
+_CLI_INTRO = (
+    "Data goes to standard output, talk to standard error. Into a pipe, output is"
+    " plain, never wrapped and never cut; `--json` gives everything, for programs."
+)
+_CONFIG_INTRO = (
+    "Options lie under `memory` in `config.json` in the home folder, `~/.hivemind`"
+    " unless `HIVEMIND_HOME` names another; `hm config path` prints the place. The"
+    " file may be missing, and so may any option in it. What counts is, in this order:"
+    " an option on the command line, the environment, the file, the default.\n\n"
+    "`hm config list` shows what is in effect and where it comes from; `hm config set`"
+    " and `hm config unset` change the file, which only its owner can read. Keys that"
+    " this version does not know are kept and named."
+)
+
+
+def generated() -> dict[str, str]:
+    """Return each derived file: path below the project -> its text."""
+    return {
+        "docs/cli.md": cli_page(),
+        "docs/config.md": config_page(),
+        "config.example.json": example_config(),
+    }
+
+
+def cli_page() -> str:
+    """Return the reference of the command line."""
+    parts = [
+        "# The command line",
+        _MADE,
+        _CLI_INTRO,
+    ]
+    for panel in PANELS:
+        rows = [
+            f"| [`hm {command.name}`](#hm-{command.name.replace(' ', '-')}) |"
+            f" {_cell(command.summary)} |"
+            for command in COMMANDS
+            if command.panel == panel
+        ]
+        parts.append("\n".join([f"| {panel} | |", "| --- | --- |", *rows]))
+    parts.append(_table(("exit code", "meaning"), EXIT_CODES))
+    parts.append(_table(("variable", "meaning"), VARIABLES, is_code=True))
+    parts += [_command_part(command) for command in COMMANDS]
+    return "\n\n".join(parts) + "\n"
+
+
+def config_page() -> str:
+    """Return the reference of the options."""
+    parts = [
+        "# Options",
+        _MADE,
+        _CONFIG_INTRO,
+    ]
+    parts += [_option_part(option) for option in options().values()]
+    return "\n\n".join(parts) + "\n"
+
+
+def example_config() -> str:
+    """Return a config.json with every option at its default."""
+    values = {option.name: option.default for option in options().values()}
+    return json.dumps({"memory": values}, indent=2) + "\n"
+
+
+def _command_part(command: Command) -> str:
+    """Return the section of one command."""
+    parts = [f"## hm {command.name}", command.summary]
+    if command.description:
+        parts.append(command.description)
+    for group, (_, _, fallback) in GROUPS.items():
+        if fallback == command.name:
+            parts.append(f"`hm {group}` alone does the same.")
+    parts.append(f"```\n{usage(command)}\n```")
+    places = [(x.name.upper(), x.description) for x in command.arguments]
+    rows = [*places, *option_rows(command), HELP_ROW]
+    parts.append(_table(("", "meaning"), rows, is_code=True))
+    if command.examples:
+        parts.append("```sh\n" + "\n".join(command.examples) + "\n```")
+    return "\n\n".join(parts)
+
+
+def _option_part(option: Option) -> str:
+    """Return the section of one option."""
+    default = json.dumps(option.default)
+    names = ", ".join(f"`{name}`" for name in option.env)
+    return (
+        f"## {option.name}\n\n{option.description}\n\n"
+        f"- allowed: {allowed_values(option)}\n"
+        f"- default: `{default}`\n"
+        f"- environment: {names}"
+    )
+
+
+def _table(
+    heads: tuple[str, str],
+    rows: list[tuple[str, str]] | tuple[tuple[str, str], ...],
+    *,
+    is_code: bool = False,
+) -> str:
+    """Return a Markdown table of two columns."""
+    tick = "`" if is_code else ""
+    lines = [f"| {heads[0]} | {heads[1]} |", "| --- | --- |"]
+    lines += [f"| {tick}{_cell(x)}{tick} | {_cell(y)} |" for x, y in rows]
+    return "\n".join(lines)
+
+
+def _cell(text: str) -> str:
+    """Return *text* fit for a cell of a table."""
+    return text.replace("|", "\\|")
+
+
+def main() -> int:
+    """Write or check the files."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    how = parser.add_mutually_exclusive_group(required=True)
+    how.add_argument("--write", action="store_true")
+    how.add_argument("--check", action="store_true")
+    should_write = parser.parse_args().write
+    stale = []
+    for name, text in generated().items():
+        path = ROOT / name
+        if path.exists() and path.read_text(encoding="utf-8") == text:
+            continue
+        stale.append(name)
+        if should_write:
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+    for name in stale:
+        print("wrote" if should_write else "not up to date:", name)  # noqa: T201
+    return 1 if stale and not should_write else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

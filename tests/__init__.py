@@ -1,0 +1,1 @@
+"""Tests; run them from the root of the repository."""

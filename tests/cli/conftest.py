@@ -1,0 +1,84 @@
+"""Runs ``hm`` in this process, over a home folder of the test's own."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hivemind_memory.cli import entry
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a command printed and how it ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+Hm = Callable[..., Ran]
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home folder that is not there yet, and an environment without wishes."""
+    for name in list(entry.os.environ):
+        if name.startswith(("HIVEMIND_", "OPENAI_", "OLLAMA_")) or name in (
+            "NO_COLOR",
+            "VISUAL",
+            "EDITOR",
+        ):
+            monkeypatch.delenv(name)
+    folder = tmp_path / "home"
+    monkeypatch.setenv("HIVEMIND_HOME", str(folder))
+    # Nobody listens here: a developer's own Ollama must not take part in a test.
+    monkeypatch.setenv("HIVEMIND_EMBEDDING_PROVIDER", "none")
+    return folder
+
+
+@pytest.fixture
+def hm(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Hm:
+    """Return a function that runs ``hm`` with words and bytes on standard input."""
+
+    def run(*words: str, stdin: bytes = b"") -> Ran:
+        capsys.readouterr()
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        code = entry.main(words)
+        out, err = capsys.readouterr()
+        return Ran(code, out, err)
+
+    return run
+
+
+@pytest.fixture
+def notes(home: Path, hm: Hm) -> Path:
+    """A notes folder with three notes in it."""
+    assert hm("init").code == 0
+    folder = home / "memory"
+    (folder / "deploy.md").write_text(
+        "# Deploying\n\nWe deploy on Tuesdays only.\n\n"
+        "## Rollback\n\nRun the rollback script, then tell the channel.\n",
+        encoding="utf-8",
+    )
+    (folder / "cafés.md").write_text(
+        "# Cafés\n\nLe café près de la gare ferme à midi.\n", encoding="utf-8"
+    )
+    (folder / "projects").mkdir()
+    (folder / "projects" / "site.md").write_text(
+        "The staging database runs on port 5433.\n", encoding="utf-8"
+    )
+    return folder

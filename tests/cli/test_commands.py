@@ -1,0 +1,461 @@
+"""Every command, over real folders and a real index."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+from pathlib import Path
+
+import pytest
+
+from hivemind_memory.cli import entry
+from tests.cli.conftest import Hm
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_init_says_what_it_made_and_what_to_do_next(hm: Hm, home: Path) -> None:
+    """The first minute decides whether there is a second."""
+    ran = hm("init")
+
+    assert ran.code == 0
+    for name in ("memory", "memory/global.md", "config.json"):
+        assert str(home / name) in ran.out
+    assert "hm search" in ran.out
+    assert mode(home) == mode(home / "memory") == 0o700
+    assert mode(home / "config.json") == mode(home / "memory" / "global.md") == 0o600
+
+
+def test_init_again_changes_nothing(hm: Hm, home: Path) -> None:
+    """It is safe to repeat, also over what a person made."""
+    hm("init")
+    (home / "memory" / "global.md").write_text("mine\n")
+    (home / "config.json").write_text('{"memory": {"max_results": 3}}')
+
+    ran = hm("init")
+
+    assert ran.code == 0
+    assert (home / "memory" / "global.md").read_text() == "mine\n"
+    assert (home / "config.json").read_text() == '{"memory": {"max_results": 3}}'
+
+
+def test_init_takes_the_folder_that_is_named(hm: Hm, tmp_path: Path) -> None:
+    """Notes may lie anywhere."""
+    ran = hm("init", "--memory-dir", str(tmp_path / "elsewhere"))
+
+    assert ran.code == 0
+    assert (tmp_path / "elsewhere" / "global.md").exists()
+
+
+def test_search_answers_in_the_shape_that_was_promised(hm: Hm, notes: Path) -> None:
+    """Programs and agents read these keys."""
+    ran = hm("search", "when", "do", "we", "deploy", "--json")
+
+    best = ran.json["hits"][0]
+    assert ran.code == 0
+    assert (best["path"], best["start_line"], best["end_line"]) == ("deploy.md", 1, 4)
+    assert 0.3 <= best["score"] <= 1
+    assert "Tuesdays" in best["snippet"]
+    assert ran.json["report"]["mode"] == "keyword"
+    assert ran.json["report"]["is_fresh"] is True
+    assert ran.err == ""
+
+
+def test_words_of_a_question_are_joined(hm: Hm, notes: Path) -> None:
+    """Nobody wants to type quotes."""
+    joined = hm("search", "staging", "database", "--json")
+    quoted = hm("search", "staging database", "--json")
+    piped = hm("search", "-", "--json", stdin=b"staging database\n")
+
+    assert joined.json["hits"]
+    assert joined.json["hits"] == quoted.json["hits"] == piped.json["hits"]
+
+
+def test_diacritics_do_not_matter(hm: Hm, notes: Path) -> None:
+    """Keyboards differ."""
+    ran = hm("search", "cafe", "pres", "gare", "--json")
+
+    assert ran.json["hits"][0]["path"] == "cafés.md"
+
+
+def test_a_change_is_seen_by_the_next_search(hm: Hm, notes: Path) -> None:
+    """Without any sync in between."""
+    before = hm("search", "wombat", "--json")
+    (notes / "animals.md").write_text("The wombat digs.\n")
+    after = hm("search", "wombat", "--json")
+
+    assert before.json["hits"] == []
+    assert after.json["hits"][0]["path"] == "animals.md"
+
+
+def test_nothing_found_is_no_error_and_has_a_reason(hm: Hm, notes: Path) -> None:
+    """Silence is ambiguous; a script decides with --fail-empty."""
+    plain = hm("search", "xylophone")
+    failing = hm("search", "xylophone", "--fail-empty")
+    found = hm("search", "deploy", "--fail-empty")
+
+    assert (plain.code, plain.out) == (0, "")
+    assert plain.err.startswith("nothing found: ")
+    assert (failing.code, found.code) == (1, 0)
+
+
+def test_a_near_word_is_offered(hm: Hm, notes: Path) -> None:
+    """Typing errors are the commonest reason for an empty answer."""
+    ran = hm("search", "rolbackk")
+
+    assert "did you mean: " in ran.err
+    assert "rollback" in ran.err
+
+
+def test_explained_parts_add_up_to_the_score(hm: Hm, notes: Path) -> None:
+    """An explanation that does not add up explains nothing."""
+    explained = hm("search", "deploy", "--json", "--explain").json["hits"]
+    plain = hm("search", "deploy", "--json").json["hits"]
+    shown = hm("search", "deploy", "--explain").out
+
+    for hit in explained:
+        total = sum(part["value"] for part in hit["parts"])
+        assert total == pytest.approx(hit["score"])
+    assert "parts" not in plain[0]
+    assert "words" in shown
+
+
+def test_options_limit_the_answer(hm: Hm, notes: Path) -> None:
+    """The number, and the relevance."""
+    for number in range(15):
+        (notes / f"deploy-{number}.md").write_text(f"How we deploy service {number}.\n")
+
+    usual = hm("search", "deploy", "--json").json["hits"]
+    two = hm("search", "deploy", "-n", "2", "--json").json["hits"]
+    perfect = hm("search", "deploy wombat", "--min-score", "1", "--json")
+    hm("config", "set", "max_results", "4")
+    configured = hm("search", "deploy", "--json").json["hits"]
+
+    assert [len(usual), len(two), len(configured)] == [10, 2, 4]
+    assert perfect.json["hits"] == []
+    assert perfect.json["report"]["cut"]["below_min_score"] > 0
+
+
+def test_nothing_is_wrapped_or_cut_in_a_pipe(hm: Hm, notes: Path) -> None:
+    """grep and agents want the lines as they stand."""
+    line = "wombat " + "x" * 3_000
+    (notes / "long.md").write_text(f"{line}\n")
+
+    ran = hm("search", "wombat")
+
+    assert "\x1b" not in ran.out
+    assert ran.out.splitlines()[0].startswith("long.md:1-1  ")
+
+
+def test_a_hostile_note_does_not_steer_the_terminal(hm: Hm, notes: Path) -> None:
+    """Notes come from anywhere."""
+    (notes / "evil.md").write_text("wombat \x1b[2J\x9b \u202eevil\n", encoding="utf-8")
+
+    plain = hm("search", "wombat")
+    machine = hm("search", "wombat", "--json")
+
+    assert "\\x1b[2J\\x9b" in plain.out
+    assert not set("\x1b\x9b\u202e") & set(machine.out)
+    assert machine.json["hits"][0]["snippet"].startswith("wombat \x1b[2J\x9b \u202e")
+
+
+def test_get_prints_lines_as_they_stand(hm: Hm, notes: Path) -> None:
+    """By options, and by a place as a search prints it."""
+    whole = hm("get", "deploy.md")
+    lines = hm("get", "deploy.md", "--from", "3", "--lines", "1")
+    place = hm("get", "deploy.md:5-7")
+    one = hm("get", "deploy.md:3")
+    machine = hm("get", "deploy.md:3-3", "--json")
+
+    assert whole.out == (notes / "deploy.md").read_text()
+    assert lines.out == one.out == "We deploy on Tuesdays only.\n"
+    assert place.out.splitlines()[0] == "## Rollback"
+    assert machine.json["path"] == "deploy.md"
+    assert (machine.json["start_line"], machine.json["end_line"]) == (3, 3)
+    assert "Tuesdays" in machine.json["text"]
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["get", "nowhere.md"], 1),
+        (["get", "../config.json"], 2),
+        (["get", "/etc/passwd.md"], 2),
+        (["get", "deploy.md:9-3"], 2),
+        (["get", "deploy.md:3", "--lines", "1"], 2),
+        (["get", "deploy.md", "--from", "0"], 2),
+        (["write", ""], 2),
+        (["write", "x", "--file", "../x.md"], 2),
+        (["search"], 2),
+        (["search", "x", "-n", "0"], 2),
+        (["search", "x", "--min-score", "nan"], 2),
+        (["nonsense"], 2),
+        (["config", "get", "min_scor"], 2),
+        (["config", "set", "min_score", "7"], 2),
+        (["list", "--memory-dir", "/nowhere/at/all"], 1),
+    ],
+)
+def test_a_mistake_is_one_sentence_and_a_hint(
+    hm: Hm, notes: Path, words: list[str], code: int
+) -> None:
+    """Never a traceback."""
+    ran = hm(*words)
+
+    assert ran.code == code
+    assert ran.out == ""
+    assert ran.err.startswith("error: ")
+    assert "\nhint: " in ran.err
+    assert "Traceback" not in ran.err
+
+
+def test_list_prints_one_line_for_each_note(hm: Hm, notes: Path) -> None:
+    """For people, for cut and awk, for programs."""
+    plain = hm("list")
+    machine = hm("list", "--json")
+
+    by_path = {entry["path"]: entry for entry in machine.json}
+    assert list(by_path["deploy.md"]) == [
+        "path",
+        "size_bytes",
+        "updated_at",
+        "chunk_count",
+    ]
+    assert by_path["deploy.md"]["size_bytes"] == (notes / "deploy.md").stat().st_size
+    assert by_path["deploy.md"]["chunk_count"] == 2
+    rows = [line.split("\t") for line in plain.out.splitlines()]
+    assert [row[0] for row in rows] == list(by_path)
+    assert all(len(row) == 4 for row in rows)
+
+
+def test_write_is_found_at_once(hm: Hm, notes: Path) -> None:
+    """From the command line, and from a pipe."""
+    said = hm("write", "the", "wombat", "digs")
+    piped = hm("write", "--file", "animals.md", "--json", stdin="Der Käfer\n".encode())
+
+    found = hm("search", "wombat", "--json").json["hits"]
+    assert said.out.startswith("saved ")
+    assert f"{found[0]['path']}:" in said.out
+    assert piped.json["path"] == "animals.md"
+    assert piped.json["is_indexed"] is True
+    assert hm("search", "kafer", "--json").json["hits"][0]["path"] == "animals.md"
+    assert mode(notes / "animals.md") == 0o600
+
+
+def test_sync_and_rebuild_tell_what_they_did(hm: Hm, notes: Path) -> None:
+    """So that a script can see whether there was anything to do."""
+    first = hm("sync")
+    again = hm("sync", "--json")
+    rebuilt = hm("rebuild", "--json")
+
+    assert "added" in first.out
+    assert (again.json["added"], again.json["unchanged"]) == (0, 4)
+    assert rebuilt.code == 0
+    assert hm("search", "deploy", "--json").json["hits"]
+
+
+def test_status_and_doctor_tell_how_it_stands(hm: Hm, notes: Path) -> None:
+    """The first thing that a bug report should hold."""
+    hm("sync")
+
+    status, doctor = hm("status", "--json"), hm("doctor", "--json")
+
+    assert status.json["notes"] == 4
+    assert status.json["memory_dir"] == str(notes)
+    assert str(notes) in hm("status").out
+    assert doctor.json["is_healthy"] is True
+    assert doctor.code == hm("doctor").code == 0
+
+
+def test_doctor_ends_with_1_when_something_is_wrong(hm: Hm, notes: Path) -> None:
+    """A script can watch over it."""
+    hm("sync")
+    [index] = notes.rglob("memory.db")
+    index.write_bytes(b"no database at all" * 100)
+
+    ran = hm("doctor")
+
+    assert ran.code == 1
+    assert "WRONG\t" in ran.out
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the editor is a shell script")
+def test_edit_opens_the_editor_and_indexes(
+    hm: Hm, notes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A new note is for its owner's eyes, whatever the editor does."""
+    editor = tmp_path / "my editor"
+    editor.write_text('#!/bin/sh\necho "The $1 wombat" >> "$2"\n')
+    editor.chmod(0o755)
+    monkeypatch.setenv("EDITOR", f"'{editor}' brown")
+
+    new = hm("edit", "zoo/animals.md")
+    usual = hm("edit")
+
+    assert (new.code, usual.code) == (0, 0)
+    assert (notes / "zoo" / "animals.md").read_text() == "The brown wombat\n"
+    assert mode(notes / "zoo" / "animals.md") == 0o600
+    assert mode(notes / "zoo") == 0o700
+    assert "wombat" in (notes / "global.md").read_text()
+    assert len(hm("search", "wombat", "--json").json["hits"]) == 2
+
+
+def test_an_editor_that_is_not_there_is_an_error_with_a_hint(
+    hm: Hm, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also one whose name cannot be read."""
+    monkeypatch.setenv("VISUAL", "/nowhere/editor")
+    missing = hm("edit")
+    monkeypatch.setenv("VISUAL", "'unclosed")
+    unreadable = hm("edit")
+
+    assert (missing.code, unreadable.code) == (1, 1)
+    assert "hint: " in missing.err
+    assert "hint: " in unreadable.err
+
+
+def test_config_sets_shows_and_takes_out(hm: Hm, home: Path) -> None:
+    """Without an editor, and with a word where the value is from."""
+    set_it = hm("config", "set", "min_score", "0.2")
+    shown = hm("config", "get", "memory.min_score")
+    machine = hm("config", "list", "--json").json
+    taken = hm("config", "unset", "min_score")
+
+    by_name = {entry["name"]: entry for entry in machine["options"]}
+    assert set_it.code == taken.code == 0
+    assert shown.out == "0.2\n"
+    assert (by_name["min_score"]["value"], by_name["min_score"]["origin"]) == (
+        0.2,
+        "file",
+    )
+    assert hm("config", "get", "min_score").out == "0.3\n"
+    assert hm("config", "path").out == f"{home / 'config.json'}\n"
+    assert hm("config").out == hm("config", "list").out
+    assert mode(home / "config.json") == 0o600
+
+
+def test_a_key_is_never_shown(hm: Hm, home: Path) -> None:
+    """Not when it is set, not when it is listed, not in JSON."""
+    ran = [
+        hm("config", "set", "openai_api_key", "-", stdin=b"sk-very-secret\n"),
+        hm("config", "get", "openai_api_key"),
+        hm("config", "list"),
+        hm("config", "list", "--json"),
+        hm("status"),
+        hm("doctor", "--json"),
+    ]
+
+    assert json.loads((home / "config.json").read_text()) == {
+        "memory": {"openai_api_key": "sk-very-secret"}
+    }
+    assert ran[1].out == "set\n"
+    assert "sk-very-secret" not in "".join(one.out + one.err for one in ran)
+
+
+def test_a_mistyped_option_is_answered_with_the_near_one(hm: Hm) -> None:
+    """People remember the half of a name."""
+    ran = hm("config", "set", "max-result", "3")
+
+    assert ran.code == 2
+    assert "max_results" in ran.err
+
+
+def test_config_names_what_it_does_not_know_and_what_wins(
+    hm: Hm, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two surprises that cost an hour otherwise."""
+    hm("init")
+    (home / "config.json").write_text('{"memory": {"startup_inject_count": 5}}')
+    monkeypatch.setenv("HIVEMIND_MIN_SCORE", "0.4")
+
+    listed = hm("config")
+    set_it = hm("config", "set", "min_score", "0.1")
+
+    assert "startup_inject_count" in listed.err
+    assert "HIVEMIND_MIN_SCORE" in set_it.err
+    assert hm("config", "unset", "startup_inject_count").code == 0
+    assert "startup" not in (home / "config.json").read_text()
+
+
+def test_a_bad_config_is_an_error_and_not_a_mistake_of_the_command(
+    hm: Hm, notes: Path, home: Path
+) -> None:
+    """And can be put right without an editor."""
+    (home / "config.json").write_text('{"memory": {"min_score": 7}}')
+
+    broken = hm("search", "deploy")
+    hm("config", "unset", "min_score")
+    mended = hm("search", "deploy")
+
+    assert (broken.code, mended.code) == (1, 0)
+    assert "min_score" in broken.err
+    assert "hm config unset min_score" in broken.err
+
+
+def test_a_defect_of_ours_is_a_sentence_and_a_traceback_only_on_demand(
+    hm: Hm, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A person cannot mend it; we want to."""
+    from hivemind_memory.cli import finding
+
+    def explode(**_: object) -> None:
+        raise ZeroDivisionError("oh")
+
+    monkeypatch.setattr(finding.wiring, "open_memory", explode)
+    quiet = hm("list")
+    monkeypatch.setenv("HIVEMIND_DEBUG", "1")
+    loud = hm("list")
+
+    assert quiet.code == loud.code == 1
+    assert quiet.err.startswith("error: Unexpected ZeroDivisionError: oh\nhint: ")
+    assert "Traceback" in loud.err
+
+
+def test_version_and_help_go_to_standard_output(hm: Hm) -> None:
+    """They were asked for."""
+    assert hm("--version").out.startswith("hm ")
+    assert hm().out == hm("--help").out == hm("-h").out
+    assert hm().code == 0
+    assert "hm search [OPTIONS] QUERY..." in hm("search", "--help").out
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["search", "deploy"],
+        ["search", "--json", "deploy"],
+        ["search", "deploy", "--explain", "-n", "1"],
+        ["search", "xylophone", "--fail-empty"],
+        ["list"],
+        ["list", "--json"],
+        ["get", "deploy.md:1-3"],
+        ["get", "nowhere.md"],
+        ["status"],
+        ["sync"],
+        ["config"],
+        ["config", "get", "min_score"],
+    ],
+)
+def test_both_ways_in_print_the_same(
+    hm: Hm, notes: Path, words: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The quick way differs in time and in nothing else."""
+    hm("sync")
+    quick = hm(*words)
+    monkeypatch.setattr(entry, "parse_request", _none)
+    slow = hm(*words)
+
+    assert _without_times(quick.out) == _without_times(slow.out)
+    assert (quick.code, quick.err) == (slow.code, slow.err)
+
+
+def _none(words: object) -> None:
+    """Understand nothing."""
+
+
+def _without_times(text: str) -> str:
+    """Leave out what differs from one run to the next."""
+    return re.sub(r'"took_m?s": [^,}]+|\([\d.]+ s\)', "", text)

@@ -1,0 +1,194 @@
+"""``hm`` as a process: pipes that close, odd encodings, real terminals, signals."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Hm
+
+if os.name != "posix":
+    pytest.skip("these are POSIX pipes and terminals", allow_module_level=True)
+
+import pty
+
+COMMAND = [sys.executable, "-m", "hivemind_memory.cli"]
+
+
+def run(*words: str, **environ: str) -> subprocess.CompletedProcess[str]:
+    """Run ``hm`` with pipes on all sides."""
+    return subprocess.run(
+        [*COMMAND, *words],
+        capture_output=True,
+        text=True,
+        encoding="latin-1",
+        env={**os.environ, **environ},
+        stdin=subprocess.DEVNULL,
+        check=False,
+    )
+
+
+def on_terminal(*words: str, **environ: str) -> tuple[int, str]:
+    """Run ``hm`` in a terminal of 60 columns; return its exit code and the screen."""
+    child, descriptor = pty.fork()
+    if child == 0:
+        os.environ.update({"TERM": "xterm-256color", "COLUMNS": "60", **environ})
+        os.execv(COMMAND[0], [*COMMAND, *words])
+    pieces = []
+    while True:
+        try:
+            piece = os.read(descriptor, 65536)
+        except OSError:  # Linux says so when the other end is closed
+            break
+        if not piece:
+            break
+        pieces.append(piece)
+    os.close(descriptor)
+    _, status = os.waitpid(child, 0)
+    text = b"".join(pieces).decode("utf-8").replace("\r\n", "\n")
+    return os.waitstatus_to_exitcode(status), text
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_reader_that_leaves_early_is_told_by_the_exit_code(
+    notes: Path, unbuffered: str
+) -> None:
+    """Quietly: nobody wants to see a traceback after ``| head``."""
+    (notes / "long.md").write_text("wombat\n" * 200_000)
+    with subprocess.Popen(
+        [*COMMAND, "get", "long.md"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.read(10)
+        process.stdout.close()
+        err = process.stderr.read()
+
+    assert (process.returncode, err) == (141, b"")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no such device here")
+@pytest.mark.parametrize("words", [["list"], ["search", "deploy"], ["--help"]])
+def test_output_that_could_not_be_written_is_an_error(
+    notes: Path, words: list[str]
+) -> None:
+    """A truncated result must not look like success."""
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        ran = subprocess.run(
+            [*COMMAND, *words], stdout=full, stderr=subprocess.PIPE, check=False
+        )
+
+    assert ran.returncode == 1
+    assert ran.stderr.startswith(b"error: ")
+    assert b"No space left" in ran.stderr
+    assert b"Traceback" not in ran.stderr
+
+
+@pytest.mark.parametrize(
+    "environ",
+    [
+        {"LC_ALL": "C"},
+        {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+        {"PYTHONIOENCODING": "ascii"},
+        {"PYTHONIOENCODING": "ascii:strict"},
+        {"PYTHONIOENCODING": "latin-1"},
+    ],
+)
+def test_any_locale_gets_an_answer(notes: Path, environ: dict[str, str]) -> None:
+    """Servers and containers often have none."""
+    (notes / "plain.md").write_text("Le café ferme.\n", encoding="utf-8")
+    ran = [
+        run(*words, PYTHONUNBUFFERED=unbuffered, **environ)
+        for words in (["search", "café"], ["search", "café", "--json"], ["list"])
+        for unbuffered in ("", "1")
+    ]
+
+    assert [one.returncode for one in ran] == [0] * 6
+    assert all("plain.md" in one.stdout for one in ran)
+    assert not any("Traceback" in one.stderr for one in ran)
+    assert json.loads(ran[2].stdout)["hits"]
+
+
+def test_a_person_sees_colour_and_the_words_lit_up(notes: Path) -> None:
+    """And every line fits."""
+    code, screen = on_terminal("search", "when", "do", "we", "deploy")
+
+    assert code == 0
+    assert "\x1b[1;33mdeploy" in screen
+    assert "by keyword search" in screen
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["search", "deploy"], ["list"], ["status"], ["doctor"], ["config"], ["--help"]],
+)
+def test_wishes_about_colour_are_heard(notes: Path, words: list[str]) -> None:
+    """NO_COLOR, and terminals that know no sequences at all."""
+    code, plain = on_terminal(*words, NO_COLOR="1")
+    dumb_code, dumb = on_terminal(*words, TERM="dumb")
+
+    assert code == dumb_code == 0
+    assert "\x1b[3" not in plain.replace("\x1b[3m", "")
+    assert "\x1b" not in dumb
+
+
+def test_a_hostile_note_cannot_steer_a_real_terminal(notes: Path) -> None:
+    """Only our own sequences arrive."""
+    evil = "wombat \x1b]0;owned\x07 \x1b[2J \u202egnp.exe\n"
+    (notes / "evil.md").write_text(evil, encoding="utf-8")
+
+    ways = [["search", "wombat"], ["search", "wombat", "--json"], ["get", "evil.md"]]
+
+    screens = [on_terminal(*words)[1] for words in ways]
+
+    for screen in screens:
+        assert "\x1b]0;" not in screen
+        assert "\x1b[2J" not in screen
+        assert "\u202e" not in screen
+
+
+def test_ctrl_c_ends_the_watch_with_130_and_a_kill_with_0(notes: Path) -> None:
+    """Without a word; and what it told before is there, line by line."""
+    codes = {}
+    for number in (signal.SIGINT, signal.SIGTERM):
+        with subprocess.Popen(
+            [*COMMAND, "watch"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        ) as process:
+            assert process.stdout is not None
+            assert process.stderr is not None
+            while b"watching" not in process.stdout.readline():
+                time.sleep(0)
+            process.send_signal(number)
+            err = process.stderr.read()
+        codes[number] = process.returncode
+        assert b"Traceback" not in err
+
+    assert codes == {signal.SIGINT: 130, signal.SIGTERM: 0}
+
+
+def test_a_cold_search_imports_only_what_it_needs(hm: Hm, notes: Path) -> None:
+    """Typer and rich alone take longer than the whole answer."""
+    hm("sync")
+    heavy = "typer click rich markdown_it watchdog yaml argparse logging asyncio openai"
+    program = (
+        "import sys; from hivemind_memory.cli.entry import main;"
+        "main(['search', '--json', 'deploy']);"
+        f"print([name for name in {heavy.split()} if name in sys.modules],"
+        " file=sys.stderr)"
+    )
+
+    ran = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+
+    assert ran.stderr == "[]\n"

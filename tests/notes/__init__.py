@@ -1,0 +1,1 @@
+"""Tests of the ground: files, entries and chunks."""

