@@ -3,10 +3,10 @@
     python -m benchmarks.kill_writes --kills 10000
     python -m benchmarks.kill_writes --kills 500 --command "hm write --file {note} -"
 
-A writer is a process that appends entries of 10 B to 70 kB and says so after each, or one
-run of a command that reads the entry from standard input. It is killed with SIGKILL after
-a random time. Now and then a stale editor has saved over the note before it starts, so
-that what is killed is a recovery. Exits 1 if anything is wrong.
+A writer is a process that appends entries of 10 B to 70 kB and says so after each, or
+one run of a command that reads the entry from standard input. It is killed with SIGKILL
+after a random time. Now and then a stale editor has saved over the note before it
+starts, so that what is killed is a recovery. Exits 1 if anything is wrong.
 """
 
 from __future__ import annotations

@@ -2,8 +2,7 @@
 
     python -m benchmarks.link_race --seconds 60
 
-Prints how often was read and written and what came back; exits 1 if a single answer came
-from outside.
+Prints what came back and how often; exits 1 if a single answer came from outside.
 """
 
 from __future__ import annotations

@@ -4,13 +4,13 @@
     python -m benchmarks.many_writers --writers 12 --seconds 1800 --editors 2
 
 An editor holds one note in memory, adds a person's line now and then, and saves, by
-renaming or in place, whatever others have written meanwhile. Lookers do what a search does
-first. Exits 1 unless every acknowledged entry is there, whole and once, and every line of
-every editor too.
+renaming or in place, whatever others have written meanwhile. Lookers do what a search
+does first. Exits 1 unless every acknowledged entry is there, whole and once, and every
+line of every editor too.
 
 With ``--in-place`` the editors save from the start of the file. An entry that is written
-in the very moment between emptying and filling leaves a torn end that nobody can tell from
-the person's text; so there torn pieces are counted and do not fail the run.
+in the very moment between emptying and filling leaves a torn end that nobody can tell
+from the person's text; so there torn pieces are counted and do not fail the run.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def _start(
 
 
 def _write(place: Place, plan: Plan, rng: random.Random, number: int) -> None:
-    """Append entries, and write down each that was acknowledged and how long it took."""
+    """Append entries, and write down which were acknowledged and how fast."""
     until = time.monotonic() + plan.seconds if plan.seconds else float("inf")
     with (place.home / "said" / f"writer-{number}").open("w") as said:
         for _ in range(plan.entries):

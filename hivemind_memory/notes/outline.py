@@ -1,9 +1,9 @@
 """Where the blocks of a text lie, and a way to look that costs next to nothing.
 
 ``chunker`` finds outlines with a Markdown parser, which takes some microseconds for a
-line however short it is. For ordinary notes that is nothing; for a megabyte of ``>`` it
-is half a minute. Such text is looked at here, with expressions in linear time:
-they find fences, headings, items and paragraphs, but not what is inside of what.
+line however short it is. For ordinary notes that is nothing; for a megabyte of ``>``
+it is half a minute. Such text is looked at here, with expressions in linear time: they
+find fences, headings, items and paragraphs, but not what is inside of what.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 MAX_TITLE_CHARS = 200
 """A heading is repeated in each of its chunks; a setext heading may be of any length."""
 
-# What a parser takes, measured: for any line, for one that is neither prose nor a plain
-# list item, for each character of the markers it begins with (each may open a container),
-# and what it may take: 1 s for a megabyte, and 10 ms for any text at all.
+# What a parser takes, measured: for any line; for one that is neither prose nor a plain
+# list item; for each character of the markers it begins with, which may open containers.
+# And what it may take: 1 s for a megabyte, and 10 ms for any text at all.
 _ANY_LINE_US = 3
 _LINE_US = 10
 _MARKER_US = 4

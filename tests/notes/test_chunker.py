@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import json
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -106,7 +107,7 @@ def test_headings_and_starts_are_those_of_the_library(text: str) -> None:
     trails: dict[int, tuple[str, ...]] = {}
     trail: list[tuple[int, str]] = []
     tokens = MarkdownIt("commonmark", {"maxNesting": 99}).parse(text)
-    for token, inline in zip(tokens, tokens[1:], strict=False):
+    for token, inline in pairwise(tokens):
         if token.type == "heading_open" and token.level == 0 and token.tag < "h4":
             assert token.map is not None
             trail = [above for above in trail if above[0] < int(token.tag[1])]

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from hivemind_memory.errors import HivemindError, NotePathError, NotSavedError
+from hivemind_memory.errors import NotePathError, NotSavedError
 from hivemind_memory.model.note import NotePath
 from hivemind_memory.notes.folder import NotesFolder
+from tests.notes.faults import Faults, refusal_of
 
 NOTE = NotePath("a/b.md")
 
@@ -141,33 +142,16 @@ def test_a_fault_at_any_call_leaves_the_old_note_or_the_new(
     before = files(folder)
     note = NotePath(path)
     expected = folder.stamp(note)
-    real = getattr(os, name)
-    for fail_at in range(1, 20):
-        calls = [0]
-
-        def failing(*args: object, **names: object) -> object:
-            calls[0] += 1
-            if calls[0] == fail_at:  # noqa: B023 - used within this round
-                raise OSError(number, os.strerror(number))
-            return real(*args, **names)
-
+    faults = Faults(name, number)
+    while faults.has_next():
         with monkeypatch.context() as patch:
-            patch.setattr(os, name, failing)
-            try:
-                folder.replace(note, b"new", expected=expected)
-            except NotSavedError:
-                is_saved = False
-            except HivemindError as error:
-                assert "was replaced" in str(error)
-                is_saved = True
-            else:
-                is_saved = True
-        if is_saved:
+            patch.setattr(os, name, faults)
+            error = refusal_of(lambda: folder.replace(note, b"new", expected=expected))
+        if error is None or "was replaced" in str(error):
             assert folder.read(note)[0] == b"new"
-            assert files(folder) == sorted(
-                {*before, "c", path} if "c" in path else before
-            )
+            assert files(folder) == sorted({*before, path.split("/")[0], path})
             return
+        assert isinstance(error, NotSavedError)
         assert files(folder) == before
         assert folder.stamp(note) == expected
-    pytest.fail("there were more than 20 calls")
+    pytest.fail("it was never saved")

@@ -1,7 +1,7 @@
-"""What a killed writer leaves, the next one settles; many writers do not harm each other.
+"""What a killed writer leaves is settled, and many writers do not harm each other.
 
-The loops of ``benchmarks/kill_writes.py`` and ``benchmarks/many_writers.py`` run here with
-small numbers; ``HM_KILLS`` asks for more.
+The loops of ``benchmarks/kill_writes.py`` and ``benchmarks/many_writers.py`` run here
+with small numbers; ``HM_KILLS`` asks for more.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def test_an_empty_note_that_a_person_made_stays(tmp_path: Path) -> None:
 
 
 def test_a_whole_entry_stays_and_is_looked_after(tmp_path: Path) -> None:
-    """It may have been acknowledged, if a power cut took the last line of the journal."""
+    """It was acknowledged if a power cut took the last line of the journal."""
     home = Home(tmp_path)
     entry, data = crash_in_the_middle(home, None)
 
