@@ -120,7 +120,7 @@ def _opened(notes: Path, asked: Asked) -> Iterator[Memory]:
         if not copy.exists():
             shutil.copytree(notes, copy, ignore=shutil.ignore_patterns(".*"))
         _date(notes, copy)
-        memory = left.enter_context(_closing(_open(copy, home, asked.settings)))
+        memory = left.enter_context(_open(copy, home, asked.settings))
         memory.sync()
         if problem := memory.embed_pending().problem:
             raise RuntimeError(problem)
@@ -128,24 +128,13 @@ def _opened(notes: Path, asked: Asked) -> Iterator[Memory]:
 
 
 def _open(notes: Path, home: Path, settings: Mapping[str, object]) -> Memory:
-    """Open a memory whose index and settings lie in *home*, not beside the notes."""
-    chosen = {
+    """Open a memory whose index lies in *home*, not beside the notes."""
+    flags = {
         "embedding_provider": "none",
         "index_dir": str(home / "index"),
         **settings,
     }
-    config = json.dumps({"memory": chosen}, indent=1)
-    (home / "config.json").write_text(config, encoding="utf-8")
-    return open_memory(memory_dir=str(notes), home=str(home))
-
-
-@contextlib.contextmanager
-def _closing(memory: Memory) -> Iterator[Memory]:
-    """Close the memory at the end."""
-    try:
-        yield memory
-    finally:
-        memory.close()
+    return open_memory(memory_dir=str(notes), home=str(home), flags=flags)
 
 
 def _date(notes: Path, copy: Path) -> None:

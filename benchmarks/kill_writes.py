@@ -30,7 +30,7 @@ from hivemind_memory.notes.recovery import recover
 
 NOTE = "2026-11-21.md"
 HUMAN = "# Human\n\nmy own text\n"
-ROUNDS_PER_HOME = 50  # or the notes would grow without end
+ROUNDS_PER_HOME = 20  # or the notes would grow without end
 
 
 @dataclass(slots=True)

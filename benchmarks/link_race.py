@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hivemind_memory.errors import HivemindError
-from hivemind_memory.model.note import NotePath
+from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.notes.folder import NotesFolder
 from hivemind_memory.notes.open_note import OpenNote
 

@@ -8,9 +8,9 @@ renaming or in place, whatever others have written meanwhile. Lookers do what a 
 does first. Exits 1 unless every acknowledged entry is there, whole and once, and every
 line of every editor too.
 
-With ``--in-place`` the editors save from the start of the file. An entry that is written
-in the very moment between emptying and filling leaves a torn end that nobody can tell
-from the person's text; so there torn pieces are counted and do not fail the run.
+With ``--in-place`` the editors save from the start of the file. An entry that is
+written in the very moment between emptying and filling leaves a torn end that nobody
+can tell from the person's text; there torn pieces are counted and do not fail the run.
 """
 
 from __future__ import annotations

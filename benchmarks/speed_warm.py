@@ -31,7 +31,7 @@ HYBRID_P50_MS = 5.0
 
 def warm_search(made: Corpus, here: Place, *, rounds: int) -> list[Row]:
     """Measure the query file in one process, beside the raw query, by words alone."""
-    memory = open_memory(home=str(here.home))
+    memory = open_memory(home=str(here.home), flags={"embedding_provider": "none"})
     memory.sync()
     index = open_floor(floor_index(made))
     times = _asked_in_turns(

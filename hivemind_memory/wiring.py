@@ -11,7 +11,8 @@ import time
 from hivemind_memory.config import CONFIG_NAME
 from hivemind_memory.config.resolve import load_settings as resolve_settings
 from hivemind_memory.embeddings.provider import Provider
-from hivemind_memory.memory.core import Clocks, Memory
+from hivemind_memory.memory.clocks import Clocks
+from hivemind_memory.memory.core import Memory
 from hivemind_memory.memory.places import places_of
 
 TYPE_CHECKING = False

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import sys
+
 from hivemind_memory import wiring
 from hivemind_memory.cli import render
-from hivemind_memory.cli.streams import read_stdin, typed_text
-from hivemind_memory.errors import UsageError
+from hivemind_memory.cli.streams import is_terminal, read_stdin, typed_text
+from hivemind_memory.errors import IndexUnusableError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hivemind_memory.cli.parse import Request
+    from hivemind_memory.memory import Memory
 
 
 def search(request: Request) -> int:
@@ -20,6 +23,7 @@ def search(request: Request) -> int:
     words = values["query"]
     question = _from_stdin() if words == ("-",) else typed_text(" ".join(words))
     with wiring.open_memory(memory_dir=request.memory_dir) as memory:
+        _catch_up(memory)
         query = Query(
             text=question,
             max_results=values["max_results"] or memory.settings.max_results,
@@ -49,6 +53,7 @@ def get(request: Request) -> int:
 def list_notes(request: Request) -> int:
     """List all notes."""
     with wiring.open_memory(memory_dir=request.memory_dir) as memory:
+        _catch_up(memory)
         notes = memory.list()
     render.show_notes(notes, as_json=request.values["json"])
     return 0
@@ -71,6 +76,21 @@ def split_place(place: str) -> tuple[str, int, int | None]:
         message = f"{lines} is not a range of lines."
         raise UsageError(message, hint="Lines count from 1, as in deploy.md:12-18.")
     return path, start, end - start + 1
+
+
+def _catch_up(memory: Memory) -> None:
+    """Index what changed, for a person who would see nothing while it lasts.
+
+    The answer does it too, but cannot show how far it is.
+    """
+    if is_terminal(sys.stderr) and memory.settings.enabled:
+        from hivemind_memory.cli.progress import Progress
+
+        try:
+            with Progress() as progress:
+                memory.sync(progress)
+        except IndexUnusableError:
+            return  # the answer comes from elsewhere and says so
 
 
 def _is_number(text: str) -> bool:

@@ -17,15 +17,13 @@ if TYPE_CHECKING:
 
     from hivemind_memory.model.answers import (
         Diagnosis,
-        EmbedResult,
         ListedNote,
         MemoryStatus,
         Passage,
-        SkippedNote,
-        SyncResult,
-        Written,
     )
+    from hivemind_memory.model.outcomes import EmbedResult, SyncResult, Written
     from hivemind_memory.model.query import Hit, SearchAnswer, SearchReport
+    from hivemind_memory.model.snapshot import SkippedNote
 
 _MOST_SKIPPED = 10
 
@@ -182,11 +180,16 @@ def _print_json(value: object) -> None:
 
 def _hit_text(hit: Hit) -> str:
     """Return one hit for a pipe: a line that says where, then its lines, indented."""
-    place = on_one_line(f"{hit.path}:{hit.start_line}-{hit.end_line}")
+    place = on_one_line(place_text(hit))
     trail = f"  {on_one_line(' > '.join(hit.headings))}" if hit.headings else ""
     snippet = for_pipe(hit.snippet).rstrip("\n").replace("\n", "\n    ")
     parts = "".join(f"    {line}\n" for line in part_lines(hit))
     return f"{place}  {hit.score:.2f}{trail}\n{parts}    {snippet}\n"
+
+
+def place_text(hit: Hit) -> str:
+    """Return where a hit is, as ``hm get`` takes it."""
+    return f"{hit.path}:{hit.start_line}-{hit.end_line}"
 
 
 def part_lines(hit: Hit) -> list[str]:

@@ -12,7 +12,7 @@ from hivemind_memory.cli.streams import write_data
 from hivemind_memory.config import CONFIG_NAME
 from hivemind_memory.config.file import write_new_config
 from hivemind_memory.errors import NotSavedError
-from hivemind_memory.model.note import NotePath
+from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.notes.folder import NotesFolder
 from hivemind_memory.notes.os_files import make_private_folder
 

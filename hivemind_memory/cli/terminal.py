@@ -6,14 +6,16 @@ Imported only when standard output is a terminal. Returns text; ``render`` print
 from __future__ import annotations
 
 import sys
+from shutil import get_terminal_size
 
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from hivemind_memory.cli.escape import for_terminal, on_one_line
 from hivemind_memory.cli.highlight import best_lines, spans
-from hivemind_memory.cli.render import part_lines, size_text
+from hivemind_memory.cli.render import part_lines, place_text, size_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,15 +26,26 @@ if TYPE_CHECKING:
     from hivemind_memory.model.answers import Finding, ListedNote
     from hivemind_memory.model.query import Hit
 
-_SHOWN_LINES = 6
-"""Lines of one hit that are shown; ten hits then fit two screens."""
+_FEWEST_LINES, _MOST_LINES = 2, 8
+"""Lines of one hit that are shown: as many as let all hits fit the screen."""
 
 
 def hits_text(hits: Sequence[Hit], question: str) -> str:
     """Return hits, each with the lines of it that say most of the question."""
+    if not hits:
+        return ""
+    # A head and an empty line for each hit, three lines of talk at the end.
+    room = (get_terminal_size().lines - 3) // len(hits) - 2
+    limit = max(_FEWEST_LINES, min(room, _MOST_LINES))
     pieces: list[RenderableType] = []
+    is_cut = False
     for hit in hits:
-        pieces += [_hit_head(hit), *_hit_body(hit, question), Text()]
+        lines, has_more = _best_lines(hit, question, limit)
+        pieces += [_hit_head(hit), *_hit_body(hit, lines, question), Text()]
+        is_cut = is_cut or has_more
+    if is_cut:
+        place = on_one_line(place_text(hits[0]))
+        pieces.append(Text(f"hm get {place} prints all lines of the best hit", "dim"))
     return _rendered(pieces)
 
 
@@ -40,18 +53,22 @@ def notes_text(notes: Sequence[ListedNote]) -> str:
     """Return the table of notes."""
     if not notes:
         return "no notes yet: `hm write` or `hm edit` makes the first\n"
+    # In a narrow pane the path matters most.
+    columns = get_terminal_size().columns
+    has_time, has_chunks = columns >= 64, columns >= 48
     table = _table()
     table.add_column("note", overflow="fold", style="bold")
     table.add_column("size", justify="right", no_wrap=True)
-    table.add_column("last change", no_wrap=True)
-    table.add_column("chunks", justify="right", no_wrap=True)
+    if has_time:
+        table.add_column("last change", no_wrap=True)
+    if has_chunks:
+        table.add_column("chunks", justify="right", no_wrap=True)
     for note in notes:
-        table.add_row(
-            Text(on_one_line(note.path)),
-            size_text(note.size_bytes),
-            note.updated_at[:16].replace("T", " "),
-            f"{note.chunk_count:,}",
-        )
+        row: list[str | Text] = [Text(on_one_line(note.path))]
+        row.append(size_text(note.size_bytes))
+        row += [note.updated_at[:16].replace("T", " ")] if has_time else []
+        row += [f"{note.chunk_count:,}"] if has_chunks else []
+        table.add_row(*row)
     return _rendered([table])
 
 
@@ -96,9 +113,8 @@ def options_text(rows: Sequence[tuple[str, str, str]]) -> str:
 
 def _hit_head(hit: Hit) -> Text:
     """Return the line that says where a hit is and how good."""
-    head = Text(no_wrap=False, overflow="fold")
-    place = f"{hit.path}:{hit.start_line}-{hit.end_line}"
-    head.append(on_one_line(place), "bold cyan")
+    head = Text(overflow="fold")
+    head.append(on_one_line(place_text(hit)), "bold cyan")
     head.append(f"  {hit.score:.2f}", "green")
     if hit.date:
         head.append(f"  {on_one_line(hit.date)}", "dim")
@@ -107,27 +123,25 @@ def _hit_head(hit: Hit) -> Text:
     return head
 
 
-def _hit_body(hit: Hit, question: str) -> list[RenderableType]:
-    """Return the explanation, if any, and the best lines of a hit, lit up."""
-    text = for_terminal(hit.snippet).strip("\n")
-    start, end = best_lines(text, question, _SHOWN_LINES)
-    lines = text.split("\n")
-    shown = Text("\n".join(lines[start:end]), overflow="fold")
-    for first, last in spans(shown.plain, question):
+def _best_lines(hit: Hit, question: str, limit: int) -> tuple[str, bool]:
+    """Return the lines of a hit that say most, without empty ones; were there more?"""
+    text = for_terminal(hit.snippet)
+    lines = [line for line in text.split("\n") if line.strip()]
+    start, end = best_lines("\n".join(lines), question, limit)
+    return "\n".join(lines[start:end]), len(lines) > end - start
+
+
+def _hit_body(hit: Hit, lines: str, question: str) -> list[RenderableType]:
+    """Return the explanation, if any, and the lines of a hit, lit up."""
+    shown = Text(lines, overflow="fold")
+    for first, last in spans(lines, question):
         shown.stylize("bold yellow", first, last)
     body = [Text(line, "dim") for line in part_lines(hit)]
-    body.append(shown)
-    if len(lines) > end - start:
-        rest = f"({len(lines) - end + start} more lines: hm get "
-        place = f"{hit.path}:{hit.start_line}-{hit.end_line}"
-        body.append(Text(f"{rest}{on_one_line(place)})", "dim"))
-    return [_indented(piece) for piece in body]
+    return [_indented(piece) for piece in (*body, shown)]
 
 
 def _indented(piece: Text) -> RenderableType:
     """Return *piece* four columns to the right, also where it is folded."""
-    from rich.padding import Padding
-
     return Padding(piece, (0, 0, 0, 4))
 
 

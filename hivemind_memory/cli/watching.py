@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from hivemind_memory.cli.parse import Request
-    from hivemind_memory.model.answers import EmbedResult, SyncResult
+    from hivemind_memory.model.outcomes import EmbedResult, SyncResult
 
 
 def watch(request: Request) -> int:

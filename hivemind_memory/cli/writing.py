@@ -65,7 +65,10 @@ def edit(request: Request) -> int:
         with Progress() as progress:
             result = memory.sync(progress)
             embedding = memory.embed_pending(progress)
-    render.show_sync(result, embedding, as_json=False)
+    if result.added or result.updated or result.removed:
+        render.show_sync(result, embedding, as_json=False)
+    else:
+        write_talk("nothing changed\n")
     if done.returncode:
         write_talk(f"note: the editor ended with status {done.returncode}\n")
     return 0

@@ -8,16 +8,11 @@ from __future__ import annotations
 
 import time
 
-from hivemind_memory.embeddings.choose import (
-    Choice,
-    choose_provider,
-    find_missing_packages,
-)
-from hivemind_memory.embeddings.fingerprint import Space, describe_space
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hivemind_memory.config.settings import Settings
+    from hivemind_memory.embeddings.choose import Choice
+    from hivemind_memory.embeddings.fingerprint import Space
     from hivemind_memory.model.ports import Embedder
 
 OLLAMA_PROBE_S = 0.3
@@ -43,6 +38,12 @@ class Provider:
 
     def choice(self) -> Choice:
         """Return who it is and why; may ask Ollama on this machine."""
+        # Most questions need no vector: what chooses a provider loads when one does.
+        from hivemind_memory.embeddings.choose import (
+            choose_provider,
+            find_missing_packages,
+        )
+
         if self._choice is None:
             settings = self._settings
             self._choice = choose_provider(
@@ -56,6 +57,8 @@ class Provider:
 
     def space(self) -> Space | None:
         """Return the space that the chosen provider makes vectors for."""
+        from hivemind_memory.embeddings.fingerprint import describe_space
+
         provider = self.choice().provider
         return None if provider == "none" else describe_space(self._settings, provider)
 

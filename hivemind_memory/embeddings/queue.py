@@ -13,7 +13,7 @@ from hivemind_memory.errors import (
     EmbeddingInvalidError,
     EmbeddingRefusedError,
 )
-from hivemind_memory.model.answers import EmbedResult
+from hivemind_memory.model.outcomes import EmbedResult
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""One question from text to hits: the flow of design, step by step.
+"""One question from text to hits, and how strong the answer is.
 
 The steps themselves are pure and live in ``search``; here they are called in order,
 with what the index finds.
@@ -6,81 +6,115 @@ with what the index finds.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from hivemind_memory.errors import IndexUnusableError
+from hivemind_memory.memory.lanes import Lanes, look_up, suggest
+from hivemind_memory.memory.vectoring import QuestionVector
 from hivemind_memory.model.query import Cut, Hit, SearchAnswer, SearchReport
-from hivemind_memory.model.terms import Term, question_terms
 from hivemind_memory.search.choosing import choose
 from hivemind_memory.search.ranking import rank
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from hivemind_memory.index.sqlite.index import SqliteIndex
-    from hivemind_memory.memory.vectoring import QuestionVector
-    from hivemind_memory.model.matches import Place, VectorMatches, WordMatches
+    from hivemind_memory.memory.clocks import Clocks
+    from hivemind_memory.memory.opening import OpenIndex
+    from hivemind_memory.memory.syncing import Syncer
     from hivemind_memory.model.query import Part, Query, SearchSettings
     from hivemind_memory.search.choosing import Choice
+    from hivemind_memory.search.ranking import Ranking
 
-WORD_CANDIDATES = 60
-VECTOR_CANDIDATES = 50
-"""Candidates of each lane. The judged questions lose nothing to more; a reranker of
-the first 50 could reach .93 (docs/quality.md)."""
+    AskVector = Callable[[SqliteIndex, str, float], QuestionVector]
+    """Returns the vector of a question, asked at a moment of the stopwatch."""
 
-PART_MIN_CHARS = 3
-PARTS_OF_WORD = 5
-"""A word that no note holds is looked up as a part of so many longer words."""
+NO_PROVIDER = QuestionVector(None, "", "no embedding provider is chosen")
 
 
-class Lanes:
-    """What both lanes found."""
-
-    __slots__ = ("ignored", "places", "vectors", "words")
-
-    def __init__(
-        self,
-        words: WordMatches,
-        vectors: VectorMatches | None,
-        places: dict[int, Place],
-        ignored: int,
-    ) -> None:
-        self.words = words
-        self.vectors = vectors
-        self.places = places
-        self.ignored = ignored
-
-
-def look_up(index: SqliteIndex, text: str, question: QuestionVector) -> Lanes:
-    """Return what the lanes of the index find for a question."""
-    terms, ignored = question_terms(text)
-    words = index.find_words(terms, limit=WORD_CANDIDATES)
-    unknown = {term.text for term in words.asked if not term.chunks}
-    if unknown:
-        more = _with_longer_words(index, terms, unknown)
-        if more:
-            words = index.find_words(more, limit=WORD_CANDIDATES)
-    places = {found.place.chunk_id: found.place for found in words.candidates}
-    vectors = None
-    if question.vector is not None:
-        lane = index.vector_lane(question.fingerprint)
-        vectors = lane.find(question.vector, limit=VECTOR_CANDIDATES, also=list(places))
-        if vectors is not None:
-            new = [chunk for chunk in vectors.cosines if chunk not in places]
-            places.update(index.places(new))
-    return Lanes(words, vectors, places, ignored)
-
-
-def answer(
-    index: SqliteIndex,
+def ask(
     query: Query,
-    lanes: Lanes,
+    opened: OpenIndex,
+    syncer: Syncer,
     *,
+    ask_vector: AskVector | None,
     settings: SearchSettings,
-    today: int,
+    clocks: Clocks,
 ) -> SearchAnswer:
-    """Return the hits for *query*; the report tells only what is known here."""
+    """Return the answer to *query* from an index that is brought in step first.
+
+    Args:
+        query: What is asked.
+        opened: The index that answers.
+        syncer: Brings it in step with the folder.
+        ask_vector: Returns the vector of the question; None: no provider is chosen.
+        settings: How hits are found.
+        clocks: Tell how old memories are, and how long it took.
+    """
+    started = clocks.stopwatch()
+    index = opened.index
+    stale, skipped, warning = freshen(index, syncer)
+    if query.min_score is not None:
+        settings = replace(settings, min_score=query.min_score)
+    question = NO_PROVIDER
+    if ask_vector is not None:
+        question = ask_vector(index, query.text, started)
+    lanes = look_up(index, query.text, question)
     ranking = rank(
-        lanes.words, lanes.vectors, lanes.places, settings=settings, today=today
+        lanes.words,
+        lanes.vectors,
+        lanes.places,
+        settings=settings,
+        today=clocks.today(),
     )
+    choice, texts = _choose(index, ranking, query, settings)
+    hits = _hits(choice, texts, query)
+    is_hybrid = lanes.vectors is not None
+    report = SearchReport(
+        mode="hybrid" if is_hybrid else "keyword",
+        reason="" if is_hybrid else question.reason,
+        why_empty="" if hits else _why_empty(lanes, ranking),
+        is_fresh=not stale,
+        stale_notes=stale,
+        skipped_notes=skipped,
+        pending_vectors=index.pending_chunks(question.fingerprint) if is_hybrid else 0,
+        lanes=("words", "vectors") if is_hybrid else ("words",),
+        ignored_terms=lanes.ignored,
+        suggestions=() if hits else suggest(index, lanes.words),
+        cut=Cut(
+            below_min_score=ranking.below_min_score,
+            overlapping=choice.overlapping,
+            near_copies=choice.near_copies,
+            over_limit=choice.over_limit,
+        ),
+        warnings=tuple(one for one in (opened.warning, warning) if one),
+        took_ms=1000 * (clocks.stopwatch() - started),
+    )
+    return SearchAnswer(hits=hits, report=report)
+
+
+def freshen(index: SqliteIndex, syncer: Syncer) -> tuple[int, int, str]:
+    """Bring the index in step before an answer.
+
+    Returns:
+        Notes that it still lacks, files passed over, and a warning.
+    """
+    syncer.recover()
+    changes, skipped = syncer.look_for_changes(index.files())
+    if changes.is_empty and syncer.cuts_like(index):
+        return 0, len(skipped), ""
+    try:
+        result = syncer.sync(index)
+    except IndexUnusableError as error:
+        return len(changes.changed) + len(changes.gone), len(skipped), str(error)
+    return 0, len(result.skipped), ""
+
+
+def _choose(
+    index: SqliteIndex, ranking: Ranking, query: Query, settings: SearchSettings
+) -> tuple[Choice, dict[int, tuple[str, str]]]:
+    """Return what is shown, and its texts and headings."""
     texts: dict[int, tuple[str, str]] = {}
 
     def read(chunks: Sequence[int]) -> dict[int, str]:
@@ -100,55 +134,7 @@ def answer(
     ]
     if missing:
         read(missing)
-    report = SearchReport(
-        mode="keyword" if lanes.vectors is None else "hybrid",
-        reason="",
-        is_fresh=True,
-        lanes=("words",) if lanes.vectors is None else ("words", "vectors"),
-        ignored_terms=lanes.ignored,
-        cut=Cut(
-            below_min_score=ranking.below_min_score,
-            overlapping=choice.overlapping,
-            near_copies=choice.near_copies,
-            over_limit=choice.over_limit,
-        ),
-    )
-    return SearchAnswer(hits=_hits(choice, texts, query), report=report)
-
-
-def suggest(index: SqliteIndex, words: WordMatches) -> tuple[str, ...]:
-    """Return words of the memory near to words of the question that it lacks."""
-    # Only a question without answers comes here.
-    from hivemind_memory.search.suggesting import MAX_SUGGESTIONS, nearest_words
-
-    unknown = [
-        term.tokens[0] for term in words.asked if not term.chunks and not term.is_phrase
-    ]
-    vocabulary = index.vocabulary() if unknown else []
-    found: dict[str, None] = {}
-    for token in unknown:
-        for near in nearest_words(token, vocabulary):
-            found[index.spelled(near)] = None
-    return tuple(found)[:MAX_SUGGESTIONS]
-
-
-def _with_longer_words(
-    index: SqliteIndex, terms: Sequence[Term], unknown: set[str]
-) -> list[Term]:
-    """Replace words that no note holds by longer words that contain them.
-
-    Returns:
-        The terms to look up instead; empty when nothing contains any of them.
-    """
-    more: list[Term] = []
-    has_found = False
-    for term in terms:
-        longer: list[str] = []
-        if term.text in unknown and len(term.text) >= PART_MIN_CHARS:
-            longer = index.words_containing(term.text, limit=PARTS_OF_WORD)
-        has_found = has_found or bool(longer)
-        more += [Term(word) for word in longer] or [term]
-    return more if has_found else []
+    return choice, texts
 
 
 def _hits(
@@ -200,3 +186,14 @@ def _date_of(day: int | None) -> str:
     from datetime import date  # loaded by nothing else on a cold way
 
     return date.fromordinal(719_163 + day).isoformat()
+
+
+def _why_empty(lanes: Lanes, ranking: Ranking) -> str:
+    """Return why nothing was found, in one sentence."""
+    below = ranking.below_min_score
+    if below:
+        noun = "chunk was" if below == 1 else "chunks were"
+        return f"{below} {noun} found, none relevant enough (see --min-score)"
+    if not lanes.words.asked:
+        return "the question holds no word to look for"
+    return "no note holds a word of the question"

@@ -6,11 +6,8 @@ from dataclasses import replace
 from threading import RLock
 
 from hivemind_memory.errors import IndexUnusableError, UsageError
-from hivemind_memory.memory import asking
 from hivemind_memory.memory.opening import open_index
 from hivemind_memory.memory.syncing import ChunkSettings, Syncer
-from hivemind_memory.memory.vectoring import QuestionVector, VectorSide
-from hivemind_memory.model.query import SearchAnswer, SearchReport
 from hivemind_memory.notes.folder import NotesFolder
 from hivemind_memory.notes.paths import parse_note_path
 
@@ -22,56 +19,25 @@ if TYPE_CHECKING:
     from hivemind_memory.config.settings import Settings
     from hivemind_memory.embeddings.provider import Provider
     from hivemind_memory.index.sqlite.index import SqliteIndex
+    from hivemind_memory.memory.clocks import Clocks
     from hivemind_memory.memory.opening import OpenIndex
     from hivemind_memory.memory.places import Places
     from hivemind_memory.memory.syncing import Progress
+    from hivemind_memory.memory.vectoring import QuestionVector, VectorSide
     from hivemind_memory.model.answers import (
         Diagnosis,
-        EmbedResult,
         ListedNote,
         MemoryStatus,
         Passage,
-        SyncResult,
-        Written,
     )
-    from hivemind_memory.model.note import NotePath
-    from hivemind_memory.model.query import Query
+    from hivemind_memory.model.note_path import NotePath
+    from hivemind_memory.model.outcomes import EmbedResult, SyncResult, Written
+    from hivemind_memory.model.query import Query, SearchAnswer
+
+_OFF = "the memory is switched off: `hm config set enabled true` switches it on"
 
 ANSWER_S = 1.8
 """Every question is answered within 2 s; so long may its vector take."""
-
-SECONDS_PER_DAY = 86_400
-
-
-class Clocks:
-    """Where the time comes from; tests bring their own."""
-
-    __slots__ = ("local_iso", "local_offset_s", "now", "randomness", "stopwatch")
-
-    def __init__(
-        self,
-        *,
-        now: Callable[[], float],
-        stopwatch: Callable[[], float],
-        local_iso: Callable[[float], str],
-        local_offset_s: Callable[[float], int],
-        randomness: Callable[[], bytes],
-    ) -> None:
-        self.now = now
-        """Seconds since the epoch, UTC."""
-        self.stopwatch = stopwatch
-        """Seconds on a clock that never goes back."""
-        self.local_iso = local_iso
-        """A moment as ISO 8601 in the user's time zone, with its offset."""
-        self.local_offset_s = local_offset_s
-        """The offset of the user's time zone at a moment."""
-        self.randomness = randomness
-        """Ten random bytes."""
-
-    def today(self) -> int:
-        """Return the local day, in days since the epoch."""
-        now = self.now()
-        return int((now + self.local_offset_s(now)) // SECONDS_PER_DAY)
 
 
 class Memory:
@@ -86,7 +52,7 @@ class Memory:
         self._clocks = clocks
         self._lock = RLock()
         self._folder = NotesFolder(places.notes)
-        self._vectors = VectorSide(provider, clocks.now)
+        self._vectors: VectorSide | None = None
         chunking = ChunkSettings(
             limit_chars=settings.chunk_chars, overlap_chars=settings.chunk_overlap_chars
         )
@@ -117,27 +83,24 @@ class Memory:
         Never raises because of what the question holds. An index that cannot be used
         is replaced for this answer by one in memory, and the report says so.
         """
-        started = self._clocks.stopwatch()
+        # Loaded by the first question: a sync needs nothing of it.
+        from hivemind_memory.memory.asking import ask
+        from hivemind_memory.model.query import SearchAnswer, SearchReport
+
         if not self.settings.enabled:
-            return SearchAnswer(hits=(), report=_off())
-        with self._lock:
-            opened = self._opened()
-            freshness = self._freshen(opened.index)
-            settings = self._search_settings
-            if query.min_score is not None:
-                settings = replace(settings, min_score=query.min_score)
-            question = self._question_vector(opened.index, query.text, started)
-            lanes = asking.look_up(opened.index, query.text, question)
-            answer = asking.answer(
-                opened.index,
-                query,
-                lanes,
-                settings=settings,
-                today=self._clocks.today(),
+            report = SearchReport(
+                mode="off", reason=_OFF, why_empty=_OFF, is_fresh=True
             )
-            report = self._report(opened, answer, lanes, question, freshness)
-        took_ms = 1000 * (self._clocks.stopwatch() - started)
-        return replace(answer, report=replace(report, took_ms=took_ms))
+            return SearchAnswer(hits=(), report=report)
+        with self._lock:
+            return ask(
+                query,
+                self._opened(),
+                self._syncer,
+                ask_vector=None if self._provider.is_off else self._ask_vector,
+                settings=self._search_settings,
+                clocks=self._clocks,
+            )
 
     def read(
         self, path: str, *, first_line: int = 1, line_count: int | None = None
@@ -157,11 +120,12 @@ class Memory:
 
     def list(self) -> list[ListedNote]:
         """Return every note, sorted by path."""
+        from hivemind_memory.memory.asking import freshen
         from hivemind_memory.model.answers import ListedNote
 
         with self._lock:
             index = self._opened().index
-            self._freshen(index)
+            freshen(index, self._syncer)
             counts = index.chunk_counts()
             stamps = self._folder.look().stamps
         return [
@@ -193,8 +157,8 @@ class Memory:
             UsageError: There is nothing to save.
         """
         from hivemind_memory.memory.writing import write_entry
-        from hivemind_memory.model.answers import Written
         from hivemind_memory.model.note import Provenance
+        from hivemind_memory.model.outcomes import Written
 
         if not self.settings.enabled:
             raise UsageError(
@@ -252,13 +216,13 @@ class Memory:
 
         Holds no lock of this memory: other threads search and sync meanwhile.
         """
-        from hivemind_memory.model.answers import EmbedResult
+        from hivemind_memory.model.outcomes import EmbedResult
 
         if self._provider.is_off:
             return EmbedResult()
         opened = open_index(self.places, self._clocks.now)
         try:
-            return self._vectors.fill(
+            return self._vector_side().fill(
                 opened.index, progress=progress, should_stop=should_stop
             )
         finally:
@@ -299,22 +263,6 @@ class Memory:
             self._open = open_index(self.places, self._clocks.now)
         return self._open
 
-    def _freshen(self, index: SqliteIndex) -> tuple[int, int, str]:
-        """Bring the index in step before an answer.
-
-        Returns:
-            Notes that it still lacks, files passed over, and a warning.
-        """
-        self._syncer.recover()
-        changes, skipped = self._syncer.look_for_changes(index.files())
-        if changes.is_empty and self._syncer.cuts_like(index):
-            return 0, len(skipped), ""
-        try:
-            result = self._syncer.sync(index)
-        except IndexUnusableError as error:
-            return len(changes.changed) + len(changes.gone), len(skipped), str(error)
-        return 0, len(result.skipped), ""
-
     def _index_one(self, path: NotePath) -> bool:
         """Index one note right after a write; return whether that worked."""
         try:
@@ -323,61 +271,17 @@ class Memory:
             return False  # it is saved all the same, and the next look indexes it
         return True
 
-    def _question_vector(
+    def _ask_vector(
         self, index: SqliteIndex, text: str, started: float
     ) -> QuestionVector:
-        """Return the vector of the question, or why there is none."""
-        if self._provider.is_off:
-            return QuestionVector(None, "", "no embedding provider is chosen")
+        """Return the vector of a question that was asked at *started*."""
         left_s = ANSWER_S - (self._clocks.stopwatch() - started)
-        return self._vectors.of_question(index, text, timeout_s=left_s)
+        return self._vector_side().of_question(index, text, timeout_s=left_s)
 
-    def _report(
-        self,
-        opened: OpenIndex,
-        answer: SearchAnswer,
-        lanes: asking.Lanes,
-        question: QuestionVector,
-        freshness: tuple[int, int, str],
-    ) -> SearchReport:
-        """Complete the report with what is known only here."""
-        stale, skipped, warning = freshness
-        warnings = tuple(one for one in (opened.warning, warning) if one)
-        report = answer.report
-        reason = question.reason if report.mode == "keyword" else ""
-        pending = 0
-        if report.mode == "hybrid":
-            pending = opened.index.vector_store().count_pending_chunks(
-                question.fingerprint
-            )
-        suggestions: tuple[str, ...] = ()
-        if not answer.hits:
-            suggestions = asking.suggest(opened.index, lanes.words)
-        return replace(
-            report,
-            reason=reason,
-            is_fresh=not stale,
-            stale_notes=stale,
-            skipped_notes=skipped,
-            pending_vectors=pending,
-            suggestions=suggestions,
-            why_empty=_why_empty(lanes, report) if not answer.hits else "",
-            warnings=warnings,
-        )
+    def _vector_side(self) -> VectorSide:
+        """Return what makes vectors, loaded when the first is wanted."""
+        from hivemind_memory.memory.vectoring import VectorSide
 
-
-def _off() -> SearchReport:
-    """Return the report of a memory that is switched off."""
-    reason = "the memory is switched off: `hm config set enabled true` switches it on"
-    return SearchReport(mode="off", reason=reason, is_fresh=True, why_empty=reason)
-
-
-def _why_empty(lanes: asking.Lanes, report: SearchReport) -> str:
-    """Return why nothing was found, in one sentence."""
-    below = report.cut.below_min_score
-    if below:
-        noun = "chunk was" if below == 1 else "chunks were"
-        return f"{below} {noun} found, none relevant enough (see --min-score)"
-    if not lanes.words.asked:
-        return "the question holds no word to look for"
-    return "no note holds a word of the question"
+        if self._vectors is None:
+            self._vectors = VectorSide(self._provider, self._clocks.now)
+        return self._vectors

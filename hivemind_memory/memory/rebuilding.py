@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from hivemind_memory.memory.places import Places
     from hivemind_memory.memory.syncing import Progress, Syncer
-    from hivemind_memory.model.answers import SyncResult
+    from hivemind_memory.model.outcomes import SyncResult
 
 LOCK_WAIT_S = 10.0
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from hivemind_memory.model.answers import MemoryStatus, SkippedNote
-from hivemind_memory.model.snapshot import IndexedFiles
+from hivemind_memory.model.answers import MemoryStatus
+from hivemind_memory.model.snapshot import IndexedFiles, SkippedNote
 from hivemind_memory.notes.os_locks import KernelLock
 
 TYPE_CHECKING = False

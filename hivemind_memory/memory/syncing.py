@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from hivemind_memory.errors import HivemindError, NoteNotFoundError, NotSavedError
 from hivemind_memory.index.sqlite.notes import FileRow
-from hivemind_memory.model.answers import SkippedNote, SyncResult
-from hivemind_memory.model.snapshot import Difference, difference, is_settled
+from hivemind_memory.model.snapshot import (
+    Difference,
+    SkippedNote,
+    difference,
+    is_settled,
+)
 from hivemind_memory.notes.unsettled import has_unsettled
 
 TYPE_CHECKING = False
@@ -13,7 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from hivemind_memory.index.sqlite.index import SqliteIndex
-    from hivemind_memory.model.note import NotePath
+    from hivemind_memory.model.note_path import NotePath
+    from hivemind_memory.model.outcomes import SyncResult
     from hivemind_memory.model.snapshot import IndexedFiles, Stamp
     from hivemind_memory.notes.folder import NotesFolder
 
@@ -67,6 +72,8 @@ class Syncer:
         self, index: SqliteIndex, *, progress: Progress | None = None
     ) -> SyncResult:
         """Apply what changed; ``took_s`` is left to the caller."""
+        from hivemind_memory.model.outcomes import SyncResult
+
         recovered = self.recover()
         self._forget_other_chunking(index)
         look = self._folder.look()

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from hivemind_memory.errors import EmbeddingError
-from hivemind_memory.model.answers import EmbedResult
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from hivemind_memory.embeddings.fingerprint import Space
     from hivemind_memory.embeddings.provider import Provider
     from hivemind_memory.index.sqlite.index import SqliteIndex
+    from hivemind_memory.model.outcomes import EmbedResult
     from hivemind_memory.model.ports import Embedder
 
 LEAST_QUERY_S = 0.2
@@ -70,10 +70,12 @@ class VectorSide:
         should_stop: Callable[[], bool] | None = None,
     ) -> EmbedResult:
         """Give a vector to every text that has none in the chosen space."""
+        from hivemind_memory.embeddings.queue import EmbedQueue
+        from hivemind_memory.model.outcomes import EmbedResult
+
         space = self._provider.space()
         if space is None:
             return EmbedResult()
-        from hivemind_memory.embeddings.queue import EmbedQueue
 
         store = index.vector_store()
         fingerprint = space.fingerprint

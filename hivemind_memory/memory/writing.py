@@ -8,8 +8,9 @@ from hivemind_memory.notes.writer import NoteWriter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hivemind_memory.memory.core import Clocks
-    from hivemind_memory.model.note import NotePath, Provenance
+    from hivemind_memory.memory.clocks import Clocks
+    from hivemind_memory.model.note import Provenance
+    from hivemind_memory.model.note_path import NotePath
     from hivemind_memory.notes.folder import NotesFolder
     from hivemind_memory.notes.writer import AppendedEntry
 

@@ -1,4 +1,4 @@
-"""What the memory answers to everything but a question."""
+"""What the memory tells of itself."""
 
 from __future__ import annotations
 
@@ -6,23 +6,8 @@ from dataclasses import dataclass, field
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hivemind_memory.model.note import NotePath
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
-    """An entry that is on the disk, synced."""
-
-    path: NotePath
-    id: str
-    """ULID of the entry."""
-
-    first_line: int
-    last_line: int
-    is_indexed: bool
-    """A search finds it already; else the next one indexes it first."""
-
-    warnings: tuple[str, ...] = ()
+    from hivemind_memory.model.note_path import NotePath
+    from hivemind_memory.model.snapshot import SkippedNote
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,47 +34,6 @@ class ListedNote:
     """ISO 8601, local time with offset."""
 
     chunk_count: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SkippedNote:
-    """A file that could not be indexed, and why."""
-
-    path: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SyncResult:
-    """What a sync or a rebuild did."""
-
-    added: int = 0
-    updated: int = 0
-    removed: int = 0
-    unchanged: int = 0
-    chunks: int = 0
-    """Chunks written to the index."""
-
-    recovered: int = 0
-    """Acknowledged entries that had vanished from their note and were put back."""
-
-    skipped: tuple[SkippedNote, ...] = ()
-    took_s: float = 0.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EmbedResult:
-    """What an embedding run did."""
-
-    embedded: int = 0
-    """Texts sent to the provider and stored."""
-
-    from_cache: int = 0
-    pending: int = 0
-    """Texts still without a vector."""
-
-    problem: str = ""
-    """Why it stopped early; empty when it did not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

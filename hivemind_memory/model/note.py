@@ -1,4 +1,4 @@
-"""What a note is made of: where it lies, its entries, its chunks."""
+"""What a note is made of: its entries and its chunks."""
 
 from __future__ import annotations
 
@@ -8,15 +8,7 @@ TYPE_CHECKING = False  # typing costs milliseconds on the way to a cold answer
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-
-class NotePath(str):
-    """A note's place relative to the notes folder, with forward slashes.
-
-    Made only by ``notes.paths.parse_note_path`` (from outside) and by the listing of
-    the folder (from inside), so whoever holds one need not check it again.
-    """
-
-    __slots__ = ()
+    from hivemind_memory.model.note_path import NotePath
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hivemind_memory.model.note import NotePath
+    from hivemind_memory.model.note_path import NotePath
 
 
 # A plain tuple, not a dataclass: one is made for every file before every answer.
@@ -27,6 +27,14 @@ def is_settled(stamp: Stamp, now_ns: int) -> bool:
     compared by its bytes each time.
     """
     return now_ns - max(stamp[0], stamp[1]) >= SETTLED_NS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkippedNote:
+    """A file that could not be indexed, and why."""
+
+    path: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,8 +10,8 @@ of characters that Unicode keeps for compatibility.
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import NamedTuple
-from unicodedata import is_normalized, normalize
 
 MAX_TERMS = 64
 """Terms of one question that count; what is beyond is reported as ignored."""
@@ -27,21 +27,37 @@ _UNSPACED = (
     "\u3040-\u30ff\u3100-\u312f\u3130-\u318f\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
     "\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff"
 )
-_UNSPACED_RUN = re.compile(f"[{_UNSPACED}]+")
 # Where a word of mixed case or with digits falls apart: fooBar, HTTPServer, utf8.
 _MIXED_WORD = re.compile(
     r"\b(?=\w*(?:[a-z][A-Z]|[A-Z]{2}[a-z]|[A-Za-z]\d))[A-Za-z0-9]+"
 )
 _MIXED_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-# Marks belong to their word: without them Hindi and Thai fall into pieces.
-_WORD = r"(?:[^\W_]|[\u0300-\u036f\u0900-\u0dff\u0e00-\u109f\u1780-\u17ff])"
-# What stands right beside an unspaced run: the engine takes "NHK杯" for one word.
-_GLUED = re.compile(
-    f"(?<=[{_UNSPACED}])(?:(?![{_UNSPACED}]){_WORD})+"
-    f"|(?:(?![{_UNSPACED}]){_WORD})+(?=[{_UNSPACED}])"
-)
-_COMPOUND = re.compile(f"{_WORD}+(?:[-_./\\\\:@]+{_WORD}+)*")
-_PART = re.compile(f"{_WORD}+")
+_ASCII_COMPOUND = re.compile(r"[A-Za-z0-9]+(?:[-_./\\:@]+[A-Za-z0-9]+)*")
+_ASCII_PART = re.compile(r"[A-Za-z0-9]+")
+
+
+class _Patterns:
+    """Patterns for text beyond ASCII: compiling them takes longer than an answer."""
+
+    def __init__(self) -> None:
+        # Marks belong to their word: without them Hindi and Thai fall into pieces.
+        marks = "\u0300-\u036f\u0900-\u0dff\u0e00-\u109f\u1780-\u17ff"
+        word = rf"(?:[^\W_]|[{marks}])"
+        spaced = rf"(?:(?![{_UNSPACED}]){word})"
+        self.compound = re.compile(rf"{word}+(?:[-_./\\:@]+{word}+)*")
+        self.part = re.compile(rf"{word}+")
+        self.unspaced_run = re.compile(f"[{_UNSPACED}]+")
+        # What stands right beside an unspaced run: the engine takes "NHK杯" for one.
+        self.glued = re.compile(
+            f"(?<=[{_UNSPACED}]){spaced}+|{spaced}+(?=[{_UNSPACED}])"
+        )
+
+
+@cache
+def _patterns() -> _Patterns:
+    """Return the patterns, compiled once."""
+    return _Patterns()
+
 
 # Words that ask and carry nothing: closed classes of English (pronouns, auxiliaries,
 # articles, prepositions, question words). In other languages the rarity of a word
@@ -85,12 +101,16 @@ def question_terms(question: str) -> QuestionTerms:
     ['user', 'id', 'set', 'user id']
     """
     text = question[:MAX_QUESTION_CHARS]
+    compound_pattern, part_pattern = _ASCII_COMPOUND, _ASCII_PART
     if not text.isascii():
+        from unicodedata import normalize
+
         text = normalize("NFKC", text)
+        compound_pattern, part_pattern = _patterns().compound, _patterns().part
     words: dict[str, None] = {}
     phrases: dict[str, None] = {}
-    for compound in _COMPOUND.findall(text):
-        parts = _PART.findall(compound)
+    for compound in compound_pattern.findall(text):
+        parts = part_pattern.findall(compound)
         if len(parts) > 1:
             phrases[" ".join(parts).lower()] = None
         for part in parts:
@@ -113,15 +133,18 @@ def extra_terms(body: str) -> str:
     """
     if body.isascii():
         return " ".join(_parts_of_mixed_words(body))
+    from unicodedata import is_normalized, normalize
+
+    patterns = _patterns()
     found = _parts_of_mixed_words(body)
     if not is_normalized("NFKC", body):
         plain = normalize("NFKC", body)
         known = set(body.split())
         found += [word for word in plain.split() if word not in known]
         body = plain
-    runs = _UNSPACED_RUN.findall(body)
+    runs = patterns.unspaced_run.findall(body)
     if runs:
-        found += _GLUED.findall(body)
+        found += patterns.glued.findall(body)
     for run in runs:
         found += _grams(run)
     return " ".join(found)
@@ -134,7 +157,7 @@ def _terms_of_word(word: str) -> list[str]:
         return [word.lower(), *parts] if parts else [word.lower()]
     terms: list[str] = []
     end = 0
-    for run in _UNSPACED_RUN.finditer(word):
+    for run in _patterns().unspaced_run.finditer(word):
         if run.start() > end:
             terms.append(word[end : run.start()].lower())
         terms += _grams(run.group())

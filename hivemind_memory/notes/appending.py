@@ -16,7 +16,8 @@ from hivemind_memory.notes.refusals import not_saved
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hivemind_memory.model.note import NotePath, Provenance
+    from hivemind_memory.model.note import Provenance
+    from hivemind_memory.model.note_path import NotePath
     from hivemind_memory.model.snapshot import Stamp
     from hivemind_memory.notes.folder import NotesFolder
     from hivemind_memory.notes.journal_file import JournalFile

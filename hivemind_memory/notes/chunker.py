@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 
 from markdown_it import MarkdownIt
 
-from hivemind_memory.model.note import Chunk, Note, NotePath
+from hivemind_memory.model.note import Chunk, Note
+from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.notes import block_rules
 from hivemind_memory.notes.front_matter import split_front_matter
 from hivemind_memory.notes.outline import (

@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from hivemind_memory.model.note import NotePath
+    from hivemind_memory.model.note_path import NotePath
 
 _EPOCH = date(1970, 1, 1).toordinal()
 NS_PER_DAY = 86_400_000_000_000

@@ -12,7 +12,7 @@ from contextlib import suppress
 from io import FileIO
 
 from hivemind_memory.errors import HivemindError, NotSavedError, UsageError
-from hivemind_memory.model.note import NotePath
+from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.notes import os_files
 from hivemind_memory.notes.listing import Look, look_at
 from hivemind_memory.notes.os_files import OpenFolder, stamp_of

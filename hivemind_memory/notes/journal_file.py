@@ -61,7 +61,7 @@ class JournalFile:
     def opened_s(self) -> float | None:
         """Return when the journal was begun, None while it is empty."""
         at_s = heading_of(os_files.read_at(self._fd, 0, 256).split(b"\n")[0]).get("at")
-        return at_s if isinstance(at_s, float) else None
+        return at_s if isinstance(at_s, int | float) else None
 
     def entries(self) -> dict[str, JournalEntry]:
         """Return the entries by id, oldest first."""
@@ -111,6 +111,8 @@ class JournalFile:
         if not entry_ids:
             os.ftruncate(self._fd, 0)
             self.commit()
+            with suppress(FileNotFoundError):  # a killed process may have left it
+                os.unlink(os.path.join(self._folder, _REWRITTEN))
             return
         self._write_beside(entry_ids, now_s)
         self.close()  # Windows does not replace an open file
@@ -126,7 +128,7 @@ class JournalFile:
         """Write the lines of some entries to a new file, synced."""
         fd = self._open(_REWRITTEN)
         try:
-            os.ftruncate(fd, 0)  # a killed process may have left something
+            os.ftruncate(fd, 0)  # see above
             os_files.write_all(fd, opened_line(now_s))
             for line in self._lines():
                 if heading_of(line).get("id") in entry_ids:

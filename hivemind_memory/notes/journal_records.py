@@ -11,7 +11,7 @@ import json
 from dataclasses import dataclass, replace
 from hashlib import sha256
 
-from hivemind_memory.model.note import NotePath
+from hivemind_memory.model.note_path import NotePath
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hivemind_memory.model.answers import SkippedNote
-from hivemind_memory.model.note import NotePath
+from hivemind_memory.model.note_path import NotePath
+from hivemind_memory.model.snapshot import SkippedNote
 from hivemind_memory.notes.paths import (
     DEVICE_STARTS,
     MAX_PARTS,

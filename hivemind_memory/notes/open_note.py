@@ -14,7 +14,7 @@ from hivemind_memory.notes.os_files import OpenFolder, stamp_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hivemind_memory.model.note import NotePath
+    from hivemind_memory.model.note_path import NotePath
     from hivemind_memory.model.snapshot import Stamp
     from hivemind_memory.notes.folder import NotesFolder
 

@@ -78,8 +78,8 @@ class OpenFolder:
         """Make the folder *name*, 0700 under any umask, and sync its entry."""
         os.mkdir(self._name(name), PRIVATE_FOLDER, dir_fd=self._fd)
         mode = stat.S_IMODE(self.status(name).st_mode)
-        if mode != PRIVATE_FOLDER and self._fd is not None:
-            os.chmod(name, PRIVATE_FOLDER, dir_fd=self._fd)
+        if mode != PRIVATE_FOLDER:
+            os.chmod(self._name(name), PRIVATE_FOLDER, dir_fd=self._fd)
         self.sync()
 
     def open_file(self, name: str, flags: int) -> int:

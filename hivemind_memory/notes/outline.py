@@ -24,15 +24,15 @@ MAX_TITLE_CHARS = 200
 # What a parser takes, measured: for any line; for one that is neither prose nor a plain
 # list item; for each character of the markers it begins with, which may open containers.
 # And what it may take: 1 s for a megabyte, and 10 ms for any text at all.
-_ANY_LINE_US = 3
+_ANY_LINE_US = 4
 _LINE_US = 10
 _MARKER_US = 4
 _CHAR_US = 1
 _FREE_US = 10_000
 
 _MARKERS = re.compile(
-    r"^[ \t]*+(?!(?:[-*+]|[0-9]{1,9}[.)]) {1,4}[^\W_])"
-    r"((?:[-*+>|#=_<\[][ \t]*+|[0-9]++[.)][ \t]*+){1,12}+)",
+    r"^[ \t]*+(?!(?:[-*+]|[0-9]{1,9}[.)]) {1,4}[^\W\d_])"
+    r"((?:[-*+>|#=_<\[][ \t]*+|[0-9]++[.)][ \t]*+){1,12}+|[`~](?=[`~]{2}))",
     re.MULTILINE,
 )
 _OPENING = re.compile(
@@ -117,7 +117,8 @@ def scan(page: Page, first: int, stop: int) -> Outline:
     blocks = [
         (line, 0)
         for line in range(first, stop)
-        if line == first or is_blank(lines[line - 1]) or _ITEM.match(lines[line])
+        if lines[line]
+        and (line == first or is_blank(lines[line - 1]) or _ITEM.match(lines[line]))
     ]
     blocks += [(heading.line, 0) for heading in headings]
     return Outline(blocks, wholes, headings)

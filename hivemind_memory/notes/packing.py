@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -61,9 +62,8 @@ def cuts(
     cut = Cut(starts[first], first)
     while end - cut.at > limit:
         reach = cut.at + limit
-        full = cut.line  # the first line that does not fit as a whole
-        while starts[full + 1] - 1 <= reach:
-            full += 1
+        # The first line that does not fit as a whole.
+        full = bisect_right(starts, reach + 1, cut.line) - 1
         line = _best_line(page, marks, cut, full, limit=limit)
         if line:
             cut = Cut(starts[line], line)

@@ -7,7 +7,7 @@ every link, and it cannot leave the notes folder. Nothing here touches a file.
 from __future__ import annotations
 
 from hivemind_memory.errors import NotePathError
-from hivemind_memory.model.note import NotePath
+from hivemind_memory.model.note_path import NotePath
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

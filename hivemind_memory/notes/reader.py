@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hivemind_memory.model.note import NotePath
+    from hivemind_memory.model.note_path import NotePath
     from hivemind_memory.model.snapshot import Stamp
     from hivemind_memory.notes.folder import NotesFolder
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from hivemind_memory.model.note import NotePath
+from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.notes.appending import Draft, append_entry
 from hivemind_memory.notes.entries import parse_provenance
 from hivemind_memory.notes.folder import NotesFolder

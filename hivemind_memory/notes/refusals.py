@@ -14,7 +14,7 @@ from hivemind_memory.errors import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hivemind_memory.model.note import NotePath
+    from hivemind_memory.model.note_path import NotePath
 
 # A link, a folder, a pipe or a file is where something else was asked for.
 _IN_THE_WAY = frozenset(

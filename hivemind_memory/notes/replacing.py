@@ -13,7 +13,7 @@ from hivemind_memory.notes.refusals import cause_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hivemind_memory.model.note import NotePath
+    from hivemind_memory.model.note_path import NotePath
     from hivemind_memory.model.snapshot import Stamp
 
 

@@ -77,12 +77,10 @@ def chunks_of(
         limit_chars: At least 1.
         overlap_chars: See ``chunker.chunk_note``.
     """
-    starts = list(
-        accumulate(map(len, lines), lambda at, size: at + size + 1, initial=0)
-    )
+    starts = list(accumulate(map((1).__add__, map(len, lines)), initial=0))
     page = Page(text=text, lines=lines, starts=starts)
     marks = bytearray([IN_BLOCK]) * len(starts)
-    for segment in _segments(lines, front_lines):
+    for segment in _segments(page, front_lines):
         if segment.content < segment.stop:
             outline = outline_of(page, segment.content, segment.stop)
         else:
@@ -99,8 +97,9 @@ def chunks_of(
             yield from _pieces(page, segment, section, pieces, overlap_chars)
 
 
-def _segments(lines: Sequence[str], front_lines: int) -> Iterator[_Segment]:
+def _segments(page: Page, front_lines: int) -> Iterator[_Segment]:
     """Yield the segments of a note: together, all its lines."""
+    lines = page.lines
     first = 0
     stop = len(lines)
     if front_lines:
@@ -110,7 +109,7 @@ def _segments(lines: Sequence[str], front_lines: int) -> Iterator[_Segment]:
         yield _Segment(first=0, stop=first, content=first)
     content = first
     provenance = None
-    for line in range(first, stop):
+    for line in range(first, stop) if OPENING in page.text else ():
         if not lines[line].startswith(OPENING):
             continue
         if line > first and not is_blank(lines[line - 1]):
@@ -200,7 +199,7 @@ def _mark(
     below = 0
     for line in range(segment.stop - 1, segment.first - 1, -1):
         # Blank lines are as good as what they stand before; at the end, as a block.
-        if marks[line] == IN_BLOCK and is_blank(lines[line]):
+        if marks[line] == IN_BLOCK and (not lines[line] or is_blank(lines[line])):
             marks[line] = below
         below = marks[line]
 

@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass
 
 from hivemind_memory.errors import HivemindError, NoteNotFoundError, NotePathError
-from hivemind_memory.model.note import NotePath
+from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.notes.entries import OPENING
 from hivemind_memory.notes.folder import NotesFolder
 from hivemind_memory.notes.journal_records import SAVED, WINDOW_S, is_young

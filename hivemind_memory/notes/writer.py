@@ -20,7 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hivemind_memory.model.note import NotePath
+    from hivemind_memory.model.note_path import NotePath
     from hivemind_memory.model.ports import Clock
     from hivemind_memory.model.snapshot import Stamp
     from hivemind_memory.notes.folder import NotesFolder

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hivemind_memory.model.answers import EmbedResult, SyncResult
+    from hivemind_memory.model.outcomes import EmbedResult, SyncResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from hivemind_memory.errors import HivemindError
-from hivemind_memory.model.answers import EmbedResult, SyncResult
+from hivemind_memory.model.outcomes import EmbedResult, SyncResult
 from hivemind_memory.model.snapshot import SETTLED_NS
 from hivemind_memory.watch.debounce import MAX_WAIT_FACTOR, Debouncer
 from hivemind_memory.watch.leader import Leadership

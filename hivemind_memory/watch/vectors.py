@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable
 from typing import Protocol
 
-from hivemind_memory.model.answers import EmbedResult
+from hivemind_memory.model.outcomes import EmbedResult
 
 logger = logging.getLogger(__name__)
 

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from hivemind_memory.model.note import NotePath
+from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.notes.folder import NotesFolder
 from hivemind_memory.notes.journal import Journal
 from hivemind_memory.notes.recovery import Recovered, recover

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from hivemind_memory.model.note import Chunk, NotePath
+from hivemind_memory.model.note import Chunk
+from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.notes import chunker
 from hivemind_memory.notes.chunker import chunk_note, join_chunks, parse_note
 from hivemind_memory.notes.text import decode, split_lines

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hivemind_memory.model.note import NotePath, Provenance
+from hivemind_memory.model.note import Provenance
+from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.notes import entries
 from hivemind_memory.notes.chunker import parse_note
 from hivemind_memory.notes.entries import (

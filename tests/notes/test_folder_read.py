@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.link_race import race
 from hivemind_memory.errors import HivemindError, NoteNotFoundError, NotePathError
-from hivemind_memory.model.note import NotePath
+from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.notes import folder as folder_module
 from hivemind_memory.notes import os_files
 from hivemind_memory.notes.folder import NotesFolder

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from hivemind_memory.errors import NotePathError
-from hivemind_memory.model.note import NotePath
+from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.notes import vanished as vanished_module
 from hivemind_memory.notes.folder import NotesFolder
 from hivemind_memory.notes.writer import NoteWriter

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from markdown_it import MarkdownIt
 
-from hivemind_memory.model.note import NotePath
+from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.notes.chunker import join_chunks, outline_of, parse_note
 from hivemind_memory.notes.outline import Outline, Page, is_too_dense, scan
 from hivemind_memory.notes.text import split_lines
@@ -105,7 +105,7 @@ def test_a_text_that_would_keep_the_parser_busy_is_scanned(line: str) -> None:
         "- buy milk\n" * 10_000,
         "## Section\n\nA paragraph of one line, and not a long one.\n\n" * 3_000,
         "| name | value | what it is for |\n" * 5_000,
-        "```\nsome code here\nmore\n```\n\ntext\n\n" * 3_000,
+        "```sh\npip install something\nthe-thing --run\n```\n\nIt prints.\n\n" * 3_000,
     ],
 )
 def test_ordinary_notes_are_parsed_however_long(text: str) -> None:

@@ -204,7 +204,7 @@ def test_a_recovery_that_was_killed_when_done_is_not_done_twice(tmp_path: Path) 
     [
         ["kill_writes", "--kills", os.environ.get("HM_KILLS", "50")],
         ["many_writers", "--entries", "20"],
-        ["many_writers", "--seconds", "2", "--editors", "3", "--lookers", "1"],
+        ["many_writers", "--seconds", "1", "--editors", "3", "--lookers", "1"],
     ],
     ids=["killed", "many", "many with stale editors"],
 )

@@ -15,17 +15,8 @@ from hivemind_memory.errors import NotSavedError
 from tests.notes.faults import Faults, refusal_of
 from tests.notes.home import NOTE, Home
 
-CALLS = [
-    "open",
-    "write",
-    "fsync",
-    "lseek",
-    "fstat",
-    "ftruncate",
-    "stat",
-    "mkdir",
-    "read",
-]
+CALLS = ["open", "write", "read", "fsync", "lseek", "fstat", "stat", "ftruncate"]
+CALLS += ["mkdir", "unlink"]
 STARTS = {
     "a note with text": "# Human\n\nmy text",
     "no note": "",
@@ -51,7 +42,7 @@ def test_a_fault_at_every_call_of_a_write(
             one_write_with_faults(home, path, faults, monkeypatch)
             points += 1
 
-    assert points > 2
+    assert points >= 2
 
 
 def one_write_with_faults(

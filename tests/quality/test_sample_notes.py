@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -28,13 +29,14 @@ ASKED = (
 
 
 @pytest.fixture(scope="module")
-def memory(tmp_path_factory: pytest.TempPathFactory) -> Memory:
+def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
     """The sample notes in a home of their own, indexed."""
     home = tmp_path_factory.mktemp("home")
     shutil.copytree(NOTES, home / "memory", ignore=shutil.ignore_patterns(".*"))
-    memory = open_memory(memory_dir=str(home / "memory"), home=str(home))
-    memory.sync()
-    return memory
+    flags = {"embedding_provider": "none"}
+    with open_memory(home=str(home), flags=flags) as memory:
+        memory.sync()
+        yield memory
 
 
 @pytest.mark.parametrize(("question", "path"), ASKED)

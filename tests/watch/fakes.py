@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from hivemind_memory.model.answers import EmbedResult, SyncResult
+from hivemind_memory.model.outcomes import EmbedResult, SyncResult
 from hivemind_memory.watch.leader import Leadership
 from hivemind_memory.watch.lookout import Lookout, LookoutSettings
 from hivemind_memory.watch.loop import Watcher

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from hivemind_memory.errors import IndexBusyError
-from hivemind_memory.model.answers import EmbedResult
+from hivemind_memory.model.outcomes import EmbedResult
 from hivemind_memory.watch import term
 from hivemind_memory.watch.leader import Leadership
 from hivemind_memory.watch.lookout import GONE

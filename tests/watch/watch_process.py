@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from watch.fakes import FolderMemory, make_watcher
 
-from hivemind_memory.model.answers import SyncResult
+from hivemind_memory.model.outcomes import SyncResult
 from hivemind_memory.watch.news import WatchEvent
 
 

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from hivemind_memory.index.sqlite.vector_store import SqliteVectorStore
     from hivemind_memory.index.sqlite.vectors import VectorLane
     from hivemind_memory.model.matches import WordMatches
-    from hivemind_memory.model.note import Note, NotePath
+    from hivemind_memory.model.note import Note
+    from hivemind_memory.model.note_path import NotePath
     from hivemind_memory.model.snapshot import IndexedFiles, Stamp
     from hivemind_memory.model.terms import Term
 
@@ -165,6 +166,13 @@ class SqliteIndex:
     def spaces(self) -> dict[str, int]:
         """Return fingerprint -> chunks with a vector, for spaces that have any."""
         return self._once("spaces", self._count_spaces)
+
+    def pending_chunks(self, fingerprint: str) -> int:
+        """Return how many chunks have no vector in a space yet."""
+        return self._once(
+            f"pending {fingerprint}",
+            lambda: self.vector_store().count_pending_chunks(fingerprint),
+        )
 
     def places(self, chunks: Sequence[int]) -> dict[int, Place]:
         """Return where chunks stand; those that went are left out."""

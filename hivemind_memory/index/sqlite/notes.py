@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hivemind_memory.index.sqlite.connection import write_transaction
-from hivemind_memory.model.note import NotePath
+from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.snapshot import IndexedFiles
 
 TYPE_CHECKING = False

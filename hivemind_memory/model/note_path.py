@@ -1,0 +1,13 @@
+"""Where a note lies. Apart from ``note``: every search needs this and nothing else."""
+
+from __future__ import annotations
+
+
+class NotePath(str):
+    """A note's place relative to the notes folder, with forward slashes.
+
+    Made only by ``notes.paths.parse_note_path`` (from outside) and by the listing of
+    the folder (from inside), so whoever holds one need not check it again.
+    """
+
+    __slots__ = ()
