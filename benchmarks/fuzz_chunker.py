@@ -2,8 +2,8 @@
 
     python -m benchmarks.fuzz_chunker --cases 1000000 --seed 1
 
-Prints how many inputs there were, how many broke a promise, and the worst times; exits 1
-if one did. The same seed makes the same inputs.
+Prints how many inputs there were, how many broke a promise, and the worst times; exits
+1 if one did. The same seed makes the same inputs.
 """
 
 from __future__ import annotations

@@ -79,7 +79,7 @@ def set_option(request: Request) -> int:
     option = _option(request.values["key"])
     text = request.values["value"]
     if text == "-":
-        text = read_stdin().strip()
+        text = _asked_for(option)
     try:
         value = parse_value(option, text)
     except ValueError:
@@ -113,6 +113,15 @@ def path(request: Request) -> int:  # noqa: ARG001 - all commands have one shape
     """Print where config.json lies."""
     write_data(f"{_config_path()}\n")
     return 0
+
+
+def _asked_for(option: Option) -> str:
+    """Return a value from standard input; a secret typed there is not shown."""
+    if option.is_secret and is_terminal(sys.stdin):
+        from getpass import getpass
+
+        return getpass(f"{option.name}: ").strip()
+    return read_stdin().strip()
 
 
 def _config_path() -> str:

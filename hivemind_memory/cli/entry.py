@@ -38,6 +38,10 @@ def run() -> None:
 def main(words: Sequence[str]) -> int:
     """Do what *words* ask for and return the exit code; no exception leaves it."""
     streams.prepare()
+    if _is_debugging():
+        import logging
+
+        logging.basicConfig(level=logging.INFO, stream=sys.stderr)
     try:
         return _answer(words)
     except KeyboardInterrupt:
@@ -101,9 +105,14 @@ def _report_unexpected(error: Exception) -> int:
     return _report(message, hint, EXIT_ERROR)
 
 
+def _is_debugging() -> bool:
+    """Whether the person wants to see what goes on inside."""
+    return os.environ.get("HIVEMIND_DEBUG", "") not in ("", "0")
+
+
 def _show_traceback() -> None:
     """Print the traceback of the error in hand, for those who ask for it."""
-    if os.environ.get("HIVEMIND_DEBUG", "") not in ("", "0"):
+    if _is_debugging():
         import traceback
 
         streams.write_talk(traceback.format_exc())

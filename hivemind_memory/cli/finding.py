@@ -22,12 +22,16 @@ def search(request: Request) -> int:
     values = request.values
     words = values["query"]
     question = _from_stdin() if words == ("-",) else typed_text(" ".join(words))
+    min_score = values["min_score"]
+    if min_score is not None and not 0 <= min_score <= 1:  # NaN gets as far as here
+        message = f"--min-score is {min_score}, but must be from 0 to 1."
+        raise UsageError(message, hint="0 shows every candidate.")
     with wiring.open_memory(memory_dir=request.memory_dir) as memory:
         _catch_up(memory)
         query = Query(
             text=question,
             max_results=values["max_results"] or memory.settings.max_results,
-            min_score=values["min_score"],
+            min_score=min_score,
             should_explain=values["explain"],
         )
         answer = memory.search(query)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from hivemind_memory.model.query import SearchSettings
+from hivemind_memory.model.search_settings import SearchSettings
 
 TYPE_CHECKING = False  # typing costs milliseconds on the way to a cold answer
 if TYPE_CHECKING:

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from hivemind_memory.memory.clocks import Clocks
     from hivemind_memory.memory.opening import OpenIndex
     from hivemind_memory.memory.syncing import Syncer
-    from hivemind_memory.model.query import Part, Query, SearchSettings
+    from hivemind_memory.model.query import Part, Query
+    from hivemind_memory.model.search_settings import SearchSettings
     from hivemind_memory.search.choosing import Choice
     from hivemind_memory.search.ranking import Ranking
 

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 MAX_TITLE_CHARS = 200
-"""A heading is repeated in each of its chunks; a setext heading may be of any length."""
+"""A heading is repeated in each of its chunks, and a setext heading may be a page."""
 
-# What a parser takes, measured: for any line; for one that is neither prose nor a plain
-# list item; for each character of the markers it begins with, which may open containers.
-# And what it may take: 1 s for a megabyte, and 10 ms for any text at all.
+# What a parser takes, measured: for any line; for one that is neither prose nor a
+# plain list item; for each character of the markers it begins with, which may open
+# containers. And what it may take: 1 s for a megabyte, 10 ms for any text at all.
 _ANY_LINE_US = 4
 _LINE_US = 10
 _MARKER_US = 4

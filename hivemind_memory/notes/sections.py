@@ -134,7 +134,7 @@ def _sections(page: Page, segment: _Segment, outline: Outline) -> Iterator[_Sect
     while lead < segment.stop and is_blank(lines[lead]):
         lead += 1
     titles: dict[int, Heading | None] = dict.fromkeys(
-        _after_gaps(page, lead, segment.stop, outline.wholes)
+        _after_gaps(page, lead, segment.stop, outline)
     )
     for heading in outline.headings:
         if heading.level <= _DEEPEST_HEADING:
@@ -157,18 +157,23 @@ def _sections(page: Page, segment: _Segment, outline: Outline) -> Iterator[_Sect
     yield _Section(first, segment.stop, names)
 
 
-def _after_gaps(
-    page: Page, lead: int, stop: int, wholes: Sequence[tuple[int, int]]
-) -> Iterator[int]:
-    """Yield the lines after two blank ones, but not within a fence or the like."""
+def _after_gaps(page: Page, lead: int, stop: int, outline: Outline) -> Iterator[int]:
+    """Yield the lines after two blank ones.
+
+    Not those within a fence or the like; nor those below a heading, which would be a
+    chunk that says nothing.
+    """
     starts = page.starts
-    firsts = [first for first, _ in wholes]
+    firsts = [first for first, _ in outline.wholes]
+    below_headings = {heading.stop for heading in outline.headings}
     for gap in _GAP.finditer(page.text, starts[lead], starts[stop]):
         line = bisect_right(starts, gap.end()) - 1
         if line >= stop or is_blank(page.lines[line]):
             continue
+        if bisect_right(starts, gap.start()) in below_headings:
+            continue
         above = bisect_left(firsts, line) - 1
-        if above < 0 or line >= wholes[above][1]:
+        if above < 0 or line >= outline.wholes[above][1]:
             yield line
 
 

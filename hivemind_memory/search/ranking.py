@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from hivemind_memory.model.matches import Place, VectorMatches, WordMatches
-    from hivemind_memory.model.query import SearchSettings
+    from hivemind_memory.model.search_settings import SearchSettings
 
 SCORE_EXPONENT = 1 / 3
 """A score is the cube root of a strength: the order is the same, and a person reads

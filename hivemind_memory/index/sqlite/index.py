@@ -13,8 +13,6 @@ from hivemind_memory.index.sqlite.connection import (
     write_transaction,
 )
 from hivemind_memory.index.sqlite.schema import bring_up_to_date
-from hivemind_memory.index.sqlite.words import WordLane
-from hivemind_memory.model.matches import Place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +23,8 @@ if TYPE_CHECKING:
 
     from hivemind_memory.index.sqlite.vector_store import SqliteVectorStore
     from hivemind_memory.index.sqlite.vectors import VectorLane
-    from hivemind_memory.model.matches import WordMatches
+    from hivemind_memory.index.sqlite.words import WordLane
+    from hivemind_memory.model.matches import Place, WordMatches
     from hivemind_memory.model.note import Note
     from hivemind_memory.model.note_path import NotePath
     from hivemind_memory.model.snapshot import IndexedFiles, Stamp
@@ -57,7 +56,7 @@ class SqliteIndex:
         self._opened = _identity(path)
         with translated_errors(path):
             bring_up_to_date(self._connection)
-        self._words = WordLane(self._connection)
+        self._words: WordLane | None = None
         self._vector_lanes: dict[str, VectorLane] = {}
         self._kept: dict[str, tuple[tuple[int, int], object]] = {}
 
@@ -140,6 +139,11 @@ class SqliteIndex:
 
     def find_words(self, terms: Sequence[Term], *, limit: int) -> WordMatches:
         """Return what the lane of words finds."""
+        # A sync asks nothing: what looks things up loads with the first question.
+        from hivemind_memory.index.sqlite.words import WordLane
+
+        if self._words is None:
+            self._words = WordLane(self._connection)
         with translated_errors(self.path):
             return self._words.find(terms, limit=limit)
 
@@ -176,6 +180,8 @@ class SqliteIndex:
 
     def places(self, chunks: Sequence[int]) -> dict[int, Place]:
         """Return where chunks stand; those that went are left out."""
+        from hivemind_memory.model.matches import Place
+
         with translated_errors(self.path):
             marks = ",".join("?" * len(chunks))
             return {
