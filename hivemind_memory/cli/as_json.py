@@ -7,6 +7,7 @@ import sys
 
 from hivemind_memory.cli.escape import in_json
 from hivemind_memory.cli.streams import is_terminal, write_data
+from hivemind_memory.model.value import fields_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def _hit(hit: object) -> dict[str, object]:
 
 def plain_value(value: object) -> dict[str, object]:
     """Return one of our values as a dictionary; ``json`` asks again for its parts."""
-    names: dict[str, object] = getattr(type(value), "__dataclass_fields__", {})
+    names = fields_of(value) or getattr(type(value), "__dataclass_fields__", ())
     if not names:
         message = f"{type(value).__name__} has no form in JSON"
         raise TypeError(message)

@@ -7,9 +7,8 @@ environment: see ``resolve``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from hivemind_memory.model.search_settings import SearchSettings
+from hivemind_memory.model.value import fields_of, value
 
 TYPE_CHECKING = False  # typing costs milliseconds on the way to a cold answer
 if TYPE_CHECKING:
@@ -72,13 +71,11 @@ class Option:
 
 
 def _option(default: object, description: str, **columns: Any) -> Any:
-    """Return a dataclass field that carries its row of the table."""
-    row = Option(default, description, **columns)
-    return field(default=default, metadata={"option": row})
+    """Return a row of the table; the table puts the default in its place."""
+    return Option(default, description, **columns)
 
 
-# No repr: it would print the key. No comparison: it costs as much as all the rest.
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@value
 class Settings:
     """Every option with the value that is in effect."""
 
@@ -223,22 +220,28 @@ class Settings:
     unknown_keys: tuple[str, ...] = ()
     """Keys under ``memory`` that no option knows; they are kept, and named."""
 
+    def __repr__(self) -> str:
+        """Show nothing: one of the fields is a key."""
+        return "Settings()"
+
     def search_settings(self) -> SearchSettings:
         """Return the part that shapes an answer."""
-        names = SearchSettings.__dataclass_fields__
+        names = fields_of(SearchSettings)
         return SearchSettings(**{name: getattr(self, name) for name in names})
 
 
 def _table() -> dict[str, Option]:
     """Complete the rows with what the fields say: name, type, variable."""
     table = {}
-    for name, column in Settings.__dataclass_fields__.items():
-        row = column.metadata.get("option")
-        if row is not None:
+    for name in fields_of(Settings):
+        row = getattr(Settings, name)
+        if isinstance(row, Option):
             row.name = name
-            row.kind = column.type
+            row.kind = Settings.__annotations__[name]
             row.env = (f"HIVEMIND_{name.upper()}", *row.env)
             table[name] = row
+            # From here on the field has its default, as every value's field.
+            setattr(Settings, name, row.default)
     return table
 
 

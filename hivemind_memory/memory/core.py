@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from threading import RLock
 
 from hivemind_memory.errors import IndexUnusableError, UsageError
 from hivemind_memory.memory.opening import open_index
 from hivemind_memory.memory.syncing import ChunkSettings, Syncer
+from hivemind_memory.model.value import replaced
 from hivemind_memory.notes.folder import NotesFolder
 from hivemind_memory.notes.paths import parse_note_path
 
@@ -23,13 +23,14 @@ if TYPE_CHECKING:
     from hivemind_memory.memory.opening import OpenIndex
     from hivemind_memory.memory.places import Places
     from hivemind_memory.memory.syncing import Progress
-    from hivemind_memory.memory.vectoring import QuestionVector, VectorSide
+    from hivemind_memory.memory.vectoring import VectorSide
     from hivemind_memory.model.answers import (
         Diagnosis,
         ListedNote,
         MemoryStatus,
         Passage,
     )
+    from hivemind_memory.model.matches import QuestionVector
     from hivemind_memory.model.note_path import NotePath
     from hivemind_memory.model.outcomes import EmbedResult, SyncResult, Written
     from hivemind_memory.model.query import Query, SearchAnswer
@@ -195,7 +196,7 @@ class Memory:
         started = self._clocks.stopwatch()
         with self._lock:
             result = self._syncer.sync(self._opened().index, progress=progress)
-        return replace(result, took_s=self._clocks.stopwatch() - started)
+        return replaced(result, took_s=self._clocks.stopwatch() - started)
 
     def rebuild(self, progress: Progress | None = None) -> SyncResult:
         """Make the index again from the notes alone; the old one answers meanwhile."""
@@ -205,7 +206,7 @@ class Memory:
         with self._lock:
             self.close()
             result = rebuild(self.places, self._syncer, self._clocks.now, progress)
-        return replace(result, took_s=self._clocks.stopwatch() - started)
+        return replaced(result, took_s=self._clocks.stopwatch() - started)
 
     def embed_pending(
         self,

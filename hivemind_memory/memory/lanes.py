@@ -9,8 +9,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hivemind_memory.index.sqlite.index import SqliteIndex
-    from hivemind_memory.memory.vectoring import QuestionVector
-    from hivemind_memory.model.matches import Place, VectorMatches, WordMatches
+    from hivemind_memory.model.matches import (
+        Place,
+        QuestionVector,
+        VectorMatches,
+        WordMatches,
+    )
 
 WORD_CANDIDATES = 60
 VECTOR_CANDIDATES = 50

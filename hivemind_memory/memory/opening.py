@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 
 from hivemind_memory.errors import (
     IndexBusyError,
@@ -12,6 +11,7 @@ from hivemind_memory.errors import (
     NotesMissingError,
 )
 from hivemind_memory.index.sqlite.index import IN_MEMORY, SqliteIndex
+from hivemind_memory.model.value import value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from hivemind_memory.memory.places import Places
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class OpenIndex:
     """An index that answers."""
 
@@ -47,7 +47,7 @@ def open_index(places: Places, now: Callable[[], float]) -> OpenIndex:
         )
     try:
         places.make_index_folder()
-        return OpenIndex(SqliteIndex(places.index_file, now=now), "")
+        return OpenIndex(index=SqliteIndex(places.index_file, now=now), warning="")
     except (IndexBusyError, IndexTooNewError):
         raise
     except IndexUnusableError as error:
@@ -55,4 +55,4 @@ def open_index(places: Places, now: Callable[[], float]) -> OpenIndex:
     except OSError as error:
         reason = f"the folder {places.index} cannot be written: {error.strerror}"
     warning = f"{reason}; this answer was made from the notes alone (see `hm doctor`)"
-    return OpenIndex(SqliteIndex(IN_MEMORY, now=now), warning)
+    return OpenIndex(index=SqliteIndex(IN_MEMORY, now=now), warning=warning)

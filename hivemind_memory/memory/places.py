@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 
 from hivemind_memory.index.sqlite.index import INDEX_FILE
+from hivemind_memory.model.value import value
 from hivemind_memory.notes.os_files import make_private_folder
 
 INDEX_FOLDER = ".index"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Places:
     """The folders and files of one memory."""
 

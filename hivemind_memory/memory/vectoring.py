@@ -6,9 +6,8 @@ answering, asked by the old model, until the new ones are there.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from hivemind_memory.errors import EmbeddingError
+from hivemind_memory.model.matches import QuestionVector
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,14 +24,6 @@ LEAST_QUERY_S = 0.2
 
 KEPT_QUESTIONS = 256
 SCRIPT_TIMEOUT_S = 10.0
-
-
-class QuestionVector(NamedTuple):
-    """The vector of a question, or why there is none."""
-
-    vector: bytes | None
-    fingerprint: str
-    reason: str
 
 
 class VectorSide:

@@ -94,3 +94,14 @@ class VectorMatches(NamedTuple):
 
     chunk_count: int
     """Chunks that have a vector."""
+
+
+class QuestionVector(NamedTuple):
+    """The vector of a question, or why there is none."""
+
+    vector: bytes | None
+    fingerprint: str
+    """The space it belongs to; empty when none answers."""
+
+    reason: str
+    """Why there is none; empty when there is one."""

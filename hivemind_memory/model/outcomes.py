@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from hivemind_memory.model.value import value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from hivemind_memory.model.snapshot import SkippedNote
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Written:
     """An entry that is on the disk, synced."""
 
@@ -26,7 +26,7 @@ class Written:
     warnings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class SyncResult:
     """What a sync or a rebuild did."""
 
@@ -44,7 +44,7 @@ class SyncResult:
     took_s: float = 0.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class EmbedResult:
     """What an embedding run did."""
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from hivemind_memory.model.value import value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Query:
     """What a person or an agent asks."""
 
@@ -22,7 +22,7 @@ class Query:
     """Each hit says how its score came about."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Part:
     """One summand or factor of a score, as ``--explain`` shows it."""
 
@@ -36,7 +36,7 @@ class Part:
     """The figures behind it, for a person."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Hit:
     """One chunk, or several that overlap, as the caller gets it."""
 
@@ -63,7 +63,7 @@ class Hit:
     """Empty unless the query asked for them; they add up to the score."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Cut:
     """How many candidates did not become hits, and why."""
 
@@ -73,7 +73,7 @@ class Cut:
     over_limit: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class SearchReport:
     """How strong the answer is."""
 
@@ -105,12 +105,12 @@ class SearchReport:
     suggestions: tuple[str, ...] = ()
     """Words of the memory near to words of the question that it does not have."""
 
-    cut: Cut = field(default_factory=Cut)
+    cut: Cut = Cut()
     warnings: tuple[str, ...] = ()
     took_ms: float = 0.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class SearchAnswer:
     """Hits, best first, and how strong the answer is."""
 

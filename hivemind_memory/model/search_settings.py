@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from hivemind_memory.model.value import value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class SearchSettings:
     """How hits are found, fused, weighed and cut: each a key of config.json."""
 

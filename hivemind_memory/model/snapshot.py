@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from hivemind_memory.model.value import value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from hivemind_memory.model.note_path import NotePath
 
 
@@ -29,7 +31,7 @@ def is_settled(stamp: Stamp, now_ns: int) -> bool:
     return now_ns - max(stamp[0], stamp[1]) >= SETTLED_NS
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class SkippedNote:
     """A file that could not be indexed, and why."""
 
@@ -37,16 +39,16 @@ class SkippedNote:
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class IndexedFiles:
     """What the index knows about the folder."""
 
-    stamps: dict[NotePath, Stamp] = field(default_factory=dict)
+    stamps: Mapping[NotePath, Stamp]
     unsettled: frozenset[NotePath] = frozenset()
     """Notes that were too young when they were read for their stamp to prove much."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Difference:
     """What must be looked at so that the index equals the folder."""
 
@@ -62,7 +64,7 @@ class Difference:
         return not self.changed and not self.gone
 
 
-def difference(folder: dict[NotePath, Stamp], index: IndexedFiles) -> Difference:
+def difference(folder: Mapping[NotePath, Stamp], index: IndexedFiles) -> Difference:
     """Return what changed between the index and a look at the folder, sorted by path.
 
     A note counts as changed when its stamp differs, and also when the stamp is equal

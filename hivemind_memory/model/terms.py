@@ -27,13 +27,15 @@ _UNSPACED = (
     "\u3040-\u30ff\u3100-\u312f\u3130-\u318f\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
     "\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff"
 )
-# Where a word of mixed case or with digits falls apart: fooBar, HTTPServer, utf8.
-_MIXED_WORD = re.compile(
-    r"\b(?=\w*(?:[a-z][A-Z]|[A-Z]{2}[a-z]|[A-Za-z]\d))[A-Za-z0-9]+"
-)
-_MIXED_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _ASCII_COMPOUND = re.compile(r"[A-Za-z0-9]+(?:[-_./\\:@]+[A-Za-z0-9]+)*")
 _ASCII_PART = re.compile(r"[A-Za-z0-9]+")
+
+
+@cache
+def _mixed_patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return what finds words like fooBar, HTTPServer or utf8, and their parts."""
+    word = r"\b(?=\w*(?:[a-z][A-Z]|[A-Z]{2}[a-z]|[A-Za-z]\d))[A-Za-z0-9]+"
+    return re.compile(word), re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
 class _Patterns:
@@ -153,6 +155,8 @@ def extra_terms(body: str) -> str:
 def _terms_of_word(word: str) -> list[str]:
     """Return *word* itself, its parts, and the grams of its unspaced runs."""
     if word.isascii():
+        if word.isalpha() and word.islower():  # the usual word of a question
+            return [word]
         parts = _parts_of_mixed_words(word)
         return [word.lower(), *parts] if parts else [word.lower()]
     terms: list[str] = []
@@ -169,9 +173,10 @@ def _terms_of_word(word: str) -> list[str]:
 
 def _parts_of_mixed_words(text: str) -> list[str]:
     """Return the parts of words like ``fooBar``, ``HTTPServer`` or ``utf8``."""
+    mixed_word, mixed_part = _mixed_patterns()
     parts: list[str] = []
-    for word in _MIXED_WORD.findall(text):
-        parts += [part.lower() for part in _MIXED_PART.findall(word)]
+    for word in mixed_word.findall(text):
+        parts += [part.lower() for part in mixed_part.findall(word)]
     return parts
 
 

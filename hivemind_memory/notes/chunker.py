@@ -10,7 +10,6 @@ The text of a note never passes through it, so none can be lost in it.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from markdown_it import MarkdownIt
@@ -40,8 +39,9 @@ _MAX_LINE_CHARS = 1000
 
 _WHOLE = frozenset({"fence", "code_block", "html_block", "table"})
 # What decides, however far to the right, where a block of HTML or a fence ends.
-_DECISIVE = re.compile(
-    r"-->|\?>|\]\]>|</(?:script|pre|style|textarea)>|>|`", re.IGNORECASE
+_DECISIVE = (
+    *("-->", "?>", "]]>", ">", "`"),
+    *("</script>", "</pre>", "</style>", "</textarea>"),
 )
 
 
@@ -174,8 +174,9 @@ def _shortened(line: str) -> str:
     """Return the start of a long line, and what to its right may decide a block."""
     if len(line) <= _MAX_LINE_CHARS:
         return line
-    ends = dict.fromkeys(_DECISIVE.findall(line, _MAX_LINE_CHARS))
-    return line[:_MAX_LINE_CHARS] + "".join(ends)
+    rest = line[_MAX_LINE_CHARS:].lower()
+    decisive = [mark for mark in _DECISIVE if mark in rest]
+    return line[:_MAX_LINE_CHARS] + "".join(decisive)
 
 
 def _parser() -> MarkdownIt:

@@ -6,10 +6,9 @@ checks all names of a look at once. It reads no file.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.snapshot import SkippedNote
+from hivemind_memory.model.value import value
 from hivemind_memory.notes.paths import (
     DEVICE_STARTS,
     MAX_PARTS,
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 _SAFE_PREFIX_CHARS = 192
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Look:
     """What the notes folder held at one moment."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from hivemind_memory.errors import HivemindError, NotSavedError
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.notes.appending import Draft, append_entry
 from hivemind_memory.notes.entries import parse_provenance
@@ -48,6 +49,36 @@ def recover(journal: Journal, now_s: float) -> tuple[Recovered, ...]:
         NotSavedError: An entry is missing and could not be put back now. The journal
             still has it.
     """
+    try:
+        return _recover(journal, now_s)
+    except NotSavedError:
+        raise
+    except HivemindError as error:
+        message = f"Vanished entries could not be put back: {error}"
+        raise NotSavedError(message, hint=error.hint) from error
+
+
+def recover_within(session: JournalFile, now_s: float) -> tuple[Recovered, ...]:
+    """Do what ``recover`` does, for who holds the lock already.
+
+    Raises:
+        HivemindError: An entry could not be put back.
+        OSError: The journal could not be rewritten.
+    """
+    entries = session.entries()
+    gone = vanished(entries.values(), now_s)
+    back = [entry for entry in gone if _put_back(session, entry)]
+    kept = {
+        entry.id
+        for entry in entries.values()
+        if entry.state == SAVED and is_young(entry, now_s) and entry not in gone
+    }
+    session.keep(kept, now_s)
+    return tuple(Recovered(id=entry.id, path=entry.path) for entry in back)
+
+
+def _recover(journal: Journal, now_s: float) -> tuple[Recovered, ...]:
+    """Look without the lock first: nearly always that is all."""
     if not journal.needs_look():
         return ()
     entries = journal.entries()
@@ -66,25 +97,6 @@ def recover(journal: Journal, now_s: float) -> tuple[Recovered, ...]:
             return recover_within(session, now_s)
         except OSError as error:
             raise journal.refused(error) from error
-
-
-def recover_within(session: JournalFile, now_s: float) -> tuple[Recovered, ...]:
-    """Do what ``recover`` does, for who holds the lock already.
-
-    Raises:
-        NotSavedError: An entry could not be put back.
-        OSError: The journal could not be rewritten.
-    """
-    entries = session.entries()
-    gone = vanished(entries.values(), now_s)
-    back = [entry for entry in gone if _put_back(session, entry)]
-    kept = {
-        entry.id
-        for entry in entries.values()
-        if entry.state == SAVED and is_young(entry, now_s) and entry not in gone
-    }
-    session.keep(kept, now_s)
-    return tuple(Recovered(id=entry.id, path=entry.path) for entry in back)
 
 
 def _put_back(session: JournalFile, entry: JournalEntry) -> bool:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from hivemind_memory.errors import NotePathError
+from hivemind_memory.errors import NotSavedError
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.notes import vanished as vanished_module
 from hivemind_memory.notes.folder import NotesFolder
@@ -303,7 +303,7 @@ def test_a_recovered_note_that_is_a_link_is_refused_and_nothing_is_lost(
     home.write(STALE)
     (home.notes / RECOVERED).symlink_to(home.path / "elsewhere.md")
 
-    with pytest.raises(NotePathError):
+    with pytest.raises(NotSavedError, match="put back"):
         home.recover()
     home.later(700)
     home.append("a write is not hindered by it")

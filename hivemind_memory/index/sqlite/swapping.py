@@ -6,7 +6,7 @@ import os
 
 import apsw
 
-from hivemind_memory.errors import IndexDamagedError, IndexUnusableError
+from hivemind_memory.errors import IndexDamagedError
 from hivemind_memory.index.sqlite.connection import (
     open_connection,
     translated_errors,
@@ -50,14 +50,14 @@ def copy_paid_for(old_path: str, new: SqliteIndex) -> None:
     connection = new.connection
     try:
         with translated_errors(old_path):
-            connection.execute("ATTACH ? AS old", (f"file:{old_path}?mode=ro",))
+            connection.execute("ATTACH ? AS old", (old_path,))
             try:
                 with write_transaction(connection):
                     for sql in _COPY:
                         connection.execute(sql)
             finally:
                 connection.execute("DETACH old")
-    except IndexUnusableError:
+    except IndexDamagedError:
         return
     store = new.vector_store()
     for fingerprint in new.fingerprints():

@@ -1,0 +1,93 @@
+"""Values: frozen, compared by their fields, made by keyword, and cheap to define.
+
+The house's values are data classes. On the way to a cold answer each costs a
+millisecond to define, and ``dataclasses`` eight more to import, most of what an answer
+may take. Values on that way are marked ``@value`` instead: to a type checker the same,
+at run time three functions that they all share. See docs/decisions.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeVar, dataclass_transform
+
+    T = TypeVar("T")
+
+    @dataclass_transform(frozen_default=True, kw_only_default=True)
+    def value(cls: type[T], /) -> type[T]:
+        """Make a value of a class with annotated fields."""
+
+else:
+
+    def value(cls):
+        """Make a value of a class with annotated fields; defaults must not change."""
+        fields = tuple(cls.__annotations__)
+        cls.__value_fields__ = fields
+        cls.__required_fields__ = frozenset(
+            name for name in fields if name not in cls.__dict__
+        )
+        cls.__init__ = _make
+        cls.__setattr__ = _refuse
+        cls.__delattr__ = _refuse
+        cls.__eq__ = _equals
+        cls.__hash__ = _hash
+        if "__repr__" not in cls.__dict__:
+            cls.__repr__ = _show
+        return cls
+
+
+def fields_of(instance: object) -> tuple[str, ...]:
+    """Return the names of the fields of a value or its class; empty for all else."""
+    fields: tuple[str, ...] = getattr(instance, "__value_fields__", ())
+    return fields
+
+
+def replaced(instance: T, /, **changes: object) -> T:
+    """Return a copy of a value with some fields changed.
+
+    Raises:
+        TypeError: It has no such field.
+    """
+    kept = {name: getattr(instance, name) for name in fields_of(instance)}
+    return type(instance)(**{**kept, **changes})
+
+
+def _make(self: object, **given: object) -> None:
+    """Take the fields by keyword; those that have a default may be left out."""
+    cls = type(self)
+    missing = cls.__required_fields__ - given.keys()  # type: ignore[attr-defined]
+    unknown = given.keys() - set(fields_of(self))
+    if missing or unknown:
+        what = "misses" if missing else "has no field"
+        message = f"{cls.__name__} {what} {', '.join(sorted(missing or unknown))}"
+        raise TypeError(message)
+    # The dictionary and not setattr, which refuses.
+    self.__dict__.update(given)
+
+
+def _refuse(self: object, name: str, *_: object) -> None:
+    """Keep a value as it is."""
+    message = f"{type(self).__name__} is a value: {name} cannot be changed"
+    raise AttributeError(message)
+
+
+def _values(instance: object) -> tuple[object, ...]:
+    """Return a value's fields, in order."""
+    return tuple(getattr(instance, name) for name in fields_of(instance))
+
+
+def _equals(self: object, other: object) -> bool:
+    """Compare by kind and fields."""
+    return type(self) is type(other) and _values(self) == _values(other)
+
+
+def _hash(self: object) -> int:
+    """Hash by fields."""
+    return hash(_values(self))
+
+
+def _show(self: object) -> str:
+    """Show the fields, as a data class does."""
+    shown = (f"{name}={getattr(self, name)!r}" for name in fields_of(self))
+    return f"{type(self).__name__}({', '.join(shown)})"

@@ -1,0 +1,228 @@
+"""Plays the terminals that documents show: every command, and what it printed.
+
+A block marked ``console`` holds commands after ``$ `` (going on after ``> ``) and below
+each what it prints, standard error included. What differs from run to run (times, sizes,
+ids, the day, the home folder) is made equal on both sides before comparing; a line that
+is ``…`` stands for any lines.
+
+By hand: ``python -m tests.support.console docs/tour.md`` prints what is different, and
+``--write`` puts what was printed into the document.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime as dt
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.support.embedding_server import EmbeddingServer
+
+ROOT = Path(__file__).parents[2]
+HOME_IN_DOCS = "/home/you"
+DAY_IN_DOCS = "2026-11-21"
+ANY_LINES = "…"
+PATIENCE_S = 20.0
+
+_BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_MEANWHILE = re.compile(r"<!-- meanwhile: (.*) -->\n\Z")
+_DIFFERS = (
+    (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d"), "TIME"),
+    (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d\b"), "TIME"),
+    (re.compile(r"^\d\d:\d\d:\d\d\b"), "TIME"),
+    (re.compile(r"\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b"), "ID"),
+    (re.compile(r"\(\d+\.\d\d s\)|\(\d+ ms\)"), "(TOOK)"),
+    (re.compile(r"\(\d+\.\d [kM]B\)"), "(SIZE)"),
+    (re.compile(r"127\.0\.0\.1:\d+"), "localhost:11434"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One command of a document."""
+
+    command: str
+    shown: tuple[str, ...]
+    """The lines that the document says it prints."""
+
+    first: int
+    """Index of the first of them in the document's lines."""
+
+    meanwhile: str = ""
+    """What somebody does while the command stays: for ``hm watch``."""
+
+
+class Player:
+    """A person at a shell, in an empty home folder."""
+
+    def __init__(self, home: Path, *, ollama_url: str) -> None:
+        self.home = home
+        self._ollama_url = ollama_url
+        self._environ = _environ(home)
+
+    def play(self, step: Step) -> list[str]:
+        """Do what a step says; return what was printed, in the document's words."""
+        command = step.command.replace(DAY_IN_DOCS, _today())
+        if command.startswith("ollama pull "):
+            # From here on there is one; what it prints is not ours.
+            self._environ["HIVEMIND_OLLAMA_URL"] = self._ollama_url
+            return [""]
+        if command == "hm watch":
+            printed = self._watch(step)
+        else:
+            printed = self._shell(command)
+        text = printed.replace(str(self.home), HOME_IN_DOCS)
+        return text.replace(_today(), DAY_IN_DOCS).rstrip("\n").split("\n")
+
+    def _shell(self, command: str) -> str:
+        """Return what a command prints; how it ends is part of what it prints."""
+        return subprocess.run(
+            ["bash", "-c", command],
+            cwd=self.home,
+            env=self._environ,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            encoding="utf-8",
+            timeout=PATIENCE_S,
+            check=False,
+        ).stdout
+
+    def _watch(self, step: Step) -> str:
+        """Let ``hm watch`` stay until it has printed what it should, then end it."""
+        lines: list[str] = []
+        with subprocess.Popen(
+            ["bash", "-c", "exec hm watch"],
+            cwd=self.home,
+            env=self._environ,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            encoding="utf-8",
+        ) as watching:
+            assert watching.stdout is not None
+            # A watcher that says less than it should would keep us waiting for ever.
+            signal.signal(signal.SIGALRM, lambda *_: watching.kill())
+            signal.setitimer(signal.ITIMER_REAL, PATIENCE_S)
+            for line in watching.stdout:
+                lines.append(line)
+                if len(lines) == len(step.shown) - 1 and step.meanwhile:
+                    self._shell(step.meanwhile.replace(DAY_IN_DOCS, _today()))
+                if len(lines) == len(step.shown):
+                    break
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            watching.terminate()
+        return "".join(lines)
+
+
+def steps_of(document: str) -> Iterator[Step]:
+    """Yield the commands of a document, in order."""
+    for block in _BLOCK.finditer(document):
+        at = document.count("\n", 0, block.start(1))
+        meanwhile = _MEANWHILE.search(document, 0, block.start())
+        lines = block[1].splitlines()
+        starts = [n for n, line in enumerate(lines) if line.startswith("$ ")]
+        for start, stop in zip(starts, [*starts[1:], len(lines)], strict=True):
+            command = [lines[start][2:]]
+            first = start + 1
+            while first < stop and lines[first].startswith("> "):
+                command.append(lines[first][2:])
+                first += 1
+            yield Step(
+                "\n".join(command),
+                tuple(lines[first:stop]),
+                at + first,
+                meanwhile[1] if meanwhile else "",
+            )
+
+
+def is_as_shown(printed: list[str], shown: tuple[str, ...]) -> bool:
+    """Tell whether a command printed what its document shows."""
+    parts = [re.escape(line) for line in map(_alike, shown)]
+    pattern = "\n".join(r".*" if part == ANY_LINES else part for part in parts)
+    text = "\n".join(map(_alike, printed))
+    return re.fullmatch(pattern, text, re.DOTALL) is not None
+
+
+@contextmanager
+def player() -> Iterator[Player]:
+    """Give somebody an empty home, and an embedding server for when it is wanted."""
+    with tempfile.TemporaryDirectory() as home, EmbeddingServer() as server:
+        yield Player(Path(home).resolve(), ollama_url=server.url)
+
+
+def replayed(document: str) -> str:
+    """Return a document with what its commands print now, where that is different."""
+    lines = document.split("\n")
+    changes = []
+    with player() as person:
+        for step in steps_of(document):
+            printed = person.play(step)
+            if not is_as_shown(printed, step.shown):
+                changes.append((step, printed))
+    for step, printed in reversed(changes):
+        stop = step.first + len(step.shown)
+        lines[step.first : stop] = [line for line in printed if printed != [""]]
+    return "\n".join(lines)
+
+
+def _alike(line: str) -> str:
+    """Return a line without what differs from run to run."""
+    for pattern, name in _DIFFERS:
+        line = pattern.sub(name, line)
+    return line.rstrip()
+
+
+def _today() -> str:
+    """Return the day that ``hm`` puts into names."""
+    return dt.date.today().isoformat()
+
+
+def _environ(home: Path) -> dict[str, str]:
+    """Return the environment of a person who has set nothing."""
+    tools = home / ".tools"
+    tools.mkdir()
+    command = tools / "hm"
+    python = shlex.quote(sys.executable)
+    command.write_text(f'#!/bin/sh\nexec {python} -m hivemind_memory.cli "$@"\n')
+    command.chmod(0o755)
+    return {
+        "HOME": str(home),
+        "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONPATH": str(ROOT),
+        "LANG": "C.UTF-8",
+        "HIVEMIND_OLLAMA_URL": "http://127.0.0.1:9",  # where nobody answers
+    }
+
+
+def main() -> int:
+    """Play documents; print or write what is different."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("documents", nargs="+", type=Path)
+    parser.add_argument("--write", action="store_true")
+    wishes = parser.parse_args()
+    is_different = False
+    for path in wishes.documents:
+        document = path.read_text(encoding="utf-8")
+        now = replayed(document)
+        if now == document:
+            continue
+        is_different = True
+        if wishes.write:
+            path.write_text(now, encoding="utf-8")
+        print(path, "was written" if wishes.write else "shows something else")
+    return 1 if is_different and not wishes.write else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
