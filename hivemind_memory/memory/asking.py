@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 
-from hivemind_memory.errors import IndexUnusableError
 from hivemind_memory.memory.clocks import SECONDS_PER_DAY
 from hivemind_memory.memory.lanes import Lanes, look_up, suggest
 from hivemind_memory.model.matches import QuestionVector
@@ -23,8 +22,8 @@ if TYPE_CHECKING:
 
     from hivemind_memory.index.sqlite.index import SqliteIndex
     from hivemind_memory.memory.clocks import Clocks
+    from hivemind_memory.memory.freshening import Freshener
     from hivemind_memory.memory.opening import OpenIndex
-    from hivemind_memory.memory.syncing import Syncer
     from hivemind_memory.model.query import Part, Query
     from hivemind_memory.model.search_settings import SearchSettings
     from hivemind_memory.search.choosing import Choice
@@ -39,7 +38,7 @@ NO_PROVIDER = QuestionVector(None, "", "no embedding provider is chosen")
 def ask(
     query: Query,
     opened: OpenIndex,
-    syncer: Syncer,
+    freshener: Freshener,
     *,
     ask_vector: AskVector | None,
     settings: SearchSettings,
@@ -50,14 +49,14 @@ def ask(
     Args:
         query: What is asked.
         opened: The index that answers.
-        syncer: Brings it in step with the folder.
+        freshener: Brings it in step with the folder.
         ask_vector: Returns the vector of the question; None: no provider is chosen.
         settings: How hits are found.
         clocks: Tell how old memories are, and how long it took.
     """
     started = clocks.stopwatch()
     index = opened.index
-    stale, skipped, warning = freshen(index, syncer)
+    freshness = freshener.freshen(index)
     if query.min_score is not None:
         settings = replaced(settings, min_score=query.min_score)
     question = NO_PROVIDER
@@ -78,9 +77,9 @@ def ask(
         mode="hybrid" if is_hybrid else "keyword",
         reason="" if is_hybrid else question.reason,
         why_empty="" if hits else _why_empty(lanes, ranking),
-        is_fresh=not stale,
-        stale_notes=stale,
-        skipped_notes=skipped,
+        is_fresh=not freshness.stale,
+        stale_notes=freshness.stale,
+        skipped_notes=freshness.skipped,
         pending_vectors=index.pending_chunks(question.fingerprint) if is_hybrid else 0,
         lanes=("words", "vectors") if is_hybrid else ("words",),
         ignored_terms=lanes.ignored,
@@ -91,27 +90,10 @@ def ask(
             near_copies=choice.near_copies,
             over_limit=choice.over_limit,
         ),
-        warnings=tuple(one for one in (opened.warning, warning) if one),
+        warnings=tuple(one for one in (opened.warning, freshness.warning) if one),
         took_ms=1000 * (clocks.stopwatch() - started),
     )
     return SearchAnswer(hits=hits, report=report)
-
-
-def freshen(index: SqliteIndex, syncer: Syncer) -> tuple[int, int, str]:
-    """Bring the index in step before an answer.
-
-    Returns:
-        Notes that it still lacks, files passed over, and a warning.
-    """
-    syncer.recover()
-    changes, skipped = syncer.look_for_changes(index.files())
-    if changes.is_empty and syncer.cuts_like(index):
-        return 0, len(skipped), ""
-    try:
-        result = syncer.sync(index)
-    except IndexUnusableError as error:
-        return len(changes.changed) + len(changes.gone), len(skipped), str(error)
-    return 0, len(result.skipped), ""
 
 
 def _choose(

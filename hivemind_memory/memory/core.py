@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from hivemind_memory.embeddings.provider import Provider
     from hivemind_memory.index.sqlite.index import SqliteIndex
     from hivemind_memory.memory.clocks import Clocks
+    from hivemind_memory.memory.freshening import Freshener
     from hivemind_memory.memory.opening import OpenIndex
     from hivemind_memory.memory.places import Places
     from hivemind_memory.memory.syncing import Progress
@@ -59,6 +60,7 @@ class Memory:
         )
         self._syncer = Syncer(self._folder, places.journal, chunking, clocks.now)
         self._open: OpenIndex | None = None
+        self._fresh: Freshener | None = None
         self._search_settings = settings.search_settings()
 
     def __enter__(self) -> Self:
@@ -72,6 +74,9 @@ class Memory:
     def close(self) -> None:
         """Close the index; nothing is lost when this is not called."""
         with self._lock:
+            if self._fresh is not None:
+                self._fresh.close()
+                self._fresh = None
             if self._open is not None:
                 self._open.index.close()
                 self._open = None
@@ -97,7 +102,7 @@ class Memory:
             return ask(
                 query,
                 self._opened(),
-                self._syncer,
+                self._freshener(),
                 ask_vector=None if self._provider.is_off else self._ask_vector,
                 settings=self._search_settings,
                 clocks=self._clocks,
@@ -121,12 +126,11 @@ class Memory:
 
     def list(self) -> list[ListedNote]:
         """Return every note, sorted by path."""
-        from hivemind_memory.memory.asking import freshen
         from hivemind_memory.model.answers import ListedNote
 
         with self._lock:
             index = self._opened().index
-            freshen(index, self._syncer)
+            self._freshener().freshen(index)
             counts = index.chunk_counts()
             stamps = self._folder.look().stamps
         return [
@@ -263,6 +267,14 @@ class Memory:
         if self._open is None:
             self._open = open_index(self.places, self._clocks.now)
         return self._open
+
+    def _freshener(self) -> Freshener:
+        """Return what brings the index in step before an answer."""
+        from hivemind_memory.memory.freshening import Freshener
+
+        if self._fresh is None:
+            self._fresh = Freshener(self._syncer, self.places, self._clocks.stopwatch)
+        return self._fresh
 
     def _index_one(self, path: NotePath) -> bool:
         """Index one note right after a write; return whether that worked."""

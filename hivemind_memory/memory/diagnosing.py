@@ -106,7 +106,7 @@ def _modes(places: Places, settings: Settings) -> Finding:
 
 def _place_of_index(places: Places) -> Finding:
     """Look whether the index lies where SQLite's locks can be trusted."""
-    from hivemind_memory.watch.mounts import shared_type
+    from hivemind_memory.notes.mounts import shared_type
 
     shared = shared_type(places.index)
     tool = next((one for one in SYNC_TOOLS if f"/{one}" in places.index), "")

@@ -60,12 +60,12 @@ def look_at(root: OpenFolder) -> Look:
 class _Pass:
     """What one pass over the folders has found so far."""
 
-    __slots__ = ("has_doubtful", "skipped", "stamps")
+    __slots__ = ("doubtful", "skipped", "stamps")
 
     def __init__(self) -> None:
         self.stamps: dict[NotePath, Stamp] = {}
         self.skipped: dict[str, str] = {}
-        self.has_doubtful = False
+        self.doubtful: list[NotePath] = []
 
     def scan(self, folder: OpenFolder, prefix: str, depth: int) -> None:
         """Gather the notes of *folder*, then of the folders in it."""
@@ -82,14 +82,15 @@ class _Pass:
                     except FileNotFoundError:
                         continue  # it went while we looked
                     # stamp_of, inlined: a call for each file would cost a tenth.
-                    stamps[NotePath(prefix + name)] = (
+                    path = NotePath(prefix + name)
+                    stamps[path] = (
                         status.st_mtime_ns,
                         status.st_ctime_ns,
                         status.st_size,
                         status.st_ino,
                     )
-                    if name[:3] in DEVICE_STARTS:
-                        self.has_doubtful = True
+                    if name[:3] in DEVICE_STARTS or len(prefix) > _SAFE_PREFIX_CHARS:
+                        self.doubtful.append(path)
                 elif entry.is_dir(follow_symlinks=False):
                     below.append(name)
                 elif entry.is_symlink():
@@ -101,9 +102,10 @@ class _Pass:
 
     def drop_illegal(self) -> None:
         """Turn listed files whose path is not legal into skipped ones."""
-        if not self.has_doubtful and is_plain("/".join(self.stamps)):
-            return
-        for path in list(self.stamps):
+        doubtful = self.doubtful
+        if not is_plain("/".join(self.stamps)):
+            doubtful = doubtful + [one for one in self.stamps if not is_plain(one)]
+        for path in dict.fromkeys(doubtful):
             problem = path_problem(path)
             if problem:
                 del self.stamps[path]
@@ -120,8 +122,6 @@ class _Pass:
         if problem:
             self.skipped[path] = problem
             return
-        if len(path) > _SAFE_PREFIX_CHARS:
-            self.has_doubtful = True
         try:
             with folder.child(name) as child:
                 self.scan(child, path, depth + 1)

@@ -17,7 +17,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from hivemind_memory.watch.mounts import shared_type
+from hivemind_memory.notes.mounts import shared_type
 from hivemind_memory.watch.news import WatchState
 from hivemind_memory.watch.source import EventSource, Listener, OpenSource
 

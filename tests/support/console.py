@@ -42,8 +42,8 @@ _DIFFERS = (
     (re.compile(r"\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b"), "ID"),
     (re.compile(r"\(\d+\.\d\d s\)|\(\d+ ms\)"), "(TOOK)"),
     (re.compile(r"\(\d+\.\d [kM]B\)"), "(SIZE)"),
-    (re.compile(r"127\.0\.0\.1:\d+"), "localhost:11434"),
 )
+_LOCAL = re.compile(r"127\.0\.0\.1:\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +81,7 @@ class Player:
         else:
             printed = self._shell(command)
         text = printed.replace(str(self.home), HOME_IN_DOCS)
+        text = _LOCAL.sub("localhost:11434", text)
         return text.replace(_today(), DAY_IN_DOCS).rstrip("\n").split("\n")
 
     def _shell(self, command: str) -> str:

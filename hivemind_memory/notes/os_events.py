@@ -1,0 +1,114 @@
+"""Proof, cheaper than a look, that nothing in a folder has changed.
+
+The kernel queues what happens to watched folders in order. Touching a file of our own
+and finding that event at the end of the queue, alone, proves that nothing else happened
+before: the cookie of file watchers. No answer, or any other event, proves nothing, and
+the caller looks at the folder itself.
+
+Only Linux tells in this way. Where it does not (other systems, network and host-shared
+file systems, no watches left) there is no sentry, and every question looks.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import struct
+import sys
+
+_NONBLOCK = os.O_NONBLOCK | getattr(os, "O_CLOEXEC", 0)
+# linux/inotify.h. All that changes a note, its name, or the folders above it.
+_ATTRIB = 0x004
+_CHANGES = (
+    0x002  # IN_MODIFY
+    | _ATTRIB
+    | 0x008  # IN_CLOSE_WRITE
+    | 0x0C0  # IN_MOVED_FROM | IN_MOVED_TO
+    | 0x100  # IN_CREATE
+    | 0x200  # IN_DELETE
+    | 0xC00  # IN_DELETE_SELF | IN_MOVE_SELF
+)
+_EVENT = struct.Struct("iIII")
+_READ_BYTES = 65_536
+
+
+class Sentry:
+    """Watches one folder of notes and the folders in it."""
+
+    def __init__(self, folder: str, cookie: str) -> None:
+        """Begin to watch.
+
+        Args:
+            folder: The notes; dot folders in it are not watched.
+            cookie: A file of ours outside the watched folders, made if it is missing.
+
+        Raises:
+            OSError: The system cannot tell, or not about so many folders.
+        """
+        self._cookie = cookie
+        self._libc = _libc()
+        self._fd = self._checked(self._libc.inotify_init1(_NONBLOCK))
+        try:
+            self._watch_below(folder)
+            os.close(os.open(cookie, os.O_CREAT | os.O_WRONLY, 0o600))
+            self._cookie_watch = self._add(cookie, _ATTRIB)
+        except OSError:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Stop watching."""
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+
+    def is_quiet(self) -> bool:
+        """Return whether nothing has changed since the watching began.
+
+        Once False, always to be thrown away: what happened is not kept.
+        """
+        try:
+            os.utime(self._cookie)
+            events = os.read(self._fd, _READ_BYTES)
+        except OSError:
+            return False  # EAGAIN: our own event did not come either
+        at = 0
+        while at < len(events):
+            watch, mask, _, name_bytes = _EVENT.unpack_from(events, at)
+            if watch != self._cookie_watch or mask != _ATTRIB:
+                return False
+            at += _EVENT.size + name_bytes
+        return True
+
+    def _watch_below(self, folder: str) -> None:
+        """Watch *folder* before listing it, so that nothing slips in between."""
+        self._add(folder, _CHANGES)
+        with os.scandir(folder) as entries:
+            below = [
+                entry.path
+                for entry in entries
+                if entry.name[0] != "." and entry.is_dir(follow_symlinks=False)
+            ]
+        for path in below:
+            self._watch_below(path)
+
+    def _add(self, path: str, mask: int) -> int:
+        """Watch one path; return the number of the watch."""
+        return self._checked(
+            self._libc.inotify_add_watch(self._fd, os.fsencode(path), mask)
+        )
+
+    def _checked(self, result: int) -> int:
+        """Return what a call returned, or raise what went wrong."""
+        if result < 0:
+            number = ctypes.get_errno()
+            raise OSError(number, os.strerror(number))
+        return result
+
+
+def _libc() -> ctypes.CDLL:
+    """Return the C library, if it knows inotify."""
+    if not sys.platform.startswith("linux"):
+        message = "only Linux tells what happened in order"
+        raise OSError(message)
+    return ctypes.CDLL(None, use_errno=True)
