@@ -90,9 +90,11 @@ class Inputs:
             return b"---\n" + self._some_lines(8).encode() + b"\n---\n# a\n"
         return self._mutated()
 
-    def limit_chars(self) -> int:
-        """Return a limit: mostly the usual one."""
-        return 800 if self._random.random() < 0.6 else self._random.randint(1, 120)
+    def limit_chars(self, data: bytes) -> int:
+        """Return a limit: mostly the usual one, and always where time is told."""
+        if len(data) >= LARGE_BYTES or self._random.random() < 0.6:
+            return 800
+        return self._random.randint(1, 120)
 
     def _some_lines(self, most: int) -> str:
         choose, indents = (
@@ -167,7 +169,8 @@ def fuzz(cases: int, seed: int) -> Findings:
     """Try *cases* inputs."""
     inputs, findings = Inputs(seed), Findings()
     for number in range(cases):
-        data, limit = inputs.next(), inputs.limit_chars()
+        data = inputs.next()
+        limit = inputs.limit_chars(data)
         findings.cases += 1
         findings.bytes += len(data)
         try:

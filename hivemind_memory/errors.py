@@ -6,6 +6,7 @@ HivemindError
 │   └── ConfigError       config.json or the environment holds a value of no use
 ├── NotesMissingError     there is no folder of notes
 ├── NoteNotFoundError     there is no note of that name
+├── NoteUnreadableError   a note is there, and its bytes cannot be had now
 ├── NotSavedError         nothing was saved; the notes are as they were
 ├── IndexUnusableError    the index cannot be used; the notes are untouched
 │   ├── IndexBusyError    another process held the index for longer than we waited
@@ -49,6 +50,10 @@ class NotesMissingError(HivemindError):
 
 class NoteNotFoundError(HivemindError):
     """There is no note of that name."""
+
+
+class NoteUnreadableError(HivemindError):
+    """The note is there, but the system does not give its bytes now."""
 
 
 class NotSavedError(HivemindError):

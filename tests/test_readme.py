@@ -25,7 +25,7 @@ def commands() -> list[str]:
 
 
 def clean_environment(folder: Path) -> dict[str, str]:
-    """That of a person who has set nothing; ``python3`` is the one that tests run on."""
+    """That of a person who has set nothing; ``python3`` is the one of the tests."""
     tools = folder / "bin"
     tools.mkdir()
     python = tools / "python3"

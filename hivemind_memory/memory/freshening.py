@@ -80,7 +80,8 @@ class Freshener:
         """Look at every note, and index what changed."""
         self._in_step = None
         changes, skipped = self._syncer.look_for_changes(known)
-        if changes.is_empty and self._syncer.cuts_like(index):
+        is_whole = self._syncer.cuts_like(index) and not index.has_unfinished()
+        if changes.is_empty and is_whole:
             self._in_step = known
             self._last = Freshness(skipped=len(skipped))
             return self._last

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
         WordMatches,
     )
 
-WORD_CANDIDATES = 60
+WORD_CANDIDATES = 30
 VECTOR_CANDIDATES = 50
 """Candidates of each lane. The judged questions lose nothing to more; a reranker of
 the first 50 could reach .93 (docs/quality.md)."""
@@ -48,9 +48,8 @@ def look_up(index: SqliteIndex, text: str, question: QuestionVector) -> Lanes:
     """Return what the lanes of the index find for a question."""
     terms, ignored = question_terms(text)
     words = index.find_words(terms, limit=WORD_CANDIDATES)
-    unknown = {term.text for term in words.asked if not term.chunks}
-    if unknown:
-        more = _with_longer_words(index, terms, unknown)
+    if any(not term.chunks for term in words.asked):
+        more = _with_longer_words(index, terms, words)
         if more:
             words = index.find_words(more, limit=WORD_CANDIDATES)
     places = {found.place.chunk_id: found.place for found in words.candidates}
@@ -81,19 +80,24 @@ def suggest(index: SqliteIndex, words: WordMatches) -> tuple[str, ...]:
 
 
 def _with_longer_words(
-    index: SqliteIndex, terms: Sequence[Term], unknown: set[str]
+    index: SqliteIndex, terms: Sequence[Term], words: WordMatches
 ) -> list[Term]:
-    """Replace words that no note holds by longer words that contain them.
+    """Replace words that no note holds by longer words that begin with them.
+
+    When no word at all was found, longer words may contain them anywhere.
 
     Returns:
-        The terms to look up instead; empty when nothing contains any of them.
+        The terms to look up instead; empty when there are no longer words.
     """
+    unknown = {term.text for term in words.asked if not term.chunks}
     more: list[Term] = []
     has_found = False
     for term in terms:
         longer: list[str] = []
         if term.text in unknown and len(term.text) >= PART_MIN_CHARS:
-            longer = index.words_containing(term.text, limit=PARTS_OF_WORD)
+            longer = index.longer_words(
+                term.text, limit=PARTS_OF_WORD, anywhere=not words.known
+            )
         has_found = has_found or bool(longer)
         more += [Term(word) for word in longer] or [term]
     return more if has_found else []

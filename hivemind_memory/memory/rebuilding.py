@@ -69,7 +69,7 @@ def _open_new(places: Places, now: Callable[[], float]) -> SqliteIndex:
     """Return the index that a rebuild fills: a killed one's, else an empty one."""
     try:
         new = SqliteIndex(places.rebuild_file, now=now)
-        new.sweep_unfinished()
+        new.sweep()
     except IndexDamagedError:
         _remove(places.rebuild_file)
         new = SqliteIndex(places.rebuild_file, now=now)

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from hivemind_memory.errors import HivemindError, NoteNotFoundError, NotSavedError
+from hivemind_memory.errors import (
+    NoteNotFoundError,
+    NotePathError,
+    NoteUnreadableError,
+    NotSavedError,
+)
 from hivemind_memory.index.sqlite.notes import FileRow
 from hivemind_memory.model.snapshot import (
     Difference,
     SkippedNote,
     difference,
+    is_of_same_day,
     is_settled,
 )
 from hivemind_memory.notes.unsettled import has_unsettled
@@ -75,6 +81,7 @@ class Syncer:
         from hivemind_memory.model.outcomes import SyncResult
 
         recovered = self.recover()
+        index.sweep()
         self._forget_other_chunking(index)
         look = self._folder.look()
         changes = difference(look.stamps, index.files())
@@ -130,6 +137,7 @@ class Syncer:
     ) -> None:
         """Apply *changes*; one bad note never hides the others."""
         known = index.files().stamps
+        gone = list(changes.gone)
         total = len(changes.changed)
         for done, path in enumerate(changes.changed):
             if progress is not None:
@@ -137,20 +145,16 @@ class Syncer:
             try:
                 self._apply_note(index, path, known.get(path), counts)
             except NoteNotFoundError:
-                # It went while we looked.
-                if path in known:
-                    index.remove([path])
-                    counts.removed += 1
-            except HivemindError as error:
-                if not _is_of_one_note(error):
-                    raise
+                gone.append(path)  # while we looked
+            except (NotePathError, NoteUnreadableError) as error:
+                # What nobody can read is not answered from memory either: the index
+                # stays what a rebuild would make.
                 counts.skipped.append(SkippedNote(path=path, reason=str(error)))
-            except OSError as error:
-                reason = f"it cannot be read: {error.strerror}"
-                counts.skipped.append(SkippedNote(path=path, reason=reason))
-        if changes.gone:
-            index.remove(changes.gone)
-            counts.removed += len(changes.gone)
+                gone.append(path)
+        gone = [path for path in gone if path in known]
+        if gone:
+            index.remove(gone)
+            counts.removed += len(gone)
         if progress is not None and total:
             progress("indexing", total, total)
 
@@ -160,9 +164,17 @@ class Syncer:
         """Bring the index in step with one note that may have changed."""
         from hivemind_memory.notes.reader import read_note
 
+        # The time before it is read: what changes during a long pause afterwards may
+        # still bear the stamp of these bytes.
+        now_ns = int(self._now() * 1e9)
         read = read_note(self._folder, path)
-        settled = is_settled(read.stamp, int(self._now() * 1e9))
-        if known is not None and index.digest_of(path) == read.digest:
+        settled = is_settled(read.stamp, now_ns)
+        if (
+            known is not None
+            # Another day of the last edit may be another day of the note.
+            and is_of_same_day(known, read.stamp)
+            and index.digest_of(path) == read.digest
+        ):
             if known != read.stamp or settled:
                 index.touch(path, read.stamp, is_settled=settled)
             return
@@ -193,10 +205,3 @@ class Syncer:
         if not self.cuts_like(index):
             index.distrust_all()
             index.remember("chunking", self._chunking.name)
-
-
-def _is_of_one_note(error: HivemindError) -> bool:
-    """Return whether an error concerns one note, and not the index or the disk."""
-    from hivemind_memory.errors import NotePathError
-
-    return isinstance(error, NotePathError)

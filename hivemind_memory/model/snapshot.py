@@ -31,6 +31,14 @@ def is_settled(stamp: Stamp, now_ns: int) -> bool:
     return now_ns - max(stamp[0], stamp[1]) >= SETTLED_NS
 
 
+NS_PER_DAY = 86_400 * 1_000_000_000
+
+
+def is_of_same_day(one: Stamp, other: Stamp) -> bool:
+    """Return whether both tell the same day of the last edit, in UTC."""
+    return one[0] // NS_PER_DAY == other[0] // NS_PER_DAY
+
+
 @value
 class SkippedNote:
     """A file that could not be indexed, and why."""

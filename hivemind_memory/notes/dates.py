@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from datetime import date, datetime
 
+from hivemind_memory.model.snapshot import NS_PER_DAY
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -14,7 +16,6 @@ if TYPE_CHECKING:
     from hivemind_memory.model.note_path import NotePath
 
 _EPOCH = date(1970, 1, 1).toordinal()
-NS_PER_DAY = 86_400_000_000_000
 
 
 def day_of_note(

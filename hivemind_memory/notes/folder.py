@@ -64,7 +64,7 @@ class NotesFolder:
         Raises:
             NoteNotFoundError: There is no such note.
             NotePathError: A link or something else that is no regular file is there.
-            HivemindError: It cannot be read now.
+            NoteUnreadableError: It cannot be read now.
         """
         try:
             with self.open_parent(path) as parent:

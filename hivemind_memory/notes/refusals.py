@@ -9,6 +9,7 @@ from hivemind_memory.errors import (
     HivemindError,
     NoteNotFoundError,
     NotePathError,
+    NoteUnreadableError,
     NotSavedError,
 )
 
@@ -59,7 +60,7 @@ def unreadable(path: NotePath, error: OSError) -> HivemindError:
         hint = "Links are not followed; put the file itself into the notes folder."
         return NotePathError(message, hint=hint)
     cause, hint = cause_of(error)
-    return HivemindError(f"{path} cannot be read: {cause}.", hint=hint)
+    return NoteUnreadableError(f"{path} cannot be read: {cause}.", hint=hint)
 
 
 def not_saved(path: NotePath, error: OSError) -> HivemindError:

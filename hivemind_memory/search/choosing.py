@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 NEAR_COPY = 0.5
 """Jaccard similarity of two texts' words from which they are copies of each other."""
 
-CLOSE_STRENGTH = 0.6
-"""Copies match a question alike: a chunk less than this share as strong as another is
-not compared with it."""
+CLOSE_STRENGTH = 0.75
+"""Copies match a question alike: a chunk less than this share as strong as another, or
+with another number of its words, is not compared with it."""
 
 SPARE = 2
 """So many times the wanted hits are looked at, for some will fall out."""
@@ -133,7 +133,11 @@ def _newest_first(ranked: list[Ranked], words: _Words) -> tuple[list[Chosen], in
             other = ordered[behind]
             if other.strength < CLOSE_STRENGTH * one.strength:
                 break
-            if _is_newer(other, ordered[best]) and _is_near_copy(one, other, words):
+            if (
+                _found(other) == _found(one)
+                and _is_newer(other, ordered[best])
+                and _is_near_copy(one, other, words)
+            ):
                 best = behind
         if best != at:
             ordered.insert(at, ordered.pop(best))
@@ -143,6 +147,11 @@ def _newest_first(ranked: list[Ranked], words: _Words) -> tuple[list[Chosen], in
         Chosen(one, place.score - one.score, place.score)
         for one, place in zip(ordered, ranked, strict=True)
     ], moved
+
+
+def _found(one: Ranked) -> int:
+    """Return how many words of the question a candidate holds."""
+    return one.words.found if one.words else 0
 
 
 def _is_newer(one: Ranked, other: Ranked) -> bool:

@@ -1,9 +1,9 @@
 """Plays the terminals that documents show: every command, and what it printed.
 
-A block marked ``console`` holds commands after ``$ `` (going on after ``> ``) and below
-each what it prints, standard error included. What differs from run to run (times, sizes,
-ids, the day, the home folder) is made equal on both sides before comparing; a line that
-is ``…`` stands for any lines.
+A block marked ``console`` holds commands after ``$ `` (going on after ``> ``) and, below
+each, what it prints, standard error included. What differs from run to run (times,
+sizes, ids, the day, the home folder) is made equal on both sides before comparing; a
+line that is ``…`` stands for any lines.
 
 By hand: ``python -m tests.support.console docs/tour.md`` prints what is different, and
 ``--write`` puts what was printed into the document.
@@ -16,10 +16,10 @@ import datetime as dt
 import os
 import re
 import shlex
-import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -76,10 +76,8 @@ class Player:
             # From here on there is one; what it prints is not ours.
             self._environ["HIVEMIND_OLLAMA_URL"] = self._ollama_url
             return [""]
-        if command == "hm watch":
-            printed = self._watch(step)
-        else:
-            printed = self._shell(command)
+        is_watch = command == "hm watch"
+        printed = self._watch(step) if is_watch else self._shell(command)
         text = printed.replace(str(self.home), HOME_IN_DOCS)
         text = _LOCAL.sub("localhost:11434", text)
         return text.replace(_today(), DAY_IN_DOCS).rstrip("\n").split("\n")
@@ -113,15 +111,15 @@ class Player:
         ) as watching:
             assert watching.stdout is not None
             # A watcher that says less than it should would keep us waiting for ever.
-            signal.signal(signal.SIGALRM, lambda *_: watching.kill())
-            signal.setitimer(signal.ITIMER_REAL, PATIENCE_S)
+            patience = threading.Timer(PATIENCE_S, watching.kill)
+            patience.start()
             for line in watching.stdout:
                 lines.append(line)
                 if len(lines) == len(step.shown) - 1 and step.meanwhile:
                     self._shell(step.meanwhile.replace(DAY_IN_DOCS, _today()))
                 if len(lines) == len(step.shown):
                     break
-            signal.setitimer(signal.ITIMER_REAL, 0)
+            patience.cancel()
             watching.terminate()
         return "".join(lines)
 

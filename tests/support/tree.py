@@ -8,8 +8,19 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 _NOT_OURS = frozenset(
-    ".git .venv .data .index .hypothesis .mypy_cache .pytest_cache .ruff_cache"
-    " __pycache__ build dist".split()
+    {
+        ".data",
+        ".git",
+        ".hypothesis",
+        ".index",
+        ".mypy_cache",
+        ".pytest_cache",
+        ".ruff_cache",
+        ".venv",
+        "__pycache__",
+        "build",
+        "dist",
+    }
 )
 
 

@@ -14,6 +14,7 @@ from hivemind_memory.errors import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import TracebackType
 
 MINIMUM_SQLITE = 3_043_000
@@ -127,22 +128,33 @@ class write_transaction:  # noqa: N801 - a context manager reads like a word
             self._connection.execute("ROLLBACK")
 
 
-def tokens_of(connection: apsw.Connection, text: str) -> list[str]:
-    """Return the tokens that the full-text index makes of *text*, in order."""
-    tokenizer = connection.fts5_tokenizer("porter", _TOKENIZER_ARGUMENTS)
-    return tokenizer(  # type: ignore[return-value]  # str: nothing else is included
-        text.encode("utf-8", "replace"),
-        apsw.FTS5_TOKENIZE_DOCUMENT,
-        None,
-        include_offsets=False,
-        include_colocated=False,
-    )
+def make_tokenizer(connection: apsw.Connection) -> Callable[[str], list[str]]:
+    """Return what tells the tokens that the full-text index makes of a text."""
+    tokenize = connection.fts5_tokenizer("porter", _TOKENIZER_ARGUMENTS)
+
+    def tokens_of(text: str) -> list[str]:
+        """Return the tokens of *text*, in order."""
+        found: list[str] = tokenize(  # type: ignore[assignment]
+            text.encode("utf-8", "replace"),
+            apsw.FTS5_TOKENIZE_DOCUMENT,
+            None,
+            include_offsets=False,
+            include_colocated=False,
+        )
+        return found
+
+    return tokens_of
 
 
 def one_number(connection: apsw.Connection, sql: str, *values: object) -> int:
     """Return the one number that a query answers; 0 when it answers nothing."""
     row = connection.execute(sql, values).fetchone()
     return int(row[0]) if row else 0
+
+
+def version_of(connection: apsw.Connection) -> tuple[int, int]:
+    """Return what differs whenever the file was changed, by others or by us."""
+    return int(connection.pragma("data_version")), connection.total_changes()
 
 
 def _library_number() -> int:

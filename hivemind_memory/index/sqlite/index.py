@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 
+from hivemind_memory.errors import IndexBusyError
 from hivemind_memory.index.sqlite import notes
 from hivemind_memory.index.sqlite.connection import (
+    make_tokenizer,
     one_number,
     open_connection,
-    tokens_of,
     translated_errors,
+    version_of,
     write_transaction,
 )
 from hivemind_memory.index.sqlite.schema import bring_up_to_date
@@ -35,6 +37,9 @@ if TYPE_CHECKING:
 INDEX_FILE = "memory.db"
 
 
+LAST_CHARACTER = "\U0010ffff"
+"""Sorts behind every character that a word can hold."""
+
 IN_MEMORY = ":memory:"
 """Path of an index that no file holds and that ends with its process."""
 
@@ -56,6 +61,7 @@ class SqliteIndex:
         self._opened = _identity(path)
         with translated_errors(path):
             bring_up_to_date(self._connection)
+            self._tokens_of = make_tokenizer(self._connection)
         self._words: WordLane | None = None
         self._vector_lanes: dict[str, VectorLane] = {}
         self._kept: dict[str, tuple[tuple[int, int], object]] = {}
@@ -98,10 +104,14 @@ class SqliteIndex:
         # Only a changed note needs what makes rows.
         from hivemind_memory.index.sqlite.rows import rows_of
 
-        connection = self._connection
-        rows = rows_of(note, lambda text: tokens_of(connection, text))
+        rows = rows_of(note, self._tokens_of)
         with translated_errors(self.path):
-            return notes.replace_note(connection, note.path, file, rows)
+            if not notes.is_large(self._connection, note.path, rows):
+                return notes.replace_note(self._connection, note.path, file, rows)
+            from hivemind_memory.index.sqlite.holding import holding
+
+            with holding(self.path):
+                return notes.replace_large_note(self._connection, note.path, file, rows)
 
     def remove(self, paths: Iterable[NotePath]) -> None:
         """Take notes out of the index; what was paid for stays in the cache."""
@@ -113,10 +123,21 @@ class SqliteIndex:
         with translated_errors(self.path), write_transaction(self._connection):
             self._connection.execute("UPDATE files SET is_settled = 0, hash = ''")
 
-    def sweep_unfinished(self) -> None:
-        """Delete what a killed process left half written. Only for the leader."""
-        with translated_errors(self.path):
-            notes.sweep_unfinished(self._connection)
+    def has_unfinished(self) -> bool:
+        """Return whether a note is being staged, or a killed process left one so."""
+        return self._once("unfinished", lambda: notes.has_unfinished(self._connection))
+
+    def sweep(self) -> None:
+        """Delete what a killed process left half written, unless one is at work."""
+        if not self.has_unfinished():
+            return
+        from hivemind_memory.index.sqlite.holding import holding
+
+        try:
+            with holding(self.path, wait_s=0), translated_errors(self.path):
+                notes.sweep_unfinished(self._connection)
+        except IndexBusyError:
+            return  # somebody is at work, and sweeps himself
 
     def chunk_counts(self) -> dict[str, int]:
         """Return note -> how many chunks it has."""
@@ -143,7 +164,7 @@ class SqliteIndex:
         from hivemind_memory.index.sqlite.words import WordLane
 
         if self._words is None:
-            self._words = WordLane(self._connection)
+            self._words = WordLane(self._connection, self._tokens_of)
         with translated_errors(self.path):
             return self._words.find(terms, limit=limit)
 
@@ -214,20 +235,26 @@ class SqliteIndex:
         with translated_errors(self.path):
             return list(self._connection.execute("SELECT term, doc FROM vocabulary"))
 
-    def words_containing(self, part: str, *, limit: int) -> list[str]:
-        """Return tokens that contain *part*, the most common first."""
+    def longer_words(self, part: str, *, limit: int, anywhere: bool) -> list[str]:
+        """Return tokens that contain *part*, the most common first.
+
+        Args:
+            part: What no note holds as a word of its own.
+            limit: Tokens at most.
+            anywhere: Also inside and at the end: reads the whole vocabulary.
+        """
+        where = "term >= ?1 AND term < ?2"
+        if anywhere:
+            where = "instr(term, ?1) > 0 AND ?2 <> ''"
         with translated_errors(self.path):
-            tokens = tokens_of(self._connection, part)
-            return [
-                token
-                for (token,) in self._connection.execute(
-                    """
-                    SELECT term FROM vocabulary WHERE instr(term, ?) > 0
-                    ORDER BY doc DESC LIMIT ?
-                    """,
-                    (tokens[0] if tokens else part, limit),
-                )
-            ]
+            start = (self._tokens_of(part) or [part])[0]
+            rows = self._connection.execute(
+                f"""
+                SELECT term FROM vocabulary WHERE {where} ORDER BY doc DESC LIMIT ?3
+                """,
+                (start, start + LAST_CHARACTER, limit),
+            )
+            return [token for (token,) in rows]
 
     def spelled(self, token: str) -> str:
         """Return a word of the notes that becomes *token*: stems are no words."""
@@ -241,7 +268,7 @@ class SqliteIndex:
                 ('"' + token.replace('"', '""') + '"',),
             ):
                 for word in body.split():
-                    if tokens_of(self._connection, word) == [token]:
+                    if self._tokens_of(word) == [token]:
                         return str(word).strip(".,;:!?()[]{}\"'`*_").lower()
             return token
 
@@ -282,10 +309,7 @@ class SqliteIndex:
     def _once(self, name: str, compute: Callable[[], T]) -> T:
         """Return what *compute* does, again only after the file has changed."""
         with translated_errors(self.path):
-            seen = (
-                int(self._connection.pragma("data_version")),
-                self._connection.total_changes(),
-            )
+            seen = version_of(self._connection)
             kept = self._kept.get(name)
             if kept is None or kept[0] != seen:
                 kept = self._kept[name] = (seen, compute())

@@ -93,76 +93,48 @@ def touch(
         )
 
 
+def is_large(
+    connection: apsw.Connection, path: NotePath, rows: Sequence[PlacedRow]
+) -> bool:
+    """Return whether replacing a note is too much work for one transaction."""
+    if len(rows) > STEP_CHUNKS:
+        return True
+    before = connection.execute("SELECT chunk_count FROM files WHERE path = ?", (path,))
+    return any(count > STEP_CHUNKS for (count,) in before)
+
+
 def replace_note(
     connection: apsw.Connection, path: NotePath, file: FileRow, rows: list[PlacedRow]
 ) -> int:
     """Make the index of one note equal to *rows*; return how many were written.
 
-    Chunks and postings change together or not at all. Chunks that are the same keep
-    their number, and so their vectors; only their lines move.
+    For a note that is not large: all happens in one transaction. Chunks and postings
+    change together or not at all. Chunks that are the same keep their number, and so
+    their vectors; only their lines move.
     """
-    if len(rows) > STEP_CHUNKS:
-        return _replace_large_note(connection, path, file, rows)
     with write_transaction(connection):
-        return replace_within(connection, path, file, rows)
-
-
-def replace_within(
-    connection: apsw.Connection, path: NotePath, file: FileRow, rows: list[PlacedRow]
-) -> int:
-    """Do the work of ``replace_note`` inside a transaction that the caller holds."""
-    file_id = _file_id(connection, path)
-    if file_id is None:
-        file_id = _insert_file(connection, path, file, len(rows), _LIVE)
-        new = rows
-    else:
-        connection.execute(
-            f"UPDATE files SET {_FILE_COLUMNS} WHERE id = ?",
-            (*file.values(len(rows)), file_id),
-        )
-        new = _keep_equal_chunks(connection, file_id, rows)
-    _insert_chunks(connection, file_id, new)
+        file_id = _file_id(connection, path)
+        if file_id is None:
+            file_id = _insert_file(connection, path, file, len(rows), _LIVE)
+            new = rows
+        else:
+            connection.execute(
+                f"UPDATE files SET {_FILE_COLUMNS} WHERE id = ?",
+                (*file.values(len(rows)), file_id),
+            )
+            new = _keep_equal_chunks(connection, file_id, rows)
+        _insert_chunks(connection, file_id, new)
     return len(new)
 
 
-def remove_notes(connection: apsw.Connection, paths: Iterable[NotePath]) -> None:
-    """Take notes out of the index; their vectors stay in the cache."""
-    for path in paths:
-        with write_transaction(connection):
-            # Out of sight at once, whatever its size; its rows go in short steps.
-            connection.execute(
-                "UPDATE files SET state = ?, path = '/' || id WHERE path = ?",
-                (_REPLACED, path),
-            )
-        sweep(connection)
-
-
-def sweep(connection: apsw.Connection) -> None:
-    """Delete, in short steps, what was replaced or never finished.
-
-    A note being written by another live process looks the same as one whose writer
-    died; whoever writes large notes must be the only one to sweep: the caller holds
-    the leader's lock or has just finished its own step.
-    """
-    for (file_id,) in list(
-        connection.execute("SELECT id FROM files WHERE state = ?", (_REPLACED,))
-    ):
-        _delete_in_steps(connection, file_id)
-
-
-def sweep_unfinished(connection: apsw.Connection) -> None:
-    """Delete what a killed process left half written. Only for the leader."""
-    with write_transaction(connection):
-        connection.execute(
-            "UPDATE files SET state = ? WHERE state = ?", (_REPLACED, _BEING_WRITTEN)
-        )
-    sweep(connection)
-
-
-def _replace_large_note(
+def replace_large_note(
     connection: apsw.Connection, path: NotePath, file: FileRow, rows: list[PlacedRow]
 ) -> int:
-    """Write a large note beside its old self, then swap the two in one short step."""
+    """Write a large note beside its old self, then swap the two in one short step.
+
+    The caller holds the index file: see ``holding``.
+    """
+    sweep_unfinished(connection)
     with write_transaction(connection):
         new_id = _insert_file(connection, path, file, len(rows), _BEING_WRITTEN)
     for at in range(0, len(rows), STEP_CHUNKS):
@@ -178,6 +150,45 @@ def _replace_large_note(
         )
     sweep(connection)
     return len(rows)
+
+
+def remove_notes(connection: apsw.Connection, paths: Iterable[NotePath]) -> None:
+    """Take notes out of the index; their vectors stay in the cache."""
+    for path in paths:
+        with write_transaction(connection):
+            # Out of sight at once, whatever its size; its rows go in short steps.
+            connection.execute(
+                "UPDATE files SET state = ?, path = '/' || id WHERE path = ?",
+                (_REPLACED, path),
+            )
+        sweep(connection)
+
+
+def sweep(connection: apsw.Connection) -> None:
+    """Delete, in short steps, what was replaced."""
+    for (file_id,) in list(
+        connection.execute("SELECT id FROM files WHERE state = ?", (_REPLACED,))
+    ):
+        _delete_in_steps(connection, file_id)
+
+
+def has_unfinished(connection: apsw.Connection) -> bool:
+    """Return whether there is anything to sweep."""
+    rows = connection.execute("SELECT 1 FROM files WHERE state <> 0 LIMIT 1")
+    return rows.fetchone() is not None
+
+
+def sweep_unfinished(connection: apsw.Connection) -> None:
+    """Delete what a killed process left half written.
+
+    The caller holds the index file: a note that a live process is staging looks the
+    same as one whose writer died.
+    """
+    with write_transaction(connection):
+        connection.execute(
+            "UPDATE files SET state = ? WHERE state = ?", (_REPLACED, _BEING_WRITTEN)
+        )
+    sweep(connection)
 
 
 def _insert_file(

@@ -13,7 +13,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 
-from hivemind_memory.index.sqlite.connection import one_number
+from hivemind_memory.index.sqlite.connection import one_number, version_of
 from hivemind_memory.model.matches import VectorMatches
 
 TYPE_CHECKING = False
@@ -100,10 +100,7 @@ class VectorLane:
 
     def _refresh(self) -> None:
         """Take in what changed in the index file since the last question."""
-        seen = (
-            int(self._connection.pragma("data_version")),
-            self._connection.total_changes(),
-        )
+        seen = version_of(self._connection)
         if seen == self._seen:
             return
         space = self._connection.execute(

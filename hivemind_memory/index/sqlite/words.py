@@ -10,7 +10,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 
-from hivemind_memory.index.sqlite.connection import tokens_of
+from hivemind_memory.index.sqlite.connection import one_number, version_of
 from hivemind_memory.model.matches import (
     Place,
     TermCount,
@@ -20,7 +20,7 @@ from hivemind_memory.model.matches import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import apsw
 
@@ -29,10 +29,13 @@ if TYPE_CHECKING:
     Locations = list[list[list[int]]]
     """For each phrase, for each column: offsets in tokens."""
 
-ROW_BUDGET = 4_000
+ROW_BUDGET = 1_000
 """Rows that the rarest terms of a question may bring before the common ones stop
 bringing candidates of their own (they still count in the candidates found).
 benchmarks/speed.py shows what it saves."""
+
+MAX_COUNTS = 10_000
+"""Tokens whose counts are kept between two changes of the file."""
 
 _SELECT = """
 SELECT seen(chunks_fts),
@@ -63,10 +66,15 @@ class _Seen:
 class WordLane:
     """Looks words up in one connection; holds the callback that sees the matches."""
 
-    def __init__(self, connection: apsw.Connection) -> None:
+    def __init__(
+        self, connection: apsw.Connection, tokens_of: Callable[[str], list[str]]
+    ) -> None:
         self._connection = connection
+        self._tokens_of = tokens_of
         self._row: _Seen | None = None
         self._totals = (0, 0, 0)
+        self._document_counts: dict[str, int] = {}
+        self._counted_at = (-1, -1)
         connection.register_fts5_function("seen", self._see)
 
     def find(self, terms: Sequence[Term], *, limit: int) -> WordMatches:
@@ -101,9 +109,10 @@ class WordLane:
 
     def _count(self, terms: Sequence[Term]) -> tuple[TermCount, ...]:
         """Return each term with its tokens and the number of chunks that hold it."""
+        self._forget_counts_if_changed()
         counted: dict[tuple[str, ...], TermCount] = {}
         for term in terms:
-            tokens = tuple(tokens_of(self._connection, term.text))
+            tokens = tuple(self._tokens_of(term.text))
             if not tokens or tokens in counted:
                 continue
             rows = min(self._document_count(token) for token in tokens)
@@ -111,11 +120,20 @@ class WordLane:
         return tuple(counted.values())
 
     def _document_count(self, token: str) -> int:
-        """Return how many chunks hold *token*."""
-        row = self._connection.execute(
-            "SELECT doc FROM vocabulary WHERE term = ?", (token,)
-        ).fetchone()
-        return row[0] if row else 0
+        """Return how many chunks hold *token*; the engine reads them all to tell."""
+        known = self._document_counts.get(token)
+        if known is None:
+            known = self._document_counts[token] = one_number(
+                self._connection, "SELECT doc FROM vocabulary WHERE term = ?", token
+            )
+        return known
+
+    def _forget_counts_if_changed(self) -> None:
+        """Forget what was counted before the file changed."""
+        version = version_of(self._connection)
+        if version != self._counted_at or len(self._document_counts) > MAX_COUNTS:
+            self._counted_at = version
+            self._document_counts.clear()
 
     def _see(self, api: apsw.FTS5ExtensionApi, *_: object) -> None:
         """Note what a row holds; called once for each row that is returned."""

@@ -1,0 +1,127 @@
+"""What the documents say is so: commands, links, files, names."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.support.console import is_as_shown, player, steps_of
+from tests.support.tree import project_files, text_files
+
+ROOT = Path(__file__).parents[1]
+PAGES = [
+    name
+    for name in project_files()
+    if name.suffix == ".md"
+    and (name.parts[0] == "docs" or len(name.parts) == 1 or name.stem == "README")
+]
+_FENCE = re.compile(r"^( *)(```+|~~~+).*?^\1\2 *$", re.MULTILINE | re.DOTALL)
+_CODE = re.compile(r"(`+).*?\1", re.DOTALL)
+_LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+_HEADING = re.compile(r"^#+ +(.*)$", re.MULTILINE)
+_NAMED_FILE = re.compile(r"`((?:[\w.-]+/)+[\w.-]+\.(?:py|json|toml))`")
+_NAMED_COMMAND = re.compile(r"`hm ([a-z]+)")
+# Folders of somebody's machine; a document may speak of /home/you and of mount points.
+_MACHINE_PATH = re.compile(
+    r"(?<![\w.~{}/:-])/(?:home/(?!you\b)|Users/|root/|work/|opt/\w|workspace/)[\w.-]*"
+)
+_INDEX_OPTION = re.compile(r"index[-_]url|trusted[-_]host|find[-_]links", re.IGNORECASE)
+_CHECKS_FOR_THEM = {Path("tests/test_docs.py"), Path("tests/quality")}
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors of a page, as GitHub makes them from its headings."""
+    text = _FENCE.sub("", (ROOT / page).read_text(encoding="utf-8"))
+    names = set()
+    for heading in _HEADING.findall(text):
+        kept = re.sub(r"[^\w\- ]", "", heading.strip().lower())
+        names.add(kept.replace(" ", "-"))
+    return names
+
+
+def test_the_tour_shows_what_really_happens() -> None:
+    """A page that nobody plays is wrong after the second change."""
+    tour = (ROOT / "docs" / "tour.md").read_text(encoding="utf-8")
+    with player() as person:
+        for step in steps_of(tour):
+            printed = person.play(step)
+
+            assert is_as_shown(printed, step.shown), "\n".join([step.command, *printed])
+
+
+@pytest.mark.parametrize("page", PAGES, ids=str)
+def test_every_link_leads_somewhere(page: Path) -> None:
+    """Also to the heading that it names."""
+    prose = _FENCE.sub("", (ROOT / page).read_text(encoding="utf-8"))
+    dead = []
+    for link in _LINK.findall(_CODE.sub("", prose)):
+        if link.startswith(("http://", "https://")):
+            continue
+        place, _, anchor = link.partition("#")
+        target = (ROOT / page).parent / place if place else ROOT / page
+        if not target.exists():
+            dead.append(link)
+        elif anchor and anchor not in anchors(target.relative_to(ROOT)):
+            dead.append(link)
+
+    assert dead == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=str)
+def test_every_file_that_a_page_names_is_there(page: Path) -> None:
+    """A reader follows them; code moves and pages stay behind."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    missing = [
+        name
+        for name in _NAMED_FILE.findall(text)
+        if not (ROOT / name).exists() and not (ROOT / "hivemind_memory" / name).exists()
+    ]
+
+    assert missing == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=str)
+def test_every_command_that_a_page_names_exists(page: Path) -> None:
+    """Somebody will type it."""
+    from hivemind_memory.cli.spec import COMMANDS
+
+    known = {command.name.split()[0] for command in COMMANDS}
+    text = (ROOT / page).read_text(encoding="utf-8")
+
+    assert set(_NAMED_COMMAND.findall(text)) <= known
+
+
+def test_every_page_can_be_reached_from_the_readme() -> None:
+    """A page that nothing links to is read by nobody."""
+    seen: set[Path] = set()
+    todo = [Path("README.md")]
+    while todo:
+        page = todo.pop()
+        if page in seen:
+            continue
+        seen.add(page)
+        text = _FENCE.sub("", (ROOT / page).read_text(encoding="utf-8"))
+        for link in _LINK.findall(text):
+            if "://" in link:
+                continue
+            target = ((ROOT / page).parent / link.partition("#")[0]).resolve()
+            if target.suffix == ".md" and target.is_relative_to(ROOT):
+                todo.append(target.relative_to(ROOT))
+
+    docs = {page for page in PAGES if page.parts[0] == "docs"}
+    assert docs <= seen
+
+
+def test_no_file_names_a_machine_or_a_package_index() -> None:
+    """The project is for everybody's machine; a path of ours would be noise or worse."""
+    found = []
+    for name in text_files():
+        if name in _CHECKS_FOR_THEM or name.parent in _CHECKS_FOR_THEM:
+            continue
+        text = (ROOT / name).read_text(encoding="utf-8", errors="replace")
+        for pattern in (_MACHINE_PATH, _INDEX_OPTION):
+            found += [f"{name}: {match[0]}" for match in pattern.finditer(text)]
+
+    assert found == []
