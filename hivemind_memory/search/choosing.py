@@ -22,8 +22,8 @@ CLOSE_STRENGTH = 0.75
 """Copies match a question alike: a chunk less than this share as strong as another, or
 with another number of its words, is not compared with it."""
 
-SPARE = 2
-"""So many times the wanted hits are looked at, for some will fall out."""
+SPARE = 5
+"""So many candidates beyond the wanted hits may still take a place among them."""
 
 
 class Chosen(NamedTuple):
@@ -63,7 +63,7 @@ def choose(
         diversity: Lambda of maximal marginal relevance, 0..1; None: off.
     """
     whole = _drop_overlapping(ranked)
-    head = whole[: limit * SPARE]
+    head = whole[: limit + SPARE]
     words = _Words(texts, [one.place.chunk_id for one in head])
     ordered, copies = _newest_first(head, words)
     if diversity is not None:

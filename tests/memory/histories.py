@@ -183,10 +183,12 @@ class Histories(RuleBasedStateMachine):
 
     @rule(path=paths)
     def forbid(self, path: str) -> None:
+        self._change_modes()
         self.unreadable.add(path.rpartition("/")[2])
 
     @rule()
     def allow_all(self) -> None:
+        self._change_modes()
         self.unreadable.clear()
 
     @rule(path=paths)
@@ -309,6 +311,12 @@ class Histories(RuleBasedStateMachine):
         for beside in self.house.home.glob("fresh-*"):
             shutil.rmtree(beside)
         assert not found, "\n".join(found)
+
+    def _change_modes(self) -> None:
+        """Leave on the files what a change of their modes leaves: a time."""
+        for file in self.house.notes.rglob("*.md"):
+            if not file.is_symlink():
+                file.chmod(0o600)
 
     def _may_save(self, path: str) -> bool:
         """Whether nothing but a file or a link is in the way."""

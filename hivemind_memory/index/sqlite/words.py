@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
+from typing import NamedTuple
 
 from hivemind_memory.index.sqlite.connection import one_number, version_of
 from hivemind_memory.model.matches import (
@@ -50,17 +51,12 @@ LIMIT ?
 """
 
 
-class _Seen:
+class _Seen(NamedTuple):
     """What the callback saw in one row."""
 
-    __slots__ = ("length", "locations", "trail_length")
-
-    def __init__(self, api: apsw.FTS5ExtensionApi) -> None:
-        self.locations: Locations = [
-            api.phrase_locations(phrase) for phrase in range(api.phrase_count)
-        ]
-        self.length = api.column_size(0) + api.column_size(1)
-        self.trail_length = api.column_size(2)
+    locations: Locations
+    length: int
+    trail_length: int
 
 
 class WordLane:
@@ -73,6 +69,7 @@ class WordLane:
         self._tokens_of = tokens_of
         self._row: _Seen | None = None
         self._totals = (0, 0, 0)
+        self._phrases = 0
         self._document_counts: dict[str, int] = {}
         self._counted_at = (-1, -1)
         connection.register_fts5_function("seen", self._see)
@@ -84,6 +81,7 @@ class WordLane:
         if not known:
             return WordMatches(asked=asked)
         self._totals = (0, 0, 0)
+        self._phrases = len(known)
         candidates = []
         for _, chunk_id, path, start, end, day, units in self._connection.execute(
             _SELECT, (_expression(known), limit)
@@ -94,7 +92,7 @@ class WordLane:
             candidates.append(
                 WordCandidate(
                     Place(chunk_id, path, start, end, day),
-                    *_counted(seen, units, len(known)),
+                    *_counted(seen, units),
                 )
             )
         rows, text_tokens, trail_tokens = self._totals
@@ -143,7 +141,13 @@ class WordLane:
                 api.column_total_size(0) + api.column_total_size(1),
                 api.column_total_size(2),
             )
-        self._row = _Seen(api)
+        # A term that brings candidates stands in the expression twice, the second time
+        # behind all of them.
+        self._row = _Seen(
+            [api.phrase_locations(phrase) for phrase in range(self._phrases)],
+            api.column_size(0) + api.column_size(1),
+            api.column_size(2),
+        )
 
 
 def _expression(known: Sequence[TermCount]) -> str:
@@ -173,13 +177,14 @@ def _quoted(term: TermCount) -> str:
 
 
 def _counted(
-    seen: _Seen, units: bytes, terms: int
+    seen: _Seen, units: bytes
 ) -> tuple[list[tuple[int, int]], int, int, list[tuple[int, dict[int, int]]]]:
     """Return what was seen in one row: by term, the lengths, and by unit."""
-    # A term that brings candidates stands in the expression twice.
-    locations = seen.locations[:terms]
-    counts = [(len(found[0]) + len(found[1]), len(found[2])) for found in locations]
-    in_units = _seen_in_units(locations, units) if units else []
+    counts = [
+        (len(in_body) + len(in_extra), len(in_trail))
+        for in_body, in_extra, in_trail in seen.locations
+    ]
+    in_units = _seen_in_units(seen.locations, units) if units else []
     return counts, seen.length, seen.trail_length, in_units
 
 
@@ -189,22 +194,21 @@ def _seen_in_units(
     """Return, for each unit that holds a term, its tokens and its counts by term."""
     bounds = array("H")
     bounds.frombytes(units)
-    body_starts, body_ends = bounds[0::4], bounds[1::4]
-    extra_starts, extra_ends = bounds[2::4], bounds[3::4]
     seen: dict[int, dict[int, int]] = {}
-    for term, (in_body, in_extra, _) in enumerate(locations):
-        for starts, ends, offsets in (
-            (body_starts, body_ends, in_body),
-            (extra_starts, extra_ends, in_extra),
-        ):
-            for offset in offsets:
+    for column in (0, 1):
+        starts, ends = bounds[2 * column :: 4], bounds[2 * column + 1 :: 4]
+        for term, found in enumerate(locations):
+            for offset in found[column]:
                 unit = bisect_right(starts, offset) - 1
                 if unit >= 0 and offset < ends[unit]:
                     counts = seen.setdefault(unit, {})
                     counts[term] = counts.get(term, 0) + 1
     return [
         (
-            body_ends[unit] - body_starts[unit] + extra_ends[unit] - extra_starts[unit],
+            bounds[4 * unit + 1]
+            - bounds[4 * unit]
+            + bounds[4 * unit + 3]
+            - bounds[4 * unit + 2],
             counts,
         )
         for unit, counts in seen.items()

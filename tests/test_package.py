@@ -1,0 +1,264 @@
+"""What is installed, what it needs, and how it is built up inside."""
+
+from __future__ import annotations
+
+import ast
+import importlib.metadata
+import re
+import subprocess
+import sys
+import tarfile
+import tomllib
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import hivemind_memory
+from tests.support.tree import copy_project, project_files
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "hivemind_memory"
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+MODULES = sorted(PACKAGE.rglob("*.py"))
+MOST_LINES = 400
+
+# Library -> where alone it may be imported.
+HOMES = {
+    "apsw": "index/sqlite/",
+    "httpx": "embeddings/ollama_embedder.py",
+    "markdown_it": "notes/chunker.py",
+    "numpy": "index/sqlite/vectors.py",
+    "ollama": "embeddings/ollama_embedder.py",
+    "openai": "embeddings/openai_embedder.py",
+    "rich": "cli/",
+    "tenacity": "embeddings/retrying.py",
+    "typer": "cli/",
+    "watchdog": "watch/observer.py",
+    "yaml": "notes/front_matter.py",
+}
+# Room -> floor, from the ground. A file imports from its own room and from lower floors.
+FLOORS = {
+    "version": 0,
+    "errors": 0,
+    "model": 1,
+    "config": 2,
+    "embeddings": 2,
+    "notes": 2,
+    "testing": 2,
+    "index": 3,
+    "search": 3,
+    "memory": 4,
+    "watch": 5,
+    "wiring": 6,
+    "cli": 7,
+}
+
+
+def name_of(module: Path) -> str:
+    """A module's place in the package, with forward slashes."""
+    return module.relative_to(PACKAGE).as_posix()
+
+
+def imports_of(module: Path) -> Iterator[str]:
+    """Every module that a file imports, wherever the import stands."""
+    for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{module}: imports are absolute"
+            yield node.module or ""
+
+
+def third_party(module: Path) -> set[str]:
+    """The libraries that a file imports."""
+    tops = {name.partition(".")[0] for name in imports_of(module)}
+    return tops - set(sys.stdlib_module_names) - {"hivemind_memory"}
+
+
+def distributions(requirements: list[str]) -> set[str]:
+    """The names of the distributions that some requirements ask for."""
+    return {re.split(r"[^\w.-]", one, maxsplit=1)[0].lower() for one in requirements}
+
+
+def distribution_of(library: str) -> str:
+    """The distribution that brings a library."""
+    [name] = set(importlib.metadata.packages_distributions()[library])
+    return name.lower()
+
+
+def test_every_library_that_is_imported_is_declared() -> None:
+    """What happens to be installed here is missing on the next machine."""
+    needed = distributions(PROJECT["project"]["dependencies"])
+    extras = PROJECT["project"]["optional-dependencies"]
+    optional = {
+        "embeddings/ollama_embedder.py": distributions(extras["ollama"]),
+        "embeddings/openai_embedder.py": distributions(extras["openai"]),
+        # Every provider needs these.
+        "embeddings/retrying.py": distributions(extras["ollama"])
+        & distributions(extras["openai"]),
+        "index/sqlite/vectors.py": distributions(extras["ollama"])
+        & distributions(extras["openai"]),
+    }
+    undeclared = [
+        (name_of(module), library)
+        for module in MODULES
+        for library in third_party(module)
+        if distribution_of(library)
+        not in needed | optional.get(name_of(module), set[str]())
+    ]
+
+    assert undeclared == []
+
+
+def test_every_library_that_is_declared_is_imported() -> None:
+    """A dependency costs everybody who installs it."""
+    extras = PROJECT["project"]["optional-dependencies"]
+    declared = distributions(PROJECT["project"]["dependencies"])
+    declared |= distributions(extras["ollama"]) | distributions(extras["openai"])
+    imported = {
+        distribution_of(library)
+        for module in MODULES
+        for library in third_party(module)
+    }
+
+    assert declared == imported
+
+
+@pytest.mark.parametrize("module", MODULES, ids=name_of)
+def test_a_library_is_imported_in_its_home_alone(module: Path) -> None:
+    """So that it can be exchanged by changing one place."""
+    strays = [
+        library
+        for library in third_party(module)
+        if not name_of(module).startswith(HOMES[library])
+    ]
+
+    assert strays == []
+
+
+@pytest.mark.parametrize("module", MODULES, ids=name_of)
+def test_imports_go_down_only(module: Path) -> None:
+    """A reader can believe a file without opening those above it."""
+    own = name_of(module).removesuffix(".py").split("/")[0]
+    if own == "__init__":
+        return  # the public names, from wherever they are
+    used = {
+        name.split(".")[1] if "." in name else "wiring"
+        for name in imports_of(module)
+        if name.partition(".")[0] == "hivemind_memory"
+    }
+    upward = [room for room in used - {own} if FLOORS[room] >= FLOORS[own]]
+
+    # The index is made of what notes are cut into, and config knows what a query is.
+    assert upward == []
+
+
+@pytest.mark.parametrize("module", MODULES, ids=name_of)
+def test_a_file_is_short(module: Path) -> None:
+    """One that is not has two reasons to change."""
+    assert module.read_text(encoding="utf-8").count("\n") <= MOST_LINES
+
+
+def test_public_is_what_the_package_lists() -> None:
+    """Everything else may change from one day to the next."""
+    homes = vars(hivemind_memory)["_HOMES"]
+
+    assert sorted(hivemind_memory.__all__) == sorted({*homes, "__version__"})
+    for name in hivemind_memory.__all__:
+        assert getattr(hivemind_memory, name) is not None
+    with pytest.raises(AttributeError):
+        _ = hivemind_memory.Manager
+
+
+def test_what_is_said_of_the_licence_agrees() -> None:
+    """A lawyer reads three places."""
+    licence = (ROOT / "LICENSE").read_text(encoding="utf-8")
+
+    assert licence.startswith("MIT License")
+    assert "the Hivemind Memory authors" in licence
+    assert PROJECT["project"]["license"] == "MIT"
+    assert PROJECT["project"]["license-files"] == ["LICENSE"]
+
+
+def test_the_changelog_knows_the_version() -> None:
+    """Somebody upgrades and wants to know what that means."""
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+    assert f"\n## {hivemind_memory.__version__}" in text
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the wheel and the source distribution, made from a copy."""
+    folder = tmp_path_factory.mktemp("built")
+    copy = copy_project(folder / "copy")
+    # What a search leaves in the notes that the README searches.
+    (copy / "fixtures" / "notes" / ".index").mkdir(exist_ok=True)
+    (copy / "fixtures" / "notes" / ".index" / "memory.db").write_text("derived")
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-d", str(folder / "dist")],
+        cwd=copy,
+        check=True,
+        capture_output=True,
+    )
+    return folder / "dist"
+
+
+@pytest.mark.slow
+def test_the_wheel_holds_the_package_and_nothing_else(built: Path) -> None:
+    """Tests and notes of ours have no place in somebody's site-packages."""
+    [wheel] = built.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+        info = next(name for name in names if name.endswith("entry_points.txt"))
+        entry_points = archive.read(info).decode()
+
+    package = {name for name in names if name.startswith("hivemind_memory/")}
+    ours = {
+        name.as_posix()
+        for name in project_files()
+        if name.parts[0] == "hivemind_memory"
+    }
+    assert package == ours
+    assert "hivemind_memory/py.typed" in package
+    assert all(".dist-info/" in name for name in set(names) - package)
+    assert any(name.endswith("licenses/LICENSE") for name in names)
+    assert "hm = hivemind_memory.cli.entry:run" in entry_points
+    assert hivemind_memory.__version__ in wheel.name
+
+
+@pytest.mark.slow
+def test_the_source_distribution_holds_the_project_and_no_leavings(
+    built: Path,
+) -> None:
+    """Whoever packages it for a distribution runs the tests from it."""
+    [source] = built.glob("*.tar.gz")
+    with tarfile.open(source) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+
+    ours = {name.as_posix() for name in project_files()}
+    assert ours - names == set()
+    assert names - ours == {"PKG-INFO"}
+
+
+def test_the_command_is_the_one_that_is_installed() -> None:
+    """``hm --version`` is the first thing that somebody types."""
+    target = PROJECT["project"]["scripts"]["hm"]
+
+    ran = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "import sys; from importlib.metadata import EntryPoint;"
+            f" EntryPoint('hm', '{target}', 'console_scripts').load()()",
+            "--version",
+        ],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert ran.stdout == f"hm {hivemind_memory.__version__}\n"
