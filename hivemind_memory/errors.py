@@ -8,6 +8,7 @@ HivemindError
 ├── NoteNotFoundError     there is no note of that name
 ├── NoteUnreadableError   a note is there, and its bytes cannot be had now
 ├── NotSavedError         nothing was saved; the notes are as they were
+├── NotInjectedError      nothing was injected; the worktree is as it was
 ├── IndexUnusableError    the index cannot be used; the notes are untouched
 │   ├── IndexBusyError    another process held the index for longer than we waited
 │   ├── IndexDamagedError SQLite says that the file is not a sound database
@@ -58,6 +59,10 @@ class NoteUnreadableError(HivemindError):
 
 class NotSavedError(HivemindError):
     """Nothing was saved: the notes are as they were before the call."""
+
+
+class NotInjectedError(HivemindError):
+    """Nothing was injected: the files of the worktree are as they were."""
 
 
 class IndexUnusableError(HivemindError):

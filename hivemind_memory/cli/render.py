@@ -96,8 +96,18 @@ def show_written(written: Written, *, as_json: bool) -> None:
     return None
 
 
+def show_rebuild(result: SyncResult, embedding: EmbedResult, *, as_json: bool) -> None:
+    """Print what a rebuild made."""
+    if as_json:
+        return show_sync(result, embedding, as_json=True)
+    notes = count_text(result.added + result.updated + result.unchanged, "note")
+    chunks = count_text(result.chunks, "chunk")
+    write_data(f"{notes} indexed anew, {chunks} ({result.took_s:.2f} s)\n")
+    return _show_rest(result, embedding)
+
+
 def show_sync(result: SyncResult, embedding: EmbedResult, *, as_json: bool) -> None:
-    """Print what a sync or a rebuild did."""
+    """Print what a sync did."""
     if as_json:
         from hivemind_memory.cli.as_json import plain_value
 
@@ -106,6 +116,11 @@ def show_sync(result: SyncResult, embedding: EmbedResult, *, as_json: bool) -> N
         f"{result.added} added, {result.updated} updated, {result.removed} removed,"
         f" {result.unchanged} unchanged ({result.took_s:.2f} s)\n"
     )
+    return _show_rest(result, embedding)
+
+
+def _show_rest(result: SyncResult, embedding: EmbedResult) -> None:
+    """Print what a sync and a rebuild have in common."""
     if embedding.embedded or embedding.from_cache:
         write_data(
             f"{count_text(embedding.embedded, 'text')} embedded,"
@@ -119,7 +134,6 @@ def show_sync(result: SyncResult, embedding: EmbedResult, *, as_json: bool) -> N
         waiting = count_text(embedding.pending, "text")
         talk.append(f"{waiting} without a vector: {embedding.problem}")
     _talk(talk)
-    return None
 
 
 def show_status(status: MemoryStatus, *, as_json: bool) -> None:

@@ -30,7 +30,7 @@ def rebuild(request: Request) -> int:
     with wiring.open_memory(memory_dir=memory_dir) as memory, Progress() as progress:
         result = memory.rebuild(progress)
         embedding = memory.embed_pending(progress)
-    render.show_sync(result, embedding, as_json=request.values["json"])
+    render.show_rebuild(result, embedding, as_json=request.values["json"])
     return 0
 
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     AskVector = Callable[[SqliteIndex, str, float], QuestionVector]
     """Returns the vector of a question, asked at a moment of the stopwatch."""
 
+_UNFIT = "the vector of the question does not fit those of the notes; see `hm doctor`"
 NO_PROVIDER = QuestionVector(None, "", "no embedding provider is chosen")
 
 
@@ -62,20 +63,22 @@ def ask(
     question = NO_PROVIDER
     if ask_vector is not None:
         question = ask_vector(index, query.text, started)
-    lanes = look_up(index, query.text, question)
-    ranking = rank(
-        lanes.words,
-        lanes.vectors,
-        lanes.places,
-        settings=settings,
-        today=clocks.today(),
-    )
-    choice, texts = _choose(index, ranking, query, settings)
+    # All of one state of the index: others write to it meanwhile.
+    with index.snapshot():
+        lanes = look_up(index, query.text, question, wanted=query.max_results)
+        ranking = rank(
+            lanes.words,
+            lanes.vectors,
+            lanes.places,
+            settings=settings,
+            today=clocks.today(),
+        )
+        choice, texts = _choose(index, ranking, query, settings)
     hits = _hits(choice, texts, query)
     is_hybrid = lanes.vectors is not None
     report = SearchReport(
         mode="hybrid" if is_hybrid else "keyword",
-        reason="" if is_hybrid else question.reason,
+        reason="" if is_hybrid else question.reason or _UNFIT,
         why_empty="" if hits else _why_empty(lanes, ranking),
         is_fresh=not freshness.stale,
         stale_notes=freshness.stale,

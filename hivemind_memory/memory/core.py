@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from threading import RLock
 
-from hivemind_memory.errors import IndexUnusableError, UsageError
-from hivemind_memory.memory.opening import open_index
+from hivemind_memory.errors import (
+    HivemindError,
+    IndexTooNewError,
+    IndexUnusableError,
+    UsageError,
+)
+from hivemind_memory.memory.opening import open_again, open_index, stand_in
 from hivemind_memory.memory.syncing import ChunkSettings, Syncer
 from hivemind_memory.model.value import replaced
 from hivemind_memory.notes.folder import NotesFolder
@@ -14,7 +19,7 @@ from hivemind_memory.notes.paths import parse_note_path
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Self
+    from typing import Self, TypeVar
 
     from hivemind_memory.config.settings import Settings
     from hivemind_memory.embeddings.provider import Provider
@@ -35,6 +40,8 @@ if TYPE_CHECKING:
     from hivemind_memory.model.note_path import NotePath
     from hivemind_memory.model.outcomes import EmbedResult, SyncResult, Written
     from hivemind_memory.model.query import Query, SearchAnswer
+
+    T = TypeVar("T")
 
 _OFF = "the memory is switched off: `hm config set enabled true` switches it on"
 
@@ -98,15 +105,19 @@ class Memory:
                 mode="off", reason=_OFF, why_empty=_OFF, is_fresh=True
             )
             return SearchAnswer(hits=(), report=report)
-        with self._lock:
+
+        def answer(opened: OpenIndex) -> SearchAnswer:
             return ask(
                 query,
-                self._opened(),
+                opened,
                 self._freshener(),
                 ask_vector=None if self._provider.is_off else self._ask_vector,
                 settings=self._search_settings,
                 clocks=self._clocks,
             )
+
+        with self._lock:
+            return self._answered(answer)
 
     def read(
         self, path: str, *, first_line: int = 1, line_count: int | None = None
@@ -128,10 +139,12 @@ class Memory:
         """Return every note, sorted by path."""
         from hivemind_memory.model.answers import ListedNote
 
+        def count(opened: OpenIndex) -> dict[str, int]:
+            self._freshener().freshen(opened.index)
+            return opened.index.chunk_counts()
+
         with self._lock:
-            index = self._opened().index
-            self._freshener().freshen(index)
-            counts = index.chunk_counts()
+            counts = self._answered(count)
             stamps = self._folder.look().stamps
         return [
             ListedNote(
@@ -266,7 +279,21 @@ class Memory:
             self.close()
         if self._open is None:
             self._open = open_index(self.places, self._clocks.now)
+        elif self._open.warning:
+            self._open = open_again(self.places, self._clocks.now, self._open)
         return self._open
+
+    def _answered(self, answer: Callable[[OpenIndex], T]) -> T:
+        """Return an answer of the index, or of a stand-in if it cannot give one."""
+        try:
+            return answer(self._opened())
+        except IndexTooNewError:
+            raise
+        except IndexUnusableError as error:
+            # What is damaged within shows when it is read, and not before.
+            self.close()
+            self._open = stand_in(self.places, self._clocks.now, error)
+            return answer(self._open)
 
     def _freshener(self) -> Freshener:
         """Return what brings the index in step before an answer."""
@@ -279,10 +306,9 @@ class Memory:
     def _index_one(self, path: NotePath) -> bool:
         """Index one note right after a write; return whether that worked."""
         try:
-            self._syncer.apply_one(self._opened().index, path)
-        except IndexUnusableError:
+            return self._syncer.apply_one(self._opened().index, path)
+        except HivemindError:
             return False  # it is saved all the same, and the next look indexes it
-        return True
 
     def _ask_vector(
         self, index: SqliteIndex, text: str, started: float

@@ -5,7 +5,11 @@ from __future__ import annotations
 import os
 import stat
 
-from hivemind_memory.errors import HivemindError, IndexUnusableError
+from hivemind_memory.errors import (
+    EmbeddingError,
+    HivemindError,
+    IndexUnusableError,
+)
 from hivemind_memory.index.sqlite.checking import check_index
 from hivemind_memory.index.sqlite.index import SqliteIndex
 from hivemind_memory.memory.opening import open_index
@@ -21,6 +25,8 @@ if TYPE_CHECKING:
     from hivemind_memory.config.settings import Settings
     from hivemind_memory.embeddings.provider import Provider
     from hivemind_memory.memory.places import Places
+
+PROVIDER_TIMEOUT_S = 3.0
 
 SYNC_TOOLS = ("Dropbox", "OneDrive", "Google Drive", "iCloud", "Syncthing", "Nextcloud")
 
@@ -203,10 +209,15 @@ def _journal(places: Places, now: Callable[[], float]) -> Finding:
 
 
 def _provider(provider: Provider) -> Finding:
-    """Say who makes vectors, and why; having nobody is no fault."""
+    """Ask who makes vectors for one; having nobody is no fault."""
+    name = "embedding provider"
     choice = provider.choice()
-    return Finding(
-        name="embedding provider",
-        is_ok=True,
-        detail=f"{choice.provider}: {choice.reason}",
-    )
+    space = provider.space()
+    detail = f"{choice.provider}: {choice.reason}"
+    if space is None:
+        return Finding(name=name, is_ok=True, detail=detail)
+    try:
+        provider.connect(space).embed_query("ready?", timeout_s=PROVIDER_TIMEOUT_S)
+    except EmbeddingError as error:
+        return Finding(name=name, is_ok=False, detail=str(error), hint=error.hint)
+    return Finding(name=name, is_ok=True, detail=f"{detail} It answers.")

@@ -8,7 +8,7 @@ file without an event.
 
 from __future__ import annotations
 
-from hivemind_memory.errors import IndexUnusableError
+from hivemind_memory.errors import IndexDamagedError, IndexUnusableError
 from hivemind_memory.model.value import value
 
 TYPE_CHECKING = False
@@ -87,6 +87,8 @@ class Freshener:
             return self._last
         try:
             result = self._syncer.sync(index)
+        except IndexDamagedError:
+            raise  # the caller has something better than a damaged index
         except IndexUnusableError as error:
             behind = len(changes.changed) + len(changes.gone)
             return Freshness(stale=behind, skipped=len(skipped), warning=str(error))

@@ -16,10 +16,14 @@ if TYPE_CHECKING:
         WordMatches,
     )
 
-WORD_CANDIDATES = 30
-VECTOR_CANDIDATES = 50
-"""Candidates of each lane. The judged questions lose nothing to more; a reranker of
-the first 50 could reach .93 (docs/quality.md)."""
+WORD_CANDIDATES = 25
+VECTOR_CANDIDATES = 80
+"""Candidates of each lane for ten hits. More change no judged answer: what the rough
+ranking of the words puts behind them does not come back among the first ten, while a
+chunk found by its vector alone may (docs/quality.md)."""
+
+WANTED_FACTOR = 2
+"""Candidates of each lane for every hit that is wanted, if that is more."""
 
 PART_MIN_CHARS = 3
 PARTS_OF_WORD = 5
@@ -44,19 +48,23 @@ class Lanes:
         self.ignored = ignored
 
 
-def look_up(index: SqliteIndex, text: str, question: QuestionVector) -> Lanes:
-    """Return what the lanes of the index find for a question."""
+def look_up(
+    index: SqliteIndex, text: str, question: QuestionVector, *, wanted: int
+) -> Lanes:
+    """Return what the lanes of the index find for a question, for *wanted* hits."""
+    word_limit = max(WORD_CANDIDATES, WANTED_FACTOR * wanted)
+    vector_limit = max(VECTOR_CANDIDATES, WANTED_FACTOR * wanted)
     terms, ignored = question_terms(text)
-    words = index.find_words(terms, limit=WORD_CANDIDATES)
+    words = index.find_words(terms, limit=word_limit)
     if any(not term.chunks for term in words.asked):
         more = _with_longer_words(index, terms, words)
         if more:
-            words = index.find_words(more, limit=WORD_CANDIDATES)
+            words = index.find_words(more, limit=word_limit)
     places = {found.place.chunk_id: found.place for found in words.candidates}
     vectors = None
     if question.vector is not None:
         lane = index.vector_lane(question.fingerprint)
-        vectors = lane.find(question.vector, limit=VECTOR_CANDIDATES, also=list(places))
+        vectors = lane.find(question.vector, limit=vector_limit, also=list(places))
         if vectors is not None:
             new = [chunk for chunk in vectors.cosines if chunk not in places]
             places.update(index.places(new))

@@ -6,7 +6,7 @@ import os
 
 from hivemind_memory.index.sqlite.index import INDEX_FILE
 from hivemind_memory.model.value import value
-from hivemind_memory.notes.os_files import make_private_folder
+from hivemind_memory.notes.os_files import PRIVATE_FILE, make_private_folder, set_mode
 
 INDEX_FOLDER = ".index"
 
@@ -50,8 +50,11 @@ class Places:
         if os.path.exists(ignore):
             return
         make_private_folder(self.index)
-        descriptor = os.open(ignore, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
+        descriptor = os.open(
+            ignore, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, PRIVATE_FILE
+        )
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            set_mode(descriptor, PRIVATE_FILE)
             file.write("*\n")
 
 

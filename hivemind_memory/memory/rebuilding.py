@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 
 from hivemind_memory.errors import IndexBusyError, IndexDamagedError, IndexUnusableError
+from hivemind_memory.index.sqlite.holding import holding
 from hivemind_memory.index.sqlite.index import SqliteIndex
 from hivemind_memory.index.sqlite.swapping import copy_paid_for, put_in_place
 from hivemind_memory.notes.os_locks import KernelLock
@@ -55,8 +56,9 @@ def rebuild(
         new = _open_new(places, now)
         try:
             result = syncer.sync(new, progress=progress)
-            copy_paid_for(places.index_file, new)
-            put_in_place(new, places.index_file)
+            with holding(places.index_file):
+                copy_paid_for(places.index_file, new)
+                put_in_place(new, places.index_file)
         finally:
             new.close()
         _remove(places.rebuild_file)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from hivemind_memory.index.sqlite.index import SqliteIndex
+    from hivemind_memory.model.note import Note
     from hivemind_memory.model.note_path import NotePath
     from hivemind_memory.model.outcomes import SyncResult
     from hivemind_memory.model.snapshot import IndexedFiles, Stamp
@@ -30,6 +31,10 @@ if TYPE_CHECKING:
 
     Progress = Callable[[str, int, int], None]
     """Told the phase, what is done, and how much there is."""
+
+
+BATCH_CHUNKS = 250
+"""Chunks, and with them whole notes, that one transaction takes: some 40 ms of work."""
 
 
 class ChunkSettings:
@@ -124,9 +129,11 @@ class Syncer:
         """Return whether the index was cut with the settings of today."""
         return index.fact("chunking") == self._chunking.name
 
-    def apply_one(self, index: SqliteIndex, path: NotePath) -> None:
-        """Bring the index in step with one note."""
-        self._apply(index, Difference(changed=(path,)), Counts(), None)
+    def apply_one(self, index: SqliteIndex, path: NotePath) -> bool:
+        """Bring the index in step with one note; return whether it could be read."""
+        counts = Counts()
+        self._apply(index, Difference(changed=(path,)), counts, None)
+        return not counts.skipped
 
     def _apply(
         self,
@@ -138,12 +145,13 @@ class Syncer:
         """Apply *changes*; one bad note never hides the others."""
         known = index.files().stamps
         gone = list(changes.gone)
+        batch: list[tuple[Note, FileRow]] = []
         total = len(changes.changed)
         for done, path in enumerate(changes.changed):
             if progress is not None:
                 progress("indexing", done, total)
             try:
-                self._apply_note(index, path, known.get(path), counts)
+                prepared = self._prepare(index, path, known.get(path), counts)
             except NoteNotFoundError:
                 gone.append(path)  # while we looked
             except (NotePathError, NoteUnreadableError) as error:
@@ -151,6 +159,14 @@ class Syncer:
                 # stays what a rebuild would make.
                 counts.skipped.append(SkippedNote(path=path, reason=str(error)))
                 gone.append(path)
+            else:
+                if prepared is not None:
+                    batch.append(prepared)
+            if sum(len(note.chunks) for note, _ in batch) >= BATCH_CHUNKS:
+                counts.chunks += index.replace(batch)
+                batch.clear()
+        if batch:
+            counts.chunks += index.replace(batch)
         gone = [path for path in gone if path in known]
         if gone:
             index.remove(gone)
@@ -158,10 +174,10 @@ class Syncer:
         if progress is not None and total:
             progress("indexing", total, total)
 
-    def _apply_note(
+    def _prepare(
         self, index: SqliteIndex, path: NotePath, known: Stamp | None, counts: Counts
-    ) -> None:
-        """Bring the index in step with one note that may have changed."""
+    ) -> tuple[Note, FileRow] | None:
+        """Return what the index must be told of a note; None: it knows already."""
         from hivemind_memory.notes.reader import read_note
 
         # The time before it is read: what changes during a long pause afterwards may
@@ -177,7 +193,7 @@ class Syncer:
         ):
             if known != read.stamp or settled:
                 index.touch(path, read.stamp, is_settled=settled)
-            return
+            return None
         # What parses and cuts notes loads only when one has changed.
         from hivemind_memory.notes.chunker import parse_note
         from hivemind_memory.notes.dates import day_of_note
@@ -194,11 +210,11 @@ class Syncer:
             is_settled=settled,
             day=day_of_note(path, note.front_matter, read.stamp[0]),
         )
-        counts.chunks += index.replace(note, row)
         if known is None:
             counts.added += 1
         else:
             counts.updated += 1
+        return note, row
 
     def _forget_other_chunking(self, index: SqliteIndex) -> None:
         """Have every note cut anew when the settings that cut it have changed."""

@@ -6,7 +6,9 @@ answering, asked by the old model, until the new ones are there.
 
 from __future__ import annotations
 
-from hivemind_memory.errors import EmbeddingError
+from contextlib import suppress
+
+from hivemind_memory.errors import EmbeddingError, IndexUnusableError
 from hivemind_memory.model.matches import QuestionVector
 
 TYPE_CHECKING = False
@@ -117,24 +119,27 @@ class VectorSide:
         mine = space.fingerprint
         if spaces.get(mine, 0) >= spaces[fullest] or not index.fact(f"space:{fullest}"):
             return (mine, "") if mine in spaces else ("", self._why_no_vectors())
-        if self._may_ask(fullest):
+        if self._may_ask(index, fullest):
             return fullest, ""
         return (mine, "") if mine in spaces else ("", self._why_no_vectors())
 
-    def _may_ask(self, fingerprint: str) -> bool:
+    def _may_ask(self, index: SqliteIndex, fingerprint: str) -> bool:
         """Return whether an earlier model may still be asked.
 
-        Nothing leaves the machine unless the settings choose a provider: the provider
-        of the old space must be the one that is chosen now.
+        Neither a question nor a key goes where the settings do not point: the model of
+        the old space must be at the address that is chosen now.
         """
-        space = self._provider.space()
-        return space is not None and fingerprint.startswith(f"{space.provider}/")
+        now = self._provider.space()
+        if now is None:
+            return False
+        earlier = _space_of(index.fact(f"space:{fingerprint}"))
+        return (earlier.provider, earlier.address) == (now.provider, now.address)
 
     def _why_no_vectors(self) -> str:
         """Return why no chunk has a vector, without asking the network."""
         if self._provider.is_off:
             return "no embedding provider is chosen"
-        return "no note has a vector yet: `hm sync` makes them if there is a provider"
+        return "no vectors yet; `hm status` says why"
 
     def _why_abstain(self, index: SqliteIndex, fingerprint: str, text: str) -> str:
         """Return why vectors should not speak to this question; empty: they should."""
@@ -252,8 +257,10 @@ class _Breaker:
         """Write the state, if it has changed."""
         state = self.value.state.dump()
         if state != self._before and (self._before or self.value.state.failures):
-            self._index.remember(self._key, state)
-            self._before = state
+            # An index that cannot be written now is no reason to answer nothing.
+            with suppress(IndexUnusableError):
+                self._index.remember(self._key, state)
+                self._before = state
 
 
 def _recipe(space: Space) -> str:

@@ -1,7 +1,7 @@
 """Plays the terminals that documents show: every command, and what it printed.
 
-A block marked ``console`` holds commands after ``$ `` (going on after ``> ``) and, below
-each, what it prints, standard error included. What differs from run to run (times,
+A block marked ``console`` holds commands after ``$ `` (going on after ``> ``) and below
+each what it prints, standard error included. What differs from run to run (times,
 sizes, ids, the day, the home folder) is made equal on both sides before comparing; a
 line that is ``…`` stands for any lines.
 

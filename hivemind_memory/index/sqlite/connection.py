@@ -11,6 +11,7 @@ from hivemind_memory.errors import (
     IndexDamagedError,
     IndexUnusableError,
 )
+from hivemind_memory.notes.os_files import PRIVATE_FILE, set_mode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -82,9 +83,10 @@ def open_connection(path: str, *, read_only: bool = False) -> apsw.Connection:
         message = f"SQLite {apsw.sqlitelibversion()} is older than 3.43"
         raise IndexUnusableError(message, hint="upgrade the apsw package")
     if not read_only and path != ":memory:" and not os.path.exists(path):
-        # SQLite would create the file under the umask; ours are private from birth,
-        # and its -wal and -shm take over the mode of the database.
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
+        from hivemind_memory.index.sqlite.holding import holding
+
+        with holding(path):
+            make_file(path)
     with translated_errors(path):
         connection = apsw.Connection(
             path,
@@ -96,6 +98,43 @@ def open_connection(path: str, *, read_only: bool = False) -> apsw.Connection:
         for pragma in _PRAGMAS:
             connection.execute(pragma)
     return connection
+
+
+def make_file(path: str) -> None:
+    """Make an empty file, private under any umask, unless it is there.
+
+    SQLite would make it under the umask; its -wal and -shm take over the mode. Those of
+    a file that somebody deleted may still be in use, and must not become this one's.
+    The caller holds the index file: see ``holding``.
+    """
+    if os.path.exists(path):
+        return
+    for suffix in ("-wal", "-shm"):
+        if os.path.exists(path + suffix):
+            os.unlink(path + suffix)
+    file = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, PRIVATE_FILE)
+    try:
+        set_mode(file, PRIVATE_FILE)
+    finally:
+        os.close(file)
+
+
+class read_transaction:  # noqa: N801 - a context manager reads like a word
+    """``BEGIN … COMMIT`` around reads that belong together: all see one state."""
+
+    __slots__ = ("_connection",)
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+
+    def __enter__(self) -> None:
+        """Begin; the state is that of the first read."""
+        self._connection.execute("BEGIN")
+
+    def __exit__(self, *_: object) -> None:
+        """Let go of the state."""
+        if self._connection.in_transaction:
+            self._connection.execute("COMMIT")
 
 
 class write_transaction:  # noqa: N801 - a context manager reads like a word

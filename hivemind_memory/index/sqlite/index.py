@@ -10,6 +10,7 @@ from hivemind_memory.index.sqlite.connection import (
     make_tokenizer,
     one_number,
     open_connection,
+    read_transaction,
     translated_errors,
     version_of,
     write_transaction,
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     import apsw
 
+    from hivemind_memory.index.sqlite.rows import PlacedRow
     from hivemind_memory.index.sqlite.vector_store import SqliteVectorStore
     from hivemind_memory.index.sqlite.vectors import VectorLane
     from hivemind_memory.index.sqlite.words import WordLane
@@ -39,6 +41,9 @@ INDEX_FILE = "memory.db"
 
 LAST_CHARACTER = "\U0010ffff"
 """Sorts behind every character that a word can hold."""
+
+SPELLINGS = 10
+"""Chunks that are looked through for the shortest word of a stem."""
 
 IN_MEMORY = ":memory:"
 """Path of an index that no file holds and that ends with its process."""
@@ -99,19 +104,36 @@ class SqliteIndex:
         with translated_errors(self.path):
             notes.touch(self._connection, path, stamp, is_settled=is_settled)
 
-    def replace(self, note: Note, file: notes.FileRow) -> int:
-        """Make the index of one note equal to *note*; return the chunks written."""
+    def replace(self, batch: Sequence[tuple[Note, notes.FileRow]]) -> int:
+        """Make the index of some notes equal to them; return the chunks written.
+
+        One transaction for all, and a few for each that is large: the caller brings
+        few enough for some 50 ms of work.
+        """
         # Only a changed note needs what makes rows.
         from hivemind_memory.index.sqlite.rows import rows_of
 
-        rows = rows_of(note, self._tokens_of)
+        written = 0
+        small = []
         with translated_errors(self.path):
-            if not notes.is_large(self._connection, note.path, rows):
-                return notes.replace_note(self._connection, note.path, file, rows)
-            from hivemind_memory.index.sqlite.holding import holding
+            for note, file in batch:
+                rows = rows_of(note, self._tokens_of)
+                if notes.is_large(self._connection, note.path, rows):
+                    written += self._replace_large(note.path, file, rows)
+                else:
+                    small.append((note.path, file, rows))
+            if small:
+                written += notes.replace_notes(self._connection, small)
+        return written
 
-            with holding(self.path):
-                return notes.replace_large_note(self._connection, note.path, file, rows)
+    def _replace_large(
+        self, path: NotePath, file: notes.FileRow, rows: list[PlacedRow]
+    ) -> int:
+        """Write one large note, with no other large one written meanwhile."""
+        from hivemind_memory.index.sqlite.holding import holding
+
+        with holding(self.path):
+            return notes.replace_large_note(self._connection, path, file, rows)
 
     def remove(self, paths: Iterable[NotePath]) -> None:
         """Take notes out of the index; what was paid for stays in the cache."""
@@ -199,6 +221,10 @@ class SqliteIndex:
             lambda: self.vector_store().count_pending_chunks(fingerprint),
         )
 
+    def snapshot(self) -> read_transaction:
+        """Return a context in which all reads see one state of the index."""
+        return read_transaction(self._connection)
+
     def places(self, chunks: Sequence[int]) -> dict[int, Place]:
         """Return where chunks stand; those that went are left out."""
         from hivemind_memory.model.matches import Place
@@ -236,11 +262,11 @@ class SqliteIndex:
             return list(self._connection.execute("SELECT term, doc FROM vocabulary"))
 
     def longer_words(self, part: str, *, limit: int, anywhere: bool) -> list[str]:
-        """Return tokens that contain *part*, the most common first.
+        """Return words of the notes that contain *part*, the most common first.
 
         Args:
             part: What no note holds as a word of its own.
-            limit: Tokens at most.
+            limit: Words at most.
             anywhere: Also inside and at the end: reads the whole vocabulary.
         """
         where = "term >= ?1 AND term < ?2"
@@ -254,23 +280,36 @@ class SqliteIndex:
                 """,
                 (start, start + LAST_CHARACTER, limit),
             )
-            return [token for (token,) in rows]
+            # A stem that is looked up like a word must not lose another ending.
+            return [
+                token
+                if self._tokens_of(token) == [token]
+                else self.spelled(token, chunks=1)
+                for (token,) in rows
+            ]
 
-    def spelled(self, token: str) -> str:
-        """Return a word of the notes that becomes *token*: stems are no words."""
+    def spelled(self, token: str, *, chunks: int = SPELLINGS) -> str:
+        """Return the shortest word in some *chunks* that becomes *token*.
+
+        Tokens are stems, and a stem is often no word.
+        """
+        from hivemind_memory.model.terms import words_of
+
+        found = set()
         with translated_errors(self.path):
-            for (body,) in self._connection.execute(
+            # Not by a full-text query, which would make the stem of the stem.
+            for (text,) in self._connection.execute(
                 """
-                SELECT chunk_words.body
-                FROM chunks_fts JOIN chunk_words ON chunk_words.id = chunks_fts.rowid
-                WHERE chunks_fts MATCH ? LIMIT 1
+                SELECT body || ' ' || extra || ' ' || trail
+                FROM occurrences JOIN chunk_words ON chunk_words.id = doc
+                WHERE term = ? LIMIT ?
                 """,
-                ('"' + token.replace('"', '""') + '"',),
+                (token, chunks),
             ):
-                for word in body.split():
+                for word in words_of(text):
                     if self._tokens_of(word) == [token]:
-                        return str(word).strip(".,;:!?()[]{}\"'`*_").lower()
-            return token
+                        found.add(word.lower())
+        return min(found, key=lambda word: (len(word), word), default=token)
 
     # -- what processes tell each other ---------------------------------------
 

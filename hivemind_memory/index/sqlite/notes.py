@@ -103,27 +103,38 @@ def is_large(
     return any(count > STEP_CHUNKS for (count,) in before)
 
 
-def replace_note(
+def replace_notes(
+    connection: apsw.Connection,
+    batch: Sequence[tuple[NotePath, FileRow, list[PlacedRow]]],
+) -> int:
+    """Make the index of some notes equal to their rows; return the rows written.
+
+    For notes that are not large, and few: all happens in one transaction. Chunks and
+    postings change together or not at all. Chunks that are the same keep their number,
+    and so their vectors; only their lines move.
+    """
+    written = 0
+    with write_transaction(connection):
+        for path, file, rows in batch:
+            written += _replace_note(connection, path, file, rows)
+    return written
+
+
+def _replace_note(
     connection: apsw.Connection, path: NotePath, file: FileRow, rows: list[PlacedRow]
 ) -> int:
-    """Make the index of one note equal to *rows*; return how many were written.
-
-    For a note that is not large: all happens in one transaction. Chunks and postings
-    change together or not at all. Chunks that are the same keep their number, and so
-    their vectors; only their lines move.
-    """
-    with write_transaction(connection):
-        file_id = _file_id(connection, path)
-        if file_id is None:
-            file_id = _insert_file(connection, path, file, len(rows), _LIVE)
-            new = rows
-        else:
-            connection.execute(
-                f"UPDATE files SET {_FILE_COLUMNS} WHERE id = ?",
-                (*file.values(len(rows)), file_id),
-            )
-            new = _keep_equal_chunks(connection, file_id, rows)
-        _insert_chunks(connection, file_id, new)
+    """Do one note's share of ``replace_notes``."""
+    file_id = _file_id(connection, path)
+    if file_id is None:
+        file_id = _insert_file(connection, path, file, len(rows), _LIVE)
+        new = rows
+    else:
+        connection.execute(
+            f"UPDATE files SET {_FILE_COLUMNS} WHERE id = ?",
+            (*file.values(len(rows)), file_id),
+        )
+        new = _keep_equal_chunks(connection, file_id, rows)
+    _insert_chunks(connection, file_id, new)
     return len(new)
 
 

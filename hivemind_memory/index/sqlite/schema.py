@@ -18,6 +18,8 @@ _STEPS: tuple[tuple[str, bool], ...] = (
           key   TEXT PRIMARY KEY,
           value NOT NULL
         ) WITHOUT ROWID;
+        -- tells this index from one that takes its place, with other numbers
+        INSERT INTO meta(key, value) VALUES ('made', lower(hex(randomblob(8))));
 
         CREATE TABLE files(
           id          INTEGER PRIMARY KEY,
@@ -59,6 +61,7 @@ _STEPS: tuple[tuple[str, bool], ...] = (
           tokenize = "{TOKENIZER}"
         );
         CREATE VIRTUAL TABLE vocabulary USING fts5vocab(chunks_fts, row);
+        CREATE VIRTUAL TABLE occurrences USING fts5vocab(chunks_fts, instance);
 
         CREATE TRIGGER chunks_inserted AFTER INSERT ON chunks BEGIN
           INSERT INTO chunks_fts(rowid, body, extra, trail)

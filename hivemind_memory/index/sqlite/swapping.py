@@ -8,6 +8,7 @@ import apsw
 
 from hivemind_memory.errors import IndexDamagedError
 from hivemind_memory.index.sqlite.connection import (
+    make_file,
     open_connection,
     translated_errors,
     write_transaction,
@@ -34,7 +35,7 @@ _COPY = (
     """,
     """
     INSERT INTO meta(key, value)
-    SELECT key, value FROM old.meta WHERE key <> 'chunking'
+    SELECT key, value FROM old.meta WHERE key NOT IN ('chunking', 'made', 'serial')
     ON CONFLICT DO NOTHING
     """,
 )
@@ -67,8 +68,8 @@ def copy_paid_for(old_path: str, new: SqliteIndex) -> None:
 def put_in_place(new: SqliteIndex, path: str) -> None:
     """Make the index at *path* equal to *new*, in one transaction.
 
-    An index too damaged to be written to is set aside, under the lock that keeps every
-    other process from using it.
+    An index too damaged to be written to is set aside. The caller holds the index file:
+    see ``holding``.
     """
     with translated_errors(new.path):
         new.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -83,6 +84,7 @@ def put_in_place(new: SqliteIndex, path: str) -> None:
 
 def _copy_pages(source: apsw.Connection, path: str) -> None:
     """Copy every page of *source* over the database at *path*."""
+    make_file(path)
     target = open_connection(path)
     try:
         with (

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import hashlib
 
+from hivemind_memory.errors import EmbeddingInvalidError
 from hivemind_memory.index.sqlite.connection import (
     one_number,
     translated_errors,
     write_transaction,
 )
+from hivemind_memory.index.sqlite.holding import holding
 from hivemind_memory.notes.units import units_of
 
 TYPE_CHECKING = False
@@ -38,23 +40,28 @@ class SqliteVectorStore:
     def pending_texts(self, fingerprint: str, limit: int) -> list[tuple[str, str]]:
         """Return at most *limit* (hash, text) that have no vector in that space."""
         with translated_errors(self._path):
-            space = self._make_space(fingerprint)
-            self._plan(space)
+            self._plan(fingerprint)
             rows = self._connection.execute(
                 """
-                SELECT text_hash, min(unit), body
-                FROM chunks_vec JOIN chunk_words ON chunk_words.id = chunk_id
-                WHERE space_id = ? AND vector_id IS NULL
-                GROUP BY text_hash ORDER BY min(chunks_vec.id) LIMIT ?
+                SELECT text_hash, unit, body
+                FROM (
+                  SELECT min(chunks_vec.id) AS first
+                  FROM spaces JOIN chunks_vec ON space_id = spaces.id
+                  WHERE fingerprint = ? AND vector_id IS NULL
+                  GROUP BY text_hash ORDER BY first LIMIT ?
+                )
+                JOIN chunks_vec ON chunks_vec.id = first
+                JOIN chunk_words ON chunk_words.id = chunk_id
+                ORDER BY first
                 """,
-                (space, limit),
+                (fingerprint, limit),
             )
             return [(name, _text_of_unit(body, unit)) for name, unit, body in rows]
 
     def plan(self, fingerprint: str) -> None:
         """List the texts of every chunk, and link those that were paid for."""
         with translated_errors(self._path):
-            self._plan(self._make_space(fingerprint))
+            self._plan(fingerprint)
 
     def count_pending(self, fingerprint: str) -> int:
         """Return how many texts have no vector in that space."""
@@ -123,67 +130,89 @@ class SqliteVectorStore:
             )
 
     def store(self, fingerprint: str, dims: int, vectors: Mapping[str, bytes]) -> None:
-        """Keep hash -> vector, all of *dims* numbers; afterwards none of them pends."""
-        with translated_errors(self._path):
-            space = self._make_space(fingerprint)
-            with write_transaction(self._connection):
-                self._connection.execute(
-                    "UPDATE spaces SET dimensions = ? WHERE id = ?", (dims, space)
-                )
-                self._connection.executemany(
-                    """
-                    INSERT INTO embedding_cache(space_id, text_hash, embedding, created)
-                    VALUES (?, ?, ?, ?)
-                    ON CONFLICT DO NOTHING
-                    """,
-                    [
-                        (space, name, vector, int(self._now()))
-                        for name, vector in vectors.items()
-                    ],
-                )
-                self._link(space, list(vectors))
+        """Keep hash -> vector, all of *dims* numbers; afterwards none of them pends.
 
-    def _plan(self, space: int) -> None:
-        """List the texts of chunks that are new to the space, and link known ones."""
-        while True:
-            chunks = list(
-                self._connection.execute(
-                    """
-                    SELECT id, body FROM chunk_words
-                    WHERE NOT EXISTS (
-                      SELECT 1 FROM chunks_vec
-                      WHERE chunk_id = chunk_words.id AND space_id = ?
-                    )
-                    LIMIT ?
-                    """,
-                    (space, PLAN_CHUNKS),
-                )
+        Raises:
+            EmbeddingInvalidError: Another process stored vectors of another length.
+        """
+        # A rebuild copies what was paid for and then takes the place of this file: what
+        # was stored between the two would be lost.
+        with (
+            holding(self._path),
+            translated_errors(self._path),
+            write_transaction(self._connection),
+        ):
+            space = self._make_space(fingerprint, dims)
+            self._connection.executemany(
+                """
+                INSERT INTO embedding_cache(space_id, text_hash, embedding, created)
+                VALUES (?, ?, ?, ?)
+                ON CONFLICT DO NOTHING
+                """,
+                [
+                    (space, name, vector, int(self._now()))
+                    for name, vector in vectors.items()
+                ],
             )
-            if not chunks:
-                return
-            rows = [
-                (chunk_id, space, unit, text_hash(text))
-                for chunk_id, body in chunks
-                for unit, text in enumerate(_texts(body))
-            ]
+            self._link(space, list(vectors))
+
+    def _plan(self, fingerprint: str) -> None:
+        """List the texts of chunks that are new to the space, and link known ones."""
+        if not self._count_unlisted(self._space(fingerprint)):
+            return
+        last = -1
+        while True:
+            # The numbers of spaces and chunks hold within one transaction only.
             with write_transaction(self._connection):
-                # A chunk may have gone since it was read: it then wants nothing.
-                self._connection.executemany(
-                    """
-                    INSERT INTO chunks_vec(chunk_id, space_id, unit, text_hash)
-                    SELECT ?1, ?2, ?3, ?4
-                    WHERE EXISTS (SELECT 1 FROM chunks WHERE id = ?1)
-                    ON CONFLICT DO NOTHING
-                    """,
-                    rows,
-                )
-                self._link(space, list({row[3] for row in rows}))
+                rows = self._plan_after(last, self._make_space(fingerprint))
+            if not rows:
+                return
+            last = rows[-1][0]
+
+    def _plan_after(self, last: int, space: int) -> list[tuple[int, int, int, str]]:
+        """List the texts of some chunks behind *last*; return the rows that were made.
+
+        Returns:
+            (chunk, space, unit, hash of its text), in order of chunks.
+        """
+        chunks = self._connection.execute(
+            """
+            SELECT id, body FROM chunk_words
+            WHERE id > ? AND NOT EXISTS (
+              SELECT 1 FROM chunks_vec
+              WHERE chunk_id = chunk_words.id AND space_id = ?
+            )
+            ORDER BY id LIMIT ?
+            """,
+            (last, space, PLAN_CHUNKS),
+        )
+        rows = [
+            (chunk_id, space, unit, text_hash(text))
+            for chunk_id, body in chunks
+            for unit, text in enumerate(_texts(body))
+        ]
+        self._connection.executemany(
+            """
+            INSERT INTO chunks_vec(chunk_id, space_id, unit, text_hash)
+            VALUES (?, ?, ?, ?)
+            """,
+            rows,
+        )
+        if rows:
+            self._link(space, list({row[3] for row in rows}))
+        return rows
 
     def _link(self, space: int, names: list[str]) -> None:
         """Point the chunks that wait for these texts at their vectors."""
-        # A serial number tells readers which links are new to them.
-        serial = 1 + one_number(
-            self._connection, "SELECT coalesce(max(serial), 0) FROM chunks_vec"
+        # A serial number tells readers which links are new to them. It is counted, for
+        # the highest one in use falls when its chunk goes.
+        serial = one_number(
+            self._connection,
+            """
+            INSERT INTO meta(key, value) VALUES ('serial', 1)
+            ON CONFLICT (key) DO UPDATE SET value = value + 1
+            RETURNING value
+            """,
         )
         self._connection.executemany(
             """
@@ -216,19 +245,22 @@ class SqliteVectorStore:
             self._connection, "SELECT id FROM spaces WHERE fingerprint = ?", fingerprint
         )
 
-    def _make_space(self, fingerprint: str) -> int:
-        """Return the number of a space, made if it is new."""
-        known = self._space(fingerprint)
-        if known:
-            return known
-        with write_transaction(self._connection):
-            self._connection.execute(
-                """
-                INSERT INTO spaces(fingerprint, dimensions) VALUES (?, 0)
-                ON CONFLICT DO NOTHING
-                """,
-                (fingerprint,),
-            )
+    def _make_space(self, fingerprint: str, dims: int = 0) -> int:
+        """Return the number of a space, made if it is new, within a transaction.
+
+        Its vectors have *dims* numbers from now on; 0: not known yet.
+        """
+        self._connection.execute(
+            """
+            INSERT INTO spaces(fingerprint, dimensions) VALUES (?1, ?2)
+            ON CONFLICT DO UPDATE SET dimensions = ?2 WHERE dimensions = 0
+            """,
+            (fingerprint, dims),
+        )
+        known = self.dims(fingerprint)
+        if dims and known != dims:
+            message = f"The model now gives vectors of {dims} numbers, not of {known}."
+            raise EmbeddingInvalidError(message)
         return self._space(fingerprint)
 
 

@@ -13,7 +13,11 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 
-from hivemind_memory.index.sqlite.connection import one_number, version_of
+from hivemind_memory.index.sqlite.connection import (
+    one_number,
+    translated_errors,
+    version_of,
+)
 from hivemind_memory.model.matches import VectorMatches
 
 TYPE_CHECKING = False
@@ -27,6 +31,9 @@ if TYPE_CHECKING:
 
 GROWTH = 1.5
 """Room is made in advance by this factor, so that adding vectors is cheap."""
+
+SPOILT = 0.01
+"""So far from 1 no rounding brings the square of a vector's length."""
 
 _NEW_VECTORS = """
 SELECT chunks_vec.chunk_id, chunks_vec.unit, chunks_vec.serial, embedding
@@ -42,6 +49,7 @@ class VectorLane:
         self._connection = connection
         self._fingerprint = fingerprint
         self._seen: tuple[int, int] = (-1, -1)
+        self._made = ""
         self._serial = 0
         self._chunks = _Rows()
         self._units = _Rows()
@@ -62,7 +70,8 @@ class VectorLane:
         Returns:
             None when the space is empty or the question has another length.
         """
-        self._refresh()
+        with translated_errors(self._connection.filename):
+            self._refresh()
         count = self._chunks.count
         asked = np.frombuffer(question, "<f4")
         if not count or len(asked) != self._chunks.dims:
@@ -103,6 +112,13 @@ class VectorLane:
         seen = version_of(self._connection)
         if seen == self._seen:
             return
+        [(made,)] = self._connection.execute(
+            "SELECT value FROM meta WHERE key = 'made'"
+        )
+        if made != self._made:
+            # A rebuild took the place of the file: all numbers mean something else.
+            self._forget()
+            self._made = made
         space = self._connection.execute(
             "SELECT id FROM spaces WHERE fingerprint = ?", (self._fingerprint,)
         ).fetchone()
@@ -138,6 +154,8 @@ class VectorLane:
             else:
                 self._unit_places.setdefault(chunk, []).append(self._units.add(row))
         self._serial = newest
+        self._chunks.drop_spoilt()
+        self._units.drop_spoilt()
 
     def _forget(self) -> None:
         """Hold nothing."""
@@ -152,10 +170,11 @@ class VectorLane:
 class _Rows:
     """A matrix that grows by rows."""
 
-    __slots__ = ("_data", "count")
+    __slots__ = ("_checked", "_data", "count")
 
     def __init__(self) -> None:
         self.count = 0
+        self._checked = 0
         self._data: Matrix = np.empty((0, 0), np.float32)
 
     @property
@@ -166,6 +185,17 @@ class _Rows:
     def rows(self) -> Matrix:
         """Return the rows in use, as a view."""
         return self._data[: self.count]
+
+    def drop_spoilt(self) -> None:
+        """Make rows nothing that are not of length 1: a disk may turn bits.
+
+        One number that is not finite would spoil the mean over all.
+        """
+        rows = self._data[self._checked : self.count]
+        with np.errstate(all="ignore"):
+            lengths = np.einsum("ij,ij->i", rows, rows)
+        rows[~(np.abs(lengths - 1) < SPOILT)] = 0
+        self._checked = self.count
 
     def add(self, row: Matrix) -> int:
         """Append a row and return its place."""

@@ -1,0 +1,127 @@
+"""What an injection is made of, and what it did."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reason:
+    """One summand of a memory's score: what it answers, and how well."""
+
+    facet: str
+    """project, branch, commit, files, or preference."""
+
+    value: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quote:
+    """A memory as a section quotes it."""
+
+    path: str
+    first_line: int
+    last_line: int
+    text: str
+    date: str = ""
+    """Day of the entry, ISO 8601; empty when nothing tells it."""
+
+    score: float = 0.0
+    """Sum of the reasons."""
+
+    reasons: tuple[Reason, ...] = ()
+    is_preference: bool = False
+    """It stands in ``global.md``: it comes first, whatever the project is."""
+
+    @property
+    def place(self) -> str:
+        """Where it stands, as a search prints it."""
+        return f"{self.path}:{self.first_line}-{self.last_line}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    """A memory that was considered and is not in the section."""
+
+    quote: Quote
+    why: str
+    """budget, count, copy, overlap, or external."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """Which memories go into a section, in order, and which do not."""
+
+    quotes: tuple[Quote, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facet:
+    """One thing that a worktree tells about what is being worked on."""
+
+    name: str
+    text: str
+    weight: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned:
+    """A section before it is written."""
+
+    body: str
+    """The lines between the marks; empty: there is nothing to inject."""
+
+    why_empty: str = ""
+    tokens: int = 0
+    """Estimated, of the whole section."""
+
+    budget_tokens: int = 0
+    choice: Choice = field(default_factory=Choice)
+    facets: tuple[Facet, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placed:
+    """What became of one file."""
+
+    file: str
+    """Relative to the worktree, with forward slashes."""
+
+    outcome: str
+    """written, unchanged or removed."""
+
+    is_ours: bool = False
+    """We made the file; ``hm eject`` takes it away."""
+
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Injection:
+    """What ``hm inject`` did."""
+
+    worktree: str
+    agent: str
+    outcome: str
+    """written, unchanged, removed, nothing, off or planned (a dry run)."""
+
+    file: str = ""
+    is_ours: bool = False
+    planned: Planned = field(default_factory=lambda: Planned(body=""))
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ejection:
+    """What ``hm eject`` did."""
+
+    worktree: str
+    files: tuple[str, ...]
+    """From which the section was taken, and the files of ours that were deleted."""
+
+    is_git_restored: bool
+    """No setting of ours is left in the repository."""
+
+    warnings: tuple[str, ...] = ()

@@ -1,0 +1,98 @@
+"""Which file an agent reads first. No I/O: whether a file is there is asked for.
+
+What each agent reads was tried with its own program; docs/inject.md has the table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hivemind_memory.errors import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+CLAUDE_FILE = "CLAUDE.md"
+LOCAL_FILE = "CLAUDE.local.md"
+RULES_FOLDER = ".claude/rules/"
+RULES_FILE = ".claude/rules/hivemind-memory.md"
+AGENTS_FILE = "AGENTS.md"
+GEMINI_FILE = "GEMINI.md"
+CLAUDE_FILES = (CLAUDE_FILE, LOCAL_FILE, RULES_FILE)
+KNOWN_FILES = (*CLAUDE_FILES, AGENTS_FILE, GEMINI_FILE)
+"""Where a section of ours may be, whatever the settings say."""
+
+IMPORT = b"@AGENTS.md\n"
+"""Claude Code stops reading AGENTS.md where there is a CLAUDE.md; this names it."""
+
+_CLAUDE = frozenset({"", "claude"})
+_READS_GEMINI = frozenset({"gemini"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """Where a section goes."""
+
+    file: str
+    """Relative to the worktree, with forward slashes."""
+
+    instead: str = ""
+    """The file to take when git would see a change in the first one."""
+
+    siblings: tuple[str, ...] = ()
+    """Files that the same agent reads too: a section left in one would be a second."""
+
+
+def target_of(agent: str, setting: str, exists: Callable[[str], bool]) -> Target:
+    """Return where the section for *agent* goes.
+
+    A setting that names a file of Claude Code speaks of Claude Code alone; any other
+    file counts for every agent.
+
+    Args:
+        agent: Its name, such as ``claude``; empty: Claude Code.
+        setting: The option ``inject_target``.
+        exists: Whether the worktree holds a file.
+
+    Raises:
+        UsageError: The setting does not name a place below a worktree.
+    """
+    wanted = _parsed(setting)
+    if wanted not in CLAUDE_FILES:
+        return Target(file=wanted)
+    name = agent.lower()
+    if name in _READS_GEMINI:
+        return Target(file=GEMINI_FILE)
+    if name == "opencode" and not exists(AGENTS_FILE) and exists(CLAUDE_FILE):
+        # It reads CLAUDE.md where there is no AGENTS.md: ours must not hide it.
+        return Target(file=CLAUDE_FILE)
+    if name not in _CLAUDE:  # AGENTS.md is also what an unknown agent most likely reads
+        return Target(file=AGENTS_FILE)
+    siblings = tuple(file for file in CLAUDE_FILES if file != wanted)
+    instead = RULES_FILE if wanted != RULES_FILE else ""
+    return Target(file=wanted, instead=instead, siblings=siblings)
+
+
+def head_of(file: str, exists: Callable[[str], bool]) -> bytes:
+    """Return what a file that we make must begin with."""
+    others = (*CLAUDE_FILES[:2], ".claude/CLAUDE.md")
+    is_first = not any(exists(other) for other in others if other != file)
+    is_hiding = file in CLAUDE_FILES[:2] and is_first and exists(AGENTS_FILE)
+    return IMPORT if is_hiding else b""
+
+
+def _parsed(setting: str) -> str:
+    """Return the file that a setting names."""
+    if setting.rstrip("/") + "/" == RULES_FOLDER:
+        return RULES_FILE
+    parts = setting.replace("\\", "/").split("/")
+    is_odd = any(
+        not part or part in (".", "..") or part.lower() == ".git" or "\0" in part
+        for part in parts
+    )
+    if is_odd or ":" in parts[0] or "\n" in setting:
+        message = f"inject_target is {setting!r}, which is no file below a worktree"
+        hint = "`hm config set inject_target CLAUDE.md` sets it back."
+        raise UsageError(message, hint=hint)
+    return "/".join(parts)

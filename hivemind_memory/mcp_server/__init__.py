@@ -1,0 +1,1 @@
+"""The door for agents: the memory over the Model Context Protocol."""
