@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CONFIG_NAME",
     "load_settings",
+    "new_session",
     "open_memory",
     "open_watcher",
     "resolve_home",
@@ -105,6 +106,11 @@ def open_watcher(memory: Memory) -> Watcher:
         settings=WatchSettings(quiet_s=settings.debounce_ms / 1000),
         clock=time.monotonic,
     )
+
+
+def new_session() -> str:
+    """Return a name for this process, by which the entries it writes can be found."""
+    return os.urandom(4).hex()
 
 
 def _local_iso(moment_s: float) -> str:

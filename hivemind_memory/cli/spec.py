@@ -288,6 +288,37 @@ COMMANDS: tuple[Command, ...] = (
         panel=KEEP,
     ),
     Command(
+        "mcp",
+        "serving:mcp",
+        "Serve agents over the Model Context Protocol; started by the agent itself.",
+        panel=KEEP,
+        description=(
+            "The agent that starts it speaks to it on standard input and output, and it"
+            " leaves when that agent leaves. With --http it stays and serves any number"
+            " of agents on this machine; each must send the token as Authorization:"
+            " Bearer TOKEN. While it runs it keeps the index in step, as hm watch does."
+        ),
+        flags=(
+            Flag(("--http",), "flag", "Serve over HTTP, on 127.0.0.1 alone."),
+            Flag(
+                ("--port",),
+                "int",
+                "Port for --http (8737); 0 takes any that is free.",
+                metavar="N",
+                low=0,
+                high=65535,
+            ),
+            Flag(
+                ("--token-file",),
+                "text",
+                "File with the token for --http, made if it is not there"
+                " (mcp-token in the home folder).",
+                metavar="FILE",
+            ),
+        ),
+        examples=("hm mcp", "hm mcp --http --port 8737"),
+    ),
+    Command(
         "status",
         "upkeep:status",
         "Show what there is: notes, chunks, vectors, provider, skipped files.",

@@ -17,8 +17,8 @@ class FoundHit(BaseModel):
     end_line: int
     score: float = Field(description="0 to 1, larger is better")
     snippet: str = Field(description="the lines as they stand in the note")
-    headings: str = Field("", description="headings above the place")
-    date: str = Field("", description="day of the entry")
+    headings: str = Field(default="", description="headings above the place")
+    date: str = Field(default="", description="day of the entry")
 
 
 class SearchSummary(BaseModel):
@@ -26,19 +26,25 @@ class SearchSummary(BaseModel):
 
     mode: str = Field(description="hybrid: words and meanings; keyword: words; off")
     is_fresh: bool = Field(description="every change until now was looked at")
-    reason: str = Field("", description="why it is not hybrid")
-    why_empty: str = Field("", description="why nothing was found")
-    stale_notes: int = Field(0, description="notes that changed and are not indexed")
-    skipped_notes: int = Field(0, description="files that could not be read")
-    pending_vectors: int = Field(0, description="chunks without a vector yet")
-    ignored_terms: int = Field(0, description="terms beyond those that count")
-    below_min_score: int = Field(0, description="candidates that min_score held back")
-    over_limit: int = Field(0, description="candidates that max_results held back")
+    reason: str = Field(default="", description="why it is not hybrid")
+    why_empty: str = Field(default="", description="why nothing was found")
+    stale_notes: int = Field(
+        default=0, description="notes that changed and are not indexed"
+    )
+    skipped_notes: int = Field(default=0, description="files that could not be read")
+    pending_vectors: int = Field(default=0, description="chunks without a vector yet")
+    ignored_terms: int = Field(default=0, description="terms beyond those that count")
+    below_min_score: int = Field(
+        default=0, description="candidates that min_score held back"
+    )
+    over_limit: int = Field(
+        default=0, description="candidates that max_results held back"
+    )
     suggestions: list[str] = Field(
         default_factory=list, description="words of the notes near to those asked"
     )
     warnings: list[str] = Field(default_factory=list)
-    go_on: str = Field("", description="what was cut, and how to read it")
+    go_on: str = Field(default="", description="what was cut, and how to read it")
 
 
 class SearchOut(BaseModel):
@@ -56,7 +62,7 @@ class PassageOut(BaseModel):
     end_line: int
     text: str
     line_count: int = Field(description="lines of the whole note")
-    go_on: str = Field("", description="what was cut, and how to read it")
+    go_on: str = Field(default="", description="what was cut, and how to read it")
 
 
 class ListedOut(BaseModel):
@@ -73,7 +79,7 @@ class ListOut(BaseModel):
 
     files: list[ListedOut]
     file_count: int = Field(description="notes in all")
-    go_on: str = Field("", description="what was cut, and how to read it")
+    go_on: str = Field(default="", description="what was cut, and how to read it")
 
 
 class WriteOut(BaseModel):

@@ -1,4 +1,4 @@
-"""All that leaves for an agent passes here: what is hidden is shown, what steers is dead.
+"""All that leaves for an agent passes here: what is hidden or steers is shown.
 
 A note, a file name or an argument can hold control characters, characters that cannot
 be seen, and halves of characters that no encoding takes.

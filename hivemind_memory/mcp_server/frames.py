@@ -109,8 +109,9 @@ def _second_look(line: bytes) -> JSONRPCMessage | Unreadable:
 def _batch_refused(batch: list[object]) -> Unreadable:
     """Return an error for every request of a batch, for each waits for an answer."""
     wrong = "batches are not part of the protocol; send one message a line"
-    ids = [_given_id(one) for one in batch if isinstance(one, dict) and "method" in one]
-    waiting = [given for given in ids if given is not None] or [None]
+    asking = [one for one in batch if isinstance(one, dict) and "method" in one]
+    ids = [given for one in asking if (given := _given_id(one)) is not None]
+    waiting: list[Id] = [*ids] or [None]
     answers = (error_answer(INVALID_REQUEST, given, wrong) for given in waiting)
     return Unreadable(answers=tuple(answers))
 

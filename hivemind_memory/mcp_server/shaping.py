@@ -178,4 +178,6 @@ def _how_many_fit(lines: Iterable[str]) -> int:
 
 def _cut(text: str, room: int) -> str:
     """Return *text*, or its beginning if it has more than *room* characters."""
-    return text if len(text) <= room else text[: max(room - 1, 0)] + "…"
+    if len(text) <= room:
+        return text
+    return text[: room - 1] + "…" if room > 0 else ""

@@ -1,6 +1,6 @@
 """The tools' results as text: the same as the objects, fit to be read. Pure.
 
-Lines of notes are quoted with ``> ``, so that no note can pass for a part of the answer.
+Lines of hits are quoted with ``> ``, so that no note passes for a part of the answer.
 """
 
 from __future__ import annotations

@@ -62,7 +62,6 @@ class Freshener:
 
     def freshen(self, index: SqliteIndex) -> Freshness:
         """Bring *index* in step, and say how far that went."""
-        self._syncer.recover()
         now_s = self._stopwatch()
         known = index.files()
         is_recent = now_s - self._looked_s < TRUST_S
@@ -79,6 +78,7 @@ class Freshener:
     def _look(self, index: SqliteIndex, known: IndexedFiles) -> Freshness:
         """Look at every note, and index what changed."""
         self._in_step = None
+        # An entry that vanished shows as a change of its note; the sync puts it back.
         changes, skipped = self._syncer.look_for_changes(known)
         is_whole = self._syncer.cuts_like(index) and not index.has_unfinished()
         if changes.is_empty and is_whole:

@@ -1,0 +1,90 @@
+"""The command mcp: starts the server for agents, and sees to it that it ends."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import threading
+
+from hivemind_memory import wiring
+from hivemind_memory.cli.escape import on_one_line
+from hivemind_memory.cli.streams import is_terminal, write_talk
+from hivemind_memory.errors import HivemindError, UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hivemind_memory.cli.parse import Request
+    from hivemind_memory.mcp_server.keeper import Keeper
+
+PORT = 8737
+CLOSE_S = 0.8
+"""So long may closing take; the client has left, and nothing depends on it."""
+
+
+def mcp(request: Request) -> int:
+    """Serve until the client leaves; with --http until the process is told to end."""
+    values = request.values
+    is_http = values["http"]
+    if not is_http and (values["port"] is not None or values["token_file"]):
+        raise UsageError("--port and --token-file need --http.")
+    # Before the SDK, which would draw boxes.
+    logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
+    _require_sdk()
+    from hivemind_memory.mcp_server.keeper import Keeper
+    from hivemind_memory.mcp_server.server import make_server
+
+    keeper = Keeper(
+        lambda: wiring.open_memory(memory_dir=request.memory_dir), wiring.open_watcher
+    )
+    server = make_server(keeper, wiring.new_session())
+    try:
+        if is_http:
+            from hivemind_memory.mcp_server.over_http import serve_http
+
+            home = wiring.resolve_home(None)
+            token_file = values["token_file"] or os.path.join(home, "mcp-token")
+            port = PORT if values["port"] is None else values["port"]
+            keeper.start()
+            serve_http(server, port, token_file, _announce)
+        else:
+            from hivemind_memory.mcp_server.over_stdio import serve_stdio
+
+            if is_terminal(sys.stdin):
+                write_talk(
+                    "This is for agents: they speak JSON-RPC here. Ctrl-C ends it.\n"
+                )
+            serve_stdio(server, keeper.start)
+    finally:
+        _leave(keeper)
+    return 0
+
+
+def _require_sdk() -> None:
+    """Say what to install when the SDK is missing."""
+    from importlib.util import find_spec
+
+    if find_spec("mcp") is None:
+        raise HivemindError(
+            "The SDK for the Model Context Protocol is not installed.",
+            hint="pip install 'hivemind-memory[mcp]'",
+        )
+
+
+def _announce(url: str, token_file: str) -> None:
+    """Say where the server is and where its token lies."""
+    write_talk(f"serving {url}\ntoken in {on_one_line(token_file)}\n")
+
+
+def _leave(keeper: Keeper) -> None:
+    """Close what can be closed at once, and end the process if something cannot."""
+    is_closed = keeper.close(CLOSE_S)
+    others = [
+        one
+        for one in threading.enumerate()
+        if one is not threading.main_thread() and not one.daemon
+    ]
+    # Python would wait for such a thread, that is for a call whose asker has left. The
+    # notes are safe at every moment, and the system frees the locks.
+    if others or not is_closed:
+        os._exit(0)

@@ -1,0 +1,205 @@
+"""Asks git: where a worktree's repository is, what it knows about a file.
+
+Every call names its worktree and runs with the environment that wiring made: no
+variable of a surrounding hook, no prompt, messages in English.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from dataclasses import dataclass
+
+from hivemind_memory.errors import NotInjectedError
+from hivemind_memory.inject.query import WorktreeState
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+SWITCH = "hivemind.inject"
+"""The repository's own option that switches injection off."""
+
+_TIMEOUT_S = 30.0
+_STATE_TIMEOUT_S = 2.0
+"""A launch does not wait longer for what would only make the choice better."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """What git knows about one file."""
+
+    object_id: str = ""
+    """Of its content in the index; empty when it is not tracked or in conflict."""
+
+    is_tracked: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repository:
+    """One worktree and the git folders behind it."""
+
+    top: str
+    """The worktree, links resolved."""
+
+    git_dir: str
+    common_dir: str
+    """Shared by all worktrees; the same as ``git_dir`` in the main one."""
+
+    environ: Mapping[str, str]
+
+    def run(
+        self,
+        *words: str,
+        stdin: bytes | None = None,
+        timeout_s: float = _TIMEOUT_S,
+    ) -> subprocess.CompletedProcess[bytes]:
+        """Run git in the worktree, whatever its exit code will be.
+
+        Raises:
+            NotInjectedError: It did not start, or did not end in time.
+        """
+        return _git(self.top, words, self.environ, stdin=stdin, timeout_s=timeout_s)
+
+    def ask(self, *words: str, stdin: bytes | None = None) -> str:
+        """Return what git prints, without the last line end.
+
+        Raises:
+            NotInjectedError: It failed; the message is its own.
+        """
+        done = self.run(*words, stdin=stdin)
+        if done.returncode:
+            raise NotInjectedError(f"git {words[0]}: {_complaint(done)}")
+        return os.fsdecode(done.stdout).removesuffix("\n")
+
+    def entry(self, file: str) -> Entry:
+        """Return what the index holds of a file."""
+        listed = self.ask("ls-files", "--stage", "-z", "--", f":(literal){file}")
+        stages = [line.split(" ", 2) for line in listed.split("\0") if line]
+        if len(stages) != 1:
+            return Entry(is_tracked=bool(stages))
+        object_id, stage = stages[0][1], stages[0][2].partition("\t")[0]
+        return Entry(object_id=object_id if stage == "0" else "", is_tracked=True)
+
+    def is_ignored(self, file: str) -> bool:
+        """Whether ``git status`` passes over an untracked file."""
+        return self.run("check-ignore", "-q", "--", file).returncode == 0
+
+    def filter_of(self, file: str) -> str:
+        """Return the filter that applies to a file; empty for none."""
+        printed = self.ask("check-attr", "-z", "filter", "--", file)
+        value = printed.split("\0")[2]
+        return "" if value in ("unspecified", "unset", "set") else value
+
+    def stored_id(self, file: str, data: bytes) -> str:
+        """Return the id of what git would store of *data* in the place of a file."""
+        return self.ask("hash-object", "--stdin", f"--path={file}", stdin=data)
+
+    def switch(self) -> bool:
+        """Whether the repository wants to be injected."""
+        done = self.run("config", "--type=bool", "--get", SWITCH)
+        return done.stdout.strip() != b"false"
+
+    def worktrees(self) -> list[str]:
+        """Return the folders of all worktrees, this one included."""
+        listed = self.ask("worktree", "list", "--porcelain")
+        prefix = "worktree "
+        lines = listed.split("\n")
+        return [line[len(prefix) :] for line in lines if line.startswith(prefix)]
+
+
+def find_repository(folder: str, environ: Mapping[str, str]) -> Repository | None:
+    """Return the repository in whose worktree *folder* lies, or None.
+
+    Raises:
+        NotInjectedError: There is one, and it cannot or must not be used.
+    """
+    words = ("rev-parse", "--is-inside-work-tree", "--absolute-git-dir")
+    words += ("--git-common-dir", "--show-toplevel")
+    try:
+        done = _git(folder, words, environ)
+    except FileNotFoundError:
+        if _has_git_above(folder):
+            message = "git is not installed, so a change could not be kept out of it"
+            raise NotInjectedError(message) from None
+        return None
+    if done.returncode:
+        if b"not a git repository" in done.stderr and not _has_git_above(folder):
+            return None
+        hint = "Name the folder of a worktree."
+        raise NotInjectedError(f"git says: {_complaint(done)}", hint=hint)
+    lines = os.fsdecode(done.stdout).split("\n")
+    _, git_dir, common_dir, top = lines[:4]
+    return Repository(
+        top=os.path.realpath(top),
+        git_dir=os.path.realpath(git_dir),
+        common_dir=os.path.realpath(os.path.join(folder, common_dir)),
+        environ=environ,
+    )
+
+
+def state_of(folder: str, repository: Repository | None) -> WorktreeState:
+    """Return what a worktree tells about the work in it; what fails is left empty."""
+    if repository is None:
+        return WorktreeState(folder=folder)
+    changed = _told(
+        repository, "status", "--porcelain", "-z", "--no-renames", "--untracked-files"
+    ).split("\0")
+    subjects = _told(repository, "log", "-n", "8", "--no-merges", "--format=%s")
+    return WorktreeState(
+        folder=repository.top,
+        common_dir=repository.common_dir,
+        origin=_told(repository, "config", "--get", "remote.origin.url").strip(),
+        branch=_told(repository, "symbolic-ref", "-q", "--short", "HEAD").strip(),
+        subjects=tuple(line for line in subjects.split("\n") if line),
+        changed=tuple(line[3:] for line in changed if len(line) > 3),
+    )
+
+
+def _told(repository: Repository, *words: str) -> str:
+    """Return what git prints, or nothing."""
+    try:
+        done = repository.run(*words, timeout_s=_STATE_TIMEOUT_S)
+    except NotInjectedError:
+        return ""
+    return "" if done.returncode else done.stdout.decode("utf-8", "replace")
+
+
+def _git(
+    folder: str,
+    words: tuple[str, ...],
+    environ: Mapping[str, str],
+    *,
+    stdin: bytes | None = None,
+    timeout_s: float = _TIMEOUT_S,
+) -> subprocess.CompletedProcess[bytes]:
+    """Run git in a folder."""
+    try:
+        return subprocess.run(
+            ["git", "-C", folder, *words],
+            env=dict(environ),
+            input=b"" if stdin is None else stdin,
+            capture_output=True,
+            timeout=timeout_s,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        message = f"git {words[0]} did not answer within {timeout_s:g} s"
+        raise NotInjectedError(message) from error
+
+
+def _complaint(done: subprocess.CompletedProcess[bytes]) -> str:
+    """Return the first line that git complained with."""
+    text = done.stderr.decode("utf-8", "replace").strip()
+    return text.partition("\n")[0] or f"ended with status {done.returncode}"
+
+
+def _has_git_above(folder: str) -> bool:
+    """Whether a folder or one above it holds something named ``.git``."""
+    while True:
+        if os.path.lexists(os.path.join(folder, ".git")):
+            return True
+        above = os.path.dirname(folder)
+        if above == folder:
+            return False
+        folder = above

@@ -1,0 +1,114 @@
+"""What was injected when, into which file, and why: one JSON line for each injection.
+
+Append-only and private. It holds places and figures, never the text of a memory, so
+that forgetting one does not have to come here.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict
+
+from hivemind_memory.notes import os_files
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from hivemind_memory.inject.outcomes import Injection, Quote
+
+LEDGER_FILE = "injections.jsonl"
+_MOST_BYTES = 8 * 1024 * 1024
+_READ_BYTES = 1024 * 1024
+
+
+def record_of(injection: Injection, at: str) -> dict[str, Any]:
+    """Return an injection as the ledger and ``--json`` tell it."""
+    planned = injection.planned
+    return {
+        "at": at,
+        "worktree": injection.worktree,
+        "agent": injection.agent,
+        "outcome": injection.outcome,
+        "file": injection.file,
+        "is_ours": injection.is_ours,
+        "tokens": planned.tokens,
+        "budget_tokens": planned.budget_tokens,
+        "memories": [_told(quote) for quote in planned.choice.quotes],
+        "left_out": [
+            {**_told(one.quote), "why": one.why} for one in planned.choice.left_out
+        ],
+        "facets": [asdict(facet) for facet in planned.facets],
+        "why_empty": planned.why_empty,
+        "warnings": [*injection.warnings, *planned.warnings],
+    }
+
+
+def append(home: str, record: dict[str, Any]) -> None:
+    """Add a line to the ledger of a home folder.
+
+    The line goes in with one call, so that lines of several processes never mix. A
+    ledger of more than 8 MB becomes the old one, and the one before it is gone.
+    """
+    os_files.make_private_folder(home)
+    path = os.path.join(home, LEDGER_FILE)
+    flags = os_files.APPEND | os.O_CREAT
+    fd = os.open(path, flags, os_files.PRIVATE_FILE)
+    try:
+        os_files.set_mode(fd, os_files.PRIVATE_FILE)
+        line = json.dumps(record, separators=(",", ":")) + "\n"
+        os_files.write_all(fd, line.encode())
+        is_large = os.fstat(fd).st_size > _MOST_BYTES
+    finally:
+        os.close(fd)
+    if is_large:
+        os.replace(path, f"{path}.old")
+
+
+def last_record(home: str, worktree: str) -> dict[str, Any] | None:
+    """Return the newest line about a worktree that names its memories, or None.
+
+    When the section was looked at again and left as it was, ``seen_at`` says so.
+    """
+    seen_at = ""
+    for record in _newest_first(os.path.join(home, LEDGER_FILE)):
+        if record.get("worktree") != worktree:
+            continue
+        if record.get("outcome") == "unchanged" and "memories" not in record:
+            seen_at = seen_at or str(record.get("at", ""))
+            continue
+        return {**record, "seen_at": seen_at}
+    return None
+
+
+def _newest_first(path: str) -> list[dict[str, Any]]:
+    """Return the last lines of a ledger; what is torn is passed over."""
+    try:
+        with open(path, "rb") as file:
+            file.seek(0, os.SEEK_END)
+            file.seek(max(0, file.tell() - _READ_BYTES))
+            lines = file.read().split(b"\n")
+    except FileNotFoundError:
+        return []
+    records = []
+    for line in reversed(lines):
+        try:
+            record = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(record, dict):
+            records.append(record)
+    return records
+
+
+def _told(quote: Quote) -> dict[str, Any]:
+    """Return a memory without its text."""
+    return {
+        "path": quote.path,
+        "start_line": quote.first_line,
+        "end_line": quote.last_line,
+        "date": quote.date,
+        "score": round(quote.score, 6),
+        "parts": [asdict(reason) for reason in quote.reasons],
+    }

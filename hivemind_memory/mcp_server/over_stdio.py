@@ -1,0 +1,222 @@
+"""Serves one client over standard input and output, and leaves when it has left."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import signal
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import anyio
+import anyio.to_thread
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp.shared.message import SessionMessage
+from mcp.types import (
+    INTERNAL_ERROR,
+    INVALID_REQUEST,
+    JSONRPCError,
+    JSONRPCMessage,
+    JSONRPCNotification,
+    JSONRPCRequest,
+    JSONRPCResponse,
+)
+
+from hivemind_memory.mcp_server.frames import (
+    MOST_BYTES,
+    Unreadable,
+    error_answer,
+    read_frame,
+    readable_id,
+)
+from hivemind_memory.mcp_server.server import MemoryServer
+from hivemind_memory.mcp_server.streams import claimed_streams, read_lines, write_all
+
+logger = logging.getLogger(__name__)
+
+GRACE_S = 1.5
+"""So long after the client has left its last requests may still be answered: somebody
+may have piped them in. With what closing takes it is less than 3 s."""
+
+MOST_PENDING = 64
+"""While more requests are open, the next line is read only after a second."""
+
+Item = SessionMessage | dict[str, object]
+
+
+def serve_stdio(server: MemoryServer, on_first_answer: Callable[[], None]) -> None:
+    """Serve until the client leaves or the process is told to end.
+
+    Args:
+        server: The server.
+        on_first_answer: Called once, when the first message has gone out.
+    """
+    with claimed_streams() as (source, sink):
+        anyio.run(_Connection(server, source, sink, on_first_answer).run)
+
+
+class _Connection:
+    """One client."""
+
+    def __init__(
+        self,
+        server: MemoryServer,
+        source: int,
+        sink: int,
+        on_first_answer: Callable[[], None],
+    ) -> None:
+        self._server = server
+        self._source = source
+        self._sink = sink
+        self._on_first_answer: Callable[[], None] | None = on_first_answer
+        self._pending: set[str] = set()
+
+    async def run(self) -> None:
+        """Serve."""
+        self._left = anyio.Event()
+        self._fewer = anyio.Event()
+        received: MemoryObjectSendStream[SessionMessage | Exception]
+        to_serve: MemoryObjectReceiveStream[SessionMessage | Exception]
+        answered: MemoryObjectSendStream[Any]
+        to_send: MemoryObjectReceiveStream[Any]
+        received, to_serve = anyio.create_memory_object_stream(0)
+        answered, to_send = anyio.create_memory_object_stream(0)
+        self._received = received
+        self._refused = answered.clone()
+        async with anyio.create_task_group() as group:
+            group.start_soon(self._heed_signals)
+            group.start_soon(self._serve, to_serve, answered)
+            group.start_soon(self._send, to_send)
+            self._start_reading()
+            await self._left.wait()
+            with anyio.move_on_after(GRACE_S):
+                while self._pending:
+                    await self._fewer.wait()
+            group.cancel_scope.cancel()
+
+    async def _heed_signals(self) -> None:
+        """Leave when the system says so."""
+        ends = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+        with anyio.open_signal_receiver(*ends) as signals:
+            async for _ in signals:
+                self._pending.clear()
+                self._settle("")
+                self._left.set()
+
+    async def _serve(
+        self,
+        to_serve: MemoryObjectReceiveStream[SessionMessage | Exception],
+        answered: MemoryObjectSendStream[Any],
+    ) -> None:
+        """Run the SDK's part."""
+        try:
+            await self._server.serve(to_serve, answered)
+        # The client would wait for ever; it is better served by a new process.
+        except Exception:
+            logger.exception("the server ended")
+        finally:
+            self._left.set()
+
+    async def _send(self, to_send: MemoryObjectReceiveStream[Any]) -> None:
+        """Write what is to go out."""
+        async for item in to_send:
+            data, given = _encoded(item)
+            try:
+                await anyio.to_thread.run_sync(
+                    write_all, self._sink, data, abandon_on_cancel=True
+                )
+            except OSError:  # nobody reads; what comes is taken and dropped
+                self._pending.clear()
+                self._left.set()
+            self._settle(given)
+            if self._on_first_answer is not None:
+                self._on_first_answer()
+                self._on_first_answer = None
+
+    def _start_reading(self) -> None:
+        """Read on a thread of its own: no signal or loop waits for a silent client."""
+        loop = asyncio.get_running_loop()
+
+        def hand_over(item: JSONRPCMessage | Unreadable) -> None:
+            asyncio.run_coroutine_threadsafe(self._take(item), loop).result()
+
+        def read() -> None:
+            try:
+                read_lines(
+                    self._source,
+                    self._sink,
+                    lambda line: hand_over(read_frame(line)) if line.strip() else None,
+                    lambda head: hand_over(_too_long(head)),
+                )
+            except OSError:
+                logger.info("standard input cannot be read any more")
+            # Handing over fails when the loop has ended, and then all is said.
+            except Exception:
+                logger.debug("reading ended", exc_info=True)
+            try:
+                loop.call_soon_threadsafe(self._left.set)
+            except RuntimeError:
+                return  # the loop has ended
+
+        threading.Thread(target=read, name="reader", daemon=True).start()
+
+    async def _take(self, item: JSONRPCMessage | Unreadable) -> None:
+        """Give what was read to the SDK, or answer it."""
+        try:
+            if isinstance(item, Unreadable):
+                for answer in item.answers:
+                    await self._refused.send(answer)
+                return
+            self._count(item)
+            if len(self._pending) > MOST_PENDING:
+                with anyio.move_on_after(1):
+                    await self._fewer.wait()
+            await self._received.send(SessionMessage(item))
+        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+            self._left.set()
+
+    def _count(self, message: JSONRPCMessage) -> None:
+        """Note what waits for an answer, and what no longer does."""
+        if isinstance(message, JSONRPCRequest):
+            self._pending.add(str(message.id))
+        elif (
+            isinstance(message, JSONRPCNotification)
+            and message.method == "notifications/cancelled"
+        ):
+            self._settle(str((message.params or {}).get("requestId")))
+
+    def _settle(self, given: str) -> None:
+        """Note that a request is done with, and wake who waits for that."""
+        self._pending.discard(given)
+        self._fewer.set()
+        self._fewer = anyio.Event()
+
+
+def _encoded(item: Item) -> tuple[bytes, str]:
+    """Return a message as a line, and the id of the request that it answers."""
+    if isinstance(item, dict):
+        return _line(item), ""
+    message = item.message
+    reply = message.id if isinstance(message, JSONRPCResponse | JSONRPCError) else None
+    given = str(reply)
+    try:
+        text = message.model_dump_json(by_alias=True, exclude_unset=True)
+        return text.encode() + b"\n", given
+    # What cannot be sent is answered all the same: somebody waits.
+    except Exception:
+        logger.exception("a message could not be written")
+        said = "the answer could not be written"
+        return _line(error_answer(INTERNAL_ERROR, reply, said)), given
+
+
+def _line(value: dict[str, object]) -> bytes:
+    """Return a value of ours as a line; escapes make any id the same again."""
+    return json.dumps(value).encode() + b"\n"
+
+
+def _too_long(head: bytes) -> Unreadable:
+    """Return the answer to a line that was not read to its end."""
+    said = f"a message has at most {MOST_BYTES:,} bytes"
+    return Unreadable(answers=(error_answer(INVALID_REQUEST, readable_id(head), said),))

@@ -1,0 +1,86 @@
+"""What an agent reads when a call fails: a sentence, a hint, what was saved or not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from mcp.server.mcpserver.exceptions import ToolError
+from pydantic import ValidationError
+
+from hivemind_memory.errors import HivemindError, NoteNotFoundError
+
+WRITE = "memory_write"
+_NOTHING_SAVED = "Nothing was saved."
+_MOST_CHARS = 500
+"""Of one message: a name in it may be as long as an argument can be."""
+
+
+def refusal_of(tool: str, error: HivemindError) -> ToolError:
+    """Return what to raise for an error that was foreseen."""
+    hint = error.hint
+    if isinstance(error, NoteNotFoundError):
+        hint = "memory_list names all notes"
+    said = [_sentence(str(error))]
+    # Whatever the memory raises while it writes, it raises before the note has it.
+    if tool == WRITE and "saved" not in said[0]:
+        said.append(_NOTHING_SAVED)
+    if hint:
+        said.append(f"Hint: {_sentence(hint)}")
+    return ToolError(" ".join(said))
+
+
+def unforeseen(tool: str, error: Exception) -> ToolError:
+    """Return what to raise for an error that nobody foresaw."""
+    kind = type(error).__name__
+    if tool == WRITE:
+        return ToolError(
+            f"Something unforeseen happened ({kind}): the entry may be saved or not."
+            " Hint: look for it with memory_search before you write it again."
+        )
+    return ToolError(
+        f"Something unforeseen happened ({kind}): no note was changed."
+        " Hint: try once more; `hm doctor` looks for what may be wrong."
+    )
+
+
+def unknown_argument(
+    tool: str, known: Iterable[str], given: Mapping[str, object]
+) -> ToolError | None:
+    """Return what to raise when a call holds an argument that the tool does not take.
+
+    The SDK would drop it, and the caller would believe that it had counted.
+    """
+    names = list(known)
+    strange = [name for name in given if name not in names]
+    if not strange:
+        return None
+    takes = f"it takes {', '.join(names)}" if names else "it takes none"
+    said = f"{tool} has no argument {_short(strange[0])}; {takes}."
+    return ToolError(_with_effect(tool, said))
+
+
+def wrong_argument(tool: str, error: ValidationError) -> ToolError:
+    """Return what to raise for arguments that do not fit, without their values."""
+    first = error.errors(include_url=False, include_context=False, include_input=False)
+    place = ".".join(str(part) for part in first[0]["loc"]) or "the arguments"
+    problem = first[0]["msg"]
+    said = f"{tool}: {_short(place)}: {problem[:1].lower()}{problem[1:]}."
+    return ToolError(_with_effect(tool, said))
+
+
+def _with_effect(tool: str, said: str) -> str:
+    """Return *said* with what came of the call."""
+    return f"{said} {_NOTHING_SAVED}" if tool == WRITE else said
+
+
+def _sentence(text: str) -> str:
+    """Return *text* as a sentence that is not too long."""
+    short = _short(text, _MOST_CHARS).strip()
+    return short if short.endswith((".", "!", "?", "…")) else f"{short}."
+
+
+def _short(text: Any, most: int = 60) -> str:
+    """Return the beginning of *text*."""
+    whole = str(text)
+    return whole if len(whole) <= most else f"{whole[:most]}…"

@@ -1,0 +1,246 @@
+"""Notes go in and out whole, in short steps, and keep what did not change."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hivemind_memory.errors import IndexBusyError
+from hivemind_memory.index.sqlite import connection, notes
+from hivemind_memory.index.sqlite.checking import check_index
+from hivemind_memory.index.sqlite.holding import holding
+from hivemind_memory.index.sqlite.index import SqliteIndex
+from hivemind_memory.model.note_path import NotePath
+
+from .conftest import Open, chunk_ids, found, put
+
+STEP = 5
+
+
+@pytest.fixture(autouse=True)
+def _short_steps() -> Iterator[None]:
+    """A note of six chunks is a large one."""
+    with mock.patch.object(notes, "STEP_CHUNKS", STEP):
+        yield
+
+
+def text_of(*parts: str) -> str:
+    """Return a note whose chunks are these parts."""
+    return "\n\n\n".join(parts) + "\n"
+
+
+LARGE_OLD = text_of(*(f"old part {n}" for n in range(12)))
+LARGE_NEW = text_of(*(f"new part {n}" for n in range(12)))
+
+
+def problems(index: SqliteIndex) -> list[str]:
+    return [f"{name}: {said}" for name, said in check_index(index) if said]
+
+
+def test_chunks_that_did_not_change_keep_their_number(index: SqliteIndex) -> None:
+    """And so their vectors, which cost money."""
+    put(index, text_of("one", "two", "three"))
+    before = chunk_ids(index)
+
+    written = put(index, text_of("zero", "one", "two changed", "three"))
+
+    after = chunk_ids(index)
+    assert written == 2
+    assert (after["one"], after["three"]) == (before["one"], before["three"])
+    assert after["two changed"] not in before.values()
+
+
+def test_a_chunk_that_moved_has_its_new_lines(index: SqliteIndex) -> None:
+    """A citation has to point at what it cites."""
+    put(index, text_of("one", "two"))
+
+    put(index, text_of("zero", "one", "two"))
+
+    lines = dict(index.connection.execute("SELECT text, start_line FROM chunks"))
+    assert {text.strip(): line for text, line in lines.items()} == {
+        "zero": 1,
+        "one": 4,
+        "two": 7,
+    }
+
+
+parts = st.lists(st.sampled_from(["one", "two", "- a\n- b", "# H\nx"]), max_size=9)
+
+
+@settings(max_examples=60, deadline=None)
+@given(before=parts, after=parts)
+def test_after_any_change_the_rows_are_those_of_the_new_text(
+    before: list[str], after: list[str]
+) -> None:
+    """Equal chunks, small notes that grow large and back: the rows do not tell."""
+    rows = []
+    for history in ([before, after], [after]):
+        index = SqliteIndex(":memory:", now=lambda: 0.0)
+        for state in history:
+            put(index, text_of(*state))
+        rows.append(
+            list(
+                index.connection.execute(
+                    "SELECT start_line, end_line, headings, text, trail, units "
+                    "FROM chunks ORDER BY start_line, end_line"
+                )
+            )
+        )
+        assert problems(index) == []
+        assert not index.has_unfinished()
+        index.close()
+
+    assert rows[0] == rows[1]
+
+
+def test_equal_chunks_of_one_note_are_kept_apart(index: SqliteIndex) -> None:
+    """A list of five equal lines is five chunks, whichever of them goes."""
+    put(index, text_of("same", "same", "same"))
+
+    written = put(index, text_of("same", "same"))
+
+    ids = [number for (number,) in index.connection.execute("SELECT id FROM chunks")]
+    assert written == 0
+    assert len(ids) == 2
+
+
+def test_a_large_note_is_never_seen_half(open_index: Open) -> None:
+    """Its old self answers until the new one is whole."""
+    writer, reader = open_index(), open_index()
+    put(writer, LARGE_OLD)
+    seen: list[Counter[str]] = []
+    original = notes._insert_chunks
+
+    def insert(*given: Any) -> None:
+        original(*given)
+        seen.append(Counter(old=len(found(reader, "old")), new=len(found(reader, "new"))))
+
+    with mock.patch.object(notes, "_insert_chunks", insert):
+        put(writer, LARGE_NEW)
+
+    assert seen
+    assert all(counts == Counter(old=12, new=0) for counts in seen)
+    assert (found(reader, "old"), len(found(reader, "new"))) == ([], 12)
+
+
+class Killed(BaseException):
+    """Nobody catches this."""
+
+
+def leave_half(index: SqliteIndex) -> None:
+    """Be killed after the first step of a large note."""
+    original = notes._insert_chunks
+    calls = iter(range(100))
+
+    def insert(*given: Any) -> None:
+        if next(calls):
+            raise Killed
+        original(*given)
+
+    with mock.patch.object(notes, "_insert_chunks", insert), pytest.raises(Killed):
+        put(index, LARGE_NEW)
+
+
+def test_what_a_killed_writer_staged_is_swept(open_index: Open) -> None:
+    """It would count in every statistic of words, and be embedded for money."""
+    index = open_index()
+    put(index, LARGE_OLD)
+    leave_half(index)
+    other = open_index()
+    assert other.has_unfinished()
+
+    other.sweep()
+
+    assert not other.has_unfinished()
+    assert len(found(other, "old")) == 12
+    assert len(chunk_ids(other)) == 12
+    assert problems(other) == []
+
+
+def test_a_writer_at_work_is_not_swept(open_index: Open, index_file: Path) -> None:
+    """What it has staged looks like what a killed one left."""
+    index = open_index()
+    leave_half(index)
+
+    with holding(str(index_file)):
+        open_index().sweep()
+
+    assert index.has_unfinished()
+
+
+def test_the_next_writer_of_a_large_note_sweeps_too(open_index: Open) -> None:
+    """It holds the file anyway."""
+    leave_half(open_index())
+
+    put(open_index(), LARGE_OLD)
+
+    assert len(chunk_ids(open_index())) == 12
+    assert not open_index().has_unfinished()
+
+
+def test_a_removed_note_is_out_of_sight_at_once(open_index: Open) -> None:
+    """Whatever its size: its rows go in short steps afterwards."""
+    writer, reader = open_index(), open_index()
+    put(writer, LARGE_OLD)
+    original = notes._delete_in_steps
+    seen = []
+
+    def delete(*given: Any) -> None:
+        seen.append(found(reader, "old"))
+        original(*given)
+
+    with mock.patch.object(notes, "_delete_in_steps", delete):
+        writer.remove([NotePath("note.md")])
+
+    assert seen == [[]]
+    assert chunk_ids(reader) == {}
+
+
+def test_an_index_that_another_process_keeps_is_busy(
+    index_file: Path, open_index: Open
+) -> None:
+    """After the timeout the error says so, and that the notes are untouched."""
+    with mock.patch.object(connection, "BUSY_TIMEOUT_MS", 20):
+        index = open_index()
+    other = sqlite3.connect(index_file)
+    other.execute("BEGIN IMMEDIATE")
+
+    with pytest.raises(IndexBusyError, match="untouched"):
+        put(index, "text")
+
+    other.close()
+    assert put(index, "text") == 1
+
+
+def test_reading_does_not_wait_for_a_writer(index_file: Path, open_index: Open) -> None:
+    """A search in the midst of a first index answers from what is there."""
+    index = open_index()
+    put(index, "# Kept\n")
+    other = sqlite3.connect(index_file)
+    other.execute("BEGIN IMMEDIATE")
+
+    assert found(index, "kept") == ["note.md"]
+
+    other.close()
+
+
+def test_one_snapshot_sees_one_state(open_index: Open) -> None:
+    """What a search found must still be there when it reads its text."""
+    writer, reader = open_index(), open_index()
+    put(writer, "# Kept\n")
+
+    with reader.snapshot():
+        ids = list(chunk_ids(reader).values())
+        put(writer, "# Other\n")
+        texts = reader.texts(ids)
+
+    assert [text for text, _ in texts.values()] == ["# Kept"]
+    assert found(reader, "kept") == []

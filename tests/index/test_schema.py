@@ -1,0 +1,96 @@
+"""The numbered steps of the schema, and who may open what."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from unittest import mock
+
+import apsw
+import pytest
+
+from hivemind_memory.errors import IndexTooNewError, IndexUnusableError
+from hivemind_memory.index.sqlite import connection, schema
+from hivemind_memory.index.sqlite.index import SqliteIndex
+
+from .conftest import Open, found, put
+
+
+def set_version(index_file: Path, version: int) -> None:
+    with apsw.Connection(str(index_file)) as raw:
+        raw.pragma("user_version", version)
+    raw.close()
+
+
+def test_a_newer_schema_is_refused_and_nothing_is_touched(
+    open_index: Open, index_file: Path
+) -> None:
+    """A newer program made it: this one would read it wrongly and write worse."""
+    put(open_index(), "# Kept\n")
+    set_version(index_file, schema.SCHEMA_VERSION + 1)
+    before = index_file.read_bytes()
+
+    with pytest.raises(IndexTooNewError) as refusal:
+        open_index()
+
+    assert "upgrade" in refusal.value.hint
+    assert index_file.read_bytes() == before
+
+
+def test_a_step_that_fails_leaves_the_file_as_it_was(
+    index_file: Path, open_index: Open
+) -> None:
+    """Killed in the middle of an upgrade, the next start does the whole step."""
+    put(open_index(), "# Kept\n")
+    half = ("CREATE TABLE extra(x); SELECT no_such_function();", True)
+
+    with (
+        mock.patch.object(schema, "_STEPS", (*schema._STEPS, half)),
+        mock.patch.object(schema, "SCHEMA_VERSION", schema.SCHEMA_VERSION + 1),
+        pytest.raises(IndexUnusableError),
+    ):
+        SqliteIndex(str(index_file), now=lambda: 0.0)
+
+    again = open_index()
+    tables = again.connection.execute("SELECT name FROM sqlite_schema")
+    assert "extra" not in {name for (name,) in tables}
+    assert found(again, "kept") == ["note.md"]
+
+
+@pytest.mark.parametrize("rereads", [True, False])
+def test_a_step_says_whether_notes_are_read_again(
+    open_index: Open, *, rereads: bool
+) -> None:
+    """Only what changes the derived rows is worth reading every note."""
+    put(open_index(), "# Kept\n")
+    step = ("CREATE TABLE extra(x)", rereads)
+
+    with (
+        mock.patch.object(schema, "_STEPS", (*schema._STEPS, step)),
+        mock.patch.object(schema, "SCHEMA_VERSION", schema.SCHEMA_VERSION + 1),
+    ):
+        upgraded = open_index()
+
+    assert bool(upgraded.files().unsettled) is rereads
+    assert (upgraded.digest_of(next(iter(upgraded.files().stamps))) == "") is rereads
+
+
+def test_an_older_sqlite_is_refused(index_file: Path) -> None:
+    """Its full-text index has defects that ours would inherit."""
+    with (
+        mock.patch.object(connection, "MINIMUM_SQLITE", 9_000_000),
+        pytest.raises(IndexUnusableError, match="older"),
+    ):
+        SqliteIndex(str(index_file), now=lambda: 0.0)
+
+
+def test_two_indexes_tell_each_other_apart(tmp_path: Path) -> None:
+    """One may take the place of the other, with the same numbers for other chunks."""
+    indexes = [
+        SqliteIndex(str(tmp_path / name), now=lambda: 0.0) for name in ("a.db", "b.db")
+    ]
+
+    made = [index.fact("made") for index in indexes]
+
+    assert made[0] != made[1]
+    for index in indexes:
+        index.close()
