@@ -17,10 +17,12 @@ if TYPE_CHECKING:
     )
 
 WORD_CANDIDATES = 25
-VECTOR_CANDIDATES = 80
-"""Candidates of each lane for ten hits. More change no judged answer: what the rough
-ranking of the words puts behind them does not come back among the first ten, while a
-chunk found by its vector alone may (docs/quality.md)."""
+"""Candidates for ten hits when the words are alone: what their rough ranking puts behind
+these does not come back among the first ten (docs/quality.md)."""
+
+FUSED_WORD_CANDIDATES = 40
+FUSED_VECTOR_CANDIDATES = 100
+"""Candidates of each lane when both speak: one may lift what the other puts low."""
 
 WANTED_FACTOR = 2
 """Candidates of each lane for every hit that is wanted, if that is more."""
@@ -52,8 +54,10 @@ def look_up(
     index: SqliteIndex, text: str, question: QuestionVector, *, wanted: int
 ) -> Lanes:
     """Return what the lanes of the index find for a question, for *wanted* hits."""
-    word_limit = max(WORD_CANDIDATES, WANTED_FACTOR * wanted)
-    vector_limit = max(VECTOR_CANDIDATES, WANTED_FACTOR * wanted)
+    is_alone = question.vector is None
+    word_limit = WORD_CANDIDATES if is_alone else FUSED_WORD_CANDIDATES
+    word_limit = max(word_limit, WANTED_FACTOR * wanted)
+    vector_limit = max(FUSED_VECTOR_CANDIDATES, WANTED_FACTOR * wanted)
     terms, ignored = question_terms(text)
     words = index.find_words(terms, limit=word_limit)
     if any(not term.chunks for term in words.asked):

@@ -22,7 +22,8 @@ def explain(chosen: Chosen) -> tuple[Part, ...]:
     parts = []
     if ranked.words is not None:
         chunk = score_of(min(ranked.words.chunk, ranked.fused.words))
-        found = f"{ranked.words.found} words of the question found"
+        noun = "word" if ranked.words.found == 1 else "words"
+        found = f"{ranked.words.found} {noun} of the question found"
         parts.append(Part(name="words", value=chunk, note=found))
         parts.append(
             Part(
