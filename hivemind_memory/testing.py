@@ -82,6 +82,9 @@ class FakeEmbedder:
         self.queries.append(text)
         return self._embed(text)
 
+    def close(self) -> None:
+        """Do nothing: it has nothing open."""
+
     def _embed(self, text: str) -> bytes:
         """Return one vector, or fail as a test wants it."""
         if self.failure is not None:

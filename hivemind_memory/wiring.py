@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from hivemind_memory.config.settings import Settings
+    from hivemind_memory.inject.injector import Injector
     from hivemind_memory.watch.loop import Watcher
 
 __all__ = [
@@ -32,6 +33,29 @@ __all__ = [
 ]
 
 HOME_VARIABLE = "HIVEMIND_HOME"
+
+# What a hook of git inherits (git rev-parse --local-env-vars); it names a repository
+# that need not be the one of the worktree.
+_GIT_OF_A_HOOK = frozenset(
+    {
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+        "GIT_COMMON_DIR",
+        "GIT_CONFIG",
+        "GIT_CONFIG_COUNT",
+        "GIT_CONFIG_PARAMETERS",
+        "GIT_DIR",
+        "GIT_GRAFT_FILE",
+        "GIT_IMPLICIT_WORK_TREE",
+        "GIT_INDEX_FILE",
+        "GIT_INTERNAL_SUPER_PREFIX",
+        "GIT_NO_REPLACE_OBJECTS",
+        "GIT_OBJECT_DIRECTORY",
+        "GIT_PREFIX",
+        "GIT_REPLACE_REF_BASE",
+        "GIT_SHALLOW_FILE",
+        "GIT_WORK_TREE",
+    }
+)
 
 
 def resolve_home(flag: str | None = None) -> str:
@@ -111,6 +135,26 @@ def open_watcher(memory: Memory) -> Watcher:
 def new_session() -> str:
     """Return a name for this process, by which the entries it writes can be found."""
     return os.urandom(4).hex()
+
+
+def open_injector(memory: Memory) -> Injector:
+    """Return what puts the memory's section into worktrees."""
+    from hivemind_memory.inject.injector import Injector
+
+    return Injector(memory, _git_environ(), lambda: _local_iso(time.time()))
+
+
+def _git_environ() -> dict[str, str]:
+    """Return the environment for git: its own repository, no question, in English."""
+    kept = {
+        name: text for name, text in os.environ.items() if name not in _GIT_OF_A_HOOK
+    }
+    return {
+        **kept,
+        "GIT_OPTIONAL_LOCKS": "0",  # asking must not disturb a git that is at work
+        "GIT_TERMINAL_PROMPT": "0",
+        "LC_ALL": "C",
+    }
 
 
 def _local_iso(moment_s: float) -> str:

@@ -1,5 +1,5 @@
 # ruff: noqa: INP001 - a script and not a package
-"""Writes what can be derived: docs/cli.md, docs/config.md, config.example.json.
+"""Writes what can be derived: the references in docs/, and config.example.json.
 
 ``--write`` writes the files, ``--check`` ends with 1 if one of them is not up to date.
 """
@@ -25,6 +25,12 @@ from hivemind_memory.cli.helping import (  # noqa: E402 - the path comes first
 from hivemind_memory.cli.spec import COMMANDS, GROUPS, PANELS, Command  # noqa: E402
 from hivemind_memory.config import Option, options  # noqa: E402
 from hivemind_memory.config.values import allowed_values  # noqa: E402
+from hivemind_memory.mcp_server.describing import described_tools  # noqa: E402
+from hivemind_memory.mcp_server.instructions import INSTRUCTIONS  # noqa: E402
+from hivemind_memory.mcp_server.shaping import (  # noqa: E402
+    LIMIT_CHARS,
+    SNIPPET_CHARS,
+)
 
 _MADE = "<!-- Made by scripts/generate_docs.py from the code; do not edit. -->"
 _CLI_INTRO = (
@@ -40,6 +46,20 @@ _CONFIG_INTRO = (
     " and `hm config unset` change the file, which only its owner can read. Keys that"
     " this version does not know are kept and named."
 )
+_TOOLS_INTRO = (
+    "`hm mcp` serves these over the Model Context Protocol, on standard input and"
+    " output or, with `--http`, over streamable HTTP on 127.0.0.1. Every result comes"
+    " as an object and as text that says the same, for some clients show the model"
+    " only the one and some only the other. A field that has nothing to say is left"
+    " out.\n\n"
+    f"A result holds at most {LIMIT_CHARS:,} characters of text from the notes, and a"
+    f" snippet {SNIPPET_CHARS:,}; what was cut is said in `go_on`, with the call that"
+    " brings the rest. Characters that are not seen or that steer a terminal are shown"
+    " escaped, as `\\u202e`. A call that fails says in one sentence what is wrong, what"
+    " to do, and what was or was not saved.\n\n"
+    "A `file` or `path` is relative, ends in `.md`, and has no `~`, `%`, backslash,"
+    " dot segment or dot folder. An argument that a tool does not take is refused."
+)
 
 
 def generated() -> dict[str, str]:
@@ -47,6 +67,7 @@ def generated() -> dict[str, str]:
     return {
         "docs/cli.md": cli_page(),
         "docs/config.md": config_page(),
+        "docs/mcp-tools.md": tools_page(),
         "config.example.json": example_config(),
     }
 
@@ -80,6 +101,19 @@ def config_page() -> str:
         _CONFIG_INTRO,
     ]
     parts += [_option_part(option) for option in options().values()]
+    return "\n\n".join(parts) + "\n"
+
+
+def tools_page() -> str:
+    """Return the reference of the tools that agents call."""
+    parts = ["# Tools for agents", _MADE, _TOOLS_INTRO]
+    for tool in described_tools():
+        parts.append(f"## {tool.name}\n\n{tool.description}")
+        parts.append(_table(("argument", "meaning"), tool.arguments, is_code=True))
+        parts.append(_table(("result", "meaning"), tool.results, is_code=True))
+        parts.append(f"Hints for the client: {tool.hints}.")
+    parts.append("## What the server says of itself")
+    parts.append(f"```text\n{INSTRUCTIONS.rstrip()}\n```")
     return "\n\n".join(parts) + "\n"
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.console import is_as_shown, player, steps_of
+from tests.support.console import is_as_shown, player, sample_of, steps_of
 from tests.support.tree import copy_project
 
 ROOT = Path(__file__).parents[1]
@@ -49,6 +49,34 @@ def test_the_first_screen_shows_what_really_happens() -> None:
             printed = person.play(step)
 
             assert is_as_shown(printed, step.shown), "\n".join([step.command, *printed])
+
+
+def test_the_sample_search_prints_what_is_shown() -> None:
+    """Noticed here at once; the next test also installs."""
+    step = sample_of(README)
+    assert step is not None
+    with player() as person:
+        printed = person.play(step)
+
+        assert is_as_shown(printed, step.shown), "\n".join(printed)
+
+
+def test_the_program_in_python_runs_as_it_stands(tmp_path: Path) -> None:
+    """It is what somebody pastes first."""
+    [program] = re.findall(r"^```python\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+
+    ran = subprocess.run(
+        [sys.executable, "-W", "error", "-c", program],
+        cwd=ROOT,
+        env={**clean_environment(tmp_path), "HIVEMIND_EMBEDDING_PROVIDER": "none"},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+
+    assert ran.stderr == ""
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d\.md 1 0\.\d+\n", ran.stdout)
 
 
 @pytest.mark.online

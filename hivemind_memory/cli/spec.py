@@ -124,9 +124,20 @@ _JSON = Flag(("--json",), "flag", "Print JSON, complete and for programs.")
 _FILE = Argument(
     "path", "Name of a note, such as global.md or projects/site.md.", completes="notes"
 )
+_WORKTREE = Argument(
+    "worktree",
+    "Folder of a git worktree, or any folder; this one if none is given.",
+    is_required=False,
+)
 _KEY = Argument("key", "Name of an option, such as min_score.", completes="options")
 
-PANELS = FIND, WRITE, KEEP, SET = ("Find", "Write", "Keep in order", "Set up")
+PANELS = FIND, WRITE, AGENTS, KEEP, SET = (
+    "Find",
+    "Write",
+    "Agents",
+    "Keep in order",
+    "Set up",
+)
 """Headings of the list of commands, in order."""
 
 COMMANDS: tuple[Command, ...] = (
@@ -258,6 +269,48 @@ COMMANDS: tuple[Command, ...] = (
                 completes="notes",
             ),
         ),
+    ),
+    Command(
+        "inject",
+        "injecting:inject",
+        "Put the memories that matter here into the file that an agent reads first.",
+        panel=AGENTS,
+        description=(
+            "The section stands between two marker lines; every other byte of the file"
+            " stays, and git sees no change: no status, diff or commit shows it. The"
+            " same memories write nothing. What was chosen, and why: hm why."
+        ),
+        arguments=(_WORKTREE,),
+        flags=(
+            Flag(
+                ("--agent",),
+                "text",
+                "Who will read it: claude (the default), codex, gemini, opencode,"
+                " cursor or another.",
+                metavar="NAME",
+            ),
+            Flag(("--dry-run",), "flag", "Print the section and write nothing."),
+            Flag(("--off",), "flag", "Never inject into this repository again."),
+            Flag(("--on",), "flag", "Inject into this repository again."),
+            _JSON,
+        ),
+        examples=("hm inject", "hm inject --agent codex ~/work/shop"),
+    ),
+    Command(
+        "eject",
+        "injecting:eject",
+        "Take the injected section away, and give git its settings back.",
+        panel=AGENTS,
+        arguments=(_WORKTREE,),
+        flags=(_JSON,),
+    ),
+    Command(
+        "why",
+        "injecting:why",
+        "Show what was last injected into a worktree, and what was left out and why.",
+        panel=AGENTS,
+        arguments=(_WORKTREE,),
+        flags=(_JSON,),
     ),
     Command(
         "sync",

@@ -209,6 +209,26 @@ class Settings:
         low=0,
         high=1,
     )
+    startup_inject_count: int = _option(
+        5,
+        "Memories beside those of global.md that hm inject puts in front of an agent"
+        " at most.",
+        low=0,
+        high=50,
+    )
+    inject_budget_tokens: int = _option(
+        1_500,
+        "Tokens that the injected section may cost, estimated; the agent pays them"
+        " with every request.",
+        low=300,
+        high=20_000,
+    )
+    inject_target: str = _option(
+        "CLAUDE.md",
+        "File of a worktree that hm inject writes to: CLAUDE.md, CLAUDE.local.md or"
+        " .claude/rules/ for Claude Code, while other agents get the file that they"
+        " read; any other file, such as AGENTS.md, counts for every agent.",
+    )
 
     # What was found on the way; these are no options.
     has_key_in_config: bool = False

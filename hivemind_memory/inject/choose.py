@@ -55,8 +55,10 @@ def choose(
         best = max(
             range(len(rivals)),
             # The earliest of equals: max() keeps the first.
-            key=lambda at: DIVERSITY * rivals[at].score / top
-            - (1 - DIVERSITY) * shelf.nearest(rivals[at]),
+            key=lambda at: (
+                DIVERSITY * rivals[at].score / top
+                - (1 - DIVERSITY) * shelf.nearest(rivals[at])
+            ),
         )
         quote = rivals.pop(best)
         if len(shelf.quotes) - taken >= count:

@@ -114,10 +114,9 @@ def find_repository(folder: str, environ: Mapping[str, str]) -> Repository | Non
     Raises:
         NotInjectedError: There is one, and it cannot or must not be used.
     """
-    words = ("rev-parse", "--is-inside-work-tree", "--absolute-git-dir")
-    words += ("--git-common-dir", "--show-toplevel")
+    wanted = ("--absolute-git-dir", "--git-common-dir", "--show-toplevel")
     try:
-        done = _git(folder, words, environ)
+        done = _git(folder, ("rev-parse", *wanted), environ)
     except FileNotFoundError:
         if _has_git_above(folder):
             message = "git is not installed, so a change could not be kept out of it"
@@ -129,7 +128,7 @@ def find_repository(folder: str, environ: Mapping[str, str]) -> Repository | Non
         hint = "Name the folder of a worktree."
         raise NotInjectedError(f"git says: {_complaint(done)}", hint=hint)
     lines = os.fsdecode(done.stdout).split("\n")
-    _, git_dir, common_dir, top = lines[:4]
+    git_dir, common_dir, top = lines[:3]
     return Repository(
         top=os.path.realpath(top),
         git_dir=os.path.realpath(git_dir),

@@ -65,13 +65,22 @@ class Settings:
         """Have git pass over a file that is not tracked."""
         self._add(_EXCLUDE, exclude_pattern(file))
 
-    def filter(self, file: str) -> None:
-        """Have git take the section out of what it reads from a file."""
+    def filter(self, file: str) -> bool:
+        """Have git take the section out of what it reads from a file.
+
+        Returns:
+            Whether that is new.
+        """
         run, ask = self._repository.run, self._repository.ask
         set_now = run("config", "--local", "--get", _OPTION).stdout
         if set_now != CLEAN.encode() + b"\n":
             ask("config", "--local", _OPTION, CLEAN)
-        self._add(_ATTRIBUTES, f"{attribute_pattern(file)} filter={FILTER}")
+        return self._add(_ATTRIBUTES, _attribute(file))
+
+    def unfilter(self, file: str) -> None:
+        """Undo ``filter`` for a file."""
+        lines = self._lines(_ATTRIBUTES)
+        self._write(_ATTRIBUTES, [one for one in lines if one != _attribute(file)])
 
     def files(self) -> list[str]:
         """Return the files that the settings name."""
@@ -87,11 +96,13 @@ class Settings:
             section = f"filter.{FILTER}"
             self._repository.ask("config", "--local", "--remove-section", section)
 
-    def _add(self, name: str, line: str) -> None:
-        """Put a line into one of git's files, once."""
+    def _add(self, name: str, line: str) -> bool:
+        """Put a line into one of git's files, once; return whether it is new."""
         lines = self._lines(name)
-        if line not in lines:
-            self._write(name, (*lines, line))
+        if line in lines:
+            return False
+        self._write(name, (*lines, line))
+        return True
 
     def _lines(self, name: str) -> list[str]:
         """Return our lines in one of git's files."""
@@ -146,6 +157,11 @@ def attribute_pattern(file: str) -> str:
         return pattern
     quoted = pattern.replace("\\", "\\\\").replace('"', '\\"').replace("\t", "\\t")
     return f'"{quoted}"'
+
+
+def _attribute(file: str) -> str:
+    """Return the line that names our filter for a file."""
+    return f"{attribute_pattern(file)} filter={FILTER}"
 
 
 def replace_small(path: str, data: bytes) -> None:

@@ -1,8 +1,8 @@
 """From what a worktree is to the questions that its section answers. No I/O.
 
 Each facet is a question of its own. One long question would hold the words of all of
-them, and then no memory would have more than a few of its words; a memory's score is the
-sum of what it is worth to each facet, so the parts explain it.
+them, and then no memory would have more than a few of its words; a memory's score is
+the sum of what it is worth to each facet, so the parts explain it.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from hivemind_memory.inject.outcomes import Facet
 
 PROJECT_WEIGHT = 1.0
 BRANCH_WEIGHT = 0.8
+FOLDER_WEIGHT = 0.4
 FILES_WEIGHT = 0.6
 COMMIT_WEIGHT = 0.4
 
@@ -90,7 +91,7 @@ def facets_of(state: WorktreeState) -> tuple[Facet, ...]:
     folder = state.folder.rstrip("/").rpartition("/")[2]
     facets = [Facet(name="project", text=_words(name), weight=PROJECT_WEIGHT)]
     if folder != name:
-        facets.append(Facet(name="folder", text=_words(folder), weight=BRANCH_WEIGHT))
+        facets.append(Facet(name="folder", text=_words(folder), weight=FOLDER_WEIGHT))
     if state.branch not in _COMMON_BRANCHES:
         branch = _words(state.branch)
         facets.append(Facet(name="branch", text=branch, weight=BRANCH_WEIGHT))

@@ -46,7 +46,9 @@ _JOINERS = "\u200c\u200d"  # emoji and Persian words need them
 _TAGS = range(0xE0100, 0xE01F0)  # variation selectors that nothing needs
 
 
-def render_body(quotes: Sequence[Quote], *, left_out: int, is_ours: bool = False) -> str:
+def render_body(
+    quotes: Sequence[Quote], *, left_out: int, is_ours: bool = False
+) -> str:
     r"""Return the lines between the marks, joined by ``"\n"``.
 
     Args:

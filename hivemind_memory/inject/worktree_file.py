@@ -23,6 +23,10 @@ _MOST_BYTES = 4 * 1024 * 1024
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
+class UnfitFileError(NotInjectedError):
+    """This file cannot hold a section; another one may."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorktreeFile:
     """A file as it was when it was read."""
@@ -52,23 +56,23 @@ def read_file(root: str, file: str, *, forbidden: tuple[str, ...] = ()) -> Workt
         forbidden: Folders, links resolved, in which nothing may be written.
 
     Raises:
-        NotInjectedError: It is no file of the worktree, or not a text.
+        UnfitFileError: It is no file of the worktree, or not a text.
     """
     named = os.path.join(root, *file.split("/"))
     if os.path.islink(named) and not os.path.exists(named):
-        raise NotInjectedError(f"{file} is a link that leads nowhere")
+        raise UnfitFileError(f"{file} is a link that leads nowhere")
     path = os.path.realpath(named)
     within = os.path.relpath(path, root).replace(os.sep, "/")
     parts = within.split("/")
     if parts[0] == ".." or os.path.isabs(within):
-        raise NotInjectedError(f"{file} is a link that leads out of the worktree")
+        raise UnfitFileError(f"{file} is a link that leads out of the worktree")
     is_gits = any(part.lower() == ".git" for part in parts) or any(
         os.path.commonpath([path, folder]) == folder
         for folder in forbidden
         if folder != root
     )
     if is_gits:
-        raise NotInjectedError(f"{file} leads into git's own folder")
+        raise UnfitFileError(f"{file} leads into git's own folder")
     try:
         fd = os.open(path, os_files.READ)
     except (FileNotFoundError, NotADirectoryError):
@@ -76,16 +80,16 @@ def read_file(root: str, file: str, *, forbidden: tuple[str, ...] = ()) -> Workt
             root=root, file=within, data=None, stamp=None, mode=os_files.PRIVATE_FILE
         )
     except OSError as error:
-        raise NotInjectedError(f"{file} cannot be read: {error.strerror}") from error
+        raise UnfitFileError(f"{file} cannot be read: {error.strerror}") from error
     try:
         status = os.fstat(fd)
         if not stat.S_ISREG(status.st_mode) or status.st_size > _MOST_BYTES:
-            raise NotInjectedError(f"{file} is not a text file of reasonable size")
+            raise UnfitFileError(f"{file} is not a text file of reasonable size")
         data = os_files.read_at(fd, 0, _MOST_BYTES + 1)
     finally:
         os.close(fd)
     if data.startswith(_UTF16):
-        raise NotInjectedError(f"{file} is in UTF-16, and a section in UTF-8")
+        raise UnfitFileError(f"{file} is in UTF-16, and a section in UTF-8")
     stamp = os_files.stamp_of(status)
     mode = stat.S_IMODE(status.st_mode)
     return WorktreeFile(root=root, file=within, data=data, stamp=stamp, mode=mode)

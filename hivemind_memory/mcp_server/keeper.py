@@ -12,8 +12,11 @@ import threading
 from collections.abc import Callable
 
 from hivemind_memory.errors import HivemindError
-from hivemind_memory.memory.core import Memory
-from hivemind_memory.watch.loop import Watcher
+
+TYPE_CHECKING = False  # the watcher is loaded when it begins, after the first answer
+if TYPE_CHECKING:
+    from hivemind_memory.memory.core import Memory
+    from hivemind_memory.watch.loop import Watcher
 
 logger = logging.getLogger(__name__)
 

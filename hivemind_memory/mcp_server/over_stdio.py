@@ -36,9 +36,12 @@ from hivemind_memory.mcp_server.streams import claimed_streams, read_lines, writ
 
 logger = logging.getLogger(__name__)
 
-GRACE_S = 1.5
+GRACE_S = 1.2
 """So long after the client has left its last requests may still be answered: somebody
-may have piped them in. With what closing takes it is less than 3 s."""
+may have piped them in. With all that follows it is less than 3 s."""
+
+LAST_S = 0.4
+"""So long the SDK may take to say that what is still open is not answered any more."""
 
 MOST_PENDING = 64
 """While more requests are open, the next line is read only after a second."""
@@ -77,6 +80,7 @@ class _Connection:
         """Serve."""
         self._left = anyio.Event()
         self._fewer = anyio.Event()
+        self._sent = anyio.Event()
         received: MemoryObjectSendStream[SessionMessage | Exception]
         to_serve: MemoryObjectReceiveStream[SessionMessage | Exception]
         answered: MemoryObjectSendStream[Any]
@@ -94,6 +98,10 @@ class _Connection:
             with anyio.move_on_after(GRACE_S):
                 while self._pending:
                     await self._fewer.wait()
+            received.close()
+            self._refused.close()
+            with anyio.move_on_after(LAST_S):
+                await self._sent.wait()
             group.cancel_scope.cancel()
 
     async def _heed_signals(self) -> None:
@@ -134,6 +142,7 @@ class _Connection:
             if self._on_first_answer is not None:
                 self._on_first_answer()
                 self._on_first_answer = None
+        self._sent.set()
 
     def _start_reading(self) -> None:
         """Read on a thread of its own: no signal or loop waits for a silent client."""

@@ -84,6 +84,8 @@ class Memory:
             if self._fresh is not None:
                 self._fresh.close()
                 self._fresh = None
+            if self._vectors is not None:
+                self._vectors.close()
             if self._open is not None:
                 self._open.index.close()
                 self._open = None
@@ -252,14 +254,17 @@ class Memory:
         """Return what there is, who leads, and what is missing."""
         from hivemind_memory.memory.reporting import status_of
 
-        with self._lock:
+        def report(opened: OpenIndex) -> MemoryStatus:
             return status_of(
                 self.places,
-                self._opened(),
+                opened,
                 self._syncer,
                 self._provider,
                 self._clocks.now(),
             )
+
+        with self._lock:
+            return self._answered(report)
 
     def diagnose(self) -> Diagnosis:
         """Look for what is wrong, and say what to do."""

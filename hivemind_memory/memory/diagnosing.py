@@ -158,12 +158,12 @@ def _notes(places: Places, now: Callable[[], float]) -> Finding:
     look = NotesFolder(places.notes).look()
     try:
         opened = open_index(places, now)
+        try:
+            known = IndexedFiles(stamps=opened.index.files().stamps)
+        finally:
+            opened.index.close()
     except HivemindError as error:
         return Finding(name="notes", is_ok=False, detail=str(error), hint=error.hint)
-    try:
-        known = IndexedFiles(stamps=opened.index.files().stamps)
-    finally:
-        opened.index.close()
     changes = difference(look.stamps, known)
     behind = len(changes.changed) + len(changes.gone)
     if look.skipped:

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     )
 
 WORD_CANDIDATES = 25
-"""Candidates for ten hits when the words are alone: what their rough ranking puts behind
-these does not come back among the first ten (docs/quality.md)."""
+"""Candidates for ten hits when the words are alone: what their rough ranking puts
+behind these does not come back among the first ten (docs/quality.md)."""
 
 FUSED_WORD_CANDIDATES = 40
 FUSED_VECTOR_CANDIDATES = 100

@@ -37,6 +37,12 @@ class VectorSide:
         self._embedders: dict[str, Embedder] = {}
         self._questions: dict[tuple[str, str], bytes] = {}
 
+    def close(self) -> None:
+        """Close the connections to providers; the next question makes new ones."""
+        for embedder in self._embedders.values():
+            embedder.close()
+        self._embedders.clear()
+
     def of_question(
         self, index: SqliteIndex, text: str, *, timeout_s: float
     ) -> QuestionVector:
@@ -98,9 +104,12 @@ class VectorSide:
             if tell is not None:
                 tell("embedding", done, total)
 
-        result = queue.drain(progress=report, should_stop=should_stop)
-        breaker.keep()
-        self._measure_scripts(index, embedder)
+        try:
+            result = queue.drain(progress=report, should_stop=should_stop)
+            breaker.keep()
+            self._measure_scripts(index, embedder)
+        finally:
+            embedder.close()
         return result
 
     def pending(self, index: SqliteIndex) -> int:
@@ -227,6 +236,10 @@ class _ScriptEar:
     def embed_query(self, text: str, *, timeout_s: float) -> bytes:
         """Embed a question."""
         return self._embedder.embed_query(text, timeout_s=timeout_s)
+
+    def close(self) -> None:
+        """Close the embedder."""
+        self._embedder.close()
 
 
 class _Breaker:

@@ -42,6 +42,10 @@ class Embedder(Protocol):
         """
         ...
 
+    def close(self) -> None:
+        """Let go of what it has open; it is not asked again."""
+        ...
+
 
 class VectorStore(Protocol):
     """Where vectors are kept, and which texts have none yet: the index.

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import apsw
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -210,7 +210,7 @@ def test_an_index_that_another_process_keeps_is_busy(
     """After the timeout the error says so, and that the notes are untouched."""
     with mock.patch.object(connection, "BUSY_TIMEOUT_MS", 20):
         index = open_index()
-    other = sqlite3.connect(index_file)
+    other = apsw.Connection(str(index_file))
     other.execute("BEGIN IMMEDIATE")
 
     with pytest.raises(IndexBusyError, match="untouched"):
@@ -224,7 +224,7 @@ def test_reading_does_not_wait_for_a_writer(index_file: Path, open_index: Open) 
     """A search in the midst of a first index answers from what is there."""
     index = open_index()
     put(index, "# Kept\n")
-    other = sqlite3.connect(index_file)
+    other = apsw.Connection(str(index_file))
     other.execute("BEGIN IMMEDIATE")
 
     assert found(index, "kept") == ["note.md"]

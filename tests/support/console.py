@@ -43,6 +43,10 @@ _DIFFERS = (
     (re.compile(r"\(\d+\.\d\d s\)|\(\d+ ms\)"), "(TOOK)"),
     (re.compile(r"\(\d+\.\d [kM]B\)"), "(SIZE)"),
 )
+_SAMPLE = re.compile(
+    r"(^```sh\n.*?\.venv/bin/(hm search .*?)\n```\n.*?^```text\n)(.*?)^```$",
+    re.MULTILINE | re.DOTALL,
+)
 _LOCAL = re.compile(r"127\.0\.0\.1:\d+")
 
 
@@ -164,8 +168,9 @@ def replayed(document: str) -> str:
     """Return a document with what its commands print now, where that is different."""
     lines = document.split("\n")
     changes = []
+    sample = sample_of(document)
     with player() as person:
-        for step in steps_of(document):
+        for step in [*steps_of(document), *([sample] if sample else [])]:
             printed = person.play(step)
             if not is_as_shown(printed, step.shown):
                 changes.append((step, printed))
@@ -173,6 +178,20 @@ def replayed(document: str) -> str:
         stop = step.first + len(step.shown)
         lines[step.first : stop] = [line for line in printed if printed != [""]]
     return "\n".join(lines)
+
+
+def sample_of(document: str) -> Step | None:
+    """Return the search over the notes of ``fixtures``, if a document shows one.
+
+    Its command is preceded by an installation that is not done here.
+    """
+    found = _SAMPLE.search(document)
+    if found is None:
+        return None
+    first = document.count("\n", 0, found.start(3))
+    # A copy, as young as a fresh clone: age counts.
+    command = f"cp -r {shlex.quote(str(ROOT / 'fixtures'))} . && {found[2]}"
+    return Step(command, tuple(found[3].splitlines()), first)
 
 
 def _alike(line: str) -> str:

@@ -18,10 +18,18 @@ MAX_PROBLEMS = 3
 
 def check_index(index: SqliteIndex) -> Iterator[tuple[str, str]]:
     """Return (what was checked, what is wrong; empty when it is sound)."""
-    connection = index.connection
-    yield "index file", _said(connection, f"PRAGMA integrity_check({MAX_PROBLEMS})")
-    yield "index links", _links(connection)
-    yield "full-text index", postings_problem(connection)
+    for name, check in (
+        ("index file", _file_problem),
+        ("index links", _links_problem),
+        ("full-text index", postings_problem),
+    ):
+        try:
+            with translated_errors(index.path):
+                problem = check(index.connection)
+        except IndexUnusableError as error:
+            # Damage can stop a check half-way, and a busy process too; they differ.
+            problem = str(error)
+        yield name, problem
 
 
 def postings_problem(connection: apsw.Connection) -> str:
@@ -39,17 +47,14 @@ def postings_problem(connection: apsw.Connection) -> str:
     return ""
 
 
-def _said(connection: apsw.Connection, pragma: str) -> str:
-    """Return what a checking pragma complains of."""
-    try:
-        with translated_errors(""):
-            lines = [str(row[0]) for row in connection.execute(pragma)]
-    except IndexUnusableError as error:
-        return str(error)
+def _file_problem(connection: apsw.Connection) -> str:
+    """Return what SQLite complains of in the file."""
+    checked = connection.execute(f"PRAGMA integrity_check({MAX_PROBLEMS})")
+    lines = [str(row[0]) for row in checked]
     return "" if lines == ["ok"] else "; ".join(lines)
 
 
-def _links(connection: apsw.Connection) -> str:
+def _links_problem(connection: apsw.Connection) -> str:
     """Return rows that point at nothing, and counts that are wrong."""
     broken = list(connection.execute("PRAGMA foreign_key_check"))
     if broken:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 
 import apsw
 
@@ -66,9 +67,12 @@ class translated_errors:  # noqa: N801 - a context manager reads like a word
         traceback: TracebackType | None,
     ) -> None:
         """Translate what SQLite raised, if it raised."""
-        if not isinstance(error, apsw.Error):
-            return
-        raise _translated(error, self._path) from error
+        if isinstance(error, apsw.Error):
+            raise _translated(error, self._path) from error
+        if isinstance(error, TypeError | ValueError):
+            # A value of another kind than was written, or text that is none: SQLite has
+            # no checksums and hands out what it finds.
+            raise _damaged(self._path) from error
 
 
 def open_connection(path: str, *, read_only: bool = False) -> apsw.Connection:
@@ -131,10 +135,15 @@ class read_transaction:  # noqa: N801 - a context manager reads like a word
         """Begin; the state is that of the first read."""
         self._connection.execute("BEGIN")
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         """Let go of the state."""
-        if self._connection.in_transaction:
-            self._connection.execute("COMMIT")
+        if kind is None:
+            with translated_errors(self._connection.filename):
+                self._connection.execute("COMMIT")
+        elif self._connection.in_transaction:
+            # What is damaged may not even be let go of; the error on its way counts.
+            with suppress(apsw.Error):
+                self._connection.execute("ROLLBACK")
 
 
 class write_transaction:  # noqa: N801 - a context manager reads like a word
@@ -202,6 +211,14 @@ def _library_number() -> int:
     return major * 1_000_000 + minor * 1_000 + patch
 
 
+def _damaged(path: str) -> IndexDamagedError:
+    """Return the error for a file that is not sound."""
+    return IndexDamagedError(
+        f"the index {path} is damaged; the notes are untouched",
+        hint="run `hm rebuild`: it makes the index again from the notes",
+    )
+
+
 def _translated(error: apsw.Error, path: str) -> IndexUnusableError:
     """Return our error for one of SQLite's."""
     if isinstance(error, apsw.BusyError | apsw.LockedError):
@@ -209,11 +226,9 @@ def _translated(error: apsw.Error, path: str) -> IndexUnusableError:
             "another process kept the index locked for 10 s; the notes are untouched",
             hint="try again; `hm status` names the process that leads",
         )
-    if isinstance(error, apsw.CorruptError | apsw.NotADBError):
-        return IndexDamagedError(
-            f"the index {path} is damaged; the notes are untouched",
-            hint="run `hm rebuild`: it makes the index again from the notes",
-        )
+    # Our statements fit our tables; where they do not, the schema itself is damaged.
+    if isinstance(error, apsw.CorruptError | apsw.NotADBError | apsw.SQLError):
+        return _damaged(path)
     if isinstance(error, apsw.FullError):
         return IndexUnusableError(
             "the disk is full: the index was not changed", hint="free some space"

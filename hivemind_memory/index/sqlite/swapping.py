@@ -9,6 +9,7 @@ import apsw
 from hivemind_memory.errors import IndexDamagedError
 from hivemind_memory.index.sqlite.connection import (
     make_file,
+    one_number,
     open_connection,
     translated_errors,
     write_transaction,
@@ -18,6 +19,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hivemind_memory.index.sqlite.index import SqliteIndex
 
+_HAS_TABLES = """
+SELECT count(*) FROM old.sqlite_schema
+WHERE name IN ('spaces', 'embedding_cache', 'meta')
+"""
 _COPY = (
     """
     INSERT INTO spaces(fingerprint, dimensions)
@@ -53,6 +58,8 @@ def copy_paid_for(old_path: str, new: SqliteIndex) -> None:
         with translated_errors(old_path):
             connection.execute("ATTACH ? AS old", (old_path,))
             try:
+                if one_number(connection, _HAS_TABLES) < 3:
+                    return  # made a moment ago, or emptied by somebody
                 with write_transaction(connection):
                     for sql in _COPY:
                         connection.execute(sql)

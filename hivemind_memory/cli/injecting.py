@@ -1,0 +1,169 @@
+"""The commands for worktrees: inject, eject, why."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict
+
+from hivemind_memory import wiring
+from hivemind_memory.cli import render
+from hivemind_memory.cli.as_json import print_json
+from hivemind_memory.cli.escape import for_pipe, on_one_line
+from hivemind_memory.cli.streams import write_data, write_talk
+from hivemind_memory.errors import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from hivemind_memory.cli.parse import Request
+    from hivemind_memory.inject.outcomes import Ejection, Injection
+
+_WHYS = {
+    "budget": "no room in the budget",
+    "count": "beyond startup_inject_count",
+    "copy": "says the same as another",
+    "overlap": "its lines are quoted already",
+    "external": "from outside, never injected by itself",
+}
+
+
+def inject(request: Request) -> int:
+    """Inject into a worktree, or switch that off or on."""
+    from hivemind_memory.inject.ledger import record_of
+
+    values = request.values
+    if values["off"] and values["on"]:
+        raise UsageError("--off and --on exclude each other.")
+    worktree = values["worktree"] or os.curdir
+    with wiring.open_memory(memory_dir=request.memory_dir) as memory:
+        injector = wiring.open_injector(memory)
+        if values["off"] or values["on"]:
+            ejection = injector.switch(worktree, is_on=values["on"])
+            return _show_switch(ejection, as_json=values["json"])
+        done = injector.inject(
+            worktree, agent=values["agent"] or "", is_dry_run=values["dry_run"]
+        )
+    if values["json"]:
+        record = record_of(done, "")
+        del record["at"]
+        print_json({**record, "section": done.planned.body})
+        return 0
+    if done.outcome == "planned":
+        write_data(for_pipe(done.planned.body) + "\n" if done.planned.body else "")
+    else:
+        write_data(f"{_sentence(done)}\n")
+    _talk(_notices(done))
+    return 0
+
+
+def eject(request: Request) -> int:
+    """Take the section away."""
+    with wiring.open_memory(memory_dir=request.memory_dir) as memory:
+        injector = wiring.open_injector(memory)
+        done = injector.eject(request.values["worktree"] or os.curdir)
+    if request.values["json"]:
+        print_json(asdict(done))
+    else:
+        _show_ejection(done)
+    return 0
+
+
+def why(request: Request) -> int:
+    """Show the newest record of the ledger."""
+    worktree = request.values["worktree"] or os.curdir
+    with wiring.open_memory(memory_dir=request.memory_dir) as memory:
+        record = wiring.open_injector(memory).why(worktree)
+    if request.values["json"]:
+        print_json(record)
+    elif record is None:
+        write_data("Nothing was injected here yet.\n")
+    else:
+        lines = _record_lines(record)
+        write_data("".join(f"{on_one_line(line)}\n" for line in lines))
+    return 0
+
+
+def _show_switch(ejection: Ejection | None, *, as_json: bool) -> int:
+    """Say that a repository is switched."""
+    is_on = ejection is None
+    if as_json:
+        print_json({"is_on": is_on, **(asdict(ejection) if ejection else {})})
+    elif ejection is None:
+        write_data("On: hm inject writes into this repository again.\n")
+    else:
+        write_data("Off: hm inject writes nothing into this repository.\n")
+        _show_ejection(ejection)
+    return 0
+
+
+def _show_ejection(done: Ejection) -> None:
+    """Say what was taken away."""
+    for file in done.files:
+        write_data(f"{on_one_line(file)}: section removed\n")
+    if not done.files:
+        write_data("There was no section.\n")
+    notices = list(done.warnings)
+    if not done.is_git_restored:
+        notices.append("git keeps our settings: another worktree has a section")
+    _talk(notices)
+
+
+def _sentence(done: Injection) -> str:
+    """Return what an injection did."""
+    if done.outcome == "off":
+        return "off for this repository: `hm inject --on` switches it on"
+    if done.outcome in ("nothing", "removed"):
+        what = "section removed" if done.file else "nothing to inject"
+        place = f"{on_one_line(done.file)}: " if done.file else ""
+        return f"{place}{what}: {done.planned.why_empty}"
+    quotes = done.planned.choice.quotes
+    count = render.count_text(len(quotes), "memory", "memories")
+    what = "unchanged, " if done.outcome == "unchanged" else ""
+    tokens = f"about {done.planned.tokens} tokens"
+    return f"{on_one_line(done.file)}: {what}{count}, {tokens}"
+
+
+def _notices(done: Injection) -> Iterable[str]:
+    """Return what a person should know beside it."""
+    if done.outcome == "planned":
+        yield f"for {done.file}: {done.planned.why_empty or _sentence(done)}"
+    hidden = [one for one in done.planned.choice.left_out if one.why != "overlap"]
+    if hidden:
+        count = render.count_text(len(hidden), "memory", "memories")
+        yield f"{count} left out: `hm why` says which and why"
+    yield from done.warnings
+    yield from done.planned.warnings
+
+
+def _record_lines(record: dict[str, Any]) -> Iterable[str]:
+    """Return a record of the ledger, one fact a line."""
+    yield f"{record['at']}  {record['file'] or '-'}  {record['outcome']}"
+    if record["seen_at"]:
+        yield f"looked at again {record['seen_at']}: unchanged"
+    if record["why_empty"]:
+        yield record["why_empty"]
+    yield f"about {record['tokens']} of {record['budget_tokens']} tokens"
+    for facet in record["facets"]:
+        yield f"asked: {facet['name']} (x {facet['weight']:g}): {facet['text']}"
+    for memory in record["memories"]:
+        yield f"injected: {_memory_line(memory)}"
+    for memory in record["left_out"]:
+        reason = _WHYS.get(memory["why"], memory["why"])
+        yield f"left out: {_memory_line(memory)}: {reason}"
+    for warning in record["warnings"]:
+        yield f"warning: {warning}"
+
+
+def _memory_line(memory: dict[str, Any]) -> str:
+    """Return a memory with its score and the parts of it."""
+    parts = " + ".join(f"{one['facet']} {one['value']:.3f}" for one in memory["parts"])
+    place = f"{memory['path']}:{memory['start_line']}-{memory['end_line']}"
+    return f"{place}  {memory['score']:.3f} = {parts}"
+
+
+def _talk(lines: Iterable[str]) -> None:
+    """Say lines to the person."""
+    for line in lines:
+        write_talk(f"{on_one_line(line)}\n")

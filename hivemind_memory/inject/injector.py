@@ -1,0 +1,267 @@
+"""Injects into a worktree, takes it back, and says why: what the doors call.
+
+One at a time in a repository, by a lock in the home folder; the memory is asked before
+the lock is taken. Whatever goes wrong is a ``NotInjectedError``: a launcher prints it
+and starts the agent all the same.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from dataclasses import replace
+from hashlib import sha256
+
+from hivemind_memory.errors import NotInjectedError, UsageError
+from hivemind_memory.inject import ledger
+from hivemind_memory.inject.git import SWITCH, find_repository, state_of
+from hivemind_memory.inject.gitclean import Settings
+from hivemind_memory.inject.outcomes import Ejection, Injection, Placed
+from hivemind_memory.inject.placing import open_file, place, take_away
+from hivemind_memory.inject.planning import body_of_plan, plan
+from hivemind_memory.inject.splice import find_section
+from hivemind_memory.inject.targets import KNOWN_FILES, Target, target_of
+from hivemind_memory.inject.worktree_file import UnfitFileError
+from hivemind_memory.notes.os_files import make_private_folder
+from hivemind_memory.notes.os_locks import KernelLock
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from typing import Any
+
+    from hivemind_memory.inject.git import Repository
+    from hivemind_memory.inject.outcomes import Planned
+    from hivemind_memory.memory import Memory
+
+_PATIENCE_S = 60.0
+"""Two hundred launches at once stand in one queue."""
+
+_CODEX_BYTES = 32 * 1024
+
+
+class Injector:
+    """Puts the memory's section into worktrees."""
+
+    def __init__(
+        self, memory: Memory, environ: Mapping[str, str], now_iso: Callable[[], str]
+    ) -> None:
+        self._memory = memory
+        self._environ = environ
+        """For git: without the variables of a surrounding hook."""
+        self._now_iso = now_iso
+
+    def inject(
+        self, worktree: str, *, agent: str = "", is_dry_run: bool = False
+    ) -> Injection:
+        """Write the section into the file that *agent* reads; nothing if it is there.
+
+        Raises:
+            NotInjectedError: Nothing was written, and why.
+            UsageError: There is no such folder, or the option names no file.
+        """
+        root, repository = self._root(worktree)
+        exists = lambda name: os.path.lexists(os.path.join(root, *name.split("/")))  # noqa: E731
+        target = target_of(agent, self._memory.settings.inject_target, exists)
+        done = Injection(worktree=root, agent=agent, outcome="off", file=target.file)
+        if repository is not None and not repository.switch():
+            return done
+        planned = plan(self._memory, state_of(root, repository))
+        done = replace(done, planned=planned)
+        if is_dry_run:
+            return replace(done, outcome="planned")
+        with self._lock(root, repository):
+            if planned.body:
+                done = _placed(done, _place(root, target, repository, planned))
+            else:
+                done = _emptied(done, root, target, repository)
+        self._note(done)
+        return done
+
+    def eject(self, worktree: str) -> Ejection:
+        """Give every file its own bytes back, and git its settings.
+
+        The settings stay while another worktree of the repository has a section.
+
+        Raises:
+            NotInjectedError: There is something that cannot be used.
+            UsageError: There is no such folder.
+        """
+        root, repository = self._root(worktree)
+        files, warnings = [], []
+        with self._lock(root, repository):
+            for file in self._files(repository):
+                try:
+                    placed = take_away(root, file, repository)
+                except NotInjectedError as error:
+                    warnings.append(f"{file} was left as it is: {error}")
+                    continue
+                if placed is not None:
+                    files.append(placed.file)
+                    warnings += placed.warnings
+            is_restored = self._restore(repository)
+        return Ejection(
+            worktree=root,
+            files=tuple(files),
+            is_git_restored=is_restored,
+            warnings=tuple(warnings),
+        )
+
+    def switch(self, worktree: str, *, is_on: bool) -> Ejection | None:
+        """Switch injection off or on for a repository; off takes the section away.
+
+        Raises:
+            NotInjectedError: The folder is in no git repository.
+        """
+        root, repository = self._root(worktree)
+        if repository is None:
+            message = f"{root} is in no git repository, so there is nothing to switch"
+            raise NotInjectedError(message, hint="Just do not inject there.")
+        with self._lock(root, repository):
+            if is_on:
+                repository.run("config", "--local", "--unset-all", SWITCH)
+                return None
+            repository.ask("config", "--local", SWITCH, "false")
+        return self.eject(root)
+
+    def why(self, worktree: str) -> dict[str, Any] | None:
+        """Return the ledger's newest record about a worktree, or None."""
+        root, _ = self._root(worktree)
+        return ledger.last_record(self._memory.places.home, root)
+
+    def _root(self, worktree: str) -> tuple[str, Repository | None]:
+        """Return the worktree that a folder belongs to, and its repository."""
+        folder = os.path.realpath(os.path.expanduser(worktree))
+        if not os.path.isdir(folder):
+            raise UsageError(f"{worktree} is no folder", hint="Name a worktree.")
+        repository = find_repository(folder, self._environ)
+        return (folder, None) if repository is None else (repository.top, repository)
+
+    @contextmanager
+    def _lock(self, root: str, repository: Repository | None) -> Iterator[None]:
+        """Be the only one who injects into a repository."""
+        subject = root if repository is None else repository.common_dir
+        digest = sha256(os.fsencode(subject)).hexdigest()[:16]
+        folder = os.path.join(self._memory.places.home, "locks")
+        lock = KernelLock(os.path.join(folder, f"inject-{digest}.lock"))
+        try:
+            make_private_folder(folder)
+            is_mine = lock.acquire(wait_s=_PATIENCE_S)
+        except OSError as error:
+            message = f"no lock could be had in {folder}: {error.strerror}"
+            raise NotInjectedError(message) from error
+        if not is_mine:
+            raise NotInjectedError("another hm inject is at work there and stays")
+        try:
+            yield
+        finally:
+            lock.release()
+
+    def _files(self, repository: Repository | None) -> list[str]:
+        """Return every file that may hold a section of ours."""
+        named = Settings(repository).files() if repository else []
+        own = target_of("", self._memory.settings.inject_target, lambda _: True).file
+        return list(dict.fromkeys((*KNOWN_FILES, own, *named)))
+
+    def _restore(self, repository: Repository | None) -> bool:
+        """Give git its settings back, unless a worktree needs them."""
+        if repository is None:
+            return True
+        for root in repository.worktrees():
+            for file in self._files(repository):
+                if _has_section(root, file, repository):
+                    return False
+        Settings(repository).remove()
+        return True
+
+    def _note(self, done: Injection) -> None:
+        """Write into the ledger; what cannot be written there stops nobody."""
+        record = ledger.record_of(done, self._now_iso())
+        home = self._memory.places.home
+        if done.outcome == "unchanged" and ledger.last_record(home, done.worktree):
+            record = {
+                key: record[key] for key in ("at", "worktree", "agent", "outcome")
+            }
+        try:
+            ledger.append(home, record)
+        except OSError:
+            return
+
+
+def _place(
+    root: str, target: Target, repository: Repository | None, planned: Planned
+) -> Placed:
+    """Write a section into the target, or into the file that is its second best."""
+
+    def body(is_ours: bool) -> str:  # noqa: FBT001 - it is called with nothing else
+        return body_of_plan(planned, is_ours=is_ours)
+
+    try:
+        placed = place(root, target.file, repository, body)
+    except NotInjectedError as error:
+        is_unfit = isinstance(error, UnfitFileError)
+        if not is_unfit or repository is None or not target.instead:
+            raise _explained(error, target.file) from error
+        placed = place(root, target.instead, repository, body)
+        warning = f"{error}: {target.instead} is used instead"
+        placed = replace(placed, warnings=(warning, *placed.warnings))
+    size = os.path.getsize(os.path.join(root, *placed.file.split("/")))
+    if placed.file == "AGENTS.md" and size > _CODEX_BYTES:
+        warning = f"{placed.file} has {size} bytes, of which Codex reads {_CODEX_BYTES}"
+        placed = replace(placed, warnings=(*placed.warnings, warning))
+    return _without_second(placed, root, target, repository)
+
+
+def _without_second(
+    placed: Placed, root: str, target: Target, repository: Repository | None
+) -> Placed:
+    """Take the section out of the other files that the same agent reads."""
+    for file in (target.file, *target.siblings):
+        try:
+            other = open_file(root, file, repository)
+            if other.file != placed.file:
+                take_away(root, file, repository)
+        except NotInjectedError as error:
+            if file != target.file:
+                warning = f"{file} was left as it is: {error}"
+                placed = replace(placed, warnings=(*placed.warnings, warning))
+    return placed
+
+
+def _emptied(
+    done: Injection, root: str, target: Target, repository: Repository | None
+) -> Injection:
+    """Take an old section away when there is nothing to inject any more."""
+    for file in (target.file, *target.siblings):
+        placed = take_away(root, file, repository)
+        if placed is not None:
+            return _placed(done, placed)
+    return replace(done, outcome="nothing", file="")
+
+
+def _placed(done: Injection, placed: Placed) -> Injection:
+    """Return an injection with what became of its file."""
+    return replace(
+        done,
+        outcome=placed.outcome,
+        file=placed.file,
+        is_ours=placed.is_ours,
+        warnings=placed.warnings,
+    )
+
+
+def _has_section(root: str, file: str, repository: Repository) -> bool:
+    """Whether a file holds marks of ours, sound or damaged."""
+    try:
+        data = open_file(os.path.realpath(root), file, repository).data
+        return data is not None and find_section(data) is not None
+    except NotInjectedError:
+        return os.path.exists(os.path.join(root, *file.split("/")))
+
+
+def _explained(error: NotInjectedError, file: str) -> NotInjectedError:
+    """Return an error that names the file and the way out."""
+    text = str(error)
+    message = text if file in text else f"{file}: {text}"
+    hint = error.hint or "`hm config set inject_target` chooses another file."
+    return type(error)(f"Nothing was injected: {message}.", hint=hint)

@@ -1,0 +1,59 @@
+"""A home with a few notes, an injector over it, and git without anybody's settings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from hivemind_memory import open_memory
+from hivemind_memory.inject.injector import Injector
+from hivemind_memory.wiring import open_injector
+
+NOTES = {
+    "global.md": "# Global\n\n## Style\n\nTabs are four spaces.\n",
+    "shop.md": "# Shop\n\nThe shop deploys on Tuesdays only.\n\n\n"
+    "The shop's staging database runs on port 5433.\n",
+    "garden.md": "# Garden\n\nTomatoes want water in the evening.\n",
+}
+
+
+@pytest.fixture(autouse=True)
+def environ(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Git of nobody, and no wishes from the environment."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
+            patch.delenv(name, raising=False)
+        nothing = tmp_path_factory.getbasetemp() / "no-config"
+        nothing.touch()
+        patch.setenv("GIT_CONFIG_GLOBAL", str(nothing))
+        patch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+        for who in ("AUTHOR", "COMMITTER"):
+            patch.setenv(f"GIT_{who}_NAME", "Ann")
+            patch.setenv(f"GIT_{who}_EMAIL", "ann@example.com")
+            # Twins are made one after the other, and a commit's name holds its time.
+            patch.setenv(f"GIT_{who}_DATE", "2026-11-21T12:00:00+00:00")
+        patch.setenv("HIVEMIND_EMBEDDING_PROVIDER", "none")
+        yield
+
+
+@pytest.fixture(scope="session")
+def shared_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home that many tests may read from."""
+    return make_home(tmp_path_factory.mktemp("home"))
+
+
+@pytest.fixture
+def injector(shared_home: Path, environ: None) -> Iterator[Injector]:
+    """An injector over the shared home."""
+    with open_memory(home=str(shared_home)) as memory:
+        yield open_injector(memory)
+
+
+def make_home(home: Path) -> Path:
+    """Fill a home with notes."""
+    (home / "memory").mkdir(parents=True)
+    for name, text in NOTES.items():
+        (home / "memory" / name).write_text(text, encoding="utf-8")
+    return home

@@ -1,0 +1,225 @@
+"""Which memories are chosen, and for which file and which questions."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from hivemind_memory.errors import UsageError
+from hivemind_memory.inject.choose import choose
+from hivemind_memory.inject.outcomes import Choice, Quote
+from hivemind_memory.inject.query import (
+    WorktreeState,
+    facets_of,
+    normalise_origin,
+    project_identity,
+)
+from hivemind_memory.inject.targets import RULES_FILE, head_of, target_of
+
+TEXTS = (
+    "We deploy on Tuesdays only",
+    "The staging database listens on port 5433",
+    "Never force-push to main",
+    "Invoices are printed in German",
+    "The cache is warmed at six",
+    "Tests need a running broker",
+)
+
+
+def quote(number: int, *, score: float = 0.5, date: str = "", text: str = "") -> Quote:
+    return Quote(
+        path=f"note-{number}.md",
+        first_line=1,
+        last_line=2,
+        text=text or TEXTS[number % len(TEXTS)],
+        date=date,
+        score=score,
+    )
+
+
+def chosen(
+    preferences: list[Quote], others: list[Quote], *, count: int = 5, budget: int = 100
+) -> Choice:
+    return choose(
+        preferences, others, count=count, budget_tokens=budget, cost=lambda _: 10
+    )
+
+
+def paths(choice: Choice) -> list[str]:
+    return [one.path for one in choice.quotes]
+
+
+def reasons(choice: Choice) -> list[str]:
+    return [one.why for one in choice.left_out]
+
+
+def test_preferences_come_first_and_the_count_is_for_the_others() -> None:
+    """What holds for every project is not paid for with what matters here."""
+    choice = chosen([quote(0)], [quote(n, score=1 / n) for n in range(1, 5)], count=2)
+
+    assert paths(choice) == ["note-0.md", "note-1.md", "note-2.md"]
+    assert reasons(choice) == ["count", "count"]
+
+
+def test_preferences_leave_half_of_the_budget_to_the_others() -> None:
+    """A long global.md must not silence every project."""
+    preferences = [quote(n, text=f"preference {n}" * n) for n in range(9)]
+
+    choice = chosen(preferences, [quote(20)], budget=60)
+
+    assert paths(choice) == ["note-0.md", "note-1.md", "note-2.md", "note-20.md"]
+    assert reasons(choice) == ["budget"] * 6
+
+
+def test_what_does_not_fit_is_skipped_and_counted() -> None:
+    """A shorter memory after it may still fit."""
+    others = [quote(0, score=0.9), quote(1, score=0.5)]
+    costs = {"note-0.md": 50, "note-1.md": 10}
+
+    choice = choose(
+        [], others, count=5, budget_tokens=20, cost=lambda one: costs[one.path]
+    )
+
+    assert paths(choice) == ["note-1.md"]
+    assert reasons(choice) == ["budget"]
+
+
+def test_a_copy_takes_no_place() -> None:
+    """The same sentence twice costs twice and says nothing."""
+    copy = quote(9, score=0.8, text=TEXTS[0])
+
+    choice = chosen([], [quote(0, score=0.9), copy])
+
+    assert paths(choice) == ["note-0.md"]
+    assert reasons(choice) == ["copy"]
+
+
+def test_something_new_goes_before_more_of_the_same() -> None:
+    """Five memories of one matter are worth less than of five."""
+    more = quote(7, score=0.85, text="We deploy on Tuesdays and Thursdays only")
+
+    choice = chosen([], [quote(0, score=0.9), more, quote(1, score=0.8)])
+
+    assert paths(choice) == ["note-0.md", "note-1.md", "note-7.md"]
+
+
+def test_the_order_in_which_they_come_does_not_matter() -> None:
+    """Otherwise two launches would write two different sections."""
+    others = [quote(n, score=(n % 3) / 3, date=f"2026-11-0{n + 1}") for n in range(6)]
+    chance = random.Random(3)
+    expected = chosen([], others, count=3)
+
+    for _ in range(20):
+        chance.shuffle(others)
+        assert chosen([], others, count=3).quotes == expected.quotes
+
+
+def test_the_newest_of_equals_comes_first() -> None:
+    """What was decided last is what holds."""
+    old, new = quote(1, date="2025-01-01"), quote(2, date="2026-01-01")
+
+    assert paths(chosen([], [quote(0), old, new])) == [
+        "note-2.md",
+        "note-1.md",
+        "note-0.md",
+    ]
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "git@github.com:Acme/Shop.git",
+        "https://github.com/Acme/Shop",
+        "https://ann:secret@GitHub.com:443/Acme/Shop.git/",
+        "ssh://git@github.com:22/Acme/Shop.git",
+        "github.com:Acme/Shop",
+    ],
+)
+def test_every_way_to_write_a_remote_is_one_project(url: str) -> None:
+    """A clone by ssh and one by https share their memories."""
+    assert normalise_origin(url) == "github.com/Acme/Shop"
+
+
+def test_without_a_remote_the_git_folder_is_the_project() -> None:
+    """All worktrees of a repository share it."""
+    local = WorktreeState(folder="/trees/a", common_dir="/src/shop/.git")
+
+    assert project_identity(local) == "/src/shop/.git"
+    assert project_identity(WorktreeState(folder="/plain")) == "/plain"
+    assert normalise_origin("/srv/git/shop.git") == "/srv/git/shop"
+    assert normalise_origin("file:///srv/git/shop.git") == "/srv/git/shop"
+
+
+def test_the_questions_are_made_of_what_is_being_worked_on() -> None:
+    """Each by itself: a memory that answers one of them is worth showing."""
+    state = WorktreeState(
+        folder="/trees/fix-cart",
+        origin="git@github.com:acme/web-shop.git",
+        branch="ann/cart-rounding",
+        subjects=("fix(cart): round once", "Raise prices"),
+        changed=("src/cart_total.py", "docs/cart.md"),
+    )
+
+    told = {(facet.name, facet.text) for facet in facets_of(state)}
+
+    assert told == {
+        ("project", "web shop"),
+        ("folder", "fix cart"),
+        ("branch", "ann cart rounding"),
+        ("files", "cart total cart"),
+        ("commit", "round once"),
+        ("commit", "Raise prices"),
+    }
+
+
+def test_a_plain_folder_asks_for_its_name() -> None:
+    """There is nothing else to go by."""
+    assert [f.text for f in facets_of(WorktreeState(folder="/plain/garden"))] == [
+        "garden"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("agent", "setting", "there", "file"),
+    [
+        ("", "CLAUDE.md", (), "CLAUDE.md"),
+        ("claude", "CLAUDE.md", (), "CLAUDE.md"),
+        ("claude", "CLAUDE.local.md", (), "CLAUDE.local.md"),
+        ("claude", ".claude/rules/", (), RULES_FILE),
+        ("claude", ".claude/rules", (), RULES_FILE),
+        ("codex", "CLAUDE.md", (), "AGENTS.md"),
+        ("codex", "CLAUDE.local.md", (), "AGENTS.md"),
+        ("cursor", "CLAUDE.md", (), "AGENTS.md"),
+        ("opencode", "CLAUDE.md", (), "AGENTS.md"),
+        ("opencode", "CLAUDE.md", ("CLAUDE.md",), "CLAUDE.md"),
+        ("opencode", "CLAUDE.md", ("CLAUDE.md", "AGENTS.md"), "AGENTS.md"),
+        ("gemini", "CLAUDE.md", (), "GEMINI.md"),
+        ("somebody", "CLAUDE.md", (), "AGENTS.md"),
+        ("gemini", "docs/for-agents.md", (), "docs/for-agents.md"),
+        ("claude", "AGENTS.md", (), "AGENTS.md"),
+    ],
+)
+def test_each_agent_gets_the_file_that_it_reads(
+    agent: str, setting: str, there: tuple[str, ...], file: str
+) -> None:
+    """A section that nobody reads is only a change to somebody's file."""
+    assert target_of(agent, setting, lambda name: name in there).file == file
+
+
+@pytest.mark.parametrize(
+    "setting", ["../x.md", "/etc/x.md", "", ".git/x.md", "a//b", "C:/x.md", "a\nb", "."]
+)
+def test_a_target_outside_the_worktree_is_refused(setting: str) -> None:
+    """Also one inside of git's own folder."""
+    with pytest.raises(UsageError):
+        target_of("", setting, lambda _: False)
+
+
+def test_a_claude_file_that_we_make_does_not_hide_agents_md() -> None:
+    """Claude Code stops reading AGENTS.md where there is a CLAUDE.md."""
+    assert head_of("CLAUDE.md", lambda name: name == "AGENTS.md") == b"@AGENTS.md\n"
+    assert head_of("CLAUDE.md", lambda _: False) == b""
+    assert head_of(RULES_FILE, lambda _: True) == b""
+    # It was hidden before.
+    assert head_of("CLAUDE.local.md", lambda _: True) == b""

@@ -1,0 +1,107 @@
+"""The commands, as people and launchers call them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hivemind_memory.cli import entry
+from tests.inject.conftest import make_home
+from tests.inject.repos import make_repo, no_object_has_the_section, status, tracked
+
+ROOT = Path(__file__).parents[2]
+LAUNCHES = 20
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home that the commands use."""
+    folder = make_home(tmp_path / "home")
+    monkeypatch.setenv("HIVEMIND_HOME", str(folder))
+    return folder
+
+
+def test_inject_why_and_eject_tell_what_they_did(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In one line each, and for programs in full."""
+    worktree = make_repo(tmp_path / "shop")
+
+    def hm(*words: str) -> str:
+        assert entry.main([*words, str(worktree)]) == 0
+        return capsys.readouterr().out
+
+    assert hm("inject", "--dry-run").startswith("## Hivemind Memory")
+    assert hm("inject").startswith("CLAUDE.md: 3 memories, about ")
+    assert hm("inject").startswith("CLAUDE.md: unchanged, 3 memories, about ")
+    assert "injected: global.md:" in hm("why")
+    assert "= project " in hm("why")
+    assert json.loads(hm("why", "--json"))["outcome"] == "written"
+    told = json.loads(hm("inject", "--json"))
+    assert told["outcome"] == "unchanged"
+    assert told["section"].startswith("## Hivemind Memory")
+    assert hm("inject", "--off").startswith("Off: ")
+    assert hm("inject") == (
+        "off for this repository: `hm inject --on` switches it on\n"
+    )
+    assert hm("inject", "--on").startswith("On: ")
+    hm("inject")
+    assert hm("eject") == "CLAUDE.md: section removed\n"
+    assert hm("eject") == "There was no section.\n"
+
+
+def test_mistakes_are_one_sentence_with_a_hint(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A launcher shows it as it is."""
+    bare = tmp_path / "bare.git"
+    subprocess.run(["git", "init", "-q", "--bare", str(bare)], check=True)
+
+    assert entry.main(["inject", str(tmp_path / "missing")]) == 2
+    assert entry.main(["inject", str(bare)]) == 1
+    assert entry.main(["inject", "--off", str(tmp_path)]) == 1
+    assert entry.main(["inject", "--off", "--on"]) == 2
+    err = capsys.readouterr().err
+    assert err.count("error: ") == 4
+    assert "Traceback" not in err
+
+
+def test_why_before_the_first_injection_says_so(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Not an error: nothing is what happened."""
+    assert entry.main(["why", str(tmp_path)]) == 0
+    assert capsys.readouterr().out == "Nothing was injected here yet.\n"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", ["tracked", "absent"])
+def test_many_launches_at_once_leave_one_section(
+    how: str, home: Path, tmp_path: Path
+) -> None:
+    """A person starts a whole team of agents with one key."""
+    worktree = (
+        tracked(tmp_path)
+        if how == "tracked"
+        else make_repo(tmp_path / "repo", text=None)
+    )
+    command = [sys.executable, "-m", "hivemind_memory.cli", "inject", str(worktree)]
+
+    launches = [
+        subprocess.Popen(
+            command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        for _ in range(LAUNCHES)
+    ]
+    ended = [(launch.communicate(), launch.returncode) for launch in launches]
+
+    assert [code for _, code in ended] == [0] * LAUNCHES, ended
+    written = [out for (out, _), _ in ended if b"unchanged" not in out]
+    assert len(written) == 1
+    assert (worktree / "CLAUDE.md").read_bytes().count(b"hivemind:begin") == 1
+    assert status(worktree) == ""
+    assert no_object_has_the_section(worktree)

@@ -1,0 +1,109 @@
+"""Git sees nothing: every state of a CLAUDE.md times everything people do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hivemind_memory.inject.injector import Injector
+from tests.inject.repos import (
+    MARK,
+    OPERATIONS,
+    STATES,
+    git,
+    no_object_has_the_section,
+    status,
+)
+
+SETTINGS = ("config", "info/exclude", "info/attributes")
+
+
+def tree(worktree: Path) -> str:
+    """Everything that the newest commit holds."""
+    return git(worktree, "ls-tree", "-r", "HEAD")
+
+
+def common_dir(worktree: Path) -> Path:
+    return (worktree / git(worktree, "rev-parse", "--git-common-dir").strip()).resolve()
+
+
+def settings(worktree: Path) -> list[bytes]:
+    """The files of git's own that an injection may change."""
+    files = [common_dir(worktree) / name for name in SETTINGS]
+    return [file.read_bytes() if file.exists() else b"" for file in files]
+
+
+def contents(worktree: Path) -> dict[str, tuple[bytes, int, bool]]:
+    """Every file of a worktree: bytes, mode, whether it is a link."""
+    return {
+        str(path.relative_to(worktree)): (
+            path.read_bytes(),
+            path.stat().st_mode,
+            path.is_symlink(),
+        )
+        for path in worktree.rglob("*")
+        if path.is_file() and ".git" not in path.parts
+    }
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: one.__name__)
+@pytest.mark.parametrize("state", STATES, ids=lambda one: one.__name__)
+def test_git_does_the_same_with_and_without_a_section(
+    state: Callable[[Path], Path],
+    operation: Callable[[Path], str],
+    tmp_path: Path,
+    injector: Injector,
+) -> None:
+    """Status, outcome and commits are those of a twin that never was injected."""
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    worktree, twin = state(tmp_path / "a"), state(tmp_path / "b")
+
+    done = injector.inject(str(worktree))
+
+    assert MARK in (worktree / done.file).read_bytes()
+    assert status(worktree) == status(twin)
+    said, expected = operation(worktree), operation(twin)
+    assert said.replace("/a/", "/b/") == expected
+    assert status(worktree) == status(twin)
+    assert tree(worktree) == tree(twin)
+    injector.inject(str(worktree))
+    assert status(worktree) == status(twin)
+    assert no_object_has_the_section(worktree)
+
+
+@pytest.mark.parametrize("state", STATES, ids=lambda one: one.__name__)
+def test_ejecting_gives_every_byte_and_setting_back(
+    state: Callable[[Path], Path], tmp_path: Path, injector: Injector
+) -> None:
+    """Whoever tries this must be able to forget that they did."""
+    worktree = state(tmp_path)
+    before = contents(worktree), settings(worktree), status(worktree)
+
+    injector.inject(str(worktree))
+    injector.inject(str(worktree))
+    done = injector.eject(str(worktree))
+
+    assert (contents(worktree), settings(worktree), status(worktree)) == before
+    assert done.is_git_restored
+    assert done.warnings == ()
+
+
+@pytest.mark.parametrize("state", STATES, ids=lambda one: one.__name__)
+def test_the_same_memories_write_nothing(
+    state: Callable[[Path], Path], tmp_path: Path, injector: Injector
+) -> None:
+    """Not even the same bytes again: a tool that watches the file would wake."""
+    worktree = state(tmp_path)
+    file = worktree / injector.inject(str(worktree)).file
+    paths = [file, *(common_dir(worktree) / name for name in SETTINGS)]
+    stamps = [p.stat().st_mtime_ns for p in paths if p.exists()]
+    inodes = [p.stat().st_ino for p in paths if p.exists()]
+
+    again = injector.inject(str(worktree))
+
+    assert again.outcome == "unchanged"
+    assert [p.stat().st_mtime_ns for p in paths if p.exists()] == stamps
+    assert [p.stat().st_ino for p in paths if p.exists()] == inodes

@@ -1,0 +1,19 @@
+"""A bounded run of the hostile frames; the long one is `benchmarks/mcp_frames.py`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from benchmarks.mcp_frames import run_frames
+
+from .agents import COMMAND, environ
+
+
+def test_two_thousand_hostile_frames_are_survived_and_answered(home: Path) -> None:
+    """Promise 5.2: no death, no stray byte, nothing unanswered with a readable id."""
+    told = run_frames(COMMAND, environ(), frames=2000, seed=7)
+
+    assert told.is_alive
+    assert told.stray_lines == 0
+    assert told.unanswered == ()
+    assert told.answered > 1000

@@ -1,0 +1,228 @@
+"""`hm mcp --http`: the same tools for whoever knows the token, on this machine."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import signal
+import stat
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import anyio
+import httpx2
+import pytest
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+
+from hivemind_memory.errors import HivemindError
+from hivemind_memory.mcp_server.token_file import read_token
+
+from .agents import COMMAND, MODES, environ, text_of
+
+HELLO = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "http", "version": "1"},
+    },
+}
+
+
+@dataclass(frozen=True)
+class Served:
+    """A server that is there."""
+
+    process: subprocess.Popen[str]
+    url: str
+    token: str
+
+    @property
+    def port(self) -> int:
+        return int(self.url.rsplit(":", 1)[1].split("/")[0])
+
+    def post(self, body: bytes | None = None, **headers: str) -> tuple[int, str]:
+        """Send a request with headers (``_`` for ``-``); return status and body."""
+        sent = {
+            "Authorization": f"Bearer {self.token}",
+            "Content-Type": "application/json",
+            "Accept": "application/json, text/event-stream",
+            **{name.replace("_", "-"): value for name, value in headers.items()},
+        }
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        try:
+            data = json.dumps(HELLO).encode() if body is None else body
+            connection.putrequest("POST", "/mcp", skip_host="Host" in sent)
+            for name, value in sent.items():
+                if value:
+                    connection.putheader(name, value)
+            connection.putheader("Content-Length", str(len(data)))
+            connection.endheaders(data)
+            response = connection.getresponse()
+            return response.status, response.read().decode()
+        finally:
+            connection.close()
+
+
+@contextmanager
+def serving(home: Path, *words: str) -> Iterator[Served]:
+    """Run a server on a free port, from when it says where it is."""
+    with subprocess.Popen(
+        [*COMMAND, "--http", "--port", "0", *words],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environ(),
+    ) as process:
+        try:
+            assert process.stderr is not None
+            url = process.stderr.readline().split()[-1]
+            file = Path(process.stderr.readline().removeprefix("token in ").strip())
+            yield Served(process, url, file.read_text(encoding="utf-8").strip())
+        finally:
+            process.kill()
+
+
+@pytest.fixture
+def served(home: Path) -> Iterator[Served]:
+    """A server over HTTP."""
+    with serving(home) as one:
+        yield one
+
+
+def test_clients_of_every_version_are_served(served: Served, notes: Path) -> None:
+    """The same tools, with the same answers."""
+
+    async def run(mode: str) -> str:
+        headers = {"Authorization": f"Bearer {served.token}"}
+        async with httpx2.AsyncClient(headers=headers) as http_client:
+            transport = streamable_http_client(served.url, http_client=http_client)
+            async with Client(transport, mode=mode) as client:
+                await client.call_tool(
+                    "memory_write", {"content": "Bats hang.", "file": "bat.md"}
+                )
+                return text_of(
+                    await client.call_tool("memory_search", {"query": "bats"})
+                )
+
+    for mode in MODES:
+        assert "> Bats hang." in anyio.run(run, mode)
+    assert (notes / "bat.md").read_text(encoding="utf-8").count(" by=mcp ") == 3
+
+
+def test_only_the_token_opens(served: Served) -> None:
+    """Any program on this machine, of any user, can reach the port."""
+    assert served.post()[0] == 200
+    for header in (
+        "",
+        "Bearer",
+        "Bearer ",
+        "Bearer wrong",
+        f"Basic {served.token}",
+        f"Bearer {served.token}x",
+        f"Bearer {served.token[:-1]}",
+        "Bearer \u00e9",
+    ):
+        status, body = served.post(Authorization=header)
+        assert status == 401, header
+        assert served.token not in body
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Host": "evil.example"}, 421),
+        ({"Host": "127.0.0.1:1"}, 421),
+        ({"Origin": "http://evil.example"}, 403),
+        ({"Origin": "null"}, 403),
+    ],
+)
+def test_a_web_page_is_refused(
+    served: Served, headers: dict[str, str], status: int
+) -> None:
+    """DNS rebinding: a page that a browser shows must not speak to us."""
+    assert served.post(**headers)[0] == status
+
+
+def test_hostile_bodies_do_not_end_it(served: Served) -> None:
+    """Each gets an answer, and the next request is served as before."""
+    bodies = (
+        b"",
+        b"{",
+        b"[" * 100_000,
+        b"\xff\x00",
+        b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"\\ud800"}}',
+        b"x" * (33 * 1024 * 1024),
+    )
+    for body in bodies:
+        status, _ = served.post(body)
+        assert 400 <= status < 500
+
+    assert served.post()[0] == 200
+
+
+def test_it_leaves_when_it_is_told_to_and_printed_nothing(served: Served) -> None:
+    """Also with a client that listens."""
+    connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=20)
+    served.post()
+    connection.connect()
+
+    served.process.send_signal(signal.SIGTERM)
+
+    assert served.process.wait(3) == 0
+    assert served.process.stdout is not None
+    assert served.process.stdout.read() == ""
+    connection.close()
+
+
+def test_a_port_that_is_taken_is_said(served: Served, home: Path) -> None:
+    """Instead of a traceback."""
+    done = subprocess.run(
+        [*COMMAND, "--http", "--port", str(served.port)],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        env=environ(),
+        check=False,
+        text=True,
+        timeout=30,
+    )
+
+    assert done.returncode == 1
+    assert f"error: Port {served.port} cannot be had" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_token_is_made_once_and_for_its_owner_alone(tmp_path: Path) -> None:
+    """Promise 6.1, under any umask; a client keeps what it was once given."""
+    file = tmp_path / "new" / "token"
+
+    first = read_token(str(file), lambda: "0123456789abcdef")
+    file.chmod(0o644)
+    second = read_token(str(file), lambda: "another-token-now")
+
+    assert first == second == "0123456789abcdef"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
+    assert [one.name for one in file.parent.iterdir()] == ["token"]
+
+
+@pytest.mark.parametrize("held", [b"", b"short\n", b"\xff" * 40, b"with\ttab" * 9])
+def test_a_file_without_a_token_is_refused(tmp_path: Path, held: bytes) -> None:
+    """An empty token would open to everybody."""
+    file = tmp_path / "token"
+    file.write_bytes(held)
+
+    with pytest.raises(HivemindError):
+        read_token(str(file), _never)
+
+
+def _never() -> Any:
+    pytest.fail("a token that is there was replaced")

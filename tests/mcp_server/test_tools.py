@@ -1,0 +1,273 @@
+"""The four tools, as clients of every version of the protocol meet them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client
+from mcp.types import Tool
+
+from hivemind_memory.errors import ConfigError
+from hivemind_memory.mcp_server.instructions import INSTRUCTIONS
+from hivemind_memory.mcp_server.keeper import Keeper
+from hivemind_memory.mcp_server.server import MemoryServer, make_server
+
+from .agents import MODES, call, found, refused, text_of
+
+HOSTILE_PATHS = (
+    "../secret.md",
+    "/etc/passwd.md",
+    "~/x.md",
+    "a\\b.md",
+    "%2e%2e/x.md",
+    ".index/x.md",
+    "a/./b.md",
+    "a//b.md",
+    "x.txt",
+    "a\x00.md",
+    "a\nb.md",
+    "",
+    "..",
+    "x.md/",
+    "con.md",
+    "a" * 5000 + ".md",
+)
+
+
+def tools_of(server: MemoryServer, mode: str = "auto") -> dict[str, Tool]:
+    async def run() -> list[Tool]:
+        async with Client(server, mode=mode) as client:
+            return (await client.list_tools()).tools
+
+    return {tool.name: tool for tool in anyio.run(run)}
+
+
+def leaves(value: Any) -> list[str]:
+    """Every number and line of text in a result."""
+    if isinstance(value, dict):
+        return [leaf for one in value.values() for leaf in leaves(one)]
+    if isinstance(value, list):
+        return [leaf for one in value for leaf in leaves(one)]
+    if isinstance(value, bool):
+        return []
+    return [line for line in str(value).split("\n") if line]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_tools_take_what_the_seed_says(server: MemoryServer, mode: str) -> None:
+    """Names, arguments and defaults are a promise to clients that exist."""
+    tools = tools_of(server, mode)
+
+    taken = {
+        name: {key: one.get("default") for key, one in _properties(tool).items()}
+        for name, tool in tools.items()
+    }
+    assert taken == {
+        "memory_search": {"query": None, "max_results": 10, "min_score": 0.3},
+        "memory_write": {"content": None, "file": ""},
+        "memory_get": {"path": None, "from": 1, "lines": 0},
+        "memory_list": {"after": ""},
+    }
+    required = {name: tool.input_schema.get("required") for name, tool in tools.items()}
+    assert required == {
+        "memory_search": ["query"],
+        "memory_write": ["content"],
+        "memory_get": ["path"],
+        "memory_list": None,
+    }
+
+
+def _properties(tool: Tool) -> dict[str, dict[str, Any]]:
+    properties: dict[str, dict[str, Any]] = tool.input_schema["properties"]
+    return properties
+
+
+def test_tools_say_what_they_do_and_when_to_call_them(server: MemoryServer) -> None:
+    """A model chooses by these words, and a client asks less of what only reads."""
+    for name, tool in tools_of(server).items():
+        hints = tool.annotations
+        assert hints is not None
+        assert hints.read_only_hint == (name != "memory_write")
+        assert hints.idempotent_hint == (name != "memory_write")
+        assert hints.destructive_hint is False
+        assert "Call it" in (tool.description or "")
+        assert tool.output_schema is not None
+        assert '"title"' not in json.dumps([tool.input_schema, tool.output_schema])
+        always = (tool.meta or {}).get("anthropic/alwaysLoad", False)
+        assert always == (name in {"memory_search", "memory_write"})
+
+
+def test_the_instructions_fit_and_begin_with_what_matters() -> None:
+    """Claude Code cuts at 4,096 characters, others show the beginning."""
+    assert len(INSTRUCTIONS) < 4000
+    assert "memory_search" in INSTRUCTIONS[:200]
+    assert "memory_write" in INSTRUCTIONS[:250]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_what_is_written_is_found_and_read(
+    server: MemoryServer, notes: Path, mode: str
+) -> None:
+    """The round trip for which all this exists."""
+    written = found(
+        call(server, "memory_write", mode, content="Eels swim at dawn.", file="eel.md")
+    )
+    search = found(call(server, "memory_search", mode, query="when do eels swim"))
+    got = found(
+        call(
+            server,
+            "memory_get",
+            mode,
+            path="eel.md",
+            **{"from": written["end_line"], "lines": 1},
+        )
+    )
+    listed = found(call(server, "memory_list", mode))
+
+    assert (written["path"], written["is_indexed"]) == ("eel.md", True)
+    assert search["hits"][0]["snippet"] == "Eels swim at dawn."
+    assert search["report"]["mode"] == "keyword"
+    assert search["report"]["is_fresh"] is True
+    assert got["text"] == "Eels swim at dawn."
+    assert got["start_line"] == got["end_line"] == written["end_line"]
+    assert [one["path"] for one in listed["files"]] == sorted(
+        ["deploy.md", "eel.md", "odd.md", "projects/site.md"]
+    )
+    comment = (notes / "eel.md").read_text(encoding="utf-8").split("\n")[0]
+    assert "session=5e551017 source=agent" in comment
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("memory_search", {"query": "deploy rollback staging"}),
+        ("memory_search", {"query": "zebra"}),
+        ("memory_get", {"path": "deploy.md"}),
+        ("memory_list", {}),
+        ("memory_write", {"content": "one\ntwo"}),
+    ],
+)
+def test_object_and_text_say_the_same(
+    server: MemoryServer, tool: str, arguments: dict[str, str]
+) -> None:
+    """Claude Code and Codex show the object alone, Gemini and OpenCode the text."""
+    result = call(server, tool, **arguments)
+
+    text = text_of(result)
+    for leaf in leaves(found(result)):
+        assert leaf in text.replace(",", "") or leaf in text
+    assert len(text) < 400 + 1.3 * len(json.dumps(found(result), ensure_ascii=False))
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("path", HOSTILE_PATHS)
+def test_a_hostile_path_is_refused_in_one_sentence(
+    server: MemoryServer, home: Path, path: str, mode: str
+) -> None:
+    """Promise 5.4; and what was not saved is said."""
+    before = sorted(str(one) for one in home.rglob("*.md"))
+
+    reading = refused(call(server, "memory_get", mode, path=path))
+    if path:  # none at all names the note of today
+        writing = refused(call(server, "memory_write", mode, content="x", file=path))
+        assert "othing was saved" in writing
+
+    assert "cannot be a note" in reading
+    assert sorted(str(one) for one in home.rglob("*.md")) == before
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "said"),
+    [
+        ("memory_search", {}, "query: field required"),
+        ("memory_search", {"query": 3}, "query: input should be a valid string"),
+        ("memory_search", {"query": "x", "max_result": 3}, "no argument max_result"),
+        ("memory_search", {"query": "x", "max_results": 0}, "max_results"),
+        ("memory_search", {"query": "x", "max_results": 10**30}, "max_results"),
+        ("memory_search", {"query": "x", "min_score": "NaN"}, "min_score"),
+        ("memory_search", {"query": "x", "min_score": 2}, "min_score"),
+        ("memory_write", {"content": " "}, "othing was saved"),
+        ("memory_write", {"content": ["x"]}, "Nothing was saved"),
+        ("memory_write", {"content": "x", "scope": "repo"}, "Nothing was saved"),
+        ("memory_write", {"content": "x" * 1_000_001}, "Nothing was saved"),
+        ("memory_get", {"path": "missing.md"}, "memory_list names all notes"),
+        ("memory_get", {"path": "deploy.md", "from": 0}, "from"),
+        ("memory_get", {"path": "deploy.md", "from_": 1}, "no argument from_"),
+        ("memory_list", {"x": "y"}, "no argument x"),
+        ("memory_forget", {}, "Unknown tool"),
+    ],
+)
+def test_a_wrong_call_is_refused_in_one_sentence(
+    server: MemoryServer, tool: str, arguments: dict[str, Any], said: str
+) -> None:
+    """The model corrects itself by it, and knows what came of the call."""
+    assert said in refused(call(server, tool, **arguments))
+
+
+def test_an_error_that_nobody_foresaw_is_a_sentence_too(
+    server: MemoryServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The SDK would withhold it; a writer must hear that the outcome is not known."""
+
+    def fail(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("secret text of a note")
+
+    monkeypatch.setattr("hivemind_memory.memory.core.Memory.write", fail)
+    said = refused(call(server, "memory_write", content="x"))
+
+    assert "may be saved or not" in said
+    assert "secret" not in said
+
+
+def test_a_broken_configuration_is_told_when_a_tool_is_called() -> None:
+    """A server that does not start leaves the agent without a reason."""
+
+    def fail() -> Any:
+        raise ConfigError("config.json: min_score is 7", hint="Mend the file.")
+
+    server = make_server(Keeper(fail), "s")
+
+    for tool, arguments in (
+        ("memory_search", {"query": "x"}),
+        ("memory_write", {"content": "x"}),
+    ):
+        said = refused(call(server, tool, **arguments))
+        assert "min_score is 7" in said
+        assert "Mend the file." in said
+        assert ("Nothing was saved." in said) == (tool == "memory_write")
+
+
+def test_what_is_hidden_or_steers_is_shown_escaped(server: MemoryServer) -> None:
+    """Promise 5.3: a note must not hide from the person who reads what a model read."""
+    result = call(server, "memory_get", path="odd.md")
+
+    for text in (text_of(result), found(result)["text"]):
+        assert "Turned \\u202e around, \\x1b[31m red, and hidden\\u200b\\u2066." in text
+        assert "\r" not in text
+
+
+def test_an_echoed_argument_is_clean(server: MemoryServer) -> None:
+    """An error quotes what the caller sent, which somebody else may have written."""
+    said = refused(call(server, "memory\x1b]0;x\x07\u202e"))
+
+    assert said.isprintable()
+
+
+def test_a_memory_without_notes_answers(tmp_path: Path, home: Path) -> None:
+    """The first agent of a new machine must not meet an error."""
+    from hivemind_memory import wiring
+
+    empty = tmp_path / "empty"
+    server = make_server(Keeper(lambda: wiring.open_memory(home=str(empty))), "s")
+
+    search = found(call(server, "memory_search", query="anything"))
+    listed = found(call(server, "memory_list"))
+    written = call(server, "memory_write", content="The first.")
+
+    assert search["hits"] == listed["files"] == []
+    assert "no notes folder" in search["report"]["why_empty"]
+    assert not written.is_error

@@ -1,0 +1,35 @@
+"""A provider whose embedder is a test's own, and settings for the real ones."""
+
+from __future__ import annotations
+
+import re
+
+from hivemind_memory.embeddings.choose import Choice
+from hivemind_memory.embeddings.fingerprint import Space
+from hivemind_memory.testing import FakeEmbedder
+
+
+class FakeProvider:
+    """Chooses one embedder, without a network."""
+
+    is_off = False
+    batch_texts = 8
+
+    def __init__(self, embedder: FakeEmbedder, model: str = "fake") -> None:
+        self.embedder = embedder
+        self._space = Space(provider="ollama", base_url="http://localhost", model=model)
+        embedder._fingerprint = self._space.fingerprint
+
+    def choice(self) -> Choice:
+        return Choice("ollama", "a test chose it.")
+
+    def space(self) -> Space:
+        return self._space
+
+    def connect(self, space: Space, *, dims: int | None = None) -> FakeEmbedder:
+        return self.embedder
+
+
+def sent(texts: list[str]) -> list[str]:
+    """Return texts without what a model wants before them."""
+    return [re.sub(r"^(search_document|search_query): ", "", text) for text in texts]

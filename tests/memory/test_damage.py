@@ -1,0 +1,226 @@
+"""A damaged index: questions are answered all the same, a rebuild heals, notes stay."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hivemind_memory.memory.core import Memory
+
+from .house import House, ask, difference_from_fresh, paths
+
+NOTES = 30
+PAGE = 4096
+
+
+@pytest.fixture
+def house(house: House) -> House:
+    for number in range(NOTES):
+        body = "\n\n\n".join(f"part {n} of common text {number}" for n in range(20))
+        house.save(f"{number:02}.md", f"# Note {number}\n\n{body}\n")
+    with house.memory() as memory:
+        memory.sync()
+    return house
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in folder.glob("*.md")}
+
+
+def truncate(file: Path) -> None:
+    os.truncate(file, file.stat().st_size // 2)
+
+
+def cut_in_page(file: Path) -> None:
+    os.truncate(file, file.stat().st_size // 2 + 100)
+
+
+def zero_header(file: Path) -> None:
+    with file.open("r+b") as raw:
+        raw.write(b"\0" * 100)
+
+
+def random_bytes(file: Path) -> None:
+    file.write_bytes(random.Random(1).randbytes(50_000))
+
+
+def overwrite_middle(file: Path) -> None:
+    size = file.stat().st_size
+    with file.open("r+b") as raw:
+        for at in range(2 * PAGE, size, 2 * PAGE):
+            raw.seek(at)
+            raw.write(b"\xff" * PAGE)
+
+
+def empty(file: Path) -> None:
+    file.write_bytes(b"")
+
+
+DAMAGES: dict[str, Callable[[Path], None]] = {
+    function.__name__.replace("_", "-"): function
+    for function in (
+        truncate,
+        cut_in_page,
+        zero_header,
+        random_bytes,
+        overwrite_middle,
+        empty,
+    )
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_a_damaged_index_does_not_stop_a_question(
+    house: House, damage: Callable[[Path], None]
+) -> None:
+    """Reads fail open: the answer is right, and says what is wrong."""
+    before = contents(house.notes)
+    damage(house.index_file)
+
+    with house.memory() as memory:
+        answer = ask(memory, "common", max_results=1000)
+        listed = memory.list()
+
+        assert len(answer.hits) == NOTES * 20
+        assert answer.report.is_fresh
+        assert len(listed) == NOTES
+        assert {note.chunk_count for note in listed} == {20}
+        if damage is not empty:  # to SQLite an empty file is a new one
+            assert "rebuild" in " ".join(answer.report.warnings) or (
+                "doctor" in " ".join(answer.report.warnings)
+            )
+            assert not memory.diagnose().is_healthy
+    assert contents(house.notes) == before
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_a_rebuild_heals(house: House, damage: Callable[[Path], None]) -> None:
+    """Also what cannot even be opened."""
+    before = contents(house.notes)
+    damage(house.index_file)
+
+    with house.memory() as memory:
+        memory.rebuild()
+
+        assert ask(memory, "common").report.warnings == ()
+        assert difference_from_fresh(house, memory, ("common",)) == []
+    assert contents(house.notes) == before
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_damage_under_a_running_process_does_not_kill_it(
+    house: House, damage: Callable[[Path], None]
+) -> None:
+    """Its file is cut off or scribbled over while it has it open.
+
+    In a process of its own: a memory map of a file that is cut off can kill.
+    """
+    pid = os.fork()
+    if not pid:
+        status = 1
+        try:
+            with house.memory() as memory:
+                assert len(ask(memory, "common", max_results=1000).hits) == NOTES * 20
+                damage(house.index_file)
+                house.save("new.md", "a new note\n")
+                for _ in range(3):
+                    answer = ask(memory, "new")
+                    assert paths(answer) == ["new.md"]
+                    assert answer.report.is_fresh or answer.report.warnings
+                memory.write("remember this", file="entry.md")
+                assert paths(ask(memory, "remember")) == ["entry.md"]
+                memory.rebuild()
+                assert len(ask(memory, "common", max_results=1000).hits) == NOTES * 20
+            status = 0
+        except BaseException:
+            import traceback
+
+            traceback.print_exc()
+        finally:
+            os._exit(status)
+
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    with house.memory() as memory:
+        assert difference_from_fresh(house, memory, ("common", "remember")) == []
+
+
+def test_a_process_with_a_stand_in_takes_the_file_once_it_is_sound(
+    house: House,
+) -> None:
+    """Healed by another process: nobody has to start this one again."""
+    zero_header(house.index_file)
+    with house.memory() as memory:
+        assert ask(memory, "common").report.warnings
+        assert ask(memory, "common").report.warnings
+
+        with house.memory() as other:
+            other.rebuild()
+
+        assert ask(memory, "common").report.warnings == ()
+        memory.sync()
+        assert difference_from_fresh(house, memory) == []
+
+
+def test_no_place_for_an_index_is_no_reason_to_answer_nothing(tmp_path: Path) -> None:
+    """A read-only folder, a full disk: here a file where the folder should be."""
+    house = House(tmp_path / "home")
+    house.save("note.md", "the answer\n")
+    Path(house.places.index).write_text("in the way")
+
+    with house.memory() as memory:
+        answer = ask(memory, "answer")
+        written = memory.write("one more", file="note.md")
+
+        assert paths(answer) == ["note.md"]
+        assert "cannot be written" in answer.report.warnings[0]
+        assert "one more" in (house.notes / "note.md").read_text()
+        assert paths(ask(memory, "more")) == ["note.md"]
+        assert written.path == "note.md"
+
+        Path(house.places.index).unlink()
+        assert ask(memory, "more").report.warnings == ()
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_damage_is_survived_and_healed(house: House, seed: int) -> None:
+    """Promise 3: whatever the bytes are; more of it in benchmarks/damage_index.py."""
+    before = contents(house.notes)
+
+    damage_at_random(house, random.Random(seed))
+
+    with house.memory() as memory:
+        survive(memory)
+        memory.rebuild()
+        assert difference_from_fresh(house, memory, ("common",)) == []
+    assert contents(house.notes) == before
+
+
+def damage_at_random(house: House, rng: random.Random) -> None:
+    """Turn bytes, cut off, or leave a log that does not fit."""
+    file = house.index_file
+    size = file.stat().st_size
+    kind = rng.randrange(4)
+    if kind == 0:
+        os.truncate(file, rng.randrange(size))
+        return
+    if kind == 1:
+        shutil.copyfile(file, f"{file}-wal")
+    with file.open("r+b") as raw:
+        for _ in range(rng.choice((1, 20, 2000))):
+            raw.seek(rng.randrange(size))
+            raw.write(rng.randbytes(rng.choice((1, 4, 64))))
+
+
+def survive(memory: Memory) -> None:
+    """Do what people do with a memory whose index may say anything."""
+    ask(memory, "common text 7")
+    ask(memory, "nothing of that")
+    memory.list()
+    memory.status()
+    memory.diagnose()
+    memory.write("an entry", file="entries/today.md")

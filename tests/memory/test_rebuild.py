@@ -1,0 +1,160 @@
+"""A rebuild starts from nothing, resumes, costs no money, and nobody notices."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from hivemind_memory.errors import IndexBusyError
+from hivemind_memory.memory import rebuilding
+from hivemind_memory.memory.core import Memory
+from hivemind_memory.notes.os_locks import KernelLock
+from hivemind_memory.testing import FakeEmbedder
+
+from .house import House, ask, difference_from_fresh, paths
+from .providers import FakeProvider
+
+
+class Killed(BaseException):
+    """Nobody catches this."""
+
+
+@pytest.fixture
+def house(house: House) -> House:
+    for number in range(12):
+        house.save(f"{number:02}.md", f"# Note {number}\n\nsomething common\n")
+    return house
+
+
+def killed_after(notes: int) -> rebuilding.Progress:
+    def progress(_: str, done: int, __: int) -> None:
+        if done >= notes:
+            raise Killed
+
+    return progress
+
+
+def test_a_rebuild_makes_what_a_new_index_would_be(house: House, memory: Memory) -> None:
+    """Also out of an index that says something else."""
+    memory.sync()
+    with memory._opened().index.connection as raw:
+        raw.execute("UPDATE chunks SET body = 'wrong', trail = 'wrong'")
+        raw.execute("UPDATE files SET day = 1")
+
+    result = memory.rebuild()
+
+    assert (result.added, result.skipped) == (12, ())
+    assert difference_from_fresh(house, memory, ("common", "wrong")) == []
+
+
+def test_the_old_index_answers_while_a_rebuild_goes_on(
+    house: House, memory: Memory
+) -> None:
+    """Promise 3.5: in another process, and in another thread of this one."""
+    memory.sync()
+    seen: list[int] = []
+
+    with house.memory() as other:
+        memory.rebuild(
+            lambda *_: seen.append(len(ask(other, "common", max_results=99).hits))
+        )
+
+    assert len(seen) >= 12
+    assert set(seen) == {12}
+
+
+def test_a_killed_rebuild_goes_on_where_it_stopped(house: House, memory: Memory) -> None:
+    """And leaves the old index as it was."""
+    memory.sync()
+    with pytest.raises(Killed):
+        memory.rebuild(killed_after(12))
+
+    with house.memory() as other:
+        assert len(ask(other, "common", max_results=99).hits) == 12
+        result = other.rebuild()
+
+        assert result.unchanged > 0, "what was done is not done again"
+        assert result.unchanged + result.added == 12
+        assert not Path(house.places.rebuild_file).exists()
+        assert difference_from_fresh(house, other, ("common",)) == []
+
+
+def test_what_changes_during_a_rebuild_is_found_afterwards(
+    house: House, memory: Memory
+) -> None:
+    """Written to the old index by another process, and then the new one takes over."""
+    memory.sync()
+    done = []
+
+    def write_meanwhile(_: str, number: int, __: int) -> None:
+        if number == 6 and not done:
+            done.append(other.write("something meanwhile", file="00.md"))
+
+    with house.memory() as other:
+        memory.rebuild(write_meanwhile)
+
+        assert paths(ask(other, "meanwhile")) == ["00.md"]
+    assert paths(ask(memory, "meanwhile")) == ["00.md"]
+    assert difference_from_fresh(house, memory) == []
+
+
+def test_two_rebuilds_at_once_are_one_too_many(
+    house: House, memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second says who is at it."""
+    monkeypatch.setattr(rebuilding, "LOCK_WAIT_S", 0.01)
+    memory.sync()
+    lock = KernelLock(f"{house.places.rebuild_file}.lock")
+    assert lock.try_acquire()
+
+    with pytest.raises(IndexBusyError, match="rebuilding"):
+        memory.rebuild()
+
+    lock.release()
+    assert memory.rebuild().added == 12
+
+
+def test_no_rebuild_sends_a_text_that_was_paid_for(house: House) -> None:
+    """Promise 3: 10 rebuilds and some crashes; calls = distinct texts."""
+    embedder = FakeEmbedder()
+    house.provider = FakeProvider(embedder)
+    with house.memory() as memory:
+        memory.sync()
+        memory.embed_pending()
+        paid = len(embedder.documents)
+
+        for number in range(10):
+            try:
+                memory.rebuild(killed_after(number) if number % 2 else None)
+            except Killed:
+                memory = house.memory()
+            memory.sync()
+            assert memory.embed_pending().embedded == 0
+
+        assert len(embedder.documents) == paid == len(set(embedder.documents))
+        assert ask(memory, "common").report.mode == "hybrid"
+        memory.close()
+
+
+def test_vectors_stored_during_a_rebuild_are_not_lost(house: House) -> None:
+    """Another process embeds at the very moment: it waits, or is copied."""
+    embedder = FakeEmbedder()
+    house.provider = FakeProvider(embedder)
+    with house.memory() as memory, house.memory() as other:
+        memory.sync()
+        threads = [threading.Thread(target=other.embed_pending)]
+
+        def embed_meanwhile(_: str, done: int, __: int) -> None:
+            if done == 3 and not threads[0].ident:
+                threads[0].start()
+
+        memory.rebuild(embed_meanwhile)
+        threads[0].join()
+        memory.sync()
+        memory.embed_pending()
+
+        assert len(embedder.documents) == len(set(embedder.documents))
+        assert memory.status().pending_vectors == 0
+        assert difference_from_fresh(house, memory) == []

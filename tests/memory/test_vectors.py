@@ -1,0 +1,457 @@
+"""The vector side of a memory, against a real server with scripted faults."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from math import isfinite, sqrt
+
+import apsw
+import pytest
+
+from hivemind_memory import wiring
+from hivemind_memory.embeddings.vectors import unpack
+from hivemind_memory.memory.core import Memory
+from hivemind_memory.model.query import Query, SearchAnswer
+from hivemind_memory.testing import FakeEmbedder
+from tests.support.embedding_server import VECTOR_FAULTS, EmbeddingServer
+
+from .house import House, ask, difference_from_fresh, paths
+from .providers import FakeProvider
+
+KEY = "sk-test-5f1c0de5ecret"
+MODEL = "text-embedding-3-small"
+PROMISED_S = 2.0
+
+
+@pytest.fixture
+def server() -> Iterator[EmbeddingServer]:
+    with EmbeddingServer() as running:
+        yield running
+
+
+@pytest.fixture(autouse=True)
+def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A provider is asked again at once, and not after half a minute."""
+    monkeypatch.setattr(time, "sleep", lambda _: None)
+
+
+def openai(server: EmbeddingServer, **flags: object) -> dict[str, object]:
+    return {
+        "embedding_provider": "openai",
+        "openai_base_url": server.openai_url,
+        "openai_api_key": KEY,
+        **flags,
+    }
+
+
+def ollama(server: EmbeddingServer, **flags: object) -> dict[str, object]:
+    return {"embedding_provider": "ollama", "ollama_url": server.url, **flags}
+
+
+@pytest.fixture(params=[openai, ollama], ids=["openai", "ollama"])
+def house(
+    request: pytest.FixtureRequest, house: House, server: EmbeddingServer
+) -> House:
+    """Ten notes, and a provider."""
+    house.flags = request.param(server)
+    for number in range(10):
+        house.save(
+            f"{number}.md", f"# Note {number}\n\n- bullet {number}a\n- bullet {number}b\n"
+        )
+    house.save("ports.md", "The staging database listens on port 5433.\n")
+    return house
+
+
+@pytest.fixture
+def filled(house: House) -> Iterator[Memory]:
+    """A memory whose every text has its vector."""
+    with house.memory() as memory:
+        memory.sync()
+        result = memory.embed_pending()
+        assert (result.pending, result.problem) == (0, "")
+        yield memory
+
+
+def timed(memory: Memory, text: str) -> tuple[SearchAnswer, float]:
+    """Return an answer, and how many seconds it took."""
+    started = time.monotonic()
+    answer = ask(memory, text)
+    return answer, time.monotonic() - started
+
+
+def invalid_vectors(house: House) -> list[str]:
+    """Return what is stored as a vector and is none."""
+    connection = apsw.Connection(str(house.index_file))
+    rows = connection.execute(
+        "SELECT text_hash, embedding, dimensions "
+        "FROM embedding_cache JOIN spaces ON spaces.id = space_id"
+    )
+    wrong = []
+    for name, data, dims in rows:
+        numbers = unpack(data)
+        length = sqrt(sum(number * number for number in numbers))
+        if (
+            len(numbers) != dims
+            or not all(map(isfinite, numbers))
+            or abs(length - 1) > 1e-5
+        ):
+            wrong.append(name)
+    connection.close()
+    return wrong
+
+
+def test_with_vectors_an_answer_is_hybrid(house: House, filled: Memory) -> None:
+    """It says so, and a note is found by what it means as well."""
+    answer = ask(filled, "staging databases", should_explain=True)
+
+    report = answer.report
+    assert (report.mode, report.reason, report.lanes) == (
+        "hybrid",
+        "",
+        ("words", "vectors"),
+    )
+    assert report.pending_vectors == 0
+    best = answer.hits[0]
+    assert best.path == "ports.md"
+    assert best.lanes == ("words", "vectors")
+    assert sum(part.value for part in best.parts) == pytest.approx(best.score, abs=1e-9)
+    assert invalid_vectors(house) == []
+
+
+def test_before_there_are_vectors_an_answer_says_why_it_is_keyword(
+    house: House, server: EmbeddingServer
+) -> None:
+    """And asks nobody: text search never waits for a vector."""
+    with house.memory() as memory:
+        answer = ask(memory, "staging database")
+
+        assert paths(answer)[0] == "ports.md"
+        assert answer.report.mode == "keyword"
+        assert "no vectors yet" in answer.report.reason
+        assert memory.status().pending_vectors == 11
+    assert server.requests == []
+
+
+def test_what_still_waits_is_counted(house: House) -> None:
+    """An answer from half of the vectors must not look like one from all."""
+    with house.memory(embed_batch_size=4) as memory:
+        memory.sync()
+        batches = iter((False, True))
+        memory.embed_pending(should_stop=lambda: next(batches))
+
+        answer = ask(memory, "staging database")
+
+        assert answer.report.mode == "hybrid"
+        assert 0 < answer.report.pending_vectors < 11
+        assert answer.report.pending_vectors == memory.status().pending_vectors
+        memory.embed_pending()
+        assert ask(memory, "staging database").report.pending_vectors == 0
+
+
+@pytest.mark.parametrize("fault", ["slow", "drip"])
+def test_a_slow_provider_delays_no_answer_beyond_two_seconds(
+    filled: Memory, server: EmbeddingServer, fault: str
+) -> None:
+    """The words answer, and the report says what happened."""
+    server.script(fault)
+
+    answer, took_s = timed(filled, "staging database")
+
+    assert took_s < PROMISED_S
+    assert paths(answer)[0] == "ports.md"
+    assert answer.report.mode == "keyword"
+    assert answer.report.reason
+
+
+@pytest.mark.parametrize(
+    "fault",
+    ["401", "403", "404", "429", "429-1h", "429-quota", "500", "503", "cut", "reset"]
+    + ["html", "not-json", "deep", "nan", "zero", "other-dims", "empty-list", "huge"],
+)
+def test_a_failing_provider_is_a_reason_and_no_failure(
+    house: House, filled: Memory, server: EmbeddingServer, fault: str
+) -> None:
+    """Every question is answered, soon, and without the key in the reason."""
+    server.script(fault)
+
+    answer, took_s = timed(filled, "staging database")
+
+    assert took_s < PROMISED_S
+    assert paths(answer)[0] == "ports.md"
+    if fault not in ("huge",):  # numbers that large can still be scaled
+        assert answer.report.mode == "keyword"
+        assert answer.report.reason
+    assert KEY not in answer.report.reason
+    assert invalid_vectors(house) == []
+
+
+def test_a_provider_that_is_gone_is_a_reason(house: House) -> None:
+    """Nobody listens any more."""
+    with EmbeddingServer() as gone:
+        flags = openai(gone)
+        with house.memory(**flags) as memory:
+            memory.sync()
+            assert memory.embed_pending().problem == ""
+
+    with house.memory(**flags) as memory:
+        answer, took_s = timed(memory, "staging database")
+
+    assert took_s < PROMISED_S
+    assert answer.report.mode == "keyword"
+    assert answer.report.reason
+
+
+def test_a_refused_key_is_tried_once_by_all_processes_together(
+    house: House, filled: Memory, server: EmbeddingServer
+) -> None:
+    """The next question of any process knows from the index that it is of no use."""
+    server.always = "401"
+    ask(filled, "staging database")
+    asked = len(server.requests)
+
+    with house.memory() as other:
+        answer, took_s = timed(other, "another question")
+        again = ask(filled, "a third question")
+
+    assert len(server.requests) == asked
+    assert took_s < 1
+    for report in (answer.report, again.report):
+        assert report.mode == "keyword"
+        assert "asked again in" in report.reason
+
+
+def test_after_a_minute_a_provider_gets_another_chance(
+    house: House, filled: Memory, server: EmbeddingServer
+) -> None:
+    """Three failures in a row silence it; the first success closes the matter."""
+    server.script("500", "500", "500")
+    for number in range(3):
+        ask(filled, f"question {number}")
+    asked = len(server.requests)
+    assert ask(filled, "question").report.mode == "keyword"
+    assert len(server.requests) == asked
+
+    house.ahead_s += 61
+
+    assert ask(filled, "question").report.mode == "hybrid"
+    assert ask(filled, "question too").report.mode == "hybrid"
+
+
+def test_the_same_question_is_paid_for_once(
+    filled: Memory, server: EmbeddingServer
+) -> None:
+    """An agent asks the same again and again."""
+    ask(filled, "staging database")
+    asked = len(server.requests)
+
+    for _ in range(3):
+        assert ask(filled, "staging database").report.mode == "hybrid"
+
+    assert len(server.requests) == asked
+
+
+def other_model(house: House) -> dict[str, object]:
+    is_openai = house.flags["embedding_provider"] == "openai"
+    return {"openai_model": "other-model"} if is_openai else {"ollama_model": "bge-m3"}
+
+
+def test_another_model_fills_its_space_while_the_old_one_answers(
+    house: House, filled: Memory, server: EmbeddingServer
+) -> None:
+    """The question goes to the model whose vectors it is compared with."""
+    old_model = server.requests[-1]["model"]
+    filled.close()
+    with house.memory(**other_model(house), embed_batch_size=4) as memory:
+        answer = ask(memory, "staging database")
+        assert answer.report.mode == "hybrid"
+        assert server.requests[-1]["model"] == old_model
+        batches = iter((False, True))
+        memory.embed_pending(should_stop=lambda: next(batches))
+        assert 0 < memory.status().pending_vectors < 11
+
+        assert ask(memory, "which database").report.mode == "hybrid"
+        assert server.requests[-1]["model"] == old_model
+
+        memory.embed_pending()
+        assert ask(memory, "what database").report.mode == "hybrid"
+        assert server.requests[-1]["model"] != old_model
+    assert invalid_vectors(house) == []
+
+
+def test_no_question_goes_where_the_settings_no_longer_point(
+    house: House, filled: Memory, server: EmbeddingServer
+) -> None:
+    """Tenet 5: who moved to another server did not choose the old one for questions.
+
+    Nor does the key of the new one go to the old one.
+    """
+    filled.close()
+    asked = len(server.requests)
+    with EmbeddingServer() as other:
+        maker = openai if house.flags["embedding_provider"] == "openai" else ollama
+        with house.memory(**maker(other, openai_api_key="sk-another")) as memory:
+            answer = ask(memory, "staging database")
+
+            assert answer.report.mode == "keyword"
+            assert answer.report.reason
+            memory.embed_pending()
+            assert ask(memory, "staging database").report.mode == "hybrid"
+    assert len(server.requests) == asked
+
+
+@pytest.mark.parametrize("fault", VECTOR_FAULTS)
+def test_no_invalid_vector_is_ever_stored(
+    house: House, server: EmbeddingServer, fault: str
+) -> None:
+    """Whatever the provider hands out; and it is made good by the next run."""
+    with house.memory(embed_batch_size=8) as memory:
+        memory.sync()
+        server.script("", fault)
+        memory.embed_pending()
+        assert invalid_vectors(house) == []
+
+        house.ahead_s += 120
+        result = memory.embed_pending()
+
+        assert (result.pending, result.problem) == (0, "")
+        assert invalid_vectors(house) == []
+        assert ask(memory, "staging database").report.mode == "hybrid"
+        assert difference_from_fresh(house, memory) == []
+
+
+def test_a_server_that_got_another_model_under_the_same_name(
+    house: House, filled: Memory, server: EmbeddingServer
+) -> None:
+    """Vectors of another length: not stored, not compared, and the reason says so."""
+    server.dims = 40
+    house.save("new.md", "A new note about the staging area.\n")
+
+    answer = ask(filled, "staging area")
+    result = filled.embed_pending()
+
+    assert answer.report.mode == "keyword"
+    assert "40" in answer.report.reason
+    assert "40" in result.problem
+    assert result.pending
+    assert invalid_vectors(house) == []
+
+
+def test_one_text_that_poisons_a_batch_is_left_out(
+    house: House, server: EmbeddingServer
+) -> None:
+    """The others of its batch get their vectors; it is found by its words."""
+    server.poison = "arsenic"
+    house.save("poison.md", "A text with arsenic in it.\n")
+    with house.memory() as memory:
+        memory.sync()
+
+        result = memory.embed_pending()
+
+        assert result.pending == 1
+        assert "1 text" in result.problem
+        answer = ask(memory, "text in it")
+        assert paths(answer)[0] == "poison.md"
+        assert answer.report.mode == "hybrid"
+        assert answer.report.pending_vectors == 1
+    assert invalid_vectors(house) == []
+
+
+def test_a_search_does_not_wait_for_a_run_that_embeds(
+    house: House, server: EmbeddingServer
+) -> None:
+    """The provider hangs for half a minute in the background."""
+    with house.memory(embed_batch_size=4) as memory:
+        memory.sync()
+        server.script("", "slow")
+        thread = threading.Thread(target=memory.embed_pending, daemon=True)
+        thread.start()
+        while len(server.requests) < 2:
+            threading.Event().wait(0.005)
+
+        for number in range(5):
+            answer, took_s = timed(memory, f"staging database {number}")
+            assert "ports.md" in paths(answer)
+            assert took_s < 1
+        memory.write("remember something", file="note.md")
+        server.closing.set()
+        thread.join()
+
+
+class OneScript(FakeEmbedder):
+    """Gives every text in another script one and the same vector."""
+
+    def _embed(self, text: str) -> bytes:
+        return super()._embed(text if text.isascii() else "foreign")
+
+
+def test_the_vectors_abstain_where_the_script_is_foreign_to_the_model(
+    house: House,
+) -> None:
+    """They would push the right answer down."""
+    house.provider = FakeProvider(OneScript())
+    house.save("ru.md", "Сервер базы данных слушает порт 5433.\n")
+    house.save("ja.md", "データベースのポートは五四三三です。\n")
+    with house.memory() as memory:
+        memory.sync()
+        memory.embed_pending()
+
+        russian = ask(memory, "порт сервера базы")
+        english = ask(memory, "staging port")
+        greek = ask(memory, "βάση δεδομένων")
+
+    assert paths(russian)[0] == "ru.md"
+    assert russian.report.mode == "keyword"
+    assert "does not understand Cyrillic" in russian.report.reason
+    assert english.report.mode == "hybrid"
+    assert greek.report.mode == "keyword"
+    assert "not known" in greek.report.reason
+
+
+def test_a_model_that_knows_a_script_speaks_in_it(house: House) -> None:
+    """Found out with a few sentences of our own, once for each script and model."""
+    embedder = FakeEmbedder()
+    house.provider = FakeProvider(embedder)
+    house.save("ru.md", "Сервер базы данных слушает порт 5433.\n")
+    with house.memory() as memory:
+        memory.sync()
+        memory._vector_side()
+        index = memory._opened().index
+        index.remember(f"script:{embedder.fingerprint}:Cyrillic", "yes")
+        memory.embed_pending()
+
+        assert ask(memory, "порт сервера").report.mode == "hybrid"
+
+
+def test_no_key_lies_in_any_file(house: House, filled: Memory) -> None:
+    """The index remembers how to ask an old model again; not with what key."""
+    ask(filled, "staging database")
+    filled.close()
+
+    holding = [
+        file
+        for file in house.home.rglob("*")
+        if file.is_file() and KEY.encode() in file.read_bytes()
+    ]
+
+    assert holding == []
+
+
+def test_the_whole_way_through_the_wiring(
+    house: House, server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a program would use it."""
+    for name in ("OPENAI_API_KEY", "HIVEMIND_EMBEDDING_PROVIDER", "HIVEMIND_HOME"):
+        monkeypatch.delenv(name, raising=False)
+
+    with wiring.open_memory(home=str(house.home), flags=house.flags) as memory:
+        memory.sync()
+        memory.embed_pending()
+        answer = memory.search(Query(text="staging database"))
+        status = memory.status()
+
+    assert answer.report.mode == "hybrid"
+    assert status.provider.startswith(str(house.flags["embedding_provider"]))
+    assert (status.vectors, status.pending_vectors) == (11, 0)
+    assert server.strays == []
