@@ -6,113 +6,23 @@ made from this table, so they cannot disagree about a name, a type or a bound.
 
 from __future__ import annotations
 
+from hivemind_memory.cli.shapes import Argument, Command, Flag
+
 TYPE_CHECKING = False  # typing costs milliseconds on the way to a cold answer
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Plain classes and not dataclasses, for speed: the table is read before every answer.
-
-
-class Argument:
-    """A word that is known by its place."""
-
-    __slots__ = ("completes", "description", "is_many", "is_required", "name")
-
-    def __init__(
-        self,
-        name: str,
-        description: str,
-        *,
-        is_required: bool = True,
-        is_many: bool = False,
-        completes: str = "",
-    ) -> None:
-        self.name = name
-        self.description = description
-        self.is_required = is_required
-        self.is_many = is_many
-        self.completes = completes
-        """What the shell offers: ``notes``, ``options`` or nothing."""
-
-
-class Flag:
-    """A word that begins with a dash."""
-
-    __slots__ = (
-        "choices",
-        "description",
-        "high",
-        "kind",
-        "low",
-        "metavar",
-        "name",
-        "names",
-    )
-
-    def __init__(
-        self,
-        names: tuple[str, ...],
-        kind: str,
-        description: str,
-        *,
-        metavar: str = "",
-        low: float | None = None,
-        high: float | None = None,
-        choices: tuple[str, ...] = (),
-    ) -> None:
-        self.names = names
-        """As typed, the long one last."""
-        self.kind = kind
-        """``flag`` takes no value; ``int``, ``float`` and ``text`` take one."""
-        self.description = description
-        self.metavar = metavar
-        self.low = low
-        self.high = high
-        self.choices = choices
-        self.name = names[-1].lstrip("-").replace("-", "_")
-        """Key of its value; None when it was not given, False for a ``flag``."""
-
-
-class Command:
-    """One thing that ``hm`` does."""
-
-    __slots__ = (
-        "arguments",
-        "description",
-        "examples",
-        "flags",
-        "name",
-        "panel",
-        "summary",
-        "verb",
-    )
-
-    def __init__(
-        self,
-        name: str,
-        verb: str,
-        summary: str,
-        *,
-        panel: str,
-        description: str = "",
-        arguments: tuple[Argument, ...] = (),
-        flags: tuple[Flag, ...] = (),
-        examples: tuple[str, ...] = (),
-    ) -> None:
-        self.name = name
-        """As typed; two words for a command in a group."""
-        self.verb = verb
-        """``module:function`` that does it, below this package."""
-        self.summary = summary
-        """One sentence, for the list of commands."""
-        self.panel = panel
-        """Heading under which the list shows it."""
-        self.description = description
-        """What else a reader of its help must know."""
-        self.arguments = arguments
-        self.flags = flags
-        self.examples = examples
-
+__all__ = [
+    "COMMANDS",
+    "GROUPS",
+    "MEMORY_DIR",
+    "PANELS",
+    "Argument",
+    "Command",
+    "Flag",
+    "commands_of",
+    "find_command",
+]
 
 MEMORY_DIR = Flag(
     ("--memory-dir",),

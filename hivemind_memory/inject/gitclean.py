@@ -12,6 +12,7 @@ is ever committed or pushed. The caller holds the lock.
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 
 from hivemind_memory.errors import NotInjectedError
 from hivemind_memory.inject.splice import (
@@ -128,6 +129,8 @@ class Settings:
             return
         if not after:
             os.unlink(path)
+            with suppress(OSError):  # git needs no empty folder, and may have had none
+                os.rmdir(os.path.dirname(path))
             return
         os.makedirs(os.path.dirname(path), exist_ok=True)
         replace_small(path, after)

@@ -1,6 +1,6 @@
 """Which file an agent reads first. No I/O: whether a file is there is asked for.
 
-What each agent reads was tried with its own program; docs/inject.md has the table.
+What each agent reads was tried with its own program; docs/injection.md has the table.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from hivemind_memory.search.ranking import rank
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from hivemind_memory.index.sqlite.index import SqliteIndex
     from hivemind_memory.memory.clocks import Clocks
@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     from hivemind_memory.search.choosing import Choice
     from hivemind_memory.search.ranking import Ranking
 
-    AskVector = Callable[[SqliteIndex, str, float], QuestionVector]
-    """Returns the vector of a question, asked at a moment of the stopwatch."""
-
 _UNFIT = "the vector of the question does not fit those of the notes; see `hm doctor`"
 NO_PROVIDER = QuestionVector(None, "", "no embedding provider is chosen")
 
@@ -41,9 +38,10 @@ def ask(
     opened: OpenIndex,
     freshener: Freshener,
     *,
-    ask_vector: AskVector | None,
+    question: QuestionVector,
     settings: SearchSettings,
     clocks: Clocks,
+    started: float,
 ) -> SearchAnswer:
     """Return the answer to *query* from an index that is brought in step first.
 
@@ -51,18 +49,15 @@ def ask(
         query: What is asked.
         opened: The index that answers.
         freshener: Brings it in step with the folder.
-        ask_vector: Returns the vector of the question; None: no provider is chosen.
+        question: The vector of the question, or why there is none.
         settings: How hits are found.
         clocks: Tell how old memories are, and how long it took.
+        started: When the question came, by the stopwatch.
     """
-    started = clocks.stopwatch()
     index = opened.index
     freshness = freshener.freshen(index)
     if query.min_score is not None:
         settings = replaced(settings, min_score=query.min_score)
-    question = NO_PROVIDER
-    if ask_vector is not None:
-        question = ask_vector(index, query.text, started)
     # All of one state of the index: others write to it meanwhile.
     with index.snapshot():
         lanes = look_up(index, query.text, question, wanted=query.max_results)

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from hivemind_memory.config.settings import Settings
     from hivemind_memory.embeddings.provider import Provider
-    from hivemind_memory.index.sqlite.index import SqliteIndex
     from hivemind_memory.memory.clocks import Clocks
     from hivemind_memory.memory.freshening import Freshener
     from hivemind_memory.memory.opening import OpenIndex
@@ -81,14 +80,9 @@ class Memory:
     def close(self) -> None:
         """Close the index; nothing is lost when this is not called."""
         with self._lock:
-            if self._fresh is not None:
-                self._fresh.close()
-                self._fresh = None
             if self._vectors is not None:
                 self._vectors.close()
-            if self._open is not None:
-                self._open.index.close()
-                self._open = None
+            self._close_index()
 
     # -- asking ----------------------------------------------------------------
 
@@ -108,14 +102,18 @@ class Memory:
             )
             return SearchAnswer(hits=(), report=report)
 
+        started = self._clocks.stopwatch()
+        question = self._question_vector(query.text, started)
+
         def answer(opened: OpenIndex) -> SearchAnswer:
             return ask(
                 query,
                 opened,
                 self._freshener(),
-                ask_vector=None if self._provider.is_off else self._ask_vector,
+                question=question,
                 settings=self._search_settings,
                 clocks=self._clocks,
+                started=started,
             )
 
         with self._lock:
@@ -223,7 +221,7 @@ class Memory:
 
         started = self._clocks.stopwatch()
         with self._lock:
-            self.close()
+            self._close_index()
             result = rebuild(self.places, self._syncer, self._clocks.now, progress)
         return replaced(result, took_s=self._clocks.stopwatch() - started)
 
@@ -271,17 +269,26 @@ class Memory:
         from hivemind_memory.memory.diagnosing import diagnose
 
         with self._lock:
-            self.close()
+            self._close_index()
             return diagnose(
                 self.places, self.settings, self._provider, self._clocks.now
             )
 
     # -- inside ----------------------------------------------------------------
 
+    def _close_index(self) -> None:
+        """Close the index, to open it anew."""
+        if self._fresh is not None:
+            self._fresh.close()
+            self._fresh = None
+        if self._open is not None:
+            self._open.index.close()
+            self._open = None
+
     def _opened(self) -> OpenIndex:
         """Return the open index, opened anew if its file is another one now."""
         if self._open is not None and not self._open.index.is_still_there():
-            self.close()
+            self._close_index()
         if self._open is None:
             self._open = open_index(self.places, self._clocks.now)
         elif self._open.warning:
@@ -296,7 +303,7 @@ class Memory:
             raise
         except IndexUnusableError as error:
             # What is damaged within shows when it is read, and not before.
-            self.close()
+            self._close_index()
             self._open = stand_in(self.places, self._clocks.now, error)
             return answer(self._open)
 
@@ -315,12 +322,28 @@ class Memory:
         except HivemindError:
             return False  # it is saved all the same, and the next look indexes it
 
-    def _ask_vector(
-        self, index: SqliteIndex, text: str, started: float
-    ) -> QuestionVector:
-        """Return the vector of a question that was asked at *started*."""
+    def _question_vector(self, text: str, started: float) -> QuestionVector:
+        """Return the vector of a question that was asked at *started*.
+
+        Other threads search and write while the provider is waited for.
+        """
+        from hivemind_memory.memory.asking import NO_PROVIDER
+
+        if self._provider.is_off:
+            return NO_PROVIDER
+        from hivemind_memory.memory.vectoring import Unasked
+
+        side = self._vector_side()
+        with self._lock:
+            planned = self._answered(lambda opened: side.plan(opened.index, text))
+        if not isinstance(planned, Unasked):
+            return planned
         left_s = ANSWER_S - (self._clocks.stopwatch() - started)
-        return self._vector_side().of_question(index, text, timeout_s=left_s)
+        answer = side.ask(planned, timeout_s=left_s)
+        with self._lock:
+            return self._answered(
+                lambda opened: side.settle(opened.index, planned, answer)
+            )
 
     def _vector_side(self) -> VectorSide:
         """Return what makes vectors, loaded when the first is wanted."""

@@ -7,6 +7,7 @@ answering, asked by the old model, until the new ones are there.
 from __future__ import annotations
 
 from contextlib import suppress
+from typing import NamedTuple
 
 from hivemind_memory.errors import EmbeddingError, IndexUnusableError
 from hivemind_memory.model.matches import QuestionVector
@@ -28,6 +29,16 @@ KEPT_QUESTIONS = 256
 SCRIPT_TIMEOUT_S = 10.0
 
 
+class Unasked(NamedTuple):
+    """A question whose vector has to be asked for."""
+
+    text: str
+    fingerprint: str
+    space: Space
+    dims: int | None
+    """Numbers that a vector of this space has; None: not known yet."""
+
+
 class VectorSide:
     """Makes vectors of questions and of notes, through the provider that was chosen."""
 
@@ -43,10 +54,12 @@ class VectorSide:
             embedder.close()
         self._embedders.clear()
 
-    def of_question(
-        self, index: SqliteIndex, text: str, *, timeout_s: float
-    ) -> QuestionVector:
-        """Return the vector of *text* in the space that answers, within *timeout_s*."""
+    def plan(self, index: SqliteIndex, text: str) -> QuestionVector | Unasked:
+        """Return the vector of *text*, or why there is none, or what to ask for it.
+
+        A question goes through ``plan``, ``ask`` and ``settle``: the one in the middle
+        waits for the network and needs no index, so nobody else has to wait with it.
+        """
         spaces = index.spaces()
         if not spaces:
             return QuestionVector(None, "", self._why_no_vectors())
@@ -59,7 +72,41 @@ class VectorSide:
         known = self._questions.get((fingerprint, text))
         if known is not None:
             return QuestionVector(known, fingerprint, "")
-        return self._ask(index, fingerprint, text, timeout_s)
+        now_s = self._now()
+        breaker = _Breaker(index, fingerprint).value
+        if not breaker.may_ask(now_s):
+            return QuestionVector(None, fingerprint, breaker.why_not(now_s))
+        dims = index.vector_store().dims(fingerprint)
+        return Unasked(text, fingerprint, self._space(index, fingerprint), dims)
+
+    def ask(self, question: Unasked, *, timeout_s: float) -> bytes | EmbeddingError:
+        """Ask the provider, connected once, for the vector of a question."""
+        before_s = self._now()
+        try:
+            embedder = self._embedders.get(question.fingerprint)
+            if embedder is None:
+                made = self._provider.connect(question.space, dims=question.dims)
+                embedder = self._embedders.setdefault(question.fingerprint, made)
+                if embedder is not made:  # another thread was faster
+                    made.close()
+            left_s = max(LEAST_QUERY_S, timeout_s - (self._now() - before_s))
+            return embedder.embed_query(question.text, timeout_s=left_s)
+        except EmbeddingError as error:
+            return error
+
+    def settle(
+        self, index: SqliteIndex, question: Unasked, answer: bytes | EmbeddingError
+    ) -> QuestionVector:
+        """Return the vector, and tell the other processes how it went."""
+        breaker = _Breaker(index, question.fingerprint)
+        if isinstance(answer, EmbeddingError):
+            breaker.fail(self._now(), answer)
+            return QuestionVector(None, question.fingerprint, str(answer))
+        breaker.succeed()
+        if len(self._questions) >= KEPT_QUESTIONS:
+            self._questions.clear()
+        self._questions[question.fingerprint, question.text] = answer
+        return QuestionVector(answer, question.fingerprint, "")
 
     def fill(
         self,
@@ -164,38 +211,12 @@ class VectorSide:
             return f"the embedding model does not understand {script} script"
         return f"not known yet whether the embedding model understands {script} script"
 
-    def _ask(
-        self, index: SqliteIndex, fingerprint: str, text: str, timeout_s: float
-    ) -> QuestionVector:
-        """Ask the provider, unless it has failed too often just now."""
-        breaker = _Breaker(index, fingerprint)
-        now_s = self._now()
-        if not breaker.value.may_ask(now_s):
-            return QuestionVector(None, fingerprint, breaker.value.why_not(now_s))
-        try:
-            embedder = self._embedder(index, fingerprint)
-            left_s = max(LEAST_QUERY_S, timeout_s - (self._now() - now_s))
-            vector = embedder.embed_query(text, timeout_s=left_s)
-        except EmbeddingError as error:
-            breaker.fail(self._now(), error)
-            return QuestionVector(None, fingerprint, str(error))
-        breaker.succeed()
-        if len(self._questions) >= KEPT_QUESTIONS:
-            self._questions.clear()
-        self._questions[fingerprint, text] = vector
-        return QuestionVector(vector, fingerprint, "")
-
-    def _embedder(self, index: SqliteIndex, fingerprint: str) -> Embedder:
-        """Return the embedder of a space, connected once."""
-        known = self._embedders.get(fingerprint)
-        if known is None:
-            space = self._provider.space()
-            if space is None or space.fingerprint != fingerprint:
-                space = _space_of(index.fact(f"space:{fingerprint}"))
-            dims = index.vector_store().dims(fingerprint)
-            known = self._provider.connect(space, dims=dims)
-            self._embedders[fingerprint] = known
-        return known
+    def _space(self, index: SqliteIndex, fingerprint: str) -> Space:
+        """Return what a space is made of: the chosen one, or one of earlier days."""
+        chosen = self._provider.space()
+        if chosen is not None and chosen.fingerprint == fingerprint:
+            return chosen
+        return _space_of(index.fact(f"space:{fingerprint}"))
 
     def _measure_scripts(self, index: SqliteIndex, ear: _ScriptEar) -> None:
         """Find out whether the model understands the scripts that it was given."""

@@ -157,6 +157,8 @@ def question_terms(question: str) -> QuestionTerms:
         patterns = _patterns()
         # Python makes the last letter of a word in capitals a final sigma.
         text = normalize("NFKC", text).replace("Σ", "σ").translate(patterns.bare)
+        # One character may have become eighteen.
+        text, rest = text[:MAX_QUESTION_CHARS], text[MAX_QUESTION_CHARS:] + rest
         compound_pattern, part_pattern = patterns.compound, patterns.part
     words: dict[str, None] = {}
     phrases: dict[str, None] = {}

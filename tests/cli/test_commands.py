@@ -368,15 +368,15 @@ def test_config_names_what_it_does_not_know_and_what_wins(
 ) -> None:
     """Two surprises that cost an hour otherwise."""
     hm("init")
-    (home / "config.json").write_text('{"memory": {"startup_inject_count": 5}}')
+    (home / "config.json").write_text('{"memory": {"from_the_future": 5}}')
     monkeypatch.setenv("HIVEMIND_MIN_SCORE", "0.4")
 
     listed = hm("config")
     set_it = hm("config", "set", "min_score", "0.1")
 
-    assert "startup_inject_count" in listed.err
+    assert "from_the_future" in listed.err
     assert "HIVEMIND_MIN_SCORE" in set_it.err
-    assert hm("config", "unset", "startup_inject_count").code == 0
+    assert hm("config", "unset", "from_the_future").code == 0
     assert "startup" not in (home / "config.json").read_text()
 
 

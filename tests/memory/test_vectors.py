@@ -455,3 +455,29 @@ def test_the_whole_way_through_the_wiring(
     assert status.provider.startswith(str(house.flags["embedding_provider"]))
     assert (status.vectors, status.pending_vectors) == (11, 0)
     assert server.strays == []
+
+
+def test_threads_that_share_a_memory_do_not_wait_for_each_others_provider(
+    house: House, filled: Memory, server: EmbeddingServer
+) -> None:
+    """Six questions at once, and a write: each within two seconds, not twelve."""
+    server.always = "slow"
+    took_s: list[float] = []
+
+    def ask_one(number: int) -> None:
+        answer, seconds = timed(filled, f"staging database {number}")
+        assert "ports.md" in paths(answer)
+        took_s.append(seconds)
+
+    threads = [threading.Thread(target=ask_one, args=(n,)) for n in range(6)]
+    for thread in threads:
+        thread.start()
+    started = time.monotonic()
+    filled.write("remember", file="note.md")
+    wrote_s = time.monotonic() - started
+    for thread in threads:
+        thread.join()
+
+    assert len(took_s) == 6
+    assert max(took_s) < PROMISED_S + 0.3  # the machine may be busy
+    assert wrote_s < 1
