@@ -27,6 +27,9 @@ FUSED_VECTOR_CANDIDATES = 100
 WANTED_FACTOR = 2
 """Candidates of each lane for every hit that is wanted, if that is more."""
 
+MAX_WHOLE_READS = 3
+"""So many words that no note holds are worth reading the whole vocabulary for."""
+
 PART_MIN_CHARS = 3
 PARTS_OF_WORD = 5
 """A word that no note holds is looked up as a part of so many longer words."""
@@ -83,6 +86,7 @@ def suggest(index: SqliteIndex, words: WordMatches) -> tuple[str, ...]:
     unknown = [
         term.tokens[0] for term in words.asked if not term.chunks and not term.is_phrase
     ]
+    unknown = unknown[:MAX_WHOLE_READS]
     vocabulary = index.vocabulary() if unknown else []
     found: dict[str, None] = {}
     for token in unknown:
@@ -102,13 +106,16 @@ def _with_longer_words(
         The terms to look up instead; empty when there are no longer words.
     """
     unknown = {term.text for term in words.asked if not term.chunks}
+    anywhere = not words.known
+    left = MAX_WHOLE_READS if anywhere else len(terms)
     more: list[Term] = []
     has_found = False
     for term in terms:
         longer: list[str] = []
-        if term.text in unknown and len(term.text) >= PART_MIN_CHARS:
+        if left and term.text in unknown and len(term.text) >= PART_MIN_CHARS:
+            left -= 1
             longer = index.longer_words(
-                term.text, limit=PARTS_OF_WORD, anywhere=not words.known
+                term.text, limit=PARTS_OF_WORD, anywhere=anywhere
             )
         has_found = has_found or bool(longer)
         more += [Term(word) for word in longer] or [term]

@@ -121,7 +121,9 @@ def test_a_large_note_is_never_seen_half(open_index: Open) -> None:
 
     def insert(*given: Any) -> None:
         original(*given)
-        seen.append(Counter(old=len(found(reader, "old")), new=len(found(reader, "new"))))
+        seen.append(
+            Counter(old=len(found(reader, "old")), new=len(found(reader, "new")))
+        )
 
     with mock.patch.object(notes, "_insert_chunks", insert):
         put(writer, LARGE_NEW)

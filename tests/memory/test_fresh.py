@@ -69,9 +69,9 @@ CHANGES: dict[str, Change] = {
     "map": edit_through_a_map,
     "create": lambda house: house.save("other.md", NEW),
     "create-deep": lambda house: house.save("a/b/c/other.md", NEW),
-    "rename": lambda house: (
-        house.save("x.txt", NEW).rename(house.notes / "x.md")  # the name makes it one
-    ),
+    "rename": lambda house: house.save("x.txt", NEW).rename(
+        house.notes / "x.md"
+    ),  # the name makes it one
     "move-in": lambda house: (
         (house.home / "out.md").write_text(NEW),
         (house.home / "out.md").rename(house.notes / "in.md"),
@@ -86,12 +86,10 @@ CHANGES: dict[str, Change] = {
 }
 GONE: dict[str, Change] = {
     "delete": lambda house: (house.notes / "note.md").unlink(),
-    "rename-away": lambda house: (
-        (house.notes / "note.md").rename(house.notes / "note.txt")
+    "rename-away": lambda house: (house.notes / "note.md").rename(
+        house.notes / "note.txt"
     ),
-    "move-out": lambda house: (
-        (house.notes / "note.md").rename(house.home / "note.md")
-    ),
+    "move-out": lambda house: (house.notes / "note.md").rename(house.home / "note.md"),
     "a-link-now": lambda house: (
         (house.notes / "note.md").rename(house.home / "note.md"),
         (house.notes / "note.md").symlink_to(house.home / "note.md"),
@@ -134,7 +132,9 @@ def asked(request: pytest.FixtureRequest, house: House, memory: Memory) -> Memor
     """A memory that has looked never, once, or so often that it has the kernel look."""
     with mock.patch.object(snapshot, "SETTLED_NS", 20_000_000):
         time.sleep(0.03)
-        for _ in range({"at first": 0, "again": 1, "again and again": 4}[request.param]):
+        for _ in range(
+            {"at first": 0, "again": 1, "again and again": 4}[request.param]
+        ):
             assert paths(ask(memory, "old")) == ["note.md"]
     return memory
 
@@ -192,8 +192,9 @@ def test_what_changes_after_a_long_pause_in_reading_is_seen(house: House) -> Non
         house.ahead_s += 10
         return read
 
-    with house.memory() as memory, mock.patch.object(
-        folder, "_read_quiet", read_and_sleep
+    with (
+        house.memory() as memory,
+        mock.patch.object(folder, "_read_quiet", read_and_sleep),
     ):
         memory.sync()
 
@@ -205,9 +206,7 @@ def test_what_changes_after_a_long_pause_in_reading_is_seen(house: House) -> Non
 def test_what_another_process_wrote_is_found(house: House, memory: Memory) -> None:
     """Each search, in turn, of two processes that both write."""
     for number in range(5):
-        elsewhere(
-            lambda n=number: house.memory().write(f"from there {n}", file="a.md")
-        )
+        elsewhere(lambda n=number: house.memory().write(f"from there {n}", file="a.md"))
         memory.write(f"from here {number}", file="b.md")
 
         assert len(ask(memory, f"there {number}").hits) >= 1
@@ -320,5 +319,7 @@ def test_a_touch_on_another_day_is_another_day(house: House, memory: Memory) -> 
     house.age("note.md", 86_400 * 400)
 
     [hit] = ask(memory, "old").hits
-    assert hit.date == time.strftime("%Y-%m-%d", time.gmtime(time.time() - 86_400 * 400))
+    assert hit.date == time.strftime(
+        "%Y-%m-%d", time.gmtime(time.time() - 86_400 * 400)
+    )
     assert difference_from_fresh(house, memory) == []

@@ -36,7 +36,9 @@ def killed_after(notes: int) -> rebuilding.Progress:
     return progress
 
 
-def test_a_rebuild_makes_what_a_new_index_would_be(house: House, memory: Memory) -> None:
+def test_a_rebuild_makes_what_a_new_index_would_be(
+    house: House, memory: Memory
+) -> None:
     """Also out of an index that says something else."""
     memory.sync()
     with memory._opened().index.connection as raw:
@@ -65,7 +67,9 @@ def test_the_old_index_answers_while_a_rebuild_goes_on(
     assert set(seen) == {12}
 
 
-def test_a_killed_rebuild_goes_on_where_it_stopped(house: House, memory: Memory) -> None:
+def test_a_killed_rebuild_goes_on_where_it_stopped(
+    house: House, memory: Memory
+) -> None:
     """And leaves the old index as it was."""
     memory.sync()
     with pytest.raises(Killed):

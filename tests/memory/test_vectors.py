@@ -58,7 +58,8 @@ def house(
     house.flags = request.param(server)
     for number in range(10):
         house.save(
-            f"{number}.md", f"# Note {number}\n\n- bullet {number}a\n- bullet {number}b\n"
+            f"{number}.md",
+            f"# Note {number}\n\n- bullet {number}a\n- bullet {number}b\n",
         )
     house.save("ports.md", "The staging database listens on port 5433.\n")
     return house

@@ -44,7 +44,9 @@ def misses(text: str, question: str) -> list[str]:
 
 @settings(max_examples=400, deadline=None)
 @given(texts_with_words())
-def test_a_text_has_every_term_of_a_question_for_its_words(pair: tuple[str, str]) -> None:
+def test_a_text_has_every_term_of_a_question_for_its_words(
+    pair: tuple[str, str],
+) -> None:
     """In any script, composed or decomposed, with or without spaces."""
     text, question = pair
 

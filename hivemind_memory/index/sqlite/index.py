@@ -258,8 +258,7 @@ class SqliteIndex:
 
     def vocabulary(self) -> list[tuple[str, int]]:
         """Return every token and in how many chunks it stands."""
-        with translated_errors(self.path):
-            return list(self._connection.execute("SELECT term, doc FROM vocabulary"))
+        return self._once("vocabulary", self._read_vocabulary)
 
     def longer_words(self, part: str, *, limit: int, anywhere: bool) -> list[str]:
         """Return words of the notes that contain *part*, the most common first.
@@ -331,6 +330,12 @@ class SqliteIndex:
                 """,
                 (key, value),
             )
+
+    def _read_vocabulary(self) -> list[tuple[str, int]]:
+        """Read every token; the engine counts its chunks while it does."""
+        # A combining mark by itself folds to an empty token, which comes out NULL.
+        sql = "SELECT term, doc FROM vocabulary WHERE term <> ''"
+        return list(self._connection.execute(sql))
 
     def _count_spaces(self) -> dict[str, int]:
         """Count the chunks with a vector, space by space."""

@@ -1,0 +1,16 @@
+"""kill -9 at any moment: nothing acknowledged is lost, and no index needs a hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from .killing import kill_often
+
+
+def test_what_was_acknowledged_survives_sixty_kills(tmp_path: Path) -> None:
+    """500 of them in .ci/run, 10,000 by `python -m benchmarks.kill_index`."""
+    tally = kill_often(tmp_path, kills=60, seed=1)
+
+    assert tally.problems == []
+    assert tally.kills == 60
+    assert tally.acknowledged > 60

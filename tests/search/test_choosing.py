@@ -1,0 +1,281 @@
+"""What is shown, in which order, and that each score can be explained."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hivemind_memory.model.matches import Place, VectorMatches, WordMatches
+from hivemind_memory.model.search_settings import SearchSettings
+from hivemind_memory.search.choosing import Choice, Chosen, choose
+from hivemind_memory.search.explaining import explain
+from hivemind_memory.search.fusion import Fused
+from hivemind_memory.search.ranking import (
+    ALL_WORDS_STRENGTH,
+    Ranked,
+    rank,
+    score_of,
+)
+
+from .evidence import (
+    TODAY,
+    both_lanes,
+    candidate,
+    matches,
+    place,
+    term,
+    vectors,
+    word_matches,
+)
+
+
+def ranked(where: Place, strength: float, *, age: float = 1.0) -> Ranked:
+    return Ranked(where, Fused(strength, 0.0), None, None, strength, age)
+
+
+def shown(
+    candidates: Sequence[Ranked],
+    texts: Mapping[int, str] | None = None,
+    *,
+    limit: int = 10,
+    diversity: float | None = None,
+) -> Choice:
+    return choose(
+        candidates,
+        lambda chunks: {chunk: (texts or {}).get(chunk, "") for chunk in chunks},
+        limit=limit,
+        diversity=diversity,
+    )
+
+
+def numbers(choice: Choice) -> list[int]:
+    return [chosen.ranked.place.chunk_id for chosen in choice.hits]
+
+
+settings_of = st.builds(
+    SearchSettings,
+    min_score=st.sampled_from([0.0, 0.3, 0.7]),
+    fusion=st.sampled_from(["standardised", "weighted", "rrf"]),
+    vector_weight=st.floats(0, 0.95),
+    half_life_days=st.floats(1, 1000),
+    decay_floor=st.floats(0, 1),
+)
+word = st.sampled_from("we deploy on tuesday the port is five of staging".split())
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    words=word_matches(),
+    lanes=st.none() | both_lanes(),
+    wishes=settings_of,
+    texts=st.lists(st.lists(word, max_size=6), min_size=31, max_size=31),
+    diversity=st.none() | st.floats(0, 1),
+)
+def test_the_parts_of_a_score_add_up_to_it(
+    words: WordMatches,
+    lanes: tuple[dict[int, float], VectorMatches] | None,
+    wishes: SearchSettings,
+    texts: list[list[str]],
+    diversity: float | None,
+) -> None:
+    """For every formula, age, threshold, copy and order."""
+    found = lanes[1] if lanes else None
+    places = {one.place.chunk_id: one.place for one in words.candidates}
+    for chunk in found.cosines if found else ():
+        places.setdefault(chunk, place(chunk, day=TODAY - chunk * 50))
+
+    ranking = rank(words, found, places, settings=wishes, today=TODAY)
+    choice = shown(
+        ranking.ranked,
+        {chunk: " ".join(text) for chunk, text in enumerate(texts)},
+        diversity=diversity,
+        limit=50,
+    )
+
+    assert len(choice.hits) == len(ranking.ranked) - choice.overlapping
+    assert len(ranking.ranked) + ranking.below_min_score == len(places)
+    for chosen in choice.hits:
+        total = sum(part.value for part in explain(chosen))
+        assert total == pytest.approx(chosen.score, abs=1e-9)
+        assert 0 <= chosen.score <= 1
+        assert chosen.ranked.relevance >= wishes.min_score
+        assert chosen.ranked.score <= chosen.ranked.relevance + 1e-12
+    if diversity is None:
+        scores = [chosen.score for chosen in choice.hits]
+        assert scores == sorted(scores, reverse=True)
+
+
+def test_chunks_that_share_a_line_are_one_hit() -> None:
+    """A long line was cut within: both ends would be cited by the same number."""
+    candidates = [
+        ranked(place(1, path="a.md", line=1), 0.5),
+        ranked(place(2, path="a.md", line=4), 0.4),
+        ranked(place(3, path="a.md", line=5), 0.3),
+        ranked(place(4, path="b.md", line=1), 0.2),
+    ]
+
+    choice = shown(candidates)
+
+    assert numbers(choice) == [1, 3, 4]
+    assert choice.overlapping == 1
+
+
+COPIES = {
+    1: "we deploy to staging on mondays at nine",
+    2: "we deploy to staging on fridays at nine",
+    3: "the cat sat on the mat all day long",
+}
+
+
+def test_the_newest_of_near_copies_takes_the_best_place() -> None:
+    """Its own place goes to the older one, and scores still descend."""
+    candidates = [
+        ranked(place(1, day=100), 0.50),
+        ranked(place(3, day=999), 0.48),
+        ranked(place(2, day=300), 0.45),
+    ]
+
+    choice = shown(candidates, COPIES)
+
+    assert numbers(choice) == [2, 1, 3]
+    assert [chosen.score for chosen in choice.hits] == [one.score for one in candidates]
+    assert choice.near_copies == 1
+
+
+def test_a_newer_text_that_says_something_else_takes_no_place() -> None:
+    """Being new is not being right."""
+    candidates = [ranked(place(1, day=100), 0.5), ranked(place(3, day=999), 0.48)]
+
+    assert numbers(shown(candidates, COPIES)) == [1, 3]
+
+
+def test_a_copy_that_matches_far_worse_takes_no_place() -> None:
+    """Then it is no copy of what was asked for."""
+    candidates = [ranked(place(1, day=100), 0.9), ranked(place(2, day=300), 0.1)]
+
+    assert numbers(shown(candidates, COPIES)) == [1, 2]
+
+
+def test_copies_in_a_script_without_spaces_are_seen_too() -> None:
+    """There a text is one word to those who split at spaces."""
+    texts = {
+        1: "我们每周一上午九点用脚本把服务器部署到生产环境",
+        2: "我们每周五上午九点用脚本把服务器部署到生产环境",
+    }
+    candidates = [ranked(place(1, day=100), 0.5), ranked(place(2, day=300), 0.49)]
+
+    assert numbers(shown(candidates, texts)) == [2, 1]
+
+
+def test_the_limit_is_kept_and_the_rest_counted() -> None:
+    """The report says what was cut."""
+    candidates = [ranked(place(n), 1 / (n + 1)) for n in range(30)]
+
+    choice = shown(candidates, limit=7)
+
+    assert numbers(choice) == list(range(7))
+    assert choice.over_limit == 23
+
+
+def test_texts_are_read_at_most_once() -> None:
+    """Each reading is a query of its own."""
+    calls: list[Sequence[int]] = []
+
+    def read(chunks: Sequence[int]) -> dict[int, str]:
+        calls.append(chunks)
+        return {chunk: COPIES.get(chunk, "") for chunk in chunks}
+
+    candidates = [ranked(place(n, day=n), 0.5) for n in range(9)]
+    choose(candidates, read, limit=5, diversity=0.7)
+
+    assert len(calls) == 1
+
+
+def test_diversity_moves_what_repeats_behind_what_is_new() -> None:
+    """Maximal marginal relevance, as published: lambda times relevance minus the rest
+    times the nearness to what is already shown."""
+    candidates = [
+        ranked(place(1), 0.50),
+        ranked(place(2), 0.49),
+        ranked(place(3), 0.40),
+    ]
+
+    assert numbers(shown(candidates, COPIES, diversity=0.5)) == [1, 3, 2]
+    assert numbers(shown(candidates, COPIES, diversity=1.0)) == [1, 2, 3]
+    assert numbers(shown(candidates, COPIES)) == [1, 2, 3]
+
+
+def test_the_threshold_is_judged_before_age() -> None:
+    """Age alone never hides an answer."""
+    found = matches([term("port", 5)], candidate(1, (1, 0), day=TODAY - 9_000))
+    wishes = SearchSettings(decay_floor=0.0, min_score=0.5)
+
+    ranking = rank(
+        found, None, {1: found.candidates[0].place}, settings=wishes, today=TODAY
+    )
+
+    [one] = ranking.ranked
+    assert one.relevance >= 0.5 > one.score
+
+
+def test_all_words_of_the_question_are_half_at_least() -> None:
+    """However long the chunk, and whatever the vectors say against it."""
+    found = matches(
+        [term("port", 800), term("staging", 900)],
+        candidate(1, (1, 0), (1, 0), length=5_000),
+    )
+    places = {1: place(1)}
+
+    for lane in (None, vectors({1: -0.5})):
+        [one] = rank(found, lane, places, settings=SearchSettings(), today=TODAY).ranked
+        assert one.relevance >= 0.5
+    assert score_of(ALL_WORDS_STRENGTH) == pytest.approx(0.5)
+
+
+def test_a_chunk_that_went_meanwhile_is_no_hit() -> None:
+    """It was found by a lane, and has no place any more."""
+    found = matches([term("port", 5)], candidate(1, (1, 0)), candidate(2, (1, 0)))
+
+    ranking = rank(found, None, {2: place(2)}, settings=SearchSettings(), today=TODAY)
+
+    assert [one.place.chunk_id for one in ranking.ranked] == [2]
+
+
+def test_ties_are_settled_by_day_and_then_by_place() -> None:
+    """So that an answer is the same each time, and after a rebuild."""
+    found = matches([term("port", 5)], *(candidate(n, (1, 0)) for n in range(1, 5)))
+    places = {
+        1: place(1, path="z.md"),
+        2: place(2, path="a.md", line=9),
+        3: place(3, path="a.md", line=1),
+        4: place(4, path="y.md", day=TODAY),
+    }
+
+    ranking = rank(found, None, places, settings=SearchSettings(), today=TODAY)
+
+    assert [one.place.chunk_id for one in ranking.ranked] == [4, 3, 2, 1]
+
+
+def test_a_score_grows_with_its_strength_and_stays_in_0_to_1() -> None:
+    """Whatever a formula makes of its figures."""
+    strengths = [-1, 0, 0.001, 0.2, 0.5, 1, 7]
+
+    scores = [score_of(strength) for strength in strengths]
+
+    assert scores == sorted(scores)
+    assert (scores[0], scores[-1]) == (0, 1)
+
+
+def test_the_explanation_names_the_steps_that_counted() -> None:
+    """And no others."""
+    one = ranked(place(1), 0.5)
+    aged = ranked(place(1), 0.5, age=0.9)
+
+    assert explain(Chosen(one, 0.0, one.score)) == ()
+    assert [part.name for part in explain(Chosen(aged, 0.1, aged.score + 0.1))] == [
+        "age",
+        "newest copy",
+    ]

@@ -1,0 +1,128 @@
+"""Two lanes become one strength, by formulas that can be checked from outside."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from math import sqrt
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hivemind_memory.model.matches import VectorMatches
+from hivemind_memory.search.fusion import (
+    fuse_ranks,
+    fuse_standardised,
+    fuse_weighted,
+    fuse_words,
+)
+
+from .evidence import both_lanes, vectors
+
+Lanes = tuple[dict[int, float], VectorMatches]
+
+
+def deviation(values: list[float], usual: float) -> float:
+    """Return the deviation, with ten more values of the usual one."""
+    mean = sum(values) / len(values)
+    squares = sum((value - mean) ** 2 for value in values) + 10 * usual**2
+    return sqrt(squares / (len(values) + 10))
+
+
+@settings(max_examples=300, deadline=None)
+@given(lanes=both_lanes(), weight=st.floats(0, 0.95))
+def test_the_order_is_that_of_the_convex_sum_of_standardised_scores(
+    lanes: Lanes, weight: float
+) -> None:
+    """The formula is written another way, so that a strength keeps its meaning."""
+    everything, found = lanes
+    words = {chunk: one for chunk, one in everything.items() if chunk in found.cosines}
+    fused = fuse_standardised(words, found, weight=weight)
+    chunks = list(fused)
+    two_level = {
+        chunk: (cosine + found.unit_cosines[chunk]) / 2
+        for chunk, cosine in found.cosines.items()
+    }
+    by_words = [words.get(chunk, 0.0) for chunk in chunks]
+    by_vectors = [two_level[chunk] for chunk in chunks]
+    spread_words = deviation(by_words, 0.12)
+    spread_vectors = deviation(by_vectors, 0.1)
+    convex = {
+        chunk: (1 - weight) * word / spread_words + weight * cosine / spread_vectors
+        for chunk, word, cosine in zip(chunks, by_words, by_vectors, strict=True)
+    }
+
+    for one, other in combinations(chunks, 2):
+        expected = convex[one] - convex[other]
+        if abs(expected) > 1e-6:
+            assert (fused[one].strength - fused[other].strength) * expected > 0
+
+
+@settings(max_examples=200, deadline=None)
+@given(both_lanes())
+def test_without_weight_the_vectors_change_nothing(lanes: Lanes) -> None:
+    """0 is words alone."""
+    words, found = lanes
+
+    fused = fuse_standardised(words, found, weight=0.0)
+
+    for chunk, one in fused.items():
+        assert one.strength == pytest.approx(words.get(chunk, 0.0))
+
+
+@settings(max_examples=200, deadline=None)
+@given(both_lanes())
+def test_every_candidate_of_either_lane_is_fused(lanes: Lanes) -> None:
+    """By each of the three formulas; and none is made up."""
+    words, found = lanes
+    everybody = {*words, *found.cosines}
+
+    assert fuse_standardised(words, found, weight=0.4).keys() == everybody
+    assert fuse_weighted(words, found).keys() == everybody
+    assert fuse_ranks(words, found).keys() == everybody
+    assert fuse_words(words).keys() == words.keys()
+
+
+def test_a_text_without_a_vector_is_neither_praised_nor_blamed() -> None:
+    """It was written a second ago."""
+    fused = fuse_standardised({1: 0.5}, vectors({2: 0.9}), weight=0.4)
+
+    assert fused[1].vectors == 0
+    assert fused[1].strength == 0.5
+
+
+def test_an_unrelated_cosine_speaks_against_a_chunk() -> None:
+    """And a related one for it: what a stranger has is known from all chunks."""
+    fused = fuse_standardised({}, vectors({1: 0.8, 2: 0.05}), weight=0.4)
+
+    assert fused[1].vectors > 0 > fused[2].vectors
+
+
+def test_a_strength_means_the_same_with_one_lane_or_two() -> None:
+    """Half the notes have vectors: those without must not drop out of the answer."""
+    words = {chunk: 0.3 for chunk in range(10)}
+    cosines = {chunk: 0.25 for chunk in range(5)}
+
+    fused = fuse_standardised(words, vectors(cosines), weight=0.4)
+
+    strengths = [one.strength for one in fused.values()]
+    assert max(strengths) - min(strengths) < 0.15
+
+
+@settings(max_examples=200, deadline=None)
+@given(both_lanes())
+def test_weighted_and_ranks_stay_in_0_to_1(lanes: Lanes) -> None:
+    """They are settings; a threshold must not drop everything or nothing."""
+    words, found = lanes
+    for fused in (fuse_weighted(words, found), fuse_ranks(words, found)):
+        for one in fused.values():
+            assert -1e-9 <= one.strength <= 1 + 1e-9
+
+
+def test_first_in_both_lanes_is_1_by_ranks() -> None:
+    """And the formula is the published one."""
+    fused = fuse_ranks({1: 0.9, 2: 0.5}, vectors({1: 0.9, 3: 0.5}))
+
+    assert fused[1].strength == pytest.approx(1)
+    assert fused[2].strength == pytest.approx((1 / 62) * 61 / 2)
+    assert fused[3].strength == fused[2].strength

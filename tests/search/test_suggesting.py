@@ -1,0 +1,79 @@
+"""What a slip of the finger may have meant."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hivemind_memory.search.suggesting import MAX_SUGGESTIONS, _distance, nearest_words
+
+VOCABULARY = [("deploy", 9), ("deputy", 2), ("database", 5), ("data", 7), ("cat", 1)]
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [
+        ("depoly", ["deploy"]),  # two letters swapped: one slip
+        ("deplo", ["deploy"]),
+        ("databse", ["database"]),
+        ("dataabses", ["database"]),
+        ("cst", ["cat"]),
+        ("xyz", []),
+    ],
+)
+def test_a_slip_is_mended(word: str, meant: list[str]) -> None:
+    """One in a short word, two in a long one."""
+    assert nearest_words(word, VOCABULARY)[:1] == meant
+
+
+def test_among_equals_the_most_common_comes_first() -> None:
+    """It was probably meant."""
+    words = [("bat", 1), ("cat", 9), ("rat", 5), ("hat", 2)]
+
+    assert nearest_words("xat", words) == ["cat", "rat", "hat"]
+
+
+def slow_distance(one: str, other: str) -> int:
+    """The textbook's: optimal string alignment."""
+    table = [[0] * (len(other) + 1) for _ in range(len(one) + 1)]
+    for at in range(len(one) + 1):
+        for to in range(len(other) + 1):
+            if not at or not to:
+                table[at][to] = at + to
+                continue
+            cost = one[at - 1] != other[to - 1]
+            best = min(
+                table[at - 1][to] + 1,
+                table[at][to - 1] + 1,
+                table[at - 1][to - 1] + cost,
+            )
+            if at > 1 and to > 1 and one[at - 1] == other[to - 2]:
+                if one[at - 2] == other[to - 1]:
+                    best = min(best, table[at - 2][to - 2] + 1)
+            table[at][to] = best
+    return table[-1][-1]
+
+
+letters = st.text("abc", max_size=7)
+
+
+@settings(max_examples=300)
+@given(one=letters, other=letters, limit=st.integers(0, 3))
+def test_the_distance_is_the_textbooks(one: str, other: str, limit: int) -> None:
+    """Up to the limit; above it, only that it is above."""
+    distance = _distance(one, other, limit)
+    expected = slow_distance(one, other)
+
+    assert distance == expected or (distance > limit and expected > limit)
+
+
+@given(st.text(max_size=20), st.lists(st.tuples(st.text(max_size=20), st.just(1))))
+def test_never_more_than_three_and_never_the_word_itself(
+    word: str, vocabulary: list[tuple[str, int]]
+) -> None:
+    """A hint, not a list."""
+    found = nearest_words(word, vocabulary)
+
+    assert len(found) <= MAX_SUGGESTIONS
+    assert word not in found

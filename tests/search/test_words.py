@@ -1,0 +1,112 @@
+"""How strongly words answer: rare before common, short before long, never above 1."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+
+from hivemind_memory.model.matches import WordMatches
+from hivemind_memory.search.words import word_count, word_strengths
+
+from .evidence import candidate, matches, term, word_matches
+
+
+@settings(max_examples=300, deadline=None)
+@given(word_matches())
+def test_a_strength_lies_in_0_to_1(found: WordMatches) -> None:
+    """Whatever the index saw; so a score means the same in every memory."""
+    for strength in word_strengths(found).values():
+        assert 0 <= strength.chunk
+        assert 0 <= strength.unit
+        if not any(term.is_phrase for term in found.known):
+            assert strength.total <= 1 + 1e-9
+        assert strength.found <= word_count(found)
+
+
+def test_a_rare_word_weighs_more_than_a_common_one() -> None:
+    """One says what is meant; the other stands everywhere."""
+    found = matches(
+        [term("rare", 2), term("common", 900)],
+        candidate(1, (1, 0), (0, 0)),
+        candidate(2, (0, 0), (1, 0)),
+    )
+
+    strengths = word_strengths(found)
+
+    assert strengths[1].total > 3 * strengths[2].total
+
+
+def test_a_word_that_nobody_knows_weakens_the_answer() -> None:
+    """One word out of five unknown ones is a weak answer, in any memory."""
+    alone = matches([term("known", 5)], candidate(1, (2, 0)))
+    among = matches(
+        [term("known", 5), *(term(f"unknown{n}", 0) for n in range(4))],
+        candidate(1, (2, 0)),
+    )
+
+    assert word_strengths(among)[1].total < word_strengths(alone)[1].total / 3
+    assert word_count(among) == 5
+
+
+def test_a_heading_counts_like_the_text() -> None:
+    """And both together more than one of them."""
+    found = matches(
+        [term("port", 10)],
+        candidate(1, (1, 0)),
+        candidate(2, (0, 1)),
+        candidate(3, (1, 1)),
+    )
+
+    strengths = {chunk: one.total for chunk, one in word_strengths(found).items()}
+
+    assert strengths[3] > max(strengths[1], strengths[2])
+    assert min(strengths[1], strengths[2]) > 0
+
+
+def test_the_same_word_in_a_longer_text_counts_less() -> None:
+    """It may be there by chance."""
+    found = matches(
+        [term("port", 10)],
+        candidate(1, (1, 0), length=20),
+        candidate(2, (1, 0), length=400),
+    )
+
+    strengths = word_strengths(found)
+
+    assert strengths[1].total > strengths[2].total
+
+
+def test_words_in_one_line_beat_words_all_over_the_chunk() -> None:
+    """The second level."""
+    terms = [term("staging", 20), term("port", 20)]
+    found = matches(
+        terms,
+        candidate(1, (1, 0), (1, 0), units=[(10, {0: 1, 1: 1}), (90, {})]),
+        candidate(2, (1, 0), (1, 0), units=[(50, {0: 1}), (50, {1: 1})]),
+    )
+
+    strengths = word_strengths(found)
+
+    assert strengths[1].unit > strengths[2].unit
+    assert strengths[1].chunk == strengths[2].chunk
+
+
+def test_a_phrase_is_no_word_that_must_be_there() -> None:
+    """`user_id` is two words, and a bonus where they stand side by side."""
+    terms = [term("user", 9), term("id", 9), term("user id", 3, is_phrase=True)]
+    found = matches(
+        terms,
+        candidate(1, (1, 0), (1, 0), (1, 0)),
+        candidate(2, (1, 0), (1, 0), (0, 0)),
+    )
+
+    strengths = word_strengths(found)
+
+    assert word_count(found) == 2
+    assert (strengths[1].found, strengths[2].found) == (2, 2)
+    assert strengths[1].total > strengths[2].total
+
+
+def test_nothing_asked_and_nothing_found_is_no_error() -> None:
+    """An empty question, an empty memory."""
+    assert word_strengths(WordMatches()) == {}
+    assert word_count(WordMatches()) == 0
