@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from hivemind_memory.model.ports import Embedder
 
 OLLAMA_PROBE_S = 0.3
+KNOCK_S = 0.1
+"""On this machine a refusal comes at once."""
 
 
 class Provider:
@@ -30,6 +32,21 @@ class Provider:
         """Whether the settings say that there is no provider."""
         settings = self._settings
         return not settings.enabled or settings.embedding_provider == "none"
+
+    @property
+    def is_surely_absent(self) -> bool:
+        """Whether there is no provider, as far as can be told in a millisecond.
+
+        Nothing is chosen, and nobody listens where Ollama would: that is so on most
+        machines, and every sync asks.
+        """
+        settings = self._settings
+        if self.is_off:
+            return True
+        is_open = (
+            settings.embedding_provider == "auto" and not settings.has_key_in_config
+        )
+        return is_open and not _may_be_listening(settings.ollama_url)
 
     @property
     def batch_texts(self) -> int:
@@ -96,3 +113,22 @@ class Provider:
             timeout_s=OLLAMA_PROBE_S,
             now=time.monotonic,
         )
+
+
+def _may_be_listening(url: str) -> bool:
+    """Return whether somebody may listen at *url*; True for all but a plain no."""
+    # The long way parses addresses properly; this one knows the usual ones only.
+    host, _, port = url.partition("://")[2].rstrip("/").partition(":")
+    if host not in ("localhost", "127.0.0.1") or not port.isdigit():
+        return True
+    import socket
+
+    for family, address in ((socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")):
+        try:
+            with socket.socket(family, socket.SOCK_STREAM) as knock:
+                knock.settimeout(KNOCK_S)
+                if knock.connect_ex((address, int(port))) == 0:
+                    return True
+        except (OSError, OverflowError):
+            continue
+    return False

@@ -236,7 +236,7 @@ class Memory:
         """
         from hivemind_memory.model.outcomes import EmbedResult
 
-        if self._provider.is_off:
+        if self._provider.is_surely_absent:
             return EmbedResult()
         opened = open_index(self.places, self._clocks.now)
         try:

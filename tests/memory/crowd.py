@@ -138,10 +138,11 @@ def _write_and_search(
 
 
 def _save_stale(
-    house: House, rng: random.Random, _: int, until: float
+    house: House, rng: random.Random, number: int, until: float
 ) -> dict[str, object]:
     """Save an old buffer over a note, with one line more each time."""
-    note = house.notes / NOTES[0]
+    path = NOTES[number % len(NOTES)]
+    note = house.notes / path
     while not note.exists() and time.monotonic() < until:
         time.sleep(0.005)
     buffer, saves = note.read_text() if note.exists() else "", 0
@@ -151,8 +152,8 @@ def _save_stale(
             buffer = note.read_text()
             continue
         saves += 1
-        buffer = f"line {saves} of a person\n{buffer}"
-        house.save_over(NOTES[0], buffer)
+        buffer = f"line {saves} of person {number}\n{buffer}"
+        house.save_over(path, buffer)
     return {"saves": saves}
 
 

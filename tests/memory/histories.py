@@ -15,7 +15,7 @@ from typing import Any
 from unittest import mock
 
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from hivemind_memory.errors import NotSavedError, UsageError
 from hivemind_memory.index.sqlite import notes as index_notes
@@ -85,6 +85,9 @@ class Crash(BaseException):
 class Histories(RuleBasedStateMachine):
     """One home, one memory that crashes and comes back, and a second process."""
 
+    steps = 0
+    """Of all histories so far."""
+
     def __init__(self) -> None:
         super().__init__()
         self.folder = tempfile.TemporaryDirectory()
@@ -120,6 +123,10 @@ class Histories(RuleBasedStateMachine):
         for patch in self.patches:
             patch.stop()
         self.folder.cleanup()
+
+    @invariant()
+    def count(self) -> None:
+        Histories.steps += 1
 
     # -- what people do --------------------------------------------------------
 

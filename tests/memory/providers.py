@@ -13,6 +13,7 @@ class FakeProvider:
     """Chooses one embedder, without a network."""
 
     is_off = False
+    is_surely_absent = False
     batch_texts = 8
 
     def __init__(self, embedder: FakeEmbedder, model: str = "fake") -> None:

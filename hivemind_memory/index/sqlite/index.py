@@ -268,24 +268,28 @@ class SqliteIndex:
             limit: Words at most.
             anywhere: Also inside and at the end: reads the whole vocabulary.
         """
-        where = "term >= ?1 AND term < ?2"
+        start = (self._tokens_of(part) or [part])[0]
         if anywhere:
-            where = "instr(term, ?1) > 0 AND ?2 <> ''"
-        with translated_errors(self.path):
-            start = (self._tokens_of(part) or [part])[0]
-            rows = self._connection.execute(
-                f"""
-                SELECT term FROM vocabulary WHERE {where} ORDER BY doc DESC LIMIT ?3
-                """,
-                (start, start + LAST_CHARACTER, limit),
-            )
-            # A stem that is looked up like a word must not lose another ending.
-            return [
-                token
-                if self._tokens_of(token) == [token]
-                else self.spelled(token, chunks=1)
-                for (token,) in rows
-            ]
+            found = [row for row in self.vocabulary() if start in row[0]]
+            found.sort(key=lambda row: -row[1])
+        else:
+            with translated_errors(self.path):
+                found = list(
+                    self._connection.execute(
+                        """
+                        SELECT term, doc FROM vocabulary WHERE term >= ? AND term < ?
+                        ORDER BY doc DESC LIMIT ?
+                        """,
+                        (start, start + LAST_CHARACTER, limit),
+                    )
+                )
+        # A stem that is looked up like a word must not lose another ending.
+        return [
+            token
+            if self._tokens_of(token) == [token]
+            else self.spelled(token, chunks=1)
+            for token, _ in found[:limit]
+        ]
 
     def spelled(self, token: str, *, chunks: int = SPELLINGS) -> str:
         """Return the shortest word in some *chunks* that becomes *token*.
