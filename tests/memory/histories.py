@@ -60,6 +60,16 @@ FRAGMENTS = (
 
 paths = st.sampled_from(PATHS)
 words = st.sampled_from(WORDS)
+numbers = st.integers(0, 1000)
+
+
+@st.composite
+def large_texts(draw: st.DrawFn) -> bytes:
+    """Return a note that goes into the index in several steps."""
+    count = draw(st.integers(STEP_CHUNKS + 1, 3 * STEP_CHUNKS))
+    some = draw(st.lists(words, min_size=1, max_size=4))
+    parts = (f"part {n} of {some[n % len(some)]}" for n in range(count))
+    return "\n\n\n".join(parts).encode()
 
 
 @st.composite
@@ -69,10 +79,7 @@ def texts(draw: st.DrawFn) -> bytes:
     if kind == "bytes":
         return draw(st.binary(max_size=60))
     if kind == "large":
-        count = draw(st.integers(STEP_CHUNKS + 1, 3 * STEP_CHUNKS))
-        some = draw(st.lists(words, min_size=1, max_size=4))
-        parts = (f"part {n} of {some[n % len(some)]}" for n in range(count))
-        return "\n\n\n".join(parts).encode()
+        return draw(large_texts())
     lines = draw(st.lists(st.sampled_from(FRAGMENTS), max_size=8))
     some = draw(st.lists(words, min_size=3, max_size=3))
     return "\n".join(line.format(*some) for line in lines).encode()
@@ -92,6 +99,7 @@ class Histories(RuleBasedStateMachine):
         super().__init__()
         self.folder = tempfile.TemporaryDirectory()
         self.house = House(Path(self.folder.name) / "home")
+        self.number = 0
         self.unreadable: set[str] = set()
         self.flags: dict[str, object] = {}
         self.memory = self.house.memory()
@@ -125,8 +133,13 @@ class Histories(RuleBasedStateMachine):
         self.folder.cleanup()
 
     @invariant()
-    def count(self) -> None:
+    def look(self) -> None:
+        """Sync and compare after every third step, whatever the steps were."""
         Histories.steps += 1
+        self.number += 1
+        if self.number % 3 == 0:
+            self.memory.sync()
+            self._compare(self.memory, WORDS[self.number % len(WORDS)])
 
     # -- what people do --------------------------------------------------------
 
@@ -140,42 +153,39 @@ class Histories(RuleBasedStateMachine):
             save = self.house.save_over if is_over else self.house.save
             save(path, data)
 
-    @rule(path=paths, word=words)
-    def add_line(self, path: str, word: str) -> None:
-        file = self.house.notes / path
-        if file.is_file():
+    @rule(which=numbers, word=words)
+    def add_line(self, which: int, word: str) -> None:
+        for file in self._some_note(which):
             with file.open("ab") as note:
                 note.write(f"\n\n\n- about {word}\n".encode())
 
-    @rule(path=paths)
-    def edit_secretly(self, path: str) -> None:
+    @rule(which=numbers)
+    def edit_secretly(self, which: int) -> None:
         """Other bytes, the same size, the same time of the last edit."""
-        file = self.house.notes / path
-        if not file.is_file():
-            return
-        status = file.stat()
-        data = file.read_bytes()
-        file.write_bytes(data[::-1])
-        os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
+        for file in self._some_note(which):
+            status = file.stat()
+            data = file.read_bytes()
+            file.write_bytes(data[::-1])
+            os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
 
-    @rule(path=paths, days=st.integers(-3, 400))
-    def touch(self, path: str, days: int) -> None:
-        file = self.house.notes / path
-        if file.is_file():
+    @rule(which=numbers, days=st.integers(-3, 400))
+    def touch(self, which: int, days: int) -> None:
+        for file in self._some_note(which):
             then = time.time() - 86_400 * days
             os.utime(file, (then, then))
 
-    @rule(old=paths, new=paths)
-    def rename(self, old: str, new: str) -> None:
-        file = self.house.notes / old
-        if file.is_file() and self._may_save(new):
-            target = self.house.notes / new
-            target.parent.mkdir(parents=True, exist_ok=True)
-            file.replace(target)
+    @rule(which=numbers, new=paths)
+    def rename(self, which: int, new: str) -> None:
+        for file in self._some_note(which):
+            if self._may_save(new) and file.is_file():
+                target = self.house.notes / new
+                target.parent.mkdir(parents=True, exist_ok=True)
+                file.replace(target)
 
-    @rule(path=paths)
-    def delete(self, path: str) -> None:
-        (self.house.notes / path).unlink(missing_ok=True)
+    @rule(which=numbers)
+    def delete(self, which: int) -> None:
+        for file in self._some_note(which):
+            file.unlink()
 
     @rule(one=st.sampled_from(FOLDERS), other=st.sampled_from(FOLDERS))
     def move_folder(self, one: str, other: str) -> None:
@@ -198,10 +208,9 @@ class Histories(RuleBasedStateMachine):
         self._change_modes()
         self.unreadable.clear()
 
-    @rule(path=paths)
-    def put_a_link_there(self, path: str) -> None:
-        file = self.house.notes / path
-        if file.is_file():
+    @rule(which=numbers)
+    def put_a_link_there(self, which: int) -> None:
+        for file in self._some_note(which):
             file.unlink()
             file.symlink_to(self.house.notes / "global.md")
 
@@ -248,9 +257,11 @@ class Histories(RuleBasedStateMachine):
         self.memory.close()
         self.memory = self.house.memory(**self.flags)
 
-    @rule(calls=st.integers(0, 4))
-    def crash_while_indexing(self, calls: int) -> None:
+    @rule(path=paths, data=large_texts(), calls=st.integers(0, 3))
+    def crash_while_indexing(self, path: str, data: bytes, calls: int) -> None:
         """The process is gone after some steps; its last transaction is rolled back."""
+        if self._may_save(path):
+            self.house.save_over(path, data)
         original = index_notes._insert_chunks
         left = [calls]
 
@@ -318,6 +329,14 @@ class Histories(RuleBasedStateMachine):
         for beside in self.house.home.glob("fresh-*"):
             shutil.rmtree(beside)
         assert not found, "\n".join(found)
+
+    def _some_note(self, which: int) -> list[Path]:
+        """Return one of the notes that are there, if any is."""
+        notes = sorted(self.house.notes.rglob("*.md"))
+        notes = [
+            file for file in notes if file.is_file() and ".index" not in file.parts
+        ]
+        return [notes[which % len(notes)]] if notes else []
 
     def _change_modes(self) -> None:
         """Leave on the files what a change of their modes leaves: a time."""
