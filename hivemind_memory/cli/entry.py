@@ -28,8 +28,13 @@ def run() -> None:
     try:
         if sys.stdout is not None:
             sys.stdout.flush()
-    except OSError:
+    except BrokenPipeError:
         code = code or streams.EXIT_CLOSED_PIPE
+        streams.abandon(sys.stdout)
+    except OSError as error:
+        # What is left in the buffer would fail once more when Python ends.
+        code = code or _report(_unwritten(error), "", EXIT_ERROR)
+        streams.abandon(sys.stdout)
     if code == streams.EXIT_CLOSED_PIPE:
         streams.abandon(sys.stdout)
     sys.exit(code)
@@ -49,7 +54,7 @@ def main(words: Sequence[str]) -> int:
     except streams.OutputClosedError:
         return streams.EXIT_CLOSED_PIPE
     except streams.OutputError as error:
-        return _report(f"The output could not be written: {error}.", "", EXIT_ERROR)
+        return _report(_unwritten(error), "", EXIT_ERROR)
     except HivemindError as error:
         return _report(str(error), error.hint, _exit_code(error))
     # The last door: whatever it is, a person gets a sentence and not a traceback.
@@ -82,6 +87,11 @@ def _exit_code(error: HivemindError) -> int:
     """Return 2 for a mistake on the command line, 1 for all else."""
     is_usage = isinstance(error, UsageError) and not isinstance(error, ConfigError)
     return EXIT_USAGE if is_usage else EXIT_ERROR
+
+
+def _unwritten(error: Exception) -> str:
+    """Return that a result did not go out, and why."""
+    return f"The output could not be written: {error}."
 
 
 def _report(message: str, hint: str, code: int) -> int:

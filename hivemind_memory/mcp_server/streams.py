@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 import select
+import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from hivemind_memory.mcp_server.frames import MOST_BYTES
 
@@ -35,6 +36,10 @@ def claimed_streams() -> Iterator[tuple[int, int]]:
             os.dup2(nothing, 1)
         yield source, sink
     finally:
+        # What somebody printed and Python still holds is not for the client either.
+        with suppress(OSError, ValueError):
+            if sys.stdout is not None:
+                sys.stdout.flush()
         os.close(nothing)
         os.dup2(source, 0)
         os.dup2(sink, 1)

@@ -45,6 +45,7 @@ class Sentry:
         Raises:
             OSError: The system cannot tell, or not about so many folders.
         """
+        self._fd = -1
         self._cookie = cookie
         self._libc = _libc()
         self._fd = self._checked(self._libc.inotify_init1(_NONBLOCK))
@@ -55,6 +56,10 @@ class Sentry:
         except OSError:
             self.close()
             raise
+
+    def __del__(self) -> None:
+        """Give the watch back: a user has a hundred or so, and some forget to close."""
+        self.close()
 
     def close(self) -> None:
         """Stop watching."""

@@ -1,0 +1,82 @@
+"""The sentry: proof that nothing has changed, and none where there is doubt."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hivemind_memory.notes.os_events import Sentry
+
+pytestmark = pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="only Linux tells in order"
+)
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
+    folder = tmp_path / "notes"
+    (folder / "projects").mkdir(parents=True)
+    (folder / "a.md").write_text("old")
+    (folder / "projects" / "b.md").write_text("old")
+    return folder
+
+
+@pytest.fixture
+def sentry(notes: Path, tmp_path: Path) -> Sentry:
+    return Sentry(str(notes), str(tmp_path / "cookie"))
+
+
+def test_it_is_quiet_as_long_as_nothing_happens(sentry: Sentry) -> None:
+    """Also when asked again and again, and when others touch the cookie."""
+    assert all(sentry.is_quiet() for _ in range(50))
+
+
+CHANGES: dict[str, Callable[[Path], object]] = {
+    "edit": lambda notes: (notes / "a.md").write_text("new"),
+    "edit below": lambda notes: (notes / "projects" / "b.md").write_text("new"),
+    "new": lambda notes: (notes / "c.md").touch(),
+    "gone": lambda notes: (notes / "a.md").unlink(),
+    "renamed": lambda notes: (notes / "a.md").rename(notes / "c.md"),
+    "time": lambda notes: os.utime(notes / "a.md", (1, 1)),
+    "mode": lambda notes: (notes / "a.md").chmod(0o400),
+    "new folder": lambda notes: (notes / "more").mkdir(),
+    "folder gone": lambda notes: (notes / "projects" / "b.md").rename(notes / "b.md"),
+    "all gone": lambda notes: notes.rename(notes.with_name("away")),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_every_change_is_noticed_at_once(
+    sentry: Sentry, notes: Path, change: Callable[[Path], object]
+) -> None:
+    """What finished before the question is seen by it."""
+    assert sentry.is_quiet()
+
+    change(notes)
+
+    assert not sentry.is_quiet()
+
+
+def test_a_source_that_does_not_answer_proves_nothing(
+    sentry: Sentry, tmp_path: Path
+) -> None:
+    """The cookie is what tells silence from deafness."""
+    (tmp_path / "cookie").unlink()
+
+    assert not sentry.is_quiet()
+
+
+def test_a_sentry_that_was_forgotten_gives_its_watch_back(
+    notes: Path, tmp_path: Path
+) -> None:
+    """A user has a hundred or so, and the tests once used them all up."""
+    for _ in range(300):
+        Sentry(str(notes), str(tmp_path / "cookie"))
+    gc.collect()
+
+    assert Sentry(str(notes), str(tmp_path / "cookie")).is_quiet()
