@@ -63,7 +63,7 @@ class Asker:
         }
         self.long_kinds: dict[str, Callable[[], str]] = {
             "100 kB of words": self._long_words,
-            "100 kB of one letter": lambda: rng.choice("aé东\u0301ﷺ_ \"") * LONG_BYTES,
+            "100 kB of one letter": lambda: rng.choice('aé东\u0301ﷺ_ "') * LONG_BYTES,
             "100 kB of unicode": self._long_unicode,
             "100 kB of mixed case": lambda: "aB1_" * (LONG_BYTES // 4),
         }
@@ -110,7 +110,9 @@ class Asker:
         return "".join(map(chr, codes))
 
 
-def run(memory: Memory, asker: Asker, count: int, long_share: float, rng: random.Random):
+def run(
+    memory: Memory, asker: Asker, count: int, long_share: float, rng: random.Random
+):
     """Ask *count* questions; return kind -> milliseconds, and what went wrong."""
     took_ms: dict[str, list[float]] = defaultdict(list)
     problems = []
@@ -155,9 +157,7 @@ def main() -> int:
             memory.sync()
             memory.search(Query(text="é"))
             asker = Asker(words, rng)
-            took_ms, problems = run(
-                memory, asker, given.queries, given.long_share, rng
-            )
+            took_ms, problems = run(memory, asker, given.queries, given.long_share, rng)
     everything = [value for values in took_ms.values() for value in values]
     for kind, values in sorted(took_ms.items()):
         print(

@@ -32,7 +32,8 @@ def main() -> int:
     for problem in tally.problems:
         print(problem[:1000])
     print(
-        f"seed {given.seed}: {tally.kills} kills in {time.monotonic() - started:.0f} s, "
+        f"seed {given.seed}: {tally.kills} kills "
+        f"in {time.monotonic() - started:.0f} s, "
         f"{tally.found_unfinished} of them left something half done, "
         f"{tally.acknowledged} entries acknowledged, {len(tally.problems)} problems"
     )

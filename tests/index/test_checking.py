@@ -31,8 +31,10 @@ def test_a_sound_index_has_no_problem(index: SqliteIndex) -> None:
         "UPDATE chunks SET trail = 'another trail'",
         "UPDATE chunks SET extra = 'more'",
         "INSERT INTO chunks_fts(rowid, body, extra, trail) VALUES (99, 'x', '', '')",
-        "INSERT INTO chunks_fts(chunks_fts, rowid, body, extra, trail) "
-        "SELECT 'delete', id, body, extra, trail FROM chunk_words",
+        (
+            "INSERT INTO chunks_fts(chunks_fts, rowid, body, extra, trail) "
+            "SELECT 'delete', id, body, extra, trail FROM chunk_words"
+        ),
     ],
     ids=["text", "trail", "extra", "added", "taken"],
 )

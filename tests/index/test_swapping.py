@@ -100,9 +100,9 @@ def test_a_lane_that_is_held_forgets_the_old_numbers(
 
     matches = lane.find(vector("alpha text"), limit=9, also=())
     assert matches is not None
-    assert set(matches.cosines) == set(
+    assert set(matches.cosines) == {
         number for (number,) in index.connection.execute("SELECT id FROM chunks")
-    )
+    }
     assert best(index, lane, "alpha text") == "alpha text"
 
 

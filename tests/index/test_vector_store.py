@@ -79,7 +79,7 @@ def test_every_text_is_sent_once_and_then_none_waits(
     sent = fill(store)
 
     assert len(sent) == len(set(sent))
-    assert sum("shared line" == text.removeprefix("- ") for text in sent) == 1
+    assert sum(text.removeprefix("- ") == "shared line" for text in sent) == 1
     assert (store.count_pending(SPACE), store.pending_texts(SPACE, 9)) == (0, [])
     assert store.count_vectors(SPACE) == 10
 

@@ -1,6 +1,6 @@
 """A search sees every change that was finished before it began, by any process.
 
-Without a watcher, without events, and whether this process looked a moment ago or never.
+Without a watcher, without events, whether this process looked a moment ago or never.
 """
 
 from __future__ import annotations

@@ -104,11 +104,9 @@ def test_a_word_is_found_as_somebody_would_ask_for_it(
 def test_a_heading_a_path_and_a_title_are_words_too(make: Make) -> None:
     """What stands above a chunk says what it is about."""
     memory = make(
-        **{
-            "ports": "all about numbers\n",
-            "a": "# Staging database\n\nfive thousand\n",
-            "b": "---\ntitle: The Backup\ntags: [nightly]\n---\nrestic\n",
-        }
+        ports="all about numbers\n",
+        a="# Staging database\n\nfive thousand\n",
+        b="---\ntitle: The Backup\ntags: [nightly]\n---\nrestic\n",
     )
 
     for question, path in (

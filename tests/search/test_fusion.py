@@ -100,8 +100,8 @@ def test_an_unrelated_cosine_speaks_against_a_chunk() -> None:
 
 def test_a_strength_means_the_same_with_one_lane_or_two() -> None:
     """Half the notes have vectors: those without must not drop out of the answer."""
-    words = {chunk: 0.3 for chunk in range(10)}
-    cosines = {chunk: 0.25 for chunk in range(5)}
+    words = dict.fromkeys(range(10), 0.3)
+    cosines = dict.fromkeys(range(5), 0.25)
 
     fused = fuse_standardised(words, vectors(cosines), weight=0.4)
 

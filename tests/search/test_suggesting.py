@@ -48,9 +48,9 @@ def slow_distance(one: str, other: str) -> int:
                 table[at][to - 1] + 1,
                 table[at - 1][to - 1] + cost,
             )
-            if at > 1 and to > 1 and one[at - 1] == other[to - 2]:
-                if one[at - 2] == other[to - 1]:
-                    best = min(best, table[at - 2][to - 2] + 1)
+            is_far = at > 1 and to > 1
+            if is_far and one[at - 2 : at] == other[to - 2 : to][::-1]:
+                best = min(best, table[at - 2][to - 2] + 1)
             table[at][to] = best
     return table[-1][-1]
 

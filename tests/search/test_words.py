@@ -15,8 +15,8 @@ from .evidence import candidate, matches, term, word_matches
 def test_a_strength_lies_in_0_to_1(found: WordMatches) -> None:
     """Whatever the index saw; so a score means the same in every memory."""
     for strength in word_strengths(found).values():
-        assert 0 <= strength.chunk
-        assert 0 <= strength.unit
+        assert strength.chunk >= 0
+        assert strength.unit >= 0
         if not any(term.is_phrase for term in found.known):
             assert strength.total <= 1 + 1e-9
         assert strength.found <= word_count(found)
