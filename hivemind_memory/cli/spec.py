@@ -204,7 +204,7 @@ COMMANDS: tuple[Command, ...] = (
             Flag(("--on",), "flag", "Inject into this repository again."),
             _JSON,
         ),
-        examples=("hm inject", "hm inject --agent codex ~/work/shop"),
+        examples=("hm inject", "hm inject --agent codex ~/code/shop"),
     ),
     Command(
         "eject",

@@ -63,8 +63,7 @@ def stand_in(
     return OpenIndex(
         index=SqliteIndex(IN_MEMORY, now=now),
         warning=f"{error}; this answer was made from the notes alone (see `hm doctor`)",
-        # One that was merely busy is sound, and tried again by the next question.
-        broken=() if isinstance(error, IndexBusyError) else _look_of(places),
+        broken=_look_of(places),
     )
 
 

@@ -116,6 +116,7 @@ class VectorSide:
         should_stop: Callable[[], bool] | None = None,
     ) -> EmbedResult:
         """Give a vector to every text that has none in the chosen space."""
+        from hivemind_memory.embeddings.queue import EmbedQueue
         from hivemind_memory.model.outcomes import EmbedResult
 
         space = self._provider.space()
@@ -126,6 +127,7 @@ class VectorSide:
         fingerprint = space.fingerprint
         if not store.count_pending(fingerprint):
             return EmbedResult()
+        breaker = _Breaker(index, fingerprint)
         try:
             embedder = _ScriptEar(
                 self._provider.connect(space, dims=store.dims(fingerprint))
@@ -135,39 +137,26 @@ class VectorSide:
             return EmbedResult(
                 pending=store.count_pending(fingerprint), problem=problem
             )
-        try:
-            index.remember(f"space:{fingerprint}", _recipe(space))
-            result = self._drain(index, embedder, progress, should_stop)
-            self._measure_scripts(index, embedder)
-        finally:
-            embedder.close()
-        return result
-
-    def _drain(
-        self,
-        index: SqliteIndex,
-        embedder: Embedder,
-        progress: Callable[[str, int, int], None] | None,
-        should_stop: Callable[[], bool] | None,
-    ) -> EmbedResult:
-        """Embed until nothing waits, and tell the other processes how it went."""
-        from hivemind_memory.embeddings.queue import EmbedQueue
-
-        breaker = _Breaker(index, embedder.fingerprint)
+        index.remember(f"space:{fingerprint}", _recipe(space))
         queue = EmbedQueue(
-            index.vector_store(),
+            store,
             embedder,
             breaker=breaker.value,
             clock=self._now,
             batch_texts=self._provider.batch_texts,
         )
+        tell = progress
 
         def report(done: int, total: int) -> None:
-            if progress is not None:
-                progress("embedding", done, total)
+            if tell is not None:
+                tell("embedding", done, total)
 
-        result = queue.drain(progress=report, should_stop=should_stop)
-        breaker.keep()
+        try:
+            result = queue.drain(progress=report, should_stop=should_stop)
+            breaker.keep()
+            self._measure_scripts(index, embedder)
+        finally:
+            embedder.close()
         return result
 
     def pending(self, index: SqliteIndex) -> int:

@@ -5,14 +5,11 @@ from __future__ import annotations
 import os
 import random
 import shutil
-import time
 from collections.abc import Callable
 from pathlib import Path
 
-import apsw
 import pytest
 
-from hivemind_memory.index.sqlite import connection
 from hivemind_memory.memory.core import Memory
 
 from .house import House, ask, difference_from_fresh, paths
@@ -187,43 +184,6 @@ def test_no_place_for_an_index_is_no_reason_to_answer_nothing(tmp_path: Path) ->
 
         Path(house.places.index).unlink()
         assert ask(memory, "more").report.warnings == ()
-
-
-def test_a_locked_index_is_waited_for_and_then_done_without(
-    house: House, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """No "busy" surfaces from a question; and busy is never damage."""
-    monkeypatch.setattr(connection, "BUSY_TIMEOUT_MS", 20)
-    other = apsw.Connection(str(house.index_file))
-    other.execute("PRAGMA locking_mode = EXCLUSIVE")
-    other.execute("BEGIN EXCLUSIVE")
-
-    def ask_elsewhere() -> None:
-        with house.memory() as memory:
-            answer = ask(memory, "common", max_results=1000)
-            assert len(answer.hits) == NOTES * 20
-            assert "locked" in answer.report.warnings[0]
-            (house.home / "first").touch()
-            while not (house.home / "released").exists():
-                time.sleep(0.005)
-            assert ask(memory, "common").report.warnings == ()
-
-    pid = os.fork()
-    if not pid:
-        status = 1
-        try:
-            ask_elsewhere()
-            status = 0
-        finally:
-            os._exit(status)
-    while not (house.home / "first").exists():
-        time.sleep(0.005)
-    other.execute("ROLLBACK")
-    other.close()
-    (house.home / "released").touch()
-
-    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
-    assert not list(house.notes.glob(".index/*damaged*"))
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -8,10 +8,8 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from unittest import mock
 
 import pytest
@@ -19,8 +17,6 @@ import pytest
 from hivemind_memory.errors import HivemindError, NotesMissingError
 from hivemind_memory.memory.core import Memory
 from hivemind_memory.model import snapshot
-from hivemind_memory.notes import folder as folder_module
-from hivemind_memory.notes import os_files
 from hivemind_memory.notes.os_files import OpenFolder
 
 from .house import House, ask, difference_from_fresh, paths
@@ -178,58 +174,6 @@ def test_two_edits_within_one_tick_are_both_seen(house: House, memory: Memory) -
         os.utime(file, (1_700_000_000, 1_700_000_000))
 
         assert paths(ask(memory, f"{number:03}")) == ["note.md"]
-
-
-TICK_NS = 2_000_000_000
-
-
-class CoarseEntry:
-    """A folder's entry on a disk whose clock ticks every two seconds."""
-
-    def __init__(self, entry: os.DirEntry[str]) -> None:
-        self._entry = entry
-        self.name = entry.name
-        self.is_file = entry.is_file
-        self.is_dir = entry.is_dir
-        self.is_symlink = entry.is_symlink
-
-    def stat(self, *, follow_symlinks: bool) -> SimpleNamespace:
-        return coarse(self._entry.stat(follow_symlinks=follow_symlinks))
-
-
-def coarse(status: os.stat_result) -> SimpleNamespace:
-    return SimpleNamespace(
-        st_mtime_ns=status.st_mtime_ns // TICK_NS * TICK_NS,
-        st_ctime_ns=status.st_ctime_ns // TICK_NS * TICK_NS,
-        st_size=status.st_size,
-        st_ino=status.st_ino,
-    )
-
-
-def test_edits_within_one_tick_of_a_coarse_clock_are_seen(
-    house: House, memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A stamp proves nothing before the tick is over: FAT, some network drives."""
-    scan, stamp_of = OpenFolder.scan, os_files.stamp_of
-
-    @contextmanager
-    def coarse_scan(folder: OpenFolder) -> Iterator[Iterator[CoarseEntry]]:
-        with scan(folder) as entries:
-            yield map(CoarseEntry, entries)
-
-    monkeypatch.setattr(OpenFolder, "scan", coarse_scan)
-    monkeypatch.setattr(
-        folder_module, "stamp_of", lambda status: stamp_of(coarse(status))
-    )
-    for number in range(20):
-        house.save("note.md", f"count {number:03}\n")
-
-        assert paths(ask(memory, f"{number:03}")) == ["note.md"]
-    # And after the tick the stamp is believed: no search reads the note any more.
-    house.ahead_s = 5
-    ask(memory, "count")
-    with mock.patch.object(folder_module, "_read_quiet", side_effect=AssertionError):
-        assert paths(ask(memory, "count")) == ["note.md"]
 
 
 def test_what_changes_after_a_long_pause_in_reading_is_seen(house: House) -> None:
