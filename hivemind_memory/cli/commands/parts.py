@@ -1,0 +1,30 @@
+"""What several commands have in common: their headings, arguments and options."""
+
+from __future__ import annotations
+
+from hivemind_memory.cli.shapes import Argument, Flag
+
+PANELS = FIND, WRITE, AGENTS, KEEP, SET = (
+    "Find",
+    "Write",
+    "Agents",
+    "Keep in order",
+    "Set up",
+)
+"""Headings of the list of commands, in order."""
+
+MEMORY_DIR = Flag(
+    ("--memory-dir",),
+    "text",
+    "Folder with the notes, instead of memory/ in the home folder.",
+    metavar="FOLDER",
+)
+JSON = Flag(("--json",), "flag", "Print JSON, complete and for programs.")
+NOTE = Argument(
+    "path", "Name of a note, such as global.md or projects/site.md.", completes="notes"
+)
+WORKTREE = Argument(
+    "worktree",
+    "Folder of a git worktree, or any folder; this one if none is given.",
+    is_required=False,
+)
