@@ -3,16 +3,24 @@
 HivemindError
 ├── UsageError            the question itself is wrong (a path, a setting, a number)
 │   ├── NotePathError     the name is not a plain relative Markdown name
+│   ├── ScopeError        it names no scope, or none of the caller's
+│   ├── UnknownTypeError  it names no type of memory
 │   └── ConfigError       config.json or the environment holds a value of no use
 ├── NotesMissingError     there is no folder of notes
 ├── NoteNotFoundError     there is no note of that name
 ├── NoteUnreadableError   a note is there, and its bytes cannot be had now
+├── MemoryNotFoundError   there is no memory of that key or id
 ├── NotSavedError         nothing was saved; the notes are as they were
+│   └── KeyTakenError     an active memory has that key, and no reason was given
 ├── NotInjectedError      nothing was injected; the worktree is as it was
+├── NotLaunchedError      no agent was started
+├── HookNotChangedError   no hook was changed; git runs what it ran before
+├── NotConnectedError     that file of an agent's settings is as it was
 ├── IndexUnusableError    the index cannot be used; the notes are untouched
 │   ├── IndexBusyError    another process held the index for longer than we waited
 │   ├── IndexDamagedError SQLite says that the file is not a sound database
 │   └── IndexTooNewError  a newer version of this program made the index
+├── StateUnusableError    state.db cannot be used; what was asked of it was not done
 └── EmbeddingError        no vector came back; text search goes on without
     ├── EmbeddingRefusedError   the provider said no: retrying is useless
     └── EmbeddingInvalidError   what came back is not a usable vector
@@ -41,6 +49,14 @@ class NotePathError(UsageError):
     """The name is not a plain relative name of a Markdown file inside the folder."""
 
 
+class ScopeError(UsageError):
+    """It is no scope, or none that the caller has; nothing was read or written."""
+
+
+class UnknownTypeError(UsageError):
+    """It names no type of memory; nothing was saved."""
+
+
 class ConfigError(UsageError):
     """A setting has a value that cannot be used."""
 
@@ -61,8 +77,33 @@ class NotSavedError(HivemindError):
     """Nothing was saved: the notes are as they were before the call."""
 
 
+class MemoryNotFoundError(HivemindError):
+    """There is no memory of that key or id for this caller."""
+
+
+class KeyTakenError(NotSavedError):
+    """An active memory has that key; ``current`` is its place and text."""
+
+    def __init__(self, message: str, *, hint: str = "", current: object = None) -> None:
+        super().__init__(message, hint=hint)
+        self.current = current
+        """The memory that is in force, a ``Recalled``; None: unknown."""
+
+
 class NotInjectedError(HivemindError):
     """Nothing was injected: the files of the worktree are as they were."""
+
+
+class NotLaunchedError(HivemindError):
+    """No agent was started; one that ran before goes on."""
+
+
+class HookNotChangedError(HivemindError):
+    """No hook was changed: git runs what it ran before."""
+
+
+class NotConnectedError(HivemindError):
+    """A file of an agent's settings cannot be used; it is as it was."""
 
 
 class IndexUnusableError(HivemindError):
@@ -79,6 +120,10 @@ class IndexDamagedError(IndexUnusableError):
 
 class IndexTooNewError(IndexUnusableError):
     """A newer version of this program made the index."""
+
+
+class StateUnusableError(HivemindError):
+    """``state.db`` cannot be used now; nothing was looked up in it or written to it."""
 
 
 class EmbeddingError(HivemindError):

@@ -14,13 +14,17 @@ from hivemind_memory.embeddings.provider import Provider
 from hivemind_memory.memory.clocks import Clocks
 from hivemind_memory.memory.core import Memory
 from hivemind_memory.memory.places import places_of
+from hivemind_memory.model.access import OWNER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from hivemind_memory.callers.door import Door
     from hivemind_memory.config.settings import Settings
     from hivemind_memory.inject.injector import Injector
+    from hivemind_memory.launch.launcher import Launcher
+    from hivemind_memory.model.access import Caller
     from hivemind_memory.watch.loop import Watcher
 
 __all__ = [
@@ -33,6 +37,8 @@ __all__ = [
 ]
 
 HOME_VARIABLE = "HIVEMIND_HOME"
+SCOPE_VARIABLES = ("HIVEMIND_WORKSPACE", "HIVEMIND_TEAM", "HIVEMIND_PROJECT")
+"""What narrows a door to some scopes: see ``callers.door``."""
 
 # What a hook of git inherits (git rev-parse --local-env-vars); it names a repository
 # that need not be the one of the worktree.
@@ -80,6 +86,7 @@ def open_memory(
     memory_dir: str | None = None,
     home: str | None = None,
     flags: Mapping[str, object] | None = None,
+    door: Door | None = None,
 ) -> Memory:
     """Return the memory in *memory_dir*, else that of the home folder.
 
@@ -89,9 +96,12 @@ def open_memory(
         memory_dir: Folder of notes; None: ``memory`` in the home folder.
         home: Home folder; None: ``HIVEMIND_HOME``, else ``~/.hivemind``.
         flags: Options that win over environment and config.json.
+        door: With which scopes it is opened; None: those of the environment, and
+            without any it is open to its owner.
 
     Raises:
         ConfigError: A value in config.json or the environment cannot be used.
+        ScopeError: A name of the door, or of the environment, cannot be one.
     """
     folder = resolve_home(home)
     settings = load_settings(folder, flags)
@@ -103,11 +113,84 @@ def open_memory(
     clocks = Clocks(
         now=time.time,
         stopwatch=time.perf_counter,
-        local_iso=_local_iso,
+        local_iso=local_iso,
         local_offset_s=_local_offset_s,
         randomness=_ten_random_bytes,
     )
-    return Memory(places, settings, Provider(settings), clocks)
+    caller = _caller(door or _shells_door(), settings)
+    return Memory(places, settings, Provider(settings), clocks, caller=caller)
+
+
+def agents_door(*, workspace: str = "", teams: str = "", project: str = "") -> Door:
+    """Return the door of an agent's server: what is not given, the environment says.
+
+    Args:
+        workspace: Name of a workspace.
+        teams: Names of teams, separated by commas.
+        project: Name of a project, ``none``, or ``auto``, which is the default: the
+            project of the folder in which it opens.
+    """
+    from hivemind_memory.callers.door import AUTO, Door
+
+    names = [os.environ.get(name, "").strip() for name in SCOPE_VARIABLES]
+    teams = teams or names[1]
+    return Door(
+        workspace=workspace or names[0],
+        teams=tuple(team.strip() for team in teams.split(",") if team.strip()),
+        project=project or names[2] or AUTO,
+        is_agent=True,
+    )
+
+
+def _shells_door() -> Door | None:
+    """Return the door that the environment of a shell names; None: it names none."""
+    names = [os.environ.get(name, "").strip() for name in SCOPE_VARIABLES]
+    if not any(names):
+        return None
+    from hivemind_memory.callers.door import Door
+
+    workspace, teams, project = names
+    return Door(
+        workspace=workspace,
+        teams=tuple(team.strip() for team in teams.split(",") if team.strip()),
+        project=project,
+    )
+
+
+def project_here(folder: str) -> str:
+    """Return the identity of the project in a folder; all its worktrees share it."""
+    from hivemind_memory.inject.git import find_repository, state_of
+    from hivemind_memory.inject.query import project_identity
+
+    real = os.path.realpath(folder)
+    repository = find_repository(real, git_environ())
+    return project_identity(state_of(real, repository))
+
+
+def _caller_in(identity: str, settings: Settings) -> Caller:
+    """Return who an agent in a project is: the caller that its server will have."""
+    from hivemind_memory.callers.door import caller_of
+
+    return caller_of(
+        agents_door(),
+        projects=settings.projects,
+        workspaces=settings.workspaces,
+        identity=lambda: identity,
+    )
+
+
+def _caller(door: Door | None, settings: Settings) -> Caller:
+    """Return who comes in through a door."""
+    if door is None:
+        return OWNER
+    from hivemind_memory.callers.door import caller_of
+
+    return caller_of(
+        door,
+        projects=settings.projects,
+        workspaces=settings.workspaces,
+        identity=lambda: project_here(os.getcwd()),
+    )
 
 
 def open_watcher(memory: Memory) -> Watcher:
@@ -141,23 +224,39 @@ def open_injector(memory: Memory) -> Injector:
     """Return what puts the memory's section into worktrees."""
     from hivemind_memory.inject.injector import Injector
 
-    return Injector(memory, _git_environ(), lambda: _local_iso(time.time()))
+    return Injector(
+        memory,
+        git_environ(),
+        lambda: local_iso(time.time()),
+        lambda identity: _caller_in(identity, memory.settings),
+    )
 
 
-def _git_environ() -> dict[str, str]:
+def open_launcher() -> Launcher:
+    """Return what starts agents."""
+    from hivemind_memory.launch.launcher import Launcher
+
+    locks = os.path.join(resolve_home(), "locks")
+    return Launcher(_without_hook(), git_environ(), locks=locks)
+
+
+def git_environ() -> dict[str, str]:
     """Return the environment for git: its own repository, no question, in English."""
-    kept = {
-        name: text for name, text in os.environ.items() if name not in _GIT_OF_A_HOOK
-    }
     return {
-        **kept,
+        **_without_hook(),
         "GIT_OPTIONAL_LOCKS": "0",  # asking must not disturb a git that is at work
         "GIT_TERMINAL_PROMPT": "0",
         "LC_ALL": "C",
     }
 
 
-def _local_iso(moment_s: float) -> str:
+def _without_hook() -> dict[str, str]:
+    """Return the environment without what a hook of git says about its repository."""
+    environ = os.environ.items()
+    return {name: text for name, text in environ if name not in _GIT_OF_A_HOOK}
+
+
+def local_iso(moment_s: float) -> str:
     """Return a moment as ISO 8601 in the local time zone, to the second."""
     # time.strftime: datetime would cost milliseconds on the way to a cold answer.
     text = time.strftime("%Y-%m-%dT%H:%M:%S%z", time.localtime(moment_s))

@@ -50,16 +50,19 @@ FLOORS = {
     "model": 1,
     "notes": 2,
     "config": 3,
+    "callers": 3,
     "embeddings": 4,
     "index": 4,
     "search": 4,
     "testing": 5,
     "memory": 5,
+    "connect": 6,
     "inject": 6,
     "watch": 6,
-    "wiring": 7,
-    "mcp_server": 8,
-    "cli": 9,  # a command starts the server
+    "launch": 7,  # knows where git's worktrees are from inject
+    "wiring": 8,
+    "mcp_server": 9,
+    "cli": 10,  # a command starts the server
 }
 
 

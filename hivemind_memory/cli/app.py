@@ -116,7 +116,9 @@ def _group_callback(fallback: str) -> Callable[[typer.Context], Any]:
         command = find_command(fallback)
         if ctx.invoked_subcommand is not None or command is None:
             return 0
-        values = {flag.name: _nothing(flag) for flag in command.flags}
+        values: dict[str, Any] = {flag.name: _nothing(flag) for flag in command.flags}
+        for argument in command.arguments:
+            values[argument.name] = () if argument.is_many else None
         return perform(Request(command, values, ctx.obj))
 
     return call
@@ -206,7 +208,7 @@ def _report_usage(error: Any) -> int:
     """Say what was not understood, and where it is explained."""
     path = error.ctx.command_path if error.ctx else "hm"
     hint = f"`{path} --help` shows how it is used."
-    if path == "hm search":
+    if path in ("hm search", "hm exec", "hm launch"):
         hint += " Words that begin with a dash come after --."
     write_talk(f"error: {on_one_line(error.format_message())}\n")
     write_talk(f"hint: {hint}\n")

@@ -1,4 +1,4 @@
-"""What the shell offers when a person presses Tab: notes, options."""
+"""What the shell offers when a person presses Tab: notes, options, agents."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ Completer = Callable[[str], list[str]]
 
 
 def completer(kind: str) -> Completer | None:
-    """Return what completes a word of *kind*: ``notes``, ``options`` or nothing."""
-    return {"notes": _notes, "options": _options}.get(kind)
+    """Return what completes a word of *kind*; nothing for one that is not known."""
+    kinds = {"notes": _notes, "options": _options, "connectable": _connectable}
+    return kinds.get(kind)
 
 
 def _notes(incomplete: str) -> list[str]:
@@ -30,3 +31,11 @@ def _notes(incomplete: str) -> list[str]:
 def _options(incomplete: str) -> list[str]:
     """Return the options that begin so."""
     return [name for name in options() if name.startswith(incomplete)]
+
+
+def _connectable(incomplete: str) -> list[str]:
+    """Return the agents whose names begin so."""
+    from hivemind_memory.connect.agents import AGENTS
+
+    names = [*(agent.name for agent in AGENTS), "all"]
+    return [name for name in names if name.startswith(incomplete)]

@@ -18,7 +18,13 @@ from hivemind_memory.cli.streams import (
 )
 from hivemind_memory.config import CONFIG_NAME, Option, options, read_config, resolve
 from hivemind_memory.config.file import remove_option, write_option
-from hivemind_memory.config.values import allowed_values, parse_value
+from hivemind_memory.config.values import (
+    UnfitPartError,
+    allowed_values,
+    check_value,
+    parse_part,
+    parse_value,
+)
 from hivemind_memory.errors import UsageError
 
 TYPE_CHECKING = False
@@ -63,12 +69,15 @@ def list_options(request: Request) -> int:
 
 def get(request: Request) -> int:
     """Print one value."""
-    option = _option(request.values["key"])
+    option, part = _option_and_part(request.values["key"])
     settings, origins = resolve(read_config(_config_path()), os.environ)
     value = _shown(option, getattr(settings, option.name))
+    if part:
+        value = value.get(part) if isinstance(value, dict) else None
     if request.values["json"]:
         origin = origins[option.name]
-        print_json({"name": option.name, "value": value, "origin": origin})
+        name = _name(option, part)
+        print_json({"name": name, "value": value, "origin": origin})
     else:
         write_data(f"{_text(value)}\n")
     return 0
@@ -76,19 +85,25 @@ def get(request: Request) -> int:
 
 def set_option(request: Request) -> int:
     """Write one value into config.json."""
-    option = _option(request.values["key"])
+    option, part = _option_and_part(request.values["key"])
+    path = _config_path()
     text = request.values["value"]
     if text == "-":
         text = _asked_for(option)
     try:
-        value = parse_value(option, text)
+        if part:
+            said = parse_part(text)
+            value = check_value(option, {**_parts_in_file(option, path), part: said})
+        else:
+            said = value = parse_value(option, text)
+    except UnfitPartError as error:
+        raise UsageError(str(error), hint=option.description) from None
     except ValueError:
         message = f"{option.name} is {allowed_values(option)}."
         raise UsageError(message, hint=option.description) from None
-    path = _config_path()
     write_option(path, option.name, value)
-    shown = _text(_shown(option, value))
-    write_talk(f"{option.name} is now {on_one_line(shown)} in {on_one_line(path)}\n")
+    name, shown = _name(option, part), _text(_shown(option, said))
+    write_talk(f"{name} is now {on_one_line(shown)} in {on_one_line(path)}\n")
     for variable in option.env:
         if os.environ.get(variable):
             write_talk(f"but {variable} is set, and wins over the file\n")
@@ -101,10 +116,16 @@ def unset(request: Request) -> int:
     path = _config_path()
     # Also a key that this version does not know: how else would it go away?
     if key not in read_config(path).memory:
-        option = _option(key)
-        write_talk(f"{option.name} was not set in {on_one_line(path)}\n")
-        return 0
-    remove_option(path, key)
+        option, part = _option_and_part(key)
+        parts = _parts_in_file(option, path) if part else {}
+        if part not in parts:
+            name = on_one_line(_name(option, part))
+            write_talk(f"{name} was not set in {on_one_line(path)}\n")
+            return 0
+        del parts[part]
+        write_option(path, option.name, parts)
+    else:
+        remove_option(path, key)
     write_talk(f"{on_one_line(key)} is no longer set in {on_one_line(path)}\n")
     return 0
 
@@ -132,6 +153,26 @@ def _config_path() -> str:
 def _bare(key: str) -> str:
     """Return a key as options are called, also when it came with its section."""
     return key.removeprefix("memory.")
+
+
+def _option_and_part(key: str) -> tuple[Option, str]:
+    """Return an option, and which part of it: ``agents.pi``; empty for all of it."""
+    name, _, part = _bare(key).partition(".")
+    option = options().get(name)
+    if option is not None and option.kind == "dict" and part:
+        return option, part
+    return _option(key), ""
+
+
+def _parts_in_file(option: Option, path: str) -> dict[str, object]:
+    """Return the parts of an object that config.json holds."""
+    value = read_config(path).memory.get(option.name)
+    return dict(value) if isinstance(value, dict) else {}
+
+
+def _name(option: Option, part: str) -> str:
+    """Return an option, or a part of it, as it is typed."""
+    return on_one_line(f"{option.name}.{part}" if part else option.name)
 
 
 def _option(key: str) -> Option:

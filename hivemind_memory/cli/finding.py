@@ -8,11 +8,16 @@ from hivemind_memory import wiring
 from hivemind_memory.cli import render
 from hivemind_memory.cli.streams import is_terminal, read_stdin, typed_text
 from hivemind_memory.errors import IndexUnusableError, UsageError
+from hivemind_memory.model.filters import PLAIN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
     from hivemind_memory.cli.parse import Request
     from hivemind_memory.memory import Memory
+    from hivemind_memory.model.filters import Wish
 
 
 def search(request: Request) -> int:
@@ -33,10 +38,25 @@ def search(request: Request) -> int:
             max_results=values["max_results"] or memory.settings.max_results,
             min_score=min_score,
             should_explain=values["explain"],
+            wish=_wish(memory, values),
         )
         answer = memory.search(query)
     render.show_answer(answer, question, as_json=values["json"])
     return 1 if values["fail_empty"] and not answer.hits else 0
+
+
+def _wish(memory: Memory, values: Mapping[str, Any]) -> Wish:
+    """Return what the options narrow a question to."""
+    words = {
+        "types": values["type"],
+        "scope": values["scope"],
+        "since": values["since"],
+        "until": values["until"],
+        "inbox": values["inbox"],
+        "expired": values["expired"],
+    }
+    given = {name: value for name, value in words.items() if value}
+    return memory.wish(**given) if given else PLAIN
 
 
 def get(request: Request) -> int:

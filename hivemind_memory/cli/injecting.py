@@ -53,7 +53,7 @@ def inject(request: Request) -> int:
     if done.outcome == "planned":
         write_data(for_pipe(done.planned.body) + "\n" if done.planned.body else "")
     else:
-        write_data(f"{_sentence(done)}\n")
+        write_data(f"{sentence(done)}\n")
     _talk(_notices(done))
     return 0
 
@@ -110,7 +110,7 @@ def _show_ejection(done: Ejection) -> None:
     _talk(notices)
 
 
-def _sentence(done: Injection) -> str:
+def sentence(done: Injection) -> str:
     """Return what an injection did."""
     if done.outcome == "off":
         return "off for this repository: `hm inject --on` switches it on"
@@ -128,7 +128,7 @@ def _sentence(done: Injection) -> str:
 def _notices(done: Injection) -> Iterable[str]:
     """Return what a person should know beside it."""
     if done.outcome == "planned":
-        yield f"for {done.file}: {done.planned.why_empty or _sentence(done)}"
+        yield f"for {done.file}: {done.planned.why_empty or sentence(done)}"
     hidden = [one for one in done.planned.choice.left_out if one.why != "overlap"]
     if hidden:
         count = render.count_text(len(hidden), "memory", "memories")

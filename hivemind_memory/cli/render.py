@@ -198,12 +198,28 @@ def _hit_text(hit: Hit) -> str:
     trail = f"  {on_one_line(' > '.join(hit.headings))}" if hit.headings else ""
     snippet = for_pipe(hit.snippet).rstrip("\n").replace("\n", "\n    ")
     parts = "".join(f"    {line}\n" for line in part_lines(hit))
-    return f"{place}  {hit.score:.2f}{trail}\n{parts}    {snippet}\n"
+    label = f"  {on_one_line(told)}" if (told := label_text(hit)) else ""
+    return f"{place}  {hit.score:.2f}{label}{trail}\n{parts}    {snippet}\n"
 
 
 def place_text(hit: Hit) -> str:
     """Return where a hit is, as ``hm get`` takes it."""
     return f"{hit.path}:{hit.start_line}-{hit.end_line}"
+
+
+def label_text(hit: Hit) -> str:
+    """Return what a reader must know of a memory: its type, and what speaks against it.
+
+    Empty for free text that nothing disputes.
+    """
+    said = [hit.type] if hit.type else []
+    if hit.standing == "superseded":
+        said.append("superseded")
+    elif hit.standing == "waiting":
+        said.append("untrusted, in the inbox")
+    if hit.disputed_by:
+        said.append(f"disputed by {hit.disputed_by}")
+    return f"[{', '.join(said)}]" if said else ""
 
 
 def part_lines(hit: Hit) -> list[str]:
@@ -224,6 +240,9 @@ def _weaknesses(report: SearchReport) -> Iterable[str]:
         yield f"{files} could not be read; `hm status` names them"
     if report.pending_vectors:
         yield f"{count_text(report.pending_vectors, 'chunk')} without a vector yet"
+    if report.cut.superseded:
+        memories = count_text(report.cut.superseded, "memory", "memories")
+        yield f"{memories} left out that a hit supersedes"
     if report.ignored_terms:
         yield f"the question is long: its last {report.ignored_terms} terms not used"
 

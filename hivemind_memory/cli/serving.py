@@ -30,12 +30,18 @@ def mcp(request: Request) -> int:
         raise UsageError("--port and --token-file need --http.")
     # Before the SDK, which would draw boxes.
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
-    _require_sdk()
+    require_sdk()
     from hivemind_memory.mcp_server.keeper import Keeper
     from hivemind_memory.mcp_server.server import make_server
 
+    door = wiring.agents_door(
+        workspace=values["workspace"] or "",
+        teams=values["team"] or "",
+        project=values["project"] or "",
+    )
     keeper = Keeper(
-        lambda: wiring.open_memory(memory_dir=request.memory_dir), wiring.open_watcher
+        lambda: wiring.open_memory(memory_dir=request.memory_dir, door=door),
+        wiring.open_watcher,
     )
     server = make_server(keeper, wiring.new_session())
     try:
@@ -60,7 +66,7 @@ def mcp(request: Request) -> int:
     return 0
 
 
-def _require_sdk() -> None:
+def require_sdk() -> None:
     """Say what to install when the SDK is missing."""
     from importlib.util import find_spec
 

@@ -24,7 +24,7 @@ class Argument:
         self.is_required = is_required
         self.is_many = is_many
         self.completes = completes
-        """What the shell offers: ``notes``, ``options`` or nothing."""
+        """What the shell offers: ``notes``, ``options``, ``connectable`` or nothing."""
 
 
 class Flag:

@@ -6,8 +6,8 @@ made from this table, so they cannot disagree about a name, a type or a bound.
 
 from __future__ import annotations
 
-from hivemind_memory.cli.commands import agents, find, keep, set_up, write
-from hivemind_memory.cli.commands.parts import MEMORY_DIR, PANELS, SET
+from hivemind_memory.cli.commands import agents, find, keep, launch, set_up, write
+from hivemind_memory.cli.commands.parts import AGENTS, MEMORY_DIR, PANELS, SET
 from hivemind_memory.cli.shapes import Argument, Command, Flag
 
 TYPE_CHECKING = False  # typing costs milliseconds on the way to a cold answer
@@ -30,11 +30,22 @@ COMMANDS: tuple[Command, ...] = (
     *find.COMMANDS,
     *write.COMMANDS,
     *agents.COMMANDS,
+    *launch.COMMANDS,
     *keep.COMMANDS,
     *set_up.COMMANDS,
 )
 GROUPS = {
     "config": ("Show and change the options in config.json.", SET, "config list"),
+    "hook": (
+        "What agents run by themselves, after hm connect --hooks.",
+        AGENTS,
+        "hook session-start",
+    ),
+    "git-hook": (
+        "Memories in every worktree that git makes: its hook post-checkout.",
+        AGENTS,
+        "git-hook status",
+    ),
 }
 """Group -> its sentence, its panel, and what it does when no command follows."""
 

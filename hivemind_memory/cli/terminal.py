@@ -15,7 +15,7 @@ from rich.text import Text
 
 from hivemind_memory.cli.escape import for_terminal, on_one_line
 from hivemind_memory.cli.highlight import best_lines, spans
-from hivemind_memory.cli.render import part_lines, place_text, size_text
+from hivemind_memory.cli.render import label_text, part_lines, place_text, size_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -111,11 +111,27 @@ def options_text(rows: Sequence[tuple[str, str, str]]) -> str:
     return _rendered([table])
 
 
+def sessions_text(rows: Sequence[tuple[str, ...]]) -> str:
+    """Return the table of sessions."""
+    table = _table()
+    table.add_column("session", style="bold", overflow="fold")
+    table.add_column("agent", no_wrap=True)
+    table.add_column("worktree", overflow="fold")
+    table.add_column("since", no_wrap=True)
+    table.add_column("", no_wrap=True)
+    for row in rows:
+        table.add_row(*(Text(on_one_line(cell)) for cell in row))
+    return _rendered([table])
+
+
 def _hit_head(hit: Hit) -> Text:
     """Return the line that says where a hit is and how good."""
     head = Text(overflow="fold")
     head.append(on_one_line(place_text(hit)), "bold cyan")
     head.append(f"  {hit.score:.2f}", "green")
+    if label := label_text(hit):
+        is_fine = hit.standing == "active" and not hit.disputed_by
+        head.append(f"  {on_one_line(label)}", "magenta" if is_fine else "yellow")
     if hit.date:
         head.append(f"  {on_one_line(hit.date)}", "dim")
     if hit.headings:

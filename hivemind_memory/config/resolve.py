@@ -7,7 +7,12 @@ from __future__ import annotations
 
 from hivemind_memory.config.file import CONFIG_NAME, ConfigFile, read_config
 from hivemind_memory.config.settings import Option, Settings, options
-from hivemind_memory.config.values import allowed_values, check_value, parse_value
+from hivemind_memory.config.values import (
+    UnfitPartError,
+    allowed_values,
+    check_value,
+    parse_value,
+)
 from hivemind_memory.errors import ConfigError
 
 TYPE_CHECKING = False
@@ -81,7 +86,7 @@ def _pick(
             try:
                 return parse_value(option, text), variable
             except ValueError as error:
-                raise _refusal(option, text, f"variable {variable}") from error
+                raise _refusal(option, text, f"variable {variable}", error) from error
     if option.name in file.memory:
         value = file.memory[option.name]
         place = f"{file.path}: memory.{option.name}"
@@ -94,11 +99,15 @@ def _checked(option: Option, value: object, place: str) -> object:
     try:
         return check_value(option, value)
     except ValueError as error:
-        raise _refusal(option, value, place) from error
+        raise _refusal(option, value, place, error) from error
 
 
-def _refusal(option: Option, value: object, place: str) -> ConfigError:
+def _refusal(
+    option: Option, value: object, place: str, error: ValueError
+) -> ConfigError:
     """Return the error for a value that is not allowed; a secret stays unsaid."""
+    if isinstance(error, UnfitPartError):
+        return ConfigError(f"{place}: {error}", hint=_hint(option, place))
     shown = "" if option.is_secret else f" {_shown(value)}"
     message = (
         f"{place} has the value{shown}, but {option.name} is {allowed_values(option)}."

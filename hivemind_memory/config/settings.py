@@ -25,6 +25,7 @@ class Option:
     """
 
     __slots__ = (
+        "check",
         "choices",
         "default",
         "description",
@@ -41,12 +42,15 @@ class Option:
     """Key under ``memory`` in config.json."""
 
     kind: str
-    """bool, int, float, str, or ``str | None``."""
+    """bool, int, float, str, ``str | None``, or dict: a JSON object."""
+
+    check: str
+    """Of a dict: the function in ``objects`` that knows what may be in it."""
 
     env: tuple[str, ...]
     """Environment variables that set it, the first one that is set wins."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - a row has as many arguments as the table columns
         self,
         default: object,
         description: str,
@@ -57,6 +61,7 @@ class Option:
         is_url: bool = False,
         is_secret: bool = False,
         also_env: str = "",
+        check: str = "",
     ) -> None:
         self.name = ""
         self.kind = ""
@@ -68,6 +73,7 @@ class Option:
         self.is_url = is_url
         self.is_secret = is_secret
         self.env = (also_env,) if also_env else ()
+        self.check = check
 
 
 def _option(default: object, description: str, **columns: Any) -> Any:
@@ -229,6 +235,37 @@ class Settings:
         " .claude/rules/ for Claude Code, while other agents get the file that they"
         " read; any other file, such as AGENTS.md, counts for every agent.",
     )
+    agents: Mapping[str, object] = _option(
+        {},
+        "Commands that hm launch knows by a name of yours, each as one text or as a"
+        ' list of words: {"quick": "claude --model haiku"}. A name of ours, such as'
+        " claude, may be given another command.",
+        check="check_agents",
+    )
+
+    types: Mapping[str, object] = _option(
+        {},
+        "Types of memory of your own beside the built-in ones: name -> {importance:"
+        " 0..1, ages: true or false, injected: first, lesson, newest, relevant or"
+        ' search, aliases: [...]}, as in {"runbook": {"ages": false}}.',
+        check="check_types",
+    )
+    projects: Mapping[str, object] = _option(
+        {},
+        "Projects by the name of their folder in projects/: {identity: what hm inject"
+        " --json calls the project, visibility: public or private}, as in"
+        ' {"shop": {"identity": "github.com/me/shop"}}.',
+        check="check_projects",
+    )
+    workspaces: Mapping[str, object] = _option(
+        {},
+        "The tree of workspaces: name -> {parent: another workspace, teams: [names]}."
+        " A workspace with a parent cannot write the global memory.",
+        check="check_workspaces",
+    )
+    memory_chars: int = _option(
+        4_000, "Characters that a typed memory holds at most.", low=100, high=100_000
+    )
 
     # What was found on the way; these are no options.
     has_key_in_config: bool = False
@@ -249,6 +286,14 @@ class Settings:
         names = fields_of(SearchSettings)
         return SearchSettings(**{name: getattr(self, name) for name in names})
 
+    def private_scopes(self) -> frozenset[str]:
+        """Return the scopes whose notes are private unless they say otherwise."""
+        return frozenset(
+            f"projects/{slug}"
+            for slug, project in self.projects.items()
+            if isinstance(project, dict) and project.get("visibility") == "private"
+        )
+
 
 def _table() -> dict[str, Option]:
     """Complete the rows with what the fields say: name, type, variable."""
@@ -257,7 +302,8 @@ def _table() -> dict[str, Option]:
         row = getattr(Settings, name)
         if isinstance(row, Option):
             row.name = name
-            row.kind = Settings.__annotations__[name]
+            kind = Settings.__annotations__[name]
+            row.kind = "dict" if kind.startswith("Mapping") else kind
             row.env = (f"HIVEMIND_{name.upper()}", *row.env)
             table[name] = row
             # From here on the field has its default, as every value's field.

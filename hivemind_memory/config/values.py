@@ -10,18 +10,25 @@ _TRUE = frozenset(("1", "true", "yes", "on"))
 _FALSE = frozenset(("0", "false", "no", "off"))
 
 
+class UnfitPartError(ValueError):
+    """Something within an object is not allowed; the message is a sentence about it."""
+
+
 def check_value(option: Option, value: object) -> object:
     """Return *value* as the option's type, as it stands in config.json.
 
     Raises:
         ValueError: It is of another type, or outside what is allowed; the message is
             ``allowed_values(option)``.
+        UnfitPartError: It is an object, and a part of it is not allowed.
     """
     checked = value
     if option.kind == "float" and type(value) is int:
         checked = _to_float(value, option)
     if not _has_kind(option, checked) or not _is_allowed(option, checked):
         raise ValueError(allowed_values(option))
+    if option.check and checked != option.default:
+        _check_parts(option, checked)
     return checked
 
 
@@ -39,11 +46,31 @@ def parse_value(option: Option, text: str) -> object:
             value = int(text)
         elif option.kind == "float":
             value = float(text)
+        elif option.kind == "dict":
+            value = _parse_json(text)
         elif option.kind == "str | None" and text == "null":
             value = None
     except ValueError as error:
         raise ValueError(allowed_values(option)) from error
     return check_value(option, value)
+
+
+def parse_part(text: str) -> object:
+    """Return what *text* means as one part of an object: mostly itself.
+
+    >>> parse_part("pi --fast"), parse_part('["pi", "--fast"]')
+    ('pi --fast', ['pi', '--fast'])
+
+    Raises:
+        UnfitPartError: It begins as JSON does, and is none.
+    """
+    if text.lstrip()[:1] not in ("{", "[", '"'):
+        return text
+    try:
+        return _parse_json(text)
+    except ValueError as error:
+        message = f"The value begins as JSON does, but is none: {error}."
+        raise UnfitPartError(message) from error
 
 
 def allowed_values(option: Option) -> str:
@@ -62,6 +89,8 @@ def allowed_values(option: Option) -> str:
         return f"{noun} from {option.low:.10g} to {option.high:.10g}"
     if option.is_url:
         return "an address that begins with http:// or https://"
+    if option.kind == "dict":
+        return "a JSON object"
     return "a text or null" if option.kind == "str | None" else "a text"
 
 
@@ -71,6 +100,16 @@ def _to_float(value: int, option: Option) -> float:
         return float(value)
     except OverflowError as error:
         raise ValueError(allowed_values(option)) from error
+
+
+def _check_parts(option: Option, value: object) -> None:
+    """Ask the option's own function about the parts of an object."""
+    # Only whoever has set such an option pays for it.
+    from hivemind_memory.config import objects
+
+    complaint = getattr(objects, option.check)(value)
+    if complaint:
+        raise UnfitPartError(complaint)
 
 
 def _has_kind(option: Option, value: object) -> bool:
@@ -92,6 +131,16 @@ def _is_allowed(option: Option, value: object) -> bool:
     if option.is_url and value:
         return value.startswith(("http://", "https://"))
     return "\0" not in value
+
+
+def _parse_json(text: str) -> object:
+    """Return the JSON value that a text is."""
+    import json
+
+    try:
+        return json.loads(text)
+    except RecursionError as error:
+        raise ValueError(text[:60]) from error
 
 
 def _parse_bool(text: str) -> bool:

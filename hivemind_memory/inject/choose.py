@@ -1,4 +1,4 @@
-"""Which memories go into a section: preferences first, then what matters here most.
+"""Which memories go into a section: what always does, then what matters here most.
 
 Pure and deterministic: the same memories give the same section, whatever order they
 come in.
@@ -18,6 +18,9 @@ DIVERSITY = 0.7
 NEAR_COPY = 0.8
 """Jaccard similarity of words from which a memory says nothing new."""
 
+ALWAYS_CAP = 50
+"""Entries that no question has to find, together."""
+
 PREFERENCE_SHARE = 0.5
 """Of the budget, as long as there is anything else to say."""
 
@@ -29,6 +32,7 @@ def choose(
     count: int,
     budget_tokens: int,
     cost: Callable[[Quote], int],
+    always: Sequence[Quote] = (),
 ) -> Choice:
     """Return the memories that fit, in the order in which they are shown.
 
@@ -40,12 +44,21 @@ def choose(
         count: Others at most, from 0.
         budget_tokens: For all of them together.
         cost: Tokens of one memory as the section shows it.
+        always: Those that no question has to find, in order: what is kept whatever it
+            costs, then lessons; ``ALWAYS_CAP`` of them at most, the kept ones apart.
 
     Source:
         Carbonell, Goldstein: The use of MMR, SIGIR 1998.
     """
     rivals = sorted(others, key=_order)
     shelf = _Shelf(cost)
+    for quote in always:
+        if quote.is_kept:
+            shelf.take(quote)
+        elif len(shelf.quotes) >= ALWAYS_CAP:
+            shelf.leave(quote, "cap")
+        else:
+            shelf.offer(quote, budget_tokens)
     share = PREFERENCE_SHARE if rivals and count else 1.0
     for quote in preferences:
         shelf.offer(quote, int(budget_tokens * share))
@@ -77,6 +90,11 @@ class _Shelf:
         self._cost = cost
         self._spent = 0
         self._words: dict[str, frozenset[str]] = {}
+
+    def take(self, quote: Quote) -> None:
+        """Take a memory whatever it costs."""
+        self.quotes.append(quote)
+        self._spent += self._cost(quote)
 
     def offer(self, quote: Quote, budget_tokens: int) -> None:
         """Take a memory, or say why not."""

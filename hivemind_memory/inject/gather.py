@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from hivemind_memory.errors import NoteNotFoundError, NoteUnreadableError
 from hivemind_memory.inject.outcomes import LeftOut, Quote, Reason
+from hivemind_memory.inject.typed import Typed
 from hivemind_memory.model.query import Query
 from hivemind_memory.notes.entries import OPENING, parse_provenance
 
@@ -25,12 +26,15 @@ _PATIENCE_S = 3.0
 """Further facets are not asked after this: a provider far away may take long."""
 
 _EXTERNAL = "external"
+_UNTRUSTED = frozenset({"external", "tool"})
 
 
 class Gathered:
     """What was found, before the choice."""
 
     def __init__(self) -> None:
+        self.always: list[Quote] = []
+        """What is pinned and who somebody is, then lessons."""
         self.preferences: list[Quote] = []
         self.others: list[Quote] = []
         self.left_out: list[LeftOut] = []
@@ -38,15 +42,21 @@ class Gathered:
 
 
 def gather(memory: Memory, facets: Sequence[Facet]) -> Gathered:
-    """Return the preferences, and all that answers a facet.
+    """Return what is always told, the preferences, and all that answers a facet.
 
     Text from outside is never among them: whoever wrote a web page must not speak to
     an agent before its person does.
     """
     found = Gathered()
     sources = _Sources(memory)
+    rows = {row.path: row for row in memory.memories()}
+    typed = Typed(memory, rows.values())
+    found.always = typed.always()
+    taken = {quote.path for quote in found.always}
     found.preferences = _preferences(memory)
     for quote in _merged(_asked(memory, facets, found)):
+        if quote.path in taken or not typed.is_told_by_relevance(quote.path):
+            continue
         if sources.is_external(quote):
             found.left_out.append(LeftOut(quote=quote, why=_EXTERNAL))
         else:
@@ -56,7 +66,8 @@ def gather(memory: Memory, facets: Sequence[Facet]) -> Gathered:
 
 def is_empty(memory: Memory, gathered: Gathered) -> bool:
     """Whether the memory holds nothing at all, the first note's frame apart."""
-    if gathered.preferences or gathered.others or gathered.left_out:
+    found = (gathered.always, gathered.preferences, gathered.others, gathered.left_out)
+    if any(found):
         return False
     notes = memory.list()
     return not any(n.chunk_count for n in notes if n.path != PREFERENCES_NOTE)
@@ -77,12 +88,12 @@ def _preferences(memory: Memory) -> list[Quote]:
         text.encode(),
         limit_chars=memory.settings.chunk_chars,
     )
-    if note.front_matter.get("source") == _EXTERNAL:
+    if note.front_matter.get("source") in _UNTRUSTED:
         return []
     quotes = []
     for chunk in note.chunks:
         origin = chunk.provenance
-        if origin and (origin.is_forgotten or origin.source == _EXTERNAL):
+        if origin and (origin.is_forgotten or origin.source in _UNTRUSTED):
             continue
         if not _says_something(chunk.body):
             continue
@@ -134,7 +145,9 @@ def _merged(answers: Sequence[tuple[Facet, Hit]]) -> list[Quote]:
     hits: dict[tuple[str, int, int], Hit] = {}
     reasons: dict[tuple[str, int, int], list[Reason]] = {}
     for facet, hit in answers:
-        if hit.path == PREFERENCES_NOTE or not _says_something(hit.snippet):
+        if hit.path == PREFERENCES_NOTE or hit.standing != "active":
+            continue
+        if not _says_something(hit.snippet):
             continue
         place = (hit.path, hit.start_line, hit.end_line)
         hits.setdefault(place, hit)
@@ -147,6 +160,8 @@ def _merged(answers: Sequence[tuple[Facet, Hit]]) -> list[Quote]:
             last_line=hit.end_line,
             text=hit.snippet,
             date=hit.date,
+            type=hit.type,
+            key=hit.key,
             score=sum(reason.value for reason in reasons[place]),
             reasons=tuple(reasons[place]),
         )
@@ -171,7 +186,7 @@ class _Sources:
         # An entry goes on to the next one, so the last comment above tells.
         for line in reversed(self._lines[quote.path][: quote.first_line]):
             if line.startswith(OPENING) and (origin := parse_provenance(line)):
-                return origin.source == _EXTERNAL
+                return origin.source in _UNTRUSTED
         return False
 
     def _read(self, path: str) -> None:
@@ -184,4 +199,4 @@ class _Sources:
             text = ""
         self._lines[path] = text.split("\n")
         values = split_front_matter(text).values if text.startswith("---") else {}
-        self._is_external[path] = values.get("source") == _EXTERNAL
+        self._is_external[path] = values.get("source") in _UNTRUSTED

@@ -59,7 +59,7 @@ class Repository:
         Raises:
             NotInjectedError: It did not start, or did not end in time.
         """
-        return _git(self.top, words, self.environ, stdin=stdin, timeout_s=timeout_s)
+        return run_git(self.top, words, self.environ, stdin=stdin, timeout_s=timeout_s)
 
     def ask(self, *words: str, stdin: bytes | None = None) -> str:
         """Return what git prints, without the last line end.
@@ -69,7 +69,7 @@ class Repository:
         """
         done = self.run(*words, stdin=stdin)
         if done.returncode:
-            raise NotInjectedError(f"git {words[0]}: {_complaint(done)}")
+            raise NotInjectedError(f"git {words[0]}: {complaint_of(done)}")
         return os.fsdecode(done.stdout).removesuffix("\n")
 
     def entry(self, file: str) -> Entry:
@@ -116,7 +116,7 @@ def find_repository(folder: str, environ: Mapping[str, str]) -> Repository | Non
     """
     wanted = ("--absolute-git-dir", "--git-common-dir", "--show-toplevel")
     try:
-        done = _git(folder, ("rev-parse", *wanted), environ)
+        done = run_git(folder, ("rev-parse", *wanted), environ)
     except FileNotFoundError:
         if _has_git_above(folder):
             message = "git is not installed, so a change could not be kept out of it"
@@ -126,7 +126,7 @@ def find_repository(folder: str, environ: Mapping[str, str]) -> Repository | Non
         if b"not a git repository" in done.stderr and not _has_git_above(folder):
             return None
         hint = "Name the folder of a worktree."
-        raise NotInjectedError(f"git says: {_complaint(done)}", hint=hint)
+        raise NotInjectedError(f"git says: {complaint_of(done)}", hint=hint)
     lines = os.fsdecode(done.stdout).split("\n")
     git_dir, common_dir, top = lines[:3]
     return Repository(
@@ -164,7 +164,7 @@ def _told(repository: Repository, *words: str) -> str:
     return "" if done.returncode else done.stdout.decode("utf-8", "replace")
 
 
-def _git(
+def run_git(
     folder: str,
     words: tuple[str, ...],
     environ: Mapping[str, str],
@@ -172,7 +172,12 @@ def _git(
     stdin: bytes | None = None,
     timeout_s: float = _TIMEOUT_S,
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run git in a folder."""
+    """Run git in a folder, whatever its exit code will be.
+
+    Raises:
+        NotInjectedError: It did not end in time.
+        FileNotFoundError: git is not installed.
+    """
     try:
         return subprocess.run(
             ["git", "-C", folder, *words],
@@ -187,7 +192,7 @@ def _git(
         raise NotInjectedError(message) from error
 
 
-def _complaint(done: subprocess.CompletedProcess[bytes]) -> str:
+def complaint_of(done: subprocess.CompletedProcess[bytes]) -> str:
     """Return the first line that git complained with."""
     text = done.stderr.decode("utf-8", "replace").strip()
     return text.partition("\n")[0] or f"ended with status {done.returncode}"

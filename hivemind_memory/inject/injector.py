@@ -19,6 +19,7 @@ from hivemind_memory.inject.gitclean import Settings
 from hivemind_memory.inject.outcomes import Ejection, Injection, Placed
 from hivemind_memory.inject.placing import open_file, place, take_away
 from hivemind_memory.inject.planning import body_of_plan, plan
+from hivemind_memory.inject.query import project_identity
 from hivemind_memory.inject.splice import find_section
 from hivemind_memory.inject.targets import KNOWN_FILES, Target, target_of
 from hivemind_memory.inject.worktree_file import UnfitFileError
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from hivemind_memory.inject.git import Repository
     from hivemind_memory.inject.outcomes import Planned
     from hivemind_memory.memory import Memory
+    from hivemind_memory.model.access import Caller
 
 _PATIENCE_S = 60.0
 """Two hundred launches at once stand in one queue."""
@@ -44,9 +46,15 @@ class Injector:
     """Puts the memory's section into worktrees."""
 
     def __init__(
-        self, memory: Memory, environ: Mapping[str, str], now_iso: Callable[[], str]
+        self,
+        memory: Memory,
+        environ: Mapping[str, str],
+        now_iso: Callable[[], str],
+        caller_of: Callable[[str], Caller],
     ) -> None:
         self._memory = memory
+        self._caller_of = caller_of
+        """Tells from a project's identity what its agents may see."""
         self._environ = environ
         """For git: without the variables of a surrounding hook."""
         self._now_iso = now_iso
@@ -66,7 +74,9 @@ class Injector:
         done = Injection(worktree=root, agent=agent, outcome="off", file=target.file)
         if repository is not None and not repository.switch():
             return done
-        planned = plan(self._memory, state_of(root, repository))
+        state = state_of(root, repository)
+        with self._memory.seen_by(self._caller_of(project_identity(state))) as memory:
+            planned = plan(memory, state)
         done = replace(done, planned=planned)
         if is_dry_run:
             return replace(done, outcome="planned")

@@ -109,6 +109,7 @@ def _told(quote: Quote) -> dict[str, Any]:
         "start_line": quote.first_line,
         "end_line": quote.last_line,
         "date": quote.date,
+        "type": quote.type,
         "score": round(quote.score, 6),
         "parts": [asdict(reason) for reason in quote.reasons],
     }

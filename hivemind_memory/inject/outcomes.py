@@ -30,6 +30,13 @@ class Quote:
     """Sum of the reasons."""
 
     reasons: tuple[Reason, ...] = ()
+    type: str = ""
+    """Of a typed memory; empty: free text."""
+
+    key: str = ""
+    is_kept: bool = False
+    """Pinned, or who somebody is: in every section, whatever it costs."""
+
     is_preference: bool = False
     """It stands in ``global.md``: it comes first, whatever the project is."""
 
@@ -45,7 +52,7 @@ class LeftOut:
 
     quote: Quote
     why: str
-    """budget, count, copy, overlap, or external."""
+    """budget, count, cap, copy, overlap, external, or over (done)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

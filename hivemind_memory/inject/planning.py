@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hivemind_memory.inject.choose import choose
+from hivemind_memory.inject.choose import ALWAYS_CAP, choose
 from hivemind_memory.inject.gather import Gathered, gather, is_empty
 from hivemind_memory.inject.outcomes import Planned
 from hivemind_memory.inject.query import facets_of
@@ -14,6 +14,7 @@ from hivemind_memory.inject.tokens import estimate_tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from hivemind_memory.inject.outcomes import Choice, Quote
     from hivemind_memory.inject.query import WorktreeState
     from hivemind_memory.memory import Memory
 
@@ -21,6 +22,7 @@ NEAR_CAP = 0.8
 """Share of the budget from which the report warns."""
 
 _MARK_TOKENS = estimate_tokens(f"{SECTION.begin!r}\n\n{SECTION.end!r}\n")
+_COUNTED = ("budget", "cap", "count")
 _QUOTE_MARGIN = 2
 """Tokens for the blank line around a memory and for rounding."""
 
@@ -47,19 +49,20 @@ def plan(memory: Memory, state: WorktreeState) -> Planned:
         count=settings.startup_inject_count,
         budget_tokens=max(0, spare),
         cost=lambda quote: estimate_tokens(render_quote(quote)) + _QUOTE_MARGIN,
+        always=gathered.always,
     )
     choice = replace(choice, left_out=(*choice.left_out, *gathered.left_out))
     planned = Planned(body="", budget_tokens=budget, choice=choice, facets=facets)
     body = body_of_plan(planned)
     tokens = estimate_tokens(body) + _MARK_TOKENS
-    warnings = _warnings(gathered, tokens, budget)
+    warnings = (*_warnings(gathered, tokens, budget), *_crowding(choice))
     return replace(planned, body=body, tokens=tokens, warnings=warnings)
 
 
 def body_of_plan(planned: Planned, *, is_ours: bool = False) -> str:
     """Return the lines between the marks."""
     choice = planned.choice
-    told = [one for one in choice.left_out if one.why in ("budget", "count")]
+    told = [one for one in choice.left_out if one.why in _COUNTED]
     return render_body(choice.quotes, left_out=len(told), is_ours=is_ours)
 
 
@@ -73,3 +76,20 @@ def _warnings(gathered: Gathered, tokens: int, budget: int) -> tuple[str, ...]:
             " see inject_budget_tokens"
         )
     return tuple(warnings)
+
+
+def _crowding(choice: Choice) -> tuple[str, ...]:
+    """Return that what is always told comes near to its cap."""
+    always = [quote for quote in choice.quotes if _is_always(quote)]
+    over = sum(one.why == "cap" for one in choice.left_out)
+    if len(always) + over < NEAR_CAP * ALWAYS_CAP:
+        return ()
+    return (
+        f"{len(always) + over} of {ALWAYS_CAP} memories that are always told (pinned,"
+        " identity, lesson): forget or merge some",
+    )
+
+
+def _is_always(quote: Quote) -> bool:
+    """Whether no question had to find a memory."""
+    return any(reason.facet in ("always", "lesson") for reason in quote.reasons)

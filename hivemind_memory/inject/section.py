@@ -68,7 +68,8 @@ def render_body(
 def render_quote(quote: Quote) -> str:
     """Return a memory as quoted lines under its place and date."""
     dated = f" ({quote.date})" if quote.date else ""
-    lines = [f"`{_on_one_line(quote.place)}`{dated}"]
+    typed = f" {quote.type} `{_on_one_line(quote.key)}`" if quote.type else ""
+    lines = [f"`{_on_one_line(quote.place)}`{dated}{typed}"]
     lines += shown(quote.text).split("\n")
     return "\n".join(f"> {line}".rstrip() for line in lines)
 

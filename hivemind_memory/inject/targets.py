@@ -19,8 +19,11 @@ RULES_FOLDER = ".claude/rules/"
 RULES_FILE = ".claude/rules/hivemind-memory.md"
 AGENTS_FILE = "AGENTS.md"
 GEMINI_FILE = "GEMINI.md"
+AIDER_FILE = ".aider.hivemind.md"
+"""Aider reads what ``--read`` names and nothing else: so it gets a file of its own."""
+
 CLAUDE_FILES = (CLAUDE_FILE, LOCAL_FILE, RULES_FILE)
-KNOWN_FILES = (*CLAUDE_FILES, AGENTS_FILE, GEMINI_FILE)
+KNOWN_FILES = (*CLAUDE_FILES, AGENTS_FILE, GEMINI_FILE, AIDER_FILE)
 """Where a section of ours may be, whatever the settings say."""
 
 IMPORT = b"@AGENTS.md\n"
@@ -64,6 +67,8 @@ def target_of(agent: str, setting: str, exists: Callable[[str], bool]) -> Target
     name = agent.lower()
     if name in _READS_GEMINI:
         return Target(file=GEMINI_FILE)
+    if name == "aider":
+        return Target(file=AIDER_FILE)
     if name == "opencode" and not exists(AGENTS_FILE) and exists(CLAUDE_FILE):
         # It reads CLAUDE.md where there is no AGENTS.md: ours must not hide it.
         return Target(file=CLAUDE_FILE)

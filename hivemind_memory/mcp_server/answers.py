@@ -19,6 +19,17 @@ class FoundHit(BaseModel):
     snippet: str = Field(description="the lines as they stand in the note")
     headings: str = Field(default="", description="headings above the place")
     date: str = Field(default="", description="day of the entry")
+    id: str = Field(default="", description="of a memory or an entry, for forgetting")
+    type: str = Field(default="", description="of a typed memory")
+    key: str = Field(default="", description="of a typed memory")
+    scope: str = Field(default="", description="where it lies; absent: global")
+    standing: str = Field(
+        default="active",
+        description="superseded: replaced by a newer one; waiting: an untrusted claim",
+    )
+    disputed_by: str = Field(
+        default="", description="place of a newer memory that says otherwise"
+    )
 
 
 class SearchSummary(BaseModel):
@@ -36,6 +47,9 @@ class SearchSummary(BaseModel):
     ignored_terms: int = Field(default=0, description="terms beyond those that count")
     below_min_score: int = Field(
         default=0, description="candidates that min_score held back"
+    )
+    superseded: int = Field(
+        default=0, description="older memories that a hit supersedes, left out"
     )
     over_limit: int = Field(
         default=0, description="candidates that max_results held back"

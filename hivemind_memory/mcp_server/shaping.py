@@ -123,6 +123,12 @@ def _shape_hit(hit: Hit, snippet: str) -> FoundHit:
         snippet=snippet,
         headings=" > ".join(hit.headings),
         date=hit.date,
+        id=hit.id,
+        type=hit.type,
+        key=hit.key,
+        scope=hit.scope,
+        standing=hit.standing,
+        disputed_by=hit.disputed_by,
     )
 
 
@@ -138,6 +144,7 @@ def _shape_report(report: SearchReport, go_on: str) -> SearchSummary:
         pending_vectors=report.pending_vectors,
         ignored_terms=report.ignored_terms,
         below_min_score=report.cut.below_min_score,
+        superseded=report.cut.superseded,
         over_limit=report.cut.over_limit,
         suggestions=list(report.suggestions),
         warnings=list(report.warnings),

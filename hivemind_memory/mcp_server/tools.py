@@ -20,6 +20,7 @@ from hivemind_memory.mcp_server import shaping, wording
 from hivemind_memory.mcp_server.answers import ListOut, PassageOut, SearchOut, WriteOut
 from hivemind_memory.mcp_server.keeper import Keeper
 from hivemind_memory.mcp_server.refusals import refusal_of, unforeseen
+from hivemind_memory.model.filters import PLAIN
 from hivemind_memory.model.query import Query
 
 Shape = TypeVar("Shape", bound=BaseModel)
@@ -89,6 +90,15 @@ class Tools:
                 json_schema_extra={"default": 0.3},
             ),
         ] = -1.0,
+        type: Annotated[
+            str, Field(description="only these types, such as lesson,decision")
+        ] = "",
+        scope: Annotated[
+            str, Field(description="only this scope: global, project, team, workspace")
+        ] = "",
+        inbox: Annotated[
+            bool, Field(description="also untrusted claims that wait for a person")
+        ] = False,
     ) -> Annotated[CallToolResult, SearchOut]:
         """Search the memory that all agents on this machine share.
 
@@ -99,7 +109,13 @@ class Tools:
         """
         return await self._answer(
             "memory_search",
-            partial(self._search, query, max_results, min_score),
+            partial(
+                self._search,
+                query,
+                max_results,
+                min_score,
+                {"types": type, "scope": scope, "inbox": inbox},
+            ),
             wording.word_answer,
         )
 
@@ -190,13 +206,20 @@ class Tools:
             structured_content=shape.model_dump(exclude_defaults=True),
         )
 
-    def _search(self, query: str, max_results: int, min_score: float) -> SearchOut:
+    def _search(
+        self,
+        query: str,
+        max_results: int,
+        min_score: float,
+        narrowing: dict[str, Any],
+    ) -> SearchOut:
         """Ask the memory; what the caller left out is as the settings say."""
         memory = self._keeper.memory()
         asked = Query(
             text=query,
             max_results=max_results or min(memory.settings.max_results, MOST_RESULTS),
             min_score=None if min_score < 0 else min_score,
+            wish=memory.wish(**narrowing) if any(narrowing.values()) else PLAIN,
         )
         try:
             return shaping.shape_answer(memory.search(asked))

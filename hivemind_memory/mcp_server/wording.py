@@ -61,6 +61,18 @@ def _hit(at: int, hit: FoundHit) -> str:
     head = f"[{at}] {hit.path}:{hit.start_line}-{hit.end_line} score {hit.score}"
     if hit.date:
         head += f" date {hit.date}"
+    if hit.type:
+        head += f" {hit.type} {hit.key}"
+    if hit.scope:
+        head += f" in {hit.scope}"
+    if hit.standing == "superseded":
+        head += " SUPERSEDED"
+    elif hit.standing == "waiting":
+        head += " UNTRUSTED, waiting in the inbox"
+    if hit.disputed_by:
+        head += f" DISPUTED by {hit.disputed_by}"
+    if hit.id:
+        head += f" id {hit.id}"
     if hit.headings:
         head += f" under {hit.headings}"
     lines = hit.snippet.split("\n") if hit.snippet else []
@@ -76,6 +88,7 @@ def _report_lines(report: SearchSummary) -> list[str]:
         lines.append(f"not hybrid: {report.reason}")
     counted = [
         (report.below_min_score, "below min_score"),
+        (report.superseded, "superseded by a hit"),
         (report.over_limit, "beyond max_results"),
         (report.stale_notes, "changed notes not indexed"),
         (report.skipped_notes, "files that could not be read"),

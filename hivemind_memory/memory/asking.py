@@ -12,6 +12,7 @@ from hivemind_memory.memory.clocks import SECONDS_PER_DAY
 from hivemind_memory.memory.lanes import Lanes, look_up, suggest
 from hivemind_memory.model.matches import QuestionVector
 from hivemind_memory.model.query import Cut, Hit, SearchAnswer, SearchReport
+from hivemind_memory.model.standing import STANDINGS
 from hivemind_memory.model.value import replaced
 from hivemind_memory.search.choosing import choose
 from hivemind_memory.search.ranking import rank
@@ -24,10 +25,11 @@ if TYPE_CHECKING:
     from hivemind_memory.memory.clocks import Clocks
     from hivemind_memory.memory.freshening import Freshener
     from hivemind_memory.memory.opening import OpenIndex
+    from hivemind_memory.model.filters import Access
     from hivemind_memory.model.query import Part, Query
     from hivemind_memory.model.search_settings import SearchSettings
     from hivemind_memory.search.choosing import Choice
-    from hivemind_memory.search.ranking import Ranking
+    from hivemind_memory.search.ranking import Ranked, Ranking
 
 _UNFIT = "the vector of the question does not fit those of the notes; see `hm doctor`"
 NO_PROVIDER = QuestionVector(None, "", "no embedding provider is chosen")
@@ -40,6 +42,7 @@ def ask(
     *,
     question: QuestionVector,
     settings: SearchSettings,
+    access: Access,
     clocks: Clocks,
     started: float,
 ) -> SearchAnswer:
@@ -51,6 +54,7 @@ def ask(
         freshener: Brings it in step with the folder.
         question: The vector of the question, or why there is none.
         settings: How hits are found.
+        access: What whoever asks may see.
         clocks: Tell how old memories are, and how long it took.
         started: When the question came, by the stopwatch.
     """
@@ -60,7 +64,10 @@ def ask(
         settings = replaced(settings, min_score=query.min_score)
     # All of one state of the index: others write to it meanwhile.
     with index.snapshot():
-        lanes = look_up(index, query.text, question, wanted=query.max_results)
+        sieve = index.sieve(access, query.wish, clocks.today())
+        lanes = look_up(
+            index, query.text, question, wanted=query.max_results, sieve=sieve
+        )
         ranking = rank(
             lanes.words,
             lanes.vectors,
@@ -68,7 +75,8 @@ def ask(
             settings=settings,
             today=clocks.today(),
         )
-        choice, texts = _choose(index, ranking, query, settings)
+        ranked, superseded = _supersede(index, ranking)
+        choice, texts = _choose(index, ranked, query, settings)
     hits = _hits(choice, texts, query)
     is_hybrid = lanes.vectors is not None
     report = SearchReport(
@@ -81,9 +89,10 @@ def ask(
         pending_vectors=index.pending_chunks(question.fingerprint) if is_hybrid else 0,
         lanes=("words", "vectors") if is_hybrid else ("words",),
         ignored_terms=lanes.ignored,
-        suggestions=() if hits else suggest(index, lanes.words),
+        suggestions=() if hits else suggest(index, lanes.words, sieve),
         cut=Cut(
             below_min_score=ranking.below_min_score,
+            superseded=superseded,
             overlapping=choice.overlapping,
             near_copies=choice.near_copies,
             over_limit=choice.over_limit,
@@ -94,8 +103,21 @@ def ask(
     return SearchAnswer(hits=hits, report=report)
 
 
+def _supersede(index: SqliteIndex, ranking: Ranking) -> tuple[Sequence[Ranked], int]:
+    """Return the candidates without those that others replace, and how many went."""
+    if len(ranking.ranked) < 2 or not index.has_strong_edges():
+        return ranking.ranked, 0
+    from hivemind_memory.search.superseding import supersede
+
+    paths = {one.place.path for one in ranking.ranked}
+    return supersede(ranking.ranked, index.strong_edges(paths))
+
+
 def _choose(
-    index: SqliteIndex, ranking: Ranking, query: Query, settings: SearchSettings
+    index: SqliteIndex,
+    ranked: Sequence[Ranked],
+    query: Query,
+    settings: SearchSettings,
 ) -> tuple[Choice, dict[int, tuple[str, str]]]:
     """Return what is shown, and its texts and headings."""
     texts: dict[int, tuple[str, str]] = {}
@@ -105,7 +127,7 @@ def _choose(
         return {chunk: text for chunk, (text, _) in texts.items()}
 
     choice = choose(
-        ranking.ranked,
+        ranked,
         read,
         limit=max(1, query.max_results),
         diversity=settings.diversity_lambda if settings.diversity else None,
@@ -149,6 +171,12 @@ def _hits(
                 headings=tuple(headings.split("\n")) if headings else (),
                 date=_date_of(place.day),
                 lanes=tuple(lanes),
+                id=place.memory_id or place.entry_id or "",
+                type=place.type or "",
+                key=place.key or "",
+                scope=place.scope,
+                standing=STANDINGS[place.standing],
+                disputed_by=chosen.ranked.disputed_by,
                 parts=parts,
             )
         )

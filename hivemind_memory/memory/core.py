@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from threading import RLock
-
-from hivemind_memory.errors import (
-    HivemindError,
-    IndexTooNewError,
-    IndexUnusableError,
-    UsageError,
-)
-from hivemind_memory.memory.opening import open_again, open_index, stand_in
+from hivemind_memory.errors import UsageError
+from hivemind_memory.memory.held import HeldIndex
 from hivemind_memory.memory.syncing import ChunkSettings, Syncer
+from hivemind_memory.model.access import OWNER
+from hivemind_memory.model.filters import Access
 from hivemind_memory.model.value import replaced
 from hivemind_memory.notes.folder import NotesFolder
 from hivemind_memory.notes.paths import parse_note_path
@@ -19,28 +14,28 @@ from hivemind_memory.notes.paths import parse_note_path
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Self, TypeVar
+    from typing import Any, Self
 
     from hivemind_memory.config.settings import Settings
     from hivemind_memory.embeddings.provider import Provider
     from hivemind_memory.memory.clocks import Clocks
-    from hivemind_memory.memory.freshening import Freshener
     from hivemind_memory.memory.opening import OpenIndex
     from hivemind_memory.memory.places import Places
     from hivemind_memory.memory.syncing import Progress
     from hivemind_memory.memory.vectoring import VectorSide
+    from hivemind_memory.model.access import Caller
     from hivemind_memory.model.answers import (
         Diagnosis,
         ListedNote,
         MemoryStatus,
         Passage,
     )
+    from hivemind_memory.model.filters import Wish
     from hivemind_memory.model.matches import QuestionVector
-    from hivemind_memory.model.note_path import NotePath
+    from hivemind_memory.model.memories import MemoryRow
+    from hivemind_memory.model.memory_types import MemoryType
     from hivemind_memory.model.outcomes import EmbedResult, SyncResult, Written
     from hivemind_memory.model.query import Query, SearchAnswer
-
-    T = TypeVar("T")
 
 _OFF = "the memory is switched off: `hm config set enabled true` switches it on"
 
@@ -52,21 +47,35 @@ class Memory:
     """The notes folder with its index. Threads may share one."""
 
     def __init__(
-        self, places: Places, settings: Settings, provider: Provider, clocks: Clocks
+        self,
+        places: Places,
+        settings: Settings,
+        provider: Provider,
+        clocks: Clocks,
+        *,
+        caller: Caller = OWNER,
     ) -> None:
         self.places = places
         self.settings = settings
+        self.caller = caller
+        self._access = Access(
+            scopes=caller.scopes,
+            is_public_only=not caller.is_member,
+            private_scopes=settings.private_scopes(),
+        )
         self._provider = provider
         self._clocks = clocks
-        self._lock = RLock()
         self._folder = NotesFolder(places.notes)
         self._vectors: VectorSide | None = None
         chunking = ChunkSettings(
             limit_chars=settings.chunk_chars, overlap_chars=settings.chunk_overlap_chars
         )
-        self._syncer = Syncer(self._folder, places.journal, chunking, clocks.now)
-        self._open: OpenIndex | None = None
-        self._fresh: Freshener | None = None
+        self._types = _own_types(settings)
+        self._syncer = Syncer(
+            self._folder, places.journal, chunking, clocks.now, self._types
+        )
+        self._held = HeldIndex(places, self._syncer, clocks)
+        self._lock = self._held.lock
         self._search_settings = settings.search_settings()
 
     def __enter__(self) -> Self:
@@ -82,7 +91,17 @@ class Memory:
         with self._lock:
             if self._vectors is not None:
                 self._vectors.close()
-            self._close_index()
+            self._held.close()
+
+    def seen_by(self, caller: Caller) -> Memory:
+        """Return the same memory as another caller sees it, to be closed by itself."""
+        return Memory(
+            self.places, self.settings, self._provider, self._clocks, caller=caller
+        )
+
+    def today(self) -> int:
+        """Return the local day, in days since the epoch."""
+        return self._clocks.today()
 
     # -- asking ----------------------------------------------------------------
 
@@ -109,15 +128,22 @@ class Memory:
             return ask(
                 query,
                 opened,
-                self._freshener(),
+                self._held.freshener(),
                 question=question,
                 settings=self._search_settings,
+                access=self._access,
                 clocks=self._clocks,
                 started=started,
             )
 
         with self._lock:
-            return self._answered(answer)
+            return self._held.answered(answer)
+
+    def wish(self, **words: Any) -> Wish:
+        """Return what a question narrows itself to; see ``wishing.wish_of``."""
+        from hivemind_memory.memory.wishing import wish_of
+
+        return wish_of(self.caller, self._types, **words)
 
     def read(
         self, path: str, *, first_line: int = 1, line_count: int | None = None
@@ -132,19 +158,26 @@ class Memory:
         from hivemind_memory.memory.reading import read_passage
 
         return read_passage(
-            self._folder, path, first_line=first_line, line_count=line_count
+            self._folder,
+            path,
+            caller=self.caller,
+            first_line=first_line,
+            line_count=line_count,
         )
 
     def list(self) -> list[ListedNote]:
-        """Return every note, sorted by path."""
+        """Return every note that its caller may see, sorted by path."""
+        from hivemind_memory.model.access import may_read
         from hivemind_memory.model.answers import ListedNote
+        from hivemind_memory.model.standing import FORGOTTEN
 
-        def count(opened: OpenIndex) -> dict[str, int]:
-            self._freshener().freshen(opened.index)
-            return opened.index.chunk_counts()
+        def count(opened: OpenIndex) -> tuple[dict[str, int], set[str]]:
+            self._held.freshener().freshen(opened.index)
+            hidden = opened.index.memories(standings={FORGOTTEN})
+            return opened.index.chunk_counts(), {row.path for row in hidden}
 
         with self._lock:
-            counts = self._answered(count)
+            counts, hidden = self._held.answered(count)
             stamps = self._folder.look().stamps
         return [
             ListedNote(
@@ -154,7 +187,18 @@ class Memory:
                 chunk_count=counts.get(path, 0),
             )
             for path, stamp in sorted(stamps.items())
+            if path not in hidden and may_read(self.caller, path)
         ]
+
+    def memories(self) -> tuple[MemoryRow, ...]:
+        """Return the typed memories that the caller may see, the newest first."""
+
+        def read(opened: OpenIndex) -> tuple[MemoryRow, ...]:
+            self._held.freshener().freshen(opened.index)
+            return tuple(opened.index.memories(scopes=self._access.scopes))
+
+        with self._lock:
+            return self._held.answered(read)
 
     # -- writing ---------------------------------------------------------------
 
@@ -174,6 +218,7 @@ class Memory:
             NotePathError: *file* is not a plain relative name of a note.
             UsageError: There is nothing to save.
         """
+        from hivemind_memory.memory.guarding import check_writable
         from hivemind_memory.memory.writing import write_entry
         from hivemind_memory.model.note import Provenance
         from hivemind_memory.model.outcomes import Written
@@ -186,6 +231,7 @@ class Memory:
         now = self._clocks.now()
         at = self._clocks.local_iso(now)
         path = parse_note_path(file or f"{at[:10]}.md")
+        check_writable(self.caller, path)
         provenance = Provenance(id="", at=at, by=by, session=session, source=source)
         with self._lock:
             entry = write_entry(
@@ -196,7 +242,7 @@ class Memory:
                 provenance,
                 path=path,
             )
-            is_indexed = self._index_one(path)
+            is_indexed = self._held.index_one(path)
         return Written(
             path=entry.path,
             id=entry.id,
@@ -212,7 +258,7 @@ class Memory:
         """Make the index equal to the folder."""
         started = self._clocks.stopwatch()
         with self._lock:
-            result = self._syncer.sync(self._opened().index, progress=progress)
+            result = self._syncer.sync(self._held.opened().index, progress=progress)
         return replaced(result, took_s=self._clocks.stopwatch() - started)
 
     def rebuild(self, progress: Progress | None = None) -> SyncResult:
@@ -221,7 +267,7 @@ class Memory:
 
         started = self._clocks.stopwatch()
         with self._lock:
-            self._close_index()
+            self._held.close()
             result = rebuild(self.places, self._syncer, self._clocks.now, progress)
         return replaced(result, took_s=self._clocks.stopwatch() - started)
 
@@ -238,6 +284,8 @@ class Memory:
 
         if self._provider.is_surely_absent:
             return EmbedResult()
+        from hivemind_memory.memory.opening import open_index
+
         opened = open_index(self.places, self._clocks.now)
         try:
             return self._vector_side().fill(
@@ -262,65 +310,19 @@ class Memory:
             )
 
         with self._lock:
-            return self._answered(report)
+            return self._held.answered(report)
 
     def diagnose(self) -> Diagnosis:
         """Look for what is wrong, and say what to do."""
         from hivemind_memory.memory.diagnosing import diagnose
 
         with self._lock:
-            self._close_index()
+            self._held.close()
             return diagnose(
                 self.places, self.settings, self._provider, self._clocks.now
             )
 
     # -- inside ----------------------------------------------------------------
-
-    def _close_index(self) -> None:
-        """Close the index, to open it anew."""
-        if self._fresh is not None:
-            self._fresh.close()
-            self._fresh = None
-        if self._open is not None:
-            self._open.index.close()
-            self._open = None
-
-    def _opened(self) -> OpenIndex:
-        """Return the open index, opened anew if its file is another one now."""
-        if self._open is not None and not self._open.index.is_still_there():
-            self._close_index()
-        if self._open is None:
-            self._open = open_index(self.places, self._clocks.now)
-        elif self._open.warning:
-            self._open = open_again(self.places, self._clocks.now, self._open)
-        return self._open
-
-    def _answered(self, answer: Callable[[OpenIndex], T]) -> T:
-        """Return an answer of the index, or of a stand-in if it cannot give one."""
-        try:
-            return answer(self._opened())
-        except IndexTooNewError:
-            raise
-        except IndexUnusableError as error:
-            # What is damaged within shows when it is read, and not before.
-            self._close_index()
-            self._open = stand_in(self.places, self._clocks.now, error)
-            return answer(self._open)
-
-    def _freshener(self) -> Freshener:
-        """Return what brings the index in step before an answer."""
-        from hivemind_memory.memory.freshening import Freshener
-
-        if self._fresh is None:
-            self._fresh = Freshener(self._syncer, self.places, self._clocks.stopwatch)
-        return self._fresh
-
-    def _index_one(self, path: NotePath) -> bool:
-        """Index one note right after a write; return whether that worked."""
-        try:
-            return self._syncer.apply_one(self._opened().index, path)
-        except HivemindError:
-            return False  # it is saved all the same, and the next look indexes it
 
     def _question_vector(self, text: str, started: float) -> QuestionVector:
         """Return the vector of a question that was asked at *started*.
@@ -335,13 +337,13 @@ class Memory:
 
         side = self._vector_side()
         with self._lock:
-            planned = self._answered(lambda opened: side.plan(opened.index, text))
+            planned = self._held.answered(lambda opened: side.plan(opened.index, text))
         if not isinstance(planned, Unasked):
             return planned
         left_s = ANSWER_S - (self._clocks.stopwatch() - started)
         answer = side.ask(planned, timeout_s=left_s)
         with self._lock:
-            return self._answered(
+            return self._held.answered(
                 lambda opened: side.settle(opened.index, planned, answer)
             )
 
@@ -352,3 +354,12 @@ class Memory:
         if self._vectors is None:
             self._vectors = VectorSide(self._provider, self._clocks.now)
         return self._vectors
+
+
+def _own_types(settings: Settings) -> dict[str, MemoryType]:
+    """Return the types of a person's own; the table of types loads when there are."""
+    if not settings.types:
+        return {}
+    from hivemind_memory.model.memory_types import types_of_config
+
+    return types_of_config(settings.types)

@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hivemind_memory.index.sqlite.index import SqliteIndex
+    from hivemind_memory.index.sqlite.sight import Sieve
+    from hivemind_memory.index.sqlite.vocabulary import Vocabulary
     from hivemind_memory.model.matches import (
         Place,
         QuestionVector,
@@ -54,31 +56,46 @@ class Lanes:
 
 
 def look_up(
-    index: SqliteIndex, text: str, question: QuestionVector, *, wanted: int
+    index: SqliteIndex,
+    text: str,
+    question: QuestionVector,
+    *,
+    wanted: int,
+    sieve: Sieve,
 ) -> Lanes:
-    """Return what the lanes of the index find for a question, for *wanted* hits."""
+    """Return what the lanes of the index find for a question.
+
+    Args:
+        index: What answers.
+        text: The question.
+        question: Its vector, or why there is none.
+        wanted: Hits that are wanted.
+        sieve: Which chunks may be found.
+    """
     is_alone = question.vector is None
     word_limit = WORD_CANDIDATES if is_alone else FUSED_WORD_CANDIDATES
     word_limit = max(word_limit, WANTED_FACTOR * wanted)
     vector_limit = max(FUSED_VECTOR_CANDIDATES, WANTED_FACTOR * wanted)
     terms, ignored = question_terms(text)
-    words = index.find_words(terms, limit=word_limit)
+    words = index.find_words(terms, limit=word_limit, sieve=sieve)
     if any(not term.chunks for term in words.asked):
-        more = _with_longer_words(index, terms, words)
+        more = _with_longer_words(index.words(sieve), terms, words)
         if more:
-            words = index.find_words(more, limit=word_limit)
+            words = index.find_words(more, limit=word_limit, sieve=sieve)
     places = {found.place.chunk_id: found.place for found in words.candidates}
     vectors = None
     if question.vector is not None:
         lane = index.vector_lane(question.fingerprint)
-        vectors = lane.find(question.vector, limit=vector_limit, also=list(places))
+        vectors = lane.find(
+            question.vector, limit=vector_limit, also=list(places), sieve=sieve
+        )
         if vectors is not None:
             new = [chunk for chunk in vectors.cosines if chunk not in places]
             places.update(index.places(new))
     return Lanes(words, vectors, places, ignored)
 
 
-def suggest(index: SqliteIndex, words: WordMatches) -> tuple[str, ...]:
+def suggest(index: SqliteIndex, words: WordMatches, sieve: Sieve) -> tuple[str, ...]:
     """Return words of the memory near to words of the question that it lacks."""
     # Only a question without answers comes here.
     from hivemind_memory.search.suggesting import MAX_SUGGESTIONS, nearest_words
@@ -87,16 +104,19 @@ def suggest(index: SqliteIndex, words: WordMatches) -> tuple[str, ...]:
         term.tokens[0] for term in words.asked if not term.chunks and not term.is_phrase
     ]
     unknown = unknown[:MAX_WHOLE_READS]
-    vocabulary = index.vocabulary() if unknown else []
+    if not unknown:
+        return ()
+    known = index.words(sieve)
+    vocabulary = known.all()
     found: dict[str, None] = {}
     for token in unknown:
-        for near in nearest_words(token, vocabulary):
-            found[index.spelled(near)] = None
+        for near in nearest_words(token, vocabulary, known.is_seen):
+            found[known.spelled(near)] = None
     return tuple(found)[:MAX_SUGGESTIONS]
 
 
 def _with_longer_words(
-    index: SqliteIndex, terms: Sequence[Term], words: WordMatches
+    vocabulary: Vocabulary, terms: Sequence[Term], words: WordMatches
 ) -> list[Term]:
     """Replace words that no note holds by longer words that begin with them.
 
@@ -114,7 +134,7 @@ def _with_longer_words(
         longer: list[str] = []
         if left and term.text in unknown and len(term.text) >= PART_MIN_CHARS:
             left -= 1
-            longer = index.longer_words(
+            longer = vocabulary.longer_words(
                 term.text, limit=PARTS_OF_WORD, anywhere=anywhere
             )
         has_found = has_found or bool(longer)

@@ -9,6 +9,7 @@ from hivemind_memory.errors import (
     NotSavedError,
 )
 from hivemind_memory.index.sqlite.notes import FileRow
+from hivemind_memory.model.scope import scope_of
 from hivemind_memory.model.snapshot import (
     Difference,
     SkippedNote,
@@ -20,9 +21,10 @@ from hivemind_memory.notes.unsettled import has_unsettled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from hivemind_memory.index.sqlite.index import SqliteIndex
+    from hivemind_memory.model.memory_types import MemoryType
     from hivemind_memory.model.note import Note
     from hivemind_memory.model.note_path import NotePath
     from hivemind_memory.model.outcomes import SyncResult
@@ -73,11 +75,13 @@ class Syncer:
         journal_dir: str,
         chunking: ChunkSettings,
         now: Callable[[], float],
+        types: Mapping[str, MemoryType] | None = None,
     ) -> None:
         self._folder = folder
         self._journal_dir = journal_dir
         self._chunking = chunking
         self._now = now
+        self._types = types or {}
 
     def sync(
         self, index: SqliteIndex, *, progress: Progress | None = None
@@ -127,7 +131,7 @@ class Syncer:
 
     def cuts_like(self, index: SqliteIndex) -> bool:
         """Return whether the index was cut with the settings of today."""
-        return index.fact("chunking") == self._chunking.name
+        return index.fact("chunking") == self._reading_name()
 
     def apply_one(self, index: SqliteIndex, path: NotePath) -> bool:
         """Bring the index in step with one note; return whether it could be read."""
@@ -197,6 +201,7 @@ class Syncer:
         # What parses and cuts notes loads only when one has changed.
         from hivemind_memory.notes.chunker import parse_note
         from hivemind_memory.notes.dates import day_of_note
+        from hivemind_memory.notes.memory_header import header_of
 
         note = parse_note(
             path,
@@ -209,6 +214,13 @@ class Syncer:
             digest=read.digest,
             is_settled=settled,
             day=day_of_note(path, note.front_matter, read.stamp[0]),
+            scope=scope_of(path),
+            header=header_of(
+                path,
+                note.front_matter,
+                (chunk.body for chunk in note.chunks),
+                self._types,
+            ),
         )
         if known is None:
             counts.added += 1
@@ -220,4 +232,9 @@ class Syncer:
         """Have every note cut anew when the settings that cut it have changed."""
         if not self.cuts_like(index):
             index.distrust_all()
-            index.remember("chunking", self._chunking.name)
+            index.remember("chunking", self._reading_name())
+
+    def _reading_name(self) -> str:
+        """Return what shapes the index beside the notes; other settings, other rows."""
+        own = "".join(f" {one!r}" for one in self._types.values())
+        return f"{self._chunking.name}{own}"

@@ -17,7 +17,26 @@ class Place(NamedTuple):
     start_line: int
     end_line: int
     day: int | None
-    """Days since the epoch; None: does not age."""
+    """Days since the epoch; None: no date, and it does not age."""
+
+    entry_id: str | None = None
+    """ULID of its entry; None: a person's text, or a memory of its own file."""
+
+    scope: str = ""
+    standing: int = 0
+    """See ``model.memories``."""
+
+    ages: int = 1
+    """0: it keeps its strength whatever its day is."""
+
+    importance: float | None = None
+    """0..1; None: free text."""
+
+    type: str | None = None
+    key: str | None = None
+    memory_id: str | None = None
+    source: str | None = None
+    """As the front matter says it."""
 
 
 class TermCount(NamedTuple):

@@ -8,6 +8,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
+    from hivemind_memory.model.memories import EdgeRow, MemoryRow
+
 
 class Embedder(Protocol):
     """Turns texts into vectors: OpenAI, Ollama, or a test's own."""
@@ -86,4 +88,45 @@ class Clock(Protocol):
 
     def __call__(self) -> float:
         """Return seconds since the epoch, UTC."""
+        ...
+
+
+class MemoryIndex(Protocol):
+    """Finds typed memories and their edges: the index, or a test's own."""
+
+    def memories(
+        self,
+        *,
+        key: str | None = None,
+        memory_id: str | None = None,
+        path: str | None = None,
+        scopes: frozenset[str] | None = None,
+        standings: Collection[int] | None = None,
+    ) -> list[MemoryRow]:
+        """Return the memories that fit all that is given, the newest created first.
+
+        Args:
+            key: Exactly this key.
+            memory_id: Exactly this id.
+            path: The note at this path, which may be free text.
+            scopes: In these scopes; None: in all.
+            standings: Of these standings; None: of any, forgotten ones too.
+        """
+        ...
+
+    def end_named(
+        self, target: str, *, scopes: frozenset[str] | None, near: str = ""
+    ) -> MemoryRow | None:
+        """Return the note that an id, a key, a path or a name means; no forgotten one.
+
+        What is in force comes before what was replaced, and *near* before the other
+        scopes.
+        """
+        ...
+
+    def edges_of(self, path: str, *, scopes: frozenset[str] | None) -> list[EdgeRow]:
+        """Return the edges that begin or end at a note, both ends resolved.
+
+        An end that lies in none of *scopes* is as one that is not there; None: all.
+        """
         ...

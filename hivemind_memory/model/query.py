@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hivemind_memory.model.filters import PLAIN, Wish
 from hivemind_memory.model.value import value
 
 
@@ -20,6 +21,9 @@ class Query:
 
     should_explain: bool = False
     """Each hit says how its score came about."""
+
+    wish: Wish = PLAIN
+    """What it narrows itself to: types, a scope, days; or asks for: the inbox."""
 
 
 @value
@@ -59,6 +63,22 @@ class Hit:
     lanes: tuple[str, ...] = ()
     """words, vectors or both."""
 
+    id: str = ""
+    """ULID of the memory or the entry; empty: a person's free text."""
+
+    type: str = ""
+    """Of a typed memory; empty: free text."""
+
+    key: str = ""
+    scope: str = ""
+    """``projects/shop`` and the like; empty: global."""
+
+    standing: str = "active"
+    """active, superseded, or waiting (an untrusted claim in the inbox)."""
+
+    disputed_by: str = ""
+    """Place of the newer memory that says otherwise; empty: nothing does."""
+
     parts: tuple[Part, ...] = ()
     """Empty unless the query asked for them; they add up to the score."""
 
@@ -68,6 +88,9 @@ class Cut:
     """How many candidates did not become hits, and why."""
 
     below_min_score: int = 0
+    superseded: int = 0
+    """What replaced them is among the hits."""
+
     overlapping: int = 0
     near_copies: int = 0
     over_limit: int = 0

@@ -124,6 +124,15 @@ class OpenFolder:
         source, target = self._name(old), self._name(new)
         os.replace(source, target, src_dir_fd=self._fd, dst_dir_fd=self._fd)
 
+    def link(self, old: str, new: str) -> None:
+        """Give the file *old* the name *new* as well.
+
+        Raises:
+            FileExistsError: Something has that name.
+        """
+        source, target = self._name(old), self._name(new)
+        os.link(source, target, src_dir_fd=self._fd, dst_dir_fd=self._fd)
+
     def unlink(self, name: str) -> None:
         """Take the file *name* away."""
         os.unlink(self._name(name), dir_fd=self._fd)

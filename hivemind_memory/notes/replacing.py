@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     from hivemind_memory.model.note_path import NotePath
     from hivemind_memory.model.snapshot import Stamp
 
+# What file systems without a second name for a file say.
+_NO_LINKS = frozenset(
+    {errno.EPERM, errno.EACCES, errno.EMLINK, errno.ENOSYS, errno.EOPNOTSUPP}
+    | {errno.ENOTSUP}
+)
+
 
 def replace_file(
     parent: OpenFolder, path: NotePath, data: bytes, expected: Stamp | None
@@ -33,7 +39,8 @@ def replace_file(
         finally:
             os.close(fd)
         _expected_mode(parent, path, expected)
-        parent.rename(beside, name)
+        if expected is not None or not _linked(parent, beside, path):
+            parent.rename(beside, name)
     except BaseException:
         _discard(parent, beside)
         raise
@@ -62,6 +69,25 @@ def _expected_mode(parent: OpenFolder, path: NotePath, expected: Stamp | None) -
         found = "is there already" if expected is None else "has changed meanwhile"
     message = f"Nothing was saved to {path}: the note {found}."
     raise NotSavedError(message, hint="Read the note again, then decide.")
+
+
+def _linked(parent: OpenFolder, beside: str, path: NotePath) -> bool:
+    """Give a new note its name only if nobody has it; tell whether that can be asked.
+
+    A rename would overwrite what another program has put there in the last instant.
+    """
+    try:
+        parent.link(beside, path.rpartition("/")[2])
+    except FileExistsError as error:
+        message = f"Nothing was saved to {path}: the note is there already."
+        hint = "Read the note again, then decide."
+        raise NotSavedError(message, hint=hint) from error
+    except OSError as error:
+        if error.errno in _NO_LINKS:
+            return False
+        raise
+    _discard(parent, beside)
+    return True
 
 
 def _discard(parent: OpenFolder, name: str) -> None:

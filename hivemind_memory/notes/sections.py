@@ -38,8 +38,11 @@ _FEW_CHARS = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Segment:
-    """What is parsed by itself: the front matter, an entry, what a person wrote."""
+class Segment:
+    """What is parsed by itself: the front matter, an entry, what a person wrote.
+
+    Lines are indexes, from 0.
+    """
 
     first: int
     stop: int
@@ -80,7 +83,7 @@ def chunks_of(
     starts = list(accumulate(map((1).__add__, map(len, lines)), initial=0))
     page = Page(text=text, lines=lines, starts=starts)
     marks = bytearray([IN_BLOCK]) * len(starts)
-    for segment in _segments(page, front_lines):
+    for segment in segments_of(page, front_lines):
         if segment.content < segment.stop:
             outline = outline_of(page, segment.content, segment.stop)
         else:
@@ -97,8 +100,13 @@ def chunks_of(
             yield from _pieces(page, segment, section, pieces, overlap_chars)
 
 
-def _segments(page: Page, front_lines: int) -> Iterator[_Segment]:
-    """Yield the segments of a note: together, all its lines."""
+def segments_of(page: Page, front_lines: int) -> Iterator[Segment]:
+    """Yield the segments of a note: together, all its lines.
+
+    Args:
+        page: The note; its ``starts`` do not matter.
+        front_lines: How many of its lines are front matter.
+    """
     lines = page.lines
     first = 0
     stop = len(lines)
@@ -106,7 +114,7 @@ def _segments(page: Page, front_lines: int) -> Iterator[_Segment]:
         first = front_lines
         while first < stop and is_blank(lines[first]):
             first += 1
-        yield _Segment(first=0, stop=first, content=first)
+        yield Segment(first=0, stop=first, content=first)
     content = first
     provenance = None
     for line in range(first, stop) if OPENING in page.text else ():
@@ -118,16 +126,16 @@ def _segments(page: Page, front_lines: int) -> Iterator[_Segment]:
         if found is None:
             continue
         if provenance or any(not is_blank(above) for above in lines[first:line]):
-            yield _Segment(
+            yield Segment(
                 first=first, stop=line, content=content, provenance=provenance
             )
             first = line
         content, provenance = line + 1, found
     if first < stop:
-        yield _Segment(first=first, stop=stop, content=content, provenance=provenance)
+        yield Segment(first=first, stop=stop, content=content, provenance=provenance)
 
 
-def _sections(page: Page, segment: _Segment, outline: Outline) -> Iterator[_Section]:
+def _sections(page: Page, segment: Segment, outline: Outline) -> Iterator[_Section]:
     """Yield the sections of a segment: together, all its lines."""
     lines = page.lines
     lead = segment.content
@@ -180,7 +188,7 @@ def _after_gaps(page: Page, lead: int, stop: int, outline: Outline) -> Iterator[
 def _mark(
     marks: bytearray,
     page: Page,
-    segment: _Segment,
+    segment: Segment,
     outline: Outline,
     *,
     limit: int,
@@ -211,7 +219,7 @@ def _mark(
 
 def _pieces(
     page: Page,
-    segment: _Segment,
+    segment: Segment,
     section: _Section,
     pieces: Sequence[Cut],
     overlap_chars: int,

@@ -8,6 +8,7 @@ from hivemind_memory.search.ranking import score_of
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hivemind_memory.search.choosing import Chosen
+    from hivemind_memory.search.ranking import Ranked
 
 
 def explain(chosen: Chosen) -> tuple[Part, ...]:
@@ -42,8 +43,29 @@ def explain(chosen: Chosen) -> tuple[Part, ...]:
         )
     if ranked.age != 1:
         note = f"keeps {ranked.age:.3f} of its strength"
-        parts.append(Part(name="age", value=ranked.score - ranked.relevance, note=note))
+        aged = score_of(ranked.strength * ranked.age)
+        parts.append(Part(name="age", value=aged - ranked.relevance, note=note))
+    parts += _parts_of_a_memory(ranked)
     if chosen.moved:
         note = "the newest of near-copies takes the best place among them"
         parts.append(Part(name="newest copy", value=chosen.moved, note=note))
     return tuple(parts)
+
+
+def _parts_of_a_memory(ranked: Ranked) -> list[Part]:
+    """Return what its importance and what disputes it changed."""
+    parts = []
+    before = score_of(ranked.strength * ranked.age)
+    weighed = score_of(ranked.strength * ranked.age * ranked.importance)
+    if ranked.importance != 1:
+        note = f"a {ranked.place.type or 'note'} of importance {_shown(ranked)}"
+        parts.append(Part(name="importance", value=weighed - before, note=note))
+    if ranked.dispute != 1:
+        note = f"disputed by {ranked.disputed_by}, which is newer"
+        parts.append(Part(name="dispute", value=ranked.score - weighed, note=note))
+    return parts
+
+
+def _shown(ranked: Ranked) -> str:
+    """Return an importance as a person reads it."""
+    return f"{ranked.place.importance or 0:.2g}"

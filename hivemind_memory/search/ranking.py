@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from hivemind_memory.model.standing import NEUTRAL_IMPORTANCE
 from hivemind_memory.search.age import age_factor
 from hivemind_memory.search.fusion import (
     Fused,
@@ -34,6 +35,11 @@ ALL_WORDS_STRENGTH = 0.5**3
 least, however long it is."""
 
 
+IMPORTANCE_REACH = 0.1
+"""So much of its strength the most important memory gains over free text, and the least
+important loses: as much as age takes at most."""
+
+
 class Ranked(NamedTuple):
     """A candidate with all that its score is made of."""
 
@@ -51,6 +57,20 @@ class Ranked(NamedTuple):
     age: float
     """Factor, 0..1."""
 
+    importance: float = 1.0
+    """Factor around 1; see ``IMPORTANCE_REACH``."""
+
+    dispute: float = 1.0
+    """Factor, 0..1, that puts a disputed memory below the newer one."""
+
+    disputed_by: str = ""
+    """Place of what disputes it; empty: nothing among the answers."""
+
+    @property
+    def weight(self) -> float:
+        """What the order goes by."""
+        return self.strength * self.age * self.importance * self.dispute
+
     @property
     def relevance(self) -> float:
         """The score before age, 0..1."""
@@ -59,7 +79,7 @@ class Ranked(NamedTuple):
     @property
     def score(self) -> float:
         """The score, 0..1."""
-        return score_of(self.strength * self.age)
+        return score_of(self.weight)
 
 
 class Ranking(NamedTuple):
@@ -72,6 +92,17 @@ class Ranking(NamedTuple):
 def score_of(strength: float) -> float:
     """Return the score that a person sees for a strength."""
     return float(min(1.0, max(0.0, strength)) ** SCORE_EXPONENT)
+
+
+def importance_factor(importance: float | None) -> float:
+    """Return what importance makes of a strength; free text stays as it is.
+
+    >>> importance_factor(None), importance_factor(1.0), importance_factor(0.0)
+    (1.0, 1.1, 0.9)
+    """
+    if importance is None:
+        return 1.0
+    return 1 + IMPORTANCE_REACH * (importance - NEUTRAL_IMPORTANCE) / NEUTRAL_IMPORTANCE
 
 
 def rank(
@@ -109,18 +140,21 @@ def rank(
             below += 1
             continue
         age = age_factor(
-            place.day,
+            place.day if place.ages else None,
             today,
             half_life_days=settings.half_life_days,
             floor=settings.decay_floor,
         )
         cosine = vectors.cosines.get(chunk) if vectors else None
-        ranked.append(Ranked(place, evidence, by_words, cosine, strength, age))
+        importance = importance_factor(place.importance)
+        ranked.append(
+            Ranked(place, evidence, by_words, cosine, strength, age, importance)
+        )
     # Equal strengths: the newer first, then by place, so that an answer is the same
     # each time and after a rebuild.
     ranked.sort(
         key=lambda one: (
-            -one.strength * one.age,
+            -one.weight,
             -(one.place.day or 0),
             one.place.path,
             one.place.start_line,

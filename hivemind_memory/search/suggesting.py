@@ -4,17 +4,22 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 MAX_SUGGESTIONS = 3
 
 
-def nearest_words(word: str, vocabulary: Iterable[tuple[str, int]]) -> list[str]:
+def nearest_words(
+    word: str,
+    vocabulary: Iterable[tuple[str, int]],
+    is_seen: Callable[[str], bool] = lambda _: True,
+) -> list[str]:
     """Return the words that are one or two typing errors away from *word*, best first.
 
     Args:
         word: A word that no note holds, in lower case.
         vocabulary: Words of the memory and in how many chunks they stand.
+        is_seen: Whether whoever asks may know of a word.
 
     Returns:
         At most three, the nearest first, among equals the most common.
@@ -30,7 +35,7 @@ def nearest_words(word: str, vocabulary: Iterable[tuple[str, int]]) -> list[str]
         if abs(len(known) - len(word)) > limit or known == word:
             continue
         distance = _distance(word, known, limit)
-        if distance <= limit:
+        if distance <= limit and is_seen(known):
             near.append((distance, -count, known))
     return [known for _, _, known in sorted(near)[:MAX_SUGGESTIONS]]
 

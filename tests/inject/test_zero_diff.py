@@ -13,8 +13,10 @@ from tests.inject.repos import (
     OPERATIONS,
     STATES,
     git,
+    linked,
     no_object_has_the_section,
     status,
+    tracked,
 )
 
 SETTINGS = ("config", "info/exclude", "info/attributes")
@@ -72,6 +74,19 @@ def test_git_does_the_same_with_and_without_a_section(
     injector.inject(str(worktree))
     assert status(worktree) == status(twin)
     assert no_object_has_the_section(worktree)
+
+
+@pytest.mark.parametrize("state", [tracked, linked], ids=lambda one: one.__name__)
+def test_an_agent_that_runs_git_without_filters_sees_no_change(
+    state: Callable[[Path], Path], tmp_path: Path, injector: Injector
+) -> None:
+    """Claude Code does, and told its model of a changed CLAUDE.md at every start."""
+    worktree = state(tmp_path)
+
+    injector.inject(str(worktree))
+
+    plain = ("-c", "filter.hivemind.clean=", "--no-optional-locks")
+    assert git(worktree, *plain, "status", "--short") == ""
 
 
 @pytest.mark.parametrize("state", STATES, ids=lambda one: one.__name__)

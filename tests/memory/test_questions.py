@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from unittest import mock
 
-from hivemind_memory.index.sqlite.index import SqliteIndex
+from hivemind_memory.index.sqlite.vocabulary import Vocabulary
 from hivemind_memory.memory.lanes import MAX_WHOLE_READS
 
 from .house import House, ask
@@ -31,7 +31,7 @@ def test_a_question_of_many_unknown_words_reads_the_vocabulary_a_few_times_only(
 
     with (
         mock.patch.object(
-            SqliteIndex, "longer_words", autospec=True, return_value=[]
+            Vocabulary, "longer_words", autospec=True, return_value=[]
         ) as whole_reads,
         house.memory() as memory,
     ):

@@ -1,1 +1,1 @@
-"""Every command of ``hm`` as data, a file for each heading of the list."""
+"""Every command of ``hm`` as data, a file or two for each heading."""

@@ -3,9 +3,89 @@
 from __future__ import annotations
 
 from hivemind_memory.cli.commands.parts import AGENTS, JSON, WORKTREE
-from hivemind_memory.cli.shapes import Command, Flag
+from hivemind_memory.cli.shapes import Argument, Command, Flag
+
+_CONNECTABLE = Argument(
+    "agents",
+    "claude, codex, gemini, cursor, opencode, qwen, or all; none means all.",
+    is_required=False,
+    is_many=True,
+    completes="connectable",
+)
+_DRY_RUN = Flag(("--dry-run",), "flag", "Show what would change, and change nothing.")
+_YES = Flag(("--yes",), "flag", "Do not ask.")
 
 COMMANDS: tuple[Command, ...] = (
+    Command(
+        "connect",
+        "connecting:connect",
+        "Register the memory's server with the agents that are installed.",
+        panel=AGENTS,
+        description=(
+            "Shows how each agent stands and what would change in its settings, then"
+            " asks. Everything else in these files stays, comments included. Without a"
+            " terminal nothing is changed unless --yes is given."
+        ),
+        arguments=(_CONNECTABLE,),
+        flags=(
+            Flag(
+                ("--hooks",),
+                "flag",
+                "Also give the memories at the start of each session, without a file:"
+                " claude and gemini.",
+            ),
+            Flag(
+                ("--allow",),
+                "flag",
+                "Let claude search, get and list without asking each time.",
+            ),
+            Flag(
+                ("--http",),
+                "flag",
+                "Register the address of hm mcp --http, with its token.",
+            ),
+            Flag(
+                ("--port",),
+                "int",
+                "Port for --http (8737).",
+                metavar="N",
+                low=1,
+                high=65535,
+            ),
+            _DRY_RUN,
+            _YES,
+            JSON,
+        ),
+        examples=("hm connect --dry-run", "hm connect claude --hooks --allow"),
+    ),
+    Command(
+        "disconnect",
+        "connecting:disconnect",
+        "Take back what connect did: server, hooks and permissions.",
+        panel=AGENTS,
+        arguments=(_CONNECTABLE,),
+        flags=(_DRY_RUN, _YES, JSON),
+    ),
+    Command(
+        "hook session-start",
+        "session_hooking:session_start",
+        "Print the memories for a session that starts; run by the agent.",
+        panel=AGENTS,
+        description=(
+            "Reads the agent's JSON on standard input, of which the folder counts, and"
+            " answers in JSON. Nothing is written. Silent where injection is off, and"
+            " where a file that the agent reads holds the section already. Always ends"
+            " with 0, within seconds."
+        ),
+        flags=(
+            Flag(
+                ("--agent",),
+                "text",
+                "Who asks: claude (the default) or gemini.",
+                metavar="NAME",
+            ),
+        ),
+    ),
     Command(
         "inject",
         "injecting:inject",
@@ -75,6 +155,25 @@ COMMANDS: tuple[Command, ...] = (
                 "File with the token for --http, made if it is not there"
                 " (mcp-token in the home folder).",
                 metavar="FILE",
+            ),
+            Flag(
+                ("--project",),
+                "text",
+                "Project whose memory is read and written: a name, none, or auto, the"
+                " default: that of the folder in which the server starts.",
+                metavar="NAME",
+            ),
+            Flag(
+                ("--team",),
+                "text",
+                "Teams whose memory is read and written, separated by commas.",
+                metavar="NAMES",
+            ),
+            Flag(
+                ("--workspace",),
+                "text",
+                "Workspace whose memory is read and written.",
+                metavar="NAME",
             ),
         ),
         examples=("hm mcp", "hm mcp --http --port 8737"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hivemind_memory.cli.commands.parts import FIND, JSON, NOTE
+from hivemind_memory.cli.commands.parts import FIND, JSON, NOTE, SCOPE
 from hivemind_memory.cli.shapes import Argument, Command, Flag
 
 COMMANDS: tuple[Command, ...] = (
@@ -34,6 +34,27 @@ COMMANDS: tuple[Command, ...] = (
                 low=0,
                 high=1,
             ),
+            Flag(
+                ("--type",),
+                "text",
+                "Only memories of these types, such as lesson,decision.",
+                metavar="TYPES",
+            ),
+            SCOPE,
+            Flag(
+                ("--since",),
+                "text",
+                "Only what is of this day or later: 2026-11-21.",
+                metavar="DAY",
+            ),
+            Flag(
+                ("--until",),
+                "text",
+                "Only what is of this day or earlier.",
+                metavar="DAY",
+            ),
+            Flag(("--inbox",), "flag", "Also untrusted claims that wait in the inbox."),
+            Flag(("--expired",), "flag", "Also memories that are over."),
             JSON,
             Flag(("--explain",), "flag", "Say how each score came about."),
             Flag(("--fail-empty",), "flag", "Exit with 1 when nothing is found."),

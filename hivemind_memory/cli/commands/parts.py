@@ -28,3 +28,9 @@ WORKTREE = Argument(
     "Folder of a git worktree, or any folder; this one if none is given.",
     is_required=False,
 )
+SCOPE = Flag(
+    ("--scope",),
+    "text",
+    "global, project, team or workspace; project/NAME and so on.",
+    metavar="SCOPE",
+)

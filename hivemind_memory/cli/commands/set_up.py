@@ -37,12 +37,14 @@ COMMANDS: tuple[Command, ...] = (
         panel=SET,
         description=(
             "With - the value is read from standard input, so that a key does not"
-            " stay in the history of the shell."
+            " stay in the history of the shell. Of an option that is an object, a part"
+            " is set by its name: agents.NAME."
         ),
         arguments=(_KEY, Argument("value", "The new value.")),
         examples=(
             "hm config set embedding_provider ollama",
             "hm config set openai_api_key -",
+            "hm config set agents.quick 'claude --model haiku'",
         ),
     ),
     Command(

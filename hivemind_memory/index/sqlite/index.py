@@ -15,20 +15,30 @@ from hivemind_memory.index.sqlite.connection import (
     version_of,
     write_transaction,
 )
+from hivemind_memory.index.sqlite.filters import (
+    Holdings,
+    where_visible,
+    where_wished,
+)
 from hivemind_memory.index.sqlite.schema import bring_up_to_date
+from hivemind_memory.index.sqlite.sight import OPEN, Counts, Sieve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
     from typing import TypeVar
 
     import apsw
 
+    from hivemind_memory.index.sqlite.filters import Where
     from hivemind_memory.index.sqlite.rows import PlacedRow
     from hivemind_memory.index.sqlite.vector_store import SqliteVectorStore
     from hivemind_memory.index.sqlite.vectors import VectorLane
+    from hivemind_memory.index.sqlite.vocabulary import Vocabulary
     from hivemind_memory.index.sqlite.words import WordLane
+    from hivemind_memory.model.filters import Access, Wish
     from hivemind_memory.model.matches import Place, WordMatches
+    from hivemind_memory.model.memories import EdgeRow, MemoryRow
     from hivemind_memory.model.note import Note
     from hivemind_memory.model.note_path import NotePath
     from hivemind_memory.model.snapshot import IndexedFiles, Stamp
@@ -38,12 +48,6 @@ if TYPE_CHECKING:
 
 INDEX_FILE = "memory.db"
 
-
-LAST_CHARACTER = "\U0010ffff"
-"""Sorts behind every character that a word can hold."""
-
-SPELLINGS = 10
-"""Chunks that are looked through for the shortest word of a stem."""
 
 IN_MEMORY = ":memory:"
 """Path of an index that no file holds and that ends with its process."""
@@ -180,7 +184,34 @@ class SqliteIndex:
 
     # -- lanes -----------------------------------------------------------------
 
-    def find_words(self, terms: Sequence[Term], *, limit: int) -> WordMatches:
+    def sieve(self, access: Access, wish: Wish, today: int) -> Sieve:
+        """Return what a question may find, and what its figures are counted over.
+
+        Args:
+            access: What its caller may see.
+            wish: What it asks for.
+            today: Days since the epoch.
+        """
+        holdings = self._holdings()
+        visible = where_visible(access, holdings)
+        wished = where_wished(access, wish, today, holdings)
+        return Sieve(wished, pool=self._counts(wished), counts=self._counts(visible))
+
+    def _holdings(self) -> Holdings:
+        """Return what the index holds, as far as filters care."""
+        return self._once("holdings", lambda: Holdings(self._connection))
+
+    def _counts(self, where: Where) -> Counts | None:
+        """Return figures over what a condition leaves; None: it leaves everything."""
+        if not where:
+            return None
+        return self._once(
+            f"counts {where.key}", lambda: Counts(self._connection, where)
+        )
+
+    def find_words(
+        self, terms: Sequence[Term], *, limit: int, sieve: Sieve = OPEN
+    ) -> WordMatches:
         """Return what the lane of words finds."""
         # A sync asks nothing: what looks things up loads with the first question.
         from hivemind_memory.index.sqlite.words import WordLane
@@ -188,7 +219,7 @@ class SqliteIndex:
         if self._words is None:
             self._words = WordLane(self._connection, self._tokens_of)
         with translated_errors(self.path):
-            return self._words.find(terms, limit=limit)
+            return self._words.find(terms, limit=limit, sieve=sieve)
 
     def vector_lane(self, fingerprint: str) -> VectorLane:
         """Return the lane of vectors of one space; loads numpy."""
@@ -227,22 +258,10 @@ class SqliteIndex:
 
     def places(self, chunks: Sequence[int]) -> dict[int, Place]:
         """Return where chunks stand; those that went are left out."""
-        from hivemind_memory.model.matches import Place
-
         with translated_errors(self.path):
-            marks = ",".join("?" * len(chunks))
-            return {
-                row[0]: Place(*row)
-                for row in self._connection.execute(
-                    f"""
-                    SELECT chunks.id, path, start_line, end_line,
-                      coalesce(chunks.day, files.day)
-                    FROM chunks JOIN files ON files.id = file_id AND state = 0
-                    WHERE chunks.id IN ({marks})
-                    """,
-                    tuple(chunks),
-                )
-            }
+            from hivemind_memory.index.sqlite.words import places_of
+
+            return places_of(self._connection, chunks)
 
     def texts(self, chunks: Sequence[int]) -> dict[int, tuple[str, str]]:
         """Return chunk -> (text, headings, one a line)."""
@@ -256,63 +275,70 @@ class SqliteIndex:
                 )
             }
 
-    def vocabulary(self) -> list[tuple[str, int]]:
-        """Return every token and in how many chunks it stands."""
-        return self._once("vocabulary", self._read_vocabulary)
+    def words(self, sieve: Sieve) -> Vocabulary:
+        """Return the words of what a caller may see."""
+        from hivemind_memory.index.sqlite.vocabulary import (
+            Vocabulary,
+            read_vocabulary,
+        )
 
-    def longer_words(self, part: str, *, limit: int, anywhere: bool) -> list[str]:
-        """Return words of the notes that contain *part*, the most common first.
+        return Vocabulary(
+            self._connection,
+            self.path,
+            self._tokens_of,
+            lambda: self._once("vocabulary", lambda: read_vocabulary(self._connection)),
+            sieve.counts,
+        )
+
+    # -- memories --------------------------------------------------------------
+
+    def memories(
+        self,
+        *,
+        scopes: frozenset[str] | None = None,
+        standings: Collection[int] | None = None,
+        **equal: str | None,
+    ) -> list[MemoryRow]:
+        """Return the memories that fit, the newest first.
 
         Args:
-            part: What no note holds as a word of its own.
-            limit: Words at most.
-            anywhere: Also inside and at the end: reads the whole vocabulary.
+            scopes: Scopes to look in; None: all.
+            standings: Standings that fit; None: any.
+            equal: Column of ``MemoryRow`` -> what it must be; None: anything.
         """
-        start = (self._tokens_of(part) or [part])[0]
-        if anywhere:
-            found = [row for row in self.vocabulary() if start in row[0]]
-            found.sort(key=lambda row: -row[1])
-        else:
-            with translated_errors(self.path):
-                found = list(
-                    self._connection.execute(
-                        """
-                        SELECT term, doc FROM vocabulary WHERE term >= ? AND term < ?
-                        ORDER BY doc DESC LIMIT ?
-                        """,
-                        (start, start + LAST_CHARACTER, limit),
-                    )
-                )
-        # A stem that is looked up like a word must not lose another ending.
-        return [
-            token
-            if self._tokens_of(token) == [token]
-            else self.spelled(token, chunks=1)
-            for token, _ in found[:limit]
-        ]
+        from hivemind_memory.index.sqlite.memories import select_memories
 
-    def spelled(self, token: str, *, chunks: int = SPELLINGS) -> str:
-        """Return the shortest word in some *chunks* that becomes *token*.
-
-        Tokens are stems, and a stem is often no word.
-        """
-        from hivemind_memory.model.terms import words_of
-
-        found = set()
         with translated_errors(self.path):
-            # Not by a full-text query, which would make the stem of the stem.
-            for (text,) in self._connection.execute(
-                """
-                SELECT body || ' ' || extra || ' ' || trail
-                FROM occurrences JOIN chunk_words ON chunk_words.id = doc
-                WHERE term = ? LIMIT ?
-                """,
-                (token, chunks),
-            ):
-                for word in words_of(text):
-                    if self._tokens_of(word) == [token]:
-                        found.add(word.lower())
-        return min(found, key=lambda word: (len(word), word), default=token)
+            return select_memories(
+                self._connection, scopes=scopes, standings=standings, **equal
+            )
+
+    def end_named(
+        self, target: str, *, scopes: frozenset[str] | None, near: str = ""
+    ) -> MemoryRow | None:
+        """Return the note that an id, a key, a path or a name means."""
+        from hivemind_memory.index.sqlite.memories import find_end
+
+        with translated_errors(self.path):
+            return find_end(self._connection, target, scopes=scopes, near=near)
+
+    def edges_of(self, path: str, *, scopes: frozenset[str] | None) -> list[EdgeRow]:
+        """Return the edges at a note, both ways, between what may be seen."""
+        from hivemind_memory.index.sqlite.memories import select_edges
+
+        with translated_errors(self.path):
+            return select_edges(self._connection, path, scopes=scopes)
+
+    def has_strong_edges(self) -> bool:
+        """Return whether anything in the memory replaces or disputes anything."""
+        return self._holdings().has_strong_edges
+
+    def strong_edges(self, paths: Collection[str]) -> list[tuple[str, str, str]]:
+        """Return (path, kind, target) of what replaces or disputes, from notes."""
+        from hivemind_memory.index.sqlite.memories import strong_edges
+
+        with translated_errors(self.path):
+            return strong_edges(self._connection, paths)
 
     # -- what processes tell each other ---------------------------------------
 
@@ -334,12 +360,6 @@ class SqliteIndex:
                 """,
                 (key, value),
             )
-
-    def _read_vocabulary(self) -> list[tuple[str, int]]:
-        """Read every token; the engine counts its chunks while it does."""
-        # A combining mark by itself folds to an empty token, which comes out NULL.
-        sql = "SELECT term, doc FROM vocabulary WHERE term <> ''"
-        return list(self._connection.execute(sql))
 
     def _count_spaces(self) -> dict[str, int]:
         """Count the chunks with a vector, space by space."""

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import apsw
 
     from hivemind_memory.index.sqlite.rows import ChunkRow, PlacedRow
+    from hivemind_memory.model.memories import MemoryHeader
     from hivemind_memory.model.snapshot import Stamp
 
 STEP_CHUNKS = 1_000
@@ -26,33 +27,66 @@ INSERT INTO chunks(
   day, entry_id, headings, text, body, extra, trail, units
 ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
-_FILE_COLUMNS = """
-  mtime = ?, ctime = ?, size = ?, inode = ?, is_settled = ?, hash = ?, day = ?,
-  chunk_count = ?
-"""
+_COLUMNS = (
+    *("mtime", "ctime", "size", "inode", "is_settled", "hash", "day", "chunk_count"),
+    *("scope", "standing", "ages", "importance", "type", "key", "memory_id"),
+    *("visibility", "source", "session", "created", "expires_day", "done_day"),
+    "is_pinned",
+)
+"""Of the table ``files``, without its path and state."""
+
+_FILE_COLUMNS = ", ".join(f"{column} = ?" for column in _COLUMNS)
 
 
 class FileRow:
     """What the table ``files`` is told about one note, its path apart."""
 
-    __slots__ = ("day", "digest", "is_settled", "stamp")
+    __slots__ = ("day", "digest", "header", "is_settled", "scope", "stamp")
 
     def __init__(
-        self, *, stamp: Stamp, digest: str, is_settled: bool, day: int | None
+        self,
+        *,
+        stamp: Stamp,
+        digest: str,
+        is_settled: bool,
+        day: int | None,
+        scope: str = "",
+        header: MemoryHeader | None = None,
     ) -> None:
         self.stamp = stamp
         self.digest = digest
         self.is_settled = is_settled
         self.day = day
+        self.scope = scope
+        self.header = header
 
     def values(self, chunk_count: int) -> tuple[object, ...]:
-        """Return the columns in the order of the table."""
+        """Return the columns in the order of ``_COLUMNS``."""
+        if self.header is None:
+            from hivemind_memory.model.memories import MemoryHeader
+
+            self.header = MemoryHeader()
+        header = self.header
         return (
             *self.stamp,
             int(self.is_settled),
             self.digest,
             self.day,
             chunk_count,
+            self.scope,
+            header.standing,
+            int(header.does_age),
+            header.importance,
+            header.type or None,
+            header.key or None,
+            header.memory_id or None,
+            header.visibility or None,
+            header.source or None,
+            header.session or None,
+            header.created or None,
+            header.expires_day,
+            header.done_day,
+            int(header.is_pinned),
         )
 
 
@@ -135,6 +169,7 @@ def _replace_note(
         )
         new = _keep_equal_chunks(connection, file_id, rows)
     _insert_chunks(connection, file_id, new)
+    _replace_edges(connection, file_id, file)
     return len(new)
 
 
@@ -148,6 +183,7 @@ def replace_large_note(
     sweep_unfinished(connection)
     with write_transaction(connection):
         new_id = _insert_file(connection, path, file, len(rows), _BEING_WRITTEN)
+        _replace_edges(connection, new_id, file)
     for at in range(0, len(rows), STEP_CHUNKS):
         with write_transaction(connection):
             _insert_chunks(connection, new_id, rows[at : at + STEP_CHUNKS])
@@ -214,10 +250,9 @@ def _insert_file(
     A note being written has a name that no note can have, until it is whole.
     """
     connection.execute(
-        """
-        INSERT INTO files(
-          path, mtime, ctime, size, inode, is_settled, hash, day, chunk_count, state
-        ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        f"""
+        INSERT INTO files(path, {", ".join(_COLUMNS)}, state)
+        VALUES (?, {", ".join("?" * len(_COLUMNS))}, ?)
         """,
         (path if state == _LIVE else "//new", *file.values(chunk_count), state),
     )
@@ -225,6 +260,15 @@ def _insert_file(
     if state != _LIVE:
         connection.execute("UPDATE files SET path = '/' || id WHERE id = ?", (file_id,))
     return file_id
+
+
+def _replace_edges(connection: apsw.Connection, file_id: int, file: FileRow) -> None:
+    """Make the edges that begin at a note those that it names."""
+    connection.execute("DELETE FROM edges WHERE file_id = ?", (file_id,))
+    connection.executemany(
+        "INSERT INTO edges(file_id, kind, target, weight) VALUES (?, ?, ?, ?)",
+        [(file_id, *edge) for edge in file.header.edges] if file.header else (),
+    )
 
 
 def _insert_chunks(

@@ -40,12 +40,15 @@ class PlacedRow(NamedTuple):
 def rows_of(note: Note, tokens_of: Callable[[str], list[str]]) -> list[PlacedRow]:
     """Return the rows of every chunk of *note* that a search may find, in order.
 
-    Forgotten entries and chunks without a letter have none.
+    Forgotten entries and chunks without a letter have none; nor has a memory that is
+    forgotten as a whole.
 
     Args:
         note: The parsed note.
         tokens_of: What the full-text index makes of a text, for counting.
     """
+    if note.front_matter.get("forgotten") not in (None, False, ""):
+        return []
     title = _title_words(note)
     rows = []
     for chunk in note.chunks:

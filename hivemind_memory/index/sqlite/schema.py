@@ -102,6 +102,37 @@ _STEPS: tuple[tuple[str, bool], ...] = (
         """,
         True,
     ),
+    (
+        """
+        ALTER TABLE files ADD COLUMN scope TEXT NOT NULL DEFAULT ''; -- its folder
+        ALTER TABLE files ADD COLUMN standing INTEGER NOT NULL DEFAULT 0;
+          -- 0 active, 1 superseded, 2 waiting in an inbox, 3 forgotten
+        ALTER TABLE files ADD COLUMN ages INTEGER NOT NULL DEFAULT 1;
+        ALTER TABLE files ADD COLUMN importance REAL;  -- 0..1; NULL: free text
+        ALTER TABLE files ADD COLUMN type TEXT;        -- NULL: free text
+        ALTER TABLE files ADD COLUMN key TEXT;
+        ALTER TABLE files ADD COLUMN memory_id TEXT;   -- ULID
+        ALTER TABLE files ADD COLUMN visibility TEXT;  -- NULL: inherited
+        ALTER TABLE files ADD COLUMN source TEXT;
+        ALTER TABLE files ADD COLUMN session TEXT;
+        ALTER TABLE files ADD COLUMN created TEXT;     -- ISO 8601
+        ALTER TABLE files ADD COLUMN expires_day INTEGER; -- first day it is over
+        ALTER TABLE files ADD COLUMN done_day INTEGER;
+        ALTER TABLE files ADD COLUMN is_pinned INTEGER NOT NULL DEFAULT 0;
+        CREATE INDEX files_by_key ON files(key) WHERE key IS NOT NULL;
+        CREATE INDEX files_by_memory ON files(memory_id) WHERE memory_id IS NOT NULL;
+
+        CREATE TABLE edges(
+          file_id INTEGER NOT NULL REFERENCES files(id) ON DELETE CASCADE,
+          kind    TEXT    NOT NULL, -- related_to, updates, contradicts
+          target  TEXT    NOT NULL, -- as written: an id, a key, a path or a name
+          weight  REAL    NOT NULL, -- 0..1
+          PRIMARY KEY (file_id, kind, target)
+        ) WITHOUT ROWID;
+        CREATE INDEX edges_by_target ON edges(target);
+        """,
+        True,
+    ),
 )
 
 SCHEMA_VERSION = len(_STEPS)

@@ -18,6 +18,7 @@ from hivemind_memory.index.sqlite.connection import (
     translated_errors,
     version_of,
 )
+from hivemind_memory.index.sqlite.sight import OPEN
 from hivemind_memory.model.matches import VectorMatches
 
 TYPE_CHECKING = False
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
     import apsw
     from numpy.typing import NDArray
+
+    from hivemind_memory.index.sqlite.sight import Sieve
 
     Matrix = NDArray[np.float32]
 
@@ -58,7 +61,12 @@ class VectorLane:
         self._unit_places: dict[int, list[int]] = {}
 
     def find(
-        self, question: bytes, *, limit: int, also: Sequence[int]
+        self,
+        question: bytes,
+        *,
+        limit: int,
+        also: Sequence[int],
+        sieve: Sieve = OPEN,
     ) -> VectorMatches | None:
         """Return the cosines of the best *limit* chunks, and of the chunks *also*.
 
@@ -66,6 +74,7 @@ class VectorLane:
             question: Vector of the question, of the same space.
             limit: Chunks at most, by their own cosine.
             also: Chunks that the other lane found.
+            sieve: Which chunks may be found, and which count.
 
         Returns:
             None when the space is empty or the question has another length.
@@ -77,17 +86,39 @@ class VectorLane:
         if not count or len(asked) != self._chunks.dims:
             return None
         cosines = self._chunks.rows() @ asked
-        best = min(limit, count)
-        places = np.argpartition(cosines, count - best)[count - best :].tolist()
+        found, seen = self._sifted(cosines, sieve)
+        if not len(seen):
+            return None
+        best = min(limit, len(found))
+        if best:
+            order = np.argpartition(cosines[found], len(found) - best)
+            places = found[order[len(found) - best :]].tolist()
+        else:
+            places = []
         places += [at for at in map(self._place.get, also) if at is not None]
         chunks = {self._ids[at]: float(cosines[at]) for at in dict.fromkeys(places)}
         return VectorMatches(
             cosines=chunks,
             unit_cosines=self._unit_cosines(chunks, asked),
-            background=float(cosines.mean()),
-            deviation=float(cosines.std()),
-            chunk_count=count,
+            background=float(seen.mean()),
+            deviation=float(seen.std()),
+            chunk_count=len(seen),
         )
+
+    def _sifted(self, cosines: Matrix, sieve: Sieve) -> tuple[NDArray[np.intp], Matrix]:
+        """Return the places that may be found, and the cosines that count."""
+        everywhere = np.arange(len(cosines))
+        found, seen = everywhere, cosines
+        if sieve.counts is not None:
+            seen = cosines[self._places_of(sieve.counts.chunks)]
+        if sieve.pool is not None:
+            found = self._places_of(sieve.pool.chunks)
+        return found, seen
+
+    def _places_of(self, chunks: frozenset[int]) -> NDArray[np.intp]:
+        """Return where the vectors of chunks stand, in order."""
+        at = [self._place[chunk] for chunk in chunks if chunk in self._place]
+        return np.array(sorted(at), dtype=np.intp)
 
     def _unit_cosines(
         self, chunks: dict[int, float], asked: Matrix

@@ -12,6 +12,7 @@ from bisect import bisect_right
 from typing import NamedTuple
 
 from hivemind_memory.index.sqlite.connection import one_number, version_of
+from hivemind_memory.index.sqlite.sight import OPEN
 from hivemind_memory.model.matches import (
     Place,
     TermCount,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     import apsw
 
+    from hivemind_memory.index.sqlite.sight import Sieve
     from hivemind_memory.model.terms import Term
 
     Locations = list[list[list[int]]]
@@ -38,17 +40,29 @@ benchmarks/speed.py shows what it saves."""
 MAX_COUNTS = 10_000
 """Tokens whose counts are kept between two changes of the file."""
 
-_SELECT = """
-SELECT seen(chunks_fts),
+_PLACE = """
   chunks.id, files.path, chunks.start_line, chunks.end_line,
-  coalesce(chunks.day, files.day), chunks.units
+  coalesce(chunks.day, files.day), chunks.entry_id,
+  files.scope, files.standing, files.ages, files.importance,
+  files.type, files.key, files.memory_id, files.source
+"""
+"""The columns of a ``Place``."""
+
+_SELECT = f"""
+SELECT seen(chunks_fts),
+  {_PLACE},
+  chunks.units
 FROM chunks_fts
 JOIN chunks ON chunks.id = chunks_fts.rowid
 JOIN files ON files.id = chunks.file_id AND files.state = 0
-WHERE chunks_fts MATCH ?
+WHERE chunks_fts MATCH ?{{where}}
 ORDER BY chunks_fts.rank
 LIMIT ?
 """
+
+HIDDEN_FACTOR = 4
+"""The rough ranking knows of what a caller may not see; so many times more candidates
+make up for it."""
 
 
 class _Seen(NamedTuple):
@@ -74,28 +88,35 @@ class WordLane:
         self._counted_at = (-1, -1)
         connection.register_fts5_function("seen", self._see)
 
-    def find(self, terms: Sequence[Term], *, limit: int) -> WordMatches:
+    def find(
+        self, terms: Sequence[Term], *, limit: int, sieve: Sieve = OPEN
+    ) -> WordMatches:
         """Return the best *limit* candidates for *terms*, best first."""
-        asked = self._count(terms)
+        asked = self._count(terms, sieve)
         known = tuple(term for term in asked if term.chunks)
         if not known:
             return WordMatches(asked=asked)
         self._totals = (0, 0, 0)
         self._phrases = len(known)
         candidates = []
-        for _, chunk_id, path, start, end, day, units in self._connection.execute(
-            _SELECT, (_expression(known), limit)
+        if sieve.counts is not None:
+            limit *= HIDDEN_FACTOR
+        for _, *place, units in self._connection.execute(
+            _SELECT.format(where=sieve.wished.sql),
+            (_expression(known), *sieve.wished.values, limit),
         ):
             seen = self._row
             if seen is None:  # pragma: no cover - the callback runs for every row
                 continue
             candidates.append(
                 WordCandidate(
-                    Place(chunk_id, path, start, end, day),
+                    Place(*place),
                     *_counted(seen, units),
                 )
             )
-        rows, text_tokens, trail_tokens = self._totals
+        rows, text_tokens, trail_tokens = (
+            self._totals if sieve.counts is None else sieve.counts.totals
+        )
         return WordMatches(
             asked=asked,
             known=known,
@@ -105,15 +126,16 @@ class WordLane:
             candidates=candidates,
         )
 
-    def _count(self, terms: Sequence[Term]) -> tuple[TermCount, ...]:
+    def _count(self, terms: Sequence[Term], sieve: Sieve) -> tuple[TermCount, ...]:
         """Return each term with its tokens and the number of chunks that hold it."""
         self._forget_counts_if_changed()
+        count = self._document_count if sieve.counts is None else sieve.counts.documents
         counted: dict[tuple[str, ...], TermCount] = {}
         for term in terms:
             tokens = tuple(self._tokens_of(term.text))
             if not tokens or tokens in counted:
                 continue
-            rows = min(self._document_count(token) for token in tokens)
+            rows = min(count(token) for token in tokens)
             counted[tokens] = TermCount(term.text, tokens, rows, term.is_phrase)
         return tuple(counted.values())
 
@@ -148,6 +170,22 @@ class WordLane:
             api.column_size(0) + api.column_size(1),
             api.column_size(2),
         )
+
+
+def places_of(connection: apsw.Connection, chunks: Sequence[int]) -> dict[int, Place]:
+    """Return where chunks stand; those that went are left out."""
+    marks = ",".join("?" * len(chunks))
+    return {
+        row[0]: Place(*row)
+        for row in connection.execute(
+            f"""
+            SELECT {_PLACE}
+            FROM chunks JOIN files ON files.id = file_id AND state = 0
+            WHERE chunks.id IN ({marks})
+            """,
+            tuple(chunks),
+        )
+    }
 
 
 def _expression(known: Sequence[TermCount]) -> str:

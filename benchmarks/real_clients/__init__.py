@@ -1,0 +1,1 @@
+"""Clients and agents that nobody here wrote, run against `hm mcp` and `hm inject`."""

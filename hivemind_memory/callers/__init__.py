@@ -1,0 +1,1 @@
+"""From what a door was opened with to the caller that it stands for."""

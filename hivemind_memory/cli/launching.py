@@ -1,0 +1,228 @@
+"""The commands that start agents: launch, sessions, exec.
+
+Whatever goes wrong with the memories is one line, and the agent starts all the same.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from dataclasses import asdict, replace
+
+from hivemind_memory import wiring
+from hivemind_memory.cli import injecting
+from hivemind_memory.cli.as_json import print_json
+from hivemind_memory.cli.escape import for_terminal, on_one_line
+from hivemind_memory.cli.streams import is_terminal, write_data, write_talk
+from hivemind_memory.errors import (
+    ConfigError,
+    HivemindError,
+    NotLaunchedError,
+    UsageError,
+)
+from hivemind_memory.launch.agents import find_agent, kind_of, told
+from hivemind_memory.launch.becoming import become, exit_code_of
+from hivemind_memory.launch.launcher import Ended, Wish
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from hivemind_memory.cli.parse import Request
+    from hivemind_memory.launch.launcher import Launcher
+    from hivemind_memory.launch.sessions import Session
+    from hivemind_memory.launch.tmux import Tmux
+
+_LOOK_S = 1.0
+"""For so long a new agent is watched: one that ends at once has a reason."""
+
+_LOOK_ATTACHED_S = 0.3
+"""A person waits for the agent's first picture, and will see for themselves."""
+
+
+def launch(request: Request) -> int:
+    """Start an agent in a worktree, or show the one that runs there."""
+    values = request.values
+    if values["worktree"] is not None and values["branch"] is not None:
+        raise UsageError("--worktree and --branch exclude each other.")
+    launcher = wiring.open_launcher()
+    path = launcher.environ.get("PATH", os.defpath)
+    agent = find_agent(values["agent"], _configured(), path)
+    tmux = launcher.tmux
+    if tmux is None and values["detach"]:
+        message = f"tmux is not installed, so {agent.name} cannot run out of sight."
+        raise NotLaunchedError(message, hint="Without --detach it runs right here.")
+    place = launcher.place(values["worktree"], values["branch"])
+    if place.is_new:
+        _talk(f"Made the worktree {place.worktree}")
+    wish = Wish(agent=agent, place=place, arguments=values["args"], look_s=_LOOK_S)
+    inject = _inject_port(request, agent.name, is_quiet=False)
+    if tmux is None:
+        _talk(f"tmux is not installed: {agent.name} runs here, in the foreground")
+        words = launcher.words(wish, inject)
+        return _become(words, launcher.environ, folder=place.folder)
+    is_shown = not values["detach"] and is_terminal(sys.stdin)
+    if is_shown and is_terminal(sys.stdout):
+        size = os.get_terminal_size(sys.stdout.fileno())
+        size_now = (size.columns, size.lines) if min(size) > 0 else None
+        wish = replace(wish, size=size_now, look_s=_LOOK_ATTACHED_S)
+        return _shown(launcher, tmux, wish, inject)
+    return _detached(launcher, tmux, wish, inject)
+
+
+def sessions(request: Request) -> int:
+    """List the sessions of our agents."""
+    found = wiring.open_launcher().sessions()
+    if request.values["json"]:
+        print_json({"sessions": [_session_value(one) for one in found]})
+        return 0
+    if not found:
+        _talk("no sessions: `hm launch AGENT` starts one")
+        return 0
+    rows = [
+        (one.name, one.agent, one.worktree, _since(one), _how_it_is(one))
+        for one in found
+    ]
+    if is_terminal(sys.stdout):
+        from hivemind_memory.cli.terminal import sessions_text
+
+        write_data(sessions_text(rows))
+    else:
+        write_data("".join("\t".join(map(on_one_line, row)) + "\n" for row in rows))
+    return 0
+
+
+def exec_(request: Request) -> int:
+    """Inject into the worktree around this folder, then become a command."""
+    words = request.values["command"]
+    kind = request.values["agent"] or kind_of(words[0])
+    inject = _inject_port(request, words[0], is_quiet=True)
+    words = told(kind, words, inject(os.curdir, kind))
+    return _become(words, os.environ)
+
+
+def _configured() -> Mapping[str, object]:
+    """Return the person's own agents; none, and a line, if that cannot be known."""
+    try:
+        return wiring.load_settings().agents
+    except ConfigError as error:
+        _talk(f"warning: agents of config.json are not known: {error}")
+        return {}
+
+
+def _inject_port(
+    request: Request, name: str, *, is_quiet: bool
+) -> Callable[[str, str], str]:
+    """Return what injects, and never raises."""
+
+    def inject(worktree: str, kind: str) -> str:
+        try:
+            with wiring.open_memory(memory_dir=request.memory_dir) as memory:
+                injector = wiring.open_injector(memory)
+                done = injector.inject(worktree, agent=kind)
+        except HivemindError as error:
+            return _not_injected(str(error), name)
+        # At this door too: whatever it is, it must not keep an agent from starting.
+        except Exception as error:  # noqa: BLE001
+            return _not_injected(f"{type(error).__name__}: {error}", name)
+        if done.outcome in ("nothing", "removed") or not is_quiet:
+            _talk(injecting.sentence(done))
+        has_section = done.outcome in ("written", "unchanged")
+        return os.path.join(done.worktree, done.file) if has_section else ""
+
+    return inject
+
+
+def _not_injected(why: str, name: str) -> str:
+    """Say in one line that nothing was injected; return that there is no file."""
+    said = why.removeprefix("Nothing was injected: ").rstrip(".")
+    _talk(f"warning: nothing was injected: {said}; {name} starts all the same")
+    return ""
+
+
+def _shown(
+    launcher: Launcher, tmux: Tmux, wish: Wish, inject: Callable[[str, str], str]
+) -> int:
+    """Launch, and show the session until the person leaves it."""
+    launched = launcher.launch(tmux, wish, inject)
+    if isinstance(launched, Ended):
+        return _report_end(wish.agent.name, launched)
+    if not launched.is_new:
+        _say_found(launched.session, wish)
+    if tmux.attach(launched.session):
+        _talk(f"attach with: {tmux.attach_command(launched.session)}")
+        return 1
+    ended = launcher.leave(tmux, launched.session)
+    return 0 if ended is None else _report_end(wish.agent.name, ended)
+
+
+def _detached(
+    launcher: Launcher, tmux: Tmux, wish: Wish, inject: Callable[[str, str], str]
+) -> int:
+    """Launch, and say how to see it."""
+    launched = launcher.launch(tmux, wish, inject)
+    if isinstance(launched, Ended):
+        return _report_end(wish.agent.name, launched)
+    session = launched.session
+    if launched.is_new:
+        _talk(f"{session.agent} runs in {session.worktree}; attach with:")
+    else:
+        _say_found(session, wish)
+    write_data(f"{tmux.attach_command(session)}\n")
+    return 0
+
+
+def _say_found(session: Session, wish: Wish) -> None:
+    """Say that the agent was there already, and what that means."""
+    _talk(f"{session.agent} runs in {session.worktree} since {_since(session)}")
+    if wish.arguments:
+        _talk(f"its arguments stay: {shlex.join(wish.arguments)} was not passed on")
+
+
+def _report_end(name: str, ended: Ended) -> int:
+    """Say how an agent ended, and what it said last; return its exit code."""
+    code = ended.exit_code
+    how = f"by signal {code - 128}" if code > 128 else f"with status {code}"
+    lines = "".join(f"{for_terminal(line)}\n" for line in ended.last_lines)
+    hint = f", and left no line: `hm exec -- {name}` runs it before your eyes"
+    said = "; its last lines:" if lines else hint
+    write_talk(f"{on_one_line(f'{name} ended {how}{said}')}\n{lines}")
+    return code
+
+
+def _become(
+    words: Sequence[str], environ: Mapping[str, str], *, folder: str | None = None
+) -> int:
+    """Become a command; return what a shell would if it cannot be run."""
+    try:
+        if folder is not None:
+            os.chdir(folder)
+        become(words, environ)
+    except OSError as error:
+        _talk(f"error: {words[0]} cannot be run: {error.strerror}")
+        return exit_code_of(error)
+
+
+def _session_value(session: Session) -> dict[str, object]:
+    """Return a session for programs."""
+    value = asdict(session)
+    value["started_at"] = wiring.local_iso(value.pop("started_s"))
+    return value
+
+
+def _since(session: Session) -> str:
+    """Return when a session began, for people."""
+    return wiring.local_iso(session.started_s)[:16].replace("T", " ")
+
+
+def _how_it_is(session: Session) -> str:
+    """Return what a person wants to know before going there."""
+    if session.is_ended:
+        return f"ended ({session.exit_code})"
+    return "attached" if session.is_attached else "detached"
+
+
+def _talk(line: str) -> None:
+    """Say one line to the person."""
+    write_talk(f"{on_one_line(line)}\n")

@@ -1,0 +1,14 @@
+"""How this installation is started by somebody else: an agent, a hook of git."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+
+def own_command() -> tuple[str, ...]:
+    """Return the words that start ``hm`` from any folder and with any PATH."""
+    own = os.path.abspath(sys.argv[0])
+    if os.path.basename(own) in ("hm", "hm.exe") and os.access(own, os.X_OK):
+        return (own,)
+    return (sys.executable, "-m", "hivemind_memory.cli")

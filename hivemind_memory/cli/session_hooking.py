@@ -1,0 +1,90 @@
+"""The command that agents run when a session starts: hook session-start.
+
+It must never stand in an agent's way: it always ends with 0, within seconds, and says
+at most one line on standard error.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+
+from hivemind_memory import wiring
+from hivemind_memory.cli.escape import on_one_line
+from hivemind_memory.cli.streams import (
+    is_terminal,
+    read_stdin,
+    write_data,
+    write_talk,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hivemind_memory.cli.parse import Request
+
+PATIENCE_S = 5.0
+"""Asking the memory takes a tenth of a second; an agent waits for nothing longer."""
+
+
+def session_start(request: Request) -> int:
+    """Print the section as the agent's hook wants it; nothing if there is none."""
+    answers: list[str] = []
+    asking = threading.Thread(target=_ask, args=(request, answers), daemon=True)
+    asking.start()
+    asking.join(PATIENCE_S)
+    if asking.is_alive():
+        _say(f"nothing came within {PATIENCE_S:g} s")
+        _leave()
+    if answers:
+        _print(answers[0])
+    return 0
+
+
+def _ask(request: Request, answers: list[str]) -> None:
+    """Put the section into *answers*."""
+    from hivemind_memory.inject.at_start import section_at_start
+
+    try:
+        worktree = _worktree()
+        with wiring.open_memory(memory_dir=request.memory_dir) as memory:
+            injector = wiring.open_injector(memory)
+            agent = request.values["agent"] or "claude"
+            answers.append(section_at_start(injector, worktree, agent))
+    # Whatever it is: the agent starts all the same.
+    except Exception as error:  # noqa: BLE001
+        _say(str(error) or type(error).__name__)
+
+
+def _worktree() -> str:
+    """Return the folder of the session, which comes as JSON on standard input."""
+    try:
+        payload = json.loads("" if is_terminal(sys.stdin) else read_stdin())
+    except (ValueError, RecursionError):
+        payload = None
+    folder = payload.get("cwd") if isinstance(payload, dict) else None
+    return folder if isinstance(folder, str) and folder else os.curdir
+
+
+def _print(section: str) -> None:
+    """Print a section as JSON, if there is one."""
+    if not section:
+        return
+    said = {"hookEventName": "SessionStart", "additionalContext": section}
+    try:
+        write_data(json.dumps({"hookSpecificOutput": said}) + "\n")
+    # The agent closed the pipe, or its disk is full.
+    except Exception as error:  # noqa: BLE001
+        _say(str(error) or type(error).__name__)
+        _leave()
+
+
+def _say(reason: str) -> None:
+    """Say why there is nothing, on one line."""
+    write_talk(f"hivemind: no memories at this start: {on_one_line(reason)}\n")
+
+
+def _leave() -> None:
+    """End at once: Python would wait for the thread, and complain about the pipe."""
+    os._exit(0)

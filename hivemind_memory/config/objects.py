@@ -1,0 +1,175 @@
+"""What may be in the options that are objects: one function each, named in the table.
+
+Each takes the object and returns a sentence about the first thing in it that is not
+allowed, or nothing. Imported when somebody has set such an option.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+
+from hivemind_memory.model.memory_types import INJECTED
+from hivemind_memory.model.scope import slug_problem
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def check_agents(agents: Mapping[str, object]) -> str:
+    """Return what is wrong with a table of agents: name -> command.
+
+    >>> check_agents({"quick": "claude --model haiku", "pi": ["pi", "--fast"]})
+    ''
+    >>> check_agents({"pi": "pi 'fast"})
+    'The command of "pi" has a quote that is not closed.'
+    """
+    for name, command in agents.items():
+        shown = json.dumps(name, ensure_ascii=False)
+        is_word = name.isprintable() and not any(one.isspace() for one in name)
+        if not name or not is_word or name.startswith("-"):
+            return f"{shown} is no name of an agent: it is one word, without a dash."
+        complaint = _command_complaint(command)
+        if complaint:
+            return f"The command of {shown} {complaint}."
+    return ""
+
+
+def _command_complaint(command: object) -> str:
+    """Return what is wrong with a command, as the end of a sentence."""
+    words = command
+    if isinstance(command, str):
+        try:
+            words = shlex.split(command)
+        except ValueError:
+            return "has a quote that is not closed"
+    if not isinstance(words, list) or not all(isinstance(one, str) for one in words):
+        return "is neither a text nor a list of texts"
+    if not words or not words[0].strip():
+        return "is empty"
+    return "" if all(map(_can_be_typed, words)) else "holds what no command line can"
+
+
+def _can_be_typed(word: str) -> bool:
+    """Whether the system takes a word of a command."""
+    try:
+        return b"\0" not in word.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return False
+
+
+def check_types(types: Mapping[str, object]) -> str:
+    """Return what is wrong with a table of types: name -> what it means.
+
+    >>> check_types({"runbook": {"ages": False, "importance": 0.6}})
+    ''
+    """
+    for name, meaning in types.items():
+        shown = json.dumps(name, ensure_ascii=False)
+        if not name.isidentifier() or name != name.lower():
+            return f"{shown} is no name of a type: it is one word in small letters."
+        if not isinstance(meaning, dict):
+            return f"The type {shown} is described by an object, such as {{}}."
+        unknown = meaning.keys() - {"importance", "ages", "injected", "aliases"}
+        if unknown:
+            return f"The type {shown} has no {min(unknown)}."
+        complaint = _type_complaint(meaning)
+        if complaint:
+            return f"The type {shown} {complaint}."
+    return ""
+
+
+def check_projects(projects: Mapping[str, object]) -> str:
+    """Return what is wrong with a table of projects: name of its folder -> what it is.
+
+    >>> check_projects({"shop": {"identity": "github.com/me/shop"}})
+    ''
+    """
+    for slug, project in projects.items():
+        complaint = _scope_complaint("project", slug, project)
+        if complaint:
+            return complaint
+        assert isinstance(project, dict)  # noqa: S101 - it was just looked at
+        unknown = project.keys() - {"identity", "visibility"}
+        if unknown:
+            return f"The project {slug} has no {min(unknown)}."
+        if not isinstance(project.get("identity", ""), str):
+            return f"The identity of the project {slug} is a text."
+        if project.get("visibility", "public") not in ("public", "private"):
+            return f"The visibility of the project {slug} is public or private."
+    return ""
+
+
+def check_workspaces(workspaces: Mapping[str, object]) -> str:
+    """Return what is wrong with a tree of workspaces: name -> parent and teams.
+
+    >>> check_workspaces({"web": {"parent": "web"}})
+    'The workspace web is its own ancestor.'
+    """
+    for slug, workspace in workspaces.items():
+        complaint = _scope_complaint("workspace", slug, workspace)
+        if complaint:
+            return complaint
+        assert isinstance(workspace, dict)  # noqa: S101 - it was just looked at
+        unknown = workspace.keys() - {"parent", "teams"}
+        if unknown:
+            return f"The workspace {slug} has no {min(unknown)}."
+        teams = workspace.get("teams", [])
+        if not isinstance(teams, list) or any(_slug_complaint(one) for one in teams):
+            return f"The teams of the workspace {slug} are a list of names."
+        if _slug_complaint(workspace.get("parent", slug)):
+            return f"The parent of the workspace {slug} is a name."
+    return next(
+        (
+            f"The workspace {slug} is its own ancestor."
+            for slug in workspaces
+            if _is_own_ancestor(slug, workspaces)
+        ),
+        "",
+    )
+
+
+def _type_complaint(meaning: Mapping[str, object]) -> str:
+    """Return what is wrong with the description of a type, as a clause."""
+    importance = meaning.get("importance", 0.5)
+    is_number = isinstance(importance, int | float) and not isinstance(importance, bool)
+    if not is_number or not 0 <= importance <= 1:  # type: ignore[operator]
+        return "has an importance that is no number from 0 to 1"
+    if not isinstance(meaning.get("ages", True), bool):
+        return "ages: true or false"
+    if meaning.get("injected", "relevant") not in INJECTED:
+        return f"is injected as one of {', '.join(INJECTED)}"
+    aliases = meaning.get("aliases", [])
+    if not isinstance(aliases, list) or not all(
+        isinstance(one, str) for one in aliases
+    ):
+        return "has aliases that are no list of words"
+    return ""
+
+
+def _scope_complaint(kind: str, slug: str, meaning: object) -> str:
+    """Return what is wrong with the name or the description of a scope."""
+    complaint = _slug_complaint(slug)
+    if complaint:
+        shown = json.dumps(slug, ensure_ascii=False)
+        return f"{shown} cannot be the name of a {kind}: {complaint}."
+    if not isinstance(meaning, dict):
+        return f"The {kind} {slug} is described by an object, such as {{}}."
+    return ""
+
+
+def _slug_complaint(slug: object) -> str:
+    """Return why something cannot name a scope, as a clause."""
+    return slug_problem(slug) if isinstance(slug, str) else "it is no text"
+
+
+def _is_own_ancestor(slug: str, workspaces: Mapping[str, object]) -> bool:
+    """Whether the parents of a workspace lead in a circle."""
+    seen: set[object] = set()
+    at: object = slug
+    while isinstance(at, str) and at not in seen:
+        seen.add(at)
+        workspace = workspaces.get(at)
+        at = workspace.get("parent") if isinstance(workspace, dict) else None
+    return at is not None

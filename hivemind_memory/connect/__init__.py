@@ -1,0 +1,1 @@
+"""Registers the server with the agents of this machine, and takes that back."""

@@ -1,0 +1,233 @@
+"""The agents: what they are called, where they keep their servers, in which words.
+
+What is written here is what each agent's own command for adding a server writes; it was
+tried with the versions that docs/agents.md names. Cursor is from its documents alone.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from hivemind_memory.connect.jsonc import Dialect
+
+SERVER = "hivemind"
+"""The server's name in every agent's settings."""
+
+HOME_VARIABLE = "HIVEMIND_HOME"
+
+
+PLAIN = Dialect()
+COMMENTED = Dialect(has_comments=True)
+LENIENT = Dialect(has_comments=True, has_last_commas=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agent:
+    """A program that speaks the Model Context Protocol."""
+
+    name: str
+    """As typed."""
+
+    title: str
+    program: str
+    also: str = ""
+    """Where else it may be, below the user's home: a program, or a folder it makes."""
+
+    table: str = "mcpServers"
+    """Under which key its servers are."""
+
+    dialect: Dialect | None = PLAIN
+    """How it reads its file; None: TOML."""
+
+    beginning: str = "{}\n"
+    """What a new file holds."""
+
+
+AGENTS = (
+    # It keeps a program of its own there when it was installed in the old way.
+    Agent(
+        name="claude",
+        title="Claude Code",
+        program="claude",
+        also=".claude/local/claude",
+    ),
+    Agent(
+        name="codex",
+        title="Codex",
+        program="codex",
+        table="mcp_servers",
+        dialect=None,
+        beginning="",
+    ),
+    Agent(
+        name="gemini",
+        title="Gemini CLI",
+        program="gemini",
+        dialect=COMMENTED,
+    ),
+    Agent(
+        name="cursor",
+        title="Cursor",
+        program="cursor",
+        also=".cursor",
+        dialect=LENIENT,
+    ),
+    Agent(
+        name="opencode",
+        title="OpenCode",
+        program="opencode",
+        table="mcp",
+        dialect=LENIENT,
+        # It adds this itself at its next start.
+        beginning='{\n  "$schema": "https://opencode.ai/config.json"\n}\n',
+    ),
+    Agent(
+        name="qwen",
+        title="Qwen Code",
+        program="qwen",
+        dialect=COMMENTED,
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Local:
+    """The server as a program that each agent starts for itself."""
+
+    command: tuple[str, ...]
+    home: str = ""
+    """HIVEMIND_HOME for it: agents pass few variables on. Empty: as usual."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remote:
+    """The server as one that runs already, reached over HTTP."""
+
+    url: str
+    token: str
+
+
+def servers_file(agent: Agent, user_home: str, environ: Mapping[str, str]) -> str:
+    """Return the file in which an agent keeps the servers of its user."""
+    if agent.name == "claude":
+        return os.path.join(
+            environ.get("CLAUDE_CONFIG_DIR") or user_home, ".claude.json"
+        )
+    if agent.name == "codex":
+        codex = environ.get("CODEX_HOME") or os.path.join(user_home, ".codex")
+        return os.path.join(codex, "config.toml")
+    if agent.name == "gemini":
+        above = environ.get("GEMINI_CLI_HOME") or user_home
+        return os.path.join(above, ".gemini", "settings.json")
+    if agent.name == "qwen":
+        qwen = environ.get("QWEN_HOME") or os.path.join(user_home, ".qwen")
+        return os.path.join(os.path.expanduser(qwen), "settings.json")
+    if agent.name == "cursor":
+        return os.path.join(user_home, ".cursor", "mcp.json")
+    above = environ.get("XDG_CONFIG_HOME") or os.path.join(user_home, ".config")
+    folder = os.path.join(above, "opencode")
+    # The order in which it looks for a file to write; the first is the one it makes.
+    names = ("opencode.jsonc", "opencode.json", "config.json")
+    files = [os.path.join(folder, name) for name in names]
+    return next((file for file in files if os.path.lexists(file)), files[0])
+
+
+def hooks_file(agent: Agent, user_home: str, environ: Mapping[str, str]) -> str:
+    """Return the file in which an agent keeps hooks and permissions."""
+    if agent.name == "claude":
+        folder = environ.get("CLAUDE_CONFIG_DIR") or os.path.join(user_home, ".claude")
+        return os.path.join(folder, "settings.json")
+    return servers_file(agent, user_home, environ)
+
+
+def entry_of(agent: Agent, server: Local | Remote) -> dict[str, Any]:
+    """Return what an agent's file says of the server.
+
+    >>> entry_of(AGENTS[0], Local(command=("hm", "mcp")))
+    {'type': 'stdio', 'command': 'hm', 'args': ['mcp']}
+    """
+    if isinstance(server, Remote):
+        return _remote_entry(agent, server)
+    env = {HOME_VARIABLE: server.home} if server.home else {}
+    if agent.name == "opencode":
+        entry: dict[str, Any] = {"type": "local", "command": list(server.command)}
+        return entry | ({"environment": env} if env else {})
+    entry = {"type": "stdio"} if agent.name == "claude" else {}
+    entry |= {"command": server.command[0], "args": list(server.command[1:])}
+    return entry | ({"env": env} if env else {})
+
+
+def merged(old: Any, wanted: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an entry that says what is wanted and keeps what else the user set there.
+
+    >>> merged({"command": "old", "timeout": 5}, {"command": "hm"})
+    {'command': 'hm', 'timeout': 5}
+    """
+    if not isinstance(old, Mapping):
+        return dict(wanted)
+    new = dict(wanted)
+    for key in ("env", "environment"):
+        kept = {k: v for k, v in _mapping(old.get(key)).items() if k != HOME_VARIABLE}
+        if kept and ("command" in wanted):
+            new[key] = kept | _mapping(new.get(key))
+    return new | {key: value for key, value in old.items() if key not in _TRANSPORT}
+
+
+def is_same(old: Any, wanted: Mapping[str, Any]) -> bool:
+    """Whether an entry says already what is wanted."""
+    if not isinstance(old, Mapping):
+        return False
+    new = merged(old, wanted)
+    return _without_defaults(old) == _without_defaults(new)
+
+
+_TRANSPORT = frozenset(
+    {
+        "args",
+        "bearer_token_env_var",
+        "command",
+        "cwd",
+        "env",
+        "env_http_headers",
+        "environment",
+        "headers",
+        "http_headers",
+        "httpUrl",
+        "type",
+        "url",
+    }
+)
+"""What says how the server is reached; everything else in an entry is the user's."""
+
+
+_EMPTY_BY_DEFAULT = frozenset({"args", "env", "environment", "headers"})
+
+
+def _remote_entry(agent: Agent, server: Remote) -> dict[str, Any]:
+    """Return what an agent's file says of a server over HTTP."""
+    headers = {"Authorization": f"Bearer {server.token}"}
+    if agent.name == "codex":
+        return {"url": server.url, "http_headers": headers}
+    if agent.name == "qwen":
+        return {"httpUrl": server.url, "headers": headers}
+    if agent.name == "cursor":
+        return {"url": server.url, "headers": headers}
+    kind = {"type": "remote" if agent.name == "opencode" else "http"}
+    return {**kind, "url": server.url, "headers": headers}
+
+
+def _without_defaults(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an entry without what means the same when it is left out."""
+    return {
+        key: value
+        for key, value in entry.items()
+        if (key, value) != ("type", "stdio") and (value or key not in _EMPTY_BY_DEFAULT)
+    }
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    """Return a value if it is a mapping, else an empty one."""
+    return dict(value) if isinstance(value, Mapping) else {}

@@ -1,0 +1,263 @@
+"""Connects agents and disconnects them: looks, plans, and carries plans out.
+
+A plan is made by reading alone and holds every file's next text, so that a person can
+see it first. Each agent is its own: one whose file is broken does not hold up the rest.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+
+from hivemind_memory.connect import extras
+from hivemind_memory.connect.agents import (
+    AGENTS,
+    SERVER,
+    Agent,
+    Local,
+    Remote,
+    entry_of,
+    hooks_file,
+    is_same,
+    merged,
+    servers_file,
+)
+from hivemind_memory.connect.client_file import (
+    ClientFile,
+    delete_client_file,
+    missing_folders,
+    read_client_file,
+    write_client_file,
+)
+from hivemind_memory.connect.draft import Draft
+from hivemind_memory.connect.receipts import Receipt, read_receipts, write_receipts
+from hivemind_memory.errors import HivemindError, NotConnectedError
+from hivemind_memory.notes import os_files
+from hivemind_memory.notes.os_locks import KernelLock
+
+_PATIENCE_S = 20.0
+
+NOT_INSTALLED = "not installed"
+NOT_CONNECTED = "not connected"
+CONNECTED = "connected"
+DIFFERS = "differs"
+UNUSABLE = "unusable"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What the machine tells."""
+
+    home: str
+    """Our home folder."""
+
+    user_home: str
+    environ: Mapping[str, str]
+    find_program: Callable[[str], str | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """What is to be there afterwards."""
+
+    server: Local | Remote
+    hook_command: Callable[[str], str]
+    """Agent's name -> what its hook runs, for a shell."""
+
+    has_hooks: bool = False
+    has_rules: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What is to become of one file."""
+
+    file: ClientFile
+    text: str | None
+    """None: it is deleted."""
+
+    receipt: Receipt | None
+    """None: there is nothing to remember any more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What there is for one agent, and what is to be done."""
+
+    agent: Agent
+    state: str
+    """not installed, not connected, connected, differs or unusable."""
+
+    path: str
+    """The file in which it keeps its servers."""
+
+    has_hook: bool = False
+    changes: tuple[Change, ...] = ()
+    error: HivemindError | None = field(default=None, compare=False)
+
+
+class Connector:
+    """Knows the agents of one machine."""
+
+    def __init__(self, around: Surroundings) -> None:
+        self._around = around
+
+    def is_installed(self, agent: Agent) -> bool:
+        """Whether an agent is there: its program, or what else tells of it."""
+        around = self._around
+        if around.find_program(agent.program) is not None:
+            return True
+        also = os.path.join(around.user_home, *agent.also.split("/"))
+        return bool(agent.also) and os.path.exists(also)
+
+    def plan_connect(self, agent: Agent, wish: Wish) -> Plan:
+        """Return what connecting an agent would do."""
+        if not self.is_installed(agent):
+            return Plan(agent=agent, state=NOT_INSTALLED, path=self._path(agent))
+        return self._planned(agent, lambda drafts: _connect(agent, wish, *drafts))
+
+    def plan_disconnect(self, agent: Agent) -> Plan:
+        """Return what disconnecting an agent would do, installed or not."""
+        plan = self._planned(agent, lambda drafts: _disconnect(agent, *drafts))
+        changes = tuple(replace(change, receipt=None) for change in plan.changes)
+        return replace(plan, changes=changes)
+
+    def carry_out(self, plan: Plan) -> None:
+        """Do what a plan says.
+
+        Raises:
+            NotConnectedError: A file was not written, and why.
+        """
+        with self._lock():
+            for change in plan.changes:
+                self._write(change)
+
+    def _planned(
+        self, agent: Agent, edit: Callable[[tuple[Draft, Draft]], str]
+    ) -> Plan:
+        """Return a plan with what *edit* makes of the agent's files."""
+        path = self._path(agent)
+        try:
+            receipts = read_receipts(self._around.home)
+            main = self._draft(agent, path, receipts)
+            beside = hooks_file(agent, self._around.user_home, self._around.environ)
+            other = main if beside == path else self._draft(agent, beside, receipts)
+            has_hook = agent.name in extras.HOOKED and extras.has_hook(other[1])
+            state = edit((main[1], other[1]))
+        except HivemindError as error:
+            return Plan(agent=agent, state=UNUSABLE, path=path, error=error)
+        drafts = [main] if other is main else [main, other]
+        return Plan(
+            agent=agent,
+            state=state,
+            path=path,
+            has_hook=has_hook,
+            changes=tuple(
+                _change(file, draft, receipts.get(file.real))
+                for file, draft in drafts
+                if draft.is_changed
+            ),
+        )
+
+    def _path(self, agent: Agent) -> str:
+        """Return the file in which an agent keeps its servers."""
+        return servers_file(agent, self._around.user_home, self._around.environ)
+
+    def _draft(
+        self, agent: Agent, path: str, receipts: Mapping[str, Receipt]
+    ) -> tuple[ClientFile, Draft]:
+        """Return a file and a draft of it."""
+        file = read_client_file(path)
+        receipt = receipts.get(file.real)
+        return file, Draft(file, agent.dialect, agent.beginning, receipt)
+
+    def _write(self, change: Change) -> None:
+        """Change one file; what is to be remembered comes first."""
+        file = change.file
+        receipts = read_receipts(self._around.home)
+        old = receipts.pop(file.real, None)
+        if change.receipt is not None:
+            self._remember({**receipts, file.real: change.receipt})
+        if change.text is None:
+            delete_client_file(file, old.folders if old else ())
+        else:
+            write_client_file(file, change.text)
+        if change.receipt is None and old is not None:
+            self._remember(receipts)
+
+    def _remember(self, receipts: Mapping[str, Receipt]) -> None:
+        """Write the receipts."""
+        try:
+            write_receipts(self._around.home, receipts)
+        except OSError as error:
+            message = f"{self._around.home} cannot be written: {error.strerror}."
+            raise NotConnectedError(message) from error
+
+    @contextmanager
+    def _lock(self) -> Iterator[None]:
+        """Be the only one who connects."""
+        folder = os.path.join(self._around.home, "locks")
+        lock = KernelLock(os.path.join(folder, "connect.lock"))
+        try:
+            os_files.make_private_folder(folder)
+            is_mine = lock.acquire(wait_s=_PATIENCE_S)
+        except OSError as error:
+            message = f"No lock could be had in {folder}: {error.strerror}."
+            raise NotConnectedError(message) from error
+        if not is_mine:
+            raise NotConnectedError("Another hm connect is at work and stays.")
+        try:
+            yield
+        finally:
+            lock.release()
+
+
+def chosen_agents(names: tuple[str, ...]) -> tuple[Agent, ...]:
+    """Return the agents called *names*; every one for none, or for ``all``.
+
+    Raises:
+        KeyError: There is no agent of that name.
+    """
+    if not names or "all" in names:
+        return AGENTS
+    by_name = {agent.name: agent for agent in AGENTS}
+    return tuple(by_name[name] for name in dict.fromkeys(names))
+
+
+def _connect(agent: Agent, wish: Wish, main: Draft, beside: Draft) -> str:
+    """Edit the drafts so that an agent is connected; return how it was before."""
+    place = (agent.table, SERVER)
+    found, wanted = main.value_at(place), entry_of(agent, wish.server)
+    state = CONNECTED if found is not None else NOT_CONNECTED
+    if not is_same(found, wanted):
+        state = DIFFERS if found is not None else NOT_CONNECTED
+        main.put(place, merged(found, wanted))
+    if agent.name in extras.HOOKED:
+        command = wish.hook_command(agent.name)
+        extras.put_hook(beside, agent.name, command, is_wanted=wish.has_hooks)
+    if wish.has_rules and agent.name in extras.ALLOWED:
+        extras.put_rules(beside)
+    return state
+
+
+def _disconnect(agent: Agent, main: Draft, beside: Draft) -> str:
+    """Edit the drafts so that nothing of ours is left; return how it was before."""
+    place = (agent.table, SERVER)
+    is_there = main.value_at(place) is not None
+    if is_there:
+        main.drop(place)
+    if agent.name in extras.HOOKED:
+        extras.drop_hooks(beside)
+    if agent.name in extras.ALLOWED:
+        extras.drop_rules(beside)
+    return CONNECTED if is_there else NOT_CONNECTED
+
+
+def _change(file: ClientFile, draft: Draft, old: Receipt | None) -> Change:
+    """Return what is to become of a file, and what is to be remembered of it."""
+    text = draft.new_text
+    folders = missing_folders(file.real) if file.text is None else ()
+    made = replace(draft.made, folders=folders)
+    return Change(file=file, text=text, receipt=old.older(made) if old else made)

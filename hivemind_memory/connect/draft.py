@@ -1,0 +1,132 @@
+"""One file of settings while it is being edited: several edits, one new text.
+
+Knows JSON and TOML, and what must be remembered so that all of it can be undone. Reads
+and writes nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from hivemind_memory.connect import json_edit, toml_edit
+from hivemind_memory.connect.client_file import ClientFile
+from hivemind_memory.connect.json_edit import Path
+from hivemind_memory.connect.jsonc import BrokenTextError, Dialect
+from hivemind_memory.connect.receipts import Receipt
+from hivemind_memory.connect.showing import pasteable
+from hivemind_memory.errors import NotConnectedError
+
+
+class Draft:
+    """A file's next text."""
+
+    def __init__(
+        self,
+        file: ClientFile,
+        dialect: Dialect | None,
+        beginning: str,
+        receipt: Receipt | None,
+    ) -> None:
+        """Begin with what is there.
+
+        Args:
+            file: As it was read.
+            dialect: How its agent reads it; None: TOML.
+            beginning: What a new file holds.
+            receipt: From an earlier connection.
+
+        Raises:
+            NotConnectedError: Its agent could not read it.
+        """
+        self._file = file
+        self._dialect = dialect
+        self._beginning = beginning
+        self._receipt = receipt
+        is_blank = file.text is None or not file.text.strip()
+        self.made = Receipt(blank=file.text if is_blank else "", is_ours=is_blank)
+        """What a receipt has to say of the edits so far."""
+        self._text = file.text or ""
+        if is_blank and dialect is not None:
+            self._text = beginning
+        self._start = self._text
+        self.value_at(())
+
+    def value_at(self, path: Path) -> Any:
+        """Return the value at *path*, or None."""
+        with _Refusal(self._file):
+            if self._dialect is not None:
+                return json_edit.value_at(self._text, path, self._dialect)
+            value: Any = toml_edit.parse_toml(self._text)
+        for key in path:
+            value = value.get(key) if isinstance(value, dict) else None
+        return value
+
+    def put(self, path: Path, value: Any) -> None:
+        """Set the value at *path*."""
+        with _Refusal(self._file, path, value):
+            if self._dialect is None:
+                names = [str(key) for key in path]
+                self._text = toml_edit.put_table(self._text, names, value)
+                return
+            emptied = json_edit.emptiness(self._text, path, self._dialect)
+            self._text = json_edit.put(self._text, path, value, self._dialect)
+        self.made = replace(self.made, emptied={**emptied, **self.made.emptied})
+
+    def drop(self, path: Path) -> None:
+        """Take what is at *path* away."""
+        with _Refusal(self._file, path):
+            if self._dialect is None:
+                names = [str(key) for key in path]
+                self._text = toml_edit.drop_table(self._text, names)
+                return
+            emptied = self._receipt.emptied if self._receipt else {}
+            self._text = json_edit.drop(self._text, path, self._dialect, emptied)
+
+    @property
+    def new_text(self) -> str | None:
+        """What the file is to hold; None: it is to be deleted, or not to be made."""
+        if self._text == self._start:
+            return self._file.text
+        receipt = self._receipt
+        if receipt is not None and receipt.is_ours and self._is_bare():
+            return receipt.blank
+        return self._text
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether there is anything to write."""
+        return self.new_text != self._file.text
+
+    def _is_bare(self) -> bool:
+        """Whether nothing is left but what a new file begins with."""
+        if self._dialect is None:
+            return not self._text.strip()
+        value = json_edit.value_at(self._text, (), self._dialect)
+        first = json_edit.value_at(self._beginning, (), self._dialect)
+        return value in ({}, first) and "/*" not in self._text
+
+
+class _Refusal:
+    """Turns a broken text into an error that names the file and the way out."""
+
+    def __init__(self, file: ClientFile, path: Path = (), value: Any = None) -> None:
+        self._file = file
+        self._path = path
+        self._value = value
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        if not isinstance(error, BrokenTextError):
+            return
+        message = f"{self._file.path} was left as it is: {error}."
+        if not self._path:
+            hint = "Repair the file, then try again."
+        elif self._value is None:
+            hint = f"Take {json_edit.pointer(self._path)} out by hand."
+        else:
+            where = json_edit.pointer(self._path)
+            hint = f"Put this at {where} by hand: {pasteable(self._value)}"
+        raise NotConnectedError(message, hint=hint) from None

@@ -1,0 +1,180 @@
+"""Reads JSON with the place of every part in its text, so that one part can be edited.
+
+Some agents allow comments in their settings, some a comma behind the last element, some
+neither; a text that the agent itself would not read is broken here too. Reads only.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+_MOST_DEPTH = 200
+_SPACE = re.compile(r"[ \t\r\n]*")
+_COMMENT = re.compile(r"//[^\r\n]*|/\*.*?\*/", re.DOTALL)
+_STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"')
+_SCALAR = re.compile(r"[\w.+-]+")
+
+
+class BrokenTextError(ValueError):
+    """The text is not what its agent reads; the message says where."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect:
+    """What an agent allows beyond plain JSON."""
+
+    has_comments: bool = False
+    has_last_commas: bool = False
+
+
+@dataclass(slots=True, kw_only=True)
+class Element:
+    """A member of an object or an item of an array."""
+
+    start: int
+    """Offset of its key, or of its value in an array."""
+
+    key: str | None
+    node: Node
+    comma: int | None = None
+    """Offset of the comma behind it."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Node:
+    """A value in its text."""
+
+    kind: str
+    """object, array or scalar."""
+
+    start: int
+    stop: int = 0
+    """Offset behind its last character."""
+
+    scalar: Any = None
+    elements: list[Element] = field(default_factory=list)
+
+    def find(self, key: str | int) -> Element | None:
+        """Return the member called *key*, the last if there are two; or an item."""
+        if isinstance(key, int):
+            is_there = self.kind == "array" and key < len(self.elements)
+            return self.elements[key] if is_there else None
+        if self.kind != "object":
+            return None
+        found = (one for one in reversed(self.elements) if one.key == key)
+        return next(found, None)
+
+    def value(self) -> Any:
+        """Return it in Python's types."""
+        if self.kind == "object":
+            return {one.key: one.node.value() for one in self.elements}
+        if self.kind == "array":
+            return [one.node.value() for one in self.elements]
+        return self.scalar
+
+
+def parse(text: str, dialect: Dialect) -> Node:
+    """Return the value that is the whole of *text*.
+
+    Raises:
+        BrokenTextError: It is not one value in this dialect.
+
+    >>> parse('{"a": [1, true]}', Dialect()).value()
+    {'a': [1, True]}
+    """
+    reader = _Reader(text, dialect)
+    node = reader.value(reader.skip(0), 0)
+    stop = reader.skip(node.stop)
+    if stop != len(text):
+        raise reader.broken(stop)
+    return node
+
+
+class _Reader:
+    """Walks through a text; every method takes an offset."""
+
+    def __init__(self, text: str, dialect: Dialect) -> None:
+        self._text = text
+        self._dialect = dialect
+
+    def value(self, at: int, depth: int) -> Node:
+        """Return the value that begins at an offset."""
+        first = self._text[at : at + 1]
+        if depth > _MOST_DEPTH:
+            raise self.broken(at)
+        if first in ("{", "["):
+            return self._container(at, depth)
+        found = (_STRING if first == '"' else _SCALAR).match(self._text, at)
+        if found is None:
+            raise self.broken(at)
+        try:
+            scalar = json.loads(found[0], parse_constant=_refuse)
+        except ValueError:
+            raise self.broken(at) from None
+        return Node(kind="scalar", start=at, stop=found.end(), scalar=scalar)
+
+    def skip(self, at: int) -> int:
+        """Return the offset behind white space and comments."""
+        while True:
+            space = _SPACE.match(self._text, at)
+            at = space.end() if space else at
+            comment = _COMMENT.match(self._text, at)
+            if comment is None:
+                return at
+            if not self._dialect.has_comments:
+                raise self.broken(at)
+            at = comment.end()
+
+    def broken(self, at: int) -> BrokenTextError:
+        """Return the error for what stands at an offset."""
+        line = self._text.count("\n", 0, at) + 1
+        found = self._text[at : at + 1]
+        what = "a comment" if self._text.startswith(("//", "/*"), at) else repr(found)
+        return BrokenTextError(
+            f"line {line} has {what} where JSON has none"
+            if found
+            else f"it ends in line {line}, too early"
+        )
+
+    def _container(self, at: int, depth: int) -> Node:
+        """Return an object or an array."""
+        is_object = self._text[at] == "{"
+        node = Node(kind="object" if is_object else "array", start=at)
+        closing = "}" if is_object else "]"
+        at = self.skip(at + 1)
+        while self._text[at : at + 1] != closing:
+            if node.elements and node.elements[-1].comma is None:
+                raise self.broken(at)
+            element = self._element(at, depth, has_key=is_object)
+            node.elements.append(element)
+            at = self.skip(element.node.stop)
+            if self._text[at : at + 1] == ",":
+                element.comma = at
+                at = self.skip(at + 1)
+        is_last_comma = bool(node.elements) and node.elements[-1].comma is not None
+        if is_last_comma and not self._dialect.has_last_commas:
+            raise self.broken(at)
+        node.stop = at + 1
+        return node
+
+    def _element(self, at: int, depth: int, *, has_key: bool) -> Element:
+        """Return a member or an item."""
+        start, key = at, None
+        if has_key:
+            named = self.value(at, depth) if self._text[at : at + 1] == '"' else None
+            if named is None:
+                raise self.broken(at)
+            key = named.scalar
+            at = self.skip(named.stop)
+            if self._text[at : at + 1] != ":":
+                raise self.broken(at)
+            at = self.skip(at + 1)
+        return Element(start=start, key=key, node=self.value(at, depth + 1))
+
+
+def _refuse(name: str) -> Any:
+    """Refuse NaN and Infinity, which only Python's reader takes."""
+    raise ValueError(name)

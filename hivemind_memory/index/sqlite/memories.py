@@ -1,0 +1,152 @@
+"""The side of the index that knows memories: by key, by id, by what joins them."""
+
+from __future__ import annotations
+
+from hivemind_memory.model.memories import EdgeRow, MemoryRow
+from hivemind_memory.model.standing import FORGOTTEN
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    import apsw
+
+_COLUMNS = """
+  path, scope, coalesce(memory_id, ''), coalesce(type, ''), coalesce(key, ''), standing,
+  coalesce(importance, 0.5), coalesce(created, ''), coalesce(source, ''),
+  coalesce(session, ''), is_pinned, expires_day, done_day
+"""
+_BY_NAME = f"""
+SELECT {_COLUMNS} FROM files
+WHERE state = 0 AND (path = ?1 OR path = ?1 || '.md' OR path LIKE '%/' || ?2 || '.md'
+  ESCAPE '\\')
+"""
+
+
+def select_memories(
+    connection: apsw.Connection,
+    *,
+    scopes: frozenset[str] | None,
+    standings: Collection[int] | None = None,
+    **equal: str | None,
+) -> list[MemoryRow]:
+    """Return the memories that fit, the newest first.
+
+    Args:
+        connection: The index.
+        scopes: Scopes to look in; None: all.
+        standings: Standings that fit; None: any.
+        equal: Column -> what it must be; None: anything.
+    """
+    wanted = {column: value for column, value in equal.items() if value is not None}
+    parts = [f" AND {column} = ?" for column in wanted]
+    values: list[object] = list(wanted.values())
+    if not wanted:
+        # Free text with no name of its own is no memory.
+        parts.append(" AND (type IS NOT NULL OR memory_id IS NOT NULL)")
+    for column, allowed in (("scope", scopes), ("standing", standings)):
+        if allowed is not None:
+            parts.append(f" AND {column} IN ({','.join('?' * len(allowed))})")
+            values += sorted(allowed)
+    sql = f"SELECT {_COLUMNS} FROM files WHERE state = 0{''.join(parts)}"
+    rows = [MemoryRow(*row) for row in connection.execute(sql, values)]
+    return sorted(rows, key=lambda row: (row.created, row.path), reverse=True)
+
+
+def find_end(
+    connection: apsw.Connection,
+    target: str,
+    *,
+    scopes: frozenset[str] | None,
+    near: str = "",
+) -> MemoryRow | None:
+    """Return the note that an edge's end names: by id, key, path or file name.
+
+    Args:
+        connection: The index.
+        target: As it is written.
+        scopes: Scopes that may be seen; None: all.
+        near: The scope that wins when several notes answer to a name.
+    """
+    found = select_memories(connection, scopes=scopes, memory_id=target)
+    found = found or select_memories(connection, scopes=scopes, key=target)
+    if not found:
+        name = target.removesuffix(".md").rpartition("/")[2]
+        for odd in "\\%_":
+            name = name.replace(odd, f"\\{odd}")
+        rows = [MemoryRow(*row) for row in connection.execute(_BY_NAME, (target, name))]
+        found = [row for row in rows if scopes is None or row.scope in scopes]
+    alive = [row for row in found if row.standing != FORGOTTEN]
+    return min(
+        alive,
+        key=lambda row: (row.standing, row.scope != near, row.scope, row.path),
+        default=None,
+    )
+
+
+def select_edges(
+    connection: apsw.Connection, path: str, *, scopes: frozenset[str] | None
+) -> list[EdgeRow]:
+    """Return the edges at a note, both ways; ends that may not be seen are nothing."""
+    here = connection.execute(
+        f"SELECT {_COLUMNS} FROM files WHERE state = 0 AND path = ?", (path,)
+    ).fetchone()
+    if here is None:
+        return []
+    mine = MemoryRow(*here)
+    found = []
+    for kind, target, weight in connection.execute(
+        """
+        SELECT kind, target, weight FROM edges JOIN files ON files.id = file_id
+        WHERE state = 0 AND path = ? ORDER BY kind, target
+        """,
+        (path,),
+    ):
+        end = find_end(connection, target, scopes=scopes, near=mine.scope)
+        to_path, to_id = (end.path, end.memory_id) if end else ("", target)
+        if to_path != path:
+            found.append(
+                EdgeRow(kind, weight, path, mine.memory_id, to_path, to_id or target)
+            )
+    found += _incoming(connection, mine, scopes)
+    return found
+
+
+def _incoming(
+    connection: apsw.Connection, mine: MemoryRow, scopes: frozenset[str] | None
+) -> Iterator[EdgeRow]:
+    """Yield the edges that end at a note."""
+    stem = mine.path.removesuffix(".md")
+    names = {mine.memory_id, mine.key, mine.path, stem, stem.rpartition("/")[2]} - {""}
+    marks = ",".join("?" * len(names))
+    for kind, weight, path, scope, memory_id, target in connection.execute(
+        f"""
+        SELECT kind, weight, path, scope, coalesce(memory_id, ''), target
+        FROM edges JOIN files ON files.id = file_id
+        WHERE state = 0 AND standing <> ? AND target IN ({marks}) AND path <> ?
+        ORDER BY kind, path
+        """,
+        (FORGOTTEN, *sorted(names), mine.path),
+    ):
+        if scopes is not None and scope not in scopes:
+            continue
+        # A name may mean another note to whoever wrote it.
+        end = find_end(connection, target, scopes=scopes, near=scope)
+        if end is not None and end.path == mine.path:
+            yield EdgeRow(kind, weight, path, memory_id, mine.path, mine.memory_id)
+
+
+def strong_edges(
+    connection: apsw.Connection, paths: Collection[str]
+) -> list[tuple[str, str, str]]:
+    """Return (path, kind, target) of what replaces or disputes, from some notes."""
+    marks = ",".join("?" * len(paths))
+    return list(
+        connection.execute(
+            f"""
+            SELECT path, kind, target FROM edges JOIN files ON files.id = file_id
+            WHERE state = 0 AND kind <> 'related_to' AND path IN ({marks})
+            """,
+            tuple(paths),
+        )
+    )

@@ -1,0 +1,306 @@
+"""``state.db``: what no note can hold. Recall counters, and what was purged.
+
+The counters are a comfort: counting never fails an answer, and what cannot be counted
+now is not. The tombstones are a promise: what cannot be looked up raises.
+"""
+
+from __future__ import annotations
+
+import os
+
+import apsw
+
+from hivemind_memory.errors import StateUnusableError
+from hivemind_memory.index.sqlite.connection import write_transaction
+from hivemind_memory.index.sqlite.state_schema import (
+    STATE_VERSION,
+    bring_state_up_to_date,
+    version_of_state,
+)
+from hivemind_memory.notes.os_files import PRIVATE_FILE, make_private_folder, set_mode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping
+    from typing import TypeVar
+
+    T = TypeVar("T")
+
+STATE_FILE = "state.db"
+
+COUNT_WAIT_MS = 50
+"""So long an answer may be late because another process is counting."""
+
+PROMISE_WAIT_MS = 5_000
+
+_CHECKPOINT_PAGES = 100
+"""A process that opens the file reads its log: it stays below half a megabyte."""
+
+_DAMAGE = (apsw.CorruptError, apsw.NotADBError, apsw.SQLError, TypeError, ValueError)
+_MADE_BY_NEWER = "was made by a newer version of this program"
+
+
+class StateFile:
+    """The state of one home. Opened when it is first asked.
+
+    Not for several threads at once: the caller holds a lock around each call.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._connection: apsw.Connection | None = None
+        self._identity: tuple[int, int] | None = None
+
+    def close(self) -> None:
+        """Close the file; nothing is lost when this is not called."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    # -- recall counters: never raise ---------------------------------------
+
+    def bump(self, refs: Collection[str], at_s: float) -> bool:
+        """Count one recall of each memory or entry; return whether it was counted."""
+        once = sorted(set(refs))
+        if not once:
+            return True
+        rows = ",".join(["(?, 1, ?)"] * len(once))
+        values = [value for ref in once for value in (ref, int(at_s))]
+
+        def count(connection: apsw.Connection) -> None:
+            connection.execute(
+                f"""
+                INSERT INTO recalls(ref, count, last_at) VALUES {rows}
+                ON CONFLICT (ref) DO UPDATE
+                SET count = count + 1, last_at = max(last_at, excluded.last_at)
+                """,
+                values,
+            )
+
+        return self._is_done(count)
+
+    def recalls(self, refs: Collection[str]) -> dict[str, tuple[int, int]]:
+        """Return ref -> (how often, when last in s), of those ever recalled."""
+        marks = ",".join("?" * len(refs))
+        sql = f"SELECT ref, count, last_at FROM recalls WHERE ref IN ({marks})"
+        if not os.path.exists(self.path):
+            return {}
+        try:
+            rows = self._run(
+                lambda connection: list(connection.execute(sql, tuple(refs)))
+            )
+        except StateUnusableError:
+            return {}
+        return {str(ref): (int(count), int(last)) for ref, count, last in rows}
+
+    def drop(self, refs: Collection[str]) -> bool:
+        """Forget the counters of what is gone; return whether that was done."""
+        marks = ",".join("?" * len(refs))
+        sql = f"DELETE FROM recalls WHERE ref IN ({marks})"
+        if not refs or not os.path.exists(self.path):
+            return True
+        return self._is_done(lambda c: c.execute(sql, tuple(refs)), PROMISE_WAIT_MS)
+
+    # -- what was purged: raises StateUnusableError --------------------------
+
+    def add_tombstones(self, texts: Collection[str]) -> int:
+        """Remember texts as purged, by a keyed hash; return how many are new."""
+
+        def add(connection: apsw.Connection) -> int:
+            hashes = [(_hash(connection, text),) for text in texts]
+            before = connection.total_changes()
+            with write_transaction(connection):
+                connection.executemany(
+                    "INSERT INTO tombstones(hash) VALUES (?) ON CONFLICT DO NOTHING",
+                    hashes,
+                )
+            return connection.total_changes() - before
+
+        return self._run(add, PROMISE_WAIT_MS) if texts else 0
+
+    def has_tombstone(self, text: str) -> bool:
+        """Return whether a text was purged and must not be learned again."""
+        if not os.path.exists(self.path):
+            return False  # no purge in this home yet: nothing is made for a question
+
+        def find(connection: apsw.Connection) -> bool:
+            row = connection.execute(
+                "SELECT 1 FROM tombstones WHERE hash = ?", (_hash(connection, text),)
+            )
+            return row.fetchone() is not None
+
+        return self._run(find, PROMISE_WAIT_MS)
+
+    def lift_tombstone(self, text: str) -> None:
+        """Let a text be learned again: somebody insists."""
+
+        def lift(connection: apsw.Connection) -> None:
+            connection.execute(
+                "DELETE FROM tombstones WHERE hash = ?", (_hash(connection, text),)
+            )
+
+        self._run(lift, PROMISE_WAIT_MS)
+
+    def hash_of(self, text: str) -> bytes:
+        """Return the keyed hash of a text, 32 bytes."""
+        return self._run(lambda c: _hash(c, text), PROMISE_WAIT_MS)
+
+    def begin(self, what: str, work: str) -> None:
+        """Remember what a purge has to do, until ``finish`` says that it is done."""
+
+        def put(connection: apsw.Connection) -> None:
+            connection.execute(
+                """
+                INSERT INTO unfinished(hash, work) VALUES (?, ?)
+                ON CONFLICT (hash) DO UPDATE SET work = excluded.work
+                """,
+                (_hash(connection, what), work),
+            )
+
+        self._run(put, PROMISE_WAIT_MS)
+
+    def unfinished(self) -> Mapping[bytes, str]:
+        """Return hash of what was to be purged -> what is left of the work."""
+        if not os.path.exists(self.path):
+            return {}
+        sql = "SELECT hash, work FROM unfinished"
+        return self._run(lambda c: dict(c.execute(sql)), PROMISE_WAIT_MS)
+
+    def finish(self, hashes: Collection[bytes]) -> None:
+        """Forget work that is done."""
+        values = [(one,) for one in hashes]
+        sql = "DELETE FROM unfinished WHERE hash = ?"
+        if values:
+            self._run(lambda c: c.executemany(sql, values), PROMISE_WAIT_MS)
+
+    def scour(self) -> bool:
+        """Leave nothing that was deleted in the file; False: somebody reads it now."""
+
+        def clean(connection: apsw.Connection) -> bool:
+            connection.execute("VACUUM")
+            busy, _, _ = connection.execute(
+                "PRAGMA wal_checkpoint(TRUNCATE)"
+            ).fetchone() or (1, 0, 0)
+            return not busy
+
+        return not os.path.exists(self.path) or self._run(clean, PROMISE_WAIT_MS)
+
+    # -- inside ----------------------------------------------------------------
+
+    def _is_done(
+        self, work: Callable[[apsw.Connection], object], wait_ms: int = COUNT_WAIT_MS
+    ) -> bool:
+        """Do what may fail; return whether it did not."""
+        try:
+            self._run(work, wait_ms)
+        except StateUnusableError:
+            return False
+        return True
+
+    def _run(
+        self, work: Callable[[apsw.Connection], T], wait_ms: int = COUNT_WAIT_MS
+    ) -> T:
+        """Return what *work* does with the open file; a damaged one is made anew once.
+
+        Raises:
+            StateUnusableError: It cannot be used, and why.
+        """
+        try:
+            try:
+                return work(self._opened(wait_ms))
+            except _DAMAGE:
+                self.close()
+                from hivemind_memory.index.sqlite.state_repair import set_aside
+
+                if not set_aside(self.path):
+                    raise
+                return work(self._opened(wait_ms))
+        except (apsw.Error, OSError, TypeError, ValueError) as error:
+            self.close()
+            raise _unusable(self.path, error) from error
+
+    def _opened(self, wait_ms: int) -> apsw.Connection:
+        """Return the open file, opened anew if the path names another one now."""
+        if self._connection is not None and _identity(self.path) != self._identity:
+            self.close()
+        if self._connection is None:
+            self._connection = open_state(self.path, wait_ms=wait_ms)
+            self._identity = _identity(self.path)
+        self._connection.set_busy_timeout(wait_ms)
+        return self._connection
+
+
+def open_state(path: str, *, wait_ms: int = COUNT_WAIT_MS) -> apsw.Connection:
+    """Return a connection to the state at *path*, made if it is not there.
+
+    Args:
+        path: Where the file lies.
+        wait_ms: How long to wait for other processes.
+
+    Raises:
+        apsw.Error: It cannot be opened, or is no database.
+        OSError: It cannot be made.
+        StateUnusableError: A newer version of the program made it.
+    """
+    if not os.path.exists(path):
+        _make_file(path)
+    connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
+    try:
+        connection.set_busy_timeout(wait_ms)
+        # A closing process would wait for the disk; the next checkpoint does that.
+        connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+        connection.wal_autocheckpoint(_CHECKPOINT_PAGES)
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute("PRAGMA secure_delete = ON")
+        version = version_of_state(connection)
+        if version > STATE_VERSION:
+            raise StateUnusableError(
+                f"{path} {_MADE_BY_NEWER}", hint="upgrade hivemind-memory"
+            )
+        if version < STATE_VERSION:
+            bring_state_up_to_date(connection)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _make_file(path: str) -> None:
+    """Make an empty file, private under any umask; its -wal and -shm take the mode."""
+    make_private_folder(os.path.dirname(path))
+    file = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, PRIVATE_FILE)
+    try:
+        set_mode(file, PRIVATE_FILE)
+    finally:
+        os.close(file)
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    """Return what tells one file from another that takes its name later."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return (status.st_dev, status.st_ino)
+
+
+def _hash(connection: apsw.Connection, text: str) -> bytes:
+    """Return the keyed hash of a text."""
+    from hivemind_memory.notes.tombstones import tombstone_of
+
+    [(key,)] = connection.execute("SELECT value FROM meta WHERE key = 'key'")
+    return tombstone_of(key, text)
+
+
+def _unusable(path: str, error: Exception) -> StateUnusableError:
+    """Return our error for one of SQLite's or the system's."""
+    if isinstance(error, apsw.BusyError | apsw.LockedError):
+        message = f"another process keeps {path} locked"
+        return StateUnusableError(message, hint="try again")
+    if isinstance(error, apsw.FullError):
+        message = f"the disk is full: {path} was not changed"
+        return StateUnusableError(message, hint="free some space and try again")
+    reason = (isinstance(error, OSError) and error.strerror) or str(error)
+    return StateUnusableError(
+        f"{path} cannot be used: {reason}", hint="run `hm doctor`"
+    )

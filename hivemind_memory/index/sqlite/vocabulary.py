@@ -1,0 +1,124 @@
+"""The words of the notes: those that are longer than a word, and how they are written.
+
+Of a caller who may not see everything, only words of what they see.
+"""
+
+from __future__ import annotations
+
+from hivemind_memory.index.sqlite.connection import translated_errors
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import apsw
+
+    from hivemind_memory.index.sqlite.sight import Counts
+
+    Tokens = list[tuple[str, int]]
+    """Each token, and in how many chunks it stands."""
+
+LAST_CHARACTER = "\U0010ffff"
+"""Sorts behind every character that a word can hold."""
+
+SPELLINGS = 10
+"""Chunks that are looked through for the shortest word of a stem."""
+
+HIDDEN_FACTOR = 20
+"""So many times more words are looked at where some may be those of others."""
+
+_LONGER = """
+SELECT term, doc FROM vocabulary WHERE term >= ? AND term < ?
+ORDER BY doc DESC LIMIT ?
+"""
+_TEXTS = """
+SELECT doc, body || ' ' || extra || ' ' || trail
+FROM occurrences JOIN chunk_words ON chunk_words.id = doc
+WHERE term = ? LIMIT ?
+"""
+
+
+def read_vocabulary(connection: apsw.Connection) -> Tokens:
+    """Read every token; the engine counts its chunks while it does."""
+    # A combining mark by itself folds to an empty token, which comes out NULL.
+    sql = "SELECT term, doc FROM vocabulary WHERE term <> ''"
+    return list(connection.execute(sql))
+
+
+class Vocabulary:
+    """Words of what one caller may see."""
+
+    def __init__(
+        self,
+        connection: apsw.Connection,
+        path: str,
+        tokens_of: Callable[[str], list[str]],
+        read: Callable[[], Tokens],
+        counts: Counts | None,
+    ) -> None:
+        self._connection = connection
+        self._path = path
+        self._tokens_of = tokens_of
+        self._read = read
+        self._counts = counts
+
+    def all(self) -> Tokens:
+        """Return every token of the index; see ``is_seen``."""
+        return self._read()
+
+    def is_seen(self, token: str) -> bool:
+        """Return whether a token stands in something that the caller may see."""
+        return self._counts is None or self._counts.documents(token) > 0
+
+    def longer_words(self, part: str, *, limit: int, anywhere: bool) -> list[str]:
+        """Return words of the notes that contain *part*, the most common first.
+
+        Args:
+            part: What no note holds as a word of its own.
+            limit: Words at most.
+            anywhere: Also inside and at the end: reads the whole vocabulary.
+        """
+        with translated_errors(self._path):
+            found = self._longer(part, limit, anywhere=anywhere)
+        # A stem that is looked up like a word must not lose another ending.
+        return [
+            token
+            if self._tokens_of(token) == [token]
+            else self.spelled(token, chunks=1)
+            for token, _ in found[:limit]
+        ]
+
+    def spelled(self, token: str, *, chunks: int = SPELLINGS) -> str:
+        """Return the shortest word in some *chunks* that becomes *token*.
+
+        Tokens are stems, and a stem is often no word.
+        """
+        from hivemind_memory.model.terms import words_of
+
+        found = set()
+        limit = chunks if self._counts is None else -1
+        with translated_errors(self._path):
+            # Not by a full-text query, which would make the stem of the stem.
+            for chunk, text in self._connection.execute(_TEXTS, (token, limit)):
+                if self._counts is not None and chunk not in self._counts.chunks:
+                    continue
+                for word in words_of(text):
+                    if self._tokens_of(word) == [token]:
+                        found.add(word.lower())
+        return min(found, key=lambda word: (len(word), word), default=token)
+
+    def _longer(self, part: str, limit: int, *, anywhere: bool) -> Tokens:
+        """Return the tokens that contain a part."""
+        start = (self._tokens_of(part) or [part])[0]
+        most = limit if self._counts is None else limit * HIDDEN_FACTOR
+        if anywhere:
+            found = [row for row in self._read() if start in row[0]]
+            found.sort(key=lambda row: -row[1])
+        else:
+            values = (start, start + LAST_CHARACTER, most)
+            found = list(self._connection.execute(_LONGER, values))
+        if self._counts is None:
+            return found
+        counted = [(token, self._counts.documents(token)) for token, _ in found[:most]]
+        counted.sort(key=lambda row: (-row[1], row[0]))
+        return [row for row in counted if row[1]]

@@ -1,0 +1,105 @@
+"""What the type of a memory says about its place in a section."""
+
+from __future__ import annotations
+
+from hivemind_memory.errors import NoteNotFoundError, NoteUnreadableError
+from hivemind_memory.inject.outcomes import Quote, Reason
+from hivemind_memory.model.memory_types import (
+    FIRST,
+    LESSON,
+    SEARCH_ONLY,
+    find_type,
+    types_of_config,
+)
+from hivemind_memory.model.standing import ACTIVE
+from hivemind_memory.notes.front_matter import split_front_matter
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from hivemind_memory.memory import Memory
+    from hivemind_memory.model.memories import MemoryRow
+
+_UNTRUSTED = frozenset({"external", "tool"})
+_KEPT = Reason(facet="always", value=1.0)
+_LESSON = Reason(facet="lesson", value=1.0)
+
+
+class Typed:
+    """The typed memories that a worktree's caller may see."""
+
+    def __init__(self, memory: Memory, rows: Iterable[MemoryRow]) -> None:
+        self._memory = memory
+        self._rows = {row.path: row for row in rows}
+        self._types = types_of_config(memory.settings.types)
+        self._today = memory.today()
+
+    def always(self) -> list[Quote]:
+        """Return what no question has to find: pinned, identity, then lessons.
+
+        Among lessons the most important comes first, of equals the newest.
+        """
+        rows = [row for row in self._rows.values() if self._may_be_told(row)]
+        pinned = [row for row in rows if row.is_pinned]
+        rest = [row for row in rows if not row.is_pinned]
+        identities = [row for row in rest if self._injected(row) == FIRST]
+        lessons = [row for row in rest if self._injected(row) == LESSON]
+        kept = [*_ordered(pinned), *_ordered(identities)]
+        quotes = [self._quote(row, _KEPT, is_kept=True) for row in kept]
+        quotes += [self._quote(row, _LESSON) for row in _ordered(lessons)]
+        return [quote for quote in quotes if quote is not None]
+
+    def is_told_by_relevance(self, path: str) -> bool:
+        """Return whether a note that answers a question may be told without it."""
+        row = self._rows.get(path)
+        if row is None:
+            return True
+        is_open = self._may_be_told(row)
+        return is_open and (not row.type or self._injected(row) != SEARCH_ONLY)
+
+    def _may_be_told(self, row: MemoryRow) -> bool:
+        """Whether a memory is in force, trusted and not over."""
+        is_over = any(
+            day is not None and day <= self._today
+            for day in (row.expires_day, row.done_day)
+        )
+        return row.standing == ACTIVE and row.source not in _UNTRUSTED and not is_over
+
+    def _injected(self, row: MemoryRow) -> str:
+        """Return how a memory of its type comes into a section."""
+        kind = find_type(row.type, self._types) if row.type else None
+        return kind.injected if kind else ""
+
+    def _quote(
+        self, row: MemoryRow, reason: Reason, *, is_kept: bool = False
+    ) -> Quote | None:
+        """Return a memory whole; None: it says nothing, or went meanwhile."""
+        try:
+            text = self._memory.read(row.path).text
+        except (NoteNotFoundError, NoteUnreadableError):
+            return None
+        lines = text.split("\n")
+        first = split_front_matter(text).line_count
+        while first < len(lines) and not lines[first].strip():
+            first += 1
+        if first >= len(lines):
+            return None
+        return Quote(
+            path=row.path,
+            first_line=first + 1,
+            last_line=len(lines),
+            text="\n".join(lines[first:]),
+            date=row.created[:10],
+            score=reason.value,
+            reasons=(reason,),
+            type=row.type,
+            key=row.key,
+            is_kept=is_kept,
+        )
+
+
+def _ordered(rows: list[MemoryRow]) -> list[MemoryRow]:
+    """Return memories, the most important first, of equals the newest."""
+    newest = sorted(rows, key=lambda row: (row.created, row.path), reverse=True)
+    return sorted(newest, key=lambda row: -row.importance)

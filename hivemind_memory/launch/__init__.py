@@ -1,0 +1,1 @@
+"""Starts agents: worktree, memories, session, in this order."""

@@ -1,0 +1,106 @@
+"""Which command an agent's name stands for, and which agent a command is.
+
+The person's own table comes first, then ours, then any program there is.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+from dataclasses import dataclass
+
+from hivemind_memory.errors import NotLaunchedError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+PROGRAMS = {
+    "claude": "claude",
+    "codex": "codex",
+    "gemini": "gemini",
+    "opencode": "opencode",
+    "qwen": "qwen",
+    "cursor": "cursor-agent",
+    "aider": "aider",
+}
+"""Name of an agent -> its program."""
+
+_FLAGS = {"aider": "--read"}
+"""Agents that read a file only when their command line names it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agent:
+    """A program that can be started."""
+
+    name: str
+    """As the person typed it."""
+
+    kind: str
+    """As ``hm inject --agent`` knows it: it decides which file the agent reads."""
+
+    words: tuple[str, ...]
+    """The program, as an absolute path, and the arguments that always come first."""
+
+
+def find_agent(name: str, configured: Mapping[str, object], path: str) -> Agent:
+    """Return the agent that *name* stands for.
+
+    Args:
+        name: A key of *configured*, one of ours, or a program.
+        configured: The option ``agents``.
+        path: Where programs are looked for, as in ``PATH``.
+
+    Raises:
+        NotLaunchedError: There is no such agent, or its program is not installed.
+    """
+    if name in configured:
+        words = _words_of(configured[name])
+        hint = f"`hm config set agents.{name} COMMAND` changes the command."
+    else:
+        words = [PROGRAMS.get(name, name)]
+        hint = f"Install it, or `hm config set agents.{name} COMMAND` names another."
+    program = shutil.which(os.path.expanduser(words[0]), path=path)
+    if program is not None:
+        kind = name if name in PROGRAMS else kind_of(words[0])
+        return Agent(name=name, kind=kind, words=(os.path.abspath(program), *words[1:]))
+    if name in configured or name in PROGRAMS:
+        message = f"{name} was not started: there is no program {words[0]}."
+        raise NotLaunchedError(message, hint=hint)
+    known = ", ".join(dict.fromkeys((*configured, *PROGRAMS)))
+    message = f"There is no agent {name}, and no program of that name."
+    raise NotLaunchedError(message, hint=f"Known are {known}, and any program.")
+
+
+def kind_of(program: str) -> str:
+    """Return which agent a program is, by its name; the name itself if it is none.
+
+    >>> kind_of("/usr/bin/cursor-agent"), kind_of("claude"), kind_of("bin/pi")
+    ('cursor', 'claude', 'pi')
+    """
+    base = os.path.basename(program)
+    for name, ours in PROGRAMS.items():
+        if base in (ours, f"{ours}.exe", f"{ours}.cmd"):
+            return name
+    return base
+
+
+def told(kind: str, words: Sequence[str], file: str) -> tuple[str, ...]:
+    """Return a command that reads *file*, for an agent that does not by itself.
+
+    >>> told("aider", ["aider", "--model", "x"], "/shop/memory.md")
+    ('aider', '--read', '/shop/memory.md', '--model', 'x')
+    """
+    flag = _FLAGS.get(kind)
+    if flag is None or not file:
+        return tuple(words)
+    return (words[0], flag, file, *words[1:])
+
+
+def _words_of(command: object) -> list[str]:
+    """Return the words of a command; config has checked that it has some."""
+    if isinstance(command, str):
+        return shlex.split(command)
+    return [str(word) for word in command] if isinstance(command, list) else []

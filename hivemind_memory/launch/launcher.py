@@ -1,0 +1,176 @@
+"""Starts an agent in a session of tmux, or finds the session in which it runs."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from dataclasses import dataclass
+
+from hivemind_memory.errors import NotLaunchedError
+from hivemind_memory.launch.agents import told
+from hivemind_memory.launch.names import session_names
+from hivemind_memory.launch.tmux import NewSession, Tmux
+from hivemind_memory.launch.worktrees import Place, place_of, place_of_branch
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from hivemind_memory.launch.agents import Agent
+    from hivemind_memory.launch.sessions import Session
+
+    Inject = Callable[[str, str], str]
+    """Worktree and kind of agent -> the file with the section, empty for none; it
+    raises nothing: whatever goes wrong, the agent starts."""
+
+_LAST_LINES = 20
+_LOOK_EVERY_S = 0.05
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """An agent that ended while we looked."""
+
+    exit_code: int
+    last_lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Launched:
+    """An agent that runs."""
+
+    session: Session
+    is_new: bool
+    """It was started now; otherwise it was found."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """What is to be launched."""
+
+    agent: Agent
+    place: Place
+    look_s: float
+    """Seconds for which a new agent is watched, to see whether it ends."""
+
+    arguments: tuple[str, ...] = ()
+    """What the person gave beside the agent's own words."""
+
+    size: tuple[int, int] | None = None
+    """Columns and lines of the terminal, if one will show it."""
+
+
+class Launcher:
+    """Finds places and sessions for agents."""
+
+    def __init__(
+        self, environ: Mapping[str, str], git_environ: Mapping[str, str], *, locks: str
+    ) -> None:
+        self._git_environ = git_environ
+        self._locks = locks
+        self.environ = environ
+        """What agents are started with."""
+        program = shutil.which("tmux", path=environ.get("PATH"))
+        self.tmux = Tmux(program, environ) if program else None
+
+    def place(self, worktree: str | None, branch: str | None) -> Place:
+        """Return the worktree that a person named, or that of a branch; or this folder.
+
+        Raises:
+            UsageError: There is no such folder, or no such thing as that branch.
+            NotLaunchedError: git refuses to make a worktree.
+        """
+        if branch is None:
+            folder = os.curdir if worktree is None else worktree
+            return place_of(folder, self._git_environ)
+        return place_of_branch(os.curdir, branch, self._git_environ, locks=self._locks)
+
+    def sessions(self) -> list[Session]:
+        """Return all sessions of ours; none where there is no tmux."""
+        return self.tmux.sessions() if self.tmux else []
+
+    def launch(self, tmux: Tmux, wish: Wish, inject: Inject) -> Launched | Ended:
+        """Start an agent, or find the one that runs there.
+
+        Raises:
+            NotLaunchedError: tmux refuses.
+        """
+        found = _find(tmux, wish)
+        if found is not None:
+            return Launched(session=found, is_new=False)
+        words = self.words(wish, inject)
+        identity = f"{wish.agent.name}\n{wish.place.worktree}"
+        for name in session_names(wish.place.label, wish.agent.name, identity):
+            new = NewSession(
+                name=name,
+                agent=wish.agent.name,
+                worktree=wish.place.worktree,
+                folder=wish.place.folder,
+                words=words,
+                environ=self.environ,
+                size=wish.size,
+            )
+            is_new = tmux.start(new)
+            # A name that is taken may be by another launch of the same, just now.
+            found = _find(tmux, wish, is_dead_too=is_new)
+            if found is not None:
+                seen = _look(tmux, found, wish.look_s) if is_new else None
+                return seen or Launched(session=found, is_new=is_new)
+            if is_new:
+                raise NotLaunchedError("tmux started a session, and it is gone.")
+        message = f"No free name for a session of {wish.agent.name} was found."
+        raise NotLaunchedError(message, hint="`tmux list-sessions` shows them.")
+
+    def words(self, wish: Wish, inject: Inject) -> tuple[str, ...]:
+        """Have memories injected; return the command that reads them."""
+        file = inject(wish.place.worktree, wish.agent.kind)
+        words = told(wish.agent.kind, wish.agent.words, file)
+        return (*words, *wish.arguments)
+
+    def leave(self, tmux: Tmux, session: Session) -> Ended | None:
+        """Return how an agent ended, if it has and can be asked; None while it runs.
+
+        What was left of it is taken away.
+        """
+        now = [one for one in tmux.sessions() if one.pane == session.pane]
+        return _bury(tmux, now[0]) if now and now[0].is_ended else None
+
+
+def _find(tmux: Tmux, wish: Wish, *, is_dead_too: bool = False) -> Session | None:
+    """Return the session of an agent in a worktree; take away what ended there."""
+    for session in tmux.sessions():
+        is_same = session.worktree == wish.place.worktree
+        if not is_same or session.agent != wish.agent.name:
+            continue
+        if is_dead_too or not session.is_ended:
+            return session
+        tmux.kill(session)
+    return None
+
+
+def _look(tmux: Tmux, session: Session, look_s: float) -> Ended | None:
+    """Watch a new agent for a while; return how it ended, if it did."""
+    until_s = time.monotonic() + look_s
+    is_last = False
+    while True:
+        now = [one for one in tmux.sessions() if one.pane == session.pane]
+        if not now:
+            raise NotLaunchedError("Somebody ended the session as soon as it began.")
+        if now[0].is_ended:
+            return _bury(tmux, now[0])
+        if is_last:
+            return None
+        if time.monotonic() < until_s:
+            time.sleep(_LOOK_EVERY_S)
+        else:
+            # And once more after that: it may have ended in between, and would stay.
+            tmux.settle(session)
+            is_last = True
+
+
+def _bury(tmux: Tmux, session: Session) -> Ended:
+    """Return how an agent ended, and take away what is left of it."""
+    lines = tmux.last_lines(session, _LAST_LINES)
+    tmux.kill(session)
+    return Ended(exit_code=session.exit_code or 0, last_lines=tuple(lines))

@@ -1,0 +1,81 @@
+"""Readable names for sessions and folders. Pure."""
+
+from __future__ import annotations
+
+import os
+import unicodedata
+from hashlib import sha256
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_MOST_CHARS = 60
+_DIGEST_CHARS = 6
+
+
+def slug(text: str) -> str:
+    """Return *text* as a part of a name: letters and digits of any script, and ``-_``.
+
+    tmux reads ``.`` and ``:`` as places within a session, ``#`` as a format; a shell
+    would read more.
+
+    >>> slug("feature/Ärger: it's v2.0"), slug("🦊")
+    ('feature-Ärger-it-s-v2-0', 'x')
+    """
+    composed = unicodedata.normalize("NFC", text)
+    kept = "".join(one if one.isalnum() or one == "_" else "-" for one in composed)
+    parts = [part for part in kept.split("-") if part]
+    return "-".join(parts)[:_MOST_CHARS].strip("-") or "x"
+
+
+def session_names(label: str, agent: str, identity: str) -> Iterator[str]:
+    """Yield names for a session, the most readable first.
+
+    Args:
+        label: What a person calls the worktree.
+        agent: Name of the agent.
+        identity: What tells it from every other with the same label.
+
+    >>> next(session_names("shop", "claude", "/code/shop"))
+    'hm-shop-claude'
+    """
+    plain = f"hm-{slug(label)}-{slug(agent)}"
+    yield plain
+    # Another repository of the same name, or a session of somebody else's.
+    marked = f"{plain}-{digest(identity)}"
+    yield marked
+    yield from (f"{marked}-{number}" for number in range(2, 10))
+
+
+def label_of(top: str, common_dir: str, git_dir: str) -> str:
+    """Return what a person calls a worktree: its repository, and which one it is.
+
+    >>> label_of("/code/shop", "/code/shop/.git", "/code/shop/.git")
+    'shop'
+    >>> label_of("/code/w/task", "/code/shop/.git", "/code/shop/.git/worktrees/task")
+    'shop-task'
+    """
+    name = os.path.basename(top)
+    if git_dir == common_dir:
+        return name
+    repository = os.path.basename(root_of(common_dir))
+    return name if name.startswith(repository) else f"{repository}-{name}"
+
+
+def root_of(common_dir: str) -> str:
+    """Return the folder that stands for a repository, of its git folder.
+
+    >>> root_of("/code/shop/.git"), root_of("/code/shop.git"), root_of("/c/shop/.bare")
+    ('/code/shop', '/code/shop', '/c/shop')
+    """
+    folder, name = os.path.split(common_dir)
+    if name.startswith("."):
+        return folder
+    return common_dir.removesuffix(".git")
+
+
+def digest(text: str) -> str:
+    """Return a few characters that tell *text* from others."""
+    data = text.encode("utf-8", "surrogateescape")
+    return sha256(data).hexdigest()[:_DIGEST_CHARS]

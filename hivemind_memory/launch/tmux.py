@@ -1,0 +1,220 @@
+"""Speaks with tmux. Sends no key, ever: what an agent asks, a person answers.
+
+A new session is described on tmux's standard input and not on its command line, where
+everybody on the machine could read the variables, and where the length is bounded.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from dataclasses import dataclass
+from string import ascii_letters, digits
+
+from hivemind_memory.errors import NotLaunchedError
+from hivemind_memory.launch.sessions import AGENT, FORMAT, WORKTREE, sessions_of, tag
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hivemind_memory.launch.sessions import Session
+
+_TIMEOUT_S = 20.0
+"""Two hundred launches at once are served one after the other."""
+
+_HISTORY_LINES = 50
+_TRIES = 5
+_NO_SERVER = (b"no server running", b"error connecting")
+# A server leaves with its last session, and while it does nobody is served.
+_LEAVING = (b"no current target", b"server exited", b"lost server")
+
+# Of the terminal in which hm was typed, or of the shell that it was typed into.
+_NOT_HANDED_ON = frozenset(
+    {
+        "COLUMNS",
+        "LINES",
+        "OLDPWD",
+        "PWD",
+        "SHLVL",
+        "TERM",
+        "TERM_PROGRAM",
+        "TERM_PROGRAM_VERSION",
+        "TMUX",
+        "TMUX_PANE",
+        "WINDOWID",
+        "_",
+    }
+)
+
+_PLAIN = frozenset(f"{ascii_letters}{digits}-_./=+,@%^ ".encode())
+
+# A shell that becomes the agent, so that the pane's process is the agent's own. More
+# than one word, which tmux starts as they are: no shell reads the agent's words.
+_BECOME = ("/bin/sh", "-c", 'cd -- "$1" && shift && exec "$@"', "sh")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewSession:
+    """What a session is to be."""
+
+    name: str
+    agent: str
+    worktree: str
+    folder: str
+    """Where the agent starts: the worktree or a folder in it."""
+
+    words: Sequence[str]
+    environ: Mapping[str, str]
+    size: tuple[int, int] | None
+    """Columns and lines of the terminal that will show it, if that is known."""
+
+
+class Tmux:
+    """The person's tmux server, whether it runs or not."""
+
+    def __init__(self, program: str, environ: Mapping[str, str]) -> None:
+        self._program = program
+        self._environ = environ
+
+    @property
+    def is_inside(self) -> bool:
+        """Whether we were typed into a pane of it."""
+        return bool(self._environ.get("TMUX"))
+
+    def sessions(self) -> list[Session]:
+        """Return our sessions, the oldest first; none when no server runs.
+
+        Raises:
+            NotLaunchedError: tmux says something else.
+        """
+        done = self._run("list-panes", "-a", "-F", FORMAT)
+        if done.returncode:
+            if any(text in done.stderr for text in (*_NO_SERVER, *_LEAVING)):
+                return []
+            raise NotLaunchedError(f"tmux says: {_complaint(done)}.")
+        found = sessions_of(done.stdout)
+        return sorted(found, key=lambda one: (one.started_s, int(one.pane[1:])))
+
+    def start(self, new: NewSession) -> bool:
+        """Start a session, detached; return False if its name is taken.
+
+        An agent that ends leaves its pane behind until ``settle`` is called.
+
+        Raises:
+            NotLaunchedError: tmux refuses.
+        """
+        stdin = _description(new)
+        for _ in range(_TRIES):
+            done = self._run("start-server", ";", "source-file", "-", stdin=stdin)
+            if not any(text in done.stderr for text in (*_NO_SERVER, *_LEAVING)):
+                break
+        if done.returncode == 0:
+            return True
+        if b"duplicate session" in done.stderr:
+            return False
+        message = f"tmux would not start a session: {_complaint(done)}."
+        raise NotLaunchedError(message, hint="hm needs tmux 3.2 or later.")
+
+    def settle(self, session: Session) -> None:
+        """From now on leave a pane behind only if its agent fails."""
+        words = ("-t", session.pane, "remain-on-exit", "failed")
+        self._run("set-option", "-p", *words)
+
+    def last_lines(self, session: Session, most: int) -> list[str]:
+        """Return the last lines that an agent wrote, without empty ones at the end.
+
+        What it wrote in the instant of its death Linux may have thrown away.
+        """
+        start = str(-_HISTORY_LINES)
+        done = self._run("capture-pane", "-p", "-J", "-S", start, "-t", session.pane)
+        lines = done.stdout.decode("utf-8", "replace").split("\n")
+        # tmux itself writes one line into a pane whose program ended.
+        said = [line.rstrip() for line in lines if not line.startswith("Pane is dead")]
+        while said and not said[-1]:
+            said.pop()
+        return said[-most:]
+
+    def kill(self, session: Session) -> None:
+        """End an agent; nothing happens if it is gone.
+
+        Its session ends with it, unless the person has opened more in there.
+        """
+        self._run("kill-pane", "-t", session.pane)
+
+    def attach_command(self, session: Session) -> str:
+        """Return the command that shows a session, as a person types it."""
+        # Quoted always: zsh reads a word that begins with = as a program's name.
+        return f"tmux {self._verb} -t '={session.name}'"
+
+    def attach(self, session: Session) -> int:
+        """Show a session in this terminal until the person leaves it."""
+        command = [self._program, "-u", self._verb, "-t", f"={session.name}"]
+        return subprocess.run(command, env=dict(self._environ), check=False).returncode
+
+    @property
+    def _verb(self) -> str:
+        """What shows a session in the terminal that we are in."""
+        return "switch-client" if self.is_inside else "attach-session"
+
+    def _run(
+        self, *words: str, stdin: bytes = b""
+    ) -> subprocess.CompletedProcess[bytes]:
+        """Run tmux, whatever its exit code will be."""
+        try:
+            return subprocess.run(
+                # -u: names come as they are, whatever the locale.
+                [self._program, "-u", *words],
+                env=dict(self._environ),
+                input=stdin,
+                capture_output=True,
+                timeout=_TIMEOUT_S,
+                check=False,
+            )
+        except subprocess.TimeoutExpired as error:
+            message = f"tmux did not answer within {_TIMEOUT_S:g} s."
+            raise NotLaunchedError(message) from error
+        except OSError as error:
+            message = f"tmux could not be started: {error.strerror}."
+            raise NotLaunchedError(message) from error
+
+
+def _description(new: NewSession) -> bytes:
+    """Return the commands that make a session, as tmux reads them from a file."""
+    size = ("-x", str(new.size[0]), "-y", str(new.size[1])) if new.size else ()
+    variables = [
+        word
+        for name, text in new.environ.items()
+        if name not in _NOT_HANDED_ON
+        for word in ("-e", f"{name}={text}")
+    ]
+    # Where a new window of the session begins; a format to tmux, unlike all else here.
+    folder = new.folder.replace("#", "##")
+    pane = ("-p", "-t", f"={new.name}:")
+    head = ("new-session", "-d", "-s", new.name, "-c", folder, *size)
+    commands = (
+        (*head, *variables, "--", *_BECOME, new.folder, *new.words),
+        ("set-option", *pane, "remain-on-exit", "on"),
+        ("set-option", *pane, AGENT, tag(new.agent)),
+        ("set-option", *pane, WORKTREE, tag(new.worktree)),
+        # A person who has this on means sessions that they have seen.
+        ("set-option", "-t", f"={new.name}:", "destroy-unattached", "off"),
+    )
+    # One line is one sequence: if the name is taken, nothing of it is done, and nobody
+    # ever sees a session of ours that has no tags yet.
+    return b" ; ".join(b" ".join(map(_quoted, words)) for words in commands) + b"\n"
+
+
+def _quoted(word: str) -> bytes:
+    """Return a word in which tmux finds nothing to expand."""
+    return b'"%s"' % b"".join(
+        b"%c" % byte if byte in _PLAIN else b"\\%03o" % byte
+        for byte in os.fsencode(word)
+    )
+
+
+def _complaint(done: subprocess.CompletedProcess[bytes]) -> str:
+    """Return the first line that tmux complained with."""
+    text = done.stderr.decode("utf-8", "replace").strip()
+    line = text.partition("\n")[0].removeprefix("-:1: ")
+    return line or f"ended with status {done.returncode}"

@@ -1,0 +1,315 @@
+"""From what somebody names to what is to be forgotten, restored or purged.
+
+Typed memories come from the index, which is in step with the folder; entries from the
+notes themselves, for the index does not know those that are forgotten already. What a
+caller may not see is not there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from hivemind_memory.errors import (
+    HivemindError,
+    MemoryNotFoundError,
+    NotSavedError,
+    UsageError,
+)
+from hivemind_memory.memory.recalling import not_found, text_of, texts_of
+from hivemind_memory.model.access import scope_named
+from hivemind_memory.model.erasing import ENTRY, MEMORY, NOTE, Affected, Which
+from hivemind_memory.model.memories import ACTIVE, SUPERSEDED, WAITING
+from hivemind_memory.model.note_path import NotePath
+from hivemind_memory.model.scope import scope_of
+from hivemind_memory.notes.entry_edits import entries_in
+from hivemind_memory.notes.front_matter import split_front_matter
+from hivemind_memory.notes.memory_file import body_of
+from hivemind_memory.notes.memory_header import standing_apart
+from hivemind_memory.notes.text import decode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from hivemind_memory.memory.desk import Desk
+    from hivemind_memory.model.memories import MemoryRow
+    from hivemind_memory.model.ports import MemoryIndex
+    from hivemind_memory.notes.entry_edits import FoundEntry
+
+_ULID = re.compile("[0-7][0-9A-HJKMNP-TV-Z]{25}")
+_NO_MARKS: Mapping[int, str] = {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """One thing that is meant, as it stood when it was looked at."""
+
+    kind: str
+    path: NotePath
+    id: str = ""
+    key: str = ""
+    first_line: int = 1
+    last_line: int = 1
+    text: str = ""
+    """Without front matter or comment."""
+
+    standing: int = ACTIVE
+    """Were it not forgotten."""
+
+    forgotten: str = ""
+    """When it was forgotten, as its note says; empty: it is not."""
+
+    created: str = ""
+    supersedes: tuple[str, ...] = ()
+    superseded_by: str = ""
+    why: str = "named"
+
+    @property
+    def scope(self) -> str:
+        """Where it lies."""
+        return scope_of(self.path)
+
+    def told(self) -> Affected:
+        """Return it as a caller is told."""
+        return Affected(
+            kind=self.kind,
+            path=self.path,
+            id=self.id,
+            key=self.key,
+            first_line=self.first_line,
+            last_line=self.last_line,
+            why=self.why,
+        )
+
+
+def find_targets(
+    desk: Desk, index: MemoryIndex, which: Which, *, with_notes: bool = False
+) -> list[Target]:
+    """Return what is meant, each once, typed memories first.
+
+    Args:
+        desk: Of the caller.
+        index: In step with the folder.
+        which: What the caller names.
+        with_notes: Whole notes of people may be meant too.
+
+    Raises:
+        MemoryNotFoundError: There is nothing like that, or not for this caller.
+        NotSavedError: The caller may read it and not change it.
+        ScopeError: It names a scope that the caller does not have.
+        UsageError: It names nothing, or more than one by the same key.
+    """
+    if which == Which():
+        message = "Nothing was named: give an id, a key, a session, a source or a day."
+        raise UsageError(message, hint="`hm search` shows keys and ids.")
+    if not desk.caller.is_member:
+        raise _absent(which)
+    found = _Finding(desk, index, which, with_notes=with_notes)
+    targets = list(found.by_name() if which.name else found.of_set())
+    allowed = [target for target in targets if desk.writes(target.path)]
+    if targets and not allowed:
+        where = targets[0].scope or "the global memory"
+        message = f"Nothing was changed: this door does not write to {where}."
+        raise NotSavedError(message, hint="Ask the person whose memory it is.")
+    if not allowed:
+        raise _absent(which)
+    return allowed
+
+
+def read_target(desk: Desk, path: str, kind: str, why: str = "named") -> Target | None:
+    """Return a note as a target; None when it is gone."""
+    note = NotePath(path)
+    try:
+        data, _ = desk.folder.read(note)
+    except HivemindError:
+        return None
+    text = decode(data)
+    front = split_front_matter(text)
+    values = front.values
+    body, first_line = body_of(text, front)
+    mark = values.get("forgotten")
+    return Target(
+        kind=kind,
+        path=note,
+        id=text_of(values, "id"),
+        key=text_of(values, "key") if kind == MEMORY else "",
+        first_line=first_line,
+        last_line=first_line + body.count("\n"),
+        text=body,
+        standing=standing_apart(path, values),
+        forgotten="" if mark in (None, False, "") else str(mark),
+        created=text_of(values, "created"),
+        supersedes=texts_of(values, "supersedes"),
+        superseded_by=text_of(values, "superseded_by"),
+        why=why,
+    )
+
+
+def notes_in(
+    desk: Desk, scopes: frozenset[str] | None
+) -> Iterator[tuple[NotePath, bytes]]:
+    """Yield every note of some scopes with its bytes; None: of all."""
+    for path in sorted(desk.folder.stamps()):
+        if scopes is not None and scope_of(path) not in scopes:
+            continue
+        try:
+            yield path, desk.folder.read(path)[0]
+        except HivemindError:
+            continue  # what nobody can read is in no index either
+
+
+def entry_target(path: NotePath, entry: FoundEntry, why: str = "named") -> Target:
+    """Return an entry as a target."""
+    return Target(
+        kind=ENTRY,
+        path=path,
+        id=entry.provenance.id,
+        first_line=entry.first_line,
+        last_line=entry.last_line,
+        text=entry.content,
+        forgotten="yes" if entry.provenance.is_forgotten else "",
+        created=entry.provenance.at,
+        why=why,
+    )
+
+
+class _Finding:
+    """One search for what is meant."""
+
+    def __init__(
+        self, desk: Desk, index: MemoryIndex, which: Which, *, with_notes: bool
+    ) -> None:
+        self._desk = desk
+        self._index = index
+        self._which = which
+        self._with_notes = with_notes
+        self._scopes = desk.caller.scopes
+        if which.scope:
+            scope = scope_named(desk.caller, which.scope)
+            self._scopes = frozenset({scope})
+
+    def by_name(self) -> Iterator[Target]:
+        """Yield what a name means: an id, else a key, else a path."""
+        name = self._which.name.strip()
+        # A lone surrogate stands in no note, and no question can hold it.
+        if name != name.encode("utf-8", "replace").decode():
+            return
+        rows = self._index.memories(memory_id=name, scopes=self._scopes)
+        entries = [] if rows or not _ULID.fullmatch(name) else list(self._entries(name))
+        yield from self._of_rows(rows)
+        yield from entries
+        if rows or entries:
+            return
+        keyed = self._index.memories(key=name, scopes=self._scopes)
+        if keyed:
+            yield from self._of_key(keyed)
+            return
+        for path in (name, f"{name}.md"):
+            rows = self._index.memories(path=path, scopes=self._scopes)
+            if rows:
+                yield from self._of_path(rows[0])
+                return
+
+    def of_set(self) -> Iterator[Target]:
+        """Yield all that fits session, source, day and scope."""
+        which, seen = self._which, set()
+        for row in self._index.memories(scopes=self._scopes):
+            if self._fits(row.session, row.source, row.created):
+                seen.add(row.path)
+                yield from self._of_rows([row])
+        for path, data in notes_in(self._desk, self._scopes):
+            if path in seen:
+                continue
+            if self._is_meant_whole(data):
+                target = read_target(self._desk, path, MEMORY)
+            elif which.is_whole_scope and self._with_notes:
+                target = read_target(self._desk, path, NOTE)
+            else:
+                target = None
+            if target is not None:
+                yield target
+                continue
+            for entry in entries_in(data):
+                told = entry.provenance
+                if self._fits(told.session, told.source, told.at):
+                    yield entry_target(path, entry)
+
+    def _fits(self, session: str, source: str, at: str) -> bool:
+        """Return whether what is told of a memory fits all that is asked."""
+        which = self._which
+        return (
+            which.session in ("", session)
+            and which.source in ("", source)
+            and which.day in ("", at[:10])
+        )
+
+    def _is_meant_whole(self, data: bytes) -> bool:
+        """Return whether a note without type or id says that it is from there."""
+        which = self._which
+        wanted = which.session or which.source
+        if not wanted or not data.startswith(b"---") or wanted.encode() not in data:
+            return False
+        values = split_front_matter(decode(data)).values
+        told = (text_of(values, name) for name in ("session", "source", "created"))
+        return self._fits(*told)
+
+    def _entries(self, entry_id: str) -> Iterator[Target]:
+        """Yield the entry of an id, and what copies of it there are."""
+        for path, data in notes_in(self._desk, self._scopes):
+            if entry_id.encode() in data:
+                for entry in entries_in(data):
+                    if entry.provenance.id == entry_id:
+                        yield entry_target(path, entry)
+
+    def _of_key(self, rows: list[MemoryRow]) -> Iterator[Target]:
+        """Yield a key's memories of all standings, if they are of one scope."""
+        scopes = sorted({row.scope for row in rows})
+        if len(scopes) > 1:
+            named = ", ".join(scope or "global" for scope in scopes)
+            raise UsageError(
+                f"The key {rows[0].key!r} is in several scopes: {named}.",
+                hint="Name the memory by its id or its path, or name the scope.",
+            )
+        yield from self._of_rows(rows, {SUPERSEDED: "older", WAITING: "inbox"})
+
+    def _of_path(self, row: MemoryRow) -> Iterator[Target]:
+        """Yield the note at a path."""
+        if row.type or row.memory_id:
+            yield from self._of_rows([row])
+            return
+        if not self._with_notes:
+            raise UsageError(
+                f"{row.path} is a person's note: nothing in it can be hidden.",
+                hint="Delete the file or edit it; entries in it have ids of their own.",
+            )
+        target = read_target(self._desk, row.path, NOTE)
+        if target is not None:
+            yield target
+
+    def _of_rows(
+        self, rows: list[MemoryRow], marks: Mapping[int, str] = _NO_MARKS
+    ) -> Iterator[Target]:
+        """Yield the notes of some rows, each with why it is meant by its standing."""
+        for row in rows:
+            target = read_target(self._desk, row.path, MEMORY)
+            if target is not None:
+                why = "named" if len(rows) == 1 else marks.get(target.standing, "named")
+                # The index alone knows a key that only the file's name tells.
+                yield replace(target, key=row.key, why=why)
+
+
+def _absent(which: Which) -> MemoryNotFoundError:
+    """Return the error for what is not there, or not for the caller."""
+    if which.name:
+        return not_found(which.name)
+    parts = {
+        "of session": which.session,
+        "of source": which.source,
+        "of": which.day,
+        "in": which.scope,
+    }
+    named = " ".join(f"{word} {value!r}" for word, value in parts.items() if value)
+    message = f"There is no memory {named}."
+    return MemoryNotFoundError(message, hint="`hm search` shows what there is.")

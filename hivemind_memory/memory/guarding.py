@@ -1,0 +1,68 @@
+"""At the door of every note: what its caller may not see is not there."""
+
+from __future__ import annotations
+
+from hivemind_memory.errors import NotSavedError
+from hivemind_memory.model.access import may_read, may_write
+from hivemind_memory.model.scope import GLOBAL, scope_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hivemind_memory.model.access import Caller
+    from hivemind_memory.model.note_path import NotePath
+
+
+def check_readable(caller: Caller, path: NotePath) -> None:
+    """Raise what a missing note raises if a caller may not see it.
+
+    A visitor is shown no whole notes: their visibility is told hit by hit.
+
+    Raises:
+        NoteNotFoundError: For this caller there is no such note.
+    """
+    if caller.is_member and may_read(caller, path):
+        return
+    from hivemind_memory.notes.refusals import unreadable
+
+    # The very words of a note that is missing.
+    raise unreadable(path, FileNotFoundError())
+
+
+def check_writable(caller: Caller, path: NotePath) -> None:
+    """Raise if a caller may not save to a note, whether it is there or not.
+
+    Raises:
+        NotSavedError: It lies outside the caller's scopes.
+    """
+    if may_write(caller, path):
+        return
+    scope = scope_of(path)
+    where = "the global memory" if scope == GLOBAL else scope
+    raise NotSavedError(
+        f"Nothing was saved to {path}: this door does not write to {where}.",
+        hint="Leave the file away, or name one in a scope of this door.",
+    )
+
+
+def without_forgotten(path: NotePath, text: str) -> str:
+    """Return a note's text with the lines of forgotten entries blank.
+
+    Line numbers stay right.
+
+    Raises:
+        NoteNotFoundError: The note is forgotten as a whole.
+    """
+    if "forgotten" not in text:
+        return text
+    from hivemind_memory.notes.chunker import parse_note
+    from hivemind_memory.notes.refusals import unreadable
+
+    note = parse_note(path, text.encode())
+    if note.front_matter.get("forgotten") not in (None, False, ""):
+        raise unreadable(path, FileNotFoundError())
+    lines = text.split("\n")
+    for chunk in note.chunks:
+        if chunk.provenance is not None and chunk.provenance.is_forgotten:
+            blank = [""] * (chunk.last_line - chunk.first_line + 1)
+            lines[chunk.first_line - 1 : chunk.last_line] = blank
+    return "\n".join(lines)

@@ -1,0 +1,75 @@
+"""A typed memory as the index knows it, and the edges between memories."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from hivemind_memory.model.standing import ACTIVE
+
+
+class MemoryHeader(NamedTuple):
+    """What a note's front matter and place say about it; empty: nothing."""
+
+    memory_id: str = ""
+    """ULID."""
+
+    type: str = ""
+    """Name of its type; empty: free text."""
+
+    key: str = ""
+    importance: float | None = None
+    """0..1; None: as free text."""
+
+    visibility: str = ""
+    """public, private, or empty: inherited."""
+
+    standing: int = ACTIVE
+    source: str = ""
+    """human, agent, tool or external; empty: unknown."""
+
+    session: str = ""
+    created: str = ""
+    """ISO 8601; orders equals."""
+
+    expires_day: int | None = None
+    """First day, since the epoch, on which it is over; None: never."""
+
+    done_day: int | None = None
+    """First day on which a todo or goal is over; None: open."""
+
+    is_pinned: bool = False
+    does_age: bool = True
+    edges: tuple[tuple[str, str, float], ...] = ()
+    """(kind, to what: an id, a key or a path, weight 0..1), each once."""
+
+
+class MemoryRow(NamedTuple):
+    """A typed memory as the index tells it."""
+
+    path: str
+    scope: str
+    memory_id: str
+    type: str
+    key: str
+    standing: int
+    importance: float
+    created: str
+    source: str
+    session: str
+    is_pinned: bool
+    expires_day: int | None
+    done_day: int | None
+
+
+class EdgeRow(NamedTuple):
+    """An edge, both ends resolved to notes."""
+
+    kind: str
+    weight: float
+    from_path: str
+    from_id: str
+    to_path: str
+    """Empty: what it points to is not there, or not for this caller."""
+
+    to_id: str
+    """As written when it points to nothing."""

@@ -1,0 +1,115 @@
+"""Where a memory lies decides who finds it: scopes, their names and their folders.
+
+A scope is written as its folder below the notes, ``projects/shop``; the global scope
+is the empty text. Pure.
+"""
+
+from __future__ import annotations
+
+from hivemind_memory.errors import ScopeError
+
+GLOBAL = ""
+
+FOLDERS = {"project": "projects", "team": "teams", "workspace": "workspaces"}
+"""Kind of scope -> its folder."""
+
+_KINDS = {folder: kind for kind, folder in FOLDERS.items()}
+# As Hive and Molecule call them.
+_NAMES = {"product": "project", "local": "workspace", "org": "global"}
+_SAFE = frozenset("abcdefghijklmnopqrstuvwxyz0123456789._-")
+MAX_SLUG = 100
+
+SUPERSEDED, INBOX = "superseded", "inbox"
+"""Folders of a scope, for what was replaced and for claims that wait for a person."""
+
+
+def scope_of(path: str) -> str:
+    """Return the scope in which a note lies.
+
+    Folders are compared as the most forgiving file system would, in any case: else a
+    disk that does not tell ``Teams`` from ``teams`` would have two doors to one room.
+
+    >>> scope_of("projects/shop/deploy.md"), scope_of("teams/a.md")
+    ('projects/shop', '')
+    """
+    folder, _, rest = path.partition("/")
+    slug, slash, _ = rest.partition("/")
+    if not slash:
+        return GLOBAL
+    folder = folder.casefold()
+    return f"{folder}/{slug.casefold()}" if folder in _KINDS else GLOBAL
+
+
+def inner_path(path: str) -> str:
+    """Return the path of a note within its scope."""
+    return path if scope_of(path) == GLOBAL else path.split("/", 2)[2]
+
+
+def place_in_scope(path: str) -> str:
+    """Return ``superseded``, ``inbox`` or nothing: in which room of its scope it is."""
+    room = inner_path(path).partition("/")
+    return room[0] if room[1] and room[0] in (SUPERSEDED, INBOX) else ""
+
+
+def kind_of(scope: str) -> str:
+    """Return global, project, team or workspace."""
+    return _KINDS.get(scope.partition("/")[0], "global") if scope else "global"
+
+
+def slug_problem(slug: str) -> str:
+    """Return why *slug* cannot name a scope, as a clause; empty when it can."""
+    if not slug:
+        return "the name is empty"
+    if len(slug) > MAX_SLUG:
+        return f"the name is longer than {MAX_SLUG} characters"
+    if not _SAFE.issuperset(slug):
+        return "a name holds only a-z, 0-9, dot, dash and underscore"
+    if slug[0] in ".-" or slug[-1] == ".":
+        return "a name does not begin with a dot or a dash, nor end in a dot"
+    return ""
+
+
+def make_scope(kind: str, slug: str) -> str:
+    """Return the scope of a kind and a name.
+
+    Raises:
+        ScopeError: The name cannot be one.
+    """
+    problem = slug_problem(slug)
+    if problem:
+        raise ScopeError(
+            f"{_shown(slug)} cannot be the name of a {kind}: {problem}.",
+            hint="A name is like shop or github.com-me-shop.",
+        )
+    return f"{FOLDERS[kind]}/{slug}"
+
+
+def parse_scope(text: str) -> tuple[str, str]:
+    """Return the kind that *text* names, and the name behind the slash, if any.
+
+    ``global``, ``project``, ``team/red``, ``workspaces/web``; also what Hive (product)
+    and Molecule (LOCAL, TEAM, GLOBAL) say.
+
+    Raises:
+        ScopeError: It is none of them.
+
+    >>> parse_scope("TEAM"), parse_scope("projects/shop")
+    (('team', ''), ('project', 'shop'))
+    """
+    head, slash, slug = text.strip().partition("/")
+    kind = head.casefold()
+    kind = _NAMES.get(kind, kind)
+    kind = _KINDS.get(kind, kind)
+    if (kind != "global" and kind not in FOLDERS) or (kind == "global" and slash):
+        raise ScopeError(
+            f"{_shown(text)} is no scope.",
+            hint="Scopes are global, project, team/NAME and workspace/NAME.",
+        )
+    if slash:
+        make_scope(kind, slug)
+    return kind, slug
+
+
+def _shown(text: str) -> str:
+    """Return *text* quoted, on one line and short."""
+    return repr(text if len(text) <= 60 else f"{text[:60]}…")

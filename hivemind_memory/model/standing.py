@@ -1,0 +1,15 @@
+"""Whether a memory is in force, what it weighs, and how memories are joined."""
+
+from __future__ import annotations
+
+ACTIVE, SUPERSEDED, WAITING, FORGOTTEN = range(4)
+"""Standing of a note: in force; replaced; an untrusted claim in the inbox; hidden."""
+
+STANDINGS = ("active", "superseded", "waiting", "forgotten")
+"""Their names, as a person reads them."""
+
+NEUTRAL_IMPORTANCE = 0.5
+"""Importance of a text without a type: it neither lifts nor lowers."""
+
+RELATED, UPDATES, CONTRADICTS = "related_to", "updates", "contradicts"
+EDGE_KINDS = (RELATED, UPDATES, CONTRADICTS)

@@ -1,0 +1,167 @@
+"""Entries in the bytes of a note: found, marked as forgotten, taken out.
+
+Pure. What is an entry and how far it goes is decided where chunks are cut
+(``sections``), so that what is taken out is what a search finds. All other bytes stay
+as they are, whatever they are.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from hivemind_memory.model.note import Provenance
+from hivemind_memory.notes.entries import OPENING, parse_provenance
+from hivemind_memory.notes.front_matter import split_front_matter
+from hivemind_memory.notes.outline import Page
+from hivemind_memory.notes.sections import segments_of
+from hivemind_memory.notes.text import decode, is_blank, plain, split_lines
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable
+
+    from hivemind_memory.notes.sections import Segment
+
+_BOM = b"\xef\xbb\xbf"
+_END = b" -->"
+_FORGOTTEN = re.compile(rb" forgotten=[^ ]*")
+
+LEAD_LINES = 2
+"""Blank lines that the writer puts before an entry."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundEntry:
+    """An entry as it stands in a note."""
+
+    provenance: Provenance
+    first_line: int
+    """The line of its comment, from 1."""
+
+    last_line: int
+    """Its last line that is not blank."""
+
+    content: str
+    """Its text below the comment, without blank edges."""
+
+
+def entries_in(data: bytes) -> tuple[FoundEntry, ...]:
+    """Return the entries of a note, in order."""
+    if OPENING.encode() not in data:
+        return ()
+    lines = split_lines(decode(data))
+    found = []
+    for segment, provenance in _entries(lines):
+        last = _last_line(lines, segment)
+        content = plain("\n".join(lines[segment.content : last + 1]))
+        found.append(
+            FoundEntry(
+                provenance=provenance,
+                first_line=segment.content,
+                last_line=last + 1,
+                content=content,
+            )
+        )
+    return tuple(found)
+
+
+def with_forgotten(data: bytes, entry_ids: Collection[str], at: str) -> bytes:
+    """Return a note with ``forgotten=`` in the comments of some entries.
+
+    Args:
+        data: The whole note.
+        entry_ids: Those; one that is forgotten already keeps its time.
+        at: The time now, ISO 8601.
+    """
+    mark = f" forgotten={at}".encode()
+
+    def marked(line: bytes) -> bytes:
+        start, end, rest = line.rpartition(_END)
+        return start + mark + end + rest
+
+    return _with_comments(data, entry_ids, marked, is_forgotten=False)
+
+
+def without_forgotten(data: bytes, entry_ids: Collection[str]) -> bytes:
+    """Return a note with some entries no longer forgotten."""
+    return _with_comments(
+        data, entry_ids, lambda line: _FORGOTTEN.sub(b"", line), is_forgotten=True
+    )
+
+
+def without_entries(data: bytes, entry_ids: Collection[str]) -> bytes:
+    """Return a note without the lines of some entries.
+
+    The blank lines go too that the writer put before them; where an entry began the
+    note, those that it put before the next one.
+    """
+    lines = split_lines(decode(data))
+    gone: set[int] = set()
+    for segment, provenance in _entries(lines):
+        if provenance.id not in entry_ids:
+            continue
+        first, stop = segment.content - 1, _last_line(lines, segment) + 1
+        gone.update(range(first, stop))
+        above = [at for at in range(first) if at not in gone]
+        if any(not is_blank(lines[at]) for at in above):
+            lead = (at for at in reversed(above) if at >= first - LEAD_LINES)
+        else:
+            lead = iter(range(stop, min(stop + LEAD_LINES, len(lines))))
+        for at in lead:
+            if not is_blank(lines[at]):
+                break
+            gone.add(at)
+    return _joined(data, lambda at, line: b"" if at in gone else line)
+
+
+def _entries(lines: list[str]) -> Iterable[tuple[Segment, Provenance]]:
+    """Yield the segments of a note that are entries."""
+    text = "\n".join(lines)
+    front_lines = split_front_matter(text).line_count
+    for segment in segments_of(Page(text=text, lines=lines, starts=()), front_lines):
+        if segment.provenance is not None:
+            yield segment, segment.provenance
+
+
+def _last_line(lines: list[str], segment: Segment) -> int:
+    """Return the index of an entry's last line that is not blank."""
+    last = segment.stop - 1
+    while last >= segment.content and is_blank(lines[last]):
+        last -= 1
+    return last
+
+
+def _with_comments(
+    data: bytes,
+    entry_ids: Collection[str],
+    change: Callable[[bytes], bytes],
+    *,
+    is_forgotten: bool,
+) -> bytes:
+    """Return a note with the comments changed of those entries that are so."""
+    lines = split_lines(decode(data))
+    comments = {
+        segment.content - 1
+        for segment, provenance in _entries(lines)
+        if provenance.id in entry_ids and provenance.is_forgotten == is_forgotten
+    }
+
+    def changed(at: int, line: bytes) -> bytes:
+        if at not in comments:
+            return line
+        new = change(line)
+        # A comment that does not read as it should afterwards is none of ours.
+        read = parse_provenance(new.decode("utf-8", "replace").removesuffix("\n"))
+        return new if read and read.is_forgotten != is_forgotten else line
+
+    return _joined(data, changed)
+
+
+def _joined(data: bytes, change: Callable[[int, bytes], bytes]) -> bytes:
+    """Return a note with each line, its newline included, changed by its index."""
+    bom = _BOM if data.startswith(_BOM) else b""
+    lines = data.removeprefix(_BOM).split(b"\n")
+    whole = [line + b"\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
+    rest = b"".join(change(at, line) for at, line in enumerate(whole))
+    return bom + rest if rest else b""

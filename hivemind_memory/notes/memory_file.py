@@ -1,0 +1,215 @@
+"""The file of a typed memory: read exactly, composed anew, and marked as replaced.
+
+Pure but for the reading. A file whose bytes or front matter cannot be kept exactly is
+not rewritten.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import sha256
+
+from hivemind_memory.errors import NotSavedError
+from hivemind_memory.notes.entries import disarm, new_ulid
+from hivemind_memory.notes.front_matter import FrontMatter, split_front_matter
+from hivemind_memory.notes.header_text import blocks_of, render_header, with_values
+from hivemind_memory.notes.text import decode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from hivemind_memory.model.note_path import NotePath
+    from hivemind_memory.model.snapshot import Stamp
+    from hivemind_memory.notes.folder import NotesFolder
+
+ORDER = (
+    *("id", "type", "key", "importance", "visibility", "created", "updated", "by"),
+    *("session", "source", "supersedes", "reason", "related", "contradicts"),
+    *("source_ref", "pinned", "done", "expires", "tags"),
+)
+"""The keys that this program writes, as they stand in a front matter."""
+
+_BOM = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryFile:
+    """A note with a front matter, read so that it can be written again."""
+
+    path: NotePath
+    stamp: Stamp
+    text: str
+    """All of it but a byte order mark."""
+
+    has_mark: bool
+    """It begins with a byte order mark."""
+
+    front: FrontMatter
+
+    @property
+    def body(self) -> str:
+        """Its text without front matter and blank edges, lines ended by a newline."""
+        return fit_content(body_of(self.text, self.front)[0])
+
+    @property
+    def id(self) -> str:
+        """Its id; one that its bytes make up when a person gave it none.
+
+        So a save that was killed halfway and is tried again names it alike.
+        """
+        given = self.front.values.get("id")
+        if isinstance(given, str | int) and str(given).strip():
+            return str(given).strip()
+        digest = sha256(self.text.encode()).digest()
+        return new_ulid(max(0, self.stamp[0]) // 10**6 / 1000, digest[:10])
+
+    def with_values(self, changes: Mapping[str, object]) -> bytes:
+        """Return its bytes with some keys of the front matter changed.
+
+        Raises:
+            NotSavedError: They cannot be changed without touching others.
+        """
+        try:
+            text = with_values(self.text, changes)
+        except ValueError as error:
+            raise _unfit(self.path, str(error)) from error
+        return (_BOM if self.has_mark else b"") + text.encode()
+
+
+def read_memory_file(folder: NotesFolder, path: NotePath) -> MemoryFile:
+    """Read the file of a typed memory, to change or replace it.
+
+    Raises:
+        NoteNotFoundError: It is not there.
+        NoteUnreadableError: It cannot be read now.
+        NotSavedError: Its bytes are not UTF-8, or its front matter does not parse.
+    """
+    data, stamp = folder.read(path)
+    try:
+        text = data.removeprefix(_BOM).decode()
+    except UnicodeDecodeError as error:
+        raise _unfit(path, "the file is not valid UTF-8") from error
+    front = split_front_matter(text)
+    if front.is_broken or not front.line_count:
+        what = "does not parse" if front.is_broken else "is missing"
+        raise _unfit(path, f"its front matter {what}")
+    return MemoryFile(
+        path=path,
+        stamp=stamp,
+        text=text,
+        has_mark=data.startswith(_BOM),
+        front=front,
+    )
+
+
+def compose(
+    values: Mapping[str, object],
+    content: str,
+    *,
+    old: MemoryFile | None = None,
+    kept: Collection[str] = (),
+) -> tuple[str, int]:
+    """Return the text of a memory's file, and the line on which its content begins.
+
+    Args:
+        values: Key -> value; those in ``ORDER`` first, the others behind.
+        content: Fit by ``fit_content``.
+        old: The memory that it replaces: keys that we do not know stay as they are.
+        kept: Keys of *old* that we know and that stay as well.
+
+    Raises:
+        NotSavedError: What is to be kept of *old* cannot be taken over line by line.
+    """
+    blocks = blocks_of(old.text) if old else []
+    ours = {*ORDER, *values, "superseded_by", "superseded", "forgotten"} - {*kept}
+    stays = {key: lines for key, lines in blocks if key in kept and key not in values}
+    lines = ["---"]
+    for key in (*ORDER, *(key for key in values if key not in ORDER)):
+        if key in stays:
+            lines += stays[key]
+        elif key in values:
+            lines += render_header({key: values[key]}).split("\n")[1:-2]
+    for key, block in blocks:
+        if key not in ours and key not in kept:
+            lines += block
+    text = "\n".join([*lines, "---", content, ""])
+    _check_kept(text, values, old, ours)
+    return text, len(lines) + 2
+
+
+def superseded_text(old: MemoryFile, key: str, *, by: str, at: str) -> bytes:
+    """Return the bytes of a memory that another one replaces: all it was, and that.
+
+    Args:
+        old: The memory that was in force.
+        key: Its key, for a file that has it from its name only.
+        by: Id of the memory in its place.
+        at: When, ISO 8601.
+    """
+    changes: dict[str, object] = {}
+    if "id" not in old.front.values:
+        changes["id"] = old.id
+    if "key" not in old.front.values:
+        changes["key"] = key
+    return old.with_values({**changes, "superseded_by": by, "superseded": at})
+
+
+def body_of(text: str, front: FrontMatter) -> tuple[str, int]:
+    """Return a note's text behind its front matter, and the line where it begins."""
+    body = "\n".join(text.split("\n")[front.line_count :])
+    edge = len(body) - len(body.lstrip())
+    start = body.rfind("\n", 0, edge) + 1
+    return body[start:].rstrip(), front.line_count + 1 + body.count("\n", 0, start)
+
+
+def fit_content(content: str) -> str:
+    r"""Return what somebody says as it stands in a file.
+
+    Without blank edges, its lines ended by a newline, and with no line that could be
+    taken for one of our comments.
+
+    >>> fit_content("\n  code\r\n<!-- hm id=1 -->\n\n")
+    '  code\n&lt;!-- hm id=1 -->'
+    """
+    text = content.replace("\r\n", "\n").replace("\r", "\n").rstrip()
+    edge = len(text) - len(text.lstrip())
+    return disarm(text[text.rfind("\n", 0, edge) + 1 :])
+
+
+def may_be_broken_memory(data: bytes) -> bool:
+    """Return whether a file was a typed memory until its front matter broke."""
+    text = decode(data)
+    head = text[:2_000]
+    is_broken = split_front_matter(text).is_broken
+    return is_broken and ("\ntype:" in head or "\nkey:" in head)
+
+
+def _check_kept(
+    text: str,
+    values: Mapping[str, object],
+    old: MemoryFile | None,
+    ours: Collection[str],
+) -> None:
+    """Raise unless a front matter says what it should, and keeps what it should."""
+    said = split_front_matter(text).values
+    wanted = split_front_matter(render_header(values)).values
+    lost = {key for key, value in wanted.items() if said.get(key) != value}
+    if old is not None:
+        before = old.front.values
+        lost |= {
+            key
+            for key in before
+            if key not in ours and key not in values and said.get(key) != before[key]
+        }
+    if lost:
+        path = old.path if old else "the new file"
+        raise _unfit(path, f"its front matter has no line of its own for {min(lost)}")
+
+
+def _unfit(path: str, clause: str) -> NotSavedError:
+    """Return the error for a file that is left alone."""
+    return NotSavedError(
+        f"Nothing was saved: {path} cannot be changed, for {clause}.",
+        hint="Mend the file by hand, then try again.",
+    )

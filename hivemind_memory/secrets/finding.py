@@ -1,0 +1,172 @@
+"""Find the secrets in a text.
+
+A text is looked through for the words that rules need; most have none of these, and are
+done in some microseconds without a regular expression. Only then the rules are read.
+"""
+
+from __future__ import annotations
+
+from hivemind_memory.model.value import value
+from hivemind_memory.secrets.keywords import EXACT, FOLDED
+from hivemind_memory.secrets.spans import HIDDEN, Span, joined, without_marks
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+SHORTEST_TOKEN = 14  # what the rules ask for at least
+LONG = 28  # from here on it need not have a digit
+_DIGITS = frozenset("0123456789")
+ASSIGNED = (
+    "pass",
+    "pwd",
+    "secret",
+    "token",
+    "key",
+    "auth",
+    "cred",
+    "contrasen",
+    "senha",
+    "kennwort",
+    "wachtwoord",
+)
+"""Words beside which something is assigned that may be a secret, in lower case."""
+ASSIGNED_ABROAD = (
+    "парол", "密码", "密碼", "口令", "パスワード", "비밀번호", "암호",
+    "contraseñ", "lösenord", "hasło", "şifre",
+)  # fmt: skip
+"""The same in texts that are not in ASCII letters."""
+SIGNS = ("=", ":", "：", "＝", "|", ",", "->", "%3d", "%3a", ">", "是", "为", "為", "は",
+         " is ", " was ", " are ", " ist ", " lautet ", " est ", " es ", " é ", " è ", " to ")  # fmt: skip
+"""What stands between a name and its value."""
+NEAR = 120  # how far a value may be from its name
+HEADERS = ("bearer", "basic", "authorization", "cookie:")
+LOGINS = ("curl", "sshpass", "login")
+FLAGS = (" -u", " --user", " --proxy-user", " -p")
+SHORTEST_CREDENTIAL = 8
+_UNLIKE_A_WORD = frozenset("0123456789!@#$%^&*+?~")
+_UPPER_TO_LOWER = {upper: upper + 32 for upper in range(65, 91)}
+
+
+@value
+class Secret:
+    """Where a secret stands, and what it is."""
+
+    kind: str
+    """What it is: the rule's name, in small letters and dashes."""
+
+    start: int
+    """Its first place in the text."""
+
+    end: int
+    """The place behind its last one."""
+
+
+def find_secrets(text: str, known: Iterable[str] = ()) -> tuple[Secret, ...]:
+    """Return the secrets in a text, in order and without overlaps.
+
+    Args:
+        text: Any text; marks of an earlier scrubbing count as clean.
+        known: Values that are secret whatever they look like, from a vault for
+            instance. Those shorter than four letters are passed over.
+
+    >>> [(one.kind, one.start) for one in find_secrets("postgres://me:tr0ub4d@host/db")]
+    [('url-password', 14)]
+    """
+    hidden = without_marks(text)
+    spans = _spans(hidden, known)
+    return tuple(
+        Secret(kind=kind, start=start, end=end)
+        for start, end, kind in joined(spans)
+        if HIDDEN not in hidden[start:end] or HIDDEN in text[start:end]
+    )
+
+
+def _spans(text: str, known: Iterable[str]) -> list[Span]:
+    """Return what each way of looking finds, the surest way first."""
+    low = _lowered(text)
+    spans: list[Span] = []
+    values = [one for one in known if len(one.strip()) > 3]
+    if values:
+        from hivemind_memory.secrets.known import known_values
+
+        spans += known_values(text, values)
+    if "PRIVATE KEY" in text or "Private-Lines:" in text:
+        from hivemind_memory.secrets.pem import private_keys
+
+        spans += private_keys(text)
+    spans += _by_rules(text, low)
+    if "@" in text and any(
+        "@" in part and ("://" in part or "@tcp(" in part) for part in text.split()
+    ):
+        from hivemind_memory.secrets.urls import url_passwords
+
+        spans += url_passwords(text)
+    if _has_header(low):
+        from hivemind_memory.secrets.headers import in_headers
+
+        spans += in_headers(low=low, text=text)
+    words = [word for word in ASSIGNED if word in low]
+    if not text.isascii():
+        words += [word for word in ASSIGNED_ABROAD if word in low]
+    words = [word for word in words if _may_be_assigned(low, word)]
+    if words:
+        from hivemind_memory.secrets.assignments import assigned
+
+        spans += assigned(text, low, words)
+    return spans
+
+
+def _lowered(text: str) -> str:
+    """Return the text in lower case, every letter where it was."""
+    low = text.lower()
+    # Some letters become two; then only what rules speak of is changed.
+    return low if len(low) == len(text) else text.translate(_UPPER_TO_LOWER)
+
+
+def _by_rules(text: str, low: str) -> list[Span]:
+    """Return what the rules find; most texts have nothing that they would look at."""
+    long = [
+        part
+        for part in text.split()
+        if len(part) >= SHORTEST_TOKEN
+        and (len(part) >= LONG or not _DIGITS.isdisjoint(part))
+    ]
+    if not long:
+        return []
+    some = " ".join(long)
+    exact = [word for word in EXACT if word in some]
+    folded = [word for word in FOLDED if word in low]
+    if not exact and not folded:
+        return []
+    from hivemind_memory.secrets.rules import by_rules
+
+    return by_rules(text, low, exact, folded)
+
+
+def _has_header(low: str) -> bool:
+    """Whether a header or a login is there, and a value for it."""
+    if any(word in low for word in LOGINS) and any(flag in low for flag in FLAGS):
+        return True
+    return any(word in low for word in HEADERS) and any(
+        len(part) >= SHORTEST_CREDENTIAL and not _UNLIKE_A_WORD.isdisjoint(part)
+        for part in low.split()
+    )
+
+
+def _may_be_assigned(low: str, word: str) -> bool:
+    """Whether something that is no plain word follows a sign behind a word."""
+    at = low.find(word)
+    while at >= 0:
+        start = at + len(word)
+        near = low[start : start + NEAR].partition("\n")[0]
+        signed = (
+            any(sign in near for sign in SIGNS) or "--" in low[max(0, at - 40) : at]
+        )
+        if (signed or "login " in low) and (
+            not _UNLIKE_A_WORD.isdisjoint(near)
+            or any(len(part) >= SHORTEST_TOKEN for part in near.split())
+        ):
+            return True
+        at = low.find(word, start)
+    return False

@@ -1,0 +1,523 @@
+"""``hm connect`` and ``hm disconnect``, as programs, on a machine of the test's own."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.connect.conftest import FILES, PROGRAMS, SETTINGS, Machine
+
+NAMES = tuple(FILES)
+OTHERS = {
+    "claude": '{"numStartups": 3, "mcpServers": {"x": {"command": "x"}}}',
+    "codex": '# mine\nmodel = "m"\n\n[mcp_servers.x]\ncommand = "x" # why\n',
+    "gemini": '{\n\t// mine\n\t"mcpServers": {"x": {"command": "x"}}\n}\n',
+    "cursor": '{"mcpServers": {}}\n',
+    "opencode": '{\n  // mine\n  "theme": "dark",\n  "mcp": {},\n}\n',
+    "qwen": '{\r\n  "$version": 4\r\n}',
+}
+"""Settings as people have them, each in a style of its own."""
+
+
+def entry(machine: Machine, name: str) -> Any:
+    """What an agent's file says of the server."""
+    text = (machine.home / FILES[name]).read_text(encoding="utf-8")
+    if name == "codex":
+        return tomllib.loads(text).get("mcp_servers", {}).get("hivemind")
+    # Comments and last commas, as far as these tests use them.
+    bare = re.sub(r"(?m)^\s*//.*$", "", text)
+    found = json.loads(re.sub(r",(\s*})", r"\1", bare))
+    return found.get("mcp" if name == "opencode" else "mcpServers", {}).get("hivemind")
+
+
+def command_in(machine: Machine, name: str) -> list[str]:
+    """The words with which an agent would start the server."""
+    found = entry(machine, name)
+    if name == "opencode":
+        return list(found["command"])
+    return [found["command"], *found["args"]]
+
+
+@pytest.mark.parametrize("has_settings", [False, True])
+def test_all_agents_are_connected_and_disconnected_to_the_byte(
+    machine: Machine, has_settings: bool
+) -> None:
+    """Their settings are not ours; what we add is all that may change."""
+    machine.install(*PROGRAMS, "cursor")
+    if has_settings:
+        for name, text in OTHERS.items():
+            machine.put(FILES[name], text)
+    before = machine.snapshot()
+
+    connected = machine.run("connect", "--yes")
+
+    assert connected.code == 0, connected.err
+    for name in NAMES:
+        assert command_in(machine, name) == [str(machine.hm), "mcp"]
+    middle = machine.snapshot()
+    again = machine.run("connect", "--yes")
+    assert again.code == 0
+    assert again.out.count("already connected") == len(NAMES)
+    assert machine.snapshot() == middle
+    gone = machine.run("disconnect", "--yes")
+    assert gone.code == 0, gone.err
+    assert machine.snapshot() == before
+    assert not (machine.home / ".hivemind" / "connections.json").exists()
+    assert machine.calls == []  # our own edits are all that happens
+
+
+def test_hooks_and_permissions_come_and_go_with_the_rest(machine: Machine) -> None:
+    """Hooks of others fire as before."""
+    machine.install("claude", "gemini")
+    machine.put(
+        SETTINGS,
+        '{"hooks": {"SessionStart": [{"hooks": [{"type": "command",'
+        ' "command": "echo hi"}]}], "Stop": []},\n "permissions": {"allow": ["Bash"]}}',
+    )
+    before = machine.snapshot()
+
+    done = machine.run("connect", "--hooks", "--allow", "--yes")
+
+    assert done.code == 0, done.err
+    settings = json.loads((machine.home / SETTINGS).read_text())
+    theirs, ours = settings["hooks"]["SessionStart"]
+    assert theirs["hooks"][0]["command"] == "echo hi"
+    assert ours["hooks"][0]["command"] == f"'{machine.hm}' hook session-start"
+    assert settings["permissions"]["allow"] == [
+        "Bash",
+        "mcp__hivemind__memory_search",
+        "mcp__hivemind__memory_get",
+        "mcp__hivemind__memory_list",
+    ]
+    assert "--agent gemini" in (machine.home / FILES["gemini"]).read_text()
+    again = machine.run("connect", "--hooks", "--allow", "--yes")
+    assert again.out.count("already connected, with its hook") == 2
+    assert machine.run("disconnect", "--yes").code == 0
+    assert machine.snapshot() == before
+
+
+def test_a_hook_beside_ours_stays_when_ours_goes(machine: Machine) -> None:
+    """Somebody put it into the same group."""
+    machine.install("claude")
+    machine.run("connect", "claude", "--hooks", "--yes")
+    file = machine.home / SETTINGS
+    settings = json.loads(file.read_text())
+    group = settings["hooks"]["SessionStart"][0]["hooks"]
+    group.append({"type": "command", "command": "echo hm hook session"})
+    file.write_text(json.dumps(settings))
+
+    machine.run("disconnect", "claude", "--yes")
+
+    settings = json.loads(file.read_text())
+    [left] = settings["hooks"]["SessionStart"][0]["hooks"]
+    assert left["command"] == "echo hm hook session"
+
+
+def test_what_is_named_hivemind_and_differs_is_replaced_and_shown(
+    machine: Machine,
+) -> None:
+    """After an update the old path leads nowhere; the user's own options stay."""
+    machine.install("claude", "codex")
+    machine.put(
+        FILES["claude"],
+        json.dumps(
+            {
+                "mcpServers": {
+                    "hivemind": {
+                        "command": "/old/hm",
+                        "args": ["mcp"],
+                        "env": {"A": "b", "HIVEMIND_HOME": "/old"},
+                        "alwaysLoad": True,
+                    }
+                }
+            }
+        ),
+    )
+    machine.put(
+        FILES["codex"],
+        '[mcp_servers.hivemind]\ncommand = "/old/hm"\nargs = ["mcp"]\n'
+        "startup_timeout_sec = 20\n\n[mcp_servers.hivemind.env]\n"
+        'HIVEMIND_HOME = "/old"\n\n[tui]\nx = 1\n',
+    )
+    machine.put(
+        SETTINGS,
+        '{"hooks": {"SessionStart": [{"hooks": [{"type": "command",'
+        ' "command": "/old/hm hook session-start", "timeout": 3}]}]}}',
+    )
+
+    done = machine.run("connect", "--yes")
+
+    assert done.out.count("differs") == 2
+    assert "/old/hm" in done.out
+    assert entry(machine, "claude") == {
+        "type": "stdio",
+        "command": str(machine.hm),
+        "args": ["mcp"],
+        "env": {"A": "b"},
+        "alwaysLoad": True,
+    }
+    assert entry(machine, "codex") == {
+        "command": str(machine.hm),
+        "args": ["mcp"],
+        "startup_timeout_sec": 20,
+    }
+    [group] = json.loads((machine.home / SETTINGS).read_text())["hooks"]["SessionStart"]
+    [hook] = group["hooks"]
+    assert hook["command"] == f"'{machine.hm}' hook session-start"
+    assert hook["timeout"] == 3
+    assert machine.run("connect", "--yes").out.count("already connected") == 2
+
+
+def test_a_home_of_its_own_is_written_down(machine: Machine) -> None:
+    """Agents pass few variables on; without it they would use another memory."""
+    machine.install("codex", "opencode", "claude")
+    hive = str(machine.root / "my hive")
+
+    machine.run("connect", "--hooks", "--yes", HIVEMIND_HOME=hive)
+
+    assert entry(machine, "codex")["env"] == {"HIVEMIND_HOME": hive}
+    assert entry(machine, "opencode")["environment"] == {"HIVEMIND_HOME": hive}
+    assert f"HIVEMIND_HOME='{hive}' " in (machine.home / SETTINGS).read_text()
+    # The usual home is another memory, and it must be seen that this differs.
+    assert machine.run("connect", "--dry-run").out.count("differs") == 3
+
+
+def test_a_folder_of_notes_is_passed_on(machine: Machine) -> None:
+    """--memory-dir says which notes, also for the server."""
+    machine.install("claude")
+
+    machine.run("--memory-dir", "notes", "connect", "--yes")
+
+    words = [str(machine.hm), "mcp", "--memory-dir", str(machine.root / "notes")]
+    assert command_in(machine, "claude") == words
+
+
+def test_http_takes_the_token_and_never_shows_it(machine: Machine) -> None:
+    """What is printed ends in logs and in the context of agents."""
+    machine.install(*PROGRAMS, "cursor")
+    shown = machine.run("connect", "--http", "--dry-run")
+    assert not (machine.home / ".hivemind").exists()
+
+    done = machine.run("connect", "--http", "--port", "9001", "--yes")
+
+    token = (machine.home / ".hivemind" / "mcp-token").read_text().strip()
+    assert done.code == 0, done.err
+    for name in NAMES:
+        file = machine.home / FILES[name]
+        assert f"Bearer {token}" in file.read_text()
+        assert "http://127.0.0.1:9001/mcp" in file.read_text()
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    again = machine.run("connect", "--http", "--port", "9001", "--json")
+    gone = machine.run("disconnect", "--yes")
+    for ran in (shown, done, again, gone):
+        assert token not in ran.out + ran.err
+    assert {one["state"] for one in again.json["agents"]} == {"connected"}
+
+
+def test_a_token_in_a_file_that_others_may_read_is_warned_of(machine: Machine) -> None:
+    """The mode is the user's, and so is the decision."""
+    machine.install("qwen")
+    machine.put(FILES["qwen"], "{}").chmod(0o644)
+
+    done = machine.run("connect", "qwen", "--http", "--dry-run")
+
+    assert "others may read" in done.err
+
+
+@pytest.mark.parametrize(("answer", "code"), [("y\n", 0), ("\n", 1), ("no\n", 1)])
+def test_a_person_is_asked_after_seeing_the_change(
+    machine: Machine, answer: str, code: int
+) -> None:
+    """Nothing but a yes is a yes."""
+    machine.install("claude")
+
+    ran = machine.ask("connect", answer=answer)
+
+    assert ran.code == code
+    assert ran.out.index('+    "hivemind": {') < ran.out.index("[y/N]")
+    assert (machine.home / FILES["claude"]).exists() == (code == 0)
+
+
+@pytest.mark.parametrize("words", [(), ("--json",), ("--hooks", "--allow")])
+def test_without_a_terminal_and_a_yes_nothing_is_changed(
+    machine: Machine, words: tuple[str, ...]
+) -> None:
+    """A script must say that it means it."""
+    machine.install("claude", "codex")
+
+    ran = machine.run("connect", *words)
+
+    assert ran.code == 1
+    assert "hivemind" in ran.out
+    assert "Nothing was changed" in ran.err
+    assert machine.snapshot() == {}
+
+
+def test_a_dry_run_shows_and_changes_nothing(machine: Machine) -> None:
+    """It is also the view of how everything stands."""
+    machine.install("claude", "codex", "cursor", "opencode")
+    machine.run("connect", "claude", "--yes")
+    machine.put(FILES["codex"], '[mcp_servers.hivemind]\ncommand = "/old"\n')
+    machine.put(FILES["opencode"], "{ broken")
+    before = machine.snapshot()
+
+    ran = machine.run("connect", "--dry-run")
+
+    lines = [" ".join(line.split()[:4]) for line in ran.out.splitlines()[:6]]
+    assert lines[0].startswith("Claude Code already connected")
+    assert lines[1].startswith("Codex differs")
+    assert lines[2].startswith("Gemini CLI not installed")
+    assert lines[3].startswith("Cursor not connected")
+    assert lines[4].startswith("OpenCode unusable")
+    assert ran.code == 1  # one cannot be read
+    assert machine.snapshot() == before
+
+
+def test_an_agent_that_is_not_installed_is_refused_by_name(machine: Machine) -> None:
+    """Somebody counts on it; and then the others are not changed either."""
+    machine.install("claude")
+
+    ran = machine.run("connect", "claude", "gemini", "--yes")
+
+    assert ran.code == 1
+    assert ran.err.startswith("error: Gemini CLI is not installed here, so nothing was")
+    assert machine.snapshot() == {}
+
+
+def test_an_unknown_agent_and_useless_options_are_mistakes(machine: Machine) -> None:
+    """An option that does nothing would be believed to do something."""
+    machine.install("codex", "claude")
+
+    for words in (
+        ("connect", "emacs"),
+        ("disconnect", "emacs"),
+        ("connect", "codex", "--hooks"),
+        ("connect", "codex", "--allow"),
+        ("connect", "claude", "--port", "1"),
+    ):
+        ran = machine.run(*words)
+        assert ran.code == 2, words
+        assert ran.err.startswith("error: ")
+    assert machine.snapshot() == {}
+
+
+def test_no_agent_at_all_is_said(machine: Machine) -> None:
+    """And is no failure: there was nothing to do."""
+    ran = machine.run("connect")
+
+    assert ran.code == 0
+    assert ran.out.count("not installed") == len(NAMES)
+    assert "No agent that hm knows is installed here." in ran.err
+
+
+def test_a_claude_of_the_old_kind_is_found(machine: Machine) -> None:
+    """Its installer made an alias of the shell, which is not on the path."""
+    machine.put(".claude/local/claude", "#!/bin/sh\n")
+
+    assert machine.run("connect", "claude", "--yes").code == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("claude", '{"a": 1,}'),
+        ("claude", '{"a": 1} // x'),
+        ("claude", '{"mcpServers": []}'),
+        ("claude", b'{"a": "\xff"}'),
+        ("codex", "a = \n"),
+        ("codex", 'mcp_servers = { x = { command = "x" } }\n'),
+        ("gemini", '{"a": 1,}'),
+        ("cursor", "[]"),
+        ("opencode", "{"),
+        ("qwen", '{"mcpServers": "x"}'),
+    ],
+)
+def test_a_broken_file_is_refused_in_a_sentence_and_the_others_are_not(
+    machine: Machine, name: str, text: str | bytes
+) -> None:
+    """Nothing that we write could make it better."""
+    machine.install(*PROGRAMS, "cursor")
+    file = machine.put(FILES[name], text)
+    before = file.read_bytes()
+
+    ran = machine.run("connect", "--yes", "--hooks", "--allow")
+
+    assert ran.code == 1
+    [error] = [line for line in ran.err.splitlines() if line.startswith("error: ")]
+    assert str(file) in error
+    assert "Traceback" not in ran.err
+    assert file.read_bytes() == before
+    assert ran.out.count(": connected") == len(NAMES) - 1
+
+
+def test_a_broken_second_file_of_an_agent_keeps_the_first_as_it_is(
+    machine: Machine,
+) -> None:
+    """Half connected is worse than not."""
+    machine.install("claude")
+    machine.put(SETTINGS, '{"hooks": {"SessionStart": 3}}')
+    before = machine.snapshot()
+
+    ran = machine.run("connect", "--hooks", "--yes")
+
+    assert ran.code == 1
+    assert "hooks.SessionStart" in ran.err
+    assert machine.snapshot() == before
+
+
+def test_a_link_stays_a_link_and_a_mode_a_mode(machine: Machine) -> None:
+    """People keep their settings in a repository of dot files."""
+    machine.install("claude")
+    target = machine.put("dotfiles/claude.json", "{}\n")
+    target.chmod(0o640)
+    (machine.home / FILES["claude"]).symlink_to("dotfiles/claude.json")
+    before = machine.snapshot()
+
+    machine.run("connect", "--yes")
+
+    assert (machine.home / FILES["claude"]).is_symlink()
+    assert "hivemind" in target.read_text()
+    assert stat.S_IMODE(target.stat().st_mode) == 0o640
+    machine.run("disconnect", "--yes")
+    assert machine.snapshot() == before
+
+
+def test_a_file_that_may_not_be_written_is_left_alone(machine: Machine) -> None:
+    """Something else manages it, and would take the change back."""
+    machine.install("claude", "codex")
+    machine.put(FILES["claude"], "{}").chmod(0o444)
+
+    ran = machine.run("connect", "--yes")
+
+    assert ran.code == 1
+    assert "is read-only" in ran.err
+    assert (machine.home / FILES["claude"]).read_text() == "{}"
+    assert entry(machine, "codex")
+
+
+def test_a_byte_order_mark_and_an_empty_file_come_back(machine: Machine) -> None:
+    """Editors on Windows write the one, ``touch`` the other."""
+    machine.install("gemini", "qwen", "codex", "claude")
+    machine.put(FILES["gemini"], b'\xef\xbb\xbf{"a": 1}\r\n')
+    machine.put(FILES["qwen"], "\n")
+    machine.put(FILES["codex"], "")
+    machine.put(SETTINGS, '{"permissions": {"allow": [ ]}}')
+    before = machine.snapshot()
+
+    assert machine.run("connect", "--allow", "--hooks", "--yes").code == 0
+    assert (machine.home / FILES["gemini"]).read_bytes().startswith(b"\xef\xbb\xbf{")
+    assert machine.run("disconnect", "--yes").code == 0
+
+    assert machine.snapshot() == before
+
+
+def test_what_others_added_meanwhile_stays(machine: Machine) -> None:
+    """We made the file, but it is not ours any more."""
+    machine.install("claude")
+    machine.run("connect", "claude", "--yes")
+    file = machine.home / FILES["claude"]
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"numStartups": 1}))
+
+    machine.run("disconnect", "claude", "--yes")
+
+    assert json.loads(file.read_text()) == {"numStartups": 1}
+
+
+def test_an_agent_is_disconnected_that_is_installed_no_more(machine: Machine) -> None:
+    """Its file may be read by the next version."""
+    machine.install("qwen")
+    machine.run("connect", "--yes")
+    (machine.programs / "qwen").unlink()
+
+    assert machine.run("disconnect", "qwen", "--yes").code == 0
+
+    assert machine.snapshot() == {}
+    assert "not connected" in machine.run("disconnect", "qwen").out
+
+
+def test_variables_lead_to_other_files(machine: Machine) -> None:
+    """Each agent has one; the file that counts is the one that it reads."""
+    machine.install(*PROGRAMS)
+    at = machine.root / "elsewhere"
+    places = {
+        "CLAUDE_CONFIG_DIR": ("c/.claude.json", "c"),
+        "CODEX_HOME": ("x/config.toml", "x"),
+        "GEMINI_CLI_HOME": ("g/.gemini/settings.json", "g"),
+        "QWEN_HOME": ("q/settings.json", "q"),
+        "XDG_CONFIG_HOME": ("o/opencode/opencode.jsonc", "o"),
+    }
+    env = {name: str(at / folder) for name, (_, folder) in places.items()}
+
+    assert machine.run("connect", "--yes", **env).code == 0
+
+    for file, _ in places.values():
+        assert "hivemind" in (at / file).read_text()
+    assert machine.snapshot() == {}
+    assert machine.run("disconnect", "--yes", **env).code == 0
+    assert list(at.rglob("*")) == []
+
+
+def test_opencode_keeps_the_file_that_it_has(machine: Machine) -> None:
+    """It reads three names; a second file would only confuse."""
+    machine.install("opencode")
+    machine.put(".config/opencode/opencode.json", "{}")
+
+    machine.run("connect", "--yes")
+
+    assert "hivemind" in (machine.home / ".config/opencode/opencode.json").read_text()
+    assert not (machine.home / FILES["opencode"]).exists()
+
+
+def test_a_command_that_needs_this_shell_is_not_registered(machine: Machine) -> None:
+    """Agents pass few variables on: the server would not start, and nobody know why."""
+    machine.install("claude")
+    python = ("-c", "from hivemind_memory.cli.entry import run; run()")
+    env = {"PYTHONPATH": str(Path(__file__).parents[2]), **machine.env}
+    import subprocess
+
+    done = subprocess.run(
+        [sys.executable, "-S", *python, "connect", "--yes"],
+        env=env | {"PYTHONPATH": os.pathsep.join([env["PYTHONPATH"], *sys.path])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    if done.returncode == 0:
+        pytest.skip("the package is installed for this Python")
+    assert "Nothing was changed" in done.stderr
+    assert machine.snapshot() == {}
+
+
+def test_json_says_everything(machine: Machine) -> None:
+    """For programs that set machines up."""
+    machine.install("claude")
+
+    ran = machine.run("connect", "--json", "--yes")
+
+    assert ran.code == 0
+    assert ran.json["is_changed"] is True
+    assert ran.json["errors"] == []
+    first, *others = ran.json["agents"]
+    assert first["agent"] == "claude"
+    assert first["state"] == "not connected"
+    assert first["changes"][0]["diff"].startswith("--- /dev/null")
+    assert {one["state"] for one in others} == {"not installed"}
+
+
+def test_the_tools_that_are_allowed_are_those_that_only_read() -> None:
+    """Two lists that must agree."""
+    from hivemind_memory.connect.extras import READING_TOOLS
+    from hivemind_memory.mcp_server.describing import described_tools
+
+    reading = {tool.name for tool in described_tools() if "only reads" in tool.hints}
+
+    assert set(READING_TOOLS) == reading

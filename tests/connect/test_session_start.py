@@ -1,0 +1,198 @@
+"""``hm hook session-start``: what it says, when it is silent, and that it never fails."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.connect.conftest import Machine
+
+HEADING = "## Hivemind Memory (auto-injected, do not edit)"
+
+
+@pytest.fixture
+def worktree(machine: Machine) -> Path:
+    """A repository with a file of its own, and a memory with two notes."""
+    notes = {
+        "global.md": "Tabs are four spaces.\n",
+        "shop.md": "The shop deploys on Tuesdays.\n",
+    }
+    for name, text in notes.items():
+        machine.put(f".hivemind/memory/{name}", text)
+    folder = machine.root / "shop"
+    folder.mkdir()
+    (folder / "CLAUDE.md").write_text("# Rules\n")
+    for words in (
+        ("init", "--quiet"),
+        ("add", "."),
+        ("-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "shop"),
+    ):
+        subprocess.run(["git", *words], cwd=folder, env=machine.env, check=True)
+    return folder
+
+
+def said(machine: Machine, worktree: Path, *words: str) -> str:
+    """What the hook gives an agent that starts in a worktree."""
+    payload = {"cwd": str(worktree), "source": "startup", "hook_event_name": "x"}
+    ran = machine.run("hook", "session-start", *words, stdin=json.dumps(payload))
+    assert ran.code == 0
+    assert ran.err == ""
+    if not ran.out:
+        return ""
+    answer = json.loads(ran.out)["hookSpecificOutput"]
+    assert answer["hookEventName"] == "SessionStart"
+    return str(answer["additionalContext"])
+
+
+def files_of(folder: Path) -> dict[str, tuple[bytes, int]]:
+    """Every file below a folder."""
+    return {
+        str(path): (path.read_bytes(), path.stat().st_mtime_ns)
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def test_the_section_is_said_and_the_worktree_untouched(
+    machine: Machine, worktree: Path
+) -> None:
+    """That is what it is for: a repository that may not even be looked at twice."""
+    before = files_of(worktree)
+
+    section = said(machine, worktree)
+
+    assert section.startswith(HEADING)
+    assert "> Tabs are four spaces." in section
+    assert "> The shop deploys on Tuesdays." in section
+    assert files_of(worktree) == before
+
+
+def test_a_subfolder_is_in_its_worktree(machine: Machine, worktree: Path) -> None:
+    """Agents are started anywhere."""
+    folder = worktree / "src"
+    folder.mkdir()
+
+    assert said(machine, folder) == said(machine, worktree)
+
+
+def test_a_section_in_a_file_is_not_paid_for_twice(
+    machine: Machine, worktree: Path
+) -> None:
+    """Each agent reads its own files, and only those count."""
+    machine.run("inject", str(worktree))
+
+    assert said(machine, worktree) == ""
+    assert said(machine, worktree, "--agent", "gemini").startswith(HEADING)
+    machine.run("inject", "--agent", "gemini", str(worktree))
+    assert said(machine, worktree, "--agent", "gemini") == ""
+
+
+def test_off_is_off(machine: Machine, worktree: Path) -> None:
+    """However the memories would come."""
+    machine.run("inject", "--off", str(worktree))
+
+    assert said(machine, worktree) == ""
+
+
+def test_an_empty_memory_says_nothing(machine: Machine, worktree: Path) -> None:
+    """Instructions for nothing cost tokens too."""
+    for note in (machine.home / ".hivemind" / "memory").iterdir():
+        note.unlink()
+
+    assert said(machine, worktree) == ""
+
+
+def test_a_long_section_is_shortened_by_whole_memories(
+    machine: Machine, worktree: Path
+) -> None:
+    """Beyond 10,000 characters Claude Code shows its model a preview only."""
+    for number in range(12):
+        text = f"The shop's part {number} " + f"word{number} " * 150
+        machine.put(f".hivemind/memory/shop{number}.md", text + "\n")
+    machine.put(
+        ".hivemind/config.json",
+        '{"memory": {"inject_budget_tokens": 20000, "startup_inject_count": 20}}',
+    )
+
+    section = said(machine, worktree)
+
+    assert 6_000 < len(section) <= 9_000
+    assert "left out; `memory_search` finds them." in section.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("stdin", "config"),
+    [
+        (b"", ""),
+        (b"{", ""),
+        (b"[" * 100_000, ""),
+        (b"\xff\x00", ""),
+        (b'{"cwd": 3}', ""),
+        (b'{"cwd": "/nowhere/at/all"}', ""),
+        (b'{"cwd": "/dev/null"}', ""),
+        (b'{"cwd": "a\\u0000b"}', ""),
+        (b'{"cwd": "/"}', "{ broken"),
+        (b'{"cwd": "/"}', '{"memory": {"inject_budget_tokens": "x"}}'),
+    ],
+)
+def test_whatever_comes_it_ends_well(
+    machine: Machine, stdin: bytes, config: str
+) -> None:
+    """An agent that cannot start is worse than one without memories."""
+    if config:
+        machine.put(".hivemind/config.json", config)
+
+    ran = machine.run("hook", "session-start", stdin=stdin)
+
+    assert ran.code == 0
+    assert ran.out == ""
+    assert ran.err.count("\n") <= 1
+    assert "Traceback" not in ran.err
+
+
+def test_an_agent_that_does_not_close_its_end_waits_seconds_and_no_longer(
+    machine: Machine,
+) -> None:
+    """The limit is ours, so that it is the same under every agent."""
+    began = time.monotonic()
+    with subprocess.Popen(
+        [str(machine.hm), "hook", "session-start"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=machine.env,
+    ) as process:
+        code = process.wait(timeout=20)
+        assert process.stderr is not None
+        err = process.stderr.read()
+
+    assert code == 0
+    assert b"nothing came within 5 s" in err
+    assert time.monotonic() - began < 15
+
+
+def test_an_agent_that_left_is_nobodys_trouble(
+    machine: Machine, worktree: Path
+) -> None:
+    """Its pipe is closed before the answer comes."""
+    with subprocess.Popen(
+        [str(machine.hm), "hook", "session-start"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=machine.env,
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        process.stdin.write(json.dumps({"cwd": str(worktree)}).encode())
+        process.stdin.close()
+        err = process.stderr.read()
+
+    assert process.returncode == 0
+    assert b"Traceback" not in err

@@ -1,0 +1,167 @@
+"""hm exec: memories, then the command itself, as if it had been typed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+
+import pytest
+
+from tests.inject.repos import status
+from tests.launch.conftest import until
+
+pytestmark = pytest.mark.usefixtures("environ")
+
+
+def run(*words: str, **more: object) -> subprocess.CompletedProcess[str]:
+    """Run ``hm exec`` as a process."""
+    return subprocess.run(
+        ["hm", "exec", *words],
+        capture_output=True,
+        text=True,
+        check=False,
+        **{"env": dict(os.environ), **more},
+    )
+
+
+def test_the_command_finds_the_section_and_its_own_words_as_they_were(machine) -> None:
+    """A profile of claude-squad is this and nothing else."""
+    ran = run("--", "claude", "--agent", "x", "--json", "--", "-n", "a b")
+
+    assert ran.returncode == 0
+    assert ran.stdout.splitlines()[1] == "words: --agent x --json -- -n a b"
+    assert "Tuesdays" in ran.stdout
+    assert ran.stderr == ""
+    assert (machine.repo / "CLAUDE.md").exists()
+    assert status(machine.repo) == ""
+
+
+@pytest.fixture(autouse=True)
+def _ending(machine) -> None:
+    """An agent that does not stay."""
+    text = (machine.tools / "claude").read_text()
+    machine.program("claude", text.partition("exec")[0])
+
+
+@pytest.mark.parametrize(
+    ("words", "file"),
+    [
+        (("--", "cursor-agent"), "AGENTS.md"),
+        (("--", "./tools/gemini"), "GEMINI.md"),
+        (("--agent", "claude", "--", "sh", "-c", ":"), "CLAUDE.md"),
+        (("--", "sh", "-c", ":"), "AGENTS.md"),
+    ],
+)
+def test_the_agent_is_known_by_its_program(machine, words, file: str) -> None:
+    """Each reads its own file."""
+    for name in ("cursor-agent", "gemini"):
+        machine.program(name, "#!/bin/sh\n")
+    (machine.repo / "tools").symlink_to(machine.tools)
+
+    ran = run(*words)
+
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "", "")
+    assert (machine.repo / file).exists()
+
+
+def test_aider_is_told_which_file_to_read_here_too(machine) -> None:
+    """Without it the section would be for nobody."""
+    machine.program("aider", '#!/bin/sh\necho "$*"\ncat "$2"\n')
+
+    ran = run("--", "aider", "--message", "hi")
+
+    first, _, rest = ran.stdout.partition("\n")
+    assert first == f"--read {machine.repo}/.aider.hivemind.md --message hi"
+    assert "Tuesdays" in rest
+
+
+def test_a_failed_injection_is_one_line_and_no_more(machine) -> None:
+    """Damaged marks, a configuration that cannot be read, a home that is a file."""
+    (machine.repo / "CLAUDE.md").write_text("<!-- hivemind:begin v1 -->\nbroken\n")
+    damaged = run("--", "claude")
+    (machine.home / "config.json").write_text("{ oh")
+    unreadable = run("--", "claude")
+    (machine.folder / "file").touch()
+    elsewhere = {**os.environ, "HIVEMIND_HOME": str(machine.folder / "file")}
+    no_home = run("--", "claude", env=elsewhere)
+
+    for ran in (damaged, unreadable, no_home):
+        assert ran.returncode == 0
+        assert ran.stdout.startswith(f"in {machine.repo}\n")
+        assert ran.stderr.startswith("warning: nothing was injected: ")
+        assert ran.stderr.endswith("; claude starts all the same\n")
+        assert ran.stderr.count("\n") == 1
+
+
+def test_an_empty_memory_is_said_and_nothing_is_written(machine) -> None:
+    """A person who wonders why nothing is known reads it here."""
+    environ = {**os.environ, "HIVEMIND_HOME": str(machine.folder / "new")}
+
+    ran = run("--", "claude", env=environ)
+
+    assert ran.returncode == 0
+    assert ran.stderr.count("\n") == 1
+    assert not (machine.repo / "CLAUDE.md").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "sentence"),
+    [
+        (("nowhere-to-be-found",), 127, "cannot be run: No such file or directory"),
+        (("./missing/x",), 127, "cannot be run: No such file or directory"),
+        (("/",), 126, "cannot be run: Permission denied"),
+        (("./plain.txt",), 126, "cannot be run: Permission denied"),
+        (("./broken",), 126, "cannot be run: Exec format error"),
+        (("sh", "-c", "exit 42"), 42, ""),
+    ],
+)
+def test_the_exit_code_is_that_of_a_shell(machine, words, code, sentence) -> None:
+    """A launcher looks at nothing else."""
+    (machine.repo / "plain.txt").write_text("x")
+    (machine.repo / "broken").write_text("\x7fELF")
+    (machine.repo / "broken").chmod(0o755)
+
+    ran = run("--", *words)
+
+    assert ran.returncode == code
+    assert ran.stderr == (f"error: {words[0]} {sentence}\n" if sentence else "")
+
+
+def test_signals_reach_the_command_and_end_it(machine) -> None:
+    """It is the same process, and nothing that Python ignored stays ignored."""
+    started = subprocess.Popen(
+        ["hm", "exec", "--", "sh", "-c", "touch on; exec sleep 1000"],
+    )
+    until((machine.repo / "on").exists)
+
+    started.send_signal(signal.SIGTERM)
+
+    assert started.wait(10) == -signal.SIGTERM
+    piped = subprocess.run(
+        ["bash", "-c", "hm exec -- yes | head -n 1; echo ${PIPESTATUS[0]}"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert piped.stdout == "y\n141\n"
+
+
+def test_a_terminal_stays_a_terminal(machine, hm) -> None:
+    """An agent that finds a pipe instead would not show itself."""
+    shell = "hm exec -- sh -c 'test -t 0 && test -t 1 && test -t 2 && echo all; cat'"
+    machine.tmux("new-session", "-d", "-s", "x", shell)
+
+    machine.shows("x", "all")
+
+    assert hm("sessions").out == ""
+
+
+def test_words_that_begin_with_a_dash_come_after_two(machine, hm) -> None:
+    """The hint says so; nothing has run."""
+    said = hm("exec", "claude", "--continue")
+    empty = hm("exec")
+
+    assert (said.code, empty.code) == (2, 2)
+    assert "Words that begin with a dash come after --." in said.err
+    assert not (machine.repo / "CLAUDE.md").exists()

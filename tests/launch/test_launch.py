@@ -1,0 +1,471 @@
+"""hm launch and hm sessions, with a real tmux and small programs as agents."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from hivemind_memory.cli import launching
+from tests.inject.repos import git, no_object_has_the_section, status
+from tests.launch.conftest import PATIENCE_S, READER, until
+
+pytestmark = pytest.mark.usefixtures("environ")
+LAUNCHES = 8
+
+
+def test_an_agent_starts_in_its_worktree_and_has_read_the_memories(machine, hm) -> None:
+    """That is the whole point."""
+    said = hm("launch", "claude", "--", "--model", "it's #{pid}; $HOME", "ü")
+
+    assert said.code == 0
+    assert said.out == "tmux attach-session -t '=hm-shop-claude'\n"
+    assert "CLAUDE.md: 3 memories" in said.err
+    screen = machine.shows("hm-shop-claude", "Tuesdays")
+    assert f"in {machine.repo}" in screen
+    assert "words: --model it's #{pid}; $HOME ü" in screen
+    assert status(machine.repo) == ""
+    assert no_object_has_the_section(machine.repo)
+
+
+def test_the_process_of_the_pane_is_the_agent_with_the_variables_of_the_shell(
+    machine, hm, monkeypatch
+) -> None:
+    """A server that ran before knows nothing of what was exported since."""
+    machine.tmux("new-session", "-d", "-s", "mine", "sleep 1000")
+    value = 'a "b" $c #{d} \\ \' é ;\n\x1b%'
+    monkeypatch.setenv("AGENT_KEY", value)
+    monkeypatch.setenv("TERM_PROGRAM", "of this terminal")
+    machine.program("claude", "#!/bin/sh\nexec sleep 1000\n")
+
+    hm("launch", "claude")
+
+    pid = machine.tmux("display-message", "-p", "-t", "=hm-shop-claude:", "#{pane_pid}")
+    command = Path(f"/proc/{pid}/cmdline").read_bytes()
+    variables = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    assert command == b"sleep\x001000\x00"
+    assert f"AGENT_KEY={value}".encode() in variables
+    assert b"TERM_PROGRAM=tmux" in variables
+
+
+def test_a_second_launch_finds_the_first(machine, hm) -> None:
+    """Also from a folder in the worktree, and it says that arguments came too late."""
+    hm("launch", "claude")
+    (machine.repo / "src").mkdir()
+    os.chdir(machine.repo / "src")
+
+    said = hm("launch", "claude", "--detach", "--", "--other")
+
+    assert said.out == "tmux attach-session -t '=hm-shop-claude'\n"
+    assert f"claude runs in {machine.repo} since " in said.err
+    assert "--other was not passed on" in said.err
+    assert machine.tmux("list-sessions", "-F", "#{session_name}") == "hm-shop-claude"
+
+
+def test_two_agents_share_a_worktree_and_one_agent_works_in_two(machine, hm) -> None:
+    """A session is an agent in a worktree, and names alone decide nothing."""
+    machine.program("codex", READER)
+    other = machine.folder / "else" / "shop"
+    other.mkdir(parents=True)
+
+    hm("launch", "claude")
+    hm("launch", "codex")
+    elsewhere = hm("launch", "claude", "--worktree", str(other))
+
+    found = json.loads(hm("sessions", "--json").out)["sessions"]
+    assert [(one["agent"], one["worktree"]) for one in found] == [
+        ("claude", str(machine.repo)),
+        ("codex", str(machine.repo)),
+        ("claude", str(other)),
+    ]
+    assert found[2]["name"].startswith("hm-shop-claude-")
+    assert found[2]["name"] in elsewhere.out
+
+
+def test_a_session_of_somebody_else_is_left_alone(machine, hm) -> None:
+    """It may have our name; it has none of our tags."""
+    machine.tmux("new-session", "-d", "-s", "hm-shop-claude", "sleep 1000")
+
+    said = hm("launch", "claude")
+
+    assert "hm-shop-claude-" in said.out
+    assert len(hm("sessions").out.splitlines()) == 1
+    assert len(machine.tmux("list-sessions").splitlines()) == 2
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "my shop",
+        "shop.v2:beta",
+        "läden 店",
+        'it\'s "quoted"',
+        "#{pid} #(touch pwned) ##",
+        "$HOME `id` ; exit",
+        "-x",
+        "a\tb",
+        "a\nb",
+        os.fsdecode(b"caf\xe9"),
+        "日" * 70,
+    ],
+)
+def test_any_folder_has_a_session(machine, hm, name: str) -> None:
+    """Names are people's; tmux, shells and formats each read something into them."""
+    folder = machine.folder / "odd" / name
+    folder.mkdir(parents=True)
+    text = "#!/bin/sh\npwd >pwd.txt\nexec sleep 1000\n"
+    machine.program("claude", text)
+
+    first = hm("launch", "claude", "--worktree", str(folder))
+    second = hm("launch", "claude", "--worktree", str(folder))
+
+    assert (first.code, second.code) == (0, 0), first.err
+    assert first.out == second.out
+    until(lambda: (folder / "pwd.txt").exists() and (folder / "pwd.txt").read_bytes())
+    assert os.fsdecode((folder / "pwd.txt").read_bytes()) == f"{folder}\n"
+    [found] = json.loads(hm("sessions", "--json").out)["sessions"]
+    assert not set(found["name"]) & set(".: '\"#$\t\n")
+    assert machine.tmux("has-session", "-t", f"={found['name']}") == ""
+    assert not list(machine.folder.rglob("pwned"))
+
+
+@pytest.mark.parametrize(
+    "branch", ["fix/login.v2", "ünï-店", "it's", "a#{pid}$b", "@x"]
+)
+def test_a_branch_gets_a_worktree_beside_the_repository(
+    machine, hm, branch: str
+) -> None:
+    """Found by a person who looks around, and outside every other worktree."""
+    first = hm("launch", "claude", "--branch", branch)
+    second = hm("launch", "claude", "--branch", branch)
+
+    assert (first.code, first.out) == (0, second.out), first.err
+    [made] = (machine.folder / "shop.worktrees").iterdir()
+    assert f"Made the worktree {made}" in first.err
+    assert "Made" not in second.err
+    assert git(made, "symbolic-ref", "--short", "HEAD") == f"{branch}\n"
+    assert (made / "CLAUDE.md").exists()
+    assert status(made) == status(machine.repo) == ""
+    [found] = json.loads(hm("sessions", "--json").out)["sessions"]
+    assert found["worktree"] == str(made)
+    machine.shows(found["name"], "Tuesdays")
+
+
+def test_a_branch_that_is_checked_out_is_worked_on_where_it_is(machine, hm) -> None:
+    """Git allows one worktree for a branch, and so the person has it."""
+    there = machine.folder / "there"
+    git(machine.repo, "worktree", "add", "-q", "-b", "task", str(there))
+
+    main = hm("launch", "claude", "--branch", "main")
+    task = hm("launch", "claude", "--branch", "task")
+
+    assert "'=hm-shop-claude'" in main.out
+    assert "'=hm-shop-there-claude'" in task.out
+    assert not (machine.folder / "shop.worktrees").exists()
+
+
+def test_two_branches_with_the_same_letters_get_a_worktree_each(machine, hm) -> None:
+    """A slash cannot stand in the name of one folder."""
+    hm("launch", "claude", "--branch", "a/b")
+    said = hm("launch", "claude", "--branch", "a-b")
+
+    assert said.code == 0, said.err
+    assert len(list((machine.folder / "shop.worktrees").iterdir())) == 2
+
+
+def test_a_branch_of_the_remote_is_what_is_worked_on(machine, hm) -> None:
+    """A new one from HEAD with the same name would be a trap."""
+    clone = machine.folder / "clone"
+    git(machine.folder, "clone", "-q", str(machine.repo), str(clone))
+    os.chdir(clone)
+
+    hm("launch", "claude", "--branch", "upstream")
+
+    made = machine.folder / "clone.worktrees" / "upstream"
+    assert (made / "shop.py").read_text() == "price = 2\n"
+    assert git(made, "rev-parse", "--abbrev-ref", "@{u}") == "origin/upstream\n"
+
+
+def test_a_bare_repository_has_worktrees_too(machine, hm) -> None:
+    """Many people keep one for nothing else."""
+    bare = machine.folder / "store.git"
+    git(machine.folder, "clone", "-q", "--bare", str(machine.repo), str(bare))
+    os.chdir(bare)
+
+    said = hm("launch", "claude", "--branch", "task")
+
+    assert said.code == 0, said.err
+    assert (machine.folder / "store.worktrees" / "task" / "shop.py").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("--worktree", "nowhere"), "'nowhere' is no folder; no agent was started."),
+        (("--worktree", ""), "'' is no folder; no agent was started."),
+        (("--branch", "a..b"), "'a..b' is no name of a branch; no agent was started."),
+        (("--branch", ""), "'' is no name of a branch; no agent was started."),
+        (("--branch", "-x"), "'-x' is no name of a branch; no agent was started."),
+        (("--branch", "HEAD"), "No worktree was made for HEAD; git says: fatal: "),
+        (("--branch", "x", "--worktree", "."), "--worktree and --branch exclude each"),
+    ],
+)
+def test_a_place_that_cannot_be_is_one_sentence(machine, hm, words, sentence) -> None:
+    """Nothing is made, and no session is there."""
+    said = hm("launch", "claude", *words)
+
+    assert said.code in (1, 2)
+    assert f"error: {sentence}" in said.err
+    assert "Traceback" not in said.err
+    assert hm("sessions").out == ""
+
+
+def test_a_branch_needs_a_repository(machine, hm) -> None:
+    """The hint says where to go."""
+    os.chdir(machine.folder)
+
+    said = hm("launch", "claude", "--branch", "task")
+
+    assert said.code == 2
+    assert "not a git repository" in said.err
+    assert "hint: Go into the repository" in said.err
+
+
+def test_an_agent_that_ends_at_once_is_reported(machine, hm, monkeypatch) -> None:
+    """Its session would be gone, and with it the reason."""
+    monkeypatch.setattr(launching, "_LOOK_S", PATIENCE_S)
+    # Linux forgets what is not read yet when the first process of a terminal ends.
+    machine.program("claude", "#!/bin/sh\necho no key >&2\nsleep 0.3\nexit 3\n")
+    failed = hm("launch", "claude")
+    machine.program("claude", "#!/bin/sh\nkill -9 $$\n")
+    killed = hm("launch", "claude")
+    machine.program("claude", "#!/bin/sh\necho version 1\nsleep 0.3\n")
+    ended = hm("launch", "claude", "--", "--version")
+
+    assert (failed.code, failed.out) == (3, "")
+    assert failed.err.endswith("claude ended with status 3; its last lines:\nno key\n")
+    assert killed.code == 137
+    assert killed.err.endswith(
+        "claude ended by signal 9, and left no line: "
+        "`hm exec -- claude` runs it before your eyes\n"
+    )
+    assert ended.code == 0
+    assert ended.err.endswith("with status 0; its last lines:\nversion 1\n")
+    assert hm("sessions").out == ""
+
+
+def test_an_agent_that_fails_later_keeps_its_last_lines_until_the_next_launch(
+    machine, hm
+) -> None:
+    """One that ends well is gone; of one that failed a person wants to know why."""
+    text = "#!/bin/sh\nwhile [ ! -e go ]; do sleep 0.05; done\necho bad; sleep 0.3; exit 7\n"
+    machine.program("claude", text)
+    hm("launch", "claude")
+    (machine.repo / "go").touch()
+    until(lambda: "ended (7)" in hm("sessions").out)
+    assert "bad" in machine.screen("hm-shop-claude")
+
+    machine.program("claude", READER)
+    again = hm("launch", "claude")
+
+    assert "since" not in again.err
+    machine.shows("hm-shop-claude", "Tuesdays")
+    assert "detached" in hm("sessions").out
+
+
+def test_launching_never_waits_for_memories_to_be_well(machine, hm) -> None:
+    """One line, and the agent starts all the same."""
+    (machine.repo / "CLAUDE.md").write_text("<!-- hivemind:begin v1 -->\nbroken\n")
+    damaged = hm("launch", "claude")
+    machine.tmux("kill-server")
+    (machine.repo / "CLAUDE.md").unlink()
+    (machine.home / "config.json").write_text("{ oh")
+    unreadable = hm("launch", "claude")
+    machine.tmux("kill-server")
+    (machine.home / "config.json").write_text('{"memory": {"enabled": false}}')
+    disabled = hm("launch", "claude")
+
+    for said in (damaged, unreadable):
+        assert said.code == 0
+        [line] = [x for x in said.err.splitlines() if "nothing was injected" in x]
+        assert line.endswith("; claude starts all the same")
+    assert disabled.code == 0
+    assert "the memory is switched off" in disabled.err
+    machine.shows("hm-shop-claude", "no memories")
+
+
+def test_a_command_of_the_person_is_launched(machine, hm) -> None:
+    """Any program can be an agent, and a name of ours another program."""
+    tool = machine.program("my tool", READER)
+    hm("config", "set", "agents.pi", f"{shlex.quote(str(tool))} --fast 'a b'")
+    hm("config", "set", "agents.claude", json.dumps([str(tool), "--slow"]))
+
+    hm("launch", "pi", "--", "more")
+    hm("launch", "claude")
+
+    machine.shows("hm-shop-pi", "words: --fast a b more")
+    machine.shows("hm-shop-claude", "words: --slow", "Tuesdays")
+    assert (machine.repo / "AGENTS.md").exists()
+    assert (machine.repo / "CLAUDE.md").exists()
+
+
+def test_aider_is_told_which_file_to_read(machine, hm) -> None:
+    """It reads none by itself."""
+    text = '#!/bin/sh\necho "words: $*"\ncat "$2"\nexec sleep 1000\n'
+    machine.program("aider", text)
+
+    hm("launch", "aider", "--", "--no-git")
+
+    file = machine.repo / ".aider.hivemind.md"
+    machine.shows("hm-shop-aider", f"words: --read {file} --no-git", "Tuesdays")
+    assert status(machine.repo) == ""
+    assert hm("eject").code == 0
+    assert not file.exists()
+
+
+def test_an_agent_that_is_not_there_is_one_sentence_before_anything_is_made(
+    machine, hm
+) -> None:
+    """Also when its command is the person's own."""
+    hm("config", "set", "agents.pi", "pi-is-not-here --fast")
+
+    codex = hm("launch", "codex", "--branch", "task")
+    unknown = hm("launch", "clod")
+    configured = hm("launch", "pi")
+
+    assert "codex was not started: there is no program codex." in codex.err
+    assert "There is no agent clod, and no program of that name." in unknown.err
+    assert "hint: Known are pi, claude, codex," in unknown.err
+    assert "there is no program pi-is-not-here." in configured.err
+    assert {codex.code, unknown.code, configured.code} == {1}
+    assert not (machine.folder / "shop.worktrees").exists()
+    assert status(machine.repo) == ""
+
+
+def test_without_tmux_the_agent_runs_in_the_foreground(machine) -> None:
+    """It says so in one line, and becomes the agent."""
+    places = {"git": "", "sh": "", "sed": "", "cat": "", "grep": ""}
+    for name in places:
+        found = subprocess.check_output(["sh", "-c", f"command -v {name}"], text=True)
+        (machine.tools / name).symlink_to(found.strip())
+    machine.program("claude", f"#!/bin/sh\n{READER.partition('exec')[0]}exit 5\n")
+    environ = {**os.environ, "PATH": str(machine.tools)}
+
+    ran = subprocess.run(
+        ["hm", "launch", "claude", "--", "x"],
+        executable=machine.tools / "hm",
+        env=environ,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    hidden = subprocess.run(
+        ["hm", "launch", "claude", "--detach"],
+        executable=machine.tools / "hm",
+        env=environ,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert ran.returncode == 5
+    assert ran.stdout.startswith(f"in {machine.repo}\nwords: x\n")
+    assert "Tuesdays" in ran.stdout
+    assert "tmux is not installed: claude runs here, in the foreground\n" in ran.stderr
+    assert hidden.returncode == 1
+    assert "cannot run out of sight" in hidden.stderr
+
+
+def test_no_server_is_no_session_and_an_empty_list_says_how_to_launch(hm, machine):
+    """The first thing that somebody tries."""
+    said = hm("sessions")
+
+    assert (said.code, said.out) == (0, "")
+    assert said.err == "no sessions: `hm launch AGENT` starts one\n"
+    assert hm("sessions", "--json").out == '{"sessions": []}\n'
+
+
+def test_a_person_attaches_leaves_comes_back_and_kills(machine, hm) -> None:
+    """In a real terminal: a pane of another tmux."""
+    shell = "env -u TMUX sh -c 'hm launch claude; echo left $?; hm launch claude; cat'"
+    outer = ("-L", "outer")
+    machine.tmux(
+        *outer, "-f", "/dev/null", "new-session", "-d", "-x", "90", "-y", "20", shell
+    )
+
+    def screen() -> str:
+        return machine.tmux(*outer, "capture-pane", "-p")
+
+    until(lambda: "Tuesdays" in screen())
+    assert "\tattached\n" in hm("sessions").out
+    machine.tmux(*outer, "send-keys", "C-b", "d")
+    until(lambda: "left 0" in screen() or "\tattached" in hm("sessions").out)
+    until(lambda: "\tattached\n" in hm("sessions").out)
+    machine.tmux(*outer, "send-keys", "C-b", "d")
+    until(lambda: "\tdetached\n" in hm("sessions").out)
+    assert len(hm("sessions").out.splitlines()) == 1
+    machine.tmux("kill-session", "-t", "=hm-shop-claude")
+    assert hm("sessions").out == ""
+
+
+def test_an_agent_that_fails_before_a_persons_eyes_is_reported_when_they_leave(
+    machine, hm
+) -> None:
+    """The session stays to be read, and is taken away afterwards."""
+    text = "#!/bin/sh\nwhile [ ! -e go ]; do sleep 0.05; done\necho bad; sleep 0.3; exit 7\n"
+    machine.program("claude", text)
+    shell = "env -u TMUX sh -c 'hm launch claude; echo left $?; cat'"
+    outer = ("-L", "outer")
+    machine.tmux(*outer, "-f", "/dev/null", "new-session", "-d", shell)
+    until(lambda: "\tattached\n" in hm("sessions").out)
+    (machine.repo / "go").touch()
+    until(lambda: "ended (7)" in hm("sessions").out)
+
+    machine.tmux(*outer, "send-keys", "C-b", "d")
+
+    until(lambda: "left 7" in machine.tmux(*outer, "capture-pane", "-p"))
+    said = machine.tmux(*outer, "capture-pane", "-p")
+    assert "claude ended with status 7; its last lines:\nbad\n" in said
+    assert hm("sessions").out == ""
+
+
+def test_inside_tmux_the_client_goes_to_the_session(machine, hm) -> None:
+    """A tmux within a tmux helps nobody."""
+    machine.tmux("-f", "/dev/null", "new-session", "-d", "-s", "base", "sh")
+    outer = ("-L", "outer")
+    attach = "env -u TMUX tmux attach-session -t =base"
+    machine.tmux(*outer, "-f", "/dev/null", "new-session", "-d", attach)
+    clients = ("list-clients", "-F", "#{client_session}")
+    until(lambda: machine.tmux(*clients) == "base")
+
+    machine.tmux("send-keys", "-t", "=base:", "hm launch claude", "Enter")
+
+    until(lambda: machine.tmux(*clients) == "hm-shop-claude")
+    machine.shows("hm-shop-claude", "Tuesdays")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", [(), ("--branch", "task")], ids=["here", "branch"])
+def test_launches_at_once_start_one_session(machine, hm, how) -> None:
+    """A person presses a key twice; a script starts a whole team."""
+    command = [str(machine.tools / "hm"), "launch", "claude", *how]
+
+    launches = [
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        for _ in range(LAUNCHES)
+    ]
+    ended = [(*one.communicate(), one.returncode) for one in launches]
+
+    assert [code for *_, code in ended] == [0] * LAUNCHES, ended
+    assert len({out for out, *_ in ended}) == 1
+    [found] = json.loads(hm("sessions", "--json").out)["sessions"]
+    assert len(machine.tmux("list-sessions").splitlines()) == 1
+    text = (Path(found["worktree"]) / "CLAUDE.md").read_bytes()
+    assert text.count(b"hivemind:begin") == 1
+    assert status(Path(found["worktree"])) == status(machine.repo) == ""
+    assert no_object_has_the_section(machine.repo)
+    assert len(git(machine.repo, "worktree", "list").splitlines()) == 1 + bool(how)

@@ -1,0 +1,1 @@
+"""Secrets in text: found, replaced, and all else left alone."""
