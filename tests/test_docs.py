@@ -17,6 +17,9 @@ PAGES = [
     if name.suffix == ".md"
     and (name.parts[0] == "docs" or len(name.parts) == 1 or name.stem == "README")
 ]
+PLAYED = ("tour.md", "agents.md")
+"""Pages with terminals."""
+
 _FENCE = re.compile(r"^( *)(```+|~~~+).*?^\1\2 *$", re.MULTILINE | re.DOTALL)
 _CODE = re.compile(r"(`+).*?\1", re.DOTALL)
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
@@ -41,11 +44,12 @@ def anchors(page: Path) -> set[str]:
     return names
 
 
-def test_the_tour_shows_what_really_happens() -> None:
+@pytest.mark.parametrize("name", PLAYED)
+def test_a_terminal_shows_what_really_happens(name: str) -> None:
     """A page that nobody plays is wrong after the second change."""
-    tour = (ROOT / "docs" / "tour.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / name).read_text(encoding="utf-8")
     with player() as person:
-        for step in steps_of(tour):
+        for step in steps_of(page):
             printed = person.play(step)
 
             assert is_as_shown(printed, step.shown), "\n".join([step.command, *printed])

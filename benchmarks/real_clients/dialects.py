@@ -15,7 +15,7 @@ from typing import Any, Protocol
 Body = dict[str, Any]
 MODEL = "stand-in"
 LOOK = "look"
-"""Beginning of the id of a call that looks or waits for tools; its answer is none of ours."""
+"""So begins the id of a call that looks for tools; its answer is none of ours."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,9 +87,11 @@ class Messages:
                     yield block
 
     def reply(self, turn: Turn, *, is_streamed: bool) -> tuple[str, bytes]:
-        block: Body = {"type": "text", "text": ""}
+        block: Body
         delta: Body
+        whole: Body
         if isinstance(turn, Say):
+            block = {"type": "text", "text": ""}
             delta = {"type": "text_delta", "text": turn.text}
             whole = {"type": "text", "text": turn.text}
         else:

@@ -182,8 +182,10 @@ def _say_found(session: Session, wish: Wish) -> None:
 
 def _report_end(name: str, ended: Ended) -> int:
     """Say how an agent ended, and what it said last; return its exit code."""
-    code = ended.exit_code
+    code = 1 if ended.exit_code is None else ended.exit_code
     how = f"by signal {code - 128}" if code > 128 else f"with status {code}"
+    if ended.exit_code is None:
+        how = "in a way that tmux does not tell"
     lines = "".join(f"{for_terminal(line)}\n" for line in ended.last_lines)
     hint = f", and left no line: `hm exec -- {name}` runs it before your eyes"
     said = "; its last lines:" if lines else hint
@@ -219,7 +221,8 @@ def _since(session: Session) -> str:
 def _how_it_is(session: Session) -> str:
     """Return what a person wants to know before going there."""
     if session.is_ended:
-        return f"ended ({session.exit_code})"
+        code = session.exit_code
+        return "ended" if code is None else f"ended ({code})"
     return "attached" if session.is_attached else "detached"
 
 

@@ -18,6 +18,7 @@ from hivemind_memory.cli.streams import (
     write_talk,
 )
 from hivemind_memory.errors import HivemindError, UsageError
+from hivemind_memory.memory.guarding import check_writable
 from hivemind_memory.notes.os_files import make_private_folder
 from hivemind_memory.notes.paths import parse_note_path
 
@@ -53,6 +54,7 @@ def edit(request: Request) -> int:
     command = editor_command(os.environ)
     with wiring.open_memory(memory_dir=request.memory_dir) as memory:
         note = parse_note_path(request.values["path"] or "global.md")
+        check_writable(memory.caller, note)
         path = os.path.join(memory.places.notes, note)
         make_private_folder(os.path.dirname(path))
         # A note is for its owner's eyes, also one that the editor makes.

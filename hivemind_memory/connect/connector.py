@@ -9,15 +9,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from hivemind_memory.connect import extras
 from hivemind_memory.connect.agents import (
     AGENTS,
     SERVER,
     Agent,
-    Local,
-    Remote,
     entry_of,
     hooks_file,
     is_same,
@@ -32,70 +30,23 @@ from hivemind_memory.connect.client_file import (
     write_client_file,
 )
 from hivemind_memory.connect.draft import Draft
+from hivemind_memory.connect.plans import (
+    CONNECTED,
+    DIFFERS,
+    NOT_CONNECTED,
+    NOT_INSTALLED,
+    UNUSABLE,
+    Change,
+    Plan,
+    Surroundings,
+    Wish,
+)
 from hivemind_memory.connect.receipts import Receipt, read_receipts, write_receipts
 from hivemind_memory.errors import HivemindError, NotConnectedError
 from hivemind_memory.notes import os_files
 from hivemind_memory.notes.os_locks import KernelLock
 
 _PATIENCE_S = 20.0
-
-NOT_INSTALLED = "not installed"
-NOT_CONNECTED = "not connected"
-CONNECTED = "connected"
-DIFFERS = "differs"
-UNUSABLE = "unusable"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
-    """What the machine tells."""
-
-    home: str
-    """Our home folder."""
-
-    user_home: str
-    environ: Mapping[str, str]
-    find_program: Callable[[str], str | None]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
-    """What is to be there afterwards."""
-
-    server: Local | Remote
-    hook_command: Callable[[str], str]
-    """Agent's name -> what its hook runs, for a shell."""
-
-    has_hooks: bool = False
-    has_rules: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
-    """What is to become of one file."""
-
-    file: ClientFile
-    text: str | None
-    """None: it is deleted."""
-
-    receipt: Receipt | None
-    """None: there is nothing to remember any more."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """What there is for one agent, and what is to be done."""
-
-    agent: Agent
-    state: str
-    """not installed, not connected, connected, differs or unusable."""
-
-    path: str
-    """The file in which it keeps its servers."""
-
-    has_hook: bool = False
-    changes: tuple[Change, ...] = ()
-    error: HivemindError | None = field(default=None, compare=False)
 
 
 class Connector:
@@ -125,14 +76,35 @@ class Connector:
         return replace(plan, changes=changes)
 
     def carry_out(self, plan: Plan) -> None:
-        """Do what a plan says.
+        """Do what a plan says; the caller is ``alone``.
 
         Raises:
             NotConnectedError: A file was not written, and why.
         """
-        with self._lock():
-            for change in plan.changes:
-                self._write(change)
+        for change in plan.changes:
+            self._write(change)
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Be the only one who connects, from the last look to the last write.
+
+        Raises:
+            NotConnectedError: Another one is at work and stays.
+        """
+        folder = os.path.join(self._around.home, "locks")
+        lock = KernelLock(os.path.join(folder, "connect.lock"))
+        try:
+            os_files.make_private_folder(folder)
+            is_mine = lock.acquire(wait_s=_PATIENCE_S)
+        except OSError as error:
+            message = f"No lock could be had in {folder}: {error.strerror}."
+            raise NotConnectedError(message) from error
+        if not is_mine:
+            raise NotConnectedError("Another hm connect is at work and stays.")
+        try:
+            yield
+        finally:
+            lock.release()
 
     def _planned(
         self, agent: Agent, edit: Callable[[tuple[Draft, Draft]], str]
@@ -194,24 +166,6 @@ class Connector:
         except OSError as error:
             message = f"{self._around.home} cannot be written: {error.strerror}."
             raise NotConnectedError(message) from error
-
-    @contextmanager
-    def _lock(self) -> Iterator[None]:
-        """Be the only one who connects."""
-        folder = os.path.join(self._around.home, "locks")
-        lock = KernelLock(os.path.join(folder, "connect.lock"))
-        try:
-            os_files.make_private_folder(folder)
-            is_mine = lock.acquire(wait_s=_PATIENCE_S)
-        except OSError as error:
-            message = f"No lock could be had in {folder}: {error.strerror}."
-            raise NotConnectedError(message) from error
-        if not is_mine:
-            raise NotConnectedError("Another hm connect is at work and stays.")
-        try:
-            yield
-        finally:
-            lock.release()
 
 
 def chosen_agents(names: tuple[str, ...]) -> tuple[Agent, ...]:

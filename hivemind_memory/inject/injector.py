@@ -134,6 +134,20 @@ class Injector:
             repository.ask("config", "--local", SWITCH, "false")
         return self.eject(root)
 
+    def sweep(self, worktree: str) -> None:
+        """Take away the new files that a killed injection never gave their name.
+
+        Raises:
+            NotInjectedError: Somebody else is at work there and stays.
+            OSError: A folder cannot be read.
+        """
+        root, repository = self._root(worktree)
+        with self._lock(root, repository):  # so nobody is writing one now
+            for folder in {root, repository.git_dir if repository else root}:
+                for name in os.listdir(folder):
+                    if name.startswith(".hm-") and name.endswith(".tmp"):
+                        os.unlink(os.path.join(folder, name))
+
     def why(self, worktree: str) -> dict[str, Any] | None:
         """Return the ledger's newest record about a worktree, or None."""
         root, _ = self._root(worktree)

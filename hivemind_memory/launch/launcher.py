@@ -26,13 +26,17 @@ if TYPE_CHECKING:
 
 _LAST_LINES = 20
 _LOOK_EVERY_S = 0.05
+_STATUS_S = 1.0
+"""An ended agent's status is there at once, or, before tmux 3.3, never."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ended:
     """An agent that ended while we looked."""
 
-    exit_code: int
+    exit_code: int | None
+    """None: tmux could not tell."""
+
     last_lines: tuple[str, ...]
 
 
@@ -133,8 +137,8 @@ class Launcher:
 
         What was left of it is taken away.
         """
-        now = [one for one in tmux.sessions() if one.pane == session.pane]
-        return _bury(tmux, now[0]) if now and now[0].is_ended else None
+        now = _again(tmux, session)
+        return _bury(tmux, now) if now is not None and now.is_ended else None
 
 
 def _find(tmux: Tmux, wish: Wish, *, is_dead_too: bool = False) -> Session | None:
@@ -154,11 +158,11 @@ def _look(tmux: Tmux, session: Session, look_s: float) -> Ended | None:
     until_s = time.monotonic() + look_s
     is_last = False
     while True:
-        now = [one for one in tmux.sessions() if one.pane == session.pane]
-        if not now:
+        now = _again(tmux, session)
+        if now is None:
             raise NotLaunchedError("Somebody ended the session as soon as it began.")
-        if now[0].is_ended:
-            return _bury(tmux, now[0])
+        if now.is_ended:
+            return _bury(tmux, now)
         if is_last:
             return None
         if time.monotonic() < until_s:
@@ -171,6 +175,18 @@ def _look(tmux: Tmux, session: Session, look_s: float) -> Ended | None:
 
 def _bury(tmux: Tmux, session: Session) -> Ended:
     """Return how an agent ended, and take away what is left of it."""
+    until_s = time.monotonic() + _STATUS_S
+    now: Session | None = session
+    while now and now.exit_code is None and time.monotonic() < until_s:
+        time.sleep(_LOOK_EVERY_S)
+        now = _again(tmux, session)
     lines = tmux.last_lines(session, _LAST_LINES)
     tmux.kill(session)
-    return Ended(exit_code=session.exit_code or 0, last_lines=tuple(lines))
+    exit_code = now.exit_code if now else None
+    return Ended(exit_code=exit_code, last_lines=tuple(lines))
+
+
+def _again(tmux: Tmux, session: Session) -> Session | None:
+    """Return a session as it is now; None when it is gone."""
+    found = (one for one in tmux.sessions() if one.pane == session.pane)
+    return next(found, None)

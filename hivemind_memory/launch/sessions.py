@@ -52,7 +52,7 @@ class Session:
     """The agent ended, and its last lines can still be seen."""
 
     exit_code: int | None
-    """As a shell counts it, 128 + the signal included; None while it runs."""
+    """As a shell counts it, 128 + the signal included; None while it is not known."""
 
 
 def tag(text: str) -> str:
@@ -95,6 +95,8 @@ def _number(text: str) -> int:
     return int(text) if text.isdecimal() else 0
 
 
-def _exit_code(status: str, signal: str) -> int:
-    """Return how an agent ended."""
-    return 128 + _number(signal) if signal else _number(status)
+def _exit_code(status: str, signal: str) -> int | None:
+    """Return how an agent ended; tmux knows it a little later than that it did."""
+    if signal:
+        return 128 + _number(signal)
+    return _number(status) if status else None

@@ -88,12 +88,12 @@ class Tmux:
         Raises:
             NotLaunchedError: tmux says something else.
         """
-        done = self._run("list-panes", "-a", "-F", FORMAT)
-        if done.returncode:
-            if any(text in done.stderr for text in (*_NO_SERVER, *_LEAVING)):
-                return []
-            raise NotLaunchedError(f"tmux says: {_complaint(done)}.")
-        found = sessions_of(done.stdout)
+        found = self._listed()
+        if any(one.is_ended and one.exit_code is None for one in found):
+            # tmux can miss that a child of its died, and then neither knows how it
+            # ended nor closes its pane; the next child that dies makes it look.
+            self._run("run-shell", ":")
+            found = self._listed()
         return sorted(found, key=lambda one: (one.started_s, int(one.pane[1:])))
 
     def start(self, new: NewSession) -> bool:
@@ -151,6 +151,15 @@ class Tmux:
         """Show a session in this terminal until the person leaves it."""
         command = [self._program, "-u", self._verb, "-t", f"={session.name}"]
         return subprocess.run(command, env=dict(self._environ), check=False).returncode
+
+    def _listed(self) -> list[Session]:
+        """Return our sessions as tmux tells of them now."""
+        done = self._run("list-panes", "-a", "-F", FORMAT)
+        if done.returncode == 0:
+            return list(sessions_of(done.stdout))
+        if any(text in done.stderr for text in (*_NO_SERVER, *_LEAVING)):
+            return []
+        raise NotLaunchedError(f"tmux says: {_complaint(done)}.")
 
     @property
     def _verb(self) -> str:

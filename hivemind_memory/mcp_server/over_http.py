@@ -49,7 +49,7 @@ def serve_http(
         HivemindError: The port is taken, or the token cannot be had.
     """
     token = read_token(token_file, lambda: secrets.token_urlsafe(32))
-    with _listen(port) as listening:
+    with listen(port) as listening:
         real_port = listening.getsockname()[1]
         config = uvicorn.Config(
             make_app(server, real_port, token),
@@ -120,8 +120,12 @@ async def _refuse(send: Send) -> None:
     await send({"type": "http.response.body", "body": body})
 
 
-def _listen(port: int) -> socket.socket:
-    """Return a socket that listens on the loopback address alone."""
+def listen(port: int) -> socket.socket:
+    """Return a socket that listens on the loopback address alone.
+
+    Raises:
+        HivemindError: The port is taken.
+    """
     try:
         listening = socket.create_server((HOST, port))
     except OSError as error:

@@ -90,7 +90,8 @@ class Tools:
                 json_schema_extra={"default": 0.3},
             ),
         ] = -1.0,
-        type: Annotated[
+        *,
+        types: Annotated[
             str, Field(description="only these types, such as lesson,decision")
         ] = "",
         scope: Annotated[
@@ -114,7 +115,7 @@ class Tools:
                 query,
                 max_results,
                 min_score,
-                {"types": type, "scope": scope, "inbox": inbox},
+                {"types": types, "scope": scope, "inbox": inbox},
             ),
             wording.word_answer,
         )

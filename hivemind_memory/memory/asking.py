@@ -12,6 +12,7 @@ from hivemind_memory.memory.clocks import SECONDS_PER_DAY
 from hivemind_memory.memory.lanes import Lanes, look_up, suggest
 from hivemind_memory.model.matches import QuestionVector
 from hivemind_memory.model.query import Cut, Hit, SearchAnswer, SearchReport
+from hivemind_memory.model.scope import scope_of
 from hivemind_memory.model.standing import STANDINGS
 from hivemind_memory.model.value import replaced
 from hivemind_memory.search.choosing import choose
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hivemind_memory.index.sqlite.index import SqliteIndex
+    from hivemind_memory.index.sqlite.sight import Sieve
     from hivemind_memory.memory.clocks import Clocks
     from hivemind_memory.memory.freshening import Freshener
     from hivemind_memory.memory.opening import OpenIndex
@@ -78,15 +80,16 @@ def ask(
         ranked, superseded = _supersede(index, ranking)
         choice, texts = _choose(index, ranked, query, settings)
     hits = _hits(choice, texts, query)
+    stale = _count_seen(freshness.stale, access)
     is_hybrid = lanes.vectors is not None
     report = SearchReport(
         mode="hybrid" if is_hybrid else "keyword",
         reason="" if is_hybrid else question.reason or _UNFIT,
         why_empty="" if hits else _why_empty(lanes, ranking),
-        is_fresh=not freshness.stale,
-        stale_notes=freshness.stale,
-        skipped_notes=freshness.skipped,
-        pending_vectors=index.pending_chunks(question.fingerprint) if is_hybrid else 0,
+        is_fresh=not stale,
+        stale_notes=stale,
+        skipped_notes=_count_seen(freshness.skipped, access),
+        pending_vectors=_pending(index, lanes, question, sieve),
         lanes=("words", "vectors") if is_hybrid else ("words",),
         ignored_terms=lanes.ignored,
         suggestions=() if hits else suggest(index, lanes.words, sieve),
@@ -101,6 +104,24 @@ def ask(
         took_ms=1000 * (clocks.stopwatch() - started),
     )
     return SearchAnswer(hits=hits, report=report)
+
+
+def _count_seen(paths: Sequence[str], access: Access) -> int:
+    """Return how many of some notes a caller may know of."""
+    if access.scopes is None:
+        return len(paths)
+    return sum(scope_of(path) in access.scopes for path in paths)
+
+
+def _pending(
+    index: SqliteIndex, lanes: Lanes, question: QuestionVector, sieve: Sieve
+) -> int:
+    """Return how many chunks that a caller may see have no vector yet."""
+    if lanes.vectors is None:
+        return 0
+    if sieve.counts is None:
+        return index.pending_chunks(question.fingerprint)
+    return max(0, len(sieve.counts.chunks) - lanes.vectors.chunk_count)
 
 
 def _supersede(index: SqliteIndex, ranking: Ranking) -> tuple[Sequence[Ranked], int]:

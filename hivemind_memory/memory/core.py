@@ -296,6 +296,19 @@ class Memory:
 
     # -- looking after ---------------------------------------------------------
 
+    def check_owner(self, what: str) -> None:
+        """Raise unless the whole memory is open to the caller.
+
+        Raises:
+            UsageError: It is not, and *what* tells of all of it.
+        """
+        if not self.caller.is_owner:
+            raise UsageError(
+                f"{what} tells of the whole memory, and this door opens a part of it.",
+                hint="Without HIVEMIND_WORKSPACE, HIVEMIND_TEAM and HIVEMIND_PROJECT"
+                " it opens all.",
+            )
+
     def status(self) -> MemoryStatus:
         """Return what there is, who leads, and what is missing."""
         from hivemind_memory.memory.reporting import status_of

@@ -1,4 +1,4 @@
-"""What forgetting and purging take, in one value, and what a note of each kind needs."""
+"""What forgetting and purging work with, and a memory's file rewritten in place."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ class Eraser:
 
     def index(self, paths: Iterable[str]) -> bool:
         """Bring the index in step with notes; return whether all of that worked."""
-        return all([self.index_one(NotePath(path)) for path in paths])
+        done = [self.index_one(NotePath(path)) for path in paths]
+        return all(done)
 
 
 @dataclass(slots=True)

@@ -12,7 +12,7 @@ from hivemind_memory.memory.eraser import Eraser, Tally, change_memory
 from hivemind_memory.memory.gathering import Target, find_targets
 from hivemind_memory.memory.reinstating import reinstate_older, replace_reinstated
 from hivemind_memory.model.erasing import ENTRY, Forgotten, Restored, Which
-from hivemind_memory.model.memories import ACTIVE
+from hivemind_memory.model.standing import ACTIVE
 from hivemind_memory.notes.entry_changes import change_entries
 from hivemind_memory.notes.entry_edits import with_forgotten, without_forgotten
 
@@ -185,12 +185,14 @@ def _change_entries(
             ids,
             change,
             now_s=desk.clocks.now(),
-            is_final=is_final,
+            final={target.id for target in entries} if is_final else (),
         )
     except HivemindError as error:
         tally.fail("the entries", error)
         return
-    for what, error in changed.failed.items():
-        tally.fail(what, error)
+    for what, problem in changed.failed.items():
+        tally.fail(what, problem)
+    if changed.journal_problem is not None:
+        tally.fail("the journal", changed.journal_problem)
     tally.paths.update(changed.paths)
     tally.done += [one.told() for one in entries if one.path in changed.paths]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from hivemind_memory.index.sqlite.index import SqliteIndex
     from hivemind_memory.memory.places import Places
     from hivemind_memory.memory.syncing import Syncer
-    from hivemind_memory.model.snapshot import IndexedFiles
+    from hivemind_memory.model.snapshot import IndexedFiles, SkippedNote
     from hivemind_memory.notes.os_events import Sentry
 
 TRUST_S = 1.0
@@ -29,11 +29,11 @@ TRUST_S = 1.0
 class Freshness:
     """How far the index is from the folder."""
 
-    stale: int = 0
-    """Notes that changed and are not indexed."""
+    stale: tuple[str, ...] = ()
+    """Paths of notes that changed and are not indexed."""
 
-    skipped: int = 0
-    """Files that were passed over."""
+    skipped: tuple[str, ...] = ()
+    """Paths of files that were passed over."""
 
     warning: str = ""
     """Why it could not be brought in step."""
@@ -83,16 +83,16 @@ class Freshener:
         is_whole = self._syncer.cuts_like(index) and not index.has_unfinished()
         if changes.is_empty and is_whole:
             self._in_step = known
-            self._last = Freshness(skipped=len(skipped))
+            self._last = Freshness(skipped=_paths(skipped))
             return self._last
         try:
             result = self._syncer.sync(index)
         except IndexDamagedError:
             raise  # the caller has something better than a damaged index
         except IndexUnusableError as error:
-            behind = len(changes.changed) + len(changes.gone)
-            return Freshness(stale=behind, skipped=len(skipped), warning=str(error))
-        return Freshness(skipped=len(result.skipped))
+            behind = (*changes.changed, *changes.gone)
+            return Freshness(stale=behind, skipped=_paths(skipped), warning=str(error))
+        return Freshness(skipped=_paths(result.skipped))
 
     def _watch(self) -> None:
         """Have the kernel tell of changes, if it can be trusted to."""
@@ -110,3 +110,8 @@ class Freshener:
         except OSError:
             self._sentry = None
         self._can_watch = self._sentry is not None
+
+
+def _paths(skipped: tuple[SkippedNote, ...]) -> tuple[str, ...]:
+    """Return where the files lie that were passed over."""
+    return tuple(one.path for one in skipped)

@@ -20,9 +20,9 @@ from hivemind_memory.errors import (
 from hivemind_memory.memory.recalling import not_found, text_of, texts_of
 from hivemind_memory.model.access import scope_named
 from hivemind_memory.model.erasing import ENTRY, MEMORY, NOTE, Affected, Which
-from hivemind_memory.model.memories import ACTIVE, SUPERSEDED, WAITING
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.scope import scope_of
+from hivemind_memory.model.standing import ACTIVE, SUPERSEDED, WAITING
 from hivemind_memory.notes.entry_edits import entries_in
 from hivemind_memory.notes.front_matter import split_front_matter
 from hivemind_memory.notes.memory_file import body_of

@@ -44,6 +44,11 @@ class Places:
         """What the leader tells about how it watches."""
         return os.path.join(self.index, "watch.json")
 
+    @property
+    def locks(self) -> str:
+        """The folder of the locks that serialise the saves of a key."""
+        return os.path.join(self.home, "locks")
+
     def make_index_folder(self) -> None:
         """Make the folder of the index, private and ignored by git."""
         ignore = os.path.join(self.index, ".gitignore")

@@ -12,9 +12,9 @@ from dataclasses import replace
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.memory.gathering import Target, read_target
 from hivemind_memory.model.erasing import MEMORY, Affected
-from hivemind_memory.model.memories import ACTIVE, SUPERSEDED
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.scope import SUPERSEDED as SUPERSEDED_FOLDER
+from hivemind_memory.model.standing import ACTIVE, SUPERSEDED
 from hivemind_memory.notes.memory_file import read_memory_file, superseded_text
 from hivemind_memory.notes.note_edits import remove_note
 from hivemind_memory.notes.slugs import name_with_id, names_of
@@ -65,7 +65,7 @@ def replace_reinstated(
             with eraser.desk.turn(target.scope, target.key):
                 index = eraser.desk.look()
                 now = _in_force(index, target)
-                chain = _older_ids(eraser, index, target)
+                chain = older_ids(eraser, index, target)
                 if now is None or now.id not in chain:
                     continue
                 path = _put_out_of_force(eraser, now, by=chain[now.id])
@@ -81,7 +81,7 @@ def _newest_before(
     eraser: Eraser, index: MemoryIndex, target: Target, gone: set[str]
 ) -> Target | None:
     """Return the newest of the replaced ones that is not forgotten itself."""
-    for memory_id in _older_ids(eraser, index, target):
+    for memory_id in older_ids(eraser, index, target):
         older = _with_id(eraser, index, target, memory_id)
         if older is None or memory_id in gone or older.forgotten:
             continue
@@ -89,7 +89,7 @@ def _newest_before(
     return None
 
 
-def _older_ids(eraser: Eraser, index: MemoryIndex, target: Target) -> dict[str, str]:
+def older_ids(eraser: Eraser, index: MemoryIndex, target: Target) -> dict[str, str]:
     """Return id -> what replaced it, of all that a memory came after, newest first."""
     chain: dict[str, str] = {}
     waiting = [(older, target.id) for older in target.supersedes]

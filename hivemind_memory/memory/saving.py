@@ -144,9 +144,8 @@ def _supersede(desk: Desk, new: NewMemory, old: MemoryFile) -> Saved:
         if made is not None and desk.folder.stamp(old.path) == old.stamp:
             take_back(desk.folder, copy_path, made)
         raise
-    told = told(desk, new, old.path, memory_id, at_line)
     return replace(
-        told,
+        told(desk, new, old.path, memory_id, at_line),
         type=type_of(new, old, desk.types),
         superseded=old.id,
         superseded_path=copy_path,
@@ -170,12 +169,15 @@ def _wait(desk: Desk, index: MemoryIndex, new: NewMemory) -> Saved:
     memory_id, data, at_line = _composed(desk, new, None)
     name = f"{INBOX}/{name_with_id(new.key, memory_id)}"
     path = put_new(desk.folder, [path_in_scope(new.scope, name)], data)
-    told = told(desk, new, path, memory_id, at_line)
     hint = (
         f"it waits in {path}, for its source is {new.source}; a person who moves it"
         f" up one folder puts it in force"
     )
-    return replace(told, standing=STANDINGS[WAITING], hints=(hint,))
+    return replace(
+        told(desk, new, path, memory_id, at_line),
+        standing=STANDINGS[WAITING],
+        hints=(hint,),
+    )
 
 
 def _composed(

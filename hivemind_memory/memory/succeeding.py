@@ -54,9 +54,10 @@ def given_values(new: NewMemory, type_name: str) -> dict[str, object]:
         "pinned": new.is_pinned or None,
         "expires": new.expires,
         "tags": list(new.tags),
-        **new.more,
     }
-    return {key: one for key, one in values.items() if one not in (None, "", [])}
+    given = {key: one for key, one in values.items() if one not in (None, "", [])}
+    # What is empty there is to be empty, whatever the predecessor says.
+    return {**given, **new.more}
 
 
 def says_the_same(
@@ -68,10 +69,8 @@ def says_the_same(
     if new.type and new.type != header(old, types).type:
         return False
     given = given_values(new, "")
-    return all(
-        old.front.values.get(key) == value
-        for key, value in split_front_matter(render_header(given)).values.items()
-    )
+    wanted = split_front_matter(render_header(given)).values
+    return all(old.front.values.get(key) == wanted.get(key) for key in given)
 
 
 def type_of(
@@ -120,8 +119,7 @@ def values_of(
             values["source"] = _least_trusted(old, new.source)
             if "created" in old.front.values:
                 del values["created"]
-    filled = {key: one for key, one in values.items() if one != ""}
-    return filled, frozenset(stays - filled.keys())
+    return values, frozenset(stays - values.keys())
 
 
 def header(file: MemoryFile, types: Mapping[str, MemoryType]) -> MemoryHeader:

@@ -125,6 +125,6 @@ def resolve_type(
     if found is None:
         raise UnknownTypeError(
             f"Unknown memory type: {name}",
-            hint=f"Nothing was saved. Types: {', '.join(all_types(custom))}.",
+            hint=f"Types: {', '.join(all_types(custom))}.",
         )
     return found

@@ -130,3 +130,25 @@ class MemoryIndex(Protocol):
         An end that lies in none of *scopes* is as one that is not there; None: all.
         """
         ...
+
+
+class Injected(Protocol):
+    """What worktrees were shown: the injector's ledger and sections, or a test's own.
+
+    A room above the memory keeps it; a purge has to reach it all the same.
+    """
+
+    def quoting(self, paths: Collection[str]) -> tuple[int, tuple[str, ...]]:
+        """Return how many records name some notes, and of which worktrees they are."""
+        ...
+
+    def renew(self, worktree: str) -> str:
+        """Write a worktree's section anew; return why that failed, empty: it did not.
+
+        Half-written files that a killed process left there are taken away.
+        """
+        ...
+
+    def rename(self, names: Mapping[str, str]) -> int:
+        """Write another name for notes into the records; return how many changed."""
+        ...

@@ -1,4 +1,4 @@
-"""Changes to the entries of many notes, as one of the writers: nobody appends meanwhile.
+"""Entries of many notes changed, as one of the writers: nobody appends meanwhile.
 
 The journal learns in the same turn what must not come back.
 """
@@ -27,8 +27,11 @@ class Changed:
     paths: tuple[NotePath, ...]
     """Notes that are different now."""
 
-    failed: Mapping[str, HivemindError]
-    """Note, or the journal's folder, -> why it is as it was."""
+    failed: Mapping[NotePath, HivemindError]
+    """Note -> why it is as it was."""
+
+    journal_problem: HivemindError | None = None
+    """Why the journal still knows the entries."""
 
     journal_texts: int = 0
     """Texts that went from the journal."""
@@ -41,7 +44,7 @@ def change_entries(
     change: Callable[[bytes, Collection[str]], bytes],
     *,
     now_s: float,
-    is_final: bool,
+    final: Collection[str],
 ) -> Changed:
     """Change entries in their notes; a note that cannot be changed stops no other.
 
@@ -51,14 +54,15 @@ def change_entries(
         entries: Note -> ids of its entries.
         change: Bytes of a note and ids -> its new bytes.
         now_s: Seconds since the epoch.
-        is_final: The journal forgets the entries: if their text vanishes later, it
-            does not come back.
+        final: Ids that the journal forgets: if their text vanishes later, it does not
+            come back. Those of a note that could not be changed stay.
 
     Raises:
         NotSavedError: The turn of the writers could not be had; nothing was changed.
     """
     paths: list[NotePath] = []
-    failed: dict[str, HivemindError] = {}
+    failed: dict[NotePath, HivemindError] = {}
+    problem: HivemindError | None = None
     dropped = 0
     with journal.session() as session:
         try:
@@ -73,17 +77,17 @@ def change_entries(
                 continue  # so is the entry
             except HivemindError as error:
                 failed[path] = error
-        if is_final:
+        if final:
             known = session.entries()
-            gone = {
-                one
-                for path, ids in entries.items()
-                if path not in failed
-                for one in ids
-            }
+            gone = {*final}.difference(*(entries[path] for path in failed))
             try:
                 session.keep(known.keys() - gone, now_s)
                 dropped = len(known.keys() & gone)
             except OSError as error:
-                failed[journal.folder] = journal.refused(error)
-    return Changed(paths=tuple(paths), failed=failed, journal_texts=dropped)
+                problem = journal.refused(error)
+    return Changed(
+        paths=tuple(paths),
+        failed=failed,
+        journal_problem=problem,
+        journal_texts=dropped,
+    )

@@ -105,9 +105,9 @@ def without_entries(data: bytes, entry_ids: Collection[str]) -> bytes:
         gone.update(range(first, stop))
         above = [at for at in range(first) if at not in gone]
         if any(not is_blank(lines[at]) for at in above):
-            lead = (at for at in reversed(above) if at >= first - LEAD_LINES)
+            lead = [at for at in reversed(above) if at >= first - LEAD_LINES]
         else:
-            lead = iter(range(stop, min(stop + LEAD_LINES, len(lines))))
+            lead = list(range(stop, min(stop + LEAD_LINES, len(lines))))
         for at in lead:
             if not is_blank(lines[at]):
                 break

@@ -46,11 +46,12 @@ def replace_file(
         raise
     try:
         parent.sync()
+        # The new name has changed the time of the last change.
+        return stamp_of(parent.status(name))
     except OSError as error:
         cause, hint = cause_of(error)
         message = f"{path} was replaced, but a power cut might undo it: {cause}."
         raise HivemindError(message, hint=hint) from error
-    return stamp_of(parent.status(name))
 
 
 def _expected_mode(parent: OpenFolder, path: NotePath, expected: Stamp | None) -> int:

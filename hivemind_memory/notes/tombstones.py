@@ -11,19 +11,26 @@ import unicodedata
 
 from hivemind_memory.notes.entries import disarm
 
-KEY_BYTES = 32
-
 
 def tombstone_of(key: bytes, text: str) -> bytes:
     """Return the keyed hash of a text, the same for all that reads the same.
-
-    Case, blank space and the ways in which a letter can be written do not matter.
 
     Args:
         key: Random bytes that only one home has.
         text: Any text.
     """
+    data = normal_form(text).encode("utf-8", "surrogatepass")
+    return hmac.digest(key, data, "sha256")
+
+
+def normal_form(text: str) -> str:
+    r"""Return what of a text counts when it is compared.
+
+    Case, blank space and the ways in which a letter can be written do not.
+
+    >>> normal_form(" Never\n deploy ") == normal_form("never DEPLOY")
+    True
+    """
     # An entry stands in its note disarmed; who writes it again sends it as it was.
     folded = unicodedata.normalize("NFKC", disarm(text)).casefold()
-    words = " ".join(folded.split())
-    return hmac.digest(key, words.encode("utf-8", "surrogatepass"), "sha256")
+    return " ".join(folded.split())

@@ -1,7 +1,7 @@
 """Values that are assigned to a name which says that they are secret.
 
-``password: x``, ``"api_key": "x"``, ``export TOKEN=x``, ``--token x``, a cell of a table
-or a word in prose. The name decides how much the value must look like a secret; a value
+``password: x``, ``"api_key": "x"``, ``export TOKEN=x``, ``--token x``, a cell of a
+table or a word in prose. The name decides how much the value must look like a secret; a value
 that is code, a path, a variable or an example is none.
 """
 
@@ -20,21 +20,22 @@ from hivemind_memory.secrets.plausible import (
 from hivemind_memory.secrets.spans import Span
 
 LONGEST_NAME = 48
-LONGEST_VALUE = 4000
-LONGEST_QUOTED = 512
+LONGEST_VALUE = 256  # what is looked at of a value; all of it is replaced
+LONGEST_QUOTED = 4000
 _NAME_BEFORE = re.compile(r"[A-Za-z0-9_.-]{0,48}\Z")
 _NAME_AFTER = re.compile(r"[A-Za-z0-9_.-]{0,48}+")
 _WORD_AFTER = re.compile(r"[^\W\d_]{0,12}+")
 _OWNER_BEFORE = re.compile(r"([A-Za-z]{2,14})[ \t]\Z")
-_OPEN = r"""(?P<open>(?:[bruf]{1,2}(?=["']))?(?:\\{0,3}["'`]|[(\[*]|_(?=`)){0,5}+)"""
+# The quote that a value stands in, if any.
+_OPEN = r"""[(\[*_]{0,3}+(?P<open>(?:[bruf]{1,2}(?=["']))?\\{0,3}["'`]{1,3}+|)"""
 # From behind a name to before its value.
 _BETWEEN = re.compile(
     r"""
     [\\"'`*_\])]{0,6}+
     (?P<words>(?:[ \t]{1,4}+[A-Za-z][\w.-]{0,15}+){0,4}?)
     (?:[ \t]{0,20}[*`"']{0,3}
-      (?: :[ \t]{0,4}+[A-Za-z_][\w.\[\]|]{0,30}(?:[ ]\|[ ]\w{1,20})?[ \t]{0,4}=(?![=>])
-        | =>|:=|->|===?|[=:：＝]|%3[aAdD]|\|(?!\|)|[是为為は]
+      (?: :[ \t]{0,4}+[A-Za-z_][\w.\[\]|]{0,30}(?:[ ]\|[ ]\w{1,20})?[ ]=[ ]
+        | =>|:=|->|===?|[=：＝]|:(?!//)|%3[aAdD]|\|(?!\|)|[是为為は]
         | (?P<comma>,)(?=[ \t]{0,4}+["'`])
         | (?P<tag>>)
         | "?[ \t]{1,4}+value=
@@ -49,10 +50,12 @@ _BETWEEN = re.compile(
 # Behind the option of a command.
 _SPACE = re.compile(r"(?P<words>)(?P<tag>)(?P<comma>)[ \t]{1,20}+(?![=:])" + _OPEN)
 _OF = re.compile(
-    r"(?i)[ \t]*(?:for|of|to|on|in|at|from|f[üu]r|pour|para)[ \t](?!.*(?:commit|hash|sha|revision|checksum|id|digest)\b)"
+    r"(?i)[ \t]*(?:for|of|to|on|in|at|from|f[üu]r|pour|para)[ \t]"
+    r"(?!.*(?:commit|hash|sha|revision|checksum|id|digest)\b)"
 )
-_PLAIN = re.compile(r"[^\s\"'`<>;|\\\0]{4,%d}+" % LONGEST_VALUE)
-_NEXT = re.compile(r"[&,](?=[\w.-]{1,40}=)|%(?:26|22|27|20|3[bB]|0[aA])")
+_PLAIN = re.compile(rf"[^\s\"'`<>;|\\\0]{{4,{LONGEST_VALUE}}}+")
+_REST = re.compile(r"[A-Za-z0-9+/=_.~%-]*+")
+_NEXT = re.compile(r"\)?\]\(|[&,](?=[\w.-]{1,40}=)|%(?:26|22|27|20|3[bB]|0[aA])")
 _URL_OR_PATH = re.compile(
     r"[a-z][a-z0-9+.-]{1,20}://|(?:~|\.{1,2})?/[\w.@-]+/|\.{1,2}/|~/|[A-Za-z]:[\\/]"
     r"|[\w.-]+(?:/[\w.-]+)*\.(?:py|js|ts|go|rs|md|json|ya?ml|toml|txt|pem|key|env|sh|html?"
@@ -60,7 +63,8 @@ _URL_OR_PATH = re.compile(
 )
 _ADDRESS = re.compile(r"[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+")
 _CODE = re.compile(
-    r"[A-Za-z_$][\w$.:]*[(\[{].*|[A-Za-z_$]\w*(?:(?:\.|->|::)[A-Za-z_$]\w*)+[,;]?|[({\[].*"
+    r"[A-Za-z_$][\w$.:-]*[(\[{].*|[({\[].*"
+    r"|[A-Za-z_$]\w*(?:(?:\.|->|::)[A-Za-z_$]\w*)+[,;]?"
 )
 _TECHNICAL = re.compile(
     r"(?i)(?:[a-z]+[_-])?(?:argon2\w*|sha-?\d{1,3}\w*|base\d\d\w*|utf-?\d+|pbkdf2\w*"
@@ -123,34 +127,49 @@ def _value_after(text: str, start: int, end: int, holds: Holds) -> Span | None:
         return None
     if between["tag"] and text[max(0, start - 1) : start] != "<":
         return None
-    quote = between["open"].lstrip("bruf([*_")
-    value_start = between.end()
-    value = _quoted(text, value_start, quote) if quote else None
-    is_quoted = value is not None
-    if value is None:
-        found = _PLAIN.match(text, value_start)
-        value = _trimmed(found[0]) if found else ""
+    quote = between["open"].lstrip("bruf")
+    start = between.end()
+    quoted = _quoted(text, start, quote) if quote else None
+    value = _plain(text, start) if quoted is None else quoted
     tight = not between["words"].strip() or _OF.match(between["words"]) is not None
-    in_environment = name.isupper() and text[end : end + 1] == "=" and tight
-    if len(value) < 4 or (holds is not Holds.PASSWORD and len(value) < 8):
-        return None
-    if _is_no_secret(value, is_quoted=is_quoted or in_environment):
-        return None
-    if between["comma"] and not looks_random(value):
+    in_environment = name.isupper() and tight and text[end : end + 1] == "="
+    firm = quoted is not None or in_environment
+    if between["comma"] and not looks_random(value[:LONGEST_VALUE]):
         return None  # a row of strings
+    if not _is_real(name, value[:LONGEST_VALUE], holds, firm=firm, tight=tight):
+        return None
+    stop = start + len(value)
+    if quoted is None and len(value) == LONGEST_VALUE:
+        rest = _REST.match(text, stop)
+        stop = rest.end() if rest else stop
+    return (start, stop, holds.value)
+
+
+def _is_real(name: str, value: str, holds: Holds, *, firm: bool, tight: bool) -> bool:
+    """Whether a value is what its name says.
+
+    Args:
+        name: The name that it is assigned to.
+        value: The value.
+        holds: What the name says of it.
+        firm: It is quoted, or stands in an environment file: not code.
+        tight: The value follows the name, without other words between.
+    """
+    if len(value) < (4 if holds is Holds.PASSWORD else 8):
+        return False
+    if _is_no_secret(value, firm=firm):
+        return False
     if holds is Holds.PASSWORD:
-        real = _is_password(value, is_quoted=is_quoted or in_environment, exact=tight)
-    else:
-        loose = holds is Holds.KEY and not in_environment
-        real = _is_machine_made(name, value, loose=loose, exact=tight)
-    return (value_start, value_start + len(value), holds.value) if real else None
+        return _is_password(value, firm=firm, tight=tight)
+    loose = holds is Holds.KEY and not (firm and name.isupper())
+    return _is_machine_made(name, value, loose=loose, tight=tight)
 
 
 def _takes_argument(text: str, start: int, name: str) -> bool:
     """Whether a name is an option, or a word of a netrc file."""
     if name.startswith("--"):
         return True
-    line = text[text.rfind("\n", max(0, start - 200), start) + 1 : start].lower()
+    line = text[max(0, start - 120) : start].rpartition("\n")[2].lower()
     return "login " in line or "machine " in line
 
 
@@ -166,25 +185,24 @@ def _quoted(text: str, start: int, quote: str) -> str | None:
     value = text[start:end]
     if not escaped:
         while value.endswith("\\"):  # an escaped quote within
-            end = text.find(closing, end + 1, start + LONGEST_VALUE)
+            end = text.find(closing, end + 1, start + LONGEST_QUOTED)
             if end < 0:
                 return None
             value = text[start:end]
     return None if "\n" in value or "\r" in value else value
 
 
-def _trimmed(value: str) -> str:
-    """Return a plain value without what follows it."""
+def _plain(text: str, start: int) -> str:
+    """Return an unquoted value without what follows it."""
+    found = _PLAIN.match(text, start)
+    value = found[0] if found else ""
     following = _NEXT.search(value)
     if following:
         value = value[: following.start()]
-    trimmed = value.rstrip(",.:)]}*_")
-    if value[len(trimmed) :].startswith("}") and value.startswith("${"):
-        return value
-    return trimmed
+    return value if value.startswith("${") else value.rstrip(",.:)]}*_")
 
 
-def _is_no_secret(value: str, *, is_quoted: bool) -> bool:
+def _is_no_secret(value: str, *, firm: bool) -> bool:
     """Whether a value is an example, a number, a path, an address or code."""
     return (
         value[0] in "[\0"
@@ -195,7 +213,7 @@ def _is_no_secret(value: str, *, is_quoted: bool) -> bool:
         or _TECHNICAL.fullmatch(value) is not None
         or (_URL_OR_PATH.match(value) is not None and not _is_base64(value))
         or _ADDRESS.fullmatch(value) is not None
-        or (_CODE.fullmatch(value) is not None and not (is_quoted and _is_odd(value)))
+        or (_CODE.fullmatch(value) is not None and not (firm and _is_odd(value)))
         or any(letter.isspace() for letter in value)
     )
 
@@ -210,23 +228,21 @@ def _is_odd(value: str) -> bool:
     return looks_random(value) or ("(" in value and ")" not in value)
 
 
-def _is_password(value: str, *, is_quoted: bool, exact: bool) -> bool:
+def _is_password(value: str, *, firm: bool, tight: bool) -> bool:
     """Whether a value may be a password: not a plain word."""
     letters = any(letter.isalpha() for letter in value)
     digits = any(letter.isdigit() for letter in value)
     symbols = _SYMBOL.search(value.rstrip("!?")) is not None
     if looks_random(value):
         return True
-    if len(value) > 128 or not letters or not exact:
+    if len(value) > 128 or not letters or not tight:
         return False
     if digits:
-        few_words = len(re.findall("[A-Za-z]+", value)) < (4 if is_quoted else 3)
+        few_words = len(re.findall("[A-Za-z]+", value)) < (4 if firm else 3)
         separated = "-" in value or "_" in value or "." in value
         plain = is_wordy(value) and separated and not symbols
         return (
-            len(value) >= (5 if is_quoted else 6)
-            and (is_quoted or not plain)
-            and few_words
+            len(value) >= (5 if firm else 6) and (firm or not plain) and few_words
         ) or symbols
     if symbols:
         return len(value) >= 6 and not value.isalpha()
@@ -234,11 +250,11 @@ def _is_password(value: str, *, is_quoted: bool, exact: bool) -> bool:
     return value[-1:] in "!?" and mixed and len(value) >= 8
 
 
-def _is_machine_made(name: str, value: str, *, loose: bool, exact: bool) -> bool:
+def _is_machine_made(name: str, value: str, *, loose: bool, tight: bool) -> bool:
     """Whether a value looks like one that a machine has made."""
     low = name.lower()
     if is_identifier(value):
-        return exact and any(
+        return tight and any(
             word in low for word in ("secret", "apikey", "api_key", "api-key", "auth")
         )
     if loose:
@@ -246,7 +262,7 @@ def _is_machine_made(name: str, value: str, *, loose: bool, exact: bool) -> bool
         return len(value) >= 20 and not plain and _is_random_run(value)
     if re.fullmatch("[0-9a-fA-F]{7,128}", value):
         # Beside a secret's very name alone; elsewhere it is a hash.
-        return exact and len(value) >= 16 and looks_random(value)
+        return tight and len(value) >= 16 and looks_random(value)
     return len(value) >= 10 and looks_random(value)
 
 

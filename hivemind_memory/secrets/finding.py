@@ -12,38 +12,31 @@ from hivemind_memory.secrets.spans import HIDDEN, Span, joined, without_marks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 SHORTEST_TOKEN = 14  # what the rules ask for at least
+LONG_WORD = 18  # longer than nearly all words
 LONG = 28  # from here on it need not have a digit
 _DIGITS = frozenset("0123456789")
 ASSIGNED = (
-    "pass",
-    "pwd",
-    "secret",
-    "token",
-    "key",
-    "auth",
-    "cred",
-    "contrasen",
-    "senha",
-    "kennwort",
-    "wachtwoord",
-)
+    "pass", "pwd", "secret", "token", "key", "auth", "cred",
+    "contrasen", "senha", "kennwort", "wachtwoord",
+)  # fmt: skip
 """Words beside which something is assigned that may be a secret, in lower case."""
 ASSIGNED_ABROAD = (
     "парол", "密码", "密碼", "口令", "パスワード", "비밀번호", "암호",
     "contraseñ", "lösenord", "hasło", "şifre",
 )  # fmt: skip
 """The same in texts that are not in ASCII letters."""
-SIGNS = ("=", ":", "：", "＝", "|", ",", "->", "%3d", "%3a", ">", "是", "为", "為", "は",
-         " is ", " was ", " are ", " ist ", " lautet ", " est ", " es ", " é ", " è ", " to ")  # fmt: skip
+SIGNS = (
+    "=", ":", "：", "＝", "|", ",", "->", "%3d", "%3a", ">", "是", "为", "為", "は",
+    " is ", " was ", " are ", " ist ", " lautet ", " est ", " es ", " é ", " è ", " to ",
+)  # fmt: skip
 """What stands between a name and its value."""
-NEAR = 120  # how far a value may be from its name
+NEAR = 80  # how far a value may be from its name
 HEADERS = ("bearer", "basic", "authorization", "cookie:")
 LOGINS = ("curl", "sshpass", "login")
 FLAGS = (" -u", " --user", " --proxy-user", " -p")
-SHORTEST_CREDENTIAL = 8
 _UNLIKE_A_WORD = frozenset("0123456789!@#$%^&*+?~")
 _UPPER_TO_LOWER = {upper: upper + 32 for upper in range(65, 91)}
 
@@ -109,7 +102,7 @@ def _spans(text: str, known: Iterable[str]) -> list[Span]:
     words = [word for word in ASSIGNED if word in low]
     if not text.isascii():
         words += [word for word in ASSIGNED_ABROAD if word in low]
-    words = [word for word in words if _may_be_assigned(low, word)]
+    words = [word for word in words if _is_assigned(low, word)]
     if words:
         from hivemind_memory.secrets.assignments import assigned
 
@@ -148,25 +141,36 @@ def _has_header(low: str) -> bool:
     """Whether a header or a login is there, and a value for it."""
     if any(word in low for word in LOGINS) and any(flag in low for flag in FLAGS):
         return True
-    return any(word in low for word in HEADERS) and any(
-        len(part) >= SHORTEST_CREDENTIAL and not _UNLIKE_A_WORD.isdisjoint(part)
-        for part in low.split()
+    return any(
+        _is_promising(near, words=4)
+        for word in HEADERS
+        for _, near in _places(low, word)
     )
 
 
-def _may_be_assigned(low: str, word: str) -> bool:
+def _is_assigned(low: str, word: str) -> bool:
     """Whether something that is no plain word follows a sign behind a word."""
+    for at, near in _places(low, word):
+        if any(_is_promising(near.partition(sign)[2]) for sign in SIGNS):
+            return True
+        takes_argument = "--" in low[max(0, at - 40) : at] or "login " in low
+        if takes_argument and _is_promising(near):
+            return True
+    return False
+
+
+def _places(low: str, word: str) -> Iterator[tuple[int, str]]:
+    """Return where a word stands, and what follows on its line."""
     at = low.find(word)
     while at >= 0:
         start = at + len(word)
-        near = low[start : start + NEAR].partition("\n")[0]
-        signed = (
-            any(sign in near for sign in SIGNS) or "--" in low[max(0, at - 40) : at]
-        )
-        if (signed or "login " in low) and (
-            not _UNLIKE_A_WORD.isdisjoint(near)
-            or any(len(part) >= SHORTEST_TOKEN for part in near.split())
-        ):
-            return True
+        yield at, low[start : start + NEAR].partition("\n")[0]
         at = low.find(word, start)
-    return False
+
+
+def _is_promising(near: str, words: int = 2) -> bool:
+    """Whether one of the next words is none of a language."""
+    return any(
+        len(part) >= LONG_WORD or not _UNLIKE_A_WORD.isdisjoint(part)
+        for part in near.split(maxsplit=words)[:words]
+    )

@@ -34,9 +34,9 @@ def in_headers(text: str, low: str) -> list[Span]:
     """Return the credentials of headers; *low* is the text in lower case."""
     spans: list[Span] = []
     for at in _places(low, "bearer"):
-        spans += _if_random(text, _BEARER.match(text, at), "bearer-token")
+        spans += _if_random(_BEARER.match(text, at), "bearer-token")
     for at in _places(low, "authorization"):
-        spans += _if_random(text, _SCHEME.match(text, at), "authorization")
+        spans += _if_random(_SCHEME.match(text, at), "authorization")
     for at in _places(low, "basic"):
         found = _BASIC.match(text, at)
         if found and _is_basic(found[1]):
@@ -63,7 +63,7 @@ def _places(low: str, word: str) -> Iterator[int]:
         at = low.find(word, at + len(word))
 
 
-def _if_random(text: str, found: re.Match[str] | None, kind: str) -> list[Span]:
+def _if_random(found: re.Match[str] | None, kind: str) -> list[Span]:
     """Return the value if it looks like a credential."""
     if found is None:
         return []

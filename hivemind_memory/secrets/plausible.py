@@ -7,92 +7,34 @@ from math import log2
 
 PLACEHOLDERS = (
     "example", "placeholder", "changeme", "change-me", "change_me", "redacted",
-    "dummy", "sample", "replace", "insert", "your_", "your-", "yourpass", "yoursecret",
-    "yourtoken", "yourkey", "yourapi", "-here", "_here", "****", "....", "todo-",
-    "not-a-real", "notareal", "fake-", "fake_", "abcdefgh", "12345678", "deadbeef",
+    "dummy", "sample", "replace", "insert", "yourpass", "yoursecret",
+    "yourtoken", "yourkey", "yourapi", "****", "....",
+    "not-a-real", "notareal", "abcdefgh", "12345678", "deadbeef",
 )  # fmt: skip
 """What stands in examples and in no real value, in lower case."""
 STAND_INS = frozenset(
-    [
-        "password",
-        "passwd",
-        "passphrase",
-        "passwort",
-        "pass",
-        "pwd",
-        "pw",
-        "secret",
-        "secrets",
-        "token",
-        "key",
-        "apikey",
-        "api_key",
-        "api-key",
-        "credentials",
-        "username",
-        "user",
-        "none",
-        "null",
-        "nil",
-        "true",
-        "false",
-        "undefined",
-        "string",
-        "str",
-        "text",
-        "bytes",
-        "int",
-        "number",
-        "bool",
-        "boolean",
-        "optional",
-        "required",
-        "any",
-        "object",
-        "env",
-        "value",
-        "hidden",
-        "masked",
-        "omitted",
-        "removed",
-        "unset",
-        "empty",
-        "default",
-        "test",
-        "testing",
-        "foo",
-        "bar",
-        "baz",
-        "foobar",
-        "qwerty",
-        "x-oauth-basic",
-        "x-access-token",
-        "oauth2",
-        "p",
-        "s",
-        "t",
-        "pass123",
-        "password123",
-        "password1",
-        "mypassword",
-        "mysecret",
-        "mytoken",
-        "my-secret",
-        "my-token",
-        "my-password",
-        "supersecret",
-        "secret123",
-        "topsecret",
-        "test123",
-        "testpass",
-        "testpassword",
-    ]
-)
+    (
+        "password", "passwd", "passphrase", "passwort", "pass", "pwd", "pw",
+        "secret", "secrets", "token", "key", "apikey", "api_key", "api-key",
+        "credentials", "username", "user", "none", "null", "nil", "true", "false",
+        "undefined", "string", "str", "text", "bytes", "int", "number", "bool",
+        "boolean", "optional", "required", "any", "object", "env", "value",
+        "hidden", "masked", "omitted", "removed", "unset", "empty", "default",
+        "test", "testing", "foo", "bar", "baz", "foobar", "qwerty", "x-oauth-basic",
+        "x-access-token", "oauth2", "p", "s", "t", "pass123", "password123",
+        "password1", "mypassword", "mysecret", "mytoken", "my-secret", "my-token",
+        "my-password", "supersecret", "secret123", "topsecret", "test123",
+        "testpass", "testpassword",
+    )
+)  # fmt: skip
 """Whole values that only stand for one."""
 _VARIABLE = re.compile(
     r"(?i)\$\{?\w+(?:[:\-?+/#%][^\s}]*)?\}?|\$\w+[.\[-].*|\$\(.*|\$\{\{.*|#\{.*"
     r"|%\w+%|%[-+#0 ]?\d*[a-z]|@\w+@|<.*|&\w+;?.*|\{+[^{}]*\}+|\{\{.*"
     r"|!(?:vault|secret|env|ref|sub|getatt|include|encrypted)\b.*"
+)
+_SAYS_SO = re.compile(
+    r"(?i)(?<![a-z0-9])(?:your|fake|todo|my|some|the)[-_]|[-_]here(?![a-z0-9])"
 )
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _CONSONANTS = re.compile(r"[bcdfghjklmnpqrstvwxz]{5,}")
@@ -124,6 +66,7 @@ def is_placeholder(value: str) -> bool:
         low.strip("'\"*_-.,;:!?()[]") in STAND_INS
         or any(word in low for word in PLACEHOLDERS)
         or len(set(low)) < 3
+        or _SAYS_SO.search(value) is not None
         or (_VARIABLE.fullmatch(value) is not None and not looks_random(value))
         or "xxxxx" in value
         or "XXXXX" in value
@@ -144,10 +87,28 @@ def is_wordy(value: str) -> bool:
     numbers = len(parts) - len(words)
     if not words or numbers > (len(words) + 1) // 2:
         return False
-    spoken = sum(map(_is_spoken, words))
+    spoken = sum(len(word) for word in words if _is_spoken(word))
     # Random letters of both cases fall into many short pieces.
     least = 3.0 if len(words) < 4 else 3.6
-    return sum(map(len, words)) >= least * len(words) and spoken >= 0.7 * len(words)
+    letters = sum(map(len, words))
+    return letters >= least * len(words) and spoken >= 0.7 * letters
+
+
+def spells_words(value: str) -> bool:
+    """Whether a token spells what it is, as those in documents do.
+
+    >>> spells_words("ghp_PersonalAccessToken01245678900000000")
+    True
+    """
+    words = [part.lower() for part in _PARTS.findall(value) if part.isalpha()]
+    letters = sum(map(len, words))
+    spoken = sum(len(word) for word in words if _is_spoken(word) and len(word) > 3)
+    return (
+        value != value.upper()
+        and len(words) > 2
+        and letters >= 5 * len(words)
+        and spoken >= 0.8 * letters
+    )
 
 
 def _is_spoken(word: str) -> bool:

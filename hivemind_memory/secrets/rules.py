@@ -17,8 +17,8 @@ from hivemind_memory.secrets.plausible import (
     UUID,
     entropy,
     is_placeholder,
-    is_wordy,
     looks_random,
+    spells_words,
 )
 from hivemind_memory.secrets.spans import Span
 
@@ -78,22 +78,29 @@ class Rule:
     def _checked(self, text: str, found: re.Match[str]) -> Span | None:
         """Return the secret of a match, if it looks like a real one."""
         start, end = found.span(self._group)
-        value = text[start:end]
         follows = text[end : end + 1]
         if self._right and follows.isascii() and follows.isalnum():
             return None
+        value = text[start:end]
         if self._in_context and not _is_real(value, found[0], follows):
             return None
-        if self._real and (is_wordy(value) or not looks_random(value)):
-            return None
-        if entropy(value) <= self._entropy or _is_example(value):
-            return None
-        if any(allowed.search(value) for allowed in self._allow):
+        if not self._is_likely(value):
             return None
         if not self._right and not self._in_context:
             more = _MORE.match(text, end)
             end = more.end() if more else end
         return (start, end, self.kind)
+
+    def _is_likely(self, value: str) -> bool:
+        """Whether a value of the right form is no example."""
+        if self._real and not looks_random(value):
+            return False
+        return (
+            entropy(value) > self._entropy
+            and not is_placeholder(value)
+            and not spells_words(value)
+            and not any(allowed.search(value) for allowed in self._allow)
+        )
 
 
 def by_rules(text: str, low: str, exact: list[str], folded: list[str]) -> list[Span]:
@@ -185,12 +192,6 @@ def _is_real(value: str, whole: str, follows: str) -> bool:
         beside = whole[: -len(value)].lower()
         return any(word in beside for word in _SECRET_WORDS)
     return looks_random(value)
-
-
-def _is_example(value: str) -> bool:
-    """Whether a value says itself that it is none."""
-    low = value.lower()
-    return "example" in low or "xxxxxx" in low or is_placeholder(value)
 
 
 def _in_picture(text: str, at: int) -> bool:

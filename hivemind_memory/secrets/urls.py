@@ -10,7 +10,7 @@ from hivemind_memory.secrets.spans import Span
 KIND = "url-password"
 LONGEST_URL = 1024
 # What follows "://" up to where a URL ends in prose, code or Markdown.
-_REST = re.compile(r"[^\s\"'`<>\\]{3,%d}+" % LONGEST_URL)
+_REST = re.compile(rf"[^\s\"'`<>\\]{{3,{LONGEST_URL}}}+")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,30}$")
 _DATA_SOURCE = re.compile(r"([\w.%+-]{1,64}):([^\s:@\"'`]{3,128})@tcp\(")
 

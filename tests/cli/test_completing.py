@@ -62,4 +62,4 @@ def test_every_completion_is_of_a_known_kind() -> None:
     """A kind without a completer would silently offer nothing."""
     kinds = {argument.completes for one in COMMANDS for argument in one.arguments}
 
-    assert kinds == {"", "notes", "options"}
+    assert kinds == {"", "connectable", "notes", "options"}

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import stat
+import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -309,6 +310,28 @@ def test_an_unknown_agent_and_useless_options_are_mistakes(machine: Machine) -> 
     assert machine.snapshot() == {}
 
 
+def test_many_at_once_connect_once(machine: Machine) -> None:
+    """A script of setup may run in every new terminal."""
+    machine.install("claude", "codex")
+    running = [
+        subprocess.Popen(
+            [str(machine.hm), "connect", "--yes"],
+            env=machine.env,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        )
+        for _ in range(6)
+    ]
+
+    ends = [(one.communicate()[1], one.returncode) for one in running]
+
+    assert [code for _, code in ends] == [0] * 6, ends
+    assert command_in(machine, "claude") == [str(machine.hm), "mcp"]
+    assert command_in(machine, "codex") == [str(machine.hm), "mcp"]
+    assert machine.run("disconnect", "--yes").code == 0
+    assert machine.snapshot() == {}
+
+
 def test_no_agent_at_all_is_said(machine: Machine) -> None:
     """And is no failure: there was nothing to do."""
     ran = machine.run("connect")
@@ -481,8 +504,6 @@ def test_a_command_that_needs_this_shell_is_not_registered(machine: Machine) -> 
     machine.install("claude")
     python = ("-c", "from hivemind_memory.cli.entry import run; run()")
     env = {"PYTHONPATH": str(Path(__file__).parents[2]), **machine.env}
-    import subprocess
-
     done = subprocess.run(
         [sys.executable, "-S", *python, "connect", "--yes"],
         env=env | {"PYTHONPATH": os.pathsep.join([env["PYTHONPATH"], *sys.path])},

@@ -1,4 +1,4 @@
-"""``hm hook session-start``: what it says, when it is silent, and that it never fails."""
+"""``hm hook session-start``: what it says, when it is silent; it never fails."""
 
 from __future__ import annotations
 

@@ -16,6 +16,13 @@ from tests.launch.conftest import PATIENCE_S, READER, until
 
 pytestmark = pytest.mark.usefixtures("environ")
 LAUNCHES = 8
+FAILS_LATER = """\
+#!/bin/sh
+while [ ! -e go ]; do sleep 0.05; done
+echo bad
+sleep 0.3
+exit 7
+"""
 
 
 def test_an_agent_starts_in_its_worktree_and_has_read_the_memories(machine, hm) -> None:
@@ -262,8 +269,7 @@ def test_an_agent_that_fails_later_keeps_its_last_lines_until_the_next_launch(
     machine, hm
 ) -> None:
     """One that ends well is gone; of one that failed a person wants to know why."""
-    text = "#!/bin/sh\nwhile [ ! -e go ]; do sleep 0.05; done\necho bad; sleep 0.3; exit 7\n"
-    machine.program("claude", text)
+    machine.program("claude", FAILS_LATER)
     hm("launch", "claude")
     (machine.repo / "go").touch()
     until(lambda: "ended (7)" in hm("sessions").out)
@@ -416,8 +422,7 @@ def test_an_agent_that_fails_before_a_persons_eyes_is_reported_when_they_leave(
     machine, hm
 ) -> None:
     """The session stays to be read, and is taken away afterwards."""
-    text = "#!/bin/sh\nwhile [ ! -e go ]; do sleep 0.05; done\necho bad; sleep 0.3; exit 7\n"
-    machine.program("claude", text)
+    machine.program("claude", FAILS_LATER)
     shell = "env -u TMUX sh -c 'hm launch claude; echo left $?; cat'"
     outer = ("-L", "outer")
     machine.tmux(*outer, "-f", "/dev/null", "new-session", "-d", shell)

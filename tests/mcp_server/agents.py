@@ -67,6 +67,18 @@ def refused(result: CallToolResult) -> str:
     return text
 
 
+def is_frame(line: bytes) -> bool:
+    """Whether a line that a server printed is one message of the protocol, and whole."""
+    frame = json.loads(line)
+    kinds = {"method", "result", "error"} & frame.keys()
+    return line.endswith(b"\n") and frame["jsonrpc"] == "2.0" and len(kinds) == 1
+
+
+def recorded(command: Sequence[str], file: Path) -> list[str]:
+    """Return a command whose standard output is also kept in a file."""
+    return ["sh", "-c", 'file=$1; shift; "$@" | tee "$file"', "sh", str(file), *command]
+
+
 class Pipes:
     """A client that speaks raw bytes to a server process."""
 
@@ -76,7 +88,8 @@ class Pipes:
         assert process.stdout is not None
         self._in = process.stdin
         self._out = process.stdout.fileno()
-        self._rest = b""
+        self.rest = b""
+        """What it has printed of a line that is not ended."""
         self.raw: list[bytes] = []
         """Every line that the server has printed."""
 
@@ -142,7 +155,7 @@ class Pipes:
     def _read(self) -> bool:
         """Take in what is there; return False at the end."""
         data = os.read(self._out, 1 << 16)
-        *lines, self._rest = (self._rest + data).split(b"\n")
+        *lines, self.rest = (self.rest + data).split(b"\n")
         self.raw += lines
         return bool(data)
 
@@ -162,5 +175,6 @@ def piped(command: Sequence[str] = COMMAND) -> Iterator[Pipes]:
             yield pipes
         finally:
             process.kill()
-    for line in pipes.raw:
-        assert json.loads(line)["jsonrpc"] == "2.0"
+    assert all(is_frame(line + b"\n") for line in pipes.raw)
+    if process.returncode == 0:  # killed, it may have been in the midst of a line
+        assert pipes.rest == b""

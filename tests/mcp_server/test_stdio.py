@@ -15,18 +15,22 @@ import anyio
 import pytest
 from mcp import Client, StdioServerParameters
 
-from .agents import COMMAND, MODES, environ, piped, text_of
+from .agents import COMMAND, MODES, environ, is_frame, piped, recorded, text_of
 
 LEAVES_WITHIN_S = 3.0
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_the_sdks_own_client_is_served(home: Path, notes: Path, mode: str) -> None:
+def test_the_sdks_own_client_is_served(
+    home: Path, notes: Path, tmp_path: Path, mode: str
+) -> None:
     """A client that nobody here wrote, in each version of the protocol."""
+    printed = tmp_path / "printed"
+    command = recorded(COMMAND, printed)
 
     async def run() -> tuple[list[str], str]:
         parameters = StdioServerParameters(
-            command=COMMAND[0], args=list(COMMAND[1:]), env=environ()
+            command=command[0], args=list(command[1:]), env=environ()
         )
         async with Client(parameters, mode=mode) as client:
             names = [tool.name for tool in (await client.list_tools()).tools]
@@ -41,6 +45,9 @@ def test_the_sdks_own_client_is_served(home: Path, notes: Path, mode: str) -> No
     assert names == ["memory_search", "memory_write", "memory_get", "memory_list"]
     assert "> Owls hunt." in text
     assert " by=mcp " in (notes / "owl.md").read_text(encoding="utf-8")
+    lines = printed.read_bytes().splitlines(keepends=True)
+    assert len(lines) >= 3
+    assert all(is_frame(line) for line in lines)
 
 
 def test_an_entry_names_the_client_that_wrote_it(home: Path, notes: Path) -> None:

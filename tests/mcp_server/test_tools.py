@@ -67,7 +67,15 @@ def test_the_tools_take_what_the_seed_says(server: MemoryServer, mode: str) -> N
         for name, tool in tools.items()
     }
     assert taken == {
-        "memory_search": {"query": None, "max_results": 10, "min_score": 0.3},
+        "memory_search": {
+            "query": None,
+            "max_results": 10,
+            "min_score": 0.3,
+            # Ours: a caller that knows the seed alone leaves them out.
+            "types": "",
+            "scope": "",
+            "inbox": False,
+        },
         "memory_write": {"content": None, "file": ""},
         "memory_get": {"path": None, "from": 1, "lines": 0},
         "memory_list": {"after": ""},

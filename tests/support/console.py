@@ -33,6 +33,22 @@ DAY_IN_DOCS = "2026-11-21"
 ANY_LINES = "…"
 PATIENCE_S = 20.0
 
+_TOOLS = ".local/bin"
+# As pip makes it; it needs nothing from the environment.
+_HM = """\
+#!{python}
+import sys
+sys.path.insert(0, {root!r})
+from hivemind_memory.cli.entry import run
+run()
+"""
+_AGENTS = {
+    "@anthropic-ai/claude-code": "claude",
+    "@google/gemini-cli": "gemini",
+    "@openai/codex": "codex",
+    "@qwen-code/qwen-code": "qwen",
+    "opencode-ai": "opencode",
+}
 _BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _MEANWHILE = re.compile(r"<!-- meanwhile: (.*) -->\n\Z")
 _DIFFERS = (
@@ -47,7 +63,8 @@ _SAMPLE = re.compile(
     r"(^```sh\n.*?\.venv/bin/(hm search .*?)\n```\n.*?^```text\n)(.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
-_LOCAL = re.compile(r"127\.0\.0\.1:\d+")
+# But not the one of our own server.
+_LOCAL = re.compile(r"127\.0\.0\.1:(?!8737\b)\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +97,22 @@ class Player:
             # From here on there is one; what it prints is not ours.
             self._environ["HIVEMIND_OLLAMA_URL"] = self._ollama_url
             return [""]
+        if command.startswith("npm install --global "):
+            self._install(command)
+            return [""]
         is_watch = command == "hm watch"
         printed = self._watch(step) if is_watch else self._shell(command)
         text = printed.replace(str(self.home), HOME_IN_DOCS)
         text = _LOCAL.sub("localhost:11434", text)
         return text.replace(_today(), DAY_IN_DOCS).rstrip("\n").split("\n")
+
+    def _install(self, command: str) -> None:
+        """Make programs with the names of agents, which do nothing."""
+        for package, program in _AGENTS.items():
+            if package in command:
+                file = self.home / _TOOLS / program
+                file.write_text("#!/bin/sh\n")
+                file.chmod(0o755)
 
     def _shell(self, command: str) -> str:
         """Return what a command prints; how it ends is part of what it prints."""
@@ -208,11 +236,10 @@ def _today() -> str:
 
 def _environ(home: Path) -> dict[str, str]:
     """Return the environment of a person who has set nothing."""
-    tools = home / ".tools"
-    tools.mkdir()
+    tools = home / _TOOLS
+    tools.mkdir(parents=True)
     command = tools / "hm"
-    python = shlex.quote(sys.executable)
-    command.write_text(f'#!/bin/sh\nexec {python} -m hivemind_memory.cli "$@"\n')
+    command.write_text(_HM.format(python=sys.executable, root=str(ROOT)))
     command.chmod(0o755)
     return {
         "HOME": str(home),

@@ -6,7 +6,7 @@ from hivemind_memory.cli.commands.parts import AGENTS, JSON, WORKTREE
 from hivemind_memory.cli.shapes import Argument, Command, Flag
 
 _CONNECTABLE = Argument(
-    "agents",
+    "who",
     "claude, codex, gemini, cursor, opencode, qwen, or all; none means all.",
     is_required=False,
     is_many=True,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from hivemind_memory.cli.shapes import Argument, Flag
 
-PANELS = FIND, WRITE, AGENTS, KEEP, SET = (
+PANELS = FIND, WRITE, CURATE, AGENTS, KEEP, SET = (
     "Find",
     "Write",
+    "Curate",
     "Agents",
     "Keep in order",
     "Set up",
@@ -33,4 +34,19 @@ SCOPE = Flag(
     "text",
     "global, project, team or workspace; project/NAME and so on.",
     metavar="SCOPE",
+)
+BY = Flag(
+    ("--by",), "text", "Who writes: a person's or an agent's name.", metavar="NAME"
+)
+SESSION = Flag(
+    ("--session",), "text", "The writer's own name for its session.", metavar="NAME"
+)
+SOURCE = Flag(
+    ("--source",),
+    "text",
+    "What kind of writer; by default human at a terminal, else agent.",
+    choices=("human", "agent", "tool", "external"),
+)
+MEMORY = Argument(
+    "ref", "Key or id of a memory, id of an entry, or path of a typed memory."
 )

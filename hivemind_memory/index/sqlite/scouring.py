@@ -1,4 +1,4 @@
-"""Leaves nothing of what was deleted in the index file: no vector, posting or free page.
+"""Leaves nothing of what was deleted in the index file, not even in free pages.
 
 SQLite only unlinks what is deleted: the bytes stay in free pages, in the gaps of pages
 in use, in the segments of the postings, and in the log beside the file. Here the file
@@ -8,6 +8,7 @@ is written anew.
 from __future__ import annotations
 
 import os
+from math import inf
 from typing import NamedTuple
 
 from hivemind_memory.errors import IndexUnusableError
@@ -113,7 +114,11 @@ def count_in_index(
 
 
 def scour(
-    path: str, text_hashes: Collection[str], *, wait_s: float = WAIT_S
+    path: str,
+    text_hashes: Collection[str],
+    *,
+    since_s: float = inf,
+    wait_s: float = WAIT_S,
 ) -> Scoured:
     """Take the vectors of some texts out of the index at *path*, and all leavings.
 
@@ -124,6 +129,8 @@ def scour(
     Args:
         path: The index file.
         text_hashes: SHA-256 of the texts, hexadecimal.
+        since_s: Vectors that were made since then and belong to no text any more go
+            too: one may be of an earlier version of these texts, that nobody knows.
         wait_s: How long to wait for each of those who use the index.
     """
     if not os.path.exists(path):
@@ -137,7 +144,8 @@ def scour(
                     connection.set_busy_timeout(int(wait_s * 1000))
                     connection.execute("PRAGMA secure_delete = ON")
                     sweep_unfinished(connection)
-                    vectors = _drop_vectors(connection, text_hashes)
+                    _link_known(connection, path)
+                    vectors = _drop_vectors(connection, text_hashes, since_s)
                     free_pages = int(connection.pragma("freelist_count"))
                     is_clean = _write_anew(connection)
             finally:
@@ -147,22 +155,30 @@ def scour(
     return Scoured(vectors, free_pages, "" if is_clean else _STILL_READ)
 
 
-def _drop_vectors(connection: apsw.Connection, text_hashes: Collection[str]) -> int:
-    """Delete the vectors that belong to no chunk any more; return how many went."""
-    dropped = 0
+def _link_known(connection: apsw.Connection, path: str) -> None:
+    """Link every text to the vector that was paid for: what is left belongs to none."""
+    from hivemind_memory.index.sqlite.vector_store import SqliteVectorStore
+
+    store = SqliteVectorStore(connection, path, lambda: 0.0)
+    for (fingerprint,) in list(connection.execute("SELECT fingerprint FROM spaces")):
+        store.plan(fingerprint)
+
+
+def _drop_vectors(
+    connection: apsw.Connection, text_hashes: Collection[str], since_s: float
+) -> int:
+    """Delete vectors that belong to no chunk any more; return how many went."""
+    sql = """
+    DELETE FROM embedding_cache WHERE {} AND NOT EXISTS (
+      SELECT 1 FROM chunks_vec WHERE vector_id = embedding_cache.id
+    )
+    """
     with write_transaction(connection):
+        before = connection.total_changes()
         for some, marks in _steps(text_hashes):
-            connection.execute(
-                f"""
-                DELETE FROM embedding_cache WHERE text_hash IN ({marks})
-                  AND NOT EXISTS (
-                    SELECT 1 FROM chunks_vec WHERE vector_id = embedding_cache.id
-                  )
-                """,
-                some,
-            )
-            dropped += connection.changes()
-    return dropped
+            connection.execute(sql.format(f"text_hash IN ({marks})"), some)
+        connection.execute(sql.format("created >= ?"), (since_s,))
+        return connection.total_changes() - before
 
 
 def _write_anew(connection: apsw.Connection) -> bool:

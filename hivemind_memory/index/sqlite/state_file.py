@@ -37,7 +37,6 @@ _CHECKPOINT_PAGES = 100
 """A process that opens the file reads its log: it stays below half a megabyte."""
 
 _DAMAGE = (apsw.CorruptError, apsw.NotADBError, apsw.SQLError, TypeError, ValueError)
-_MADE_BY_NEWER = "was made by a newer version of this program"
 
 
 class StateFile:
@@ -253,16 +252,20 @@ def open_state(path: str, *, wait_ms: int = COUNT_WAIT_MS) -> apsw.Connection:
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA secure_delete = ON")
         version = version_of_state(connection)
-        if version > STATE_VERSION:
-            raise StateUnusableError(
-                f"{path} {_MADE_BY_NEWER}", hint="upgrade hivemind-memory"
-            )
+        _refuse_newer(path, version)
         if version < STATE_VERSION:
             bring_state_up_to_date(connection)
     except BaseException:
         connection.close()
         raise
     return connection
+
+
+def _refuse_newer(path: str, version: int) -> None:
+    """Raise if this program does not know what the file holds."""
+    if version > STATE_VERSION:
+        message = f"{path} was made by a newer version of this program"
+        raise StateUnusableError(message, hint="upgrade hivemind-memory")
 
 
 def _make_file(path: str) -> None:

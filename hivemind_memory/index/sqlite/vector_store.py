@@ -189,7 +189,7 @@ class SqliteVectorStore:
         rows = [
             (chunk_id, space, unit, text_hash(text))
             for chunk_id, body in chunks
-            for unit, text in enumerate(_texts(body))
+            for unit, text in enumerate(texts_of(body))
         ]
         self._connection.executemany(
             """
@@ -269,7 +269,7 @@ def text_hash(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
 
 
-def _texts(body: str) -> list[str]:
+def texts_of(body: str) -> list[str]:
     """Return the texts of a chunk that want a vector: itself, and its units."""
     units = units_of(body)
     return [body, *units] if len(units) > 1 else [body]
@@ -277,4 +277,4 @@ def _texts(body: str) -> list[str]:
 
 def _text_of_unit(body: str, unit: int) -> str:
     """Return the text that a row of ``chunks_vec`` speaks of."""
-    return _texts(body)[unit]
+    return texts_of(body)[unit]

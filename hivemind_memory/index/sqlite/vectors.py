@@ -100,8 +100,8 @@ class VectorLane:
         return VectorMatches(
             cosines=chunks,
             unit_cosines=self._unit_cosines(chunks, asked),
-            background=float(seen.mean()),
-            deviation=float(seen.std()),
+            background=float(seen.mean(dtype=np.float64)),
+            deviation=float(seen.std(dtype=np.float64)),
             chunk_count=len(seen),
         )
 

@@ -1,0 +1,172 @@
+"""Shows what would change in agents' files, asks, and sees it done."""
+
+from __future__ import annotations
+
+import sys
+
+from hivemind_memory.cli.as_json import print_json
+from hivemind_memory.cli.escape import for_terminal, on_one_line
+from hivemind_memory.cli.streams import is_terminal, write_data, write_talk
+from hivemind_memory.connect import plans as states
+from hivemind_memory.connect.showing import difference, masked
+from hivemind_memory.errors import HivemindError, NotConnectedError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hivemind_memory.cli.parse import Request
+    from hivemind_memory.connect.connector import Connector
+    from hivemind_memory.connect.plans import Plan
+
+_CONNECTING = {states.CONNECTED: "already connected"}
+
+
+class Conversation:
+    """Shows plans, asks, and carries them out."""
+
+    def __init__(
+        self,
+        request: Request,
+        connector: Connector,
+        plan: Callable[[], list[Plan]],
+        prepare: Callable[[], None],
+    ) -> None:
+        """Take what is to be said and done.
+
+        Args:
+            request: With --yes, --dry-run and --json.
+            connector: Carries plans out.
+            plan: Makes the plans from what there is now.
+            prepare: Makes sure that what they register can be started.
+        """
+        self._values = request.values
+        self._is_connecting = request.command.name == "connect"
+        self._connector = connector
+        self._plan = plan
+        self._prepare = prepare
+        self._plans = plan()
+        self._is_changed = False
+
+    def run(self) -> int:
+        """Do all of it; return the exit code."""
+        plans = self._plans
+        is_json = self._values["json"]
+        if not is_json:
+            _show(plans, is_connecting=self._is_connecting)
+        has_changes = any(plan.changes for plan in plans)
+        is_willing = has_changes and not self._values["dry_run"] and self._is_wanted()
+        errors = [plan.error for plan in plans if plan.error]
+        if is_willing:
+            errors += self._carry_out()
+        if is_json:
+            print_json(
+                {
+                    "agents": [_value(plan) for plan in plans],
+                    "is_dry_run": self._values["dry_run"],
+                    "is_changed": self._is_changed,
+                    "errors": [str(error) for error in errors],
+                }
+            )
+        _report(errors)
+        is_refused = has_changes and not is_willing and not self._values["dry_run"]
+        return 1 if errors or is_refused else 0
+
+    def _say_done(self, plan: Plan) -> None:
+        """Say that an agent's files were written."""
+        if not self._values["json"]:
+            done = "connected" if self._is_connecting else "disconnected"
+            write_data(f"{plan.agent.title}: {done}\n")
+
+    def _is_wanted(self) -> bool:
+        """Whether somebody said yes."""
+        if self._values["yes"]:
+            return True
+        if self._values["json"] or not is_terminal(sys.stdin):
+            write_talk("Nothing was changed: nobody can be asked here; see --yes.\n")
+            return False
+        write_talk("Change this? [y/N] ")
+        if sys.stdin.readline().strip().lower() in ("y", "yes"):
+            return True
+        write_talk("Nothing was changed.\n")
+        return False
+
+    def _carry_out(self) -> list[HivemindError]:
+        """Do what was shown; return what went wrong, and go on with the others."""
+        self._prepare()
+        errors: list[HivemindError] = []
+        with self._connector.alone():
+            # Again: a token may have been made just now, or another hm was quicker.
+            for shown, plan in zip(self._plans, self._plan(), strict=True):
+                if not plan.changes:
+                    continue
+                try:
+                    _refuse_unseen(shown, plan)
+                    self._connector.carry_out(plan)
+                except HivemindError as error:
+                    errors.append(error)
+                    continue
+                self._is_changed = True
+                self._say_done(plan)
+        if self._is_changed and not self._values["json"]:
+            write_talk("An agent that runs now sees it when it is started again.\n")
+        return errors
+
+
+def _refuse_unseen(shown: Plan, plan: Plan) -> None:
+    """Raise if a plan would change something else than was shown."""
+    if _differences(shown) != _differences(plan):
+        message = f"{plan.path} was changed by somebody else meanwhile."
+        raise NotConnectedError(message, hint="Try again.")
+
+
+def _differences(plan: Plan) -> dict[str, str]:
+    """Return what becomes of each file, as it is shown."""
+    return {
+        change.file.path: difference(change.file.path, change.file.text, change.text)
+        for change in plan.changes
+    }
+
+
+def _show(plans: list[Plan], *, is_connecting: bool) -> None:
+    """Print how every agent stands, and what would become of each file."""
+    wide = max(len(plan.agent.title) for plan in plans)
+    words = _CONNECTING if is_connecting else {}
+    for plan in plans:
+        state = words.get(plan.state, plan.state)
+        is_there = plan.state not in (states.NOT_INSTALLED, states.NOT_CONNECTED)
+        place = f"  {on_one_line(plan.path)}" if is_there else ""
+        hook = ", with its hook" if plan.has_hook else ""
+        state = f"{state}{hook}"
+        write_data(f"{plan.agent.title.ljust(wide)}  {state}{place}\n")
+    for plan in plans:
+        for shown in _differences(plan).values():
+            write_data(f"\n{for_terminal(shown)}")
+        for change in plan.changes:
+            if change.file.is_open_to_others and "Bearer " in (change.text or ""):
+                path = on_one_line(change.file.path)
+                write_talk(f"others may read {path}, and the token in it\n")
+    if any(plan.changes for plan in plans):
+        write_data("\n")
+
+
+def _value(plan: Plan) -> dict[str, object]:
+    """Return a plan for programs."""
+    return {
+        "agent": plan.agent.name,
+        "state": plan.state,
+        "file": plan.path,
+        "has_hook": plan.has_hook,
+        "changes": [
+            {"file": path, "diff": shown} for path, shown in _differences(plan).items()
+        ],
+        "error": str(plan.error) if plan.error else "",
+    }
+
+
+def _report(errors: list[HivemindError]) -> None:
+    """Say what went wrong, each with what to do."""
+    for error in errors:
+        write_talk(f"error: {on_one_line(masked(str(error)))}\n")
+        if error.hint:
+            write_talk(f"hint: {on_one_line(error.hint)}\n")

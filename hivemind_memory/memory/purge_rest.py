@@ -1,0 +1,102 @@
+"""The part of a purge behind the notes: the index, half-written files, sections."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from hivemind_memory.errors import HivemindError
+from hivemind_memory.index.sqlite.scouring import Scoured, scour
+from hivemind_memory.memory.leavings import remove_half_written, set_aside_indexes
+from hivemind_memory.model.erasing import Failed, Place
+from hivemind_memory.notes.os_locks import KernelLock
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from hivemind_memory.index.sqlite.scouring import IndexCounts
+    from hivemind_memory.memory.eraser import Eraser
+    from hivemind_memory.memory.places import Places
+    from hivemind_memory.memory.purge_plan import Work
+    from hivemind_memory.model.ports import Injected
+
+REBUILD_WAIT_S = 10.0
+_AGAIN = "purge again to finish"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cleaned:
+    """What became of the index."""
+
+    scoured: Scoured
+    files: int
+    left: tuple[Failed, ...]
+
+    def places(self, before: IndexCounts) -> list[Place]:
+        """Return what went, chunks and their postings by what was there before."""
+        vectors, pages = self.scoured.vectors, self.scoured.free_pages
+        return [
+            Place(
+                name="index, chunks with postings", count=before.chunks, unit="chunks"
+            ),
+            Place(name="index, vectors", count=vectors, unit="vectors"),
+            Place(name="index, free pages", count=pages, unit="pages"),
+            Place(name="set-aside indexes", count=self.files, unit="files"),
+        ]
+
+
+def clean_index(places: Places, work: Work) -> Cleaned:
+    """Leave nothing of it in the index, nor beside it.
+
+    No rebuild goes on meanwhile: one that has read the notes before would bring the
+    old text back with it.
+    """
+    if not os.path.isdir(places.index):
+        return Cleaned(scoured=Scoured(), files=0, left=())
+    lock = KernelLock(f"{places.rebuild_file}.lock")
+    try:
+        if not lock.acquire(wait_s=REBUILD_WAIT_S):
+            holder = lock.holder() or "another process"
+            why = f"{holder} is rebuilding the index from notes as they were; {_AGAIN}"
+            left = (Failed(what="index", why=why),)
+            return Cleaned(scoured=Scoured(), files=0, left=left)
+    except OSError as error:
+        left = (Failed(what=lock.path, why=str(error.strerror)),)
+        return Cleaned(scoured=Scoured(), files=0, left=left)
+    problems = []
+    removed = 0
+    try:
+        for path in set_aside_indexes(places):
+            try:
+                os.unlink(path)
+                removed += 1
+            except OSError as error:
+                problems.append(Failed(what=path, why=str(error.strerror)))
+        scoured = scour(places.index_file, work.hashes, since_s=work.since_s)
+    finally:
+        lock.release()
+    if scoured.problem:
+        why = f"{scoured.problem}; {_AGAIN}"
+        problems.append(Failed(what=places.index_file, why=why))
+    return Cleaned(scoured=scoured, files=removed, left=tuple(problems))
+
+
+def take_half_written(eraser: Eraser, notes: str) -> tuple[int, list[Failed]]:
+    """Take away what a killed process wrote beside a note; return how many, and why."""
+    removed, still = remove_half_written(notes, eraser.desk.clocks.now)
+    why = f"a program is writing it now; {_AGAIN}"
+    return removed, [Failed(what=path, why=why) for path in still]
+
+
+def renew_sections(injected: Injected | None, worktrees: Iterable[str]) -> list[Failed]:
+    """Write the sections anew that quoted it; return what could not be."""
+    left = []
+    for worktree in worktrees if injected is not None else ():
+        try:
+            problem = injected.renew(worktree) if injected is not None else ""
+        except HivemindError as error:
+            problem = str(error)
+        if problem:
+            left.append(Failed(what=worktree, why=problem))
+    return left

@@ -1,0 +1,24 @@
+"""A bounded run of the link swaps; the long one is `benchmarks/mcp_links.py`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks.mcp_links import race
+
+
+@pytest.mark.slow
+def test_links_that_are_swapped_in_lead_no_tool_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Promise 5.4: 0 accesses outside, and no confirmed entry goes missing."""
+    monkeypatch.setenv("HIVEMIND_EMBEDDING_PROVIDER", "none")
+
+    seen = race(tmp_path, seconds=3)
+
+    assert seen.escapes == []
+    assert seen.answers["memory_get: answered"] > 5
+    assert seen.confirmed
+    assert any("a link" in answer for answer in seen.answers), seen.answers
