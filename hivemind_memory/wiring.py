@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from hivemind_memory.inject.injector import Injector
     from hivemind_memory.launch.launcher import Launcher
     from hivemind_memory.model.access import Caller
+    from hivemind_memory.model.ports import Injected
     from hivemind_memory.watch.loop import Watcher
 
 __all__ = [
@@ -230,6 +231,13 @@ def open_injector(memory: Memory) -> Injector:
         lambda: local_iso(time.time()),
         lambda identity: _caller_in(identity, memory.settings),
     )
+
+
+def open_injected(memory: Memory) -> Injected:
+    """Return what worktrees were shown of a memory, so that a purge reaches it."""
+    from hivemind_memory.inject.forgetting import InjectedPlaces
+
+    return InjectedPlaces(memory.places.home, open_injector(memory))
 
 
 def open_launcher() -> Launcher:

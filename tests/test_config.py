@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import doctest
 import json
 import os
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -14,9 +17,11 @@ from hypothesis import strategies as st
 from hivemind_memory.config import (
     Settings,
     load_settings,
+    objects,
     options,
     read_config,
     resolve,
+    values,
 )
 from hivemind_memory.config.file import remove_option, write_option
 from hivemind_memory.config.values import check_value, parse_value
@@ -291,3 +296,70 @@ def test_any_text_is_a_value_or_a_value_error(name: str, text: str) -> None:
     except ValueError:
         return
     assert check_value(option, value) == value
+
+
+def test_the_person_names_agents_by_commands(tmp_path: Path) -> None:
+    """An object is taken as it stands, from the file and from a variable."""
+    agents = {"quick": "claude --model haiku", "pi": ["pi", "a b"]}
+    write_config(tmp_path, {"agents": agents})
+    variable = {"HIVEMIND_AGENTS": '{"x": "y"}'}
+
+    assert load_settings(str(tmp_path), {}).agents == agents
+    assert load_settings(str(tmp_path), variable).agents == {"x": "y"}
+
+
+@pytest.mark.parametrize(
+    ("agents", "sentence"),
+    [
+        ([], "but agents is a JSON object"),
+        ({"x": 3}, 'The command of "x" is neither a text nor a list of texts.'),
+        ({"x": ["y", 3]}, 'The command of "x" is neither a text nor a list of texts.'),
+        ({"x": "it's"}, 'The command of "x" has a quote that is not closed.'),
+        ({"x": " "}, 'The command of "x" is empty.'),
+        ({"x": []}, 'The command of "x" is empty.'),
+        ({"x": "a\0b"}, 'The command of "x" holds what no command line can.'),
+        ({"x": ["\ud800"]}, 'The command of "x" holds what no command line can.'),
+        ({"a b": "y"}, '"a b" is no name of an agent: it is one word, without a dash.'),
+        ({"-x": "y"}, '"-x" is no name of an agent: it is one word, without a dash.'),
+        ({"": "y"}, '"" is no name of an agent: it is one word, without a dash.'),
+    ],
+)
+def test_a_bad_part_of_an_object_is_one_sentence(
+    tmp_path: Path, agents: object, sentence: str
+) -> None:
+    """Which part, and what is wrong with it; the whole would not fit a line."""
+    path = write_config(tmp_path, {"agents": agents})
+
+    with pytest.raises(ConfigError) as caught:
+        load_settings(str(tmp_path), {})
+
+    assert sentence in str(caught.value)
+    assert str(path) in str(caught.value)
+    assert "hm config unset agents" in caught.value.hint
+
+
+def test_every_check_that_the_table_names_exists() -> None:
+    """It is looked up only when somebody has set the option."""
+    named = [option for option in options().values() if option.kind == "dict"]
+
+    assert named
+    for option in named:
+        assert getattr(objects, option.check)({}) == ""
+
+
+def test_what_an_object_may_be_is_loaded_when_one_is_set() -> None:
+    """A cold answer does not pay for it."""
+    program = (
+        "import sys; from hivemind_memory.config import load_settings;"
+        " load_settings('/nowhere', {});"
+        " print('hivemind_memory.config.objects' in sys.modules)"
+    )
+    command = [sys.executable, "-c", program]
+
+    assert subprocess.check_output(command, text=True) == "False\n"
+
+
+def test_the_examples_in_the_docstrings_are_so() -> None:
+    """They are the shortest description."""
+    for module in (objects, values):
+        assert doctest.testmod(module).failed == 0

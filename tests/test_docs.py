@@ -17,7 +17,7 @@ PAGES = [
     if name.suffix == ".md"
     and (name.parts[0] == "docs" or len(name.parts) == 1 or name.stem == "README")
 ]
-PLAYED = ("tour.md", "agents.md")
+PLAYED = ("tour.md", "agents.md", "launching.md")
 """Pages with terminals."""
 
 _FENCE = re.compile(r"^( *)(```+|~~~+).*?^\1\2 *$", re.MULTILINE | re.DOTALL)
@@ -25,7 +25,7 @@ _CODE = re.compile(r"(`+).*?\1", re.DOTALL)
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 _HEADING = re.compile(r"^#+ +(.*)$", re.MULTILINE)
 _NAMED_FILE = re.compile(r"`((?:[\w.-]+/)+[\w.-]+\.(?:py|json|toml))`")
-_NAMED_COMMAND = re.compile(r"`hm ([a-z]+)")
+_NAMED_COMMAND = re.compile(r"`hm ([a-z][a-z-]*)")
 # Folders of somebody's machine; you and ann are nobody.
 _MACHINE_PATH = re.compile(
     r"(?<![\w.~{}/:-])"

@@ -14,6 +14,7 @@ from benchmarks.real_clients.scratch import NAME, PORT, QUESTION, Scratch
 
 ERAS = ("legacy", "auto", "modern")
 CALLS: tuple[tuple[str, dict[str, object], str], ...] = (
+    # A tool that is listed and not here is counted in what the check says.
     ("memory_write", {"content": "Seals rest here.", "file": "seals.md"}, "seals.md"),
     ("memory_search", {"query": QUESTION}, PORT),
     ("memory_get", {"path": "projects/harbour.md", "from": 1, "lines": 1}, PORT),
@@ -62,28 +63,28 @@ def checks() -> list[Check]:
 def _era(era: str, place: Scratch) -> str:
     """List strictly, call every tool, and call wrongly, in one protocol era."""
     way = (*place.server, "--protocol-era", era)
-    count = _list_and_call(place, way)
+    said = _list_and_call(place, way)
     for wrong in (("memory_get", {"path": "/etc/passwd"}), ("no_such_tool", {})):
         done = _call(place, way, *wrong)
         if done.code != TOOL_ERROR:
             raise FailedError(f"{wrong[0]}: exit {done.code}: {tail(done.text)!r}")
-    return f"{count} tools listed and called; exit {TOOL_ERROR} for a wrong call"
+    return f"{said}; exit {TOOL_ERROR} for a wrong call"
 
 
 def _http(place: Scratch) -> str:
     """The same with a token; without it the inspector says what is missing."""
     with place.http() as (url, token):
-        count = _list_and_call(place, _to(url, token))
+        said = _list_and_call(place, _to(url, token))
         done = _inspect(
             place, _to(url, WRONG), "--method", "tools/list", "--stored-auth-only"
         )
     if done.code != NO_ACCESS or "auth_required" not in done.text:
         raise FailedError(f"wrong token: exit {done.code}: {tail(done.text)!r}")
-    return f"{count} tools listed and called; wrong token: auth_required"
+    return f"{said}; wrong token: auth_required"
 
 
-def _list_and_call(place: Scratch, way: tuple[str, ...]) -> int:
-    """List the tools strictly and call each; return how many there are."""
+def _list_and_call(place: Scratch, way: tuple[str, ...]) -> str:
+    """List the tools strictly and call each; return how many of how many."""
     done = _inspect(place, way, "--method", "tools/list", "--strict")
     listed = {one["name"] for one in _result(done)["tools"]}
     missing = {name for name, _, _ in CALLS} - listed
@@ -93,7 +94,7 @@ def _list_and_call(place: Scratch, way: tuple[str, ...]) -> int:
         result = _result(_call(place, way, name, arguments))
         expect(result["content"][0]["text"], wanted)
         expect(json.dumps(result["structuredContent"]), wanted)
-    return len(CALLS)
+    return f"{len(CALLS)} of {len(listed)} listed tools called"
 
 
 def _call(

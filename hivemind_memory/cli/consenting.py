@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from hivemind_memory.connect.connector import Connector
     from hivemind_memory.connect.plans import Plan
 
+_BEARER = "Bearer "
 _CONNECTING = {states.CONNECTED: "already connected"}
 
 
@@ -143,7 +144,10 @@ def _show(plans: list[Plan], *, is_connecting: bool) -> None:
         for shown in _differences(plan).values():
             write_data(f"\n{for_terminal(shown)}")
         for change in plan.changes:
-            if change.file.is_open_to_others and "Bearer " in (change.text or ""):
+            is_new = _BEARER in (change.text or "") and _BEARER not in (
+                change.file.text or ""
+            )
+            if is_new and change.file.is_open_to_others:
                 path = on_one_line(change.file.path)
                 write_talk(f"others may read {path}, and the token in it\n")
     if any(plan.changes for plan in plans):

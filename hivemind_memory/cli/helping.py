@@ -73,7 +73,7 @@ def group_text(group: str, width: int) -> str:
     rows = [(x.name.partition(" ")[2], x.summary) for x in commands_of(group)]
     parts = [
         fill(sentence, width),
-        f"Usage: hm {group} [COMMAND] ...",
+        _usage_line(f"hm {group} [COMMAND] ...", width),
         _section("Commands", rows, width),
         f"Without a command: hm {fallback}",
     ]
@@ -82,7 +82,7 @@ def group_text(group: str, width: int) -> str:
 
 def command_text(command: Command, width: int) -> str:
     """Return the help of one command."""
-    parts = [fill(command.summary, width), f"Usage: {usage(command)}"]
+    parts = [fill(command.summary, width), _usage_line(usage(command), width)]
     if command.description:
         parts.insert(1, fill(command.description, width))
     if command.arguments:
@@ -109,6 +109,12 @@ def option_rows(command: Command) -> list[tuple[str, str]]:
     """Return each option of a command as it is typed, with what it is for."""
     flags = (*command.flags, MEMORY_DIR)
     return [(_typed(flag), flag.description) for flag in flags]
+
+
+def _usage_line(text: str, width: int) -> str:
+    """Return how something is typed, folded between words."""
+    line = f"Usage: {text}"
+    return fill(line, width, subsequent_indent="    ", break_on_hyphens=False)
 
 
 def help_text(words: str, width: int) -> str:

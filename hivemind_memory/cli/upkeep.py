@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hivemind_memory import wiring
 from hivemind_memory.cli import render
+from hivemind_memory.memory.guarding import check_owner
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ def sync(request: Request) -> int:
 
     memory_dir = request.memory_dir
     with wiring.open_memory(memory_dir=memory_dir) as memory, Progress() as progress:
-        memory.check_owner("hm sync")
+        check_owner(memory.caller, "hm sync")
         result = memory.sync(progress)
         embedding = memory.embed_pending(progress)
     render.show_sync(result, embedding, as_json=request.values["json"])
@@ -29,7 +30,7 @@ def rebuild(request: Request) -> int:
 
     memory_dir = request.memory_dir
     with wiring.open_memory(memory_dir=memory_dir) as memory, Progress() as progress:
-        memory.check_owner("hm rebuild")
+        check_owner(memory.caller, "hm rebuild")
         result = memory.rebuild(progress)
         embedding = memory.embed_pending(progress)
     render.show_rebuild(result, embedding, as_json=request.values["json"])
@@ -39,7 +40,7 @@ def rebuild(request: Request) -> int:
 def status(request: Request) -> int:
     """Show what there is."""
     with wiring.open_memory(memory_dir=request.memory_dir) as memory:
-        memory.check_owner("hm status")
+        check_owner(memory.caller, "hm status")
         found = memory.status()
     render.show_status(found, as_json=request.values["json"])
     return 0
@@ -48,7 +49,7 @@ def status(request: Request) -> int:
 def doctor(request: Request) -> int:
     """Look for what is wrong."""
     with wiring.open_memory(memory_dir=request.memory_dir) as memory:
-        memory.check_owner("hm doctor")
+        check_owner(memory.caller, "hm doctor")
         diagnosis = memory.diagnose()
     render.show_diagnosis(diagnosis, as_json=request.values["json"])
     return 0 if diagnosis.is_healthy else 1

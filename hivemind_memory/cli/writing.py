@@ -44,6 +44,7 @@ def write(request: Request) -> int:
             by=values["by"] or "",
             session=values["session"] or "",
             source=values["source"] or ("human" if is_person else "agent"),
+            is_forced=values["force"],
         )
     render.show_written(written, as_json=values["json"])
     return 0

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 _MOST_DEPTH = 200
@@ -76,8 +77,12 @@ class Node:
         return self.scalar
 
 
+@lru_cache(maxsize=4)
 def parse(text: str, dialect: Dialect) -> Node:
-    """Return the value that is the whole of *text*.
+    """Return the value that is the whole of *text*; nobody changes it.
+
+    Remembered, for an edit looks at the same text several times, and settings may have
+    megabytes.
 
     Raises:
         BrokenTextError: It is not one value in this dialect.
@@ -110,6 +115,9 @@ class _Reader:
         found = (_STRING if first == '"' else _SCALAR).match(self._text, at)
         if found is None:
             raise self.broken(at)
+        if first == '"' and "\\" not in found[0]:
+            text = found[0][1:-1]
+            return Node(kind="scalar", start=at, stop=found.end(), scalar=text)
         try:
             scalar = json.loads(found[0], parse_constant=_refuse)
         except ValueError:
@@ -121,6 +129,8 @@ class _Reader:
         while True:
             space = _SPACE.match(self._text, at)
             at = space.end() if space else at
+            if not self._text.startswith("/", at):
+                return at
             comment = _COMMENT.match(self._text, at)
             if comment is None:
                 return at

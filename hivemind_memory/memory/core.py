@@ -9,7 +9,6 @@ from hivemind_memory.model.access import OWNER
 from hivemind_memory.model.filters import Access
 from hivemind_memory.model.value import replaced
 from hivemind_memory.notes.folder import NotesFolder
-from hivemind_memory.notes.paths import parse_note_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +17,9 @@ if TYPE_CHECKING:
 
     from hivemind_memory.config.settings import Settings
     from hivemind_memory.embeddings.provider import Provider
+    from hivemind_memory.index.sqlite.state_file import StateFile
     from hivemind_memory.memory.clocks import Clocks
+    from hivemind_memory.memory.curating import Curation
     from hivemind_memory.memory.opening import OpenIndex
     from hivemind_memory.memory.places import Places
     from hivemind_memory.memory.syncing import Progress
@@ -64,18 +65,19 @@ class Memory:
             private_scopes=settings.private_scopes(),
         )
         self._provider = provider
-        self._clocks = clocks
-        self._folder = NotesFolder(places.notes)
+        self.clocks = clocks
+        self.folder = NotesFolder(places.notes)
         self._vectors: VectorSide | None = None
-        chunking = ChunkSettings(
+        self._state: StateFile | None = None
+        self.chunking = ChunkSettings(
             limit_chars=settings.chunk_chars, overlap_chars=settings.chunk_overlap_chars
         )
-        self._types = _own_types(settings)
-        self._syncer = Syncer(
-            self._folder, places.journal, chunking, clocks.now, self._types
+        self.types = _own_types(settings)
+        self.syncer = Syncer(
+            self.folder, places.journal, self.chunking, clocks.now, self.types
         )
-        self._held = HeldIndex(places, self._syncer, clocks)
-        self._lock = self._held.lock
+        self.held = HeldIndex(places, self.syncer, clocks)
+        self.lock = self.held.lock
         self._search_settings = settings.search_settings()
 
     def __enter__(self) -> Self:
@@ -88,20 +90,22 @@ class Memory:
 
     def close(self) -> None:
         """Close the index; nothing is lost when this is not called."""
-        with self._lock:
+        with self.lock:
             if self._vectors is not None:
                 self._vectors.close()
-            self._held.close()
+            if self._state is not None:
+                self._state.close()
+            self.held.close()
 
     def seen_by(self, caller: Caller) -> Memory:
         """Return the same memory as another caller sees it, to be closed by itself."""
         return Memory(
-            self.places, self.settings, self._provider, self._clocks, caller=caller
+            self.places, self.settings, self._provider, self.clocks, caller=caller
         )
 
     def today(self) -> int:
         """Return the local day, in days since the epoch."""
-        return self._clocks.today()
+        return self.clocks.today()
 
     # -- asking ----------------------------------------------------------------
 
@@ -121,29 +125,29 @@ class Memory:
             )
             return SearchAnswer(hits=(), report=report)
 
-        started = self._clocks.stopwatch()
+        started = self.clocks.stopwatch()
         question = self._question_vector(query.text, started)
 
         def answer(opened: OpenIndex) -> SearchAnswer:
             return ask(
                 query,
                 opened,
-                self._held.freshener(),
+                self.held.freshener(),
                 question=question,
                 settings=self._search_settings,
                 access=self._access,
-                clocks=self._clocks,
+                clocks=self.clocks,
                 started=started,
             )
 
-        with self._lock:
-            return self._held.answered(answer)
+        with self.lock:
+            return self.held.answered(answer)
 
     def wish(self, **words: Any) -> Wish:
         """Return what a question narrows itself to; see ``wishing.wish_of``."""
         from hivemind_memory.memory.wishing import wish_of
 
-        return wish_of(self.caller, self._types, **words)
+        return wish_of(self.caller, self.types, **words)
 
     def read(
         self, path: str, *, first_line: int = 1, line_count: int | None = None
@@ -158,7 +162,7 @@ class Memory:
         from hivemind_memory.memory.reading import read_passage
 
         return read_passage(
-            self._folder,
+            self.folder,
             path,
             caller=self.caller,
             first_line=first_line,
@@ -167,38 +171,19 @@ class Memory:
 
     def list(self) -> list[ListedNote]:
         """Return every note that its caller may see, sorted by path."""
-        from hivemind_memory.model.access import may_read
-        from hivemind_memory.model.answers import ListedNote
-        from hivemind_memory.model.standing import FORGOTTEN
+        from hivemind_memory.memory.listing import list_notes
 
-        def count(opened: OpenIndex) -> tuple[dict[str, int], set[str]]:
-            self._held.freshener().freshen(opened.index)
-            hidden = opened.index.memories(standings={FORGOTTEN})
-            return opened.index.chunk_counts(), {row.path for row in hidden}
-
-        with self._lock:
-            counts, hidden = self._held.answered(count)
-            stamps = self._folder.look().stamps
-        return [
-            ListedNote(
-                path=path,
-                size_bytes=stamp[2],
-                updated_at=self._clocks.local_iso(stamp[0] / 1e9),
-                chunk_count=counts.get(path, 0),
-            )
-            for path, stamp in sorted(stamps.items())
-            if path not in hidden and may_read(self.caller, path)
-        ]
+        return list_notes(self)
 
     def memories(self) -> tuple[MemoryRow, ...]:
         """Return the typed memories that the caller may see, the newest first."""
 
         def read(opened: OpenIndex) -> tuple[MemoryRow, ...]:
-            self._held.freshener().freshen(opened.index)
+            self.held.freshener().freshen(opened.index)
             return tuple(opened.index.memories(scopes=self._access.scopes))
 
-        with self._lock:
-            return self._held.answered(read)
+        with self.lock:
+            return self.held.answered(read)
 
     # -- writing ---------------------------------------------------------------
 
@@ -210,66 +195,69 @@ class Memory:
         by: str = "",
         session: str = "",
         source: str = "agent",
+        is_forced: bool = False,
     ) -> Written:
         """Append *content* to a note, today's if none is named; saved when it returns.
+
+        What looks like a secret is left out of it first. Without a name, a claim from
+        outside goes to the inbox.
+
+        Args:
+            content: What to remember.
+            file: Name of a note; empty: today's.
+            by: Agent or person.
+            session: The writer's own name for its session.
+            source: human, agent, tool or external.
+            is_forced: Also what was purged before.
 
         Raises:
             NotSavedError: Nothing was saved, and why.
             NotePathError: *file* is not a plain relative name of a note.
             UsageError: There is nothing to save.
         """
-        from hivemind_memory.memory.guarding import check_writable
-        from hivemind_memory.memory.writing import write_entry
-        from hivemind_memory.model.note import Provenance
-        from hivemind_memory.model.outcomes import Written
+        from hivemind_memory.memory.writing import write
 
-        if not self.settings.enabled:
-            raise UsageError(
-                "the memory is switched off (`enabled` is false): nothing was saved",
-                hint="`hm config set enabled true` switches it on",
-            )
-        now = self._clocks.now()
-        at = self._clocks.local_iso(now)
-        path = parse_note_path(file or f"{at[:10]}.md")
-        check_writable(self.caller, path)
-        provenance = Provenance(id="", at=at, by=by, session=session, source=source)
-        with self._lock:
-            entry = write_entry(
-                self._folder,
-                self.places.journal,
-                self._clocks,
-                content,
-                provenance,
-                path=path,
-            )
-            is_indexed = self._held.index_one(path)
-        return Written(
-            path=entry.path,
-            id=entry.id,
-            first_line=entry.first_line,
-            last_line=entry.last_line,
-            is_indexed=is_indexed,
-            warnings=() if is_indexed else ("the next search indexes it",),
+        return write(
+            self,
+            content,
+            file=file,
+            by=by,
+            session=session,
+            source=source,
+            is_forced=is_forced,
         )
+
+    @property
+    def curation(self) -> Curation:
+        """What saves, replaces, relates and forgets memories by their keys."""
+        from hivemind_memory.memory.curating import Curation
+
+        return Curation(self)
+
+    def note_recall(self, answer: SearchAnswer) -> None:
+        """Count that an agent or a person asked and got these hits."""
+        refs = [hit.id for hit in answer.hits if hit.id]
+        if refs:
+            self.state().bump(refs, self.clocks.now())
 
     # -- keeping in step -------------------------------------------------------
 
     def sync(self, progress: Progress | None = None) -> SyncResult:
         """Make the index equal to the folder."""
-        started = self._clocks.stopwatch()
-        with self._lock:
-            result = self._syncer.sync(self._held.opened().index, progress=progress)
-        return replaced(result, took_s=self._clocks.stopwatch() - started)
+        started = self.clocks.stopwatch()
+        with self.lock:
+            result = self.syncer.sync(self.held.opened().index, progress=progress)
+        return replaced(result, took_s=self.clocks.stopwatch() - started)
 
     def rebuild(self, progress: Progress | None = None) -> SyncResult:
         """Make the index again from the notes alone; the old one answers meanwhile."""
         from hivemind_memory.memory.rebuilding import rebuild
 
-        started = self._clocks.stopwatch()
-        with self._lock:
-            self._held.close()
-            result = rebuild(self.places, self._syncer, self._clocks.now, progress)
-        return replaced(result, took_s=self._clocks.stopwatch() - started)
+        started = self.clocks.stopwatch()
+        with self.lock:
+            self.held.close()
+            result = rebuild(self.places, self.syncer, self.clocks.now, progress)
+        return replaced(result, took_s=self.clocks.stopwatch() - started)
 
     def embed_pending(
         self,
@@ -286,7 +274,7 @@ class Memory:
             return EmbedResult()
         from hivemind_memory.memory.opening import open_index
 
-        opened = open_index(self.places, self._clocks.now)
+        opened = open_index(self.places, self.clocks.now)
         try:
             return self._vector_side().fill(
                 opened.index, progress=progress, should_stop=should_stop
@@ -296,19 +284,6 @@ class Memory:
 
     # -- looking after ---------------------------------------------------------
 
-    def check_owner(self, what: str) -> None:
-        """Raise unless the whole memory is open to the caller.
-
-        Raises:
-            UsageError: It is not, and *what* tells of all of it.
-        """
-        if not self.caller.is_owner:
-            raise UsageError(
-                f"{what} tells of the whole memory, and this door opens a part of it.",
-                hint="Without HIVEMIND_WORKSPACE, HIVEMIND_TEAM and HIVEMIND_PROJECT"
-                " it opens all.",
-            )
-
     def status(self) -> MemoryStatus:
         """Return what there is, who leads, and what is missing."""
         from hivemind_memory.memory.reporting import status_of
@@ -317,23 +292,61 @@ class Memory:
             return status_of(
                 self.places,
                 opened,
-                self._syncer,
+                self.syncer,
                 self._provider,
-                self._clocks.now(),
+                self.clocks.now(),
             )
 
-        with self._lock:
-            return self._held.answered(report)
+        with self.lock:
+            return self.held.answered(report)
 
     def diagnose(self) -> Diagnosis:
         """Look for what is wrong, and say what to do."""
         from hivemind_memory.memory.diagnosing import diagnose
 
-        with self._lock:
-            self._held.close()
-            return diagnose(
-                self.places, self.settings, self._provider, self._clocks.now
+        with self.lock:
+            self.held.close()
+            return diagnose(self.places, self.settings, self._provider, self.clocks.now)
+
+    # -- for the modules of this room -----------------------------------------
+
+    def state(self) -> StateFile:
+        """Return the file of what no note can hold, opened with its first use."""
+        from hivemind_memory.index.sqlite.state_file import StateFile
+
+        with self.lock:
+            if self._state is None:
+                self._state = StateFile(self.places.state_file)
+            return self._state
+
+    def scope(self, name: str) -> str | None:
+        """Return the scope that a name means to the caller; None for no name."""
+        from hivemind_memory.model.access import scope_named
+
+        return scope_named(self.caller, name) if name else None
+
+    def home_scope(self) -> str:
+        """Return where is written what names no scope."""
+        from hivemind_memory.model.access import home_scope
+
+        return home_scope(self.caller)
+
+    def check_enabled(self) -> None:
+        """Raise if the memory is switched off.
+
+        Raises:
+            UsageError: It is, and nothing was saved.
+        """
+        if not self.settings.enabled:
+            raise UsageError(
+                "the memory is switched off (`enabled` is false): nothing was saved",
+                hint="`hm config set enabled true` switches it on",
             )
+
+    def close_index(self) -> None:
+        """Close the index, to be opened anew."""
+        with self.lock:
+            self.held.close()
 
     # -- inside ----------------------------------------------------------------
 
@@ -349,14 +362,14 @@ class Memory:
         from hivemind_memory.memory.vectoring import Unasked
 
         side = self._vector_side()
-        with self._lock:
-            planned = self._held.answered(lambda opened: side.plan(opened.index, text))
+        with self.lock:
+            planned = self.held.answered(lambda opened: side.plan(opened.index, text))
         if not isinstance(planned, Unasked):
             return planned
-        left_s = ANSWER_S - (self._clocks.stopwatch() - started)
+        left_s = ANSWER_S - (self.clocks.stopwatch() - started)
         answer = side.ask(planned, timeout_s=left_s)
-        with self._lock:
-            return self._held.answered(
+        with self.lock:
+            return self.held.answered(
                 lambda opened: side.settle(opened.index, planned, answer)
             )
 
@@ -365,7 +378,7 @@ class Memory:
         from hivemind_memory.memory.vectoring import VectorSide
 
         if self._vectors is None:
-            self._vectors = VectorSide(self._provider, self._clocks.now)
+            self._vectors = VectorSide(self._provider, self.clocks.now)
         return self._vectors
 
 

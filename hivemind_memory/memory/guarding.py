@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hivemind_memory.errors import NotSavedError
+from hivemind_memory.errors import NotSavedError, UsageError
 from hivemind_memory.model.access import may_read, may_write
 from hivemind_memory.model.scope import GLOBAL, scope_of
 
@@ -10,6 +10,20 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hivemind_memory.model.access import Caller
     from hivemind_memory.model.note_path import NotePath
+
+
+def check_owner(caller: Caller, what: str) -> None:
+    """Raise unless the whole memory is open to a caller.
+
+    Raises:
+        UsageError: It is not, and *what* tells of all of it.
+    """
+    if not caller.is_owner:
+        raise UsageError(
+            f"{what} tells of the whole memory, and this door opens a part of it.",
+            hint="Without HIVEMIND_WORKSPACE, HIVEMIND_TEAM and HIVEMIND_PROJECT it"
+            " opens all.",
+        )
 
 
 def check_readable(caller: Caller, path: NotePath) -> None:

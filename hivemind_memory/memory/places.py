@@ -49,6 +49,11 @@ class Places:
         """The folder of the locks that serialise the saves of a key."""
         return os.path.join(self.home, "locks")
 
+    @property
+    def state_file(self) -> str:
+        """What no note can hold: recall figures, and what was purged."""
+        return os.path.join(self.home, "state.db")
+
     def make_index_folder(self) -> None:
         """Make the folder of the index, private and ignored by git."""
         ignore = os.path.join(self.index, ".gitignore")

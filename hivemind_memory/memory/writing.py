@@ -2,17 +2,94 @@
 
 from __future__ import annotations
 
+from hivemind_memory.errors import UsageError
+from hivemind_memory.memory.guarding import check_writable
+from hivemind_memory.memory.scrubbing import scrubbed, warning_of
+from hivemind_memory.model.note import Provenance
+from hivemind_memory.model.outcomes import Written
+from hivemind_memory.model.scope import INBOX
 from hivemind_memory.notes.journal import Journal
 from hivemind_memory.notes.os_files import make_private_folder
+from hivemind_memory.notes.paths import parse_note_path
 from hivemind_memory.notes.writer import NoteWriter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from hivemind_memory.index.sqlite.state_file import StateFile
     from hivemind_memory.memory.clocks import Clocks
-    from hivemind_memory.model.note import Provenance
+    from hivemind_memory.memory.core import Memory
     from hivemind_memory.model.note_path import NotePath
     from hivemind_memory.notes.folder import NotesFolder
     from hivemind_memory.notes.writer import AppendedEntry
+
+
+UNTRUSTED = frozenset({"tool", "external"})
+"""Sources whose claims wait in the inbox until a person moves them."""
+
+
+def write(
+    memory: Memory,
+    content: str,
+    *,
+    file: str,
+    by: str,
+    session: str,
+    source: str,
+    is_forced: bool,
+) -> Written:
+    """Write an entry as its caller may; see ``Memory.write``."""
+    memory.check_enabled()
+    at = memory.clocks.local_iso(memory.clocks.now())
+    path = parse_note_path(file or note_for(at, source, memory.home_scope()))
+    check_writable(memory.caller, path)
+    [content], found = scrubbed(content)
+    if not is_forced:
+        refuse_purged(memory.state(), content)
+    provenance = Provenance(id="", at=at, by=by, session=session, source=source)
+    with memory.lock:
+        entry = write_entry(
+            memory.folder,
+            memory.places.journal,
+            memory.clocks,
+            content,
+            provenance,
+            path=path,
+        )
+        is_indexed = memory.held.index_one(path)
+    later = () if is_indexed else ("the next search indexes it",)
+    return Written(
+        path=entry.path,
+        id=entry.id,
+        first_line=entry.first_line,
+        last_line=entry.last_line,
+        is_indexed=is_indexed,
+        warnings=(*warning_of(found), *later),
+    )
+
+
+def refuse_purged(state: StateFile, content: str) -> None:
+    """Raise if a text was purged before.
+
+    Raises:
+        UsageError: It was.
+    """
+    if state.has_tombstone(content):
+        raise UsageError(
+            "This text was purged from the memory: nothing was saved.",
+            hint="A person can save it again: `hm save --force`, `hm write --force`.",
+        )
+
+
+def note_for(at: str, source: str, scope: str) -> str:
+    """Return the note that an entry goes to when none is named.
+
+    Args:
+        at: The time now, ISO 8601.
+        source: human, agent, tool or external.
+        scope: Its folder; empty: global.
+    """
+    room = f"{INBOX}/" if source in UNTRUSTED else ""
+    return f"{scope}/{room}{at[:10]}.md" if scope else f"{room}{at[:10]}.md"
 
 
 def write_entry(

@@ -100,6 +100,16 @@ def effective_visibility(
     return visibility or project_visibility.get(scope, PUBLIC)
 
 
+def home_scope(caller: Caller) -> str:
+    """Return where a caller writes what names no scope.
+
+    The global scope; a caller who may not write there writes to its own.
+    """
+    if caller.is_owner or caller.is_root:
+        return GLOBAL
+    return caller.workspace or next(iter(caller.teams), caller.project)
+
+
 def scope_named(caller: Caller, text: str) -> str:
     """Return the scope that *text* means to a caller, if it reads it.
 

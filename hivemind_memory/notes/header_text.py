@@ -71,7 +71,11 @@ def with_values(text: str, changes: Mapping[str, object]) -> str:
             new = [f"{key}: {render_value(value)}{newline[:-1]}"]
         head[start:end] = new
     changed = "\n".join([*head, closing, *rest])
-    _check(front.values, changes, split_front_matter(changed).values)
+    after = split_front_matter(changed)
+    if after.is_broken or after.line_count != len(head) + 1:
+        message = "the front matter would not parse any more"
+        raise ValueError(message)
+    _check(front.values, changes, after.values)
     return changed
 
 

@@ -337,6 +337,44 @@ def test_config_sets_shows_and_takes_out(hm: Hm, home: Path) -> None:
     assert mode(home / "config.json") == 0o600
 
 
+def test_config_sets_shows_and_takes_out_a_part_of_an_object(
+    hm: Hm, home: Path
+) -> None:
+    """Nobody types JSON for one agent."""
+    hm("config", "set", "agents.quick", "claude --model haiku")
+    hm("config", "set", "memory.agents.my.pi", '["pi", "a b"]')
+    bad = hm("config", "set", "agents.bad", "it's")
+    odd = hm("config", "set", "agents.bad", "[it")
+    whole = hm("config", "get", "agents", "--json").json
+    part = hm("config", "get", "agents.my.pi")
+    taken = hm("config", "unset", "agents.quick")
+    again = hm("config", "unset", "agents.quick")
+
+    agents = {"quick": "claude --model haiku", "my.pi": ["pi", "a b"]}
+    assert (whole["value"], whole["origin"]) == (agents, "file")
+    assert part.out == '["pi", "a b"]\n'
+    assert (bad.code, odd.code) == (2, 2)
+    assert 'The command of "bad" has a quote that is not closed.' in bad.err
+    assert "The value begins as JSON does, but is none" in odd.err
+    assert "agents.quick is no longer set" in taken.err
+    assert "agents.quick was not set" in again.err
+    assert hm("config", "set", "agents", '{"x": ["y"]}').code == 0
+    assert hm("config", "get", "agents").out == '{"x": ["y"]}\n'
+
+
+def test_an_agent_that_cannot_be_is_taken_out_again(hm: Hm, home: Path) -> None:
+    """The file does not pass any more, and this is the way out."""
+    home.mkdir()
+    (home / "config.json").write_text('{"memory": {"agents": {"x": 3}}}')
+
+    broken = hm("config", "get", "agents")
+    mended = hm("config", "unset", "agents.x")
+
+    assert broken.code == 1
+    assert mended.code == 0
+    assert hm("config", "get", "agents").out == "{}\n"
+
+
 def test_a_key_is_never_shown(hm: Hm, home: Path) -> None:
     """Not when it is set, not when it is listed, not in JSON."""
     ran = [

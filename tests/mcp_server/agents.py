@@ -68,7 +68,7 @@ def refused(result: CallToolResult) -> str:
 
 
 def is_frame(line: bytes) -> bool:
-    """Whether a line that a server printed is one message of the protocol, and whole."""
+    """Whether a line that a server printed is one whole message of the protocol."""
     frame = json.loads(line)
     kinds = {"method", "result", "error"} & frame.keys()
     return line.endswith(b"\n") and frame["jsonrpc"] == "2.0" and len(kinds) == 1

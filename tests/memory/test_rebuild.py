@@ -41,7 +41,7 @@ def test_a_rebuild_makes_what_a_new_index_would_be(
 ) -> None:
     """Also out of an index that says something else."""
     memory.sync()
-    with memory._held.opened().index.connection as raw:
+    with memory.held.opened().index.connection as raw:
         raw.execute("UPDATE chunks SET body = 'wrong', trail = 'wrong'")
         raw.execute("UPDATE files SET day = 1")
 

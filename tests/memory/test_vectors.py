@@ -436,7 +436,7 @@ def test_a_model_that_knows_a_script_speaks_in_it(house: House) -> None:
     with house.memory() as memory:
         memory.sync()
         memory._vector_side()
-        index = memory._held.opened().index
+        index = memory.held.opened().index
         index.remember(f"script:{embedder.fingerprint}:Cyrillic", "yes")
         memory.embed_pending()
 

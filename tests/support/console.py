@@ -106,6 +106,10 @@ class Player:
         text = _LOCAL.sub("localhost:11434", text)
         return text.replace(_today(), DAY_IN_DOCS).rstrip("\n").split("\n")
 
+    def leave(self) -> None:
+        """End the sessions that were started."""
+        self._shell("tmux kill-server")
+
     def _install(self, command: str) -> None:
         """Make programs with the names of agents, which do nothing."""
         for package, program in _AGENTS.items():
@@ -189,7 +193,11 @@ def is_as_shown(printed: list[str], shown: tuple[str, ...]) -> bool:
 def player() -> Iterator[Player]:
     """Give somebody an empty home, and an embedding server for when it is wanted."""
     with tempfile.TemporaryDirectory() as home, EmbeddingServer() as server:
-        yield Player(Path(home).resolve(), ollama_url=server.url)
+        person = Player(Path(home).resolve(), ollama_url=server.url)
+        try:
+            yield person
+        finally:
+            person.leave()
 
 
 def replayed(document: str) -> str:
@@ -241,8 +249,11 @@ def _environ(home: Path) -> dict[str, str]:
     command = tools / "hm"
     command.write_text(_HM.format(python=sys.executable, root=str(ROOT)))
     command.chmod(0o755)
+    who = "[user]\nname = You\nemail = you@example.com\n[init]\ndefaultBranch = main\n"
+    (home / ".gitconfig").write_text(who)
     return {
         "HOME": str(home),
+        "TMUX_TMPDIR": str(home),  # a server of their own
         "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}",
         "PYTHONPATH": str(ROOT),
         "LANG": "C.UTF-8",

@@ -143,7 +143,12 @@ COMMANDS: tuple[Command, ...] = (
             Argument("claim", "What is claimed.", is_many=True),
         ),
         flags=(
-            Flag(("--confidence",), "float", "0 to 1.", metavar="X", low=0, high=1),
+            Flag(
+                ("--confidence",),
+                "text",
+                "How sure it is (medium).",
+                choices=("high", "medium", "low"),
+            ),
             Flag(
                 ("--corroborated",),
                 "int",
@@ -154,7 +159,7 @@ COMMANDS: tuple[Command, ...] = (
             Flag(
                 ("--domains",),
                 "text",
-                "Where it holds, separated by commas.",
+                "Root domains that say so, separated by commas.",
                 metavar="WORDS",
             ),
             Flag(

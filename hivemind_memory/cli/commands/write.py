@@ -45,6 +45,7 @@ COMMANDS: tuple[Command, ...] = (
                 "What kind of writer; by default human at a terminal, else agent.",
                 choices=("human", "agent", "tool", "external"),
             ),
+            Flag(("--force",), "flag", "Also a text that was purged before."),
             JSON,
         ),
         examples=(

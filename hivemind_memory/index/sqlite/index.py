@@ -329,6 +329,13 @@ class SqliteIndex:
         with translated_errors(self.path):
             return select_edges(self._connection, path, scopes=scopes)
 
+    def entry_path(self, entry_id: str) -> str:
+        """Return the note that holds an entry; empty: none does."""
+        from hivemind_memory.index.sqlite.memories import path_of_entry
+
+        with translated_errors(self.path):
+            return path_of_entry(self._connection, entry_id)
+
     def has_strong_edges(self) -> bool:
         """Return whether anything in the memory replaces or disputes anything."""
         return self._holdings().has_strong_edges

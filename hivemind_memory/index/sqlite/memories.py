@@ -136,6 +136,18 @@ def _incoming(
             yield EdgeRow(kind, weight, path, memory_id, mine.path, mine.memory_id)
 
 
+def path_of_entry(connection: apsw.Connection, entry_id: str) -> str:
+    """Return the note that holds an entry; empty: none does."""
+    row = connection.execute(
+        """
+        SELECT path FROM chunks JOIN files ON files.id = file_id
+        WHERE state = 0 AND entry_id = ? LIMIT 1
+        """,
+        (entry_id,),
+    ).fetchone()
+    return str(row[0]) if row else ""
+
+
 def strong_edges(
     connection: apsw.Connection, paths: Collection[str]
 ) -> list[tuple[str, str, str]]:

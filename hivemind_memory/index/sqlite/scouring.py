@@ -184,11 +184,12 @@ def _drop_vectors(
 def _write_anew(connection: apsw.Connection) -> bool:
     """Write postings and pages anew, and empty the log; False: a reader is in the way.
 
-    What is deleted stays in a segment of the postings until it is merged with a newer
-    one, and its pages stay in the file until it is written anew.
+    A posting that is deleted stays in its segment, and a mark of the deletion in the
+    next, with the word. ``optimize`` does not always merge them away: where all
+    segments are of one level it may keep the marks. So the postings are made anew.
     """
     with write_transaction(connection):
-        connection.execute("INSERT INTO chunks_fts(chunks_fts) VALUES ('optimize')")
+        connection.execute("INSERT INTO chunks_fts(chunks_fts) VALUES ('rebuild')")
     connection.execute("VACUUM")
     row = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     return row is not None and not row[0]

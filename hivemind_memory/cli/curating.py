@@ -1,0 +1,214 @@
+"""The commands that curate: save, show, history, link, learn, forget, restore."""
+
+from __future__ import annotations
+
+import sys
+
+from hivemind_memory import wiring
+from hivemind_memory.cli import curated
+from hivemind_memory.cli.streams import (
+    is_terminal,
+    read_stdin,
+    typed_text,
+    write_talk,
+)
+from hivemind_memory.errors import UsageError
+from hivemind_memory.model.curating import NewMemory
+from hivemind_memory.model.erasing import Which
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from hivemind_memory.cli.parse import Request
+    from hivemind_memory.memory import Memory
+    from hivemind_memory.model.erasing import Receipt
+
+
+def save(request: Request) -> int:
+    """Save a memory under a key."""
+    values = request.values
+    wanted = NewMemory(
+        key=typed_text(values["key"]),
+        content=_content(values["content"], "the memory"),
+        type=values["type"] or "",
+        reason=values["reason"] or "",
+        importance=values["importance"],
+        scope=values["scope"] or "",
+        visibility=values["visibility"] or "",
+        related=_items(values["related"]),
+        contradicts=_items(values["contradicts"]),
+        expires=values["expires"] or "",
+        tags=_items(values["tags"]),
+        is_pinned=values["pin"],
+        **_writer(values),
+    )
+    with wiring.open_memory(memory_dir=request.memory_dir) as memory:
+        saved = memory.curation.save(wanted, is_forced=values["force"])
+    curated.show_saved(saved, as_json=values["json"])
+    return 0
+
+
+def learn(request: Request) -> int:
+    """Save a claim."""
+    values = request.values
+    wanted = NewMemory(
+        key="",
+        content=_content(values["claim"], "the claim"),
+        scope=values["scope"] or "",
+        **_writer(values),
+    )
+    with wiring.open_memory(memory_dir=request.memory_dir) as memory:
+        saved = memory.curation.learn(
+            wanted,
+            topic=typed_text(values["topic"]),
+            confidence=values["confidence"] or "medium",
+            domains=_items(values["domains"]),
+            corroborated=values["corroborated"],
+            verified=values["verified"] or "",
+        )
+    curated.show_saved(saved, as_json=values["json"])
+    return 0
+
+
+def show(request: Request) -> int:
+    """Show one memory."""
+    values = request.values
+    with wiring.open_memory(memory_dir=request.memory_dir) as memory:
+        shown = memory.curation.show(
+            typed_text(values["ref"]), scope=values["scope"] or ""
+        )
+    curated.show_memory(shown, as_json=values["json"])
+    return 0
+
+
+def history(request: Request) -> int:
+    """Show what a memory was and is."""
+    values = request.values
+    with wiring.open_memory(memory_dir=request.memory_dir) as memory:
+        found = memory.curation.history(
+            typed_text(values["ref"]), scope=values["scope"] or ""
+        )
+    curated.show_history(found, as_json=values["json"])
+    return 0
+
+
+def link(request: Request) -> int:
+    """Join two memories."""
+    values = request.values
+    weight = 1.0 if values["weight"] is None else values["weight"]
+    with wiring.open_memory(memory_dir=request.memory_dir) as memory:
+        linked = memory.curation.link(
+            typed_text(values["from"]),
+            typed_text(values["to"]),
+            values["kind"] or "related_to",
+            weight=weight,
+        )
+    curated.show_linked(linked, as_json=values["json"])
+    return 0
+
+
+def unlink(request: Request) -> int:
+    """End what joins two memories."""
+    values = request.values
+    with wiring.open_memory(memory_dir=request.memory_dir) as memory:
+        linked = memory.curation.unlink(
+            typed_text(values["from"]),
+            typed_text(values["to"]),
+            values["kind"] or "related_to",
+        )
+    curated.show_linked(linked, as_json=values["json"])
+    return 0
+
+
+def forget(request: Request) -> int:
+    """Hide memories, or take them out of every place."""
+    values = request.values
+    which = _which(values)
+    as_json = values["json"]
+    if values["dry_run"] and not values["purge"]:
+        # What a forgetting would hide is what a purge would find, and less.
+        message = "--dry-run goes with --purge."
+        raise UsageError(message, hint="Forgetting can be undone: hm restore.")
+    with wiring.open_memory(memory_dir=request.memory_dir) as memory:
+        if not values["purge"]:
+            curated.show_forgotten(memory.curation.forget(which), as_json=as_json)
+            return 0
+        receipt = _purge(memory, which, is_dry_run=True)
+        if not values["dry_run"]:
+            if not values["yes"] and not _is_sure(receipt):
+                return 1
+            receipt = _purge(memory, which, is_dry_run=False)
+    curated.show_receipt(receipt, as_json=as_json)
+    return 0 if receipt.is_dry_run or receipt.is_complete else 1
+
+
+def restore(request: Request) -> int:
+    """Show forgotten memories again."""
+    values = request.values
+    with wiring.open_memory(memory_dir=request.memory_dir) as memory:
+        restored = memory.curation.restore(_which(values))
+    curated.show_restored(restored, as_json=values["json"])
+    return 0
+
+
+def _purge(memory: Memory, which: Which, *, is_dry_run: bool) -> Receipt:
+    """Purge, the sections of worktrees too."""
+    # A path says plainly that the whole note is meant, whoever wrote it.
+    is_forced = which.name.endswith(".md")
+    return memory.curation.purge(
+        which,
+        wiring.open_injected(memory),
+        is_dry_run=is_dry_run,
+        is_forced=is_forced,
+    )
+
+
+def _is_sure(receipt: Receipt) -> bool:
+    """Show what a purge would do and ask; False, and why, when nobody can answer."""
+    curated.show_receipt(receipt, as_json=False)
+    if not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
+        write_talk("nothing was purged: --yes does it without a question\n")
+        return False
+    write_talk("Purge them for good? [y/N] ")
+    if sys.stdin.readline().strip().lower() in ("y", "yes"):
+        return True
+    write_talk("nothing was purged\n")
+    return False
+
+
+def _which(values: Mapping[str, Any]) -> Which:
+    """Return which memories are meant."""
+    return Which(
+        name=typed_text(values["ref"] or ""),
+        scope=values["scope"] or "",
+        session=values["session"] or "",
+        source=values["source"] or "",
+        day=values["day"] or "",
+    )
+
+
+def _writer(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return who writes."""
+    is_person = is_terminal(sys.stdin) and is_terminal(sys.stdout)
+    return {
+        "by": values["by"] or "",
+        "session": values["session"] or "",
+        "source": values["source"] or ("human" if is_person else "agent"),
+    }
+
+
+def _items(text: str | None) -> tuple[str, ...]:
+    """Return what stands between commas."""
+    parts = (part.strip() for part in typed_text(text or "").split(","))
+    return tuple(part for part in parts if part)
+
+
+def _content(words: tuple[str, ...], what: str) -> str:
+    """Return the words, or standard input."""
+    if words and words != ("-",):
+        return typed_text(" ".join(words))
+    if is_terminal(sys.stdin):
+        write_talk(f"Type {what}; Ctrl-D on an empty line ends it.\n")
+    return read_stdin()

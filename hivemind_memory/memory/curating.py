@@ -1,0 +1,316 @@
+"""The side of ``Memory`` that curates: save, look back, relate, forget.
+
+Each method does what ``core`` is for: it takes the lock, lets a module of this room do
+the work, and indexes what changed. Secrets are taken out of a text before anything else
+sees it.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+
+from hivemind_memory.errors import NotSavedError
+from hivemind_memory.memory.desk import Desk
+from hivemind_memory.memory.scrubbing import scrubbed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from hivemind_memory.memory.core import Memory
+    from hivemind_memory.memory.eraser import Eraser
+    from hivemind_memory.model.curating import (
+        Candidate,
+        History,
+        Linked,
+        NewMemory,
+        Recalled,
+        RecallFigures,
+        Saved,
+        Shown,
+    )
+    from hivemind_memory.model.erasing import Forgotten, Receipt, Restored, Which
+    from hivemind_memory.model.note_path import NotePath
+    from hivemind_memory.model.ports import Injected, MemoryIndex
+
+_NEAR_HITS = 5
+_NEAR_CHARS = 1_000
+"""Of a text that is looked for before it is saved."""
+
+
+class Curation:
+    """Curates one memory for its caller."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+
+    # -- saving ----------------------------------------------------------------
+
+    def save(self, wanted: NewMemory, *, is_forced: bool = False) -> Saved:
+        """Save a memory under its key; it is on the disk when this returns.
+
+        Args:
+            wanted: What to remember; its scope is a name, as the caller says it.
+            is_forced: Also what was purged before.
+
+        Raises:
+            KeyTakenError: An active memory has the key, and no reason was given.
+            NotSavedError: Nothing was saved, and why.
+            UsageError: It cannot be saved.
+        """
+        from hivemind_memory.memory.saving import save
+
+        clean, found = self._prepared(wanted, is_forced=is_forced)
+        near = self._near(clean.content)
+        with self._memory.lock:
+            saved = save(self._desk(), clean, near=lambda _: near)
+            return self._settled(saved, found)
+
+    def learn(
+        self,
+        wanted: NewMemory,
+        *,
+        topic: str,
+        confidence: str,
+        domains: Iterable[str] = (),
+        corroborated: int | None = None,
+        verified: str = "",
+    ) -> Saved:
+        """Save a claim; the same claim again replaces the one before.
+
+        Raises:
+            HivemindError: Nothing was saved, and why.
+        """
+        from hivemind_memory.memory.learning import learn
+
+        clean, found = self._prepared(wanted, is_forced=False)
+        with self._memory.lock:
+            saved = learn(
+                self._desk(),
+                clean,
+                topic=topic,
+                confidence=confidence,
+                domains=domains,
+                corroborated=corroborated,
+                verified=verified,
+            )
+            return self._settled(saved, found)
+
+    # -- looking ---------------------------------------------------------------
+
+    def history(self, ref: str, *, scope: str = "") -> History:
+        """Return what a memory was and is, the newest first.
+
+        Raises:
+            MemoryNotFoundError: The caller sees no such memory.
+        """
+        from hivemind_memory.memory.recounting import history
+
+        with self._memory.lock:
+            return history(self._desk(), ref, scope=self._memory.scope(scope))
+
+    def show(self, ref: str, *, scope: str = "") -> Shown:
+        """Return one memory with its edges, its chain and its recall figures.
+
+        Raises:
+            MemoryNotFoundError: The caller sees no such memory.
+        """
+        from hivemind_memory.memory.recounting import show
+
+        with self._memory.lock:
+            return show(
+                self._desk(),
+                ref,
+                scope=self._memory.scope(scope),
+                entry_path=self._entry_path,
+                figures=self._figures,
+            )
+
+    # -- relating --------------------------------------------------------------
+
+    def link(self, start: str, end: str, kind: str, *, weight: float = 1.0) -> Linked:
+        """Join two memories.
+
+        Raises:
+            HivemindError: Nothing was linked, and why.
+        """
+        from hivemind_memory.memory.relating import link
+
+        with self._memory.lock:
+            linked = link(self._desk(), start, end, kind, weight=weight)
+            return replace(linked, is_indexed=self._index(linked.changed_paths))
+
+    def unlink(self, start: str, end: str, kind: str) -> Linked:
+        """End what joins two memories.
+
+        Raises:
+            HivemindError: Nothing was changed, and why.
+        """
+        from hivemind_memory.memory.relating import unlink
+
+        with self._memory.lock:
+            linked = unlink(self._desk(), start, end, kind)
+            return replace(linked, is_indexed=self._index(linked.changed_paths))
+
+    # -- forgetting ------------------------------------------------------------
+
+    def forget(self, which: Which) -> Forgotten:
+        """Hide memories; ``restore`` brings them back.
+
+        Raises:
+            HivemindError: Nothing was changed, and why.
+        """
+        from hivemind_memory.memory.forgetting import forget
+
+        with self._memory.lock:
+            return forget(self._eraser(), which)
+
+    def restore(self, which: Which) -> Restored:
+        """Show forgotten memories again.
+
+        Raises:
+            HivemindError: Nothing was changed, and why.
+        """
+        from hivemind_memory.memory.forgetting import restore
+
+        with self._memory.lock:
+            return restore(self._eraser(), which)
+
+    def purge(
+        self,
+        which: Which,
+        injected: Injected | None = None,
+        *,
+        is_dry_run: bool = False,
+        is_forced: bool = False,
+    ) -> Receipt:
+        """Take memories out of every place, for good.
+
+        Args:
+            which: What is meant.
+            injected: What worktrees were shown.
+            is_dry_run: Only look.
+            is_forced: Also whole notes that a person wrote.
+
+        Raises:
+            HivemindError: Nothing was changed, and why.
+        """
+        from hivemind_memory.memory.purging import Purger, purge
+
+        memory = self._memory
+        with memory.lock:
+            purger = Purger(
+                eraser=self._eraser(),
+                places=memory.places,
+                chunking=memory.chunking,
+                state=memory.state(),
+                injected=injected,
+            )
+            try:
+                return purge(purger, which, is_dry_run=is_dry_run, is_forced=is_forced)
+            finally:
+                if not is_dry_run:
+                    memory.close_index()
+
+    # -- inside ----------------------------------------------------------------
+
+    def _prepared(
+        self, wanted: NewMemory, *, is_forced: bool
+    ) -> tuple[NewMemory, tuple[str, ...]]:
+        """Return what is saved: in its scope, without secrets, and their kinds."""
+        from hivemind_memory.memory.writing import refuse_purged
+
+        memory = self._memory
+        memory.check_enabled()
+        scope = memory.scope(wanted.scope)
+        texts, found = scrubbed(
+            wanted.content, wanted.key, wanted.reason, wanted.source_ref, *wanted.tags
+        )
+        content, key, reason, source_ref, *tags = texts
+        if not is_forced:
+            refuse_purged(memory.state(), content)
+        return replace(
+            wanted,
+            scope=memory.home_scope() if scope is None else scope,
+            content=content,
+            key=key,
+            reason=reason,
+            source_ref=source_ref,
+            tags=tuple(tags),
+        ), found
+
+    def _settled(self, saved: Saved, found: tuple[str, ...]) -> Saved:
+        """Index what was saved, and say what was taken out of it."""
+        from hivemind_memory.memory.scrubbing import warning_of
+
+        return replace(
+            saved,
+            is_indexed=self._index(saved.changed_paths),
+            warnings=(*warning_of(found), *saved.warnings),
+        )
+
+    def _near(self, content: str) -> list[Candidate]:
+        """Return texts that may say the same; asked before any lock is taken."""
+        from hivemind_memory.model.curating import Candidate
+        from hivemind_memory.model.query import Query
+
+        query = Query(text=content[:_NEAR_CHARS], max_results=_NEAR_HITS)
+        return [
+            Candidate(hit.path, hit.start_line, hit.end_line, hit.snippet)
+            for hit in self._memory.search(query).hits
+        ]
+
+    def _desk(self) -> Desk:
+        """Return what changing memories takes; the lock is held."""
+        memory = self._memory
+        return Desk(
+            folder=memory.folder,
+            locks=os.path.join(memory.places.home, "locks"),
+            clocks=memory.clocks,
+            caller=memory.caller,
+            look=self._look,
+            types=memory.types,
+            limit_chars=memory.settings.memory_chars,
+        )
+
+    def _look(self) -> MemoryIndex:
+        """Return the index in step with the folder."""
+        opened = self._memory.held.opened()
+        freshness = self._memory.held.freshener().freshen(opened.index)
+        if freshness.warning:
+            raise NotSavedError(
+                f"Nothing was changed: {freshness.warning}",
+                hint="Try again; `hm doctor` looks for what is wrong.",
+            )
+        return opened.index
+
+    def _eraser(self) -> Eraser:
+        """Return what forgetting takes."""
+        from hivemind_memory.memory.eraser import Eraser
+        from hivemind_memory.notes.journal import Journal
+
+        return Eraser(
+            desk=self._desk(),
+            journal=Journal(self._memory.places.journal),
+            index_one=self._memory.held.index_one,
+        )
+
+    def _index(self, paths: Iterable[NotePath]) -> bool:
+        """Index notes that were changed; return whether all of that worked."""
+        done = [self._memory.held.index_one(path) for path in paths]
+        return all(done)
+
+    def _entry_path(self, entry_id: str) -> str:
+        """Return the note that holds an entry; empty: none does."""
+        return self._memory.held.opened().index.entry_path(entry_id)
+
+    def _figures(self, recalled: Recalled) -> RecallFigures:
+        """Return how often a memory was asked for."""
+        from hivemind_memory.model.curating import RecallFigures
+
+        count, last = (
+            self._memory.state().recalls([recalled.id]).get(recalled.id, (0, 0))
+        )
+        at = self._memory.clocks.local_iso(last) if last else ""
+        return RecallFigures(access_count=count, last_accessed_at=at)

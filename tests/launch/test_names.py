@@ -1,0 +1,53 @@
+"""Names and commands: pure, and for any text."""
+
+from __future__ import annotations
+
+import doctest
+from itertools import islice
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hivemind_memory.launch import agents, names, sessions
+from hivemind_memory.launch.names import session_names, slug
+
+
+@given(st.text())
+def test_a_slug_is_a_word_that_nothing_expands(text: str) -> None:
+    """tmux, shells and git all read it as it is."""
+    made = slug(text)
+
+    assert made
+    assert len(made) <= 60
+    assert all(one.isalnum() or one in "-_" for one in made)
+    assert not made.startswith("-")
+    assert slug(made) == made
+
+
+@given(st.text(), st.text(), st.text())
+def test_there_is_always_another_name(label: str, agent: str, identity: str) -> None:
+    """The plain one may be taken."""
+    found = list(islice(session_names(label, agent, identity), 5))
+
+    assert len(set(found)) == 5
+    assert all(one.startswith("hm-") for one in found)
+
+
+@given(st.text(st.characters(exclude_characters="\0"), min_size=1))
+def test_a_tag_keeps_any_path_on_one_line(text: str) -> None:
+    """Also one that is no text: bytes of a folder that nobody can read."""
+    path = text.encode("utf-8", "replace").decode("latin-1")
+
+    tagged = sessions.tag(path)
+
+    assert tagged.isascii()
+    assert tagged.isprintable()
+    line = f"{tagged}\tclaude\t%1\tx\t1\t0\t7\t0\t\t\n"
+    [session] = sessions.sessions_of(line.encode())
+    assert session.worktree == path
+
+
+def test_the_examples_in_the_docstrings_are_so() -> None:
+    """They are the shortest description."""
+    for module in (agents, names, sessions):
+        assert doctest.testmod(module).failed == 0
