@@ -49,6 +49,7 @@ FLOORS = {
     "errors": 0,
     "model": 1,
     "notes": 2,
+    "secrets": 2,
     "config": 3,
     "callers": 3,
     "embeddings": 4,

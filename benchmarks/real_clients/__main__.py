@@ -16,8 +16,8 @@ the network or a key: the agents' model is a script on loopback. One line for ea
 (ok, FAILED, or skipped and why), then a count; exits 1 if one failed. With
 ``--prove-checks`` the checks are checked: with /bin/false in the server's place each
 that needs the server must fail; with a web server that says `{}` to everything, each
-over HTTP; and with /bin/true as `hm`, which injects nothing, each that looks for the
-section.
+over HTTP; and with /bin/true as `hm`, which injects and connects nothing, each that
+looks for what was injected or connected.
 """
 
 from __future__ import annotations
@@ -30,7 +30,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from benchmarks.real_clients import agents, conforming, inspecting, pane, registering
+from benchmarks.real_clients import (
+    agents,
+    conforming,
+    connecting,
+    inspecting,
+    pane,
+    registering,
+)
 from benchmarks.real_clients.check import FAILED, OK, SKIPPED, Check, Outcome, outcomes
 from benchmarks.real_clients.scratch import Setting, source_hm
 
@@ -40,7 +47,7 @@ IDLE = "/bin/true"
 
 def all_checks() -> list[Check]:
     """Return every check, the quick ones first."""
-    rooms = (registering, inspecting, conforming, agents, pane)
+    rooms = (registering, connecting, inspecting, conforming, agents, pane)
     return [check for room in rooms for check in room.checks()]
 
 
@@ -67,7 +74,7 @@ def proofs(chosen: list[Check], setting: Setting) -> Iterator[Outcome]:
         ),
         (
             f"with {IDLE} as hm",
-            [one for one in chosen if one.needs_section],
+            [one for one in chosen if one.needs_hm],
             replace(setting, hm=(IDLE,)),
         ),
     ):

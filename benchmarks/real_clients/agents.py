@@ -60,7 +60,7 @@ def checks() -> list[Check]:
             programs=(agent.name, "git"),
             run=partial(_end_to_end, agent),
             needs_server=agent.has_tools,
-            needs_section=True,
+            needs_hm=True,
         )
         for agent in agents
     ]
@@ -205,6 +205,9 @@ def _play_aider(place: Scratch, worktree: Path, model: StandIn) -> str:
         "--chat-history-file",
         str(place.home / "chat"),
     )
-    ask = ("--model", f"openai/{MODEL}", "--read", "AGENTS.md", "--message", QUESTION)
+    done = place.must(place.hm, "inject", "--agent", "aider", "--json", cwd=worktree)
+    # Of an hm that injects nothing there is nothing to read.
+    file = json.loads(done or "{}").get("file", "AGENTS.md")
+    ask = ("--model", f"openai/{MODEL}", "--read", file, "--message", QUESTION)
     env = {"OPENAI_API_BASE": f"{model.url}/v1", "OPENAI_API_KEY": KEY}
     return place.run("aider", *quiet, *history, *ask, cwd=worktree, env=env).text

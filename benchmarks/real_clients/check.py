@@ -20,6 +20,10 @@ class FailedError(Exception):
     """A check did not see what it must see; the message says what it saw."""
 
 
+class SkippedError(Exception):
+    """A check cannot be made here; the message says what is missing."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
     """Something that a client must show."""
@@ -39,8 +43,8 @@ class Check:
     needs_http: bool = False
     """Whether it must fail when a web server answers that knows no protocol."""
 
-    needs_section: bool = False
-    """Whether it must fail when nothing was injected."""
+    needs_hm: bool = False
+    """Whether it must fail when /bin/true is our command, and so does nothing."""
 
     is_quick: bool = False
     """Whether the tests run it too."""
@@ -97,6 +101,8 @@ def _verdict(check: Check, setting: Setting) -> tuple[str, str]:
     try:
         with scratch(setting) as place:
             return OK, check.run(place)
+    except SkippedError as reason:
+        return SKIPPED, str(reason)
     except FailedError as failure:
         return FAILED, str(failure)
     # A check of someone else's program must not end the others.

@@ -39,7 +39,7 @@ def checks() -> list[Check]:
             name="claude, its interface in tmux, linked worktree",
             programs=("claude", "git", "tmux"),
             run=_in_a_pane,
-            needs_section=True,
+            needs_hm=True,
         )
     ]
 

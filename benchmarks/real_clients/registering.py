@@ -119,8 +119,8 @@ def checks() -> list[Check]:
 def _over_stdio(client: Lister, place: Scratch) -> str:
     """Add the server's command; the list says that it answers."""
     place.must(client.program, "mcp", "add", *client.stdio, *place.server)
-    line = _line(client, place, NAME)
-    _expect(line, client.reached, NAME)
+    line = line_of(client, place, NAME)
+    see(line, client.reached, NAME)
     return client.reached.replace("NAME", NAME)
 
 
@@ -129,14 +129,18 @@ def _over_http(client: Lister, place: Scratch) -> str:
     with place.http() as (url, token):
         for name, given in ((NAME, token), (STRANGER, WRONG)):
             place.must(client.program, "mcp", "add", *client.http(name, url, given))
-        _expect(_line(client, place, NAME), client.reached, NAME)
-        _expect(_line(client, place, STRANGER), client.refused, STRANGER)
+        see(line_of(client, place, NAME), client.reached, NAME)
+        see(line_of(client, place, STRANGER), client.refused, STRANGER)
     good, bad = client.reached, client.refused
     return f"{good.replace('NAME', NAME)}; wrong: {bad.replace('NAME', STRANGER)}"
 
 
-def _line(client: Lister, place: Scratch, name: str) -> str:
-    """Return what the client's list says of a server."""
+def line_of(client: Lister, place: Scratch, name: str) -> str:
+    """Return what the client's list says of a server.
+
+    Raises:
+        FailedError: It does not list it.
+    """
     # An exit code of 0 says nothing: Claude Code lists what it does not reach too.
     trusting = {"GEMINI_CLI_TRUST_WORKSPACE": "true"}
     done = place.run(client.program, "mcp", "list", env=trusting)
@@ -146,8 +150,12 @@ def _line(client: Lister, place: Scratch, name: str) -> str:
     raise FailedError(f"{name} is not listed: {tail(done.text)!r}")
 
 
-def _expect(line: str, wanted: str, name: str) -> None:
-    """See that a line of the list says what it must."""
+def see(line: str, wanted: str, name: str) -> None:
+    """See that a line of the list says what it must.
+
+    Raises:
+        FailedError: It does not.
+    """
     if wanted.replace("NAME", name) not in line:
         raise FailedError(f"listed as {line!r}")
 

@@ -41,7 +41,9 @@ def search(request: Request) -> int:
             wish=_wish(memory, values),
         )
         answer = memory.search(query)
-    render.show_answer(answer, question, as_json=values["json"])
+        render.show_answer(answer, question, as_json=values["json"])
+        # Last: whoever waits for the answer has it.
+        memory.note_recall(answer)
     return 1 if values["fail_empty"] and not answer.hits else 0
 
 

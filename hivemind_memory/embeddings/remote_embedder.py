@@ -16,6 +16,7 @@ from hivemind_memory.embeddings.failures import explain_no_address, explain_time
 from hivemind_memory.embeddings.retrying import Patience, ask_again
 from hivemind_memory.embeddings.vectors import check_batch
 from hivemind_memory.errors import EmbeddingInvalidError, EmbeddingTooLongError
+from hivemind_memory.secrets import mask
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -112,11 +113,11 @@ class RemoteEmbedder:
         self._request.close()
 
     def _prepare(self, text: str, prefix: str) -> str:
-        """Return what is sent for *text*."""
+        """Return what is sent for *text*: no secret of a known form leaves here."""
         if not text.strip():
             message = "A text without any characters has no vector."
             raise EmbeddingInvalidError(message)
-        return prefix + cut_text(text, self._limits.text_bytes)
+        return prefix + cut_text(mask(text), self._limits.text_bytes)
 
     def _embed_batch(self, batch: list[str]) -> list[bytes]:
         """Return the vectors of one batch, shortening a lone text that is too long."""

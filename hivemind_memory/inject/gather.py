@@ -55,10 +55,12 @@ def gather(memory: Memory, facets: Sequence[Facet]) -> Gathered:
     taken = {quote.path for quote in found.always}
     found.preferences = _preferences(memory)
     for quote in _merged(_asked(memory, facets, found)):
-        if quote.path in taken or not typed.is_told_by_relevance(quote.path):
+        if quote.path in taken or typed.is_search_only(quote.path):
             continue
-        if sources.is_external(quote):
+        if typed.is_untrusted(quote.path) or sources.is_external(quote):
             found.left_out.append(LeftOut(quote=quote, why=_EXTERNAL))
+        elif typed.is_over(quote.path):
+            found.left_out.append(LeftOut(quote=quote, why="over"))
         else:
             found.others.append(quote)
     return found

@@ -84,10 +84,8 @@ def _crowding(choice: Choice) -> tuple[str, ...]:
     over = sum(one.why == "cap" for one in choice.left_out)
     if len(always) + over < NEAR_CAP * ALWAYS_CAP:
         return ()
-    return (
-        f"{len(always) + over} of {ALWAYS_CAP} memories that are always told (pinned,"
-        " identity, lesson): forget or merge some",
-    )
+    said = f"{len(always) + over} of {ALWAYS_CAP} memories that are always told"
+    return (f"{said} (pinned, identity, lesson): forget or merge some",)
 
 
 def _is_always(quote: Quote) -> bool:

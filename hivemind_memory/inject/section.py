@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from hivemind_memory.secrets import mask
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,7 +72,7 @@ def render_quote(quote: Quote) -> str:
     dated = f" ({quote.date})" if quote.date else ""
     typed = f" {quote.type} `{_on_one_line(quote.key)}`" if quote.type else ""
     lines = [f"`{_on_one_line(quote.place)}`{dated}{typed}"]
-    lines += shown(quote.text).split("\n")
+    lines += shown(mask(quote.text)).split("\n")
     return "\n".join(f"> {line}".rstrip() for line in lines)
 
 

@@ -50,21 +50,30 @@ class Typed:
         quotes += [self._quote(row, _LESSON) for row in _ordered(lessons)]
         return [quote for quote in quotes if quote is not None]
 
-    def is_told_by_relevance(self, path: str) -> bool:
-        """Return whether a note that answers a question may be told without it."""
+    def is_search_only(self, path: str) -> bool:
+        """Return whether a note is found by a search and never told unasked."""
         row = self._rows.get(path)
-        if row is None:
-            return True
-        is_open = self._may_be_told(row)
-        return is_open and (not row.type or self._injected(row) != SEARCH_ONLY)
+        return row is not None and self._injected(row) == SEARCH_ONLY
+
+    def is_untrusted(self, path: str) -> bool:
+        """Return whether a note says of itself that it is from outside."""
+        row = self._rows.get(path)
+        return row is not None and row.source in _UNTRUSTED
+
+    def is_over(self, path: str) -> bool:
+        """Return whether a memory is expired or done."""
+        row = self._rows.get(path)
+        return row is not None and self._is_over(row)
 
     def _may_be_told(self, row: MemoryRow) -> bool:
         """Whether a memory is in force, trusted and not over."""
-        is_over = any(
-            day is not None and day <= self._today
-            for day in (row.expires_day, row.done_day)
-        )
-        return row.standing == ACTIVE and row.source not in _UNTRUSTED and not is_over
+        is_trusted = row.source not in _UNTRUSTED
+        return row.standing == ACTIVE and is_trusted and not self._is_over(row)
+
+    def _is_over(self, row: MemoryRow) -> bool:
+        """Whether a memory is expired or done."""
+        days = (row.expires_day, row.done_day)
+        return any(day is not None and day <= self._today for day in days)
 
     def _injected(self, row: MemoryRow) -> str:
         """Return how a memory of its type comes into a section."""

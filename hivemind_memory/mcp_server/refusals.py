@@ -8,10 +8,18 @@ from typing import Any
 from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import ValidationError
 
-from hivemind_memory.errors import HivemindError, NoteNotFoundError
+from hivemind_memory.errors import (
+    HivemindError,
+    KeyTakenError,
+    MemoryNotFoundError,
+    NoteNotFoundError,
+)
 
-WRITE = "memory_write"
+WRITING = frozenset({"memory_write", "memory_save", "memory_link", "memory_forget"})
 _NOTHING_SAVED = "Nothing was saved."
+_SAID = ("saved", "linked", "changed", "forgotten")
+"""Words of a message that tells already what came of the call."""
+
 _MOST_CHARS = 500
 """Of one message: a name in it may be as long as an argument can be."""
 
@@ -21,9 +29,13 @@ def refusal_of(tool: str, error: HivemindError) -> ToolError:
     hint = error.hint
     if isinstance(error, NoteNotFoundError):
         hint = "memory_list names all notes"
+    elif isinstance(error, MemoryNotFoundError):
+        hint = "memory_search finds memories, with their keys and ids"
+    elif isinstance(error, KeyTakenError):
+        hint += "; call again with supersede_reason to replace it"
     said = [_sentence(str(error))]
     # Whatever the memory raises while it writes, it raises before the note has it.
-    if tool == WRITE and "saved" not in said[0]:
+    if tool in WRITING and not any(word in said[0] for word in _SAID):
         said.append(_NOTHING_SAVED)
     if hint:
         said.append(f"Hint: {_sentence(hint)}")
@@ -33,10 +45,10 @@ def refusal_of(tool: str, error: HivemindError) -> ToolError:
 def unforeseen(tool: str, error: Exception) -> ToolError:
     """Return what to raise for an error that nobody foresaw."""
     kind = type(error).__name__
-    if tool == WRITE:
+    if tool in WRITING:
         return ToolError(
-            f"Something unforeseen happened ({kind}): the entry may be saved or not."
-            " Hint: look for it with memory_search before you write it again."
+            f"Something unforeseen happened ({kind}): it may be saved or not."
+            " Hint: look for it with memory_search before you try again."
         )
     return ToolError(
         f"Something unforeseen happened ({kind}): no note was changed."
@@ -71,7 +83,7 @@ def wrong_argument(tool: str, error: ValidationError) -> ToolError:
 
 def _with_effect(tool: str, said: str) -> str:
     """Return *said* with what came of the call."""
-    return f"{said} {_NOTHING_SAVED}" if tool == WRITE else said
+    return f"{said} {_NOTHING_SAVED}" if tool in WRITING else said
 
 
 def _sentence(text: str) -> str:

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ValidationError
 from hivemind_memory.mcp_server.clean import clean
 from hivemind_memory.mcp_server.instructions import INSTRUCTIONS
 from hivemind_memory.mcp_server.keeper import Keeper
+from hivemind_memory.mcp_server.memory_tools import MemoryTools
 from hivemind_memory.mcp_server.refusals import (
     unforeseen,
     unknown_argument,
@@ -29,7 +30,7 @@ NAME = "hivemind-memory"
 
 
 def make_server(keeper: Keeper, session: str) -> MemoryServer:
-    """Return a server with the four tools; nothing is opened before a tool is called.
+    """Return a server with the tools; nothing is opened before a tool is called.
 
     Args:
         keeper: Opens the memory.
@@ -44,7 +45,9 @@ def make_server(keeper: Keeper, session: str) -> MemoryServer:
         subscriptions=False,
         middleware=[_clean_results],
     )
-    Tools(keeper, session).add_to(server)
+    tools = Tools(keeper, session)
+    tools.add_to(server)
+    MemoryTools(tools).add_to(server)
     return server
 
 

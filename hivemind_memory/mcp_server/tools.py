@@ -1,4 +1,4 @@
-"""The four tools. A docstring is what the model reads; a tool calls Memory once.
+"""The tools for notes. A docstring is what the model reads; a tool calls Memory once.
 
 Tools run on worker threads: the memory blocks, and the loop must go on reading.
 """
@@ -23,20 +23,24 @@ from hivemind_memory.mcp_server.refusals import refusal_of, unforeseen
 from hivemind_memory.model.filters import PLAIN
 from hivemind_memory.model.query import Query
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hivemind_memory.memory import Memory
+
 Shape = TypeVar("Shape", bound=BaseModel)
 
 MOST_RESULTS = 100
 _AS_CONFIGURED = 0
 """Not given: as the settings say, whose defaults are those in the schema."""
 _ALWAYS = {"anthropic/alwaysLoad": True}
-_READS = ToolAnnotations(
+READS = ToolAnnotations(
     read_only_hint=True,
     destructive_hint=False,
     idempotent_hint=True,
     open_world_hint=False,
 )
 # Twice written is two entries, and nothing that was there is changed.
-_WRITES = ToolAnnotations(
+WRITES = ToolAnnotations(
     read_only_hint=False,
     destructive_hint=False,
     idempotent_hint=False,
@@ -49,30 +53,42 @@ NoteName = Annotated[
 ]
 
 
+def add_tool(
+    server: MCPServer,
+    function: Callable[..., Any],
+    title: str,
+    hints: ToolAnnotations,
+    meta: dict[str, Any] | None = None,
+) -> None:
+    """Make one tool known to *server*; its docstring is what the model reads."""
+    server.add_tool(
+        function,
+        title=title,
+        description=inspect.getdoc(function),
+        annotations=hints,
+        meta=meta,
+    )
+
+
 class Tools:
     """The tools of one server process."""
 
     def __init__(self, keeper: Keeper, session: str) -> None:
-        """Take the memory and this process's name for itself, which entries carry."""
+        """Take the memory, and the name of this process."""
         self._keeper = keeper
-        self._session = session
+        self.session = session
+        """This process's name for itself, which entries carry."""
 
     def add_to(self, server: MCPServer) -> None:
         """Make the tools known to *server*, those that are called first, first."""
         rows = (
-            (self.memory_search, "Search the memory", _READS, _ALWAYS),
-            (self.memory_write, "Remember something", _WRITES, _ALWAYS),
-            (self.memory_get, "Read a note", _READS, None),
-            (self.memory_list, "List the notes", _READS, None),
+            (self.memory_search, "Search the memory", READS, _ALWAYS),
+            (self.memory_write, "Remember something", WRITES, _ALWAYS),
+            (self.memory_get, "Read a note", READS, None),
+            (self.memory_list, "List the notes", READS, None),
         )
         for function, title, hints, meta in rows:
-            server.add_tool(
-                function,
-                title=title,
-                description=inspect.getdoc(function),
-                annotations=hints,
-                meta=meta,
-            )
+            add_tool(server, function, title, hints, meta)
 
     async def memory_search(
         self,
@@ -108,7 +124,7 @@ class Tools:
         before. Returns hits, best first, each with path, lines, score and snippet, and
         a report: mode (hybrid or keyword), freshness, why nothing was found.
         """
-        return await self._answer(
+        return await self.answer(
             "memory_search",
             partial(
                 self._search,
@@ -141,8 +157,8 @@ class Tools:
         text is appended as an entry of its own; nothing that is there is changed. When
         it has answered, the entry is on the disk. Never write passwords or keys.
         """
-        by = _client_name(context)
-        return await self._answer(
+        by = client_name(context)
+        return await self.answer(
             "memory_write",
             partial(self._write, content, file, by),
             wording.word_written,
@@ -164,7 +180,7 @@ class Tools:
         Call it when a hit of memory_search shows only a part of what you need: pass the
         hit's path and its start_line as from.
         """
-        return await self._answer(
+        return await self.answer(
             "memory_get",
             partial(self._get, path, from_, lines),
             wording.word_passage,
@@ -181,11 +197,15 @@ class Tools:
         Call it to see what there is, or to choose the file to write to; to find
         something, call memory_search.
         """
-        return await self._answer(
+        return await self.answer(
             "memory_list", partial(self._list, after), wording.word_list
         )
 
-    async def _answer(
+    def memory(self) -> Memory:
+        """Return the memory; for a worker thread."""
+        return self._keeper.memory()
+
+    async def answer(
         self, tool: str, work: Callable[[], Shape], word: Callable[[Shape], str]
     ) -> CallToolResult:
         """Do *work* on a thread and return it as object and text.
@@ -223,14 +243,16 @@ class Tools:
             wish=memory.wish(**narrowing) if any(narrowing.values()) else PLAIN,
         )
         try:
-            return shaping.shape_answer(memory.search(asked))
+            answer = memory.search(asked)
+            memory.note_recall(answer)
+            return shaping.shape_answer(answer)
         except NotesMissingError as error:
             return shaping.nothing_there(f"{error}; memory_write makes the first note")
 
     def _write(self, content: str, file: str, by: str) -> WriteOut:
         """Append an entry."""
         written = self._keeper.memory().write(
-            content, file=file, by=by, session=self._session, source="agent"
+            content, file=file, by=by, session=self.session, source="agent"
         )
         return shaping.shape_written(written)
 
@@ -249,7 +271,7 @@ class Tools:
             return ListOut(files=[], file_count=0, go_on=str(error))
 
 
-def _client_name(context: Context[Any]) -> str:
+def client_name(context: Context[Any]) -> str:
     """Return what the client calls itself, or nothing if it did not say."""
     client = context.session.client_params
     return client.client_info.name.strip()[:64] if client is not None else ""

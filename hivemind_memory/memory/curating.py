@@ -85,11 +85,13 @@ class Curation:
         from hivemind_memory.memory.learning import learn
 
         clean, found = self._prepared(wanted, is_forced=False)
+        [named], more = scrubbed(topic)
+        found = (*found, *more)
         with self._memory.lock:
             saved = learn(
                 self._desk(),
                 clean,
-                topic=topic,
+                topic=named,
                 confidence=confidence,
                 domains=domains,
                 corroborated=corroborated,

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 def forget(eraser: Eraser, which: Which) -> Forgotten:
     """Hide memories from search, injection and lists; ``restore`` undoes it.
 
-    A key means its older versions and waiting claims too. Where a session, a source or
+    A key means its older versions and waiting claims too. Of a whole scope, what a
+    person wrote without a front matter stays, for it cannot be hidden. Where a session, a source or
     a day is forgotten, what it had replaced comes into force again.
 
     Raises:

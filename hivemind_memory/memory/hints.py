@@ -74,7 +74,7 @@ _RULES = (
     ),
     _rule(
         "lesson",
-        _START + r"((?:never|always|avoid|beware of|make sure (?:to|that))\b \S+)",
+        _START + r"((?:never|always|avoid|beware of|make sure (?:to|that))\b [\w'-]+)",
         *("preference", "decision", "identity"),
         is_strong=True,
     ),

@@ -9,6 +9,7 @@ from hivemind_memory.memory.gathering import Target, notes_in
 from hivemind_memory.memory.purge_plan import Work, hashes_in
 from hivemind_memory.memory.unlinking import unlink
 from hivemind_memory.model.erasing import ENTRY, Failed
+from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.notes.entry_changes import change_entries
 from hivemind_memory.notes.entry_edits import without_entries
 from hivemind_memory.notes.note_edits import remove_note
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
     from hivemind_memory.memory.eraser import Eraser
     from hivemind_memory.memory.syncing import ChunkSettings
-    from hivemind_memory.model.note_path import NotePath
 
 _ATTEMPTS = 10
 _MOST_QUOTED = 20
@@ -113,12 +113,13 @@ def change_others(
     eraser: Eraser, targets: Sequence[Target], work: Work
 ) -> list[Failed]:
     """Take what is purged out of the front matter of other memories."""
-    purged = {target.id: target for target in targets if target.id}
+    purged = {one: Target(kind=ENTRY, path=NotePath(""), id=one) for one in work.ids}
+    purged |= {target.id: target for target in targets if target.id}
+    gone = {target.path for target in targets if target.kind != ENTRY}
     left: list[Failed] = []
-    for path, data in (
-        notes_in(eraser.desk, eraser.desk.caller.scopes) if purged else ()
-    ):
-        if not data.startswith((b"---", b"\xef\xbb\xbf---")):
+    for path, data in notes_in(eraser.desk, eraser.desk.caller.scopes):
+        has_header = data.startswith((b"---", b"\xef\xbb\xbf---"))
+        if path in gone or not has_header:
             continue
         if not any(one.encode() in data for one in purged):
             continue

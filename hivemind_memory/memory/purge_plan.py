@@ -12,7 +12,8 @@ from datetime import datetime
 from math import inf
 
 from hivemind_memory.errors import HivemindError, UsageError
-from hivemind_memory.index.sqlite.vector_store import text_hash, texts_of
+from hivemind_memory.index.sqlite.vector_store import text_hash
+from hivemind_memory.index.sqlite.vector_store import texts_of as texts_of_chunk
 from hivemind_memory.memory.gathering import (
     Target,
     entry_target,
@@ -154,8 +155,22 @@ def hashes_in(
         for chunk in note.chunks
         if entry_ids is None
         or (chunk.provenance is not None and chunk.provenance.id in entry_ids)
-        for text in texts_of(chunk.body)
+        for text in texts_of_chunk(chunk.body)
     }
+
+
+def texts_of(eraser: Eraser, targets: list[Target]) -> set[str]:
+    """Return the texts that must not be learned again: entries in whole notes too."""
+    texts = {target.text for target in targets}
+    for target in targets:
+        if target.kind == ENTRY:
+            continue
+        try:
+            data, _ = eraser.desk.folder.read(target.path)
+        except HivemindError:
+            continue
+        texts |= {entry.content for entry in entries_in(data)}
+    return {text for text in texts if text.strip()}
 
 
 def refuse_whole_notes(targets: list[Target]) -> None:

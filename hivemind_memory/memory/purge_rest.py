@@ -33,17 +33,14 @@ class Cleaned:
     files: int
     left: tuple[Failed, ...]
 
-    def places(self, before: IndexCounts) -> list[Place]:
-        """Return what went, chunks and their postings by what was there before."""
-        vectors, pages = self.scoured.vectors, self.scoured.free_pages
-        return [
-            Place(
-                name="index, chunks with postings", count=before.chunks, unit="chunks"
-            ),
-            Place(name="index, vectors", count=vectors, unit="vectors"),
-            Place(name="index, free pages", count=pages, unit="pages"),
-            Place(name="set-aside indexes", count=self.files, unit="files"),
-        ]
+
+def places_in_index(counts: IndexCounts) -> list[Place]:
+    """Return what is, or was, in the index."""
+    return [
+        Place(name="index", count=counts.chunks, unit="chunks with their postings"),
+        Place(name="vectors", count=counts.vectors, unit="vectors"),
+        Place(name="free pages", count=counts.free_pages, unit="pages of the index"),
+    ]
 
 
 def clean_index(places: Places, work: Work) -> Cleaned:

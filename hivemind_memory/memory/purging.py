@@ -36,10 +36,12 @@ from hivemind_memory.memory.purge_plan import (
     Work,
     refuse_whole_notes,
     targets_of_purge,
+    texts_of,
     work_of,
 )
 from hivemind_memory.memory.purge_rest import (
     clean_index,
+    places_in_index,
     renew_sections,
     take_half_written,
 )
@@ -168,11 +170,11 @@ class _Run:
         state = self._purger.state
         try:
             state.begin(_name(which), self._work.as_json())
-            new = state.add_tombstones([one.text for one in self._targets if one.text])
+            new = state.add_tombstones(texts_of(self._eraser, self._targets))
         except StateUnusableError as error:
             self._fail("tombstones", f"{error}; the same text can be written again")
         else:
-            self._place("tombstones", new, "made, so that the text is refused")
+            self._place("tombstones", new, "made: the same text is refused from now on")
 
     def undo(self, which: Which) -> tuple[Affected, ...]:
         """Put into force what the purged ones had replaced."""
@@ -190,16 +192,21 @@ class _Run:
         self._count_notes()
         self._count_index(is_shown=False)
         lines, worktrees = self._quoting()
+        # First, while it is known what the purged ones had replaced.
+        self._left += change_others(eraser, self._targets, work)
         self._left += take_files(eraser, self._targets, work, purger.chunking)
         changed = take_entries(eraser, self._targets, work)
         self._left += changed.left
         self._place("journal", changed.journal_texts, "texts")
-        self._left += change_others(eraser, self._targets, work)
         self._remove_folders()
         if not eraser.index(sorted(work.notes)):
             self._fail("index", "the changed notes could not be indexed now")
         cleaned = clean_index(purger.places, work)
-        self._places += cleaned.places(self._counts)
+        gone = self._counts._replace(
+            vectors=cleaned.scoured.vectors, free_pages=cleaned.scoured.free_pages
+        )
+        self._places += places_in_index(gone)
+        self._place("set-aside indexes", cleaned.files, "files")
         self._left += cleaned.left
         count, left = take_half_written(eraser, purger.places.notes)
         self._place("half-written notes", count, "files")
@@ -249,16 +256,13 @@ class _Run:
 
     def _count_notes(self) -> None:
         """Tell what is in the notes."""
-        kinds = {
-            "entries": [one for one in self._targets if one.kind == ENTRY],
-            "memories": [one for one in self._targets if one.kind == MEMORY],
-            "whole notes": [one for one in self._targets if one.kind == NOTE],
-        }
-        for unit, found in kinds.items():
-            self._place("notes", len(found), unit)
-        for why, unit in (("older", "replaced versions"), ("inbox", "waiting claims")):
+        kinds = {ENTRY: "entries in notes", MEMORY: "typed memories", NOTE: "notes"}
+        for kind, name in kinds.items():
+            found = [one for one in self._targets if one.kind == kind]
+            self._place(name, len(found), "entries" if kind == ENTRY else "files")
+        for why, name in (("older", "earlier versions"), ("inbox", "waiting claims")):
             found = [one for one in self._targets if one.why == why]
-            self._place(f"notes, of these {unit}", len(found), "memories")
+            self._place(name, len(found), "of the files")
 
     def _count_index(self, *, is_shown: bool = True) -> None:
         """Look what the index holds."""
@@ -274,9 +278,7 @@ class _Run:
             if is_shown:
                 self._fail("index", str(error))
         if is_shown:
-            self._place("index, chunks with postings", self._counts.chunks, "chunks")
-            self._place("index, vectors", self._counts.vectors, "vectors")
-            self._place("index, free pages", self._counts.free_pages, "pages")
+            self._places += places_in_index(self._counts)
 
     def _quoting(self) -> tuple[int, tuple[str, ...]]:
         """Return how many records name the notes, and of which worktrees."""

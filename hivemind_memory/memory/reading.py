@@ -27,7 +27,8 @@ def read_passage(
     Args:
         folder: Where the notes lie.
         path: As a person or an agent names it.
-        caller: Who reads; only the owner of the machine reads what was forgotten.
+        caller: Who reads; only the owner of the machine reads what was forgotten, and
+            what looks like a secret.
         first_line: From 1.
         line_count: Lines at most, from 0; None: to the end.
     """
@@ -40,7 +41,9 @@ def read_passage(
     data, _ = folder.read(note)
     text = decode(data)
     if not caller.is_owner:
-        text = without_forgotten(note, text)
+        from hivemind_memory.secrets import mask
+
+        text = mask(without_forgotten(note, text))
     lines = text.split("\n")
     if lines[-1] == "":
         lines.pop()

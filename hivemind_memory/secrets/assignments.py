@@ -1,8 +1,8 @@
 """Values that are assigned to a name which says that they are secret.
 
 ``password: x``, ``"api_key": "x"``, ``export TOKEN=x``, ``--token x``, a cell of a
-table or a word in prose. The name decides how much the value must look like a secret; a value
-that is code, a path, a variable or an example is none.
+table or a word in prose. The name decides how much the value must look like a secret; a
+value that is code, a path, a variable or an example is none.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from hivemind_memory.secrets.spans import Span
 LONGEST_NAME = 48
 LONGEST_VALUE = 256  # what is looked at of a value; all of it is replaced
 LONGEST_QUOTED = 4000
+SHORTEST_OF_LETTERS = 16
+_BEGINNERS = " \t\r\n&?,;({[|/#@\"'`<>!"
 _NAME_BEFORE = re.compile(r"[A-Za-z0-9_.-]{0,48}\Z")
 _NAME_AFTER = re.compile(r"[A-Za-z0-9_.-]{0,48}+")
 _WORD_AFTER = re.compile(r"[^\W\d_]{0,12}+")
@@ -84,16 +86,20 @@ def assigned(text: str, low: str, words: list[str]) -> list[Span]:
     spans: list[Span] = []
     done: set[int] = set()
     for word in words:
+        within = 0  # the end of a value that was looked at
         at = low.find(word)
         while at >= 0:
             start, end = _name_around(text, at, at + len(word))
-            if end not in done:
-                done.add(end)
-                holds = what_it_holds(_with_owner(text, start, end))
-                span = holds and _value_after(text, start, end, holds)
-                if span:
-                    spans.append(span)
             at = low.find(word, max(end, at + 1))
+            if end in done or (start < within and text[start - 1] not in _BEGINNERS):
+                continue
+            done.add(end)
+            holds = what_it_holds(_with_owner(text, start, end))
+            value = holds and _value_after(text, start, end, holds)
+            if value:
+                within = value[1]
+                if value[2]:
+                    spans.append(value)
     return spans
 
 
@@ -117,7 +123,7 @@ def _with_owner(text: str, start: int, end: int) -> str:
 
 
 def _value_after(text: str, start: int, end: int, holds: Holds) -> Span | None:
-    """Return the value that is assigned to a name, if it is a secret."""
+    """Return the value that is assigned to a name; its kind is empty if no secret."""
     name = text[start:end].rstrip(".")
     # A sentence's end is no part of a name.
     end = start + len(name)
@@ -134,11 +140,11 @@ def _value_after(text: str, start: int, end: int, holds: Holds) -> Span | None:
     tight = not between["words"].strip() or _OF.match(between["words"]) is not None
     in_environment = name.isupper() and tight and text[end : end + 1] == "="
     firm = quoted is not None or in_environment
-    if between["comma"] and not looks_random(value[:LONGEST_VALUE]):
-        return None  # a row of strings
-    if not _is_real(name, value[:LONGEST_VALUE], holds, firm=firm, tight=tight):
-        return None
     stop = start + len(value)
+    if (between["comma"] and not looks_random(value[:LONGEST_VALUE])) or not _is_real(
+        name, value[:LONGEST_VALUE], holds, firm=firm, tight=tight
+    ):
+        return (start, stop, "")
     if quoted is None and len(value) == LONGEST_VALUE:
         rest = _REST.match(text, stop)
         stop = rest.end() if rest else stop
@@ -157,6 +163,8 @@ def _is_real(name: str, value: str, holds: Holds, *, firm: bool, tight: bool) ->
     """
     if len(value) < (4 if holds is Holds.PASSWORD else 8):
         return False
+    if len(value) < SHORTEST_OF_LETTERS and value.isalpha():
+        return False  # a word: by far the most that follows such a name
     if _is_no_secret(value, firm=firm):
         return False
     if holds is Holds.PASSWORD:

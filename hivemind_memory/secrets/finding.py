@@ -29,10 +29,12 @@ ASSIGNED_ABROAD = (
 )  # fmt: skip
 """The same in texts that are not in ASCII letters."""
 SIGNS = (
-    "=", ":", "：", "＝", "|", ",", "->", "%3d", "%3a", ">", "是", "为", "為", "は",
-    " is ", " was ", " are ", " ist ", " lautet ", " est ", " es ", " é ", " è ", " to ",
+    "=", ":", "：", "＝", "|", ",", "->", "%3d", "%3a", ">",
+    "是", "为", "為", "は", " is ", " was ", " are ", " to ",
+    " ist ", " lautet ", " est ", " es ", " é ", " è ",
 )  # fmt: skip
 """What stands between a name and its value."""
+MANY = 32  # occurrences of a word
 NEAR = 80  # how far a value may be from its name
 HEADERS = ("bearer", "basic", "authorization", "cookie:")
 LOGINS = ("curl", "sshpass", "login")
@@ -150,6 +152,8 @@ def _has_header(low: str) -> bool:
 
 def _is_assigned(low: str, word: str) -> bool:
     """Whether something that is no plain word follows a sign behind a word."""
+    if low.count(word) > MANY:
+        return True  # then asking costs more than looking
     for at, near in _places(low, word):
         if any(_is_promising(near.partition(sign)[2]) for sign in SIGNS):
             return True

@@ -24,11 +24,12 @@ from hivemind_memory.secrets.spans import Span
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from typing import Any
 
 FILES = ("rules.json", "own_rules.json")
 _MORE = re.compile(r"[A-Za-z0-9_-]{0,2000}+")
+LONGEST_OF_WINDOW = 160  # letters of a secret that the end of a window may have cut
+LOOKED_AT = 400  # letters of a value that are looked at
 _SECRET_WORDS = ("key", "token", "secret", "pass", "auth", "cred")
 _ESCAPED = re.compile("%[0-9A-Fa-f]{2}")
 _PICTURE = re.compile(r"data:[\w.+/-]{3,60};base64,[A-Za-z0-9+/=]*+\Z")
@@ -51,29 +52,51 @@ class Rule:
         self._compiled: re.Pattern[str] | None = None
         self._group: int = data.get("group", 0)
         self._entropy: float = data.get("entropy", 2.0)
-        self._left: bool = data.get("left", False)
+        self._left: bool = bool(data.get("left"))
+        self._not_behind: str = "-_" if data.get("left") == "dash" else ""
         self._right: bool = data.get("right", False)
         self._in_context: bool = data.get("context", False)
         self._real: bool = data.get("real", False)
         self._allow = [re.compile(one) for one in data.get("allow", ())]
 
-    def matches(self, text: str, at: int, searched_to: int) -> Iterator[Span]:
-        """Return what the rule finds around one of its words."""
+    def matches(self, text: str, at: int, done: int) -> tuple[list[Span], int]:
+        """Return what the rule finds around one of its words.
+
+        Args:
+            text: The text.
+            at: Where the word begins.
+            done: How far the rule has looked already.
+
+        Returns:
+            What was found, and how far the rule has looked now.
+        """
         if self._compiled is None:
             self._compiled = re.compile(self._regex, re.ASCII)
         if self.window is None:
-            if not self._left or _starts_at(text, at):
-                found = self._compiled.match(text, at)
-                if found and (span := self._checked(text, found)):
-                    yield span
-            return
+            if at < done or not self._starts(text, at):
+                return [], done
+            found = self._compiled.match(text, at)
+            if found is None:
+                return [], done
+            span = self._checked(text, found)
+            return ([span] if span else []), found.end()
         back, ahead = self.window
-        start = max(0, at - back, searched_to - 160)
-        for found in self._compiled.finditer(text, start, at + ahead):
-            if not self._left or _starts_at(text, found.start()):
-                span = self._checked(text, found)
-                if span:
-                    yield span
+        spans = [
+            span
+            for found in self._compiled.finditer(
+                text, max(0, at - back, done - LONGEST_OF_WINDOW), at + ahead
+            )
+            if self._starts(text, found.start())
+            and (span := self._checked(text, found))
+        ]
+        return spans, at + ahead
+
+    def _starts(self, text: str, at: int) -> bool:
+        """Whether a secret may begin here."""
+        if not self._left:
+            return True
+        before = text[at - 1 : at] if at else ""
+        return not (before and before in self._not_behind) and _starts_at(text, at)
 
     def _checked(self, text: str, found: re.Match[str]) -> Span | None:
         """Return the secret of a match, if it looks like a real one."""
@@ -81,7 +104,7 @@ class Rule:
         follows = text[end : end + 1]
         if self._right and follows.isascii() and follows.isalnum():
             return None
-        value = text[start:end]
+        value = text[start : min(end, start + LOOKED_AT)]
         if self._in_context and not _is_real(value, found[0], follows):
             return None
         if not self._is_likely(value):
@@ -165,15 +188,14 @@ def _around(text: str, within: str, word: str, rules: tuple[Rule, ...]) -> list[
     at = within.find(word)
     while at >= 0:
         for place, rule in enumerate(rules):
-            spans += rule.matches(text, at, searched[place])
-            if rule.window is not None:
-                searched[place] = at + rule.window[1]
+            found, searched[place] = rule.matches(text, at, searched[place])
+            spans += found
         at = within.find(word, at + 1)
     return spans
 
 
 def _starts_at(text: str, at: int) -> bool:
-    """Whether a word begins here; also behind ``%3D`` and a written ``\\n``."""
+    """Whether a word begins here; also behind ``%3D`` or a line end that is spelt."""
     before = text[at - 1 : at] if at else ""
     if not (before.isascii() and before.isalnum()):
         return True

@@ -258,6 +258,7 @@ def test_text_from_outside_is_never_injected(tmp_path: Path, home: Path) -> None
     assert "keys sent away" not in text
     assert "send keys" not in text
     assert "is a page" not in text
+    assert "inbox" not in text
     assert "closes at noon" in text
     assert [one.why for one in done.planned.choice.left_out] == ["external"]
 

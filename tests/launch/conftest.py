@@ -91,6 +91,8 @@ def until(is_so: Callable[[], object]) -> None:
 @pytest.fixture
 def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Machine]:
     """A machine; what runs in its tmux ends with it."""
+    if shutil.which("tmux") is None:
+        pytest.skip("tmux is not installed")
     # A socket's path may be about a hundred characters long, and tmp_path is longer.
     sockets = Path(mkdtemp(prefix="hm-"))
     monkeypatch.setenv("TMUX_TMPDIR", str(sockets))

@@ -128,9 +128,9 @@ def stems_of(text: str) -> set[str]:
 def traces(home: Path, words: set[str], index: Path) -> list[str]:
     """Return where below *home* a word still is, in any form.
 
-    As written, lower-cased and as a stem, in UTF-8 and UTF-16, in the raw bytes of every
-    file; and its end alone, for postings are stored without the beginning that they
-    share with the one before.
+    As written, in either case and as a stem, in UTF-8 and UTF-16, in the raw bytes of
+    every file; and its end alone, for postings are stored without the beginning that
+    they share with the one before.
     """
     forms: set[bytes] = set()
     for word in words:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hivemind_memory.model.memories import EdgeRow, MemoryRow
-from hivemind_memory.model.standing import FORGOTTEN
+from hivemind_memory.model.standing import FORGOTTEN, WAITING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -151,14 +151,18 @@ def path_of_entry(connection: apsw.Connection, entry_id: str) -> str:
 def strong_edges(
     connection: apsw.Connection, paths: Collection[str]
 ) -> list[tuple[str, str, str]]:
-    """Return (path, kind, target) of what replaces or disputes, from some notes."""
+    """Return (path, kind, target) of what replaces or disputes, from some notes.
+
+    An untrusted claim that waits in an inbox replaces and disputes nothing.
+    """
     marks = ",".join("?" * len(paths))
     return list(
         connection.execute(
             f"""
             SELECT path, kind, target FROM edges JOIN files ON files.id = file_id
-            WHERE state = 0 AND kind <> 'related_to' AND path IN ({marks})
+            WHERE state = 0 AND standing < ? AND kind <> 'related_to'
+              AND path IN ({marks})
             """,
-            tuple(paths),
+            (WAITING, *paths),
         )
     )

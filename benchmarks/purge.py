@@ -1,0 +1,126 @@
+"""Two hundred random memories, purged one by one: is any byte of them left?
+
+    python -m benchmarks.purge [--memories 200] [--seed 1]
+
+They are entries and typed memories in several scopes, some replaced, some forgotten
+first, in notes with other text and other line ends; found, given vectors, and shown in
+a git worktree. After each purge its words are looked for in the raw bytes of every file
+below the home and of the worktree, as written, in either case, as stems and as ends of
+stems, in UTF-8 and UTF-16. At last the index is compared with one made from nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from hivemind_memory.inject.forgetting import InjectedPlaces
+from hivemind_memory.testing import FakeEmbedder
+from hivemind_memory.wiring import open_injector
+from tests.memory.erasing import Bench, traces, words_of
+from tests.memory.house import House, difference_from_fresh
+from tests.memory.providers import FakeProvider
+
+LETTERS = "abcdefghijklmnopqrstuvwxyzäöüßéñčфжя数据库備"
+SHAPES = ("{0}", "# {0}\n\n- {1}\n- {2}", "```\n{0}\n{1}", "{0}\r\n\r\n\r\n{1} {2}")
+
+
+def main() -> int:
+    """Run and print what was found as JSON; 1 when any byte was left."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--memories", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=1)
+    wanted = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        report = run(Path(folder), wanted.memories, random.Random(wanted.seed))
+    print(json.dumps({"seed": wanted.seed, **report}, indent=2))
+    is_blind = report["seen before"] != wanted.memories
+    bad = report["left"] or report["incomplete"] or report["differences"] or is_blind
+    return 1 if bad else 0
+
+
+def run(folder: Path, memories: int, chance: random.Random) -> dict[str, object]:
+    """Write, find, show, purge, look."""
+    os.environ["GIT_CONFIG_GLOBAL"] = os.devnull
+    shop = folder / "shop"
+    subprocess.run(["git", "init", "-q", str(shop)], check=True)
+    house = House(folder / "home", provider=FakeProvider(FakeEmbedder()))
+    left: list[str] = []
+    incomplete: list[str] = []
+    times_s: list[float] = []
+    seen = 0
+    with house.memory() as memory:
+        injector = open_injector(memory)
+        bench = Bench(house, memory, InjectedPlaces(str(house.home), injector))
+        texts = written(bench, memories, chance)
+        memory.embed_pending()
+        injector.inject(str(shop))
+        names = list(texts)
+        chance.shuffle(names)
+        for name in names:
+            if chance.random() < 0.3:
+                bench.forget(name)
+            if chance.random() < 0.1:
+                memory.rebuild()
+            words = words_of(texts[name])
+            seen += bool(traces(house.home, words, house.index_file))
+            started = time.perf_counter()
+            receipt = bench.purge(name)
+            times_s.append(time.perf_counter() - started)
+            incomplete += [f"{one.what}: {one.why}" for one in receipt.left]
+            left += traces(house.home, words, house.index_file)
+            left += traces(shop, words, house.index_file)
+        words = words_of(" ".join(texts.values()))
+        left += traces(house.home, words, house.index_file)
+        differences = difference_from_fresh(house, memory)
+    return {
+        "memories": memories,
+        "seen before": seen,
+        "words looked for": len(words),
+        "left": left[:20],
+        "incomplete": incomplete[:20],
+        "differences": differences[:5],
+        "purge_s_median": round(statistics.median(times_s), 3),
+        "purge_s_most": round(max(times_s), 3),
+    }
+
+
+def written(bench: Bench, memories: int, chance: random.Random) -> dict[str, str]:
+    """Write memories of all kinds; return name -> what must not be left of it."""
+    bench.house.save("crlf.md", "# Mine\r\n\r\nno newline at the end")
+    texts: dict[str, str] = {}
+    for number in range(memories):
+        words = ["".join(chance.choices(LETTERS, k=14)) for _ in range(6)]
+        text = chance.choice(SHAPES).format(
+            *(" ".join(words[at::3]) for at in range(3))
+        )
+        scope = chance.choice(["", "teams/red", "projects/shop", "workspaces/web"])
+        if number % 3:
+            note = chance.choice(["crlf.md", "a.md", "b.md", f"own-{number}.md"])
+            path = f"{scope}/{note}" if scope else note
+            texts[bench.memory.write(text, file=path).id] = text
+        else:
+            kind = chance.choice(["lesson", "context", "fact", "identity"])
+            key = f"key {number}"
+            saved = bench.save(key, text, scope=scope, type=kind)
+            if number % 2:
+                first, text = text, f"{words[0]} {words[5]} replaced"
+                saved = bench.save(key, text, scope=scope, reason="it changed")
+                text = f"{first} {text}"
+            texts[saved.id] = text
+        bench.found(words[0])
+        if number % 5 == 0:
+            bench.house.save(f"other-{number}.md", f"Weather on day {number}.\n")
+    return texts
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,246 @@
+"""Counting never fails an answer; what was purged is never forgotten in silence."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import apsw
+import pytest
+
+from hivemind_memory.errors import StateUnusableError
+from hivemind_memory.index.sqlite.state_file import StateFile
+from hivemind_memory.index.sqlite.state_repair import damaged_name, trouble_with
+
+NOW_S = 1_800_000_000.5
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> str:
+    return str(tmp_path / "home" / "state.db")
+
+
+@pytest.fixture
+def state(path: str) -> Iterator[StateFile]:
+    opened = StateFile(path)
+    yield opened
+    opened.close()
+
+
+def test_a_recall_is_counted_once_a_question(state: StateFile) -> None:
+    """An answer may hold two chunks of one memory."""
+    assert state.bump(["a", "b", "a"], NOW_S)
+    assert state.bump(["b"], NOW_S + 60)
+
+    assert state.recalls(["a", "b", "c"]) == {
+        "a": (1, 1_800_000_000),
+        "b": (2, 1_800_000_060),
+    }
+
+
+def test_a_clock_that_was_set_back_does_not_make_a_recall_older(
+    state: StateFile,
+) -> None:
+    """The last time is the latest one."""
+    state.bump(["a"], NOW_S)
+    state.bump(["a"], NOW_S - 3600)
+
+    assert state.recalls(["a"]) == {"a": (2, 1_800_000_000)}
+
+
+def test_counters_of_what_is_gone_are_dropped(state: StateFile) -> None:
+    """A purge leaves nothing."""
+    state.bump(["a", "b"], NOW_S)
+
+    assert state.drop(["a", "none"])
+
+    assert state.recalls(["a", "b"]).keys() == {"b"}
+    assert state.drop([])
+    assert state.bump([], NOW_S)
+
+
+def test_asking_makes_no_file(state: StateFile, path: str) -> None:
+    """Most homes never purge anything."""
+    assert not state.has_tombstone("anything")
+    assert state.recalls(["a"]) == {}
+    assert state.unfinished() == {}
+    assert state.scour()
+
+    assert not os.path.exists(path)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes")
+@pytest.mark.parametrize("umask", [0o000, 0o022, 0o077])
+def test_the_file_and_its_log_are_private(
+    state: StateFile, path: str, umask: int
+) -> None:
+    """It tells what an agent asks about."""
+    before = os.umask(umask)
+    try:
+        state.bump(["a"], NOW_S)
+    finally:
+        os.umask(before)
+
+    files = list(Path(path).parent.iterdir())
+    assert len(files) >= 2
+    assert {stat.S_IMODE(file.stat().st_mode) for file in files} == {0o600}
+
+
+def test_another_process_that_writes_costs_a_count_and_no_error(
+    state: StateFile, path: str
+) -> None:
+    """An answer waits no longer than a moment."""
+    state.bump(["a"], NOW_S)
+    other = apsw.Connection(path)
+    other.execute("BEGIN IMMEDIATE")
+
+    assert not state.bump(["a"], NOW_S)
+
+    other.execute("ROLLBACK")
+    assert state.bump(["a"], NOW_S)
+    assert state.recalls(["a"])["a"][0] == 2
+
+
+def test_many_threads_with_files_of_their_own_lose_no_count(path: str) -> None:
+    """Ten servers answer at once."""
+    StateFile(path).bump(["a"], NOW_S)
+    counted: list[bool] = []
+
+    def work() -> None:
+        state = StateFile(path)
+        counted.extend(state.bump(["a"], NOW_S) for _ in range(30))
+        state.close()
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert StateFile(path).recalls(["a"])["a"][0] == 1 + sum(counted)
+    assert sum(counted) > 60
+
+
+def test_what_was_counted_survives_a_kill(path: str) -> None:
+    """Nothing is held back until the process ends."""
+    program = (
+        "import sys, os, signal\n"
+        "from hivemind_memory.index.sqlite.state_file import StateFile\n"
+        "state = StateFile(sys.argv[1])\n"
+        "state.add_tombstones(['secret'])\n"
+        "[state.bump(['a'], 1) for _ in range(7)]\n"
+        "os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", program, path], check=False)
+    state = StateFile(path)
+
+    assert ran.returncode == -signal.SIGKILL
+    assert state.recalls(["a"]) == {"a": (7, 1)}
+    assert state.has_tombstone("secret")
+
+
+def damage(path: str) -> None:
+    """Write rubbish over the file."""
+    for suffix in ("-wal", "-shm"):
+        Path(path + suffix).unlink(missing_ok=True)
+    Path(path).write_bytes(b"no database at all" * 1000)
+
+
+def test_a_damaged_file_is_set_aside_and_the_doctor_is_told(
+    state: StateFile, path: str
+) -> None:
+    """Counters are not precious; tombstones are, so that is said aloud."""
+    state.add_tombstones(["secret"])
+    state.bump(["a"], NOW_S)
+    state.close()
+    assert trouble_with(path) == ""
+    damage(path)
+    assert "damaged" in trouble_with(path)
+
+    assert state.bump(["a"], NOW_S)
+
+    assert state.recalls(["a"])["a"][0] == 1
+    assert os.path.exists(damaged_name(path))
+    assert "NO LONGER refused" in trouble_with(path)
+    assert not state.has_tombstone("secret")
+
+
+def test_a_table_that_is_missing_is_damage_too(state: StateFile, path: str) -> None:
+    """Somebody was at it by hand."""
+    state.bump(["a"], NOW_S)
+    other = apsw.Connection(path)
+    other.execute("DROP TABLE recalls")
+    other.close()
+
+    assert state.bump(["a"], NOW_S)
+
+    assert os.path.exists(damaged_name(path))
+
+
+def test_a_file_of_a_newer_version_is_left_alone(state: StateFile, path: str) -> None:
+    """It is not damaged, and counting can wait."""
+    state.bump(["a"], NOW_S)
+    state.close()
+    other = apsw.Connection(path)
+    other.pragma("user_version", 99)
+    other.close()
+
+    assert not state.bump(["a"], NOW_S)
+    assert state.recalls(["a"]) == {}
+    with pytest.raises(StateUnusableError, match="newer"):
+        state.has_tombstone("x")
+
+    assert not os.path.exists(damaged_name(path))
+
+
+def test_a_home_that_cannot_be_written_is_no_error_for_a_count(tmp_path: Path) -> None:
+    """A file stands where the folder should be."""
+    (tmp_path / "home").write_text("not a folder")
+    state = StateFile(str(tmp_path / "home" / "state.db"))
+
+    assert not state.bump(["a"], NOW_S)
+    with pytest.raises(StateUnusableError):
+        state.add_tombstones(["x"])
+
+
+def test_a_tombstone_of_one_home_says_nothing_in_another(tmp_path: Path) -> None:
+    """Without the key nobody can try out texts."""
+    one, other = (StateFile(str(tmp_path / name / "state.db")) for name in "ab")
+
+    assert one.add_tombstones(["secret", "SECRET", "other"]) == 2
+    other.bump(["a"], NOW_S)
+
+    assert one.hash_of("secret") != other.hash_of("secret")
+    assert not other.has_tombstone("secret")
+
+
+def test_work_is_remembered_until_it_is_done(state: StateFile) -> None:
+    """A purge that was killed is finished by the next one."""
+    state.begin("name=x", '{"ids": ["zanzibar"]}')
+    state.begin("name=y", "{}")
+
+    assert state.unfinished()[state.hash_of("name=x")] == '{"ids": ["zanzibar"]}'
+    state.finish([state.hash_of("name=x")])
+    assert set(state.unfinished().values()) == {"{}"}
+    assert state.scour()
+
+    for file in Path(state.path).parent.iterdir():
+        assert b"zanzibar" not in file.read_bytes()
+
+
+def test_a_file_that_was_put_in_its_place_is_noticed(
+    state: StateFile, path: str
+) -> None:
+    """Else a server would go on with a file that no one else sees."""
+    state.bump(["a"], NOW_S)
+    for suffix in ("", "-wal", "-shm"):
+        Path(path + suffix).unlink(missing_ok=True)
+    StateFile(path).add_tombstones(["secret"])
+
+    assert state.has_tombstone("secret")
