@@ -23,7 +23,7 @@ from benchmarks.real_clients.agents import (
     see_tools,
 )
 from benchmarks.real_clients.check import Check, FailedError, tail
-from benchmarks.real_clients.running import PATIENCE_S
+from benchmarks.real_clients.running import PATIENCE_S, end_group
 from benchmarks.real_clients.scratch import NAME, QUESTION, Scratch
 from benchmarks.real_clients.stand_in import LAST_WORDS, StandIn, playing
 
@@ -55,7 +55,7 @@ def _in_a_pane(place: Scratch) -> str:
             _start(place, worktree, model)
             pane = _wait_for(place, LAST_WORDS)
         finally:
-            _tmux(place, "kill-server")
+            _end(place)
     see_section(model, pane)
     see_tools(model, place)
     if SHOWN not in pane:
@@ -110,6 +110,14 @@ def _wait_for(place: Scratch, wanted: str) -> str:
             break
         time.sleep(0.2)
     return pane
+
+
+def _end(place: Scratch) -> None:
+    """End the program and then its tmux, or it would go on writing for a while."""
+    told = _tmux(place, "display-message", "-p", "-t", f"={SESSION}:", "#{pane_pid}")
+    if told.strip().isdigit():
+        end_group(int(told))
+    _tmux(place, "kill-server")
 
 
 def _tmux(place: Scratch, *words: str) -> str:

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -24,6 +25,8 @@ PREFERENCE = "quartzline"
 
 PORT = "54417"
 """What only a search finds out."""
+
+_LAST_WRITES_S = 5.0
 
 NOTES = {
     "global.md": f"The user edits everything with the {PREFERENCE} editor.\n",
@@ -173,10 +176,8 @@ class Scratch:
 @contextmanager
 def scratch(setting: Setting) -> Iterator[Scratch]:
     """Make a home with two notes; take all of it away at the end."""
-    with tempfile.TemporaryDirectory(
-        prefix="clients-", ignore_cleanup_errors=True
-    ) as folder:
-        root = Path(folder).resolve()
+    root = Path(tempfile.mkdtemp(prefix="clients-")).resolve()
+    try:
         place = Scratch(root, setting)
         place.env = _environment(root, setting)
         _write_command(Path(place.hm), setting.hm, root / "hive")
@@ -186,6 +187,16 @@ def scratch(setting: Setting) -> Iterator[Scratch]:
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text, encoding="utf-8")
         yield place
+    finally:
+        _take_away(root)
+
+
+def _take_away(root: Path) -> None:
+    """Delete a folder in which a program that was ended may still be writing."""
+    until_s = time.monotonic() + _LAST_WRITES_S
+    while root.exists() and time.monotonic() < until_s:
+        shutil.rmtree(root, ignore_errors=True)
+        time.sleep(0.05)
 
 
 def _environment(root: Path, setting: Setting) -> dict[str, str]:

@@ -12,6 +12,7 @@ from mcp.server.mcpserver import Context, MCPServer
 from mcp.types import CallToolResult, ToolAnnotations
 from pydantic import Field
 
+from hivemind_memory.errors import UsageError
 from hivemind_memory.mcp_server import memory_shaping as shaping
 from hivemind_memory.mcp_server import memory_wording as wording
 from hivemind_memory.mcp_server.memory_answers import (
@@ -20,12 +21,13 @@ from hivemind_memory.mcp_server.memory_answers import (
     LinkOut,
     SaveOut,
 )
-from hivemind_memory.mcp_server.tools import READS, WRITES, Tools, add_tool, client_name
+from hivemind_memory.mcp_server.tools import READS, Tools, add_tool, client_name
 from hivemind_memory.model.curating import NewMemory
 from hivemind_memory.model.erasing import Which
 
 _NO_IMPORTANCE = -1.0
-_FORGETS = ToolAnnotations(
+# The same call again changes nothing more, and a person can undo it.
+_CHANGES = ToolAnnotations(
     read_only_hint=False,
     destructive_hint=False,
     idempotent_hint=True,
@@ -45,10 +47,10 @@ class MemoryTools:
 
     def add_to(self, server: MCPServer) -> None:
         """Make the tools known to *server*."""
-        add_tool(server, self.memory_save, "Save a memory by its key", WRITES)
+        add_tool(server, self.memory_save, "Save a memory by its key", _CHANGES)
         add_tool(server, self.memory_history, "What a memory was before", READS)
-        add_tool(server, self.memory_link, "Join two memories", _FORGETS)
-        add_tool(server, self.memory_forget, "Forget a memory", _FORGETS)
+        add_tool(server, self.memory_link, "Join two memories", _CHANGES)
+        add_tool(server, self.memory_forget, "Forget a memory", _CHANGES)
 
     async def memory_save(  # noqa: PLR0913, PLR0917 - as clients of the seed call it
         self,
@@ -178,5 +180,10 @@ class MemoryTools:
 
     def _forget(self, name: str) -> ForgetOut:
         """Hide a memory."""
+        if not name.strip():
+            raise UsageError(
+                "Nothing was forgotten: neither id nor key is given.",
+                hint="memory_search shows ids and keys.",
+            )
         forgotten = self._tools.memory().curation.forget(Which(name=name))
         return shaping.shape_forgotten(forgotten)

@@ -198,7 +198,8 @@ class Curation:
         Raises:
             HivemindError: Nothing was changed, and why.
         """
-        from hivemind_memory.memory.purging import Purger, purge
+        from hivemind_memory.memory.purging import purge
+        from hivemind_memory.memory.surveying import Purger
 
         memory = self._memory
         with memory.lock:

@@ -44,6 +44,7 @@ def diagnose(
             _notes(places, now),
             _leader(places),
             _journal(places, now),
+            _state(places),
         ]
     findings.append(_provider(provider))
     return Diagnosis(findings=tuple(findings))
@@ -206,6 +207,32 @@ def _journal(places: Places, now: Callable[[], float]) -> Finding:
     fresh = Journal(places.journal).count_unsettled(now())
     detail = f"{fresh} fresh entries kept twice" if fresh else "empty, as it should be"
     return Finding(name="journal", is_ok=True, detail=detail)
+
+
+def _state(places: Places) -> Finding:
+    """Look whether what was purged is still known, and whether a purge is unfinished."""
+    from hivemind_memory.index.sqlite.state_file import StateFile
+    from hivemind_memory.index.sqlite.state_repair import TROUBLE_HINT, trouble_with
+
+    name = "state"
+    problem = trouble_with(places.state_file)
+    if problem:
+        return Finding(name=name, is_ok=False, detail=problem, hint=TROUBLE_HINT)
+    state = StateFile(places.state_file)
+    try:
+        unfinished = len(state.unfinished())
+    except HivemindError as error:
+        return Finding(name=name, is_ok=False, detail=str(error), hint=error.hint)
+    finally:
+        state.close()
+    if unfinished:
+        return Finding(
+            name=name,
+            is_ok=False,
+            detail=f"{unfinished} purges were not finished: text may be left",
+            hint="the same `hm forget … --purge` again finishes it",
+        )
+    return Finding(name=name, is_ok=True, detail="recall counters and tombstones")
 
 
 def _provider(provider: Provider) -> Finding:

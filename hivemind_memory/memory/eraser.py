@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from hivemind_memory.memory.desk import Desk
-    from hivemind_memory.memory.gathering import Target
+    from hivemind_memory.memory.targets import Target
     from hivemind_memory.notes.journal import Journal
     from hivemind_memory.notes.memory_file import MemoryFile
 

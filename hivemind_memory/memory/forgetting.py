@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from hivemind_memory.errors import HivemindError, KeyTakenError
 from hivemind_memory.memory.eraser import Eraser, Tally, change_memory
-from hivemind_memory.memory.gathering import Target, find_targets
+from hivemind_memory.memory.gathering import find_targets
 from hivemind_memory.memory.reinstating import reinstate_older, replace_reinstated
+from hivemind_memory.memory.targets import Target
 from hivemind_memory.model.erasing import ENTRY, Forgotten, Restored, Which
 from hivemind_memory.model.standing import ACTIVE
 from hivemind_memory.notes.entry_changes import change_entries
@@ -28,8 +29,8 @@ def forget(eraser: Eraser, which: Which) -> Forgotten:
     """Hide memories from search, injection and lists; ``restore`` undoes it.
 
     A key means its older versions and waiting claims too. Of a whole scope, what a
-    person wrote without a front matter stays, for it cannot be hidden. Where a session, a source or
-    a day is forgotten, what it had replaced comes into force again.
+    person wrote without a front matter stays, for it cannot be hidden. Where a session,
+    a source or a day is forgotten, what it had replaced comes into force again.
 
     Raises:
         MemoryNotFoundError: There is nothing like that, or not for this caller.

@@ -9,24 +9,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from hivemind_memory.errors import (
-    HivemindError,
-    MemoryNotFoundError,
-    NotSavedError,
-    UsageError,
+from hivemind_memory.errors import MemoryNotFoundError, NotSavedError, UsageError
+from hivemind_memory.memory.recalling import not_found, text_of
+from hivemind_memory.memory.targets import (
+    Target,
+    entry_target,
+    notes_in,
+    read_target,
 )
-from hivemind_memory.memory.recalling import not_found, text_of, texts_of
 from hivemind_memory.model.access import scope_named
-from hivemind_memory.model.erasing import ENTRY, MEMORY, NOTE, Affected, Which
-from hivemind_memory.model.note_path import NotePath
-from hivemind_memory.model.scope import scope_of
-from hivemind_memory.model.standing import ACTIVE, SUPERSEDED, WAITING
+from hivemind_memory.model.erasing import MEMORY, NOTE, Which
+from hivemind_memory.model.standing import SUPERSEDED, WAITING
 from hivemind_memory.notes.entry_edits import entries_in
 from hivemind_memory.notes.front_matter import split_front_matter
-from hivemind_memory.notes.memory_file import body_of
-from hivemind_memory.notes.memory_header import standing_apart
 from hivemind_memory.notes.text import decode
 
 TYPE_CHECKING = False
@@ -36,7 +33,6 @@ if TYPE_CHECKING:
     from hivemind_memory.memory.desk import Desk
     from hivemind_memory.model.memories import MemoryRow
     from hivemind_memory.model.ports import MemoryIndex
-    from hivemind_memory.notes.entry_edits import FoundEntry
 
 _ULID = re.compile("[0-7][0-9A-HJKMNP-TV-Z]{25}")
 _NO_MARKS: Mapping[int, str] = {}

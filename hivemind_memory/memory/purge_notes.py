@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hivemind_memory.errors import HivemindError, NoteNotFoundError, NotSavedError
-from hivemind_memory.memory.gathering import Target, notes_in
 from hivemind_memory.memory.purge_plan import Work, hashes_in
+from hivemind_memory.memory.targets import Target, notes_in
 from hivemind_memory.memory.unlinking import unlink
 from hivemind_memory.model.erasing import ENTRY, Failed
 from hivemind_memory.model.note_path import NotePath

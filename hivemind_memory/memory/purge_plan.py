@@ -14,14 +14,14 @@ from math import inf
 from hivemind_memory.errors import HivemindError, UsageError
 from hivemind_memory.index.sqlite.vector_store import text_hash
 from hivemind_memory.index.sqlite.vector_store import texts_of as texts_of_chunk
-from hivemind_memory.memory.gathering import (
+from hivemind_memory.memory.gathering import find_targets
+from hivemind_memory.memory.reinstating import older_ids
+from hivemind_memory.memory.targets import (
     Target,
     entry_target,
-    find_targets,
     notes_in,
     read_target,
 )
-from hivemind_memory.memory.reinstating import older_ids
 from hivemind_memory.model.erasing import ENTRY, MEMORY, NOTE, Which
 from hivemind_memory.model.standing import ACTIVE, SUPERSEDED, WAITING
 from hivemind_memory.notes.chunker import parse_note

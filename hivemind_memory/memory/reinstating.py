@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hivemind_memory.errors import HivemindError
-from hivemind_memory.memory.gathering import Target, read_target
+from hivemind_memory.memory.targets import Target, read_target
 from hivemind_memory.model.erasing import MEMORY, Affected
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.scope import SUPERSEDED as SUPERSEDED_FOLDER

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from hivemind_memory.memory.desk import Desk
-    from hivemind_memory.memory.gathering import Target
+    from hivemind_memory.memory.targets import Target
     from hivemind_memory.model.note_path import NotePath
 
 _ATTEMPTS = 5

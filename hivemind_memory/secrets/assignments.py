@@ -59,7 +59,8 @@ _PLAIN = re.compile(rf"[^\s\"'`<>;|\\\0]{{4,{LONGEST_VALUE}}}+")
 _REST = re.compile(r"[A-Za-z0-9+/=_.~%-]*+")
 _NEXT = re.compile(r"\)?\]\(|[&,](?=[\w.-]{1,40}=)|%(?:26|22|27|20|3[bB]|0[aA])")
 _URL_OR_PATH = re.compile(
-    r"[a-z][a-z0-9+.-]{1,20}://|(?:~|\.{1,2})?/[\w.@-]+/|\.{1,2}/|~/|[A-Za-z]:[\\/]"
+    r"(?:vault|op|env|file|secrets?|ssm|keyring|keychain|arn|sops|ref|bw):[\w./#@:-]{3}"
+    r"|[a-z][a-z0-9+.-]{1,20}://|(?:~|\.{1,2})?/[\w.@-]+/|\.{1,2}/|~/|[A-Za-z]:[\\/]"
     r"|[\w.-]+(?:/[\w.-]+)*\.(?:py|js|ts|go|rs|md|json|ya?ml|toml|txt|pem|key|env|sh|html?"
     r"|com|org|net|io|dev|local)\Z"
 )
@@ -141,6 +142,8 @@ def _value_after(text: str, start: int, end: int, holds: Holds) -> Span | None:
     in_environment = name.isupper() and tight and text[end : end + 1] == "="
     firm = quoted is not None or in_environment
     stop = start + len(value)
+    if between["tag"] and not text.startswith("</", stop):
+        return None
     if (between["comma"] and not looks_random(value[:LONGEST_VALUE])) or not _is_real(
         name, value[:LONGEST_VALUE], holds, firm=firm, tight=tight
     ):
@@ -207,7 +210,9 @@ def _plain(text: str, start: int) -> str:
     following = _NEXT.search(value)
     if following:
         value = value[: following.start()]
-    return value if value.startswith("${") else value.rstrip(",.:)]}*_")
+    if value.startswith("${"):
+        return value
+    return value.rstrip(",.:*_" if "(" in value or "{" in value else ",.:)]}*_")
 
 
 def _is_no_secret(value: str, *, firm: bool) -> bool:

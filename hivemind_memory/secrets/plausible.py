@@ -30,7 +30,7 @@ STAND_INS = frozenset(
 """Whole values that only stand for one."""
 _VARIABLE = re.compile(
     r"(?i)\$\{?\w+(?:[:\-?+/#%][^\s}]*)?\}?|\$\w+[.\[-].*|\$\(.*|\$\{\{.*|#\{.*"
-    r"|%\w+%|%[-+#0 ]?\d*[a-z]|@\w+@|<.*|&\w+;?.*|\{+[^{}]*\}+|\{\{.*"
+    r"|%\w+%|%\(\w+\)[a-z]|%[-+#0 ]?\d*[a-z]|@\w+@|<.*|&\w+;?.*|\{+[^{}]*\}+|\{\{.*"
     r"|!(?:vault|secret|env|ref|sub|getatt|include|encrypted)\b.*"
 )
 _SAYS_SO = re.compile(

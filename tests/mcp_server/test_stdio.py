@@ -42,7 +42,10 @@ def test_the_sdks_own_client_is_served(
 
     names, text = anyio.run(run)
 
-    assert names == ["memory_search", "memory_write", "memory_get", "memory_list"]
+    assert names == [
+        *("memory_search", "memory_write", "memory_get", "memory_list"),
+        *("memory_save", "memory_history", "memory_link", "memory_forget"),
+    ]
     assert "> Owls hunt." in text
     assert " by=mcp " in (notes / "owl.md").read_text(encoding="utf-8")
     lines = printed.read_bytes().splitlines(keepends=True)

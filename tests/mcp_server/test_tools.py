@@ -79,6 +79,22 @@ def test_the_tools_take_what_the_seed_says(server: MemoryServer, mode: str) -> N
         "memory_write": {"content": None, "file": ""},
         "memory_get": {"path": None, "from": 1, "lines": 0},
         "memory_list": {"after": ""},
+        "memory_save": {
+            "key": None,
+            "content": None,
+            "type": "context",
+            "supersede_reason": "",
+            "importance": -1.0,
+            "scope": "",
+            "visibility": "",
+            "related": [],
+            "contradicts": [],
+            "expires": "",
+            "tags": [],
+        },
+        "memory_history": {"key": None},
+        "memory_link": {"from": None, "to": None, "kind": None, "weight": 1.0},
+        "memory_forget": {"id": "", "key": ""},
     }
     required = {name: tool.input_schema.get("required") for name, tool in tools.items()}
     assert required == {
@@ -86,6 +102,10 @@ def test_the_tools_take_what_the_seed_says(server: MemoryServer, mode: str) -> N
         "memory_write": ["content"],
         "memory_get": ["path"],
         "memory_list": None,
+        "memory_save": ["key", "content"],
+        "memory_history": ["key"],
+        "memory_link": ["from", "to", "kind"],
+        "memory_forget": None,
     }
 
 
@@ -99,7 +119,8 @@ def test_tools_say_what_they_do_and_when_to_call_them(server: MemoryServer) -> N
     for name, tool in tools_of(server).items():
         hints = tool.annotations
         assert hints is not None
-        assert hints.read_only_hint == (name != "memory_write")
+        writers = {"memory_write", "memory_save", "memory_link", "memory_forget"}
+        assert hints.read_only_hint == (name not in writers)
         assert hints.idempotent_hint == (name != "memory_write")
         assert hints.destructive_hint is False
         assert "Call it" in (tool.description or "")
@@ -206,7 +227,8 @@ def test_a_hostile_path_is_refused_in_one_sentence(
         ("memory_get", {"path": "deploy.md", "from": 0}, "from"),
         ("memory_get", {"path": "deploy.md", "from_": 1}, "no argument from_"),
         ("memory_list", {"x": "y"}, "no argument x"),
-        ("memory_forget", {}, "Unknown tool"),
+        ("memory_forget", {}, "Nothing was forgotten"),
+        ("memory_purge", {}, "Unknown tool"),
     ],
 )
 def test_a_wrong_call_is_refused_in_one_sentence(

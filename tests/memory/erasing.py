@@ -15,8 +15,9 @@ from hivemind_memory.memory.core import Memory
 from hivemind_memory.memory.desk import Desk
 from hivemind_memory.memory.eraser import Eraser
 from hivemind_memory.memory.forgetting import forget, restore
-from hivemind_memory.memory.purging import Purger, purge
+from hivemind_memory.memory.purging import purge
 from hivemind_memory.memory.saving import save
+from hivemind_memory.memory.surveying import Purger
 from hivemind_memory.memory.syncing import ChunkSettings
 from hivemind_memory.model.access import OWNER, Caller
 from hivemind_memory.model.curating import NewMemory, Saved

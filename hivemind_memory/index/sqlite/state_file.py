@@ -12,29 +12,26 @@ import apsw
 
 from hivemind_memory.errors import StateUnusableError
 from hivemind_memory.index.sqlite.connection import write_transaction
-from hivemind_memory.index.sqlite.state_schema import (
-    STATE_VERSION,
-    bring_state_up_to_date,
-    version_of_state,
+from hivemind_memory.index.sqlite.state_opening import (
+    COUNT_WAIT_MS,
+    identity_of,
+    open_state,
+    unusable,
 )
-from hivemind_memory.notes.os_files import PRIVATE_FILE, make_private_folder, set_mode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping
     from typing import TypeVar
 
     T = TypeVar("T")
 
 STATE_FILE = "state.db"
 
-COUNT_WAIT_MS = 50
-"""So long an answer may be late because another process is counting."""
-
 PROMISE_WAIT_MS = 5_000
 
-_CHECKPOINT_PAGES = 100
-"""A process that opens the file reads its log: it stays below half a megabyte."""
+_AT_ONCE = 1_000
+"""Values that one statement takes."""
 
 _DAMAGE = (apsw.CorruptError, apsw.NotADBError, apsw.SQLError, TypeError, ValueError)
 
@@ -80,25 +77,34 @@ class StateFile:
 
     def recalls(self, refs: Collection[str]) -> dict[str, tuple[int, int]]:
         """Return ref -> (how often, when last in s), of those ever recalled."""
-        marks = ",".join("?" * len(refs))
-        sql = f"SELECT ref, count, last_at FROM recalls WHERE ref IN ({marks})"
+        sql = "SELECT ref, count, last_at FROM recalls WHERE ref IN ({})"
         if not os.path.exists(self.path):
             return {}
+
+        def read(connection: apsw.Connection) -> dict[str, tuple[int, int]]:
+            return {
+                str(ref): (int(count), int(last))
+                for some, marks in _steps(refs)
+                for ref, count, last in connection.execute(sql.format(marks), some)
+            }
+
         try:
-            rows = self._run(
-                lambda connection: list(connection.execute(sql, tuple(refs)))
-            )
+            return self._run(read)
         except StateUnusableError:
             return {}
-        return {str(ref): (int(count), int(last)) for ref, count, last in rows}
 
     def drop(self, refs: Collection[str]) -> bool:
         """Forget the counters of what is gone; return whether that was done."""
-        marks = ",".join("?" * len(refs))
-        sql = f"DELETE FROM recalls WHERE ref IN ({marks})"
+        sql = "DELETE FROM recalls WHERE ref IN ({})"
         if not refs or not os.path.exists(self.path):
             return True
-        return self._is_done(lambda c: c.execute(sql, tuple(refs)), PROMISE_WAIT_MS)
+
+        def delete(connection: apsw.Connection) -> None:
+            with write_transaction(connection):
+                for some, marks in _steps(refs):
+                    connection.execute(sql.format(marks), some)
+
+        return self._is_done(delete, PROMISE_WAIT_MS)
 
     # -- what was purged: raises StateUnusableError --------------------------
 
@@ -216,75 +222,25 @@ class StateFile:
                 return work(self._opened(wait_ms))
         except (apsw.Error, OSError, TypeError, ValueError) as error:
             self.close()
-            raise _unusable(self.path, error) from error
+            raise unusable(self.path, error) from error
 
     def _opened(self, wait_ms: int) -> apsw.Connection:
         """Return the open file, opened anew if the path names another one now."""
-        if self._connection is not None and _identity(self.path) != self._identity:
+        if self._connection is not None and identity_of(self.path) != self._identity:
             self.close()
         if self._connection is None:
             self._connection = open_state(self.path, wait_ms=wait_ms)
-            self._identity = _identity(self.path)
+            self._identity = identity_of(self.path)
         self._connection.set_busy_timeout(wait_ms)
         return self._connection
 
 
-def open_state(path: str, *, wait_ms: int = COUNT_WAIT_MS) -> apsw.Connection:
-    """Return a connection to the state at *path*, made if it is not there.
-
-    Args:
-        path: Where the file lies.
-        wait_ms: How long to wait for other processes.
-
-    Raises:
-        apsw.Error: It cannot be opened, or is no database.
-        OSError: It cannot be made.
-        StateUnusableError: A newer version of the program made it.
-    """
-    if not os.path.exists(path):
-        _make_file(path)
-    connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
-    try:
-        connection.set_busy_timeout(wait_ms)
-        # A closing process would wait for the disk; the next checkpoint does that.
-        connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
-        connection.wal_autocheckpoint(_CHECKPOINT_PAGES)
-        connection.execute("PRAGMA synchronous = NORMAL")
-        connection.execute("PRAGMA secure_delete = ON")
-        version = version_of_state(connection)
-        _refuse_newer(path, version)
-        if version < STATE_VERSION:
-            bring_state_up_to_date(connection)
-    except BaseException:
-        connection.close()
-        raise
-    return connection
-
-
-def _refuse_newer(path: str, version: int) -> None:
-    """Raise if this program does not know what the file holds."""
-    if version > STATE_VERSION:
-        message = f"{path} was made by a newer version of this program"
-        raise StateUnusableError(message, hint="upgrade hivemind-memory")
-
-
-def _make_file(path: str) -> None:
-    """Make an empty file, private under any umask; its -wal and -shm take the mode."""
-    make_private_folder(os.path.dirname(path))
-    file = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, PRIVATE_FILE)
-    try:
-        set_mode(file, PRIVATE_FILE)
-    finally:
-        os.close(file)
-
-
-def _identity(path: str) -> tuple[int, int] | None:
-    """Return what tells one file from another that takes its name later."""
-    try:
-        status = os.stat(path)
-    except OSError:
-        return None
-    return (status.st_dev, status.st_ino)
+def _steps(refs: Collection[str]) -> Iterator[tuple[list[str], str]]:
+    """Yield some names at a time, with as many marks."""
+    ordered = sorted(refs)
+    for at in range(0, len(ordered), _AT_ONCE):
+        some = ordered[at : at + _AT_ONCE]
+        yield some, ",".join("?" * len(some))
 
 
 def _hash(connection: apsw.Connection, text: str) -> bytes:
@@ -293,17 +249,3 @@ def _hash(connection: apsw.Connection, text: str) -> bytes:
 
     [(key,)] = connection.execute("SELECT value FROM meta WHERE key = 'key'")
     return tombstone_of(key, text)
-
-
-def _unusable(path: str, error: Exception) -> StateUnusableError:
-    """Return our error for one of SQLite's or the system's."""
-    if isinstance(error, apsw.BusyError | apsw.LockedError):
-        message = f"another process keeps {path} locked"
-        return StateUnusableError(message, hint="try again")
-    if isinstance(error, apsw.FullError):
-        message = f"the disk is full: {path} was not changed"
-        return StateUnusableError(message, hint="free some space and try again")
-    reason = (isinstance(error, OSError) and error.strerror) or str(error)
-    return StateUnusableError(
-        f"{path} cannot be used: {reason}", hint="run `hm doctor`"
-    )

@@ -8,7 +8,7 @@ from contextlib import suppress
 import apsw
 
 from hivemind_memory.errors import StateUnusableError
-from hivemind_memory.index.sqlite.state_file import open_state
+from hivemind_memory.index.sqlite.state_opening import open_state
 from hivemind_memory.notes.os_locks import KernelLock
 
 _WAIT_S = 2.0
