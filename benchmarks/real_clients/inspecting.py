@@ -19,6 +19,11 @@ CALLS: tuple[tuple[str, dict[str, object], str], ...] = (
     ("memory_search", {"query": QUESTION}, PORT),
     ("memory_get", {"path": "projects/harbour.md", "from": 1, "lines": 1}, PORT),
     ("memory_list", {}, "projects/harbour.md"),
+    # The same is said again in the next era: unchanged, and an answer all the same.
+    ("memory_save", {"key": "tide", "content": "Spring tide."}, "tide"),
+    ("memory_history", {"key": "tide"}, "Spring tide."),
+    ("memory_link", {"from": "tide", "to": "tide-gauge", "kind": "related_to"}, "tide"),
+    ("memory_forget", {"key": "tide"}, "tide"),
 )
 """Every tool: name, arguments, and what both sides of its result must hold."""
 

@@ -1,10 +1,12 @@
-"""Prints what curating did. For a pipe and for a terminal alike: plain lines."""
+"""Prints what curating did: plain lines, and a memory as a terminal can show it."""
 
 from __future__ import annotations
 
+import sys
+
 from hivemind_memory.cli.escape import for_pipe, on_one_line
 from hivemind_memory.cli.render import count_text
-from hivemind_memory.cli.streams import write_data, write_talk
+from hivemind_memory.cli.streams import is_terminal, write_data, write_talk
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,9 +24,25 @@ if TYPE_CHECKING:
         Affected,
         Failed,
         Forgotten,
+        Place,
         Receipt,
         Restored,
     )
+
+_WHY = {"older": "earlier version", "inbox": "waiting claim", "copy": "same text"}
+"""By what a memory came that nobody named -> in words."""
+
+_ONE_OF = {
+    "entries": "entry",
+    "files": "file",
+    "texts": "text",
+    "chunks with their": "chunk with its",
+    "vectors": "vector",
+    "pages": "page",
+    "records": "record",
+    "worktrees": "worktree",
+    "counters": "counter",
+}
 
 
 def show_saved(saved: Saved, *, as_json: bool) -> None:
@@ -33,13 +51,12 @@ def show_saved(saved: Saved, *, as_json: bool) -> None:
         return _json(saved)
     place = f"{saved.path}:{saved.first_line}-{saved.last_line}"
     if not saved.is_new:
-        _line(f"unchanged {place} says exactly this already")
-    elif saved.standing == "waiting":
-        _line(f"saved {place} (untrusted: it waits in the inbox until you move it)")
-    else:
-        _line(f"saved {place} as {saved.type} {saved.key}")
+        _line(f"unchanged: {place} says exactly this already")
+        _talk(saved.warnings)
+        return None
+    _line(f"saved {place} as {saved.type} {saved.key}")
     if saved.superseded:
-        _line(f"replaced {saved.superseded_path or saved.superseded}")
+        _line(f"kept the one before as {saved.superseded_path or saved.superseded}")
     _talk((*saved.warnings, *saved.hints))
     return None
 
@@ -48,17 +65,14 @@ def show_memory(shown: Shown, *, as_json: bool) -> None:
     """Print one memory with what is known about it."""
     if as_json:
         return _json(shown)
-    memory = shown.memory
-    _line(f"{memory.path}:{memory.first_line}-{memory.last_line}")
-    for name, value in _facts(memory):
+    memory, facts = shown.memory, list(_all_facts(shown))
+    if is_terminal(sys.stdout):
+        from hivemind_memory.cli.terminal import memory_text
+
+        return write_data(memory_text(_place(memory), facts, memory.text))
+    _line(_place(memory))
+    for name, value in facts:
         _line(f"  {name}: {value}")
-    count = shown.recall.access_count
-    last = f", last {shown.recall.last_accessed_at}" if count else ""
-    _line(f"  recalled: {count_text(count, 'time')}{last}")
-    for edge in shown.edges:
-        _line(f"  {_edge_text(edge)}")
-    if len(shown.chain) > 1:
-        _line(f"  versions: {len(shown.chain)}; hm history shows them")
     write_data("\n" + for_pipe(memory.text).rstrip("\n") + "\n")
     return None
 
@@ -67,26 +81,32 @@ def show_history(history: History, *, as_json: bool) -> None:
     """Print the versions of a memory, the newest first."""
     if as_json:
         return _json(history)
-    for memory in history.memories:
-        at = (memory.updated or memory.created)[:19].replace("T", " ")
-        said = f"{at or 'no date'}  {memory.standing}  {memory.path}"
-        _line(f"{said}  {memory.reason}".rstrip())
-        text = for_pipe(memory.text).rstrip("\n").replace("\n", "\n    ")
-        write_data(f"    {text}\n")
+    versions = [(_version_head(one), _place(one), one) for one in history.memories]
+    if is_terminal(sys.stdout):
+        from hivemind_memory.cli.terminal import versions_text
+
+        write_data(versions_text([(a, b, one.text) for a, b, one in versions]))
+    else:
+        for head, place, memory in versions:
+            _line(head)
+            _line(f"  {place}")
+            text = for_pipe(memory.text).rstrip("\n").replace("\n", "\n    ")
+            write_data(f"    {text}\n")
     _talk(f"{one} is named in the chain and not there" for one in history.missing)
+    if history.is_cut:
+        _talk(["older versions are not shown"])
     return None
 
 
-def show_linked(linked: Linked, *, as_json: bool) -> None:
-    """Print what joins two memories now."""
+def show_linked(linked: Linked, verb: str, *, as_json: bool) -> None:
+    """Print what joins two memories now, or no longer does."""
     if as_json:
         return _json(linked)
-    if not linked.is_changed:
-        _line("unchanged: it is so already")
-    elif linked.weight:
-        _line(f"{linked.from_path} {linked.kind} {linked.to_path}")
+    if linked.is_changed:
+        other = linked.to_path or linked.to_id
+        _line(f"{verb} {linked.from_path} {linked.kind} {other}")
     else:
-        _line(f"{linked.from_path} no longer {linked.kind} {linked.to_path}")
+        _line("unchanged: it is so already")
     return None
 
 
@@ -117,16 +137,50 @@ def show_receipt(receipt: Receipt, *, as_json: bool) -> None:
     if as_json:
         return _json(receipt)
     _list("would purge" if receipt.is_dry_run else "purged", receipt.memories)
+    width = max((len(place.name) for place in receipt.places), default=0)
     for place in receipt.places:
-        if place.count:
-            _line(f"  {place.name}: {place.count} {place.unit}")
-    clean = [place.name for place in receipt.places if not place.count]
-    if clean:
-        _line(f"  nothing in: {', '.join(clean)}")
+        _line(f"  {place.name:{width}}  {_amount(place)}")
     _list("in force again:", receipt.reinstated)
     _talk(f"NOT done: {one.what}: {one.why}" for one in receipt.left)
+    if receipt.left and not receipt.is_dry_run:
+        _talk(["the same purge again does what is left"])
     _talk(f"out of reach: {one.what}: {one.why}" for one in receipt.out_of_reach)
     return None
+
+
+def _amount(place: Place) -> str:
+    """Return what a place of a receipt held."""
+    if not place.count:
+        return "nothing"
+    unit = place.unit
+    if place.count == 1 and not unit.startswith("of "):
+        for plural, one in _ONE_OF.items():
+            unit = unit.replace(plural, one)
+    return f"{place.count:,} {unit}"
+
+
+def _place(memory: Recalled) -> str:
+    """Return where a memory stands, as ``hm get`` takes it."""
+    return f"{memory.path}:{memory.first_line}-{memory.last_line}"
+
+
+def _version_head(memory: Recalled) -> str:
+    """Return when a version was written, how it stands, and why it came."""
+    at = (memory.updated or memory.created)[:16].replace("T", " ")
+    reason = f": {memory.reason}" if memory.reason else ""
+    return f"{at or 'no date'}  {memory.standing}{reason}"
+
+
+def _all_facts(shown: Shown) -> Iterable[tuple[str, str]]:
+    """Yield what is known about a memory and around it."""
+    yield from _facts(shown.memory)
+    recall = shown.recall
+    last = f", last {recall.last_accessed_at}" if recall.access_count else ""
+    yield "recalled", f"{count_text(recall.access_count, 'time')}{last}"
+    for edge in shown.edges:
+        yield _edge_fact(edge)
+    if len(shown.chain) > 1:
+        yield "versions", f"{len(shown.chain)}; hm history shows them"
 
 
 def _facts(memory: Recalled) -> Iterable[tuple[str, str]]:
@@ -156,21 +210,21 @@ def _facts(memory: Recalled) -> Iterable[tuple[str, str]]:
     return ((name, value) for name, value in rows if value)
 
 
-def _edge_text(edge: ShownEdge) -> str:
-    """Return an edge as a line."""
+def _edge_fact(edge: ShownEdge) -> tuple[str, str]:
+    """Return an edge as a name and a value."""
     other = edge.path or f"{edge.id} (not there)"
     weight = f" (weight {edge.weight:.2g})" if edge.weight != 1 else ""
     if edge.is_outgoing:
-        return f"{edge.kind} {other}{weight}"
-    return f"{other} {edge.kind} this{weight}"
+        return edge.kind, f"{other}{weight}"
+    return f"{edge.kind} this", f"{other}{weight}"
 
 
 def _list(verb: str, memories: Sequence[Affected]) -> None:
     """Print memories, one a line."""
     for one in memories:
-        name = f" ({one.key})" if one.key else ""
-        why = f" [{one.why}]" if one.why not in ("", "named") else ""
-        _line(f"{verb} {one.path}:{one.first_line}-{one.last_line}{name}{why}")
+        said = ", ".join(name for name in (one.key, _WHY.get(one.why, "")) if name)
+        more = f" ({said})" if said else ""
+        _line(f"{verb} {one.path}:{one.first_line}-{one.last_line}{more}")
 
 
 def _rest(already: int, what: str, failed: Sequence[Failed]) -> None:

@@ -12,7 +12,7 @@ from hivemind_memory.cli.streams import (
     typed_text,
     write_talk,
 )
-from hivemind_memory.errors import UsageError
+from hivemind_memory.errors import KeyTakenError, UsageError
 from hivemind_memory.model.curating import NewMemory
 from hivemind_memory.model.erasing import Which
 
@@ -45,7 +45,11 @@ def save(request: Request) -> int:
         **_writer(values),
     )
     with wiring.open_memory(memory_dir=request.memory_dir) as memory:
-        saved = memory.curation.save(wanted, is_forced=values["force"])
+        try:
+            saved = memory.curation.save(wanted, is_forced=values["force"])
+        except KeyTakenError as error:
+            hint = f"--reason WHY replaces it, and keeps it. {error.hint}"
+            raise KeyTakenError(str(error), hint=hint, current=error.current) from error
     curated.show_saved(saved, as_json=values["json"])
     return 0
 
@@ -105,7 +109,7 @@ def link(request: Request) -> int:
             values["kind"] or "related_to",
             weight=weight,
         )
-    curated.show_linked(linked, as_json=values["json"])
+    curated.show_linked(linked, "linked", as_json=values["json"])
     return 0
 
 
@@ -118,7 +122,7 @@ def unlink(request: Request) -> int:
             typed_text(values["to"]),
             values["kind"] or "related_to",
         )
-    curated.show_linked(linked, as_json=values["json"])
+    curated.show_linked(linked, "unlinked", as_json=values["json"])
     return 0
 
 
@@ -137,7 +141,7 @@ def forget(request: Request) -> int:
             return 0
         receipt = _purge(memory, which, is_dry_run=True)
         if not values["dry_run"]:
-            if not values["yes"] and not _is_sure(receipt):
+            if not values["yes"] and not _is_sure(receipt, as_json=as_json):
                 return 1
             receipt = _purge(memory, which, is_dry_run=False)
     curated.show_receipt(receipt, as_json=as_json)
@@ -165,9 +169,9 @@ def _purge(memory: Memory, which: Which, *, is_dry_run: bool) -> Receipt:
     )
 
 
-def _is_sure(receipt: Receipt) -> bool:
+def _is_sure(receipt: Receipt, *, as_json: bool) -> bool:
     """Show what a purge would do and ask; False, and why, when nobody can answer."""
-    curated.show_receipt(receipt, as_json=False)
+    curated.show_receipt(receipt, as_json=as_json)
     if not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
         write_talk("nothing was purged: --yes does it without a question\n")
         return False

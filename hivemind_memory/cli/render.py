@@ -10,6 +10,7 @@ import sys
 
 from hivemind_memory.cli.escape import for_pipe, for_terminal, on_one_line
 from hivemind_memory.cli.streams import is_terminal, write_data, write_talk
+from hivemind_memory.model.standing import UNTRUSTED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -217,6 +218,8 @@ def label_text(hit: Hit) -> str:
         said.append("superseded")
     elif hit.standing == "waiting":
         said.append("untrusted, in the inbox")
+    elif hit.source in UNTRUSTED:
+        said.append(f"untrusted, {hit.source}")
     if hit.disputed_by:
         said.append(f"disputed by {hit.disputed_by}")
     return f"[{', '.join(said)}]" if said else ""

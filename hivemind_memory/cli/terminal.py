@@ -82,6 +82,30 @@ def rows_text(rows: Sequence[tuple[str, str]]) -> str:
     return _rendered([table])
 
 
+def memory_text(place: str, facts: Sequence[tuple[str, str]], text: str) -> str:
+    """Return one memory: where it stands, its text, what is known about it."""
+    table = _table(has_head=False)
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in facts:
+        table.add_row(name, Text(on_one_line(value)))
+    body = _indented(Text(for_terminal(text).rstrip("\n"), overflow="fold"))
+    return _rendered([Text(on_one_line(place), "bold"), body, Text(), table])
+
+
+def versions_text(versions: Sequence[tuple[str, str, str]]) -> str:
+    """Return the versions of a memory: when and why, where, what it said."""
+    pieces: list[RenderableType] = []
+    for head, place, text in versions:
+        pieces += [
+            Text(on_one_line(head), "bold", overflow="fold"),
+            _indented(Text(on_one_line(place), "dim", overflow="fold")),
+            _indented(Text(for_terminal(text).rstrip("\n"), overflow="fold")),
+            Text(),
+        ]
+    return _rendered(pieces[:-1])
+
+
 def findings_text(findings: Sequence[Finding]) -> str:
     """Return what the doctor found, and the verdict."""
     table = _table(has_head=False)

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from hivemind_memory.errors import NoteNotFoundError, NoteUnreadableError
 from hivemind_memory.inject.outcomes import LeftOut, Quote, Reason
-from hivemind_memory.inject.typed import Typed
+from hivemind_memory.inject.typed import Typed, is_untrusted
 from hivemind_memory.model.query import Query
+from hivemind_memory.model.standing import UNTRUSTED
 from hivemind_memory.notes.entries import OPENING, parse_provenance
 
 TYPE_CHECKING = False
@@ -26,7 +27,6 @@ _PATIENCE_S = 3.0
 """Further facets are not asked after this: a provider far away may take long."""
 
 _EXTERNAL = "external"
-_UNTRUSTED = frozenset({"external", "tool"})
 
 
 class Gathered:
@@ -90,12 +90,12 @@ def _preferences(memory: Memory) -> list[Quote]:
         text.encode(),
         limit_chars=memory.settings.chunk_chars,
     )
-    if note.front_matter.get("source") in _UNTRUSTED:
+    if is_untrusted(note.front_matter.get("source")):
         return []
     quotes = []
     for chunk in note.chunks:
         origin = chunk.provenance
-        if origin and (origin.is_forgotten or origin.source in _UNTRUSTED):
+        if origin and (origin.is_forgotten or origin.source in UNTRUSTED):
             continue
         if not _says_something(chunk.body):
             continue
@@ -188,7 +188,7 @@ class _Sources:
         # An entry goes on to the next one, so the last comment above tells.
         for line in reversed(self._lines[quote.path][: quote.first_line]):
             if line.startswith(OPENING) and (origin := parse_provenance(line)):
-                return origin.source in _UNTRUSTED
+                return origin.source in UNTRUSTED
         return False
 
     def _read(self, path: str) -> None:
@@ -201,4 +201,4 @@ class _Sources:
             text = ""
         self._lines[path] = text.split("\n")
         values = split_front_matter(text).values if text.startswith("---") else {}
-        self._is_external[path] = values.get("source") in _UNTRUSTED
+        self._is_external[path] = is_untrusted(values.get("source"))

@@ -102,9 +102,12 @@ class Repository:
 
     def worktrees(self) -> list[str]:
         """Return the folders of all worktrees, this one included."""
-        listed = self.ask("worktree", "list", "--porcelain")
-        prefix = "worktree "
-        lines = listed.split("\n")
+        prefix, end = "worktree ", "\0"
+        try:
+            listed = self.ask("worktree", "list", "--porcelain", "-z")
+        except NotInjectedError:  # before git 2.36; only odd names need it
+            listed, end = self.ask("worktree", "list", "--porcelain"), "\n"
+        lines = listed.split(end)
         return [line[len(prefix) :] for line in lines if line.startswith(prefix)]
 
 
@@ -127,8 +130,11 @@ def find_repository(folder: str, environ: Mapping[str, str]) -> Repository | Non
             return None
         hint = "Name the folder of a worktree."
         raise NotInjectedError(f"git says: {complaint_of(done)}", hint=hint)
-    lines = os.fsdecode(done.stdout).split("\n")
-    git_dir, common_dir, top = lines[:3]
+    lines = os.fsdecode(done.stdout).removesuffix("\n").split("\n")
+    if len(lines) != len(wanted):  # a folder's name holds a line break
+        answers = (run_git(folder, ("rev-parse", one), environ) for one in wanted)
+        lines = [os.fsdecode(one.stdout).removesuffix("\n") for one in answers]
+    git_dir, common_dir, top = lines
     return Repository(
         top=os.path.realpath(top),
         git_dir=os.path.realpath(git_dir),

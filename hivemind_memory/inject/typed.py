@@ -11,7 +11,8 @@ from hivemind_memory.model.memory_types import (
     find_type,
     types_of_config,
 )
-from hivemind_memory.model.standing import ACTIVE
+from hivemind_memory.model.standing import ACTIVE, UNTRUSTED
+from hivemind_memory.notes.entries import parse_provenance
 from hivemind_memory.notes.front_matter import split_front_matter
 
 TYPE_CHECKING = False
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from hivemind_memory.memory import Memory
     from hivemind_memory.model.memories import MemoryRow
 
-_UNTRUSTED = frozenset({"external", "tool"})
 _KEPT = Reason(facet="always", value=1.0)
 _LESSON = Reason(facet="lesson", value=1.0)
 
@@ -58,7 +58,7 @@ class Typed:
     def is_untrusted(self, path: str) -> bool:
         """Return whether a note says of itself that it is from outside."""
         row = self._rows.get(path)
-        return row is not None and row.source in _UNTRUSTED
+        return row is not None and is_untrusted(row.source)
 
     def is_over(self, path: str) -> bool:
         """Return whether a memory is expired or done."""
@@ -67,7 +67,7 @@ class Typed:
 
     def _may_be_told(self, row: MemoryRow) -> bool:
         """Whether a memory is in force, trusted and not over."""
-        is_trusted = row.source not in _UNTRUSTED
+        is_trusted = not is_untrusted(row.source)
         return row.standing == ACTIVE and is_trusted and not self._is_over(row)
 
     def _is_over(self, row: MemoryRow) -> bool:
@@ -92,13 +92,14 @@ class Typed:
         first = split_front_matter(text).line_count
         while first < len(lines) and not lines[first].strip():
             first += 1
-        if first >= len(lines):
+        last = _last_own_line(lines, first)
+        if first > last:
             return None
         return Quote(
             path=row.path,
             first_line=first + 1,
-            last_line=len(lines),
-            text="\n".join(lines[first:]),
+            last_line=last + 1,
+            text="\n".join(lines[first : last + 1]),
             date=row.created[:10],
             score=reason.value,
             reasons=(reason,),
@@ -106,6 +107,23 @@ class Typed:
             key=row.key,
             is_kept=is_kept,
         )
+
+
+def is_untrusted(source: object) -> bool:
+    """Return whether a front matter's word for its source means the outside."""
+    return isinstance(source, str) and source.strip().casefold() in UNTRUSTED
+
+
+def _last_own_line(lines: list[str], first: int) -> int:
+    """Return the last line of a memory's own text, before what was appended to it.
+
+    An entry in its file has a source of its own, be it from outside.
+    """
+    ends = range(first, len(lines))
+    last = next((at for at in ends if parse_provenance(lines[at])), len(lines)) - 1
+    while last >= first and not lines[last].strip():
+        last -= 1
+    return last
 
 
 def _ordered(rows: list[MemoryRow]) -> list[MemoryRow]:

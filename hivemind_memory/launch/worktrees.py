@@ -103,9 +103,12 @@ def _common_dir(folder: str, environ: Mapping[str, str]) -> str:
 
 def _worktree_with(folder: str, branch: str, environ: Mapping[str, str]) -> str | None:
     """Return the worktree in which a branch is checked out, if there is one."""
-    done = _git(folder, ("worktree", "list", "--porcelain"), environ)
-    for block in _printed(done).split("\n\n"):
-        lines = block.split("\n")
+    words, end = ("worktree", "list", "--porcelain"), "\0"
+    done = _git(folder, (*words, "-z"), environ)
+    if done.returncode:  # before git 2.36; only a folder with a line break needs it
+        done, end = _git(folder, words, environ), "\n"
+    for block in os.fsdecode(done.stdout).split(end + end):
+        lines = block.split(end)
         worktree = lines[0].removeprefix("worktree ")
         if f"branch {_HEADS}{branch}" in lines and os.path.isdir(worktree):
             return worktree

@@ -27,6 +27,9 @@ class FoundHit(BaseModel):
         default="active",
         description="superseded: replaced by a newer one; waiting: an untrusted claim",
     )
+    source: str = Field(
+        default="", description="tool or external: untrusted, from outside"
+    )
     disputed_by: str = Field(
         default="", description="place of a newer memory that says otherwise"
     )

@@ -19,6 +19,7 @@ from hivemind_memory.mcp_server.answers import (
 from hivemind_memory.model.answers import ListedNote, Passage
 from hivemind_memory.model.outcomes import Written
 from hivemind_memory.model.query import Hit, SearchAnswer, SearchReport
+from hivemind_memory.model.standing import UNTRUSTED
 
 LIMIT_CHARS = 20_000
 """Text of the notes in one result. Clients put what is above some 50,000 characters of
@@ -128,6 +129,7 @@ def _shape_hit(hit: Hit, snippet: str) -> FoundHit:
         key=hit.key,
         scope=hit.scope,
         standing=hit.standing,
+        source=hit.source if hit.source in UNTRUSTED else "",
         disputed_by=hit.disputed_by,
     )
 

@@ -69,6 +69,8 @@ def _hit(at: int, hit: FoundHit) -> str:
         head += " SUPERSEDED"
     elif hit.standing == "waiting":
         head += " UNTRUSTED, waiting in the inbox"
+    elif hit.source:
+        head += f" UNTRUSTED, {hit.source}"
     if hit.disputed_by:
         head += f" DISPUTED by {hit.disputed_by}"
     if hit.id:

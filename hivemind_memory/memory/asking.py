@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from hivemind_memory.memory.clocks import Clocks
     from hivemind_memory.memory.freshening import Freshener
     from hivemind_memory.memory.opening import OpenIndex
-    from hivemind_memory.model.filters import Access
+    from hivemind_memory.model.filters import Access, Wish
     from hivemind_memory.model.query import Part, Query
     from hivemind_memory.model.search_settings import SearchSettings
     from hivemind_memory.search.choosing import Choice
@@ -78,7 +78,7 @@ def ask(
             settings=settings,
             today=clocks.today(),
         )
-        ranked, superseded = _supersede(index, ranking)
+        ranked, superseded = _supersede(index, ranking, access)
         choice, texts = _choose(index, ranked, query, settings)
     hits = _hits(choice, texts, query)
     stale = _count_seen(freshness.stale, access)
@@ -86,7 +86,7 @@ def ask(
     report = SearchReport(
         mode="hybrid" if is_hybrid else "keyword",
         reason="" if is_hybrid else question.reason or _UNFIT,
-        why_empty="" if hits else _why_empty(lanes, ranking),
+        why_empty="" if hits else _why_empty(lanes, ranking, query.wish),
         is_fresh=not stale,
         stale_notes=stale,
         skipped_notes=_count_seen(freshness.skipped, access),
@@ -125,14 +125,16 @@ def _pending(
     return max(0, len(sieve.counts.chunks) - lanes.vectors.chunk_count)
 
 
-def _supersede(index: SqliteIndex, ranking: Ranking) -> tuple[Sequence[Ranked], int]:
+def _supersede(
+    index: SqliteIndex, ranking: Ranking, access: Access
+) -> tuple[Sequence[Ranked], int]:
     """Return the candidates without those that others replace, and how many went."""
     if len(ranking.ranked) < 2 or not index.has_strong_edges():
         return ranking.ranked, 0
     from hivemind_memory.search.superseding import supersede
 
     paths = {one.place.path for one in ranking.ranked}
-    return supersede(ranking.ranked, index.strong_edges(paths))
+    return supersede(ranking.ranked, index.strong_edges(paths, access))
 
 
 def _choose(
@@ -198,6 +200,7 @@ def _hits(
                 key=place.key or "",
                 scope=place.scope,
                 standing=STANDINGS[place.standing],
+                source=place.source or "",
                 disputed_by=chosen.ranked.disputed_by,
                 parts=parts,
             )
@@ -224,7 +227,7 @@ def _date_of(day: int | None) -> str:
     return time.strftime("%Y-%m-%d", time.gmtime(day * SECONDS_PER_DAY))
 
 
-def _why_empty(lanes: Lanes, ranking: Ranking) -> str:
+def _why_empty(lanes: Lanes, ranking: Ranking, wish: Wish) -> str:
     """Return why nothing was found, in one sentence."""
     below = ranking.below_min_score
     if below:
@@ -232,4 +235,7 @@ def _why_empty(lanes: Lanes, ranking: Ranking) -> str:
         return f"{below} {noun} found, none relevant enough (see --min-score)"
     if not lanes.words.asked:
         return "the question holds no word to look for"
+    days = (wish.since_day, wish.until_day)
+    if wish.types or wish.scope is not None or days != (None, None):
+        return "no note of those asked for holds a word of the question"
     return "no note holds a word of the question"

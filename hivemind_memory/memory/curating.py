@@ -255,6 +255,8 @@ class Curation:
 
     def _near(self, content: str) -> list[Candidate]:
         """Return texts that may say the same; asked before any lock is taken."""
+        if not os.path.isdir(self._memory.places.notes):
+            return []  # the first save makes the folder
         from hivemind_memory.model.curating import Candidate
         from hivemind_memory.model.query import Query
 
@@ -305,8 +307,9 @@ class Curation:
         return all(done)
 
     def _entry_path(self, entry_id: str) -> str:
-        """Return the note that holds an entry; empty: none does."""
-        return self._memory.held.opened().index.entry_path(entry_id)
+        """Return the note that holds an entry, for the caller; empty: none does."""
+        index = self._memory.held.opened().index
+        return index.entry_path(entry_id, self._memory.caller.scopes)
 
     def _figures(self, recalled: Recalled) -> RecallFigures:
         """Return how often a memory was asked for."""

@@ -210,7 +210,7 @@ def _journal(places: Places, now: Callable[[], float]) -> Finding:
 
 
 def _state(places: Places) -> Finding:
-    """Look whether what was purged is still known, and whether a purge is unfinished."""
+    """Look whether purged texts are still known, and a purge is unfinished."""
     from hivemind_memory.index.sqlite.state_file import StateFile
     from hivemind_memory.index.sqlite.state_repair import TROUBLE_HINT, trouble_with
 

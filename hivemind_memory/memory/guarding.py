@@ -54,7 +54,7 @@ def check_writable(caller: Caller, path: NotePath) -> None:
     where = "the global memory" if scope == GLOBAL else scope
     raise NotSavedError(
         f"Nothing was saved to {path}: this door does not write to {where}.",
-        hint="Leave the file away, or name one in a scope of this door.",
+        hint="Name no file or scope, or one of this door.",
     )
 
 

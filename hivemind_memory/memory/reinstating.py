@@ -49,7 +49,7 @@ def reinstate_older(
             tally.fail(f"what {target.path} had replaced", error)
             continue
         tally.paths |= {path, older.path}
-        found.append(replace(older, path=path).told())
+        found.append(_as_it_stands(eraser, older, path))
     return found
 
 
@@ -73,8 +73,14 @@ def replace_reinstated(
             tally.fail(target.path, error)
             continue
         tally.paths |= {path, now.path}
-        found.append(replace(now, path=path).told())
+        found.append(_as_it_stands(eraser, now, path))
     return found
+
+
+def _as_it_stands(eraser: Eraser, target: Target, path: NotePath) -> Affected:
+    """Return a memory as it is told, at the place and on the lines where it is now."""
+    now = read_target(eraser.desk, path, MEMORY, target.why) or target
+    return replace(now, path=path, key=target.key).told()
 
 
 def _newest_before(

@@ -124,6 +124,8 @@ def scope_named(caller: Caller, text: str) -> str:
         return GLOBAL
     scope = make_scope(kind, slug) if slug else _own(caller, kind)
     scopes = caller.scopes
+    if not scope and caller.is_owner:
+        raise ScopeError(f"Which {kind}?", hint=f"Name it, as in {kind}/NAME.")
     if not scope or (scopes is not None and scope not in scopes):
         named = f"{kind}/{slug}" if slug else f"{kind} of its own"
         raise ScopeError(

@@ -36,7 +36,7 @@ class Place(NamedTuple):
     key: str | None = None
     memory_id: str | None = None
     source: str | None = None
-    """As the front matter says it."""
+    """The less trusted of what its entry and its front matter say."""
 
 
 class TermCount(NamedTuple):

@@ -76,6 +76,9 @@ class Hit:
     standing: str = "active"
     """active, superseded, or waiting (an untrusted claim in the inbox)."""
 
+    source: str = ""
+    """human, agent, tool or external (the last two untrusted); empty: unknown."""
+
     disputed_by: str = ""
     """Place of the newer memory that says otherwise; empty: nothing does."""
 

@@ -11,5 +11,8 @@ STANDINGS = ("active", "superseded", "waiting", "forgotten")
 NEUTRAL_IMPORTANCE = 0.5
 """Importance of a text without a type: it neither lifts nor lowers."""
 
+UNTRUSTED = frozenset({"tool", "external"})
+"""Sources whose claims wait for a person, and that no agent is told unasked."""
+
 RELATED, UPDATES, CONTRADICTS = "related_to", "updates", "contradicts"
 EDGE_KINDS = (RELATED, UPDATES, CONTRADICTS)

@@ -7,7 +7,12 @@ replaced and stands alone is still an answer, and says that it was.
 
 from __future__ import annotations
 
-from hivemind_memory.model.standing import CONTRADICTS, SUPERSEDED, UPDATES
+from hivemind_memory.model.standing import (
+    ACTIVE,
+    CONTRADICTS,
+    SUPERSEDED,
+    UPDATES,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,78 +39,139 @@ def supersede(
             of no concern here.
     """
     names = _Names(ranked)
-    replaced: set[str] = _replaced_by_key(ranked)
-    disputes: list[tuple[str, str]] = []
+    replaces = _by_key(ranked)
+    disputes: dict[frozenset[str], tuple[str, str]] = {}
     for path, kind, target in edges:
         for other in names.paths(target, path):
             if kind == UPDATES:
-                replaced.add(other)
+                replaces.setdefault(path, {})[other] = None
             elif kind == CONTRADICTS:
-                disputes.append((path, other))
-    kept = [one for one in ranked if one.place.path not in replaced]
-    disputes = [pair for pair in disputes if replaced.isdisjoint(pair)]
-    for one, other in disputes:
-        kept = _disputed(kept, one, other)
+                # Of two that name each other one pair, the same whoever comes first.
+                pair = disputes.setdefault(frozenset((path, other)), (path, other))
+                if pair[0] == other:
+                    disputes[frozenset(pair)] = (min(pair), max(pair))
+    gone = _gone(ranked, replaces)
+    kept = [
+        # What an earlier pass made of it does not count twice.
+        one._replace(dispute=1.0, disputed_by="") if one.disputed_by else one
+        for one in ranked
+        if one.place.path not in gone
+    ]
+    pairs = [pair for pair in disputes.values() if gone.isdisjoint(pair)]
+    kept = _with_disputes(kept, pairs)
     kept.sort(key=lambda one: -one.weight)
     return kept, len(ranked) - len(kept)
 
 
 class _Names:
-    """By which names edges may mean a candidate."""
+    """Which candidate an edge means by a name: by id, else path, key or file name."""
 
     def __init__(self, ranked: Sequence[Ranked]) -> None:
-        self._paths: dict[str, dict[str, None]] = {}
-        for one in ranked:
-            place = one.place
-            stem = place.path.removesuffix(".md")
-            names = {place.path, stem, stem.rpartition("/")[2]}
-            names |= {place.key or stem, place.memory_id or stem}
-            for name in names:
-                self._paths.setdefault(name, {})[place.path] = None
+        self._places = {one.place.path: one.place for one in ranked}
+        self._by_id: dict[str, list[str]] = {}
+        self._by_key: dict[str, list[str]] = {}
+        self._by_file: dict[str, list[str]] = {}
+        for path, place in self._places.items():
+            stem = path.removesuffix(".md")
+            self._by_id.setdefault(place.memory_id or "", []).append(path)
+            self._by_key.setdefault(place.key or "", []).append(path)
+            for name in {stem, stem.rpartition("/")[2]}:
+                self._by_file.setdefault(name, []).append(path)
 
     def paths(self, target: str, path: str) -> list[str]:
-        """Return the notes of candidates that *target* means, seen from *path*."""
-        return [one for one in self._paths.get(target, ()) if one != path]
+        """Return the notes of candidates that *target* means, seen from *path*.
+
+        A name that several answer to means one of them, as everywhere: the one in
+        force, the one in the scope of *path*.
+        """
+        if not target or path not in self._places:
+            return []
+        found = self._by_id.get(target) or [target] * (target in self._places)
+        if not found:
+            named = self._by_key.get(target) or self._by_file.get(target, [])
+            here = self._places[path].scope
+            found = sorted(named, key=lambda one: self._nearness(one, here))[:1]
+        return [one for one in found if one != path]
+
+    def _nearness(self, path: str, scope: str) -> tuple[int, bool, str, str]:
+        """Sort what a name means first, first."""
+        place = self._places[path]
+        return (place.standing, place.scope != scope, place.scope, path)
 
 
-def _replaced_by_key(ranked: Sequence[Ranked]) -> set[str]:
-    """Return the replaced notes whose key an answer in force has."""
-    in_force = {
-        (one.place.scope, one.place.key)
-        for one in ranked
-        if one.place.key and one.place.standing != SUPERSEDED
-    }
-    return {
-        one.place.path
-        for one in ranked
-        if one.place.standing == SUPERSEDED
-        and (one.place.scope, one.place.key) in in_force
-    }
+def _by_key(ranked: Sequence[Ranked]) -> dict[str, dict[str, None]]:
+    """Return, for each note in force, the replaced notes of its key.
+
+    An untrusted claim that waits replaces nothing.
+    """
+    in_force: dict[tuple[str, str], str] = {}
+    for one in ranked:
+        if one.place.key and one.place.standing == ACTIVE:
+            in_force.setdefault((one.place.scope, one.place.key), one.place.path)
+    replaces: dict[str, dict[str, None]] = {}
+    for one in ranked:
+        newer = in_force.get((one.place.scope, one.place.key or ""))
+        if newer and one.place.standing == SUPERSEDED:
+            replaces.setdefault(newer, {})[one.place.path] = None
+    return replaces
 
 
-def _disputed(ranked: list[Ranked], one: str, other: str) -> list[Ranked]:
-    """Return the candidates with the older of two notes below the newer, marked."""
-    mine = [each for each in ranked if each.place.path == one]
-    theirs = [each for each in ranked if each.place.path == other]
-    if not mine or not theirs:
-        return ranked
-    newer, older = (mine, theirs) if _is_newer(mine[0], theirs[0]) else (theirs, mine)
-    top = max(newer, key=lambda each: each.weight)
-    marked = {
-        each.place.chunk_id: each._replace(
-            dispute=min(each.dispute, BELOW * top.weight / each.weight)
-            if each.weight > BELOW * top.weight
-            else each.dispute,
+def _gone(ranked: Sequence[Ranked], replaces: dict[str, dict[str, None]]) -> set[str]:
+    """Return the notes that others replace.
+
+    Of notes that replace each other in a circle, which a person may write, one stays:
+    the one in force, the newest.
+    """
+    replaced = {older for olders in replaces.values() for older in olders}
+    places = {one.place.path: one.place for one in ranked}
+    heads = sorted(
+        replaces,
+        key=lambda path: (
+            path in replaced,
+            places[path].standing,
+            -(places[path].day or 0),
+            path,
+        ),
+    )
+    gone: set[str] = set()
+    for head in heads:
+        waiting = [] if head in gone else [head]
+        while waiting:
+            for older in replaces.get(waiting.pop(), ()):
+                if older != head and older not in gone:
+                    gone.add(older)
+                    waiting.append(older)
+    return gone
+
+
+def _with_disputes(
+    ranked: list[Ranked], pairs: Iterable[tuple[str, str]]
+) -> list[Ranked]:
+    """Return the candidates with the older of each pair below the newer, marked."""
+    days = {one.place.path: one.place.day or 0 for one in ranked}
+    ordered = [pair if days[pair[0]] >= days[pair[1]] else pair[::-1] for pair in pairs]
+    # The newest first: nothing is put below what will itself go down.
+    for newer, older in sorted(ordered, key=lambda pair: -days[pair[0]]):
+        ranked = _disputed(ranked, newer, older)
+    return ranked
+
+
+def _disputed(ranked: list[Ranked], newer: str, older: str) -> list[Ranked]:
+    """Return the candidates with one note below another, marked."""
+    top = max(
+        (each for each in ranked if each.place.path == newer),
+        key=lambda each: each.weight,
+    )
+    most = BELOW * top.weight
+    return [
+        each._replace(
+            dispute=each.dispute * min(1.0, most / each.weight),
             disputed_by=_shown(top.place),
         )
-        for each in older
-    }
-    return [marked.get(each.place.chunk_id, each) for each in ranked]
-
-
-def _is_newer(one: Ranked, other: Ranked) -> bool:
-    """Return whether *one* is the newer; of one day, the one that names the dispute."""
-    return (one.place.day or 0) >= (other.place.day or 0)
+        if each.place.path == older
+        else each
+        for each in ranked
+    ]
 
 
 def _shown(place: Place) -> str:

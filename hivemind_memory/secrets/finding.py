@@ -155,7 +155,11 @@ def _is_assigned(low: str, word: str) -> bool:
     if low.count(word) > MANY:
         return True  # then asking costs more than looking
     for at, near in _places(low, word):
-        if any(_is_promising(near.partition(sign)[2]) for sign in SIGNS):
+        if not _is_promising(near, words=NEAR):
+            continue
+        if any(
+            _is_promising(near.partition(sign)[2]) for sign in SIGNS if sign in near
+        ):
             return True
         takes_argument = "--" in low[max(0, at - 40) : at] or "login " in low
         if takes_argument and _is_promising(near):

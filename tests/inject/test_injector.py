@@ -340,6 +340,23 @@ def test_odd_names_are_kept_from_git_too(tmp_path: Path, home: Path) -> None:
     assert not list(worktree.glob("*odd*"))
 
 
+def test_a_line_break_in_a_folders_name_leads_nowhere_else(
+    tmp_path: Path, injector: Injector
+) -> None:
+    """Git prints one path on a line, and such a path has two: half a path is another."""
+    worktree = make_repo(tmp_path / "shop\nsecond")
+    linked = tmp_path / "linked\nsecond"
+    git(worktree, "worktree", "add", "-q", "-b", "task", str(linked))
+
+    for folder in (worktree, linked):
+        assert injector.inject(str(folder)).worktree == str(folder)
+        assert not status(folder)
+
+    assert not injector.eject(str(worktree)).is_git_restored
+    assert injector.eject(str(linked)).is_git_restored
+    assert not (worktree / "second").exists()
+
+
 def test_a_damaged_section_never_takes_text_out_of_a_commit(
     tmp_path: Path, injector: Injector
 ) -> None:

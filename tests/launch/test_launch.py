@@ -175,6 +175,17 @@ def test_a_branch_that_is_checked_out_is_worked_on_where_it_is(machine, hm) -> N
     assert not (machine.folder / "shop.worktrees").exists()
 
 
+def test_a_branch_is_found_in_a_folder_with_a_line_break(machine, hm) -> None:
+    """Git ends a path with a line break, unless it is asked for another end."""
+    there = machine.folder / "there\nsecond"
+    git(machine.repo, "worktree", "add", "-q", "-b", "task", str(there))
+
+    hm("launch", "claude", "--branch", "task")
+
+    [found] = json.loads(hm("sessions", "--json").out)["sessions"]
+    assert found["worktree"] == str(there)
+
+
 def test_two_branches_with_the_same_letters_get_a_worktree_each(machine, hm) -> None:
     """A slash cannot stand in the name of one folder."""
     hm("launch", "claude", "--branch", "a/b")

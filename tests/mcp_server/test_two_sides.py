@@ -16,8 +16,14 @@ from typing import Any, get_args, get_origin
 import pytest
 from pydantic import BaseModel
 
-from hivemind_memory.mcp_server import wording
+from hivemind_memory.mcp_server import memory_wording, wording
 from hivemind_memory.mcp_server.answers import ListOut, PassageOut, SearchOut, WriteOut
+from hivemind_memory.mcp_server.memory_answers import (
+    ForgetOut,
+    HistoryOut,
+    LinkOut,
+    SaveOut,
+)
 from hivemind_memory.mcp_server.server import MemoryServer
 
 from .agents import call, found, piped, text_of
@@ -27,9 +33,19 @@ SIDES: tuple[tuple[type[BaseModel], Callable[[Any], str]], ...] = (
     (PassageOut, wording.word_passage),
     (ListOut, wording.word_list),
     (WriteOut, wording.word_written),
+    (SaveOut, memory_wording.word_saved),
+    (HistoryOut, memory_wording.word_history),
+    (LinkOut, memory_wording.word_linked),
+    (ForgetOut, memory_wording.word_forgotten),
 )
 MEANT: dict[str, tuple[str, str]] = {"standing": ("superseded", "waiting")}
 """Fields whose words are a closed list: two of them."""
+
+SAVED: tuple[dict[str, Any], ...] = (
+    {"key": "deploy-day", "content": "We deploy on Tuesdays only.", "type": "decision"},
+    {"key": "deploy-hour", "content": "We deploy before noon.", "type": "decision"},
+)
+"""Typed memories that are there before each of these calls."""
 
 CALLS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("memory_search", {"query": "deploy rollback staging"}),
@@ -41,8 +57,25 @@ CALLS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("memory_list", {}),
     ("memory_list", {"after": "odd.md"}),
     ("memory_write", {"content": "one\ntwo"}),
+    ("memory_save", {"key": "editor", "content": "We use vim.", "type": "preference"}),
+    ("memory_save", SAVED[0]),
+    (
+        "memory_save",
+        {**SAVED[0], "content": "On Mondays.", "supersede_reason": "the fair moved"},
+    ),
+    ("memory_history", {"key": "deploy-day"}),
+    ("memory_link", {"from": "deploy-day", "to": "deploy-hour", "kind": "related_to"}),
+    ("memory_forget", {"key": "deploy-hour"}),
 )
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
+
+
+@pytest.fixture
+def curated(server: MemoryServer) -> MemoryServer:
+    """A server whose memory holds typed memories too."""
+    for arguments in SAVED:
+        found(call(server, "memory_save", **arguments))
+    return server
 
 
 def full(shape: type[BaseModel], fresh: Iterator[int]) -> dict[str, Any]:
@@ -101,13 +134,13 @@ def test_the_text_tells_every_field(
 
 @pytest.mark.parametrize(("tool", "arguments"), CALLS)
 def test_the_object_holds_every_number_of_the_text(
-    server: MemoryServer, tool: str, arguments: dict[str, Any]
+    curated: MemoryServer, tool: str, arguments: dict[str, Any]
 ) -> None:
     """The other way round; only what counts the object's own items may be more."""
-    result = call(server, tool, **arguments)
+    result = call(curated, tool, **arguments)
     shape = found(result)
     held = json.dumps(shape, ensure_ascii=False)
-    count = len(shape.get("hits", ()))
+    count = len(shape.get("hits", shape.get("memories", ())))
 
     numbers = set(NUMBER.findall(text_of(result)))
     counting = {str(number) for number in range(count + 1)}
@@ -117,7 +150,7 @@ def test_the_object_holds_every_number_of_the_text(
 
 @pytest.mark.parametrize(("tool", "arguments"), CALLS)
 def test_the_object_has_nothing_that_says_nothing(
-    server: MemoryServer, tool: str, arguments: dict[str, Any]
+    curated: MemoryServer, tool: str, arguments: dict[str, Any]
 ) -> None:
     """A model pays for every field, and reads null as a fact."""
 
@@ -128,7 +161,7 @@ def test_the_object_has_nothing_that_says_nothing(
             return any(empty(one) for one in value)
         return value is None
 
-    shape = found(call(server, tool, **arguments))
+    shape = found(call(curated, tool, **arguments))
     optional = {"files", "hits", "text"}  # empty, they are the answer
 
     assert not empty(shape)

@@ -217,11 +217,13 @@ def test_the_global_memory_is_written_from_the_root_side_only(house: House) -> N
     below = Caller(workspace="workspaces/web", is_root=False)
 
     with house.memory() as owner, owner.seen_by(below) as memory:
-        refused = outcome(memory, "write", "text")
-        written = memory.write("text", file="workspaces/web/a.md")
+        refused = outcome(memory, "write", "text", file="global.md")
+        named = memory.write("text", file="workspaces/web/a.md")
+        unnamed = memory.write("text")
 
     assert refused[0].__name__ == "NotSavedError"
-    assert written.path == "workspaces/web/a.md"
+    assert named.path == "workspaces/web/a.md"
+    assert unnamed.path.startswith("workspaces/web/")
 
 
 def test_a_visitor_finds_what_is_public_only(house: House) -> None:

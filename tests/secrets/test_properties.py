@@ -27,8 +27,8 @@ PIECES = (
     "password", "token", "key", "secret", "=", ": ", '"', "'", " ", "\n", "\r\n", "]",
     "[redacted:", "[redacted:password]", "://", "@", "a:b", "Bearer ", "aB3xK9q2LmZ8",
     "q7#", "sk-", "-----BEGIN ", "PRIVATE " + "KEY-----", "-----END ", "discord", "\0",
-    "%3D", "\\n", "密码", "是", "curl -u ", "cookie:", "login", "--", "|", "`", "**", "2",
-    "İ", "\u2028",
+    "%3D", "\\n", "密码", "是", "curl -u ", "cookie:", "login", "--", "|", "`", "**",
+    "2", "İ", "\u2028",
 )  # fmt: skip
 EDGE = "-" * 5
 BLOCK = "PRIVATE " + "KEY"

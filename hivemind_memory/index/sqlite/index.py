@@ -45,9 +45,9 @@ if TYPE_CHECKING:
     from hivemind_memory.model.terms import Term
 
     T = TypeVar("T")
+    Edge = tuple[str, str, str]
 
 INDEX_FILE = "memory.db"
-
 
 IN_MEMORY = ":memory:"
 """Path of an index that no file holds and that ends with its process."""
@@ -329,23 +329,23 @@ class SqliteIndex:
         with translated_errors(self.path):
             return select_edges(self._connection, path, scopes=scopes)
 
-    def entry_path(self, entry_id: str) -> str:
-        """Return the note that holds an entry; empty: none does."""
+    def entry_path(self, entry_id: str, scopes: frozenset[str] | None) -> str:
+        """Return the note that holds an entry, in some scopes; empty: none does."""
         from hivemind_memory.index.sqlite.memories import path_of_entry
 
         with translated_errors(self.path):
-            return path_of_entry(self._connection, entry_id)
+            return path_of_entry(self._connection, entry_id, scopes=scopes)
 
     def has_strong_edges(self) -> bool:
         """Return whether anything in the memory replaces or disputes anything."""
         return self._holdings().has_strong_edges
 
-    def strong_edges(self, paths: Collection[str]) -> list[tuple[str, str, str]]:
+    def strong_edges(self, paths: Collection[str], access: Access) -> list[Edge]:
         """Return (path, kind, target) of what replaces or disputes, from notes."""
         from hivemind_memory.index.sqlite.memories import strong_edges
 
         with translated_errors(self.path):
-            return strong_edges(self._connection, paths)
+            return strong_edges(self._connection, paths, scopes=access.scopes)
 
     # -- what processes tell each other ---------------------------------------
 

@@ -16,6 +16,9 @@ _COLUMNS = """
   coalesce(importance, 0.5), coalesce(created, ''), coalesce(source, ''),
   coalesce(session, ''), is_pinned, expires_day, done_day
 """
+_ID_CHARS = 26
+"""Of a ULID, which nothing but a memory itself answers to."""
+
 _BY_NAME = f"""
 SELECT {_COLUMNS} FROM files
 WHERE state = 0 AND (path = ?1 OR path = ?1 || '.md' OR path LIKE '%/' || ?2 || '.md'
@@ -136,33 +139,48 @@ def _incoming(
             yield EdgeRow(kind, weight, path, memory_id, mine.path, mine.memory_id)
 
 
-def path_of_entry(connection: apsw.Connection, entry_id: str) -> str:
-    """Return the note that holds an entry; empty: none does."""
-    row = connection.execute(
+def path_of_entry(
+    connection: apsw.Connection, entry_id: str, *, scopes: frozenset[str] | None
+) -> str:
+    """Return the note that holds an entry, where it may be seen; empty: none does."""
+    rows = connection.execute(
         """
-        SELECT path FROM chunks JOIN files ON files.id = file_id
-        WHERE state = 0 AND entry_id = ? LIMIT 1
+        SELECT path, scope FROM chunks JOIN files ON files.id = file_id
+        WHERE state = 0 AND entry_id = ? ORDER BY path
         """,
         (entry_id,),
-    ).fetchone()
-    return str(row[0]) if row else ""
+    )
+    paths = (path for path, scope in rows if scopes is None or scope in scopes)
+    return str(next(paths, ""))
 
 
 def strong_edges(
-    connection: apsw.Connection, paths: Collection[str]
+    connection: apsw.Connection,
+    paths: Collection[str],
+    *,
+    scopes: frozenset[str] | None,
 ) -> list[tuple[str, str, str]]:
     """Return (path, kind, target) of what replaces or disputes, from some notes.
 
+    A target that is no id is the path of the note that it means, where there is one.
     An untrusted claim that waits in an inbox replaces and disputes nothing.
     """
     marks = ",".join("?" * len(paths))
-    return list(
-        connection.execute(
-            f"""
-            SELECT path, kind, target FROM edges JOIN files ON files.id = file_id
-            WHERE state = 0 AND standing < ? AND kind <> 'related_to'
-              AND path IN ({marks})
-            """,
-            (WAITING, *paths),
+    rows = connection.execute(
+        f"""
+        SELECT path, scope, kind, target FROM edges JOIN files ON files.id = file_id
+        WHERE state = 0 AND standing < ? AND kind <> 'related_to'
+          AND path IN ({marks})
+        ORDER BY path, kind, target
+        """,
+        (WAITING, *paths),
+    ).fetchall()
+    found = []
+    for path, scope, kind, target in (map(str, row) for row in rows):
+        end = (
+            None
+            if len(target) == _ID_CHARS and target.isupper()
+            else find_end(connection, target, scopes=scopes, near=scope)
         )
-    )
+        found.append((path, kind, end.path if end else target))
+    return found

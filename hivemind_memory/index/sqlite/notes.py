@@ -24,8 +24,8 @@ _LIVE, _BEING_WRITTEN, _REPLACED = 0, 1, 2
 _INSERT_CHUNK = """
 INSERT INTO chunks(
   file_id, start_line, end_line,
-  day, entry_id, headings, text, body, extra, trail, units
-) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  day, entry_id, headings, text, body, extra, trail, units, source
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 _COLUMNS = (
     *("mtime", "ctime", "size", "inode", "is_settled", "hash", "day", "chunk_count"),

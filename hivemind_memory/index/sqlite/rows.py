@@ -27,6 +27,7 @@ class ChunkRow(NamedTuple):
     extra: str
     trail: str
     units: bytes
+    source: str | None
 
 
 class PlacedRow(NamedTuple):
@@ -77,6 +78,7 @@ def _row(chunk: Chunk, title: str, tokens_of: Callable[[str], list[str]]) -> Chu
         extra=extra,
         trail=f"{trail} {more}" if more else trail,
         units=units,
+        source=(provenance.source or None) if provenance else None,
     )
 
 

@@ -119,6 +119,7 @@ _STEPS: tuple[tuple[str, bool], ...] = (
         ALTER TABLE files ADD COLUMN expires_day INTEGER; -- first day it is over
         ALTER TABLE files ADD COLUMN done_day INTEGER;
         ALTER TABLE files ADD COLUMN is_pinned INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE chunks ADD COLUMN source TEXT;     -- of the entry
         CREATE INDEX files_by_key ON files(key) WHERE key IS NOT NULL;
         CREATE INDEX files_by_memory ON files(memory_id) WHERE memory_id IS NOT NULL;
 

@@ -44,7 +44,9 @@ _PLACE = """
   chunks.id, files.path, chunks.start_line, chunks.end_line,
   coalesce(chunks.day, files.day), chunks.entry_id,
   files.scope, files.standing, files.ages, files.importance,
-  files.type, files.key, files.memory_id, files.source
+  files.type, files.key, files.memory_id,
+  CASE WHEN lower(files.source) IN ('external', 'tool') THEN lower(files.source)
+    ELSE coalesce(chunks.source, files.source) END
 """
 """The columns of a ``Place``."""
 
