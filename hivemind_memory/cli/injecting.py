@@ -106,7 +106,7 @@ def _show_ejection(done: Ejection) -> None:
         write_data("There was no section.\n")
     notices = list(done.warnings)
     if not done.is_git_restored:
-        notices.append("git keeps our settings: another worktree has a section")
+        notices.append("git keeps our settings: a worktree still has a section")
     _talk(notices)
 
 

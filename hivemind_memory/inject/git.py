@@ -81,6 +81,12 @@ class Repository:
         object_id, stage = stages[0][1], stages[0][2].partition("\t")[0]
         return Entry(object_id=object_id if stage == "0" else "", is_tracked=True)
 
+    def holds(self, entry: Entry, text: bytes) -> bool:
+        """Whether what the index holds of a file has *text* in it."""
+        if not entry.object_id:
+            return False
+        return text in self.run("cat-file", "blob", entry.object_id).stdout
+
     def is_ignored(self, file: str) -> bool:
         """Whether ``git status`` passes over an untracked file."""
         return self.run("check-ignore", "-q", "--", file).returncode == 0
@@ -129,6 +135,8 @@ def find_repository(folder: str, environ: Mapping[str, str]) -> Repository | Non
         if b"not a git repository" in done.stderr and not _has_git_above(folder):
             return None
         hint = "Name the folder of a worktree."
+        if b"work tree" not in done.stderr:
+            hint = "`git status` there says more; hm does nothing where git does not."
         raise NotInjectedError(f"git says: {complaint_of(done)}", hint=hint)
     lines = os.fsdecode(done.stdout).removesuffix("\n").split("\n")
     if len(lines) != len(wanted):  # a folder's name holds a line break

@@ -83,6 +83,15 @@ class Settings:
         lines = self._lines(_ATTRIBUTES)
         self._write(_ATTRIBUTES, [one for one in lines if one != _attribute(file)])
 
+    def is_excluding(self, file: str) -> bool:
+        """Whether it is by us that git passes over a file."""
+        return exclude_pattern(file) in self._lines(_EXCLUDE)
+
+    def are_there(self) -> bool:
+        """Whether there is any setting of ours."""
+        run = self._repository.run
+        return bool(self.files() or run("config", "--local", "--get", _OPTION).stdout)
+
     def files(self) -> list[str]:
         """Return the files that the settings name."""
         lines = [*self._lines(_EXCLUDE), *self._lines(_ATTRIBUTES)]

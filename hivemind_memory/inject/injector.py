@@ -20,7 +20,7 @@ from hivemind_memory.inject.outcomes import Ejection, Injection, Placed
 from hivemind_memory.inject.placing import open_file, place, take_away
 from hivemind_memory.inject.planning import body_of_plan, plan
 from hivemind_memory.inject.query import project_identity
-from hivemind_memory.inject.splice import find_section
+from hivemind_memory.inject.splice import SECTION, find_section
 from hivemind_memory.inject.targets import KNOWN_FILES, Target, target_of
 from hivemind_memory.inject.worktree_file import UnfitFileError
 from hivemind_memory.notes.os_files import make_private_folder
@@ -104,7 +104,8 @@ class Injector:
                 try:
                     placed = take_away(root, file, repository)
                 except NotInjectedError as error:
-                    warnings.append(f"{file} was left as it is: {error}")
+                    if _may_hold_marks(root, file):
+                        warnings.append(f"{file} was left as it is: {error}")
                     continue
                 if placed is not None:
                     files.append(placed.file)
@@ -189,7 +190,7 @@ class Injector:
 
     def _restore(self, repository: Repository | None) -> bool:
         """Give git its settings back, unless a worktree needs them."""
-        if repository is None:
+        if repository is None or not Settings(repository).are_there():
             return True
         for root in repository.worktrees():
             for file in self._files(repository):
@@ -280,7 +281,20 @@ def _has_section(root: str, file: str, repository: Repository) -> bool:
         data = open_file(os.path.realpath(root), file, repository).data
         return data is not None and find_section(data) is not None
     except NotInjectedError:
-        return os.path.exists(os.path.join(root, *file.split("/")))
+        return _may_hold_marks(root, file)
+
+
+def _may_hold_marks(root: str, file: str) -> bool:
+    """Whether a file that cannot be edited may hold a mark of ours all the same."""
+    path = os.path.join(root, *file.split("/"))
+    if not os.path.isfile(path):
+        return False
+    try:
+        with open(path, "rb") as opened:
+            data = opened.read()
+    except OSError:
+        return True  # nobody can tell, so nothing is taken from it
+    return any(one in data for one in SECTION.likenesses)
 
 
 def _explained(error: NotInjectedError, file: str) -> NotInjectedError:

@@ -9,10 +9,16 @@ from __future__ import annotations
 
 import os
 
+from hivemind_memory.errors import NotInjectedError
 from hivemind_memory.inject.gitclean import FILTER, Settings
 from hivemind_memory.inject.outcomes import Placed
 from hivemind_memory.inject.section import CREATED
-from hivemind_memory.inject.splice import body_of, put_section, remove_section
+from hivemind_memory.inject.splice import (
+    SECTION,
+    body_of,
+    put_section,
+    remove_section,
+)
 from hivemind_memory.inject.targets import IMPORT, head_of
 from hivemind_memory.inject.worktree_file import (
     UnfitFileError,
@@ -110,9 +116,18 @@ def _prepare(
 
     Raises:
         UnfitFileError: Git would see the section.
+        NotInjectedError: Git has one already.
     """
     file, settings = old.file, Settings(repository)
-    is_tracked = repository.entry(file).is_tracked
+    entry = repository.entry(file)
+    is_tracked = entry.is_tracked
+    bare = remove_section(old.data or b"")
+    if old.data != bare and repository.holds(entry, SECTION.begin):
+        # Of another program, or of one that runs no filters: without it git, and the
+        # person, would see a change.
+        message = f"{file} has a section that is committed"
+        hint = f"`hm eject` takes it out of {file}; commit that."
+        raise NotInjectedError(message, hint=hint)
     if is_ours and is_tracked:
         message = f"{file} is tracked by git, but not there"
         raise UnfitFileError(message, hint=f"`git restore {file}` brings it back.")
@@ -125,7 +140,6 @@ def _prepare(
         if is_ours:
             return ()  # hidden it is, and the person's own filter stays
         raise UnfitFileError(f"{file} has a filter of its own: {other}")
-    bare = remove_section(old.data or b"")
     if not is_ours and bare == old.data and _lacks_newline(bare):
         # The filter cannot take back the line end that the section needs before it.
         raise UnfitFileError(f"{file} has no last newline, so git would see a change")
@@ -137,7 +151,7 @@ def _prepare(
         if is_new:
             settings.unfilter(file)
         raise UnfitFileError(f"git would see a change in {file}: the filter fails")
-    if not is_tracked and file in settings.files() and repository.is_ignored(file):
+    if not is_tracked and settings.is_excluding(file):
         return (f"git passes over {file}; `git add -f {file}` tracks it",)
     return ()
 

@@ -76,7 +76,9 @@ def find_section(data: bytes, marks: Marks = SECTION) -> Span | None:
     stripped = [line.removesuffix(b"\n").removesuffix(b"\r") for _, line in found]
     if stripped != [marks.begin, marks.end]:
         message = f"the {_describe(stripped, marks)}"
-        raise SectionDamagedError(message)
+        begin, end = marks.begin.decode(), marks.end.decode()
+        hint = f"Delete all from {begin} to {end} by hand; the next one is whole."
+        raise SectionDamagedError(message, hint=hint)
     (start, first), (last, closing) = found
     stop = last + len(closing)
     return Span(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 
 from hivemind_memory.memory.clocks import SECONDS_PER_DAY
+from hivemind_memory.memory.freshening import Freshness
 from hivemind_memory.memory.lanes import Lanes, look_up, suggest
 from hivemind_memory.model.matches import QuestionVector
 from hivemind_memory.model.query import Cut, Hit, SearchAnswer, SearchReport
@@ -41,7 +42,7 @@ NO_PROVIDER = QuestionVector(None, "", "no embedding provider is chosen")
 def ask(
     query: Query,
     opened: OpenIndex,
-    freshener: Freshener,
+    freshener: Freshener | None,
     *,
     question: QuestionVector,
     settings: SearchSettings,
@@ -54,7 +55,7 @@ def ask(
     Args:
         query: What is asked.
         opened: The index that answers.
-        freshener: Brings it in step with the folder.
+        freshener: Brings it in step with the folder; None: it answers as it is.
         question: The vector of the question, or why there is none.
         settings: How hits are found.
         access: What whoever asks may see.
@@ -62,7 +63,7 @@ def ask(
         started: When the question came, by the stopwatch.
     """
     index = opened.index
-    freshness = freshener.freshen(index)
+    freshness = freshener.freshen(index) if freshener else Freshness()
     if query.min_score is not None:
         settings = replaced(settings, min_score=query.min_score)
     # All of one state of the index: others write to it meanwhile.

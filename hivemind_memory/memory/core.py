@@ -109,11 +109,15 @@ class Memory:
 
     # -- asking ----------------------------------------------------------------
 
-    def search(self, query: Query) -> SearchAnswer:
+    def search(self, query: Query, *, is_fresh: bool = True) -> SearchAnswer:
         """Return the hits for *query*, best first, and how strong the answer is.
 
         Never raises because of what the question holds. An index that cannot be used
         is replaced for this answer by one in memory, and the report says so.
+
+        Args:
+            query: What is asked.
+            is_fresh: Look at every note first; else the index answers as it is.
         """
         # Loaded by the first question: a sync needs nothing of it.
         from hivemind_memory.memory.asking import ask
@@ -132,7 +136,7 @@ class Memory:
             return ask(
                 query,
                 opened,
-                self.held.freshener(),
+                self.held.freshener() if is_fresh else None,
                 question=question,
                 settings=self._search_settings,
                 access=self._access,

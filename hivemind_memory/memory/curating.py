@@ -254,7 +254,10 @@ class Curation:
         )
 
     def _near(self, content: str) -> list[Candidate]:
-        """Return texts that may say the same; asked before any lock is taken."""
+        """Return texts that may say the same; asked before any lock is taken.
+
+        Of the index as it is: the save itself looks at every note right after.
+        """
         if not os.path.isdir(self._memory.places.notes):
             return []  # the first save makes the folder
         from hivemind_memory.model.curating import Candidate
@@ -263,7 +266,7 @@ class Curation:
         query = Query(text=content[:_NEAR_CHARS], max_results=_NEAR_HITS)
         return [
             Candidate(hit.path, hit.start_line, hit.end_line, hit.snippet)
-            for hit in self._memory.search(query).hits
+            for hit in self._memory.search(query, is_fresh=False).hits
         ]
 
     def _desk(self) -> Desk:

@@ -79,19 +79,21 @@ class Freshener:
         """Look at every note, and index what changed."""
         self._in_step = None
         # An entry that vanished shows as a change of its note; the sync puts it back.
-        changes, skipped = self._syncer.look_for_changes(known)
+        changes, look = self._syncer.look_for_changes(known)
         is_whole = self._syncer.cuts_like(index) and not index.has_unfinished()
         if changes.is_empty and is_whole:
             self._in_step = known
-            self._last = Freshness(skipped=_paths(skipped))
+            self._last = Freshness(skipped=_paths(look.skipped))
             return self._last
         try:
-            result = self._syncer.sync(index)
+            result = self._syncer.sync(index, look=look)
         except IndexDamagedError:
             raise  # the caller has something better than a damaged index
         except IndexUnusableError as error:
             behind = (*changes.changed, *changes.gone)
-            return Freshness(stale=behind, skipped=_paths(skipped), warning=str(error))
+            return Freshness(
+                stale=behind, skipped=_paths(look.skipped), warning=str(error)
+            )
         return Freshness(skipped=_paths(result.skipped))
 
     def _watch(self) -> None:

@@ -28,7 +28,7 @@ def status_of(
     known = index.files()
     # A note too young to be sure of is not behind: the next search reads it.
     certain = IndexedFiles(stamps=known.stamps)
-    changes, skipped = syncer.look_for_changes(certain)
+    changes, look = syncer.look_for_changes(certain)
     vectors, pending, name, reason = _vectors(opened, provider)
     return MemoryStatus(
         memory_dir=places.notes,
@@ -43,7 +43,7 @@ def status_of(
         lanes=("words", "vectors") if vectors else ("words",),
         leader=KernelLock(places.leader_lock).holder(),
         stale_notes=len(changes.changed) + len(changes.gone),
-        skipped=_skipped(opened, skipped),
+        skipped=_skipped(opened, look.skipped),
         unsettled_entries=_unsettled(places, now_s),
     )
 

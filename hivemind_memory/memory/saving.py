@@ -42,7 +42,7 @@ from hivemind_memory.memory.telling import (
     warnings_of,
 )
 from hivemind_memory.model.scope import INBOX
-from hivemind_memory.model.standing import STANDINGS, WAITING
+from hivemind_memory.model.standing import STANDINGS, UNTRUSTED, WAITING
 from hivemind_memory.notes.entries import new_ulid
 from hivemind_memory.notes.memory_file import (
     compose,
@@ -62,9 +62,6 @@ if TYPE_CHECKING:
     from hivemind_memory.model.curating import Candidate, NewMemory, Saved
     from hivemind_memory.model.ports import MemoryIndex
     from hivemind_memory.notes.memory_file import MemoryFile
-
-UNTRUSTED = frozenset({"tool", "external"})
-"""Sources whose claims wait in the inbox until a person moves them."""
 
 
 def save(

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from hivemind_memory.model.outcomes import SyncResult
     from hivemind_memory.model.snapshot import IndexedFiles, Stamp
     from hivemind_memory.notes.folder import NotesFolder
+    from hivemind_memory.notes.listing import Look
 
     Progress = Callable[[str, int, int], None]
     """Told the phase, what is done, and how much there is."""
@@ -84,15 +85,26 @@ class Syncer:
         self._types = types or {}
 
     def sync(
-        self, index: SqliteIndex, *, progress: Progress | None = None
+        self,
+        index: SqliteIndex,
+        *,
+        progress: Progress | None = None,
+        look: Look | None = None,
     ) -> SyncResult:
-        """Apply what changed; ``took_s`` is left to the caller."""
+        """Apply what changed; ``took_s`` is left to the caller.
+
+        Args:
+            index: What is brought in step.
+            progress: Told how far it is.
+            look: A look at the folder of this moment; None: there was none.
+        """
         from hivemind_memory.model.outcomes import SyncResult
 
         recovered = self.recover()
         index.sweep()
         self._forget_other_chunking(index)
-        look = self._folder.look()
+        if look is None or recovered:
+            look = self._folder.look()
         changes = difference(look.stamps, index.files())
         counts = Counts()
         counts.skipped += look.skipped
@@ -122,12 +134,10 @@ class Syncer:
             # answer nothing now.
             return 0
 
-    def look_for_changes(
-        self, known: IndexedFiles
-    ) -> tuple[Difference, tuple[SkippedNote, ...]]:
-        """Return what differs between the folder and *known*, and what was skipped."""
+    def look_for_changes(self, known: IndexedFiles) -> tuple[Difference, Look]:
+        """Return what differs between the folder and *known*, and the look itself."""
         look = self._folder.look()
-        return difference(look.stamps, known), look.skipped
+        return difference(look.stamps, known), look
 
     def cuts_like(self, index: SqliteIndex) -> bool:
         """Return whether the index was cut with the settings of today."""

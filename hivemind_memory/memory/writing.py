@@ -8,6 +8,7 @@ from hivemind_memory.memory.scrubbing import scrubbed, warning_of
 from hivemind_memory.model.note import Provenance
 from hivemind_memory.model.outcomes import Written
 from hivemind_memory.model.scope import INBOX
+from hivemind_memory.model.standing import UNTRUSTED
 from hivemind_memory.notes.journal import Journal
 from hivemind_memory.notes.os_files import make_private_folder
 from hivemind_memory.notes.paths import parse_note_path
@@ -21,10 +22,6 @@ if TYPE_CHECKING:
     from hivemind_memory.model.note_path import NotePath
     from hivemind_memory.notes.folder import NotesFolder
     from hivemind_memory.notes.writer import AppendedEntry
-
-
-UNTRUSTED = frozenset({"tool", "external"})
-"""Sources whose claims wait in the inbox until a person moves them."""
 
 
 def write(

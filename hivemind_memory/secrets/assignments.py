@@ -10,19 +10,13 @@ from __future__ import annotations
 import re
 
 from hivemind_memory.secrets.names import Holds, what_it_holds
-from hivemind_memory.secrets.plausible import (
-    entropy,
-    is_identifier,
-    is_placeholder,
-    is_wordy,
-    looks_random,
-)
+from hivemind_memory.secrets.plausible import looks_random
 from hivemind_memory.secrets.spans import Span
+from hivemind_memory.secrets.values import is_real, is_sure
 
 LONGEST_NAME = 48
 LONGEST_VALUE = 256  # what is looked at of a value; all of it is replaced
 LONGEST_QUOTED = 4000
-SHORTEST_OF_LETTERS = 16
 _BEGINNERS = " \t\r\n&?,;({[|/#@\"'`<>!"
 _NAME_BEFORE = re.compile(r"[A-Za-z0-9_.-]{0,48}\Z")
 _NAME_AFTER = re.compile(r"[A-Za-z0-9_.-]{0,48}+")
@@ -34,6 +28,7 @@ _OPEN = r"""[(\[*_]{0,3}+(?P<open>(?:[bruf]{1,2}(?=["']))?\\{0,3}["'`]{1,3}+|)""
 _BETWEEN = re.compile(
     r"""
     [\\"'`*_\])]{0,6}+
+    (?:[ ]?\[[\w*]{0,30}+\])?
     (?P<words>(?:[ \t]{1,4}+[A-Za-z][\w.-]{0,15}+){0,4}?)
     (?:[ \t]{0,20}[*`"']{0,3}
       (?: :[ \t]{0,4}+[A-Za-z_][\w.\[\]|]{0,30}(?:[ ]\|[ ]\w{1,20})?[ ]=[ ]
@@ -44,7 +39,7 @@ _BETWEEN = re.compile(
         )
       | [ \t]{1,4}+(?:is|was|are|ist|lautet|est|es|é|è|to)(?=[ \t:])[ \t]{0,4}+:?
     )
-    [*_]{0,3}+[ \t]{0,20}+
+    [*_]{0,3}+[ \t]{0,20}+(?:!!\w{1,12}[ ])?(?:[|>]?[+-]?\r?\n[ \t]{0,16})?
     """
     + _OPEN,
     re.VERBOSE,
@@ -57,29 +52,13 @@ _OF = re.compile(
 )
 _PLAIN = re.compile(rf"[^\s\"'`<>;|\\\0]{{4,{LONGEST_VALUE}}}+")
 _REST = re.compile(r"[A-Za-z0-9+/=_.~%-]*+")
+SHORTEST_LONE = 16
+_LONE = rf"([A-Za-z0-9][\w.+/=-]{{{SHORTEST_LONE - 1},{LONGEST_VALUE}}}+)"
+_NEXT_WORD = re.compile(
+    rf"[\"'`*]{{0,3}}[ \t]{{1,8}}[\"'`*(]{{0,3}}{_LONE}(?![(\[@:/])"
+)
+_STRING = re.compile(rf"[^\n]{{0,100}}?[\"'`]{_LONE}[\"'`]")
 _NEXT = re.compile(r"\)?\]\(|[&,](?=[\w.-]{1,40}=)|%(?:26|22|27|20|3[bB]|0[aA])")
-_URL_OR_PATH = re.compile(
-    r"(?:vault|op|env|file|secrets?|ssm|keyring|keychain|arn|sops|ref|bw):[\w./#@:-]{3}"
-    r"|[a-z][a-z0-9+.-]{1,20}://|(?:~|\.{1,2})?/[\w.@-]+/|\.{1,2}/|~/|[A-Za-z]:[\\/]"
-    r"|[\w.-]+(?:/[\w.-]+)*\.(?:py|js|ts|go|rs|md|json|ya?ml|toml|txt|pem|key|env|sh|html?"
-    r"|com|org|net|io|dev|local)\Z"
-)
-_ADDRESS = re.compile(r"[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+")
-_CODE = re.compile(
-    r"[A-Za-z_$][\w$.:-]*[(\[{].*|[({\[].*"
-    r"|[A-Za-z_$]\w*(?:(?:\.|->|::)[A-Za-z_$]\w*)+[,;]?"
-)
-_TECHNICAL = re.compile(
-    r"(?i)(?:[a-z]+[_-])?(?:argon2\w*|sha-?\d{1,3}\w*|base\d\d\w*|utf-?\d+|pbkdf2\w*"
-    r"|[hrep]s\d{3}|oauth\d?|ed25519|x25519|aes[-_]?\d{3}\w*|md5|bcrypt\d*|scrypt\d*|rsa\d*"
-    r"|v\d+(?:\.\d+)*|(?:param|value|input|field|test|user|name|column|option|arg|str|var"
-    r"|example|item|step|line|page|part|row|key|token|secret|pass(?:word|wd)?|pwd)_?\d+"
-    r"|id_\w+|varchar\d*|char\d+|u?int\d+|float\d+|python\d*|1password|auth0|k8s|s3|ec2"
-    r"|http[23]?|ipv[46]|i18n|a11y|\d+[a-z]{1,3})"
-)
-_NUMBERS = re.compile(r"[\d.,:/_+\sxTZ-]+|\d+(?:\.\d+)?[a-zA-Z%]{1,6}")
-_VERSION_OR_DATE = re.compile(r"v?\d+(?:\.\d+)+[\w.+-]{0,12}|\d{4}-\d\d-\d\d.*")
-_SYMBOL = re.compile(r"[!@#$%^&*+=?~]")
 
 
 def assigned(text: str, low: str, words: list[str]) -> list[Span]:
@@ -99,8 +78,10 @@ def assigned(text: str, low: str, words: list[str]) -> list[Span]:
             value = holds and _value_after(text, start, end, holds)
             if value:
                 within = value[1]
-                if value[2]:
-                    spans.append(value)
+            if holds and not (value and value[2]) and holds is not Holds.KEY:
+                value = _lone_value(text, end)
+            if value and value[2]:
+                spans.append(value)
     return spans
 
 
@@ -121,6 +102,22 @@ def _with_owner(text: str, start: int, end: int) -> str:
         return name
     before = _OWNER_BEFORE.search(text, max(0, start - 16), start)
     return f"{before[1].lower()}_{name}" if before else name
+
+
+def _lone_value(text: str, end: int) -> Span | None:
+    """Return a value that nothing assigns: the next word, or a string on the line.
+
+    So ``the token q7Z… expired`` and ``set_secret("shop", "q7Z…")`` are found. It has
+    to look as random as only machines write.
+    """
+    for pattern in (_NEXT_WORD, _STRING):
+        found = pattern.match(text, end)
+        if found:
+            value = found[1].rstrip(".")
+            parts = max(map(len, re.split(r"[-_./:+=]", value)))
+            if parts >= SHORTEST_LONE - 4 and is_sure(value):
+                return (found.start(1), found.start(1) + len(value), Holds.SECRET.value)
+    return None
 
 
 def _value_after(text: str, start: int, end: int, holds: Holds) -> Span | None:
@@ -144,7 +141,7 @@ def _value_after(text: str, start: int, end: int, holds: Holds) -> Span | None:
     stop = start + len(value)
     if between["tag"] and not text.startswith("</", stop):
         return None
-    if (between["comma"] and not looks_random(value[:LONGEST_VALUE])) or not _is_real(
+    if (between["comma"] and not looks_random(value[:LONGEST_VALUE])) or not is_real(
         name, value[:LONGEST_VALUE], holds, firm=firm, tight=tight
     ):
         return (start, stop, "")
@@ -152,28 +149,6 @@ def _value_after(text: str, start: int, end: int, holds: Holds) -> Span | None:
         rest = _REST.match(text, stop)
         stop = rest.end() if rest else stop
     return (start, stop, holds.value)
-
-
-def _is_real(name: str, value: str, holds: Holds, *, firm: bool, tight: bool) -> bool:
-    """Whether a value is what its name says.
-
-    Args:
-        name: The name that it is assigned to.
-        value: The value.
-        holds: What the name says of it.
-        firm: It is quoted, or stands in an environment file: not code.
-        tight: The value follows the name, without other words between.
-    """
-    if len(value) < (4 if holds is Holds.PASSWORD else 8):
-        return False
-    if len(value) < SHORTEST_OF_LETTERS and value.isalpha():
-        return False  # a word: by far the most that follows such a name
-    if _is_no_secret(value, firm=firm):
-        return False
-    if holds is Holds.PASSWORD:
-        return _is_password(value, firm=firm, tight=tight)
-    loose = holds is Holds.KEY and not (firm and name.isupper())
-    return _is_machine_made(name, value, loose=loose, tight=tight)
 
 
 def _takes_argument(text: str, start: int, name: str) -> bool:
@@ -213,76 +188,3 @@ def _plain(text: str, start: int) -> str:
     if value.startswith("${"):
         return value
     return value.rstrip(",.:*_" if "(" in value or "{" in value else ",.:)]}*_")
-
-
-def _is_no_secret(value: str, *, firm: bool) -> bool:
-    """Whether a value is an example, a number, a path, an address or code."""
-    return (
-        value[0] in "[\0"
-        or "\0" in value
-        or is_placeholder(value)
-        or _NUMBERS.fullmatch(value) is not None
-        or _VERSION_OR_DATE.fullmatch(value) is not None
-        or _TECHNICAL.fullmatch(value) is not None
-        or (_URL_OR_PATH.match(value) is not None and not _is_base64(value))
-        or _ADDRESS.fullmatch(value) is not None
-        or (_CODE.fullmatch(value) is not None and not (firm and _is_odd(value)))
-        or any(letter.isspace() for letter in value)
-    )
-
-
-def _is_base64(value: str) -> bool:
-    """Whether what looks like a path is a key that has slashes."""
-    return len(value) >= 32 and "." not in value and looks_random(value)
-
-
-def _is_odd(value: str) -> bool:
-    """Whether brackets and dots in a quoted value are those of a password."""
-    return looks_random(value) or ("(" in value and ")" not in value)
-
-
-def _is_password(value: str, *, firm: bool, tight: bool) -> bool:
-    """Whether a value may be a password: not a plain word."""
-    letters = any(letter.isalpha() for letter in value)
-    digits = any(letter.isdigit() for letter in value)
-    symbols = _SYMBOL.search(value.rstrip("!?")) is not None
-    if looks_random(value):
-        return True
-    if len(value) > 128 or not letters or not tight:
-        return False
-    if digits:
-        few_words = len(re.findall("[A-Za-z]+", value)) < (4 if firm else 3)
-        separated = "-" in value or "_" in value or "." in value
-        plain = is_wordy(value) and separated and not symbols
-        return (
-            len(value) >= (5 if firm else 6) and (firm or not plain) and few_words
-        ) or symbols
-    if symbols:
-        return len(value) >= 6 and not value.isalpha()
-    mixed = value[1:] != value[1:].lower() and value != value.upper()
-    return value[-1:] in "!?" and mixed and len(value) >= 8
-
-
-def _is_machine_made(name: str, value: str, *, loose: bool, tight: bool) -> bool:
-    """Whether a value looks like one that a machine has made."""
-    low = name.lower()
-    if is_identifier(value):
-        return tight and any(
-            word in low for word in ("secret", "apikey", "api_key", "api-key", "auth")
-        )
-    if loose:
-        plain = re.fullmatch("[0-9a-fA-F]+", value) is not None
-        return len(value) >= 20 and not plain and _is_random_run(value)
-    if re.fullmatch("[0-9a-fA-F]{7,128}", value):
-        # Beside a secret's very name alone; elsewhere it is a hash.
-        return tight and len(value) >= 16 and looks_random(value)
-    return len(value) >= 10 and looks_random(value)
-
-
-def _is_random_run(value: str) -> bool:
-    """Whether a long value has no structure that a person would see."""
-    return (
-        looks_random(value)
-        and entropy(value) >= 3.5
-        and max(map(len, re.split(r"[-_.:/]", value))) >= 16
-    )

@@ -19,7 +19,7 @@ LONG_WORD = 18  # longer than nearly all words
 LONG = 28  # from here on it need not have a digit
 _DIGITS = frozenset("0123456789")
 ASSIGNED = (
-    "pass", "pwd", "secret", "token", "key", "auth", "cred",
+    "pass", "pw", "secret", "token", "key", "auth", "cred",
     "contrasen", "senha", "kennwort", "wachtwoord",
 )  # fmt: skip
 """Words beside which something is assigned that may be a secret, in lower case."""
@@ -37,8 +37,10 @@ SIGNS = (
 MANY = 32  # occurrences of a word
 NEAR = 80  # how far a value may be from its name
 HEADERS = ("bearer", "basic", "authorization", "cookie:")
-LOGINS = ("curl", "sshpass", "login")
-FLAGS = (" -u", " --user", " --proxy-user", " -p")
+LOGINS = ("curl", "sshpass", "login", "mysql", "redis-cli")
+FLAGS = (" -u", " --user", " --proxy-user", " -p", " -a ")
+SHORTEST_ALONE = 16  # letters of a value that nothing assigns
+_GOES_ON = (":", "=", "|", ">", "-")
 _UNLIKE_A_WORD = frozenset("0123456789!@#$%^&*+?~")
 _UPPER_TO_LOWER = {upper: upper + 32 for upper in range(65, 91)}
 
@@ -161,6 +163,8 @@ def _is_assigned(low: str, word: str) -> bool:
             _is_promising(near.partition(sign)[2]) for sign in SIGNS if sign in near
         ):
             return True
+        if any(len(part) > SHORTEST_ALONE for part in near.split()):
+            return True
         takes_argument = "--" in low[max(0, at - 40) : at] or "login " in low
         if takes_argument and _is_promising(near):
             return True
@@ -168,11 +172,14 @@ def _is_assigned(low: str, word: str) -> bool:
 
 
 def _places(low: str, word: str) -> Iterator[tuple[int, str]]:
-    """Return where a word stands, and what follows on its line."""
+    """Return where a word stands, and what follows on its line, or on the next."""
     at = low.find(word)
     while at >= 0:
         start = at + len(word)
-        yield at, low[start : start + NEAR].partition("\n")[0]
+        near, _, next_line = low[start : start + NEAR].partition("\n")
+        if near.rstrip()[-1:] in _GOES_ON:
+            near += " " + next_line.partition("\n")[0]
+        yield at, near
         at = low.find(word, start)
 
 

@@ -28,6 +28,15 @@ _USER = re.compile(
 )
 _LINE = re.compile(r"[^\n]{1,1000}+")
 _FLAG = re.compile(r" -p[ \t]*([\"']?)([^\s\"'-][^\s\"']{5,200})")
+_JOINED = re.compile(r" -p([\"']?)([^\s\"'-][^\s\"']{5,200})")
+_AUTH = re.compile(r" -a[ \t]+([\"']?)([^\s\"'-][^\s\"']{5,200})")
+COMMANDS = (
+    ("curl", _USER),
+    ("sshpass", _FLAG),
+    ("login", _FLAG),
+    ("mysql", _JOINED),
+    ("redis-cli", _AUTH),
+)
 
 
 def in_headers(text: str, low: str) -> list[Span]:
@@ -45,7 +54,7 @@ def in_headers(text: str, low: str) -> list[Span]:
         found = _COOKIES.match(text, at)
         if found:
             spans += _cookies(found[0], at)
-    for word, pattern in (("curl", _USER), ("sshpass", _FLAG), ("login", _FLAG)):
+    for word, pattern in COMMANDS:
         done = 0
         for at in _places(low, word):
             line = _LINE.match(text, at) if at >= done else None

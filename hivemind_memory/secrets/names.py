@@ -13,7 +13,7 @@ PASSWORD_ENDS = (
     "sshpass", "smtppass", "authpass", "kennwort", "wachtwoord", "senha", "şifre",
     "lösenord", "hasło",
 )  # fmt: skip
-PASSWORD_WORDS = frozenset(("pass", "pw", "pgpassword", "parola"))
+PASSWORD_WORDS = frozenset(("pass", "pw", "passe", "pgpassword", "parola"))
 PASSWORD_PARTS = (
     "парол",
     "密码",

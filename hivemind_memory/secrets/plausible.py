@@ -66,7 +66,7 @@ def is_placeholder(value: str) -> bool:
         low.strip("'\"*_-.,;:!?()[]") in STAND_INS
         or any(word in low for word in PLACEHOLDERS)
         or len(set(low)) < 3
-        or _SAYS_SO.search(value) is not None
+        or (_SAYS_SO.search(value) is not None and not looks_random(value))
         or (_VARIABLE.fullmatch(value) is not None and not looks_random(value))
         or "xxxxx" in value
         or "XXXXX" in value

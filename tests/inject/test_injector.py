@@ -203,12 +203,64 @@ def test_damaged_marks_refuse_with_one_sentence(
     file.write_bytes(file.read_bytes().replace(b"<!-- hivemind:end -->\n", b""))
     before = file.read_bytes()
 
-    with pytest.raises(NotInjectedError, match="the marks do not make one pair"):
+    with pytest.raises(NotInjectedError, match="do not make one pair") as caught:
         injector.inject(str(worktree))
 
+    assert "by hand" in caught.value.hint
     assert file.read_bytes() == before
     assert not (worktree / ".claude").exists()
     assert injector.eject(str(worktree)).warnings != ()
+
+
+def test_a_section_that_is_committed_is_left_to_the_person(
+    tmp_path: Path, injector: Injector
+) -> None:
+    """A program without filters committed it: with ours git would see it vanish."""
+    section = b"<!-- hivemind:begin v1 -->\nold\n<!-- hivemind:end -->\n"
+    worktree = make_repo(tmp_path / "shop", text=TEXT.encode() + section)
+
+    with pytest.raises(NotInjectedError, match="has a section that is committed"):
+        injector.inject(str(worktree))
+
+    assert status(worktree) == ""
+    assert (worktree / "CLAUDE.md").read_bytes() == TEXT.encode() + section
+    injector.eject(str(worktree))
+    git(worktree, "commit", "-q", "-a", "-m", "Take it out")
+    assert injector.inject(str(worktree)).outcome == "written"
+    assert status(worktree) == ""
+
+
+@pytest.mark.parametrize("obstacle", ["UTF-16", "a link that leads out"])
+def test_a_file_that_holds_no_section_does_not_keep_gits_settings(
+    obstacle: str, tmp_path: Path, injector: Injector
+) -> None:
+    """Neither can be edited; both were never written, and are no business of eject."""
+    worktree = tracked(tmp_path)
+    file = worktree / "CLAUDE.md"
+    file.unlink()
+    if obstacle == "UTF-16":
+        file.write_bytes(b"\xff\xfe#\0")
+    else:
+        (tmp_path / "outside.md").write_text("mine\n")
+        file.symlink_to(tmp_path / "outside.md")
+    config = (worktree / ".git" / "config").read_bytes()
+
+    assert injector.inject(str(worktree)).file == ".claude/rules/hivemind-memory.md"
+    ejected = injector.eject(str(worktree))
+
+    assert (ejected.is_git_restored, ejected.warnings) == (True, ())
+    assert (worktree / ".git" / "config").read_bytes() == config
+
+
+def test_a_file_that_the_person_ignores_needs_no_advice(
+    tmp_path: Path, injector: Injector
+) -> None:
+    """How to track it is for those whose file we have excluded."""
+    worktree = make_repo(tmp_path / "shop", text=None)
+    (worktree / ".gitignore").write_text("CLAUDE.md\n")
+    (worktree / "CLAUDE.md").write_text("mine\n")
+
+    assert injector.inject(str(worktree)).warnings == ()
 
 
 def test_an_empty_memory_writes_nothing(tmp_path: Path) -> None:

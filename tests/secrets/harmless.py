@@ -102,7 +102,7 @@ def _lines(make: Maker) -> tuple[Callable[[], str], ...]:
         lambda: "AKIA" + "IOSFODNN7" + "EXAMPLE is the one of the manual",
         lambda: f"2026-0{rng.randint(1, 9)}-1{rng.randint(0, 9)}T10:00:00Z key={rng.choice(WORDS)}",
         lambda: f"{rng.choice(WORDS)}_{rng.choice(WORDS)}_{rng.choice(WORDS)}_{rng.randint(1, 99)}",
-        lambda: f"/home/anna/{rng.choice(WORDS)}/keys/{of(HEX, 10)}.key: ok",
+        lambda: f"/srv/anna/{rng.choice(WORDS)}/keys/{of(HEX, 10)}.key: ok",
         lambda: f"def {rng.choice(WORDS)}_token(self, key: str, secret: bytes) -> str:",
         lambda: f"    {name()}: {rng.choice(['string', 'int', 'bytes'])};",
         lambda: words(20).capitalize() + ".",

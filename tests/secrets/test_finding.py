@@ -45,6 +45,12 @@ KEY = f"{EDGE}BEGIN {LABEL}{EDGE}\n{BODY}\n{EDGE}END {LABEL}{EDGE}"
         (f"API key for the shop: {RANDOM}", "API key for the shop: [redacted:secret]"),
         (f'config["token"] = "{RANDOM}"', 'config["token"] = "[redacted:secret]"'),
         (f'\\"api_key\\": \\"{RANDOM}\\"', '\\"api_key\\": \\"[redacted:secret]\\"'),
+        ("password:\n  Xy7#kk2pQ\nafter", "password:\n  [redacted:password]\nafter"),
+        (f"the token {RANDOM} expired", "the token [redacted:secret] expired"),
+        (f"token = env.KEY || '{RANDOM}';", "token = env.KEY || '[redacted:secret]';"),
+        (f'set_secret("shop", "{RANDOM}")', 'set_secret("shop", "[redacted:secret]")'),
+        ("pw: Xy7#kk2pQ", "pw: [redacted:password]"),
+        ("mysql -u a -pXy7kk2pQ b", "mysql -u a -p[redacted:password] b"),
         ("curl -u me:s3cr3tX https://x", "curl -u me:[redacted:password] https://x"),
     ],
 )

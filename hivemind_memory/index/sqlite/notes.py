@@ -289,7 +289,7 @@ def _keep_equal_chunks(
     for chunk_id, start, end, *row in connection.execute(
         """
         SELECT id, start_line, end_line,
-          day, entry_id, headings, text, body, extra, trail, units
+          day, entry_id, headings, text, body, extra, trail, units, source
         FROM chunks WHERE file_id = ? ORDER BY id DESC
         """,
         (file_id,),
