@@ -137,7 +137,9 @@ def forget(request: Request) -> int:
         raise UsageError(message, hint="Forgetting can be undone: hm restore.")
     with wiring.open_memory(memory_dir=request.memory_dir) as memory:
         if not values["purge"]:
-            curated.show_forgotten(memory.curation.forget(which), as_json=as_json)
+            injected = wiring.open_injected(memory)
+            forgotten = memory.curation.forget(which, injected)
+            curated.show_forgotten(forgotten, as_json=as_json)
             return 0
         receipt = _purge(memory, which, is_dry_run=True)
         if not values["dry_run"]:
@@ -159,8 +161,9 @@ def restore(request: Request) -> int:
 
 def _purge(memory: Memory, which: Which, *, is_dry_run: bool) -> Receipt:
     """Purge, the sections of worktrees too."""
-    # A path says plainly that the whole note is meant, whoever wrote it.
-    is_forced = which.name.endswith(".md")
+    # A path, or a scope by itself, says plainly that whole notes are meant, whoever
+    # wrote them.
+    is_forced = which.name.endswith(".md") or which.is_whole_scope
     return memory.curation.purge(
         which,
         wiring.open_injected(memory),

@@ -128,7 +128,8 @@ def sentence(done: Injection) -> str:
 def _notices(done: Injection) -> Iterable[str]:
     """Return what a person should know beside it."""
     if done.outcome == "planned":
-        yield f"for {done.file}: {done.planned.why_empty or sentence(done)}"
+        empty = done.planned.why_empty
+        yield f"nothing written: {empty or sentence(done)}"
     hidden = [one for one in done.planned.choice.left_out if one.why != "overlap"]
     if hidden:
         count = render.count_text(len(hidden), "memory", "memories")
@@ -160,7 +161,8 @@ def _memory_line(memory: dict[str, Any]) -> str:
     """Return a memory with its score and the parts of it."""
     parts = " + ".join(f"{one['facet']} {one['value']:.3f}" for one in memory["parts"])
     place = f"{memory['path']}:{memory['start_line']}-{memory['end_line']}"
-    return f"{place}  {memory['score']:.3f} = {parts}"
+    tokens = f", about {memory['tokens']} tokens" if "tokens" in memory else ""
+    return f"{place}  {memory['score']:.3f} = {parts}{tokens}"
 
 
 def _talk(lines: Iterable[str]) -> None:

@@ -73,9 +73,13 @@ def launch(request: Request) -> int:
 
 def sessions(request: Request) -> int:
     """List the sessions of our agents."""
-    found = wiring.open_launcher().sessions()
+    launcher = wiring.open_launcher()
+    found = launcher.sessions()
     if request.values["json"]:
         print_json({"sessions": [_session_value(one) for one in found]})
+        return 0
+    if launcher.tmux is None:
+        _talk("no sessions: tmux is not installed, and they are its")
         return 0
     if not found:
         _talk("no sessions: `hm launch AGENT` starts one")
@@ -147,14 +151,14 @@ def _shown(
     """Launch, and show the session until the person leaves it."""
     launched = launcher.launch(tmux, wish, inject)
     if isinstance(launched, Ended):
-        return _report_end(wish.agent.name, launched)
+        return _report_end(wish, launched)
     if not launched.is_new:
         _say_found(launched.session, wish)
     if tmux.attach(launched.session):
         _talk(f"attach with: {tmux.attach_command(launched.session)}")
         return 1
     ended = launcher.leave(tmux, launched.session)
-    return 0 if ended is None else _report_end(wish.agent.name, ended)
+    return 0 if ended is None else _report_end(wish, ended)
 
 
 def _detached(
@@ -163,7 +167,7 @@ def _detached(
     """Launch, and say how to see it."""
     launched = launcher.launch(tmux, wish, inject)
     if isinstance(launched, Ended):
-        return _report_end(wish.agent.name, launched)
+        return _report_end(wish, launched)
     session = launched.session
     if launched.is_new:
         _talk(f"{session.agent} runs in {session.worktree}; attach with:")
@@ -180,14 +184,17 @@ def _say_found(session: Session, wish: Wish) -> None:
         _talk(f"its arguments stay: {shlex.join(wish.arguments)} was not passed on")
 
 
-def _report_end(name: str, ended: Ended) -> int:
+def _report_end(wish: Wish, ended: Ended) -> int:
     """Say how an agent ended, and what it said last; return its exit code."""
+    name = wish.agent.name
     code = 1 if ended.exit_code is None else ended.exit_code
     how = f"by signal {code - 128}" if code > 128 else f"with status {code}"
     if ended.exit_code is None:
         how = "in a way that tmux does not tell"
     lines = "".join(f"{for_terminal(line)}\n" for line in ended.last_lines)
-    hint = f", and left no line: `hm exec -- {name}` runs it before your eyes"
+    # Not by its name, which may be one of config.json: exec knows programs alone.
+    command = shlex.join((*wish.agent.words, *wish.arguments))
+    hint = f", and left no line: `hm exec -- {command}` runs it before your eyes"
     said = "; its last lines:" if lines else hint
     write_talk(f"{on_one_line(f'{name} ended {how}{said}')}\n{lines}")
     return code
@@ -204,6 +211,9 @@ def _become(
     except OSError as error:
         _talk(f"error: {words[0]} cannot be run: {error.strerror}")
         return exit_code_of(error)
+    except ValueError:  # no system takes a program without a name
+        _talk("error: '' cannot be run: it is no program")
+        return exit_code_of(FileNotFoundError())
 
 
 def _session_value(session: Session) -> dict[str, object]:

@@ -10,6 +10,8 @@ import json
 import os
 from dataclasses import asdict
 
+from hivemind_memory.inject.section import render_quote
+from hivemind_memory.inject.tokens import estimate_tokens
 from hivemind_memory.notes import os_files
 
 TYPE_CHECKING = False
@@ -110,6 +112,7 @@ def _told(quote: Quote) -> dict[str, Any]:
         "end_line": quote.last_line,
         "date": quote.date,
         "type": quote.type,
+        "tokens": estimate_tokens(render_quote(quote)),
         "score": round(quote.score, 6),
         "parts": [asdict(reason) for reason in quote.reasons],
     }

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from hivemind_memory.errors import NotSavedError
 from hivemind_memory.memory.desk import Desk
-from hivemind_memory.memory.scrubbing import scrubbed
+from hivemind_memory.memory.scrubbing import scrubbed, warning_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,11 +61,11 @@ class Curation:
         """
         from hivemind_memory.memory.saving import save
 
-        clean, found = self._prepared(wanted, is_forced=is_forced)
+        clean, warnings = self._prepared(wanted, is_forced=is_forced)
         near = self._near(clean.content)
         with self._memory.lock:
             saved = save(self._desk(), clean, near=lambda _: near)
-            return self._settled(saved, found)
+            return self._settled(saved, warnings)
 
     def learn(
         self,
@@ -84,9 +84,9 @@ class Curation:
         """
         from hivemind_memory.memory.learning import learn
 
-        clean, found = self._prepared(wanted, is_forced=False)
+        clean, warnings = self._prepared(wanted, is_forced=False)
         [named], more = scrubbed(topic)
-        found = (*found, *more)
+        warnings = (*warnings, *warning_of(more))
         with self._memory.lock:
             saved = learn(
                 self._desk(),
@@ -97,7 +97,7 @@ class Curation:
                 corroborated=corroborated,
                 verified=verified,
             )
-            return self._settled(saved, found)
+            return self._settled(saved, warnings)
 
     # -- looking ---------------------------------------------------------------
 
@@ -157,16 +157,28 @@ class Curation:
 
     # -- forgetting ------------------------------------------------------------
 
-    def forget(self, which: Which) -> Forgotten:
+    def forget(self, which: Which, injected: Injected | None = None) -> Forgotten:
         """Hide memories; ``restore`` brings them back.
+
+        Args:
+            which: What is meant.
+            injected: What worktrees were shown; those that quote one of the memories
+                are shown something else. None: their next injection does it.
 
         Raises:
             HivemindError: Nothing was changed, and why.
         """
         from hivemind_memory.memory.forgetting import forget
+        from hivemind_memory.model.erasing import Failed
 
         with self._memory.lock:
-            return forget(self._eraser(), which)
+            forgotten = forget(self._eraser(), which)
+        if injected is None or not forgotten.memories:
+            return forgotten
+        _, worktrees = injected.quoting({one.path for one in forgotten.memories})
+        problems = [(place, injected.renew(place)) for place in worktrees]
+        failed = [Failed(what=place, why=why) for place, why in problems if why]
+        return replace(forgotten, failed=(*forgotten.failed, *failed))
 
     def restore(self, which: Which) -> Restored:
         """Show forgotten memories again.
@@ -221,7 +233,7 @@ class Curation:
     def _prepared(
         self, wanted: NewMemory, *, is_forced: bool
     ) -> tuple[NewMemory, tuple[str, ...]]:
-        """Return what is saved: in its scope, without secrets, and their kinds."""
+        """Return what is saved, in its scope and without secrets, and warnings."""
         from hivemind_memory.memory.writing import refuse_purged
 
         memory = self._memory
@@ -231,9 +243,8 @@ class Curation:
             wanted.content, wanted.key, wanted.reason, wanted.source_ref, *wanted.tags
         )
         content, key, reason, source_ref, *tags = texts
-        if not is_forced:
-            refuse_purged(memory.state(), content)
-        return replace(
+        doubts = refuse_purged(memory.state(), content, is_forced=is_forced)
+        clean = replace(
             wanted,
             scope=memory.home_scope() if scope is None else scope,
             content=content,
@@ -241,16 +252,15 @@ class Curation:
             reason=reason,
             source_ref=source_ref,
             tags=tuple(tags),
-        ), found
+        )
+        return clean, (*warning_of(found), *doubts)
 
-    def _settled(self, saved: Saved, found: tuple[str, ...]) -> Saved:
-        """Index what was saved, and say what was taken out of it."""
-        from hivemind_memory.memory.scrubbing import warning_of
-
+    def _settled(self, saved: Saved, warnings: tuple[str, ...]) -> Saved:
+        """Index what was saved, and say what whoever saved it should know."""
         return replace(
             saved,
             is_indexed=self._index(saved.changed_paths),
-            warnings=(*warning_of(found), *saved.warnings),
+            warnings=(*warnings, *saved.warnings),
         )
 
     def _near(self, content: str) -> list[Candidate]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hivemind_memory.errors import UsageError
+from hivemind_memory.errors import StateUnusableError, UsageError
 from hivemind_memory.memory.guarding import check_writable
 from hivemind_memory.memory.scrubbing import scrubbed, warning_of
 from hivemind_memory.model.note import Provenance
@@ -40,8 +40,7 @@ def write(
     path = parse_note_path(file or note_for(at, source, memory.home_scope()))
     check_writable(memory.caller, path)
     [content], found = scrubbed(content)
-    if not is_forced:
-        refuse_purged(memory.state(), content)
+    doubts = refuse_purged(memory.state(), content, is_forced=is_forced)
     provenance = Provenance(id="", at=at, by=by, session=session, source=source)
     with memory.lock:
         entry = write_entry(
@@ -60,21 +59,35 @@ def write(
         first_line=entry.first_line,
         last_line=entry.last_line,
         is_indexed=is_indexed,
-        warnings=(*warning_of(found), *later),
+        warnings=(*warning_of(found), *doubts, *later),
     )
 
 
-def refuse_purged(state: StateFile, content: str) -> None:
-    """Raise if a text was purged before.
+def refuse_purged(
+    state: StateFile, content: str, *, is_forced: bool
+) -> tuple[str, ...]:
+    """Raise if a text was purged before, unless somebody insists: then no more.
+
+    Returns:
+        Why that could not be looked up; nothing when it could. No reason to lose what
+        somebody wants to save.
 
     Raises:
-        UsageError: It was.
+        UsageError: It was purged.
     """
-    if state.has_tombstone(content):
+    try:
+        if is_forced:
+            state.lift_tombstone(content)
+            return ()
+        is_purged = state.has_tombstone(content)
+    except StateUnusableError as error:
+        return (f"whether this was purged before could not be looked up: {error}",)
+    if is_purged:
         raise UsageError(
             "This text was purged from the memory: nothing was saved.",
             hint="A person can save it again: `hm save --force`, `hm write --force`.",
         )
+    return ()
 
 
 def note_for(at: str, source: str, scope: str) -> str:
