@@ -155,6 +155,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--max-results", type=int, default=10)
     add("--keep", type=Path, help="keep copies, indexes and vectors in this folder")
     add("--run", type=Path, help="score these answers instead of asking")
+    add("--typed", default="", metavar="TYPE", help="type every note: a name, or any")
     add("--out", type=Path, help="keep the answers in this file")
     add("--compare", type=Path, help="answers of a run before, to tell the difference")
     add("--json", action="store_true", help="print the means as JSON as well")
@@ -174,6 +175,7 @@ def main() -> None:
         min_score=options.min_score,
         max_results=options.max_results,
         keep=options.keep,
+        typed=options.typed,
     )
     run = read_run(options.run) if options.run else ask(questions, asked)
     if options.out:

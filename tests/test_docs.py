@@ -8,6 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from hivemind_memory.model.memory_types import (
+    BUILT_IN,
+    FIRST,
+    LESSON,
+    NEWEST,
+    RELEVANT,
+    SEARCH_ONLY,
+)
 from tests.support.console import is_as_shown, player, steps_of
 from tests.support.tree import project_files, text_files
 
@@ -18,7 +26,7 @@ PAGES = [
     if name.suffix == ".md"
     and (name.parts[0] == "docs" or len(name.parts) == 1 or name.stem == "README")
 ]
-PLAYED = ("tour.md", "agents.md", "launching.md")
+PLAYED = ("tour.md", "typed-memory.md", "scopes.md", "agents.md", "launching.md")
 """Pages with terminals."""
 
 _FENCE = re.compile(r"^( *)(```+|~~~+).*?^\1\2 *$", re.MULTILINE | re.DOTALL)
@@ -32,6 +40,15 @@ _MACHINE_PATH = re.compile(
     r"(?<![\w.~{}/:-])"
     r"/(?:home/(?!you\b|ann\b)|Users/|root/|work/|opt/|workspace/)[\w.-]+"
 )
+# A type, what it is for, and then four columns.
+_ROW = re.compile(r"^\| `([a-z]+)` \|[^|]*\|((?:[^|]*\|){3}[^|]*)\|$", re.MULTILINE)
+_TOLD = {
+    FIRST: "always, first",
+    LESSON: "always, second",
+    NEWEST: "if it matters there",
+    RELEVANT: "if it matters there",
+    SEARCH_ONLY: "no, a search finds it",
+}
 _INDEX_OPTION = re.compile(r"index[-_]url|trusted[-_]host|find[-_]links", re.IGNORECASE)
 
 
@@ -56,6 +73,26 @@ def test_a_terminal_shows_what_really_happens(name: str) -> None:
             printed = person.play(step)
 
             assert is_as_shown(printed, step.shown), "\n".join([step.command, *printed])
+
+
+def test_the_table_of_types_is_that_of_the_program() -> None:
+    """Whoever chooses a type reads here what it does."""
+    page = (ROOT / "docs" / "typed-memory.md").read_text(encoding="utf-8")
+
+    rows = {
+        name: tuple(map(str.strip, cells.split("|")))
+        for name, cells in _ROW.findall(page)
+    }
+
+    assert rows == {
+        one.name: (
+            _TOLD[one.injected],
+            "yes" if one.does_age else "no",
+            f"{one.importance:.1f}",
+            ", ".join(one.aliases),
+        )
+        for one in BUILT_IN.values()
+    }
 
 
 @pytest.mark.parametrize("page", PAGES, ids=str)

@@ -193,7 +193,9 @@ def _report_end(wish: Wish, ended: Ended) -> int:
         how = "in a way that tmux does not tell"
     lines = "".join(f"{for_terminal(line)}\n" for line in ended.last_lines)
     # Not by its name, which may be one of config.json: exec knows programs alone.
-    command = shlex.join((*wish.agent.words, *wish.arguments))
+    program, *rest = wish.agent.words
+    program = name if os.path.basename(program) == name else program
+    command = shlex.join((program, *rest, *wish.arguments))
     hint = f", and left no line: `hm exec -- {command}` runs it before your eyes"
     said = "; its last lines:" if lines else hint
     write_talk(f"{on_one_line(f'{name} ended {how}{said}')}\n{lines}")

@@ -35,11 +35,15 @@ def test_inject_why_and_eject_tell_what_they_did(
         assert entry.main([*words, str(worktree)]) == 0
         return capsys.readouterr().out
 
-    assert hm("inject", "--dry-run").startswith("## Hivemind Memory")
+    assert entry.main(["inject", "--dry-run", str(worktree)]) == 0
+    section, talk = capsys.readouterr()
+    assert section.startswith("## Hivemind Memory")
+    assert talk.startswith("nothing written: CLAUDE.md: 3 memories, about ")
     assert hm("inject").startswith("CLAUDE.md: 3 memories, about ")
     assert hm("inject").startswith("CLAUDE.md: unchanged, 3 memories, about ")
     assert "injected: global.md:" in hm("why")
     assert "= project " in hm("why")
+    assert " tokens\ninjected: " in hm("why")
     assert json.loads(hm("why", "--json"))["outcome"] == "written"
     told = json.loads(hm("inject", "--json"))
     assert told["outcome"] == "unchanged"

@@ -113,6 +113,7 @@ def test_an_empty_memory_is_said_and_nothing_is_written(machine) -> None:
         (("/",), 126, "cannot be run: Permission denied"),
         (("./plain.txt",), 126, "cannot be run: Permission denied"),
         (("./broken",), 126, "cannot be run: Exec format error"),
+        (("",), 127, "'' cannot be run: it is no program"),
         (("sh", "-c", "exit 42"), 42, ""),
     ],
 )
@@ -125,7 +126,8 @@ def test_the_exit_code_is_that_of_a_shell(machine, words, code, sentence) -> Non
     ran = run("--", *words)
 
     assert ran.returncode == code
-    assert ran.stderr == (f"error: {words[0]} {sentence}\n" if sentence else "")
+    named = " ".join(filter(None, ("error:", words[0], sentence)))
+    assert ran.stderr == (f"{named}\n" if sentence else "")
 
 
 def test_signals_reach_the_command_and_end_it(machine) -> None:

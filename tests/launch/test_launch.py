@@ -276,6 +276,19 @@ def test_an_agent_that_ends_at_once_is_reported(machine, hm, monkeypatch) -> Non
     assert hm("sessions").out == ""
 
 
+def test_the_advice_for_a_silent_death_can_be_typed(machine, hm, monkeypatch) -> None:
+    """A name of config.json is no program, and exec knows programs alone."""
+    monkeypatch.setattr(launching, "_LOOK_S", PATIENCE_S)
+    program = machine.program("silent", "#!/bin/sh\nexit 3\n")
+    monkeypatch.setenv("HIVEMIND_AGENTS", '{"pi": "silent --fast"}')
+
+    said = hm("launch", "pi", "--", "two words")
+
+    assert said.err.endswith(
+        f"`hm exec -- {program} --fast 'two words'` runs it before your eyes\n"
+    )
+
+
 def test_an_agent_that_fails_later_keeps_its_last_lines_until_the_next_launch(
     machine, hm
 ) -> None:
@@ -395,6 +408,15 @@ def test_without_tmux_the_agent_runs_in_the_foreground(machine) -> None:
     assert "tmux is not installed: claude runs here, in the foreground\n" in ran.stderr
     assert hidden.returncode == 1
     assert "cannot run out of sight" in hidden.stderr
+    listed = subprocess.run(
+        ["hm", "sessions"],
+        executable=machine.tools / "hm",
+        env=environ,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert listed.stderr == "no sessions: tmux is not installed, and they are its\n"
 
 
 def test_no_server_is_no_session_and_an_empty_list_says_how_to_launch(hm, machine):

@@ -102,7 +102,7 @@ COMMANDS: tuple[Command, ...] = (
                 ("--agent",),
                 "text",
                 "Who will read it: claude (the default), codex, gemini, opencode,"
-                " cursor or another.",
+                " qwen, cursor, aider or another.",
                 metavar="NAME",
             ),
             Flag(("--dry-run",), "flag", "Print the section and write nothing."),

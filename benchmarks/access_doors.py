@@ -1,0 +1,80 @@
+"""Every tool and command, every pair of scopes, every trick: does a door tell too much?
+
+    python -m benchmarks.access_doors [--pair N] [--calls tools|commands] [--show 5]
+
+For each door and each scope that it does not open, two homes are made: one with the
+scope and one without. Whatever is tried, the answers have to be the same, byte for
+byte, and the notes of the scope stay as they are.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from tests.memory.doors import (
+    PAIRS,
+    Side,
+    command_reads,
+    command_writes,
+    make_twins,
+    tool_reads,
+    tool_writes,
+)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--pair", type=int, default=None, help="only this one")
+    parser.add_argument("--calls", choices=("tools", "commands"), default=None)
+    parser.add_argument("--show", type=int, default=5, help="leaks that are printed")
+    given = parser.parse_args()
+    os.environ["HIVEMIND_EMBEDDING_PROVIDER"] = "none"
+    os.environ["EDITOR"] = "true"
+    for name in ("VISUAL", "HIVEMIND_INDEX_DIR"):
+        os.environ.pop(name, None)
+    pairs = PAIRS if given.pair is None else PAIRS[given.pair : given.pair + 1]
+    started = time.monotonic()
+    counts = {"tools": 0, "commands": 0}
+    leaks: list[str] = []
+    for door, hidden in pairs:
+        for kind in counts:
+            if given.calls not in (None, kind):
+                continue
+            with tempfile.TemporaryDirectory() as folder:
+                number, found = tried(Path(folder), kind, door, hidden)
+            counts[kind] += number
+            leaks += [f"door {door!r}: {one}" for one in found]
+    for leak in leaks[: given.show]:
+        print(leak, end="\n\n")
+    print(
+        f"{len(pairs)} pairs of door and scope, {counts['tools']} calls of tools,"
+        f" {counts['commands']} commands: {len(leaks)} leaks;"
+        f" {time.monotonic() - started:.0f} s"
+    )
+    return 1 if leaks else 0
+
+
+def tried(folder: Path, kind: str, door: str, hidden: str) -> tuple[int, list[str]]:
+    """Return how many calls were made, and what leaked."""
+    for name in ("HOME", "PROJECT", "TEAM", "WORKSPACE"):
+        os.environ.pop(f"HIVEMIND_{name}", None)
+    twins = make_twins(folder, door, hidden)
+    if kind == "tools":
+        calls = [*tool_reads(hidden), *tool_writes(hidden)]
+        calls += tool_reads(hidden)
+
+        def ask(side: Side) -> list[tuple[str, str]]:
+            return side.tools(calls)
+
+        return len(calls), twins.leaks(ask)
+    lines = [*command_reads(hidden), *command_writes(hidden), *command_reads(hidden)]
+    return len(lines), twins.leaks(lambda side: side.commands(lines))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

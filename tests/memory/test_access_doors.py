@@ -1,0 +1,70 @@
+"""No door tells of a scope that it does not open, whatever is tried there."""
+
+from __future__ import annotations
+
+import os
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .doors import (
+    PAIRS,
+    command_reads,
+    command_writes,
+    make_twins,
+    tool_reads,
+    tool_writes,
+)
+
+PART = 40
+"""Calls of each kind and pair; python -m benchmarks.access_doors makes all of them."""
+
+
+@pytest.fixture(autouse=True)
+def environ(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An environment without wishes, and an editor that changes nothing."""
+    for name in list(os.environ):
+        if name.startswith(("HIVEMIND_", "OPENAI_", "OLLAMA_")):
+            monkeypatch.delenv(name)
+    for name in ("HOME", "PROJECT", "TEAM", "WORKSPACE"):
+        monkeypatch.setenv(f"HIVEMIND_{name}", "")  # undone when the test ends
+    monkeypatch.setenv("HIVEMIND_EMBEDDING_PROVIDER", "none")
+    monkeypatch.setenv("EDITOR", "true")
+    monkeypatch.delenv("VISUAL", raising=False)
+
+
+def part_of(calls: list[Any], seed: str) -> list[Any]:
+    """Return some of the calls, in their order."""
+    chance = random.Random(seed)
+    chosen = sorted(chance.sample(range(len(calls)), min(PART, len(calls))))
+    return [calls[at] for at in chosen]
+
+
+@pytest.mark.parametrize(("door", "hidden"), PAIRS)
+def test_tools_answer_as_if_the_other_scope_were_not_there(
+    tmp_path: Path, door: str, hidden: str
+) -> None:
+    """Hits, counts, errors and receipts, before and after what is written."""
+    twins = make_twins(tmp_path, door, hidden)
+    reads = part_of(list(tool_reads(hidden)), door + hidden)
+    writes = part_of(list(tool_writes(hidden)), door + hidden)
+
+    leaks = twins.leaks(lambda side: side.tools([*reads, *writes, *reads[:9]]))
+
+    assert leaks == []
+
+
+@pytest.mark.parametrize(("door", "hidden"), PAIRS)
+def test_commands_answer_as_if_the_other_scope_were_not_there(
+    tmp_path: Path, door: str, hidden: str
+) -> None:
+    """A shell whose environment names scopes is a door like any other."""
+    twins = make_twins(tmp_path, door, hidden)
+    reads = part_of(list(command_reads(hidden)), door + hidden)
+    writes = part_of(list(command_writes(hidden)), door + hidden)
+
+    leaks = twins.leaks(lambda side: side.commands([*reads, *writes, *reads[:9]]))
+
+    assert leaks == []
