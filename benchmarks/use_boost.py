@@ -4,9 +4,9 @@
     python -m benchmarks.use_boost --data DIR --run thirty.jsonl
 
 Each set is cut in two halves by its questions. What the answers of the first showed
-among their first five is counted as recalled; the second half's answers are ordered
-anew with a factor that grows with the count, and compared with the order they had. Real
-use repeats itself more than judged questions do, so this is the fair case, not the best.
+among their first five is counted as recalled; those of the second are ordered anew with
+a factor that grows with the count, and compared with the order they had. Real use
+repeats itself more than judged questions do: this is the fair case, not the best.
 """
 
 from __future__ import annotations

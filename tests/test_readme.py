@@ -128,6 +128,6 @@ def test_the_commands_of_the_table_are_those_of_hm() -> None:
     """A command that is new or gone must not be forgotten here."""
     from hivemind_memory.cli.spec import COMMANDS
 
-    named = re.findall(r"^\| `hm ([a-z]+)", README, re.MULTILINE)
+    named = re.findall(r"^\| `hm ([a-z-]+)", README, re.MULTILINE)
 
     assert sorted(named) == sorted({one.name.split()[0] for one in COMMANDS})

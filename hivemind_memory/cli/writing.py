@@ -7,6 +7,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from contextlib import suppress
 
 from hivemind_memory import wiring
 from hivemind_memory.cli import render
@@ -17,14 +18,22 @@ from hivemind_memory.cli.streams import (
     typed_text,
     write_talk,
 )
-from hivemind_memory.errors import HivemindError, UsageError
+from hivemind_memory.errors import (
+    HivemindError,
+    NoteNotFoundError,
+    NoteUnreadableError,
+    UsageError,
+)
 from hivemind_memory.memory.guarding import check_writable
 from hivemind_memory.notes.os_files import make_private_folder
 from hivemind_memory.notes.paths import parse_note_path
+from hivemind_memory.notes.refusals import not_saved
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hivemind_memory.cli.parse import Request
+    from hivemind_memory.memory import Memory
+    from hivemind_memory.model.note_path import NotePath
 
 _USUAL_EDITORS = ("nano", "vim", "vi", "notepad")
 
@@ -56,8 +65,8 @@ def edit(request: Request) -> int:
     with wiring.open_memory(memory_dir=request.memory_dir) as memory:
         note = parse_note_path(request.values["path"] or "global.md")
         check_writable(memory.caller, note)
-        path = os.path.join(memory.places.notes, note)
-        make_private_folder(os.path.dirname(path))
+        path = _path_to_edit(memory, note)
+        before = memory.folder.stamp(note)
         # A note is for its owner's eyes, also one that the editor makes.
         mask = 0o077 if os.name == "posix" else -1
         try:
@@ -68,13 +77,35 @@ def edit(request: Request) -> int:
         with Progress() as progress:
             result = memory.sync(progress)
             embedding = memory.embed_pending(progress)
-    if result.added or result.updated or result.removed:
+        is_changed = memory.folder.stamp(note) != before
+    if not memory.caller.is_owner:
+        # What was counted is all that changed, in whatever scope.
+        write_talk(f"{note} was changed\n" if is_changed else "nothing changed\n")
+    elif result.added or result.updated or result.removed:
         render.show_sync(result, embedding, as_json=False)
     else:
         write_talk("nothing changed\n")
     if done.returncode:
         write_talk(f"note: the editor ended with status {done.returncode}\n")
     return 0
+
+
+def _path_to_edit(memory: Memory, note: NotePath) -> str:
+    """Return where a note lies, its folders made.
+
+    Raises:
+        NotePathError: A link is in its place, which may lead to anybody's notes.
+        NotSavedError: Its folder cannot be made.
+    """
+    make_private_folder(memory.folder.root)
+    try:
+        memory.folder.open_parent(note, made=[]).close()
+    except OSError as error:
+        raise not_saved(note, error) from error
+    # What cannot be read may need the editor most.
+    with suppress(NoteNotFoundError, NoteUnreadableError):
+        memory.folder.read(note)
+    return os.path.join(memory.places.notes, note)
 
 
 def editor_command(environ: os._Environ[str]) -> list[str]:

@@ -7,6 +7,7 @@ or send as its own, are refused by the SDK (DNS rebinding).
 from __future__ import annotations
 
 import hmac
+import os
 import secrets
 import signal
 import socket
@@ -130,8 +131,9 @@ def listen(port: int) -> socket.socket:
         listening = socket.create_server((HOST, port))
     except OSError as error:
         raise HivemindError(
-            f"Port {port} cannot be had: {error.strerror}.",
-            hint="choose another with --port, or 0 for any that is free",
+            # Python adds the address as it sees it, which says nothing to a person.
+            f"Port {port} cannot be had: {os.strerror(error.errno or 0)}.",
+            hint="Choose another with --port, or 0 for any that is free.",
         ) from error
     # What is accepted inherits it. asyncio sets it only where a socket names TCP, which
     # this one does not, and each answer of two packets would wait 40 ms for the first

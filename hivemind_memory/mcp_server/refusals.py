@@ -15,8 +15,14 @@ from hivemind_memory.errors import (
     NoteNotFoundError,
 )
 
-WRITING = frozenset({"memory_write", "memory_save", "memory_link", "memory_forget"})
-_NOTHING_SAVED = "Nothing was saved."
+WRITING = {
+    "memory_write": "Nothing was saved.",
+    "memory_save": "Nothing was saved.",
+    "memory_link": "Nothing was linked.",
+    "memory_forget": "Nothing was forgotten.",
+}
+"""Tools that change something -> what is said when they did not."""
+
 _SAID = ("saved", "linked", "changed", "forgotten")
 """Words of a message that tells already what came of the call."""
 
@@ -35,8 +41,9 @@ def refusal_of(tool: str, error: HivemindError) -> ToolError:
         hint += "; call again with supersede_reason to replace it"
     said = [_sentence(str(error))]
     # Whatever the memory raises while it writes, it raises before the note has it.
-    if tool in WRITING and not any(word in said[0] for word in _SAID):
-        said.append(_NOTHING_SAVED)
+    is_said = any(word in said[0] for word in _SAID) or "Nothing was " in hint
+    if tool in WRITING and not is_said:
+        said.append(WRITING[tool])
     if hint:
         said.append(f"Hint: {_sentence(hint)}")
     return ToolError(" ".join(said))
@@ -83,7 +90,7 @@ def wrong_argument(tool: str, error: ValidationError) -> ToolError:
 
 def _with_effect(tool: str, said: str) -> str:
     """Return *said* with what came of the call."""
-    return f"{said} {_NOTHING_SAVED}" if tool in WRITING else said
+    return f"{said} {WRITING[tool]}" if tool in WRITING else said
 
 
 def _sentence(text: str) -> str:

@@ -67,10 +67,10 @@ def _hit(at: int, hit: FoundHit) -> str:
         head += f" in {hit.scope}"
     if hit.standing == "superseded":
         head += " SUPERSEDED"
-    elif hit.standing == "waiting":
-        head += " UNTRUSTED, waiting in the inbox"
-    elif hit.source:
-        head += f" UNTRUSTED, {hit.source}"
+    waiting = "waiting in the inbox" if hit.standing == "waiting" else ""
+    reasons = [one for one in (waiting, hit.source) if one]
+    if reasons:
+        head += f" UNTRUSTED, {', '.join(reasons)}"
     if hit.disputed_by:
         head += f" DISPUTED by {hit.disputed_by}"
     if hit.id:
@@ -92,12 +92,16 @@ def _report_lines(report: SearchSummary) -> list[str]:
         (report.below_min_score, "below min_score"),
         (report.superseded, "superseded by a hit"),
         (report.over_limit, "beyond max_results"),
-        (report.stale_notes, "changed notes not indexed"),
-        (report.skipped_notes, "files that could not be read"),
-        (report.pending_vectors, "chunks without a vector yet"),
-        (report.ignored_terms, "terms of the question ignored"),
+        (report.stale_notes, "changed note{} not indexed"),
+        (report.skipped_notes, "file{} that could not be read"),
+        (report.pending_vectors, "chunk{} without a vector yet"),
+        (report.ignored_terms, "term{} of the question ignored"),
     ]
-    said = [f"{number} {what}" for number, what in counted if number]
+    said = [
+        f"{number} {what.format('' if number == 1 else 's')}"
+        for number, what in counted
+        if number
+    ]
     if said:
         lines.append("; ".join(said))
     if report.suggestions:

@@ -17,6 +17,7 @@ from hivemind_memory.memory.scrubbing import scrubbed, warning_of
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Any
 
     from hivemind_memory.memory.core import Memory
     from hivemind_memory.memory.eraser import Eraser
@@ -85,7 +86,7 @@ class Curation:
         from hivemind_memory.memory.learning import learn
 
         clean, warnings = self._prepared(wanted, is_forced=False)
-        [named], more = scrubbed(topic)
+        [named, *sites], more = scrubbed(topic, *domains)
         warnings = (*warnings, *warning_of(more))
         with self._memory.lock:
             saved = learn(
@@ -93,7 +94,7 @@ class Curation:
                 clean,
                 topic=named,
                 confidence=confidence,
-                domains=domains,
+                domains=sites,
                 corroborated=corroborated,
                 verified=verified,
             )
@@ -239,19 +240,18 @@ class Curation:
         memory = self._memory
         memory.check_enabled()
         scope = memory.scope(wanted.scope)
+        fields = ("content", "key", "reason", "source_ref", "by", "session")
         texts, found = scrubbed(
-            wanted.content, wanted.key, wanted.reason, wanted.source_ref, *wanted.tags
+            *(getattr(wanted, name) for name in fields), *wanted.tags
         )
-        content, key, reason, source_ref, *tags = texts
+        named: dict[str, Any] = dict(zip(fields, texts, strict=False))
+        content = named["content"]
         doubts = refuse_purged(memory.state(), content, is_forced=is_forced)
         clean = replace(
             wanted,
             scope=memory.home_scope() if scope is None else scope,
-            content=content,
-            key=key,
-            reason=reason,
-            source_ref=source_ref,
-            tags=tuple(tags),
+            tags=tuple(texts[len(fields) :]),
+            **named,
         )
         return clean, (*warning_of(found), *doubts)
 

@@ -39,7 +39,7 @@ def write(
     at = memory.clocks.local_iso(memory.clocks.now())
     path = parse_note_path(file or note_for(at, source, memory.home_scope()))
     check_writable(memory.caller, path)
-    [content], found = scrubbed(content)
+    [content, by, session], found = scrubbed(content, by, session)
     doubts = refuse_purged(memory.state(), content, is_forced=is_forced)
     provenance = Provenance(id="", at=at, by=by, session=session, source=source)
     with memory.lock:

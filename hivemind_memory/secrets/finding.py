@@ -163,7 +163,10 @@ def _is_assigned(low: str, word: str) -> bool:
             _is_promising(near.partition(sign)[2]) for sign in SIGNS if sign in near
         ):
             return True
-        if any(len(part) > SHORTEST_ALONE for part in near.split()):
+        if any(
+            len(part) >= SHORTEST_ALONE and not _DIGITS.isdisjoint(part)
+            for part in near.split()
+        ):
             return True
         takes_argument = "--" in low[max(0, at - 40) : at] or "login " in low
         if takes_argument and _is_promising(near):

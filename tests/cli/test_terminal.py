@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -191,3 +192,19 @@ def test_a_cold_search_imports_only_what_it_needs(hm: Hm, notes: Path) -> None:
     )
 
     assert ran.stderr == "[]\n"
+
+
+def test_a_memory_and_its_history_fit_a_narrow_terminal(hm: Hm, home: Path) -> None:
+    """Words are folded and stay under their place; nothing is cut off."""
+    hm("save", "deploy-day", "Tuesdays, " * 12)
+    hm("save", "deploy-day", "--reason", "a new team", "Any day but Friday.")
+
+    code, screen = on_terminal("history", "deploy-day")
+    _, shown = on_terminal("show", "deploy-day")
+
+    assert code == 0
+    plain = [re.sub(r"\x1b\[[0-9;]*m", "", line) for line in screen.splitlines()]
+    assert max(map(len, plain)) <= 60
+    assert sum(line.count("Tuesdays,") for line in plain) == 12
+    assert "    Any day but Friday." in plain
+    assert "a new team" in shown

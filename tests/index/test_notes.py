@@ -18,7 +18,9 @@ from hivemind_memory.index.sqlite import connection, notes
 from hivemind_memory.index.sqlite.checking import check_index
 from hivemind_memory.index.sqlite.holding import holding
 from hivemind_memory.index.sqlite.index import SqliteIndex
+from hivemind_memory.index.sqlite.rows import rows_of
 from hivemind_memory.model.note_path import NotePath
+from hivemind_memory.notes.chunker import parse_note
 
 from .conftest import Open, chunk_ids, found, put
 
@@ -246,3 +248,18 @@ def test_one_snapshot_sees_one_state(open_index: Open) -> None:
 
     assert [text for text, _ in texts.values()] == ["# Kept"]
     assert found(reader, "kept") == []
+
+
+def test_the_id_in_the_name_of_a_replaced_memory_does_not_weigh() -> None:
+    """Chance has mixed its letters and digits: each seam would be one more token."""
+    names = ("superseded/day", "superseded/day--01M80JBHRKPTRHKEJQQCVB56P4")
+
+    trails = [
+        [
+            row.row.trail
+            for row in rows_of(parse_note(NotePath(f"{name}.md"), b"x"), str.split)
+        ]
+        for name in names
+    ]
+
+    assert trails[0] == trails[1] != []

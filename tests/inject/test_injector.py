@@ -395,7 +395,7 @@ def test_odd_names_are_kept_from_git_too(tmp_path: Path, home: Path) -> None:
 def test_a_line_break_in_a_folders_name_leads_nowhere_else(
     tmp_path: Path, injector: Injector
 ) -> None:
-    """Git prints one path on a line, and such a path has two: half a path is another."""
+    """Git prints a path on a line; half of one that has two is another folder."""
     worktree = make_repo(tmp_path / "shop\nsecond")
     linked = tmp_path / "linked\nsecond"
     git(worktree, "worktree", "add", "-q", "-b", "task", str(linked))

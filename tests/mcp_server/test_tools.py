@@ -228,6 +228,9 @@ def test_a_hostile_path_is_refused_in_one_sentence(
         ("memory_get", {"path": "deploy.md", "from_": 1}, "no argument from_"),
         ("memory_list", {"x": "y"}, "no argument x"),
         ("memory_forget", {}, "Nothing was forgotten"),
+        ("memory_forget", {"key": "nobody"}, "Nothing was forgotten."),
+        ("memory_forget", {"key": ["x"]}, "Nothing was forgotten."),
+        ("memory_link", {"from": "a"}, "Nothing was linked."),
         ("memory_purge", {}, "Unknown tool"),
     ],
 )
@@ -236,6 +239,16 @@ def test_a_wrong_call_is_refused_in_one_sentence(
 ) -> None:
     """The model corrects itself by it, and knows what came of the call."""
     assert said in refused(call(server, tool, **arguments))
+
+
+def test_a_key_that_is_taken_is_told_once(server: MemoryServer) -> None:
+    """The sentence about what was saved came twice, one of them as a hint."""
+    call(server, "memory_save", key="k", content="one")
+
+    said = refused(call(server, "memory_save", key="k", content="two"))
+
+    assert said.count("Nothing was saved.") == 1
+    assert "supersede_reason" in said
 
 
 def test_an_error_that_nobody_foresaw_is_a_sentence_too(

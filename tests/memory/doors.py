@@ -422,7 +422,7 @@ class Side:
                 err.flush()
         finally:
             sys.stdin = stdin
-        printed = [one.buffer.getvalue().decode() for one in (out, err)]  # type: ignore[attr-defined]
+        printed = [one.buffer.getvalue().decode() for one in (out, err)]
         return f"{code}\n{printed[0]}\n{printed[1]}"
 
     def _placed(self, value: Any) -> Any:

@@ -68,3 +68,31 @@ def test_commands_answer_as_if_the_other_scope_were_not_there(
     leaks = twins.leaks(lambda side: side.commands([*reads, *writes, *reads[:9]]))
 
     assert leaks == []
+
+
+def test_an_editor_opens_no_note_behind_a_link(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A link in an open scope may lead to a note of another."""
+    twins = make_twins(tmp_path, "global", "teams/a")
+    monkeypatch.setenv("EDITOR", "sh -c 'echo changed >> \"$0\"'")
+
+    lines = [("edit", "peek.md"), ("edit", "peek/only.md"), ("edit", "peek/new.md")]
+    leaks = twins.leaks(lambda side: side.commands(lines))
+    said = twins.whole.commands(lines)
+
+    assert leaks == []
+    assert [one[:1] for _, one in said] == ["2", "2", "2"], said
+
+
+def test_an_editor_tells_of_its_own_note_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """How many notes of others changed meanwhile is theirs to know."""
+    twins = make_twins(tmp_path, "global", "teams/a")
+    monkeypatch.setenv("EDITOR", "sh -c 'echo changed >> \"$0\"'")
+
+    said = [side.commands([("edit", "plan.md")]) for side in twins]
+
+    assert said[0] == said[1]
+    assert "plan.md was changed" in said[0][0][1]

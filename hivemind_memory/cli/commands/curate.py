@@ -26,6 +26,19 @@ _ENDS = (
     Argument("from", "Key, id or path of the memory that is changed."),
     Argument("to", "Key, id or path of the other."),
 )
+_WHICH = Argument(
+    "ref", "Key or id of a memory, id of an entry, or a path.", is_required=False
+)
+_SETS = (
+    SESSION,
+    Flag(
+        ("--source",),
+        "text",
+        "All that such a writer wrote.",
+        choices=("human", "agent", "tool", "external"),
+    ),
+    Flag(("--day",), "text", "All that was written on a day.", metavar="DAY"),
+)
 
 COMMANDS: tuple[Command, ...] = (
     Command(
@@ -183,22 +196,9 @@ COMMANDS: tuple[Command, ...] = (
             " versions, index, vectors, caches and journal, for good. By session,"
             " source or day, all that was written then is meant."
         ),
-        arguments=(
-            Argument(
-                "ref",
-                "Key or id of a memory, id of an entry, or a path.",
-                is_required=False,
-            ),
-        ),
+        arguments=(_WHICH,),
         flags=(
-            SESSION,
-            Flag(
-                ("--source",),
-                "text",
-                "All that such a writer wrote.",
-                choices=("human", "agent", "tool", "external"),
-            ),
-            Flag(("--day",), "text", "All that was written on a day.", metavar="DAY"),
+            *_SETS,
             SCOPE,
             Flag(("--purge",), "flag", "For good, and from everywhere."),
             Flag(("--dry-run",), "flag", "Say what would be done, and do nothing."),
@@ -215,22 +215,9 @@ COMMANDS: tuple[Command, ...] = (
         "curating:restore",
         "Bring back what was forgotten.",
         panel=CURATE,
-        arguments=(
-            Argument(
-                "ref",
-                "Key or id of a memory, id of an entry, or a path.",
-                is_required=False,
-            ),
-        ),
+        arguments=(_WHICH,),
         flags=(
-            SESSION,
-            Flag(
-                ("--source",),
-                "text",
-                "All that such a writer wrote.",
-                choices=("human", "agent", "tool", "external"),
-            ),
-            Flag(("--day",), "text", "All that was written on a day.", metavar="DAY"),
+            *_SETS,
             SCOPE,
             JSON,
         ),

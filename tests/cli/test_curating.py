@@ -1,0 +1,159 @@
+"""What the commands that curate print, and how they end."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Hm
+
+TUESDAY = ("deploy-day", "--type", "decision", "We deploy on Tuesdays.")
+FRIDAY = ("deploy-day", "--reason", "a new team", "Any day but Friday.")
+
+
+@pytest.fixture
+def replaced(hm: Hm, home: Path) -> Path:
+    """A notes folder in which one memory has replaced another."""
+    assert hm("save", *TUESDAY).code == hm("save", *FRIDAY).code == 0
+    return home / "memory"
+
+
+def test_the_first_save_of_a_home_makes_its_folder(hm: Hm, home: Path) -> None:
+    """As the first hm write does: nobody has to know of hm init."""
+    ran = hm("save", *TUESDAY)
+
+    assert (ran.code, ran.err) == (0, "")
+    assert re.fullmatch(
+        r"saved deploy-day\.md:(\d+)-\1 as decision deploy-day\n", ran.out
+    )
+    assert (home / "memory" / "deploy-day.md").exists()
+
+
+def test_a_taken_key_says_what_is_there_and_how_to_replace_it(
+    hm: Hm, home: Path
+) -> None:
+    """The words of the error are those of a tool; a shell has an option for it."""
+    hm("save", *TUESDAY)
+
+    ran = hm("save", "deploy-day", "Any day.")
+
+    assert (ran.code, ran.out) == (1, "")
+    assert "supersede_reason required" in ran.err
+    assert "--reason" in ran.err
+    assert "We deploy on Tuesdays." in ran.err
+    assert ran.err.count("\n") == 2
+
+
+def test_a_replacing_save_says_where_the_old_text_is(hm: Hm, replaced: Path) -> None:
+    """Somebody may want it back."""
+    ran = hm("save", "deploy-day", "--reason", "newer", "Any day.")
+
+    kept = re.search(
+        r"^kept the one before as (superseded/\S+)$", ran.out, re.MULTILINE
+    )
+    assert kept is not None
+    assert "Any day but Friday." in (replaced / kept[1]).read_text()
+
+
+def test_saving_the_same_again_says_so_once(hm: Hm, replaced: Path) -> None:
+    """Twice would sound like a problem."""
+    ran = hm("save", "deploy-day", "Any day but Friday.")
+
+    assert ran.out.startswith("unchanged: deploy-day.md:")
+    assert ran.err == ""
+
+
+def test_history_has_no_line_that_is_wide_by_itself(hm: Hm, replaced: Path) -> None:
+    """A terminal is often 80 columns; only a person's own words may be longer."""
+    ran = hm("history", "deploy-day")
+
+    heads = [line for line in ran.out.splitlines() if not line.startswith("    ")]
+    assert [line.split("  ")[1] for line in heads if line[0].isdigit()] == [
+        "active: a new team",
+        "superseded",
+    ]
+    assert max(map(len, heads)) <= 80
+
+
+def test_show_prints_facts_and_then_the_text(hm: Hm, replaced: Path) -> None:
+    """A person reads the last lines first."""
+    ran = hm("show", "deploy-day")
+
+    facts, _, text = ran.out.partition("\n\n")
+    assert text == "Any day but Friday.\n"
+    for fact in ("type: decision", "reason: a new team", "recalled: 0 times"):
+        assert f"\n  {fact}\n" in facts
+    assert re.search(r"^  updates: superseded/\S+$", facts, re.MULTILINE)
+
+
+def test_link_and_unlink_say_which_they_did(hm: Hm, replaced: Path) -> None:
+    """The two would read alike otherwise."""
+    hm("save", "friday", "Fridays are fine.")
+    words = ("friday", "deploy-day", "--kind", "contradicts")
+
+    said = [hm(verb, *words).out for verb in ("link", "link", "unlink")]
+
+    assert said == [
+        "linked friday.md contradicts deploy-day.md\n",
+        "unchanged: it is so already\n",
+        "unlinked friday.md contradicts deploy-day.md\n",
+    ]
+
+
+def test_a_receipt_has_a_line_for_each_place(hm: Hm, replaced: Path) -> None:
+    """Nothing there is also an answer, and one of a thing is no things."""
+    hm("save", "friday", "Fridays are fine.")
+
+    ran = hm("forget", "friday", "--purge", "--yes")
+
+    assert ran.code == 0
+    rows = dict(re.findall(r"^  (\S.*?) {2,}(\S.*)$", ran.out, re.MULTILINE))
+    assert rows["typed memories"] == "1 file"
+    assert rows["index"] == "1 chunk with its postings"
+    assert rows["journal"] == "nothing"
+    assert rows["tombstones"].startswith("1 made")
+    assert ran.out.startswith("purged friday.md:")
+
+
+def test_an_unasked_purge_changes_nothing_and_keeps_to_json(
+    hm: Hm, replaced: Path
+) -> None:
+    """Nobody can answer a question through a pipe; a program still reads JSON."""
+    before = (replaced / "deploy-day.md").read_bytes()
+
+    ran = hm("forget", "deploy-day", "--purge", "--json")
+
+    assert ran.code == 1
+    assert ran.json["is_dry_run"] is True
+    assert "nothing was purged" in ran.err
+    assert (replaced / "deploy-day.md").read_bytes() == before
+
+
+def test_what_is_in_force_again_is_told_with_its_lines(hm: Hm, replaced: Path) -> None:
+    """The place is one that hm get takes, as all places are."""
+    hm("save", "deploy-day", "--session", "s1", "--reason", "poison", "Whenever.")
+
+    ran = hm("forget", "--session", "s1")
+
+    place = re.search(r"^in force again: (\S+) ", ran.out, re.MULTILINE)
+    assert place is not None
+    assert hm("get", place[1]).out == "Any day but Friday.\n"
+
+
+def test_a_kind_of_scope_without_a_name_is_asked_for_at_a_shell(hm: Hm) -> None:
+    """The owner has all of them, so none is meant by the kind alone."""
+    ran = hm("save", "a", "--scope", "project", "text")
+
+    assert ran.code == 2
+    assert ran.err == "error: Which project?\nhint: Name it, as in project/NAME.\n"
+
+
+def test_an_answer_that_was_narrowed_says_so_when_it_is_empty(
+    hm: Hm, replaced: Path
+) -> None:
+    """That no note holds the word would be wrong."""
+    ran = hm("search", "--type", "goal", "friday")
+
+    assert "no note of those asked for holds a word" in ran.err
