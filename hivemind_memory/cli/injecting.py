@@ -155,6 +155,10 @@ def _record_lines(record: dict[str, Any]) -> Iterable[str]:
         yield f"left out: {_memory_line(memory)}: {reason}"
     for warning in record["warnings"]:
         yield f"warning: {warning}"
+    for other in record["others"]:
+        count = render.count_text(len(other["memories"]), "memory", "memories")
+        said = f"{other['at']}  {other['file'] or '-'}  {other['outcome']}"
+        yield f"for another agent: {said}, {count}"
 
 
 def _memory_line(memory: dict[str, Any]) -> str:

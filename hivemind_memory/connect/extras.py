@@ -12,7 +12,7 @@ from typing import Any
 from hivemind_memory.connect.draft import Draft
 from hivemind_memory.errors import NotConnectedError
 
-READING_TOOLS = ("memory_search", "memory_get", "memory_list")
+READING_TOOLS = ("memory_search", "memory_get", "memory_list", "memory_history")
 """Those that change nothing. ``memory_write`` is not among them: what one session
 writes, every later one reads, so a person should see it, or decide so in the agent."""
 

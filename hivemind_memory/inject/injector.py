@@ -150,9 +150,13 @@ class Injector:
                         os.unlink(os.path.join(folder, name))
 
     def why(self, worktree: str) -> dict[str, Any] | None:
-        """Return the ledger's newest record about a worktree, or None."""
+        """Return the ledger's newest record about a worktree, or None.
+
+        Those about other files of it, which other agents read, are its ``others``.
+        """
         root, _ = self._root(worktree)
-        return ledger.last_record(self._memory.places.home, root)
+        records = ledger.last_records(self._memory.places.home, root)
+        return {**records[0], "others": records[1:]} if records else None
 
     def _root(self, worktree: str) -> tuple[str, Repository | None]:
         """Return the worktree that a folder belongs to, and its repository."""
@@ -203,10 +207,11 @@ class Injector:
         """Write into the ledger; what cannot be written there stops nobody."""
         record = ledger.record_of(done, self._now_iso())
         home = self._memory.places.home
-        if done.outcome == "unchanged" and ledger.last_record(home, done.worktree):
-            record = {
-                key: record[key] for key in ("at", "worktree", "agent", "outcome")
-            }
+        known = ledger.last_records(home, done.worktree)
+        is_known = any(one["file"] == done.file for one in known)
+        if done.outcome == "unchanged" and is_known:
+            kept = ("at", "worktree", "agent", "outcome", "file")
+            record = {key: record[key] for key in kept}
         try:
             ledger.append(home, record)
         except OSError:

@@ -68,20 +68,24 @@ def append(home: str, record: dict[str, Any]) -> None:
         os.replace(path, f"{path}.old")
 
 
-def last_record(home: str, worktree: str) -> dict[str, Any] | None:
-    """Return the newest line about a worktree that names its memories, or None.
+def last_records(home: str, worktree: str) -> list[dict[str, Any]]:
+    """Return the newest line about each file of a worktree that names its memories.
 
-    When the section was looked at again and left as it was, ``seen_at`` says so.
+    The file that was looked at last comes first. When its section was left as it was,
+    ``seen_at`` says when.
     """
-    seen_at = ""
+    seen_at: dict[str, str] = {}
+    found: dict[str, dict[str, Any]] = {}
     for record in _newest_first(os.path.join(home, LEDGER_FILE)):
         if record.get("worktree") != worktree:
             continue
+        file = str(record.get("file", ""))
         if record.get("outcome") == "unchanged" and "memories" not in record:
-            seen_at = seen_at or str(record.get("at", ""))
-            continue
-        return {**record, "seen_at": seen_at}
-    return None
+            seen_at.setdefault(file, str(record.get("at", "")))
+            found.setdefault(file, {})  # it keeps its place
+        elif not found.get(file):
+            found[file] = {**record, "seen_at": seen_at.get(file, "")}
+    return [record for record in found.values() if record]
 
 
 def _newest_first(path: str) -> list[dict[str, Any]]:

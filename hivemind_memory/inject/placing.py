@@ -8,6 +8,7 @@ which do nothing by themselves. The caller holds the lock.
 from __future__ import annotations
 
 import os
+import time
 
 from hivemind_memory.errors import NotInjectedError
 from hivemind_memory.inject.gitclean import FILTER, Settings
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from hivemind_memory.inject.git import Repository
+
+_TRIES, _PAUSE_S = 20, 0.1
+"""Git does not wait for its index; two seconds are more than a commit takes."""
 
 
 def place(
@@ -166,8 +170,13 @@ def _refresh(repository: Repository, file: str, data: bytes) -> tuple[str, ...]:
         return ()  # not tracked, or with edits of the person's own, which stay visible
     if repository.run("diff-files", "--quiet", "--", file).returncode == 0:
         return ()
-    if repository.run("update-index", "--", file).returncode == 0:
-        return ()
+    for _ in range(_TRIES):
+        done = repository.run("update-index", "--", file)
+        if done.returncode == 0:
+            return ()
+        if b"index.lock" not in done.stderr:
+            break
+        time.sleep(_PAUSE_S)  # another git is at work: an agent's, as a rule
     return (f"git status may show {file} as changed; `git add {file}` ends that",)
 
 

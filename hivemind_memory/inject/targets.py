@@ -96,7 +96,8 @@ def _parsed(setting: str) -> str:
         not part or part in (".", "..") or part.lower() == ".git" or "\0" in part
         for part in parts
     )
-    if is_odd or ":" in parts[0] or "\n" in setting:
+    # ~ would be a folder of that name here, and whoever writes it means another.
+    if is_odd or ":" in parts[0] or parts[0].startswith("~") or "\n" in setting:
         message = f"inject_target is {setting!r}, which is no file below a worktree"
         hint = "`hm config set inject_target CLAUDE.md` sets it back."
         raise UsageError(message, hint=hint)

@@ -18,7 +18,6 @@ from hivemind_memory.model.standing import STANDINGS
 from hivemind_memory.model.value import replaced
 from hivemind_memory.search.choosing import choose
 from hivemind_memory.search.ranking import rank
-from hivemind_memory.secrets import mask
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -210,14 +209,10 @@ def _hits(
 
 
 def _shown(text: str) -> str:
-    """Return the lines of a chunk as they may be seen.
-
-    Without the comment that says who wrote it, and without what looks like a secret:
-    people may write one into their own notes, and an answer goes to a model.
-    """
+    """Return the lines of a chunk without the comment that says who wrote it."""
     if text.startswith("<!-- hm "):
         text = text.partition("\n")[2]
-    return mask(text.strip("\r\n"))
+    return text.strip("\r\n")
 
 
 def _date_of(day: int | None) -> str:

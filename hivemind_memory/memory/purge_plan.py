@@ -17,6 +17,7 @@ from hivemind_memory.index.sqlite.vector_store import text_hash
 from hivemind_memory.index.sqlite.vector_store import texts_of as texts_of_chunk
 from hivemind_memory.memory.gathering import find_targets
 from hivemind_memory.memory.reinstating import older_ids
+from hivemind_memory.memory.scrubbing import masked
 from hivemind_memory.memory.targets import (
     Target,
     entry_target,
@@ -147,7 +148,7 @@ def hashes_in(
     """
     note = parse_note(
         path,
-        data,
+        masked(data),
         limit_chars=chunking.limit_chars,
         overlap_chars=chunking.overlap_chars,
     )

@@ -1,6 +1,13 @@
-"""Secrets leave a text before anything else sees it, and whoever wrote it is told."""
+"""Secrets leave a text before anything else sees it, and whoever wrote it is told.
+
+What an agent writes is scrubbed before it is saved. What a person wrote stays as it is
+in its note, and is masked on the way to the index: so no answer, section or provider
+sees it, whatever asks.
+"""
 
 from __future__ import annotations
+
+from hivemind_memory.notes.text import decode
 
 
 def scrubbed(*texts: str) -> tuple[list[str], tuple[str, ...]]:
@@ -10,6 +17,18 @@ def scrubbed(*texts: str) -> tuple[list[str], tuple[str, ...]]:
     done = [scrub(text) for text in texts]
     kinds = dict.fromkeys(kind for one in done for kind in one.found)
     return [one.text for one in done], tuple(kinds)
+
+
+def masked(data: bytes) -> bytes:
+    """Return a note as the index may see it: without secrets, line for line the same.
+
+    A whole note at once: the middle of a key, cut from its first line, tells nothing.
+    """
+    from hivemind_memory.secrets import mask
+
+    text = decode(data)
+    hidden = mask(text)
+    return data if hidden == text else hidden.encode()
 
 
 def warning_of(kinds: tuple[str, ...]) -> tuple[str, ...]:

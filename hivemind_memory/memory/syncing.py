@@ -36,6 +36,9 @@ if TYPE_CHECKING:
     """Told the phase, what is done, and how much there is."""
 
 
+MASKED_BY = "secrets 1"
+"""Which rules hide secrets from the index; with others every note is read again."""
+
 BATCH_CHUNKS = 250
 """Chunks, and with them whole notes, that one transaction takes: some 40 ms of work."""
 
@@ -209,13 +212,14 @@ class Syncer:
                 index.touch(path, read.stamp, is_settled=settled)
             return None
         # What parses and cuts notes loads only when one has changed.
+        from hivemind_memory.memory.scrubbing import masked
         from hivemind_memory.notes.chunker import parse_note
         from hivemind_memory.notes.dates import day_of_note
         from hivemind_memory.notes.memory_header import header_of
 
         note = parse_note(
             path,
-            read.data,
+            masked(read.data),
             limit_chars=self._chunking.limit_chars,
             overlap_chars=self._chunking.overlap_chars,
         )
@@ -247,4 +251,4 @@ class Syncer:
     def _reading_name(self) -> str:
         """Return what shapes the index beside the notes; other settings, other rows."""
         own = "".join(f" {one!r}" for one in self._types.values())
-        return f"{self._chunking.name}{own}"
+        return f"{self._chunking.name} {MASKED_BY}{own}"

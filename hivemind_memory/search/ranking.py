@@ -35,9 +35,9 @@ ALL_WORDS_STRENGTH = 0.5**3
 least, however long it is."""
 
 
-IMPORTANCE_REACH = 0.1
+IMPORTANCE_REACH = 0.05
 """So much of its strength the most important memory gains over free text, and the least
-important loses: as much as age takes at most."""
+important loses: half of what age takes at most. docs/decisions/015 has the figures."""
 
 
 class Ranked(NamedTuple):
@@ -98,7 +98,7 @@ def importance_factor(importance: float | None) -> float:
     """Return what importance makes of a strength; free text stays as it is.
 
     >>> importance_factor(None), importance_factor(1.0), importance_factor(0.0)
-    (1.0, 1.1, 0.9)
+    (1.0, 1.05, 0.95)
     """
     if importance is None:
         return 1.0

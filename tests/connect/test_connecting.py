@@ -97,6 +97,7 @@ def test_hooks_and_permissions_come_and_go_with_the_rest(machine: Machine) -> No
         "mcp__hivemind__memory_search",
         "mcp__hivemind__memory_get",
         "mcp__hivemind__memory_list",
+        "mcp__hivemind__memory_history",
     ]
     assert "--agent gemini" in (machine.home / FILES["gemini"]).read_text()
     again = machine.run("connect", "--hooks", "--allow", "--yes")

@@ -438,9 +438,10 @@ class Side:
         known = {ulid(number) for number in range(100)}
         text = text.replace(str(self.home), "<home>")
         text = _ULID.sub(lambda m: m[0] if m[0] in known else "<new>", text)
-        return _TOOK.sub(r"\1<took>", _TIME.sub("<time>", text))
+        text = _TOOK.sub(r"\1<took>", _TIME.sub("<time>", text))
+        return "\n".join(sorted(_in_order(line) for line in text.split("\n")))
 
-    def tree(self, is_hidden: bool, hidden: str) -> dict[str, str]:
+    def tree(self, *, is_hidden: bool, hidden: str) -> dict[str, str]:
         """Return the notes of the hidden scope, or those of all others."""
         folder = self.home / "memory"
         found = {}
@@ -452,6 +453,22 @@ class Side:
                 text = file.read_text(encoding="utf-8")
                 found[self._told(path)] = text if is_hidden else self._told(text)
         return found
+
+
+def _in_order(line: str) -> str:
+    """Return a line of JSON with its lists in one order.
+
+    What is written within a second is listed by its name, else by its time.
+    """
+    try:
+        value = json.loads(line)
+    except ValueError:
+        return line
+    if isinstance(value, dict):
+        for name in ("memories", "forgotten"):
+            if isinstance(value.get(name), list):
+                value[name] = sorted(map(json.dumps, value[name]))
+    return json.dumps(value)
 
 
 @dataclass

@@ -37,7 +37,7 @@ COMMANDS: tuple[Command, ...] = (
             Flag(
                 ("--allow",),
                 "flag",
-                "Let claude search, get and list without asking each time.",
+                "Let claude call the tools that only read without asking each time.",
             ),
             Flag(
                 ("--http",),
