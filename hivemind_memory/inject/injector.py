@@ -232,7 +232,11 @@ def _place(
         is_unfit = isinstance(error, UnfitFileError)
         if not is_unfit or repository is None or not target.instead:
             raise _explained(error, target.file) from error
-        placed = place(root, target.instead, repository, body)
+        try:
+            placed = place(root, target.instead, repository, body)
+        except NotInjectedError as other:
+            both = type(other)(f"{error}, and {other}", hint=other.hint or error.hint)
+            raise _explained(both, target.file) from other
         warning = f"{error}: {target.instead} is used instead"
         placed = replace(placed, warnings=(warning, *placed.warnings))
     size = os.path.getsize(os.path.join(root, *placed.file.split("/")))

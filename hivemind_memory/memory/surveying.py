@@ -38,6 +38,10 @@ if TYPE_CHECKING:
     from hivemind_memory.model.ports import Injected
 
 
+_OF_ALL_SCOPES = frozenset({"free pages", "set-aside indexes", "half-written notes"})
+"""Places whose counts tell of everybody's notes."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Purger:
     """All that a purge works with."""
@@ -147,7 +151,7 @@ class Survey:
         return Receipt(
             is_dry_run=is_dry_run,
             memories=tuple(target.told() for target in self.targets),
-            places=tuple(self.places),
+            places=tuple(one for one in self.places if self._is_told(one)),
             left=tuple(self.left),
             out_of_reach=tuple(self.beyond),
             reinstated=reinstated,
@@ -157,6 +161,10 @@ class Survey:
     def place(self, name: str, count: int, unit: str) -> None:
         """Note what was found in a place."""
         self.places.append(Place(name=name, count=count, unit=unit))
+
+    def _is_told(self, place: Place) -> bool:
+        """Whether a place holds only what the caller may know of."""
+        return self._eraser.desk.caller.is_owner or place.name not in _OF_ALL_SCOPES
 
     def fail(self, what: str, why: str) -> None:
         """Note what was not done."""

@@ -123,22 +123,44 @@ def _lowered(text: str) -> str:
 
 def _by_rules(text: str, low: str) -> list[Span]:
     """Return what the rules find; most texts have nothing that they would look at."""
-    long = [
-        part
-        for part in text.split()
-        if len(part) >= SHORTEST_TOKEN
-        and (len(part) >= LONG or not _DIGITS.isdisjoint(part))
-    ]
+    long, near = _long_parts(text, low)
     if not long:
         return []
     some = " ".join(long)
     exact = [word for word in EXACT if word in some]
-    folded = [word for word in FOLDED if word in low]
+    folded = [word for word in FOLDED if word in near]
     if not exact and not folded:
         return []
     from hivemind_memory.secrets.rules import by_rules
 
     return by_rules(text, low, exact, folded)
+
+
+def _long_parts(text: str, low: str) -> tuple[list[str], str]:
+    """Return the parts that may be a value, and what stands near them.
+
+    A name says something on the line of its value, or on the line above.
+
+    Args:
+        text: The whole text.
+        low: The same in lower case, line for line.
+    """
+    long: list[str] = []
+    near: list[str] = []
+    lows = low.split("\n")
+    for at, line in enumerate(text.split("\n")):
+        if len(line) < SHORTEST_TOKEN:
+            continue
+        parts = [
+            part
+            for part in line.split()
+            if len(part) >= SHORTEST_TOKEN
+            and (len(part) >= LONG or not _DIGITS.isdisjoint(part))
+        ]
+        if parts:
+            long += parts
+            near += lows[max(0, at - 1) : at + 1]
+    return long, "\n".join(near)
 
 
 def _has_header(low: str) -> bool:

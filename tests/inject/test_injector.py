@@ -147,6 +147,22 @@ def test_where_git_would_see_it_a_rules_file_is_used_instead(
     assert not (worktree / ".claude").exists()
 
 
+def test_when_both_files_are_unfit_both_reasons_are_told(
+    tmp_path: Path, injector: Injector
+) -> None:
+    """The first is the one that a person can mend."""
+    worktree = no_last_newline(tmp_path)
+    (worktree / ".claude").write_text("a file\n")
+
+    with pytest.raises(NotInjectedError) as caught:
+        injector.inject(str(worktree))
+
+    said = str(caught.value)
+    assert said.startswith("Nothing was injected: CLAUDE.md has no last newline")
+    assert "and .claude/rules/hivemind-memory.md could not be written" in said
+    assert caught.value.hint
+
+
 def test_another_target_takes_the_section_along(tmp_path: Path, home: Path) -> None:
     """Two sections would cost twice and disagree one day."""
     worktree = tracked(tmp_path)
@@ -513,7 +529,7 @@ def test_the_ledger_says_what_and_why_and_holds_no_text(
 
 
 def test_why_tells_the_files_of_a_worktree_apart(tmp_path: Path, home: Path) -> None:
-    """Two agents share it; what one of them found unchanged says nothing of the other."""
+    """Two agents share it; that one finds its file unchanged is not about the other."""
     worktree = make_repo(tmp_path / "shop")
     with open_memory(home=str(home)) as memory:
         injector = open_injector(memory)

@@ -237,7 +237,7 @@ class Curated(RuleBasedStateMachine):
     @precondition(lambda self: self.files)
     def forget(self, caller: Caller, number: int, by_key: bool) -> None:
         """Forget one memory by its id, or all of a key."""
-        path, file = self._any(number)
+        _, file = self._any(number)
         name = file.key if by_key or not file.id else file.id
         meant = self._meant(caller, name)
         call = lambda: self.memories[caller].curation.forget(Which(name=name))  # noqa: E731
@@ -245,7 +245,7 @@ class Curated(RuleBasedStateMachine):
             self._refused(HivemindError, call)
             return
         done = call()
-        fresh = {one for one in meant if not self.files[one].is_forgotten}
+        fresh = {one for one in meant or () if not self.files[one].is_forgotten}
         assert {one.path for one in done.memories} == fresh
         assert (done.failed, done.reinstated) == ((), ())
         self._hide(fresh)
@@ -263,7 +263,7 @@ class Curated(RuleBasedStateMachine):
             self._refused(HivemindError, call)
             return
         done = call()
-        fresh = {one for one in meant if not self.files[one].is_forgotten}
+        fresh = {one for one in meant or () if not self.files[one].is_forgotten}
         assert {one.path for one in done.memories} == fresh
         assert done.failed == ()
         self._hide(fresh)
@@ -321,10 +321,10 @@ class Curated(RuleBasedStateMachine):
     @precondition(lambda self: self.files)
     def restore(self, caller: Caller, number: int, by_key: bool) -> None:
         """Bring one memory back, or what was forgotten of a key."""
-        path, file = self._any(number)
+        _, file = self._any(number)
         name = file.key if by_key or not file.id else file.id
         meant = self._meant(caller, name)
-        hidden = {one for one in meant if self.files[one].is_forgotten}
+        hidden = {one for one in meant or () if self.files[one].is_forgotten}
         call = lambda: self.memories[caller].curation.restore(Which(name=name))  # noqa: E731
         if not self._may_change(meant, caller):
             self._refused(HivemindError, call)
