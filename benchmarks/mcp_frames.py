@@ -61,6 +61,10 @@ TOOLS = (
     "memory_write",
     "memory_get",
     "memory_list",
+    "memory_save",
+    "memory_history",
+    "memory_link",
+    "memory_forget",
     "nope",
     "\x1b[31m",
 )
@@ -73,6 +77,12 @@ NAMES = (
     "lines",
     "max_results",
     "min_score",
+    "key",
+    "type",
+    "to",
+    "kind",
+    "related",
+    "id",
 )
 TEXTS = (
     "fish",
@@ -159,6 +169,8 @@ class _Line:
         assert process.stdin is not None
         assert process.stdout is not None
         self._in, self._out = process.stdin.fileno(), process.stdout.fileno()
+        # A pipe with room for one page would keep a longer write, and both would wait.
+        os.set_blocking(self._in, False)
         self._rest = b""
         self.open: Counter[str] = Counter()
         self.answered = self.stray = 0

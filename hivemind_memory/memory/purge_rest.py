@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.index.sqlite.scouring import Scoured, scour
 from hivemind_memory.memory.leavings import remove_half_written, set_aside_indexes
+from hivemind_memory.model.access import may_read
 from hivemind_memory.model.erasing import Failed, Place
 from hivemind_memory.notes.os_locks import KernelLock
 
@@ -80,10 +81,19 @@ def clean_index(places: Places, work: Work) -> Cleaned:
 
 
 def take_half_written(eraser: Eraser, notes: str) -> tuple[int, list[Failed]]:
-    """Take away what a killed process wrote beside a note; return how many, and why."""
+    """Take away what a killed process wrote beside a note.
+
+    Returns:
+        How many there were, and those that stay and that the caller may know of.
+    """
     removed, still = remove_half_written(notes, eraser.desk.clocks.now)
     why = f"a program is writing it now; {_AGAIN}"
-    return removed, [Failed(what=path, why=why) for path in still]
+    told = (
+        path
+        for path in still
+        if may_read(eraser.desk.caller, path[len(notes) :].replace(os.sep, "/")[1:])
+    )
+    return removed, [Failed(what=path, why=why) for path in told]
 
 
 def renew_sections(injected: Injected | None, worktrees: Iterable[str]) -> list[Failed]:

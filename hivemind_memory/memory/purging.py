@@ -154,7 +154,7 @@ class _Run:
         self._survey.left += cleaned.left
         count, left = take_half_written(eraser, purger.places.notes)
         self._survey.place("half-written notes", count, "files")
-        self._survey.left += [one for one in left if eraser.desk.reads(one.what)]
+        self._survey.left += left
         stale = renew_sections(purger.injected, worktrees)
         self._survey.left += stale
         # By the names in the ledger the next purge finds what is not renewed yet.

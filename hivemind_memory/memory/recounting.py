@@ -107,19 +107,21 @@ def without_leftovers(memories: Iterable[Recalled]) -> list[Recalled]:
     """Return memories without the copies that a killed save left of one in force.
 
     Such a copy has the id of the memory that it was to be replaced in. Where that one
-    has no id, the copy names a successor that never came.
+    has no id, the copy says the same and names a successor that never came.
     """
     kept = list(memories)
     in_force = [one for one in kept if one.standing == STANDINGS[ACTIVE]]
     ids = {one.id for one in in_force if one.id}
     known = {one.id for one in kept}
-    nameless = {(one.scope, one.key) for one in in_force if not one.id}
+    nameless = {(one.scope, one.key, one.text) for one in in_force if not one.id}
 
     def is_leftover(one: Recalled) -> bool:
         if one.standing != STANDINGS[SUPERSEDED]:
             return False
         is_orphan = one.superseded_by not in known
-        return one.id in ids or (is_orphan and (one.scope, one.key) in nameless)
+        return one.id in ids or (
+            is_orphan and (one.scope, one.key, one.text) in nameless
+        )
 
     return [one for one in kept if not is_leftover(one)]
 
@@ -201,26 +203,24 @@ def _newest_first(
     found: Mapping[str, Recalled], older: Mapping[str, list[str]]
 ) -> Iterator[Recalled]:
     """Yield the memories of a chain: each before what it replaced, where links tell."""
-    replaced = {path for paths in older.values() for path in paths}
+    newer: dict[str, set[str]] = {path: set() for path in found}
+    for path, paths in older.items():
+        for one in paths:
+            if path in found and one in found and path != one:
+                newer[one].add(path)
 
     def age(path: str) -> tuple[bool, str, str]:
         one = found[path]
         return (one.standing == STANDINGS[ACTIVE], one.created, one.id)
 
-    newest = sorted(found, key=age, reverse=True)
-    heads = [path for path in newest if path not in replaced]
-    seen: set[str] = set()
-    # Heads first; what is left after them runs in a circle.
-    for head in (*heads, *newest):
-        stack = [head]
-        while stack:
-            path = stack.pop()
-            if path in seen or path not in found:
-                continue
-            seen.add(path)
-            yield found[path]
-            there = {one for one in older.get(path, ()) if one in found}
-            stack += sorted(there, key=age)
+    while newer:
+        free = [path for path, others in newer.items() if not others]
+        # Where nothing is free they run in a circle.
+        path = max(free or newer, key=age)
+        yield found[path]
+        del newer[path]
+        for others in newer.values():
+            others.discard(path)
 
 
 def _edges(desk: Desk, index: MemoryIndex, memory: Recalled) -> Iterator[ShownEdge]:

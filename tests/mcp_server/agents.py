@@ -87,6 +87,8 @@ class Pipes:
         assert process.stdin is not None
         assert process.stdout is not None
         self._in = process.stdin
+        # A pipe with room for one page would keep a longer write, and both would wait.
+        os.set_blocking(self._in.fileno(), False)
         self._out = process.stdout.fileno()
         self.rest = b""
         """What it has printed of a line that is not ended."""

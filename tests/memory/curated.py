@@ -12,7 +12,13 @@ from pathlib import Path
 
 import apsw
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+)
 
 from hivemind_memory.errors import (
     HivemindError,
@@ -48,12 +54,13 @@ CALLERS = (
     Caller(workspace="workspaces/leaf", is_root=False),
 )
 SCOPES = ("", "projects/a", "projects/b", "teams/red", "workspaces/leaf")
-KEYS = ("deploy-day", "Who am I?", "日記", "a/b")
+KEYS = ("Who am I?", "日記/a")
 SESSIONS = ("s1", "s2")
 KINDS = (RELATED, UPDATES, CONTRADICTS)
 
-callers = st.sampled_from(CALLERS)
-scopes = st.sampled_from(SCOPES)
+# What is refused tells less than what is done.
+callers = st.sampled_from((OWNER, OWNER, OWNER, *CALLERS))
+scopes = st.sampled_from(("", "", "projects/a", "projects/a", *SCOPES))
 keys = st.sampled_from(KEYS)
 numbers = st.integers(0, 1000)
 
@@ -120,14 +127,24 @@ class Curated(RuleBasedStateMachine):
                 memory.close()
             self.folder.cleanup()
 
+    @initialize(
+        wanted=st.lists(
+            st.tuples(scopes, keys, st.sampled_from(SESSIONS)), min_size=4, max_size=9
+        )
+    )
+    def begin(self, wanted: list[tuple[str, str, str]]) -> None:
+        """Let there be memories that replaced others."""
+        for scope, key, session in wanted:
+            self.save(OWNER, scope, key, "it changed", "agent", session)
+
     # -- what callers do -------------------------------------------------------------
 
     @rule(
         caller=callers,
         scope=scopes,
         key=keys,
-        reason=st.sampled_from(("", "", "it changed", "minor correction: a slip")),
-        source=st.sampled_from(("agent", "agent", "human", "external")),
+        reason=st.sampled_from(("", "it changed", "minor correction: a slip")),
+        source=st.sampled_from(("agent", "agent", "agent", "human", "external")),
         session=st.sampled_from(SESSIONS),
     )
     def save(
@@ -250,7 +267,15 @@ class Curated(RuleBasedStateMachine):
         assert (done.failed, done.reinstated) == ((), ())
         self._hide(fresh)
 
+    @rule(caller=callers, number=numbers, session=st.sampled_from(SESSIONS))
+    @precondition(lambda self: self.files)
+    def save_over(self, caller: Caller, number: int, session: str) -> None:
+        """Replace one of the memories."""
+        _, file = self._any(number)
+        self.save(caller, file.scope, file.key, "it changed", "agent", session)
+
     @rule(caller=callers, session=st.sampled_from(SESSIONS))
+    @precondition(lambda self: self.files)
     def forget_session(self, caller: Caller, session: str) -> None:
         """Undo a session: what it had replaced is in force again."""
         meant = [
@@ -318,7 +343,7 @@ class Curated(RuleBasedStateMachine):
         return found
 
     @rule(caller=callers, number=numbers, by_key=st.booleans())
-    @precondition(lambda self: self.files)
+    @precondition(lambda self: any(one.is_forgotten for one in self.files.values()))
     def restore(self, caller: Caller, number: int, by_key: bool) -> None:
         """Bring one memory back, or what was forgotten of a key."""
         _, file = self._any(number)
@@ -344,6 +369,42 @@ class Curated(RuleBasedStateMachine):
         for one in shown:
             self.files[one].is_forgotten = False
             self.fresh.add(self.files[one].word)
+
+    @rule(caller=callers, session=st.sampled_from(SESSIONS))
+    @precondition(lambda self: any(one.is_forgotten for one in self.files.values()))
+    def restore_session(self, caller: Caller, session: str) -> None:
+        """Bring a session back: what was reinstated meanwhile is replaced again."""
+        meant = [
+            path
+            for path, file in self.files.items()
+            if file.session == session and may_write(caller, path)
+        ]
+        hidden = {one for one in meant if self.files[one].is_forgotten}
+        call = lambda: self.memories[caller].curation.restore(Which(session=session))  # noqa: E731
+        if not meant:
+            self._refused(HivemindError, call)
+            return
+        try:
+            done = call()
+        except KeyTakenError:
+            assert hidden
+            return
+        for one in done.replaced:
+            [path] = [
+                path
+                for path, file in self.files.items()
+                if (file.id, file.told) == (one.id, ACTIVE)
+            ]
+            file = self.files.pop(path)
+            file.standing = SUPERSEDED
+            self.files[one.path] = file
+            self.fresh.add(file.word)
+        shown = {one.path for one in done.memories}
+        assert shown <= hidden
+        assert len(shown) + len(done.failed) == len(hidden)
+        for path in shown:
+            self.files[path].is_forgotten = False
+            self.fresh.add(self.files[path].word)
 
     @rule(
         caller=callers,

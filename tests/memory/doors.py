@@ -61,6 +61,7 @@ DAY = "2026-01-05"
 _THEN_NS = 20_000 * 86_400 * 10**9
 _ULID = re.compile(r"\b01[0-9A-HJKMNP-TV-Z]{24}\b")
 _TIME = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d([+-]\d\d:\d\d|Z))?")
+_LISTED = ("Forgotten:", "Restored:", "forgot", "restored", "purged")
 _TOOK = re.compile(r'("took_ms": |"took_s": )[0-9.e-]+')
 
 
@@ -439,7 +440,10 @@ class Side:
         text = text.replace(str(self.home), "<home>")
         text = _ULID.sub(lambda m: m[0] if m[0] in known else "<new>", text)
         text = _TOOK.sub(r"\1<took>", _TIME.sub("<time>", text))
-        return "\n".join(sorted(_in_order(line) for line in text.split("\n")))
+        lines = [_in_order(line) for line in text.split("\n")]
+        listed = [line for line in lines if line.startswith(_LISTED)]
+        rest = [line for line in lines if not line.startswith(_LISTED)]
+        return "\n".join([*rest, *sorted(listed)])
 
     def tree(self, *, is_hidden: bool, hidden: str) -> dict[str, str]:
         """Return the notes of the hidden scope, or those of all others."""

@@ -281,3 +281,22 @@ def test_what_was_forgotten_is_blank_for_an_agent_that_reads_the_note(
     assert "kept above" in seen
     assert refused[1] == missing[1].replace("missing.md", "gone.md")
     assert listed == ["day.md"]
+
+
+def test_replacing_a_key_hides_no_memory_of_that_name_elsewhere(house: House) -> None:
+    """A name that several answer to means one: here the one in the same project."""
+    house.save("k.md", "---\ntype: fact\nkey: k\n---\nThe xylophone is old.\n")
+    house.save(
+        "projects/shop/other.md",
+        "---\ntype: fact\nkey: k\n---\nA kettle of the shop.\n",
+    )
+    house.save(
+        "projects/shop/new.md",
+        "---\ntype: fact\nkey: n\nsupersedes: k\n---\nThe xylophone is new.\n",
+    )
+
+    with house.memory() as memory:
+        answer = memory.search(Query(text="xylophone", min_score=0.0))
+
+    # What it replaces is not among the answers, so nothing leaves.
+    assert {hit.path for hit in answer.hits} == {"k.md", "projects/shop/new.md"}

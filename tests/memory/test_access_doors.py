@@ -10,12 +10,15 @@ from typing import Any
 import pytest
 
 from .doors import (
+    OPEN_SESSION,
     PAIRS,
     command_reads,
     command_writes,
+    free,
     make_twins,
     tool_reads,
     tool_writes,
+    ulid,
 )
 
 PART = 40
@@ -96,3 +99,29 @@ def test_an_editor_tells_of_its_own_note_only(
 
     assert said[0] == said[1]
     assert "plan.md was changed" in said[0][0][1]
+
+
+def test_an_entry_is_shown_where_a_hidden_note_has_a_copy_of_it(tmp_path: Path) -> None:
+    """A person may copy a note into another scope; it must not stand before the own."""
+    twins = make_twins(tmp_path, "global", "projects/a")
+    for side in twins:
+        notes = side.home / "memory"
+        (notes / "zzz.md").write_text(free(50, "okapi", OPEN_SESSION))
+    copy = twins.whole.home / "memory/projects/a/aaa.md"
+    copy.write_text(free(50, "okapi", OPEN_SESSION))
+
+    said = [side.commands([("show", ulid(50)), ("show", ulid(3))]) for side in twins]
+
+    assert said[0] == said[1]
+    assert "okapi entry" in said[0][0][1]
+
+
+def test_a_purge_counts_no_page_of_others(tmp_path: Path) -> None:
+    """How much room the index has to spare tells what others deleted."""
+    twins = make_twins(tmp_path, "project a", "projects/b")
+    line = ("forget", "visible-key-1", "--purge", "--dry-run", "--json")
+
+    [(_, told)] = twins.whole.commands([line])
+
+    assert '"journal"' in told
+    assert not any(name in told for name in ("free pages", "set-aside", "half-written"))

@@ -1,4 +1,4 @@
-"""After any history of saving and forgetting the memory says what a small model says."""
+"""After any history of saving and forgetting the memory says what a model says."""
 
 from __future__ import annotations
 

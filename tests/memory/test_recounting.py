@@ -191,3 +191,27 @@ def test_free_text_and_an_appended_entry_are_shown_too(shelf: Shelf) -> None:
     assert (said.memory.first_line, said.memory.last_line) == (4, 5)
     with pytest.raises(MemoryNotFoundError):
         show(shelf.desk(), entry)
+
+
+def test_what_two_have_replaced_comes_after_both(shelf: Shelf) -> None:
+    """Links by hand make more than a line of a chain."""
+    header = "---\ntype: fact\nid: {id}\ncreated: {day}T10:00:00+00:00\n"
+    links = "supersedes: [{links}]\n---\ntext {id}\n"
+    for name, day, names in (("a", "2026-01-01", "b, c"), ("b", "2026-01-02", "c")):
+        text = (header + links).format(id=name, day=day, links=names)
+        shelf.put(f"{name}.md", text)
+    shelf.put("c.md", (header + "---\ntext c\n").format(id="c", day="2026-01-03"))
+
+    told = history(shelf.desk(), "c")
+
+    assert texts(told) == ["text a", "text b", "text c"]
+
+
+def test_a_second_memory_by_hand_hides_no_earlier_version(shelf: Shelf) -> None:
+    """Only a copy that says the same may be the rest of a save that was killed."""
+    shelf.put("k.md", "---\ntype: fact\nkey: k\n---\nby hand\n")
+    gone = "superseded_by: 01JD0000000000000000000009\n"
+    first = f"---\ntype: fact\nkey: k\nid: one\n{gone}---\nfirst\n"
+    shelf.put("superseded/k--one.md", first)
+
+    assert texts(history(shelf.desk(), "k")) == ["by hand", "first"]
