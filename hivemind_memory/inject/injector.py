@@ -21,7 +21,12 @@ from hivemind_memory.inject.placing import open_file, place, take_away
 from hivemind_memory.inject.planning import body_of_plan, plan
 from hivemind_memory.inject.query import project_identity
 from hivemind_memory.inject.splice import SECTION, find_section
-from hivemind_memory.inject.targets import KNOWN_FILES, Target, target_of
+from hivemind_memory.inject.targets import (
+    AGENTS_FILE,
+    KNOWN_FILES,
+    Target,
+    target_of,
+)
 from hivemind_memory.inject.worktree_file import UnfitFileError
 from hivemind_memory.notes.os_files import make_private_folder
 from hivemind_memory.notes.os_locks import KernelLock
@@ -76,7 +81,8 @@ class Injector:
             return done
         state = state_of(root, repository)
         with self._memory.seen_by(self._caller_of(project_identity(state))) as memory:
-            planned = plan(memory, state)
+            room = _room_bytes(root, target.file, repository)
+            planned = plan(memory, state, room_bytes=room)
         done = replace(done, planned=planned)
         if is_dry_run:
             return replace(done, outcome="planned")
@@ -218,6 +224,19 @@ class Injector:
             return
 
 
+def _room_bytes(root: str, file: str, repository: Repository | None) -> int | None:
+    """Return what a file may still take for its agent to read all of it; None: all."""
+    if file != AGENTS_FILE:
+        return None
+    try:
+        data = open_file(root, file, repository).data or b""
+        span = find_section(data)
+    except NotInjectedError:
+        return None  # placing says what is wrong with it
+    ours = 0 if span is None else span.stop - span.start
+    return _CODEX_BYTES - (len(data) - ours)
+
+
 def _place(
     root: str, target: Target, repository: Repository | None, planned: Planned
 ) -> Placed:
@@ -240,7 +259,7 @@ def _place(
         warning = f"{error}: {target.instead} is used instead"
         placed = replace(placed, warnings=(warning, *placed.warnings))
     size = os.path.getsize(os.path.join(root, *placed.file.split("/")))
-    if placed.file == "AGENTS.md" and size > _CODEX_BYTES:
+    if placed.file == AGENTS_FILE and size > _CODEX_BYTES:
         warning = f"{placed.file} has {size} bytes, of which Codex reads {_CODEX_BYTES}"
         placed = replace(placed, warnings=(*placed.warnings, warning))
     return _without_second(placed, root, target, repository)

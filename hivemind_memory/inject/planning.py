@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from hivemind_memory.inject.query import WorktreeState
     from hivemind_memory.memory import Memory
 
+BYTES_PER_TOKEN = 4
+"""The most that a token is long in the texts of a section, in the mean."""
+
 NEAR_CAP = 0.8
 """Share of the budget from which the report warns."""
 
@@ -27,13 +30,22 @@ _QUOTE_MARGIN = 2
 """Tokens for the blank line around a memory and for rounding."""
 
 
-def plan(memory: Memory, state: WorktreeState) -> Planned:
+def plan(
+    memory: Memory, state: WorktreeState, *, room_bytes: int | None = None
+) -> Planned:
     """Return the section for a worktree; its body is empty when there is none.
 
     An empty memory and one that is switched off have nothing to say.
+
+    Args:
+        memory: As the worktree's agents see it.
+        state: What the worktree is.
+        room_bytes: What its file may still take; None: as much as it likes.
     """
     settings = memory.settings
     budget = settings.inject_budget_tokens
+    if room_bytes is not None:
+        budget = max(1, min(budget, room_bytes // BYTES_PER_TOKEN))
     if not settings.enabled:
         return Planned(body="", why_empty="the memory is switched off")
     facets = facets_of(state)

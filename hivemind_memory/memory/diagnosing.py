@@ -205,7 +205,8 @@ def _journal(places: Places, now: Callable[[], float]) -> Finding:
             hint=f"`chmod u+w {parent}`",
         )
     fresh = Journal(places.journal).count_unsettled(now())
-    detail = f"{fresh} fresh entries kept twice" if fresh else "empty, as it should be"
+    noun = "entry" if fresh == 1 else "entries"
+    detail = f"{fresh} fresh {noun} kept twice" if fresh else "empty, as it should be"
     return Finding(name="journal", is_ok=True, detail=detail)
 
 

@@ -584,3 +584,22 @@ def test_a_folder_that_cannot_be_written_is_one_sentence(
 
     with pytest.raises(NotInjectedError, match="could not be written"):
         injector.inject(str(worktree))
+
+
+def test_the_section_takes_what_codex_still_reads_of_its_file(
+    tmp_path: Path, home: Path
+) -> None:
+    """Codex cuts at 32 KiB; the end of a section that is cut would be lost."""
+    worktree = make_repo(tmp_path / "shop")
+    own = "A line of our own rules.\n" * 1270
+    (worktree / "AGENTS.md").write_text(own)
+    with open_memory(home=str(home)) as memory:
+        for number in range(30):
+            text = f"The shop rule number {number} is about kettles and harbours. " * 6
+            memory.write(text, file="global.md", source="human")
+        open_injector(memory).inject(str(worktree), agent="codex")
+
+    data = (worktree / "AGENTS.md").read_bytes()
+    assert b"hivemind:end" in data
+    assert len(data) <= 32 * 1024
+    assert data.startswith(own.encode())
