@@ -12,7 +12,6 @@ from datetime import datetime
 from math import inf
 
 from hivemind_memory.errors import HivemindError, UsageError
-from hivemind_memory.index.sqlite.rows import without_keys
 from hivemind_memory.index.sqlite.vector_store import text_hash
 from hivemind_memory.index.sqlite.vector_store import texts_of as texts_of_chunk
 from hivemind_memory.memory.gathering import find_targets
@@ -154,7 +153,7 @@ def hashes_in(
     )
     return {
         text_hash(text)
-        for chunk in without_keys(note.chunks)
+        for chunk in note.chunks
         if entry_ids is None
         or (chunk.provenance is not None and chunk.provenance.id in entry_ids)
         for text in texts_of_chunk(chunk.body)

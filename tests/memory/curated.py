@@ -471,7 +471,7 @@ class Curated(RuleBasedStateMachine):
         text = note.read_text(encoding="utf-8")
         self.house.save_over(path, text.replace(file.word, word))
         self.fresh |= {file.word, word}
-        file.word, file.claim = word, ""
+        file.word = word
 
     @rule(number=numbers)
     @precondition(lambda self: self.files)

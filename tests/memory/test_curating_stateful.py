@@ -8,7 +8,7 @@ from .curated import Curated
 
 # Longer runs: python -m benchmarks.curating_stateful --steps 100000
 Curated.TestCase.settings = settings(
-    max_examples=12,
+    max_examples=8,
     stateful_step_count=30,
     deadline=None,
     suppress_health_check=list(HealthCheck),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from array import array
-from dataclasses import replace
 from typing import NamedTuple
 
 from hivemind_memory.model.terms import extra_terms
@@ -13,14 +12,11 @@ from hivemind_memory.notes.units import units_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from hivemind_memory.model.note import Chunk, Note
 
 _ID = re.compile("--[0-7][0-9A-HJKMNP-TV-Z]{25}$")
-
-
-_SIGNS_OF_KEYS = ("PRIVATE KEY", "Private-Lines")
 
 
 class ChunkRow(NamedTuple):
@@ -59,7 +55,7 @@ def rows_of(note: Note, tokens_of: Callable[[str], list[str]]) -> list[PlacedRow
         return []
     title = _title_words(note)
     rows = []
-    for chunk in without_keys(note.chunks):
+    for chunk in note.chunks:
         if chunk.provenance is not None and chunk.provenance.is_forgotten:
             continue
         if not chunk.body and not chunk.headings:
@@ -68,38 +64,6 @@ def rows_of(note: Note, tokens_of: Callable[[str], list[str]]) -> list[PlacedRow
             PlacedRow(chunk.first_line, chunk.last_line, _row(chunk, title, tokens_of))
         )
     return rows
-
-
-def without_keys(chunks: Sequence[Chunk]) -> Sequence[Chunk]:
-    """Return the chunks of a note without the private keys in it.
-
-    A key is longer than a chunk, and its middle has nothing to know it by: it has to be
-    seen while the note is whole. All other secrets are masked where a text goes out.
-    """
-    if not any(sign in chunk.text for chunk in chunks for sign in _SIGNS_OF_KEYS):
-        return chunks
-    from hivemind_memory.secrets import mask
-
-    lines: dict[int, str] = {}
-    for chunk in chunks:
-        lines.update(enumerate(chunk.text.split("\n"), start=chunk.first_line))
-    numbers = range(1, max(lines) + 1)
-    whole = "\n".join(lines.get(number, "") for number in numbers)
-    shown = dict(zip(numbers, mask(whole).split("\n"), strict=True))
-    return [_with_lines(chunk, lines, shown) for chunk in chunks]
-
-
-def _with_lines(chunk: Chunk, old: dict[int, str], new: dict[int, str]) -> Chunk:
-    """Return a chunk with its lines as they are shown."""
-    numbers = range(chunk.first_line, chunk.last_line + 1)
-    changed = [number for number in numbers if old.get(number) != new.get(number)]
-    if not changed:
-        return chunk
-    body = f"\n{chunk.body}\n"
-    for number in changed:
-        body = body.replace(f"\n{old[number]}\n", f"\n{new[number]}\n")
-    text = "\n".join(new[number] for number in numbers)
-    return replace(chunk, text=text, body=body[1:-1])
 
 
 def _row(chunk: Chunk, title: str, tokens_of: Callable[[str], list[str]]) -> ChunkRow:
