@@ -111,7 +111,10 @@ class Typed:
 
 def is_untrusted(source: object) -> bool:
     """Return whether a front matter's word for its source means the outside."""
-    return isinstance(source, str) and source.strip().casefold() in UNTRUSTED
+    if not isinstance(source, str):
+        return False
+    # A web clipper writes the address of the page there.
+    return source.strip().casefold() in UNTRUSTED or "://" in source
 
 
 def _last_own_line(lines: list[str], first: int) -> int:

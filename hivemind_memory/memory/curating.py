@@ -11,7 +11,7 @@ import os
 from dataclasses import replace
 
 from hivemind_memory.errors import NotSavedError
-from hivemind_memory.memory.desk import Desk
+from hivemind_memory.memory.curation.desk import Desk
 from hivemind_memory.memory.scrubbing import scrubbed, warning_of
 
 TYPE_CHECKING = False
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from hivemind_memory.memory.core import Memory
-    from hivemind_memory.memory.eraser import Eraser
+    from hivemind_memory.memory.curation.eraser import Eraser
     from hivemind_memory.model.curating import (
         Candidate,
         History,
@@ -60,7 +60,7 @@ class Curation:
             NotSavedError: Nothing was saved, and why.
             UsageError: It cannot be saved.
         """
-        from hivemind_memory.memory.saving import save
+        from hivemind_memory.memory.curation.saving import save
 
         clean, warnings = self._prepared(wanted, is_forced=is_forced)
         near = self._near(clean.content)
@@ -83,7 +83,7 @@ class Curation:
         Raises:
             HivemindError: Nothing was saved, and why.
         """
-        from hivemind_memory.memory.learning import learn
+        from hivemind_memory.memory.curation.learning import learn
 
         clean, warnings = self._prepared(wanted, is_forced=False)
         [named, *sites], more = scrubbed(topic, *domains)
@@ -108,7 +108,7 @@ class Curation:
         Raises:
             MemoryNotFoundError: The caller sees no such memory.
         """
-        from hivemind_memory.memory.recounting import history
+        from hivemind_memory.memory.curation.recounting import history
 
         with self._memory.lock:
             return history(self._desk(), ref, scope=self._memory.scope(scope))
@@ -119,7 +119,7 @@ class Curation:
         Raises:
             MemoryNotFoundError: The caller sees no such memory.
         """
-        from hivemind_memory.memory.recounting import show
+        from hivemind_memory.memory.curation.recounting import show
 
         with self._memory.lock:
             return show(
@@ -138,7 +138,7 @@ class Curation:
         Raises:
             HivemindError: Nothing was linked, and why.
         """
-        from hivemind_memory.memory.relating import link
+        from hivemind_memory.memory.curation.relating import link
 
         with self._memory.lock:
             linked = link(self._desk(), start, end, kind, weight=weight)
@@ -150,7 +150,7 @@ class Curation:
         Raises:
             HivemindError: Nothing was changed, and why.
         """
-        from hivemind_memory.memory.relating import unlink
+        from hivemind_memory.memory.curation.relating import unlink
 
         with self._memory.lock:
             linked = unlink(self._desk(), start, end, kind)
@@ -169,7 +169,7 @@ class Curation:
         Raises:
             HivemindError: Nothing was changed, and why.
         """
-        from hivemind_memory.memory.forgetting import forget
+        from hivemind_memory.memory.curation.forgetting import forget
         from hivemind_memory.model.erasing import Failed
 
         with self._memory.lock:
@@ -187,7 +187,7 @@ class Curation:
         Raises:
             HivemindError: Nothing was changed, and why.
         """
-        from hivemind_memory.memory.forgetting import restore
+        from hivemind_memory.memory.curation.forgetting import restore
 
         with self._memory.lock:
             return restore(self._eraser(), which)
@@ -211,8 +211,8 @@ class Curation:
         Raises:
             HivemindError: Nothing was changed, and why.
         """
-        from hivemind_memory.memory.purging import purge
-        from hivemind_memory.memory.surveying import Purger
+        from hivemind_memory.memory.curation.purging import purge
+        from hivemind_memory.memory.curation.surveying import Purger
 
         memory = self._memory
         with memory.lock:
@@ -305,7 +305,7 @@ class Curation:
 
     def _eraser(self) -> Eraser:
         """Return what forgetting takes."""
-        from hivemind_memory.memory.eraser import Eraser
+        from hivemind_memory.memory.curation.eraser import Eraser
         from hivemind_memory.notes.journal import Journal
 
         return Eraser(

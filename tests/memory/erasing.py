@@ -12,12 +12,12 @@ import apsw
 
 from hivemind_memory.index.sqlite.state_file import STATE_FILE, StateFile
 from hivemind_memory.memory.core import Memory
-from hivemind_memory.memory.desk import Desk
-from hivemind_memory.memory.eraser import Eraser
-from hivemind_memory.memory.forgetting import forget, restore
-from hivemind_memory.memory.purging import purge
-from hivemind_memory.memory.saving import save
-from hivemind_memory.memory.surveying import Purger
+from hivemind_memory.memory.curation.desk import Desk
+from hivemind_memory.memory.curation.eraser import Eraser
+from hivemind_memory.memory.curation.forgetting import forget, restore
+from hivemind_memory.memory.curation.purging import purge
+from hivemind_memory.memory.curation.saving import save
+from hivemind_memory.memory.curation.surveying import Purger
 from hivemind_memory.memory.syncing import ChunkSettings
 from hivemind_memory.model.access import OWNER, Caller
 from hivemind_memory.model.curating import NewMemory, Saved

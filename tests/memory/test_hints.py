@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from hivemind_memory.memory.hints import type_hint
-from hivemind_memory.memory.near import near_ones, words_in
+from hivemind_memory.memory.curation.hints import type_hint
+from hivemind_memory.memory.curation.near import near_ones, words_in
 from hivemind_memory.model.curating import Candidate
 
 READS_LIKE = {

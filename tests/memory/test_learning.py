@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from hivemind_memory.errors import UsageError
-from hivemind_memory.memory.learning import claim_key, learn
-from hivemind_memory.memory.recounting import history
+from hivemind_memory.memory.curation.learning import claim_key, learn
+from hivemind_memory.memory.curation.recounting import history
 from hivemind_memory.model.curating import NewMemory, Saved
 
 from .typed import Shelf

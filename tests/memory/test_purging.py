@@ -173,7 +173,7 @@ def test_a_purge_that_cannot_clean_the_index_says_so_and_a_second_one_does(
 ) -> None:
     """Somebody reads an old state of the index for longer than we wait."""
     quick = partial(scouring.scour, wait_s=0.2)
-    monkeypatch.setattr("hivemind_memory.memory.purge_rest.scour", quick)
+    monkeypatch.setattr("hivemind_memory.memory.curation.purge_rest.scour", quick)
     entry_id = fill(bench)
     reader = apsw.Connection(str(bench.house.index_file))
     reader.execute("BEGIN")
@@ -240,7 +240,9 @@ def test_no_rebuild_brings_a_purged_text_back(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One that is going on has read the notes before."""
-    monkeypatch.setattr("hivemind_memory.memory.purge_rest.REBUILD_WAIT_S", 0.1)
+    monkeypatch.setattr(
+        "hivemind_memory.memory.curation.purge_rest.REBUILD_WAIT_S", 0.1
+    )
     entry_id = fill(bench)
     lock = KernelLock(f"{bench.house.places.rebuild_file}.lock")
     assert lock.try_acquire()

@@ -8,8 +8,8 @@ import pytest
 
 from hivemind_memory.errors import MemoryNotFoundError
 from hivemind_memory.memory import recounting
-from hivemind_memory.memory.recounting import history, show
-from hivemind_memory.memory.relating import link
+from hivemind_memory.memory.curation.recounting import history, show
+from hivemind_memory.memory.curation.relating import link
 from hivemind_memory.model.access import Caller
 from hivemind_memory.model.curating import History, RecallFigures
 

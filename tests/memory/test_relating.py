@@ -14,7 +14,7 @@ from hivemind_memory.errors import (
     NotSavedError,
     UsageError,
 )
-from hivemind_memory.memory.relating import link, unlink
+from hivemind_memory.memory.curation.relating import link, unlink
 from hivemind_memory.model.access import Caller
 
 from .typed import Shelf, Ticking

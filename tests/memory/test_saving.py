@@ -18,7 +18,7 @@ from hivemind_memory.errors import (
     UnknownTypeError,
     UsageError,
 )
-from hivemind_memory.memory.saving import save
+from hivemind_memory.memory.curation.saving import save
 from hivemind_memory.model.access import Caller
 from hivemind_memory.model.curating import Candidate, NewMemory, Recalled
 from hivemind_memory.model.memory_types import MemoryType

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hivemind_memory.memory.clocks import Clocks
-from hivemind_memory.memory.desk import Desk
+from hivemind_memory.memory.curation.desk import Desk
+from hivemind_memory.memory.curation.recalling import recalled_from
+from hivemind_memory.memory.curation.saving import save
 from hivemind_memory.memory.freshening import Freshener
 from hivemind_memory.memory.opening import open_index
-from hivemind_memory.memory.recalling import recalled_from
-from hivemind_memory.memory.saving import save
 from hivemind_memory.memory.syncing import ChunkSettings, Syncer
 from hivemind_memory.model.access import OWNER, Caller
 from hivemind_memory.model.curating import NewMemory, Recalled, Saved

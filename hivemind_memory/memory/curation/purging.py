@@ -14,26 +14,26 @@ from hivemind_memory.errors import (
     MemoryNotFoundError,
     StateUnusableError,
 )
-from hivemind_memory.memory.forgetting import forget
-from hivemind_memory.memory.purge_notes import (
+from hivemind_memory.memory.curation.forgetting import forget
+from hivemind_memory.memory.curation.purge_notes import (
     change_others,
     take_entries,
     take_files,
 )
-from hivemind_memory.memory.purge_plan import (
+from hivemind_memory.memory.curation.purge_plan import (
     Work,
     refuse_whole_notes,
     targets_of_purge,
     texts_of,
     work_of,
 )
-from hivemind_memory.memory.purge_rest import (
+from hivemind_memory.memory.curation.purge_rest import (
     clean_index,
     places_in_index,
     renew_sections,
     take_half_written,
 )
-from hivemind_memory.memory.surveying import Purger, Survey
+from hivemind_memory.memory.curation.surveying import Purger, Survey
 from hivemind_memory.model.erasing import Affected, Receipt, Which
 
 

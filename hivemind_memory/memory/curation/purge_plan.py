@@ -14,15 +14,15 @@ from math import inf
 from hivemind_memory.errors import HivemindError, UsageError
 from hivemind_memory.index.sqlite.vector_store import text_hash
 from hivemind_memory.index.sqlite.vector_store import texts_of as texts_of_chunk
-from hivemind_memory.memory.gathering import find_targets
-from hivemind_memory.memory.reinstating import older_ids
-from hivemind_memory.memory.scrubbing import masked
-from hivemind_memory.memory.targets import (
+from hivemind_memory.memory.curation.gathering import find_targets
+from hivemind_memory.memory.curation.reinstating import older_ids
+from hivemind_memory.memory.curation.targets import (
     Target,
     entry_target,
     notes_in,
     read_target,
 )
+from hivemind_memory.memory.scrubbing import masked
 from hivemind_memory.model.erasing import ENTRY, MEMORY, NOTE, Which
 from hivemind_memory.model.standing import ACTIVE, SUPERSEDED, WAITING
 from hivemind_memory.notes.chunker import parse_note
@@ -34,7 +34,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from hivemind_memory.memory.eraser import Eraser
+    from hivemind_memory.memory.curation.eraser import Eraser
     from hivemind_memory.memory.syncing import ChunkSettings
     from hivemind_memory.model.note_path import NotePath
     from hivemind_memory.model.ports import MemoryIndex

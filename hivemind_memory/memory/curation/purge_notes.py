@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hivemind_memory.errors import HivemindError, NoteNotFoundError, NotSavedError
-from hivemind_memory.memory.purge_plan import Work, hashes_in
-from hivemind_memory.memory.targets import Target, notes_in
-from hivemind_memory.memory.unlinking import unlink
+from hivemind_memory.memory.curation.purge_plan import Work, hashes_in
+from hivemind_memory.memory.curation.targets import Target, notes_in
+from hivemind_memory.memory.curation.unlinking import unlink
 from hivemind_memory.model.erasing import ENTRY, Failed
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.notes.entry_changes import change_entries
@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from hivemind_memory.memory.eraser import Eraser
+    from hivemind_memory.memory.curation.eraser import Eraser
     from hivemind_memory.memory.syncing import ChunkSettings
 
 _ATTEMPTS = 10

@@ -8,10 +8,13 @@ hidden, for it would need a mark in their text.
 from __future__ import annotations
 
 from hivemind_memory.errors import HivemindError, KeyTakenError
-from hivemind_memory.memory.eraser import Eraser, Tally, change_memory
-from hivemind_memory.memory.gathering import find_targets
-from hivemind_memory.memory.reinstating import reinstate_older, replace_reinstated
-from hivemind_memory.memory.targets import Target
+from hivemind_memory.memory.curation.eraser import Eraser, Tally, change_memory
+from hivemind_memory.memory.curation.gathering import find_targets
+from hivemind_memory.memory.curation.reinstating import (
+    reinstate_older,
+    replace_reinstated,
+)
+from hivemind_memory.memory.curation.targets import Target
 from hivemind_memory.model.erasing import ENTRY, Forgotten, Restored, Which
 from hivemind_memory.model.standing import ACTIVE
 from hivemind_memory.notes.entry_changes import change_entries

@@ -16,23 +16,22 @@ from hivemind_memory.errors import (
     MemoryNotFoundError,
     UsageError,
 )
-from hivemind_memory.memory.fitting import fitted
-from hivemind_memory.memory.guarding import check_writable
-from hivemind_memory.memory.placing import (
+from hivemind_memory.memory.curation.fitting import fitted
+from hivemind_memory.memory.curation.placing import (
     in_force,
     path_in_scope,
     put_new,
     put_superseded,
     take_back,
 )
-from hivemind_memory.memory.recalling import find_memory, not_found
-from hivemind_memory.memory.succeeding import (
+from hivemind_memory.memory.curation.recalling import find_memory, not_found
+from hivemind_memory.memory.curation.succeeding import (
     is_minor,
     says_the_same,
     type_of,
     values_of,
 )
-from hivemind_memory.memory.telling import (
+from hivemind_memory.memory.curation.telling import (
     near_memories,
     near_text,
     taken_error,
@@ -41,6 +40,7 @@ from hivemind_memory.memory.telling import (
     unchanged,
     warnings_of,
 )
+from hivemind_memory.memory.guarding import check_writable
 from hivemind_memory.model.scope import INBOX
 from hivemind_memory.model.standing import STANDINGS, UNTRUSTED, WAITING
 from hivemind_memory.notes.entries import new_ulid
@@ -58,7 +58,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from hivemind_memory.memory.desk import Desk
+    from hivemind_memory.memory.curation.desk import Desk
     from hivemind_memory.model.curating import Candidate, NewMemory, Saved
     from hivemind_memory.model.ports import MemoryIndex
     from hivemind_memory.notes.memory_file import MemoryFile

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hivemind_memory.errors import HivemindError
-from hivemind_memory.memory.targets import Target, read_target
+from hivemind_memory.memory.curation.targets import Target, read_target
 from hivemind_memory.model.erasing import MEMORY, Affected
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.scope import SUPERSEDED as SUPERSEDED_FOLDER
@@ -23,7 +23,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hivemind_memory.memory.eraser import Eraser, Tally
+    from hivemind_memory.memory.curation.eraser import Eraser, Tally
     from hivemind_memory.model.ports import MemoryIndex
 
 _LONGEST_CHAIN = 1_000

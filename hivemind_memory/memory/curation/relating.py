@@ -9,9 +9,9 @@ save over its key, or forget it.
 from __future__ import annotations
 
 from hivemind_memory.errors import MemoryNotFoundError, UsageError
-from hivemind_memory.memory.fitting import fit_share
+from hivemind_memory.memory.curation.fitting import fit_share
+from hivemind_memory.memory.curation.recalling import find_memory
 from hivemind_memory.memory.guarding import check_writable
-from hivemind_memory.memory.recalling import find_memory
 from hivemind_memory.model.curating import Linked
 from hivemind_memory.model.standing import CONTRADICTS, EDGE_KINDS, RELATED, UPDATES
 from hivemind_memory.notes.memory_file import read_memory_file
@@ -22,7 +22,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hivemind_memory.memory.desk import Desk
+    from hivemind_memory.memory.curation.desk import Desk
     from hivemind_memory.model.memories import MemoryRow
     from hivemind_memory.model.ports import MemoryIndex
 

@@ -9,7 +9,7 @@ same thing better; its old text is kept like any other.
 
 from __future__ import annotations
 
-from hivemind_memory.memory.fitting import SOURCES
+from hivemind_memory.memory.curation.fitting import SOURCES
 from hivemind_memory.model.memory_types import DEFAULT_TYPE
 from hivemind_memory.notes.front_matter import split_front_matter
 from hivemind_memory.notes.header_text import render_header

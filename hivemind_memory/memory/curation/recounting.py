@@ -8,7 +8,7 @@ shown as far as it goes.
 from __future__ import annotations
 
 from hivemind_memory.errors import HivemindError, MemoryNotFoundError
-from hivemind_memory.memory.recalling import find_memory, not_found, recall
+from hivemind_memory.memory.curation.recalling import find_memory, not_found, recall
 from hivemind_memory.model.access import may_read
 from hivemind_memory.model.curating import (
     History,
@@ -33,7 +33,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from hivemind_memory.memory.desk import Desk
+    from hivemind_memory.memory.curation.desk import Desk
     from hivemind_memory.model.memories import MemoryRow
     from hivemind_memory.model.ports import MemoryIndex
 

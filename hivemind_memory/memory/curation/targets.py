@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hivemind_memory.errors import HivemindError
-from hivemind_memory.memory.recalling import text_of, texts_of
+from hivemind_memory.memory.curation.recalling import text_of, texts_of
 from hivemind_memory.model.erasing import ENTRY, MEMORY, Affected
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.scope import scope_of
@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from hivemind_memory.memory.desk import Desk
+    from hivemind_memory.memory.curation.desk import Desk
     from hivemind_memory.notes.entry_edits import FoundEntry
 
 

@@ -13,14 +13,14 @@ from dataclasses import replace
 from datetime import date
 
 from hivemind_memory.errors import KeyTakenError, UsageError
-from hivemind_memory.memory.fitting import MAX_ITEMS
-from hivemind_memory.memory.saving import save
+from hivemind_memory.memory.curation.fitting import MAX_ITEMS
+from hivemind_memory.memory.curation.saving import save
 from hivemind_memory.model.curating import NewMemory
 from hivemind_memory.notes.slugs import hash_of, slug_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hivemind_memory.memory.desk import Desk
+    from hivemind_memory.memory.curation.desk import Desk
     from hivemind_memory.model.curating import Saved
 
 CONFIDENCES = ("high", "medium", "low")

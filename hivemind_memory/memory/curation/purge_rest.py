@@ -7,7 +7,10 @@ from dataclasses import dataclass
 
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.index.sqlite.scouring import Scoured, scour
-from hivemind_memory.memory.leavings import remove_half_written, set_aside_indexes
+from hivemind_memory.memory.curation.leavings import (
+    remove_half_written,
+    set_aside_indexes,
+)
 from hivemind_memory.model.access import may_read
 from hivemind_memory.model.erasing import Failed, Place
 from hivemind_memory.notes.os_locks import KernelLock
@@ -17,9 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from hivemind_memory.index.sqlite.scouring import IndexCounts
-    from hivemind_memory.memory.eraser import Eraser
+    from hivemind_memory.memory.curation.eraser import Eraser
+    from hivemind_memory.memory.curation.purge_plan import Work
     from hivemind_memory.memory.places import Places
-    from hivemind_memory.memory.purge_plan import Work
     from hivemind_memory.model.ports import Injected
 
 REBUILD_WAIT_S = 10.0

@@ -9,7 +9,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from hivemind_memory.errors import HivemindError, NoteNotFoundError, NotSavedError
-from hivemind_memory.memory.succeeding import header
+from hivemind_memory.memory.curation.succeeding import header
 from hivemind_memory.model.scope import SUPERSEDED as SUPERSEDED_FOLDER
 from hivemind_memory.model.standing import ACTIVE
 from hivemind_memory.notes.memory_file import may_be_broken_memory, read_memory_file
@@ -22,7 +22,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from hivemind_memory.memory.desk import Desk
+    from hivemind_memory.memory.curation.desk import Desk
     from hivemind_memory.model.note_path import NotePath
     from hivemind_memory.model.ports import MemoryIndex
     from hivemind_memory.model.snapshot import Stamp

@@ -10,7 +10,7 @@ from hivemind_memory.errors import (
     NoteNotFoundError,
     NotSavedError,
 )
-from hivemind_memory.memory.recalling import not_found
+from hivemind_memory.memory.curation.recalling import not_found
 from hivemind_memory.model.erasing import Affected, Failed
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.notes.memory_file import read_memory_file
@@ -19,8 +19,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from hivemind_memory.memory.desk import Desk
-    from hivemind_memory.memory.targets import Target
+    from hivemind_memory.memory.curation.desk import Desk
+    from hivemind_memory.memory.curation.targets import Target
     from hivemind_memory.notes.journal import Journal
     from hivemind_memory.notes.memory_file import MemoryFile
 

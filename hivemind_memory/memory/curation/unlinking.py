@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from hivemind_memory.errors import HivemindError, NotSavedError
-from hivemind_memory.memory.recalling import text_of, texts_of
+from hivemind_memory.memory.curation.recalling import text_of, texts_of
 from hivemind_memory.notes.memory_file import read_memory_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from hivemind_memory.memory.desk import Desk
-    from hivemind_memory.memory.targets import Target
+    from hivemind_memory.memory.curation.desk import Desk
+    from hivemind_memory.memory.curation.targets import Target
     from hivemind_memory.model.note_path import NotePath
 
 _ATTEMPTS = 5

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from hivemind_memory.errors import MemoryNotFoundError, NotSavedError, UsageError
-from hivemind_memory.memory.recalling import not_found, text_of
-from hivemind_memory.memory.targets import (
+from hivemind_memory.memory.curation.recalling import not_found, text_of
+from hivemind_memory.memory.curation.targets import (
     Target,
     entry_target,
     notes_in,
@@ -30,7 +30,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from hivemind_memory.memory.desk import Desk
+    from hivemind_memory.memory.curation.desk import Desk
     from hivemind_memory.model.memories import MemoryRow
     from hivemind_memory.model.ports import MemoryIndex
 

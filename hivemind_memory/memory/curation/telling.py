@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from hivemind_memory.errors import KeyTakenError
-from hivemind_memory.memory.hints import type_hint
-from hivemind_memory.memory.near import near_ones
-from hivemind_memory.memory.recalling import recalled_from
-from hivemind_memory.memory.succeeding import type_of
+from hivemind_memory.memory.curation.hints import type_hint
+from hivemind_memory.memory.curation.near import near_ones
+from hivemind_memory.memory.curation.recalling import recalled_from
+from hivemind_memory.memory.curation.succeeding import type_of
 from hivemind_memory.model.curating import Near, Saved
 from hivemind_memory.model.memory_types import BUILT_IN, DEFAULT_TYPE
 from hivemind_memory.model.standing import ACTIVE, FORGOTTEN, STANDINGS, SUPERSEDED
@@ -14,7 +14,7 @@ from hivemind_memory.notes.dates import day_of_iso
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hivemind_memory.memory.desk import Desk
+    from hivemind_memory.memory.curation.desk import Desk
     from hivemind_memory.model.curating import Candidate, NewMemory
     from hivemind_memory.model.note_path import NotePath
     from hivemind_memory.model.ports import MemoryIndex

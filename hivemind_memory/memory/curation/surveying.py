@@ -6,15 +6,15 @@ from dataclasses import dataclass
 
 from hivemind_memory.errors import HivemindError, IndexUnusableError
 from hivemind_memory.index.sqlite.scouring import IndexCounts, count_in_index
-from hivemind_memory.memory.leavings import (
+from hivemind_memory.memory.curation.leavings import (
     editors_copies,
     git_above,
     half_written,
     probes_of,
     set_aside_indexes,
 )
-from hivemind_memory.memory.purge_notes import count_journal, that_quote
-from hivemind_memory.memory.purge_rest import places_in_index
+from hivemind_memory.memory.curation.purge_notes import count_journal, that_quote
+from hivemind_memory.memory.curation.purge_rest import places_in_index
 from hivemind_memory.model.erasing import (
     ENTRY,
     MEMORY,
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hivemind_memory.index.sqlite.state_file import StateFile
-    from hivemind_memory.memory.eraser import Eraser
+    from hivemind_memory.memory.curation.eraser import Eraser
+    from hivemind_memory.memory.curation.purge_plan import Work
+    from hivemind_memory.memory.curation.targets import Target
     from hivemind_memory.memory.places import Places
-    from hivemind_memory.memory.purge_plan import Work
     from hivemind_memory.memory.syncing import ChunkSettings
-    from hivemind_memory.memory.targets import Target
     from hivemind_memory.model.ports import Injected
 
 

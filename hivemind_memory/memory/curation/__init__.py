@@ -1,0 +1,1 @@
+"""What curating is made of: typed memories saved, replaced, related, forgotten."""
