@@ -15,7 +15,7 @@ import pytest
 from hivemind_memory.errors import MemoryNotFoundError, UsageError
 from hivemind_memory.index.sqlite import scouring
 from hivemind_memory.inject.forgetting import InjectedPlaces
-from hivemind_memory.memory import purging
+from hivemind_memory.memory.curation import purging
 from hivemind_memory.model.erasing import Receipt
 from hivemind_memory.notes.os_locks import KernelLock
 from hivemind_memory.testing import FakeEmbedder

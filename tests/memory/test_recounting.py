@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hivemind_memory.errors import MemoryNotFoundError
-from hivemind_memory.memory import recounting
+from hivemind_memory.memory.curation import recounting
 from hivemind_memory.memory.curation.recounting import history, show
 from hivemind_memory.memory.curation.relating import link
 from hivemind_memory.model.access import Caller
