@@ -86,15 +86,12 @@ class VectorLane:
         if not count or len(asked) != self._chunks.dims:
             return None
         cosines = self._chunks.rows() @ asked
-        found, seen = self._sifted(cosines, sieve)
+        seen = cosines
+        if sieve.counts is not None:
+            seen = cosines[self._places_of(sieve.counts.chunks)]
         if not len(seen):
             return None
-        best = min(limit, len(found))
-        if best:
-            order = np.argpartition(cosines[found], len(found) - best)
-            places = found[order[len(found) - best :]].tolist()
-        else:
-            places = []
+        places = self._best(cosines, limit, sieve)
         places += [at for at in map(self._place.get, also) if at is not None]
         chunks = {self._ids[at]: float(cosines[at]) for at in dict.fromkeys(places)}
         return VectorMatches(
@@ -105,15 +102,16 @@ class VectorLane:
             chunk_count=len(seen),
         )
 
-    def _sifted(self, cosines: Matrix, sieve: Sieve) -> tuple[NDArray[np.intp], Matrix]:
-        """Return the places that may be found, and the cosines that count."""
-        everywhere = np.arange(len(cosines))
-        found, seen = everywhere, cosines
-        if sieve.counts is not None:
-            seen = cosines[self._places_of(sieve.counts.chunks)]
-        if sieve.pool is not None:
-            found = self._places_of(sieve.pool.chunks)
-        return found, seen
+    def _best(self, cosines: Matrix, limit: int, sieve: Sieve) -> list[int]:
+        """Return the places of the best *limit* chunks that may be found."""
+        found = None if sieve.pool is None else self._places_of(sieve.pool.chunks)
+        among = cosines if found is None else cosines[found]
+        best = min(limit, len(among))
+        if not best:
+            return []
+        order = np.argpartition(among, len(among) - best)[len(among) - best :]
+        places: list[int] = (order if found is None else found[order]).tolist()
+        return places
 
     def _places_of(self, chunks: frozenset[int]) -> NDArray[np.intp]:
         """Return where the vectors of chunks stand, in order."""
