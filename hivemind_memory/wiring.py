@@ -160,12 +160,12 @@ def _shells_door() -> Door | None:
 
 def project_here(folder: str) -> str:
     """Return the identity of the project in a folder; all its worktrees share it."""
-    from hivemind_memory.inject.git import find_repository, state_of
+    from hivemind_memory.inject.git import find_repository, place_of
     from hivemind_memory.inject.query import project_identity
 
     real = os.path.realpath(folder)
     repository = find_repository(real, git_environ())
-    return project_identity(state_of(real, repository))
+    return project_identity(place_of(real, repository))
 
 
 def _caller_in(identity: str, settings: Settings) -> Caller:

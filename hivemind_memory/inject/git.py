@@ -162,11 +162,27 @@ def state_of(folder: str, repository: Repository | None) -> WorktreeState:
     return WorktreeState(
         folder=repository.top,
         common_dir=repository.common_dir,
-        origin=_told(repository, "config", "--get", "remote.origin.url").strip(),
+        origin=_origin(repository),
         branch=_told(repository, "symbolic-ref", "-q", "--short", "HEAD").strip(),
         subjects=tuple(line for line in subjects.split("\n") if line),
         changed=tuple(line[3:] for line in changed if len(line) > 3),
     )
+
+
+def place_of(folder: str, repository: Repository | None) -> WorktreeState:
+    """Return what tells which project a worktree is of; asks nothing of its files."""
+    if repository is None:
+        return WorktreeState(folder=folder)
+    return WorktreeState(
+        folder=repository.top,
+        common_dir=repository.common_dir,
+        origin=_origin(repository),
+    )
+
+
+def _origin(repository: Repository) -> str:
+    """Return the URL of the remote ``origin``, as configured; empty: there is none."""
+    return _told(repository, "config", "--get", "remote.origin.url").strip()
 
 
 def _told(repository: Repository, *words: str) -> str:
