@@ -19,9 +19,6 @@ class Access:
     """Scopes whose notes are private unless they say otherwise."""
 
 
-EVERYTHING = Access()
-
-
 @value
 class Wish:
     """What a question narrows itself to, or asks for beside the usual."""

@@ -12,10 +12,10 @@ import pytest
 
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.memory.core import Memory
-from hivemind_memory.model.access import OWNER, Caller, may_read
+from hivemind_memory.model.access import OWNER, Caller, is_visible, may_read
 from hivemind_memory.model.filters import Wish
 from hivemind_memory.model.query import Query
-from hivemind_memory.model.value import fields_of
+from hivemind_memory.model.value import fields_of, replaced
 from hivemind_memory.testing import FakeEmbedder
 
 from .house import House
@@ -243,6 +243,36 @@ def test_a_visitor_finds_what_is_public_only(house: House) -> None:
     assert {hit.path for hit in answer.hits} == {"open.md", "projects/shop/says.md"}
     assert read[0].__name__ == "NoteNotFoundError"
     assert refused[0].__name__ == "NotSavedError"
+
+
+@pytest.mark.parametrize("is_member", [True, False], ids=["member", "visitor"])
+@pytest.mark.parametrize("caller", [*CALLERS, OWNER])
+def test_the_query_finds_what_the_rule_says(
+    house: House, caller: Caller, is_member: bool
+) -> None:
+    """The rule is one pure function; the index says the same in its own language."""
+    projects = {"shop": {"visibility": "private"}, "site": {"visibility": "public"}}
+    house.flags["projects"] = projects
+    inherited = {
+        f"projects/{name}": one["visibility"] for name, one in projects.items()
+    }
+    notes = {}
+    for scope in SCOPES:
+        for visibility in ("", "public", "private"):
+            path = f"{scope}/{visibility}n.md" if scope else f"{visibility}n.md"
+            header = f"---\nvisibility: {visibility}\n---\n" if visibility else ""
+            house.save(path, f"{header}xylophone {scope} {visibility}\n")
+            notes[path] = (scope, visibility)
+    whoever = replaced(caller, is_member=is_member)
+
+    with house.memory() as owner, owner.seen_by(whoever) as memory:
+        answer = memory.search(Query(text="xylophone", min_score=0, max_results=100))
+
+    assert {hit.path for hit in answer.hits} == {
+        path
+        for path, (scope, visibility) in notes.items()
+        if is_visible(whoever, scope, visibility, inherited)
+    }
 
 
 def test_the_owner_sees_every_scope(house: House) -> None:
