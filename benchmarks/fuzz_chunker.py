@@ -17,10 +17,10 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from hivemind_memory.markdown.chunker import join_chunks, parse_note
+from hivemind_memory.markdown.packing import units_of
+from hivemind_memory.markdown.text import decode, split_lines
 from hivemind_memory.model.note_path import NotePath
-from hivemind_memory.notes.chunker import join_chunks, parse_note
-from hivemind_memory.notes.text import decode, split_lines
-from hivemind_memory.notes.units import units_of
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 NOTE = NotePath("fuzz.md")

@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.written import AT, Place, content, verdict
+from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.model.note_path import NotePath
-from hivemind_memory.notes.folder import NotesFolder
 from hivemind_memory.notes.recovery import recover
 from hivemind_memory.notes.writer import NoteWriter
 

@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 
 from hivemind_memory import open_memory
-from hivemind_memory.model.erasing import Which
+from hivemind_memory.model.curation import Which
 from hivemind_memory.model.query import Query
 from tests.inject.poisoning import OPTIONS, Poisoned
 from tests.inject.repos import make_repo

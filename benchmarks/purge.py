@@ -22,7 +22,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from hivemind_memory.inject.forgetting import InjectedPlaces
+from hivemind_memory.inject.purged import InjectedPlaces
 from hivemind_memory.testing import FakeEmbedder
 from hivemind_memory.wiring import open_injector
 from tests.memory.erasing import Bench, traces, words_of

@@ -22,8 +22,8 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from hivemind_memory.secrets import find_secrets, scrub
-from hivemind_memory.secrets.keywords import EXACT, FOLDED
+from hivemind_memory.redaction import find_secrets, scrub
+from hivemind_memory.redaction.keywords import EXACT, FOLDED
 from tests.secrets.harmless import made_lines, own_lines, prose
 from tests.secrets.samples import is_left, samples
 
@@ -56,7 +56,7 @@ FRESH = """
 import re, time
 from hivemind_memory.model.value import value
 start = time.process_time()
-from hivemind_memory.secrets import mask
+from hivemind_memory.redaction import mask
 between = time.process_time()
 for number in range(10):
     mask({text!r})

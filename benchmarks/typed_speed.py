@@ -25,10 +25,10 @@ from benchmarks.floors import stat_pass
 from benchmarks.measure import in_turns, machine, peak_mib, run, shown_ms, table, timing
 from benchmarks.place import Place, installed_hm, place
 from hivemind_memory import Query, open_memory
-from hivemind_memory.model.access import Caller
-from hivemind_memory.model.curating import NewMemory
+from hivemind_memory.access.rules import Caller
+from hivemind_memory.markdown.front_matter import render_header
+from hivemind_memory.model.curation import NewMemory
 from hivemind_memory.model.memory_types import BUILT_IN
-from hivemind_memory.notes.header_text import render_header
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

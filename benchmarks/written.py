@@ -10,8 +10,8 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.model.note_path import NotePath
-from hivemind_memory.notes.folder import NotesFolder
 from hivemind_memory.notes.journal import Journal
 from hivemind_memory.notes.writer import NoteWriter
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from hashlib import blake2b
 
-from hivemind_memory.embeddings.vectors import pack
 from hivemind_memory.errors import EmbeddingError, EmbeddingInvalidError
+from hivemind_memory.providers.vectors import pack
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

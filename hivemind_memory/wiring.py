@@ -8,23 +8,23 @@ from __future__ import annotations
 import os
 import time
 
+from hivemind_memory.access.rules import OWNER
 from hivemind_memory.config import CONFIG_NAME
 from hivemind_memory.config.resolve import load_settings as resolve_settings
-from hivemind_memory.embeddings.provider import Provider
+from hivemind_memory.files.places import places_of
 from hivemind_memory.memory.clocks import Clocks
-from hivemind_memory.memory.core import Memory
-from hivemind_memory.memory.places import places_of
-from hivemind_memory.model.access import OWNER
+from hivemind_memory.memory.service import Memory
+from hivemind_memory.providers.provider import Provider
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from hivemind_memory.callers.door import Door
+    from hivemind_memory.access.request import Door
+    from hivemind_memory.access.rules import Caller
     from hivemind_memory.config.settings import Settings
     from hivemind_memory.inject.injector import Injector
     from hivemind_memory.launch.launcher import Launcher
-    from hivemind_memory.model.access import Caller
     from hivemind_memory.model.ports import Injected
     from hivemind_memory.watch.loop import Watcher
 
@@ -131,7 +131,7 @@ def agents_door(*, workspace: str = "", teams: str = "", project: str = "") -> D
         project: Name of a project, ``none``, or ``auto``, which is the default: the
             project of the folder in which it opens.
     """
-    from hivemind_memory.callers.door import AUTO, Door
+    from hivemind_memory.access.request import AUTO, Door
 
     names = [os.environ.get(name, "").strip() for name in SCOPE_VARIABLES]
     teams = teams or names[1]
@@ -148,7 +148,7 @@ def _shells_door() -> Door | None:
     names = [os.environ.get(name, "").strip() for name in SCOPE_VARIABLES]
     if not any(names):
         return None
-    from hivemind_memory.callers.door import Door
+    from hivemind_memory.access.request import Door
 
     workspace, teams, project = names
     return Door(
@@ -160,8 +160,8 @@ def _shells_door() -> Door | None:
 
 def project_here(folder: str) -> str:
     """Return the identity of the project in a folder; all its worktrees share it."""
+    from hivemind_memory.context.gather import project_identity
     from hivemind_memory.inject.git import find_repository, place_of
-    from hivemind_memory.inject.query import project_identity
 
     real = os.path.realpath(folder)
     repository = find_repository(real, git_environ())
@@ -170,7 +170,7 @@ def project_here(folder: str) -> str:
 
 def _caller_in(identity: str, settings: Settings) -> Caller:
     """Return who an agent in a project is: the caller that its server will have."""
-    from hivemind_memory.callers.door import caller_of
+    from hivemind_memory.access.request import caller_of
 
     return caller_of(
         agents_door(),
@@ -184,7 +184,7 @@ def _caller(door: Door | None, settings: Settings) -> Caller:
     """Return who comes in through a door."""
     if door is None:
         return OWNER
-    from hivemind_memory.callers.door import caller_of
+    from hivemind_memory.access.request import caller_of
 
     return caller_of(
         door,
@@ -197,10 +197,10 @@ def _caller(door: Door | None, settings: Settings) -> Caller:
 def open_watcher(memory: Memory) -> Watcher:
     """Return the watcher that keeps *memory* in step; ``run`` starts it."""
     from hivemind_memory.watch import observer
+    from hivemind_memory.watch.change_detector import Lookout, LookoutSettings
     from hivemind_memory.watch.leader import Leadership
-    from hivemind_memory.watch.lookout import Lookout, LookoutSettings
+    from hivemind_memory.watch.leader_loop import WatchSettings
     from hivemind_memory.watch.loop import Watcher
-    from hivemind_memory.watch.term import WatchSettings
 
     places, settings = memory.places, memory.settings
     return Watcher(
@@ -235,7 +235,7 @@ def open_injector(memory: Memory) -> Injector:
 
 def open_injected(memory: Memory) -> Injected:
     """Return what worktrees were shown of a memory, so that a purge reaches it."""
-    from hivemind_memory.inject.forgetting import InjectedPlaces
+    from hivemind_memory.inject.purged import InjectedPlaces
 
     return InjectedPlaces(memory.places.home, open_injector(memory))
 

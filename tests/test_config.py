@@ -26,7 +26,7 @@ from hivemind_memory.config import (
 from hivemind_memory.config.file import remove_option, write_option
 from hivemind_memory.config.values import check_value, parse_value
 from hivemind_memory.errors import ConfigError, NotSavedError
-from hivemind_memory.model.search_settings import SearchSettings
+from hivemind_memory.model.query import SearchSettings
 
 
 def write_config(home: Path, memory: object) -> Path:

@@ -29,19 +29,19 @@ MOST_LINES = 400
 HOMES = {
     "anyio": "mcp_server/",
     "apsw": "index/sqlite/",
-    "httpx": "embeddings/ollama_embedder.py",
-    "markdown_it": "notes/chunker.py",
+    "httpx": "providers/ollama_embedder.py",
+    "markdown_it": "markdown/chunker.py",
     "mcp": "mcp_server/",
     "numpy": "index/sqlite/vectors.py",
-    "ollama": "embeddings/ollama_embedder.py",
-    "openai": "embeddings/openai_embedder.py",
+    "ollama": "providers/ollama_embedder.py",
+    "openai": "providers/openai_embedder.py",
     "pydantic": "mcp_server/",
     "rich": "cli/",
-    "tenacity": "embeddings/retrying.py",
+    "tenacity": "providers/retry.py",
     "typer": "cli/",
     "uvicorn": "mcp_server/",
     "watchdog": "watch/observer.py",
-    "yaml": "notes/front_matter.py",
+    "yaml": "markdown/front_matter.py",
 }
 # Room -> floor. A file imports from its own room and from lower floors.
 FLOORS = {
@@ -123,7 +123,7 @@ def test_the_extra_of_a_provider_brings_all_that_it_needs(provider: str) -> None
         distribution_of(library)
         for name in (
             f"embeddings/{provider}_embedder.py",
-            "embeddings/retrying.py",
+            "providers/retry.py",
             "index/sqlite/vectors.py",
         )
         for library in third_party(PACKAGE / name)

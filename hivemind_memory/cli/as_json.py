@@ -11,8 +11,8 @@ from hivemind_memory.model.value import fields_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hivemind_memory.model.answers import Diagnosis
     from hivemind_memory.model.query import SearchAnswer
+    from hivemind_memory.model.results import Diagnosis
 
 
 def print_json(value: object) -> None:

@@ -14,7 +14,7 @@ from hivemind_memory.cli.serving import PORT, require_sdk
 from hivemind_memory.cli.streams import write_talk
 from hivemind_memory.connect.agents import AGENTS, HOME_VARIABLE, Local, Remote
 from hivemind_memory.connect.connector import Connector, chosen_agents
-from hivemind_memory.connect.extras import ALLOWED, HOOKED
+from hivemind_memory.connect.draft import ALLOWED, HOOKED
 from hivemind_memory.connect.plans import Surroundings, Wish
 from hivemind_memory.errors import NotConnectedError, UsageError
 

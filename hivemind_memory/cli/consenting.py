@@ -8,7 +8,7 @@ from hivemind_memory.cli.as_json import print_json
 from hivemind_memory.cli.escape import for_terminal, on_one_line
 from hivemind_memory.cli.streams import is_terminal, write_data, write_talk
 from hivemind_memory.connect import plans as states
-from hivemind_memory.connect.showing import difference, masked
+from hivemind_memory.connect.plans import difference, masked
 from hivemind_memory.errors import HivemindError, NotConnectedError
 
 TYPE_CHECKING = False

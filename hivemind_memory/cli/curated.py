@@ -12,21 +12,19 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from hivemind_memory.model.curating import (
-        History,
-        Linked,
-        Recalled,
-        Saved,
-        Shown,
-        ShownEdge,
-    )
-    from hivemind_memory.model.erasing import (
+    from hivemind_memory.model.curation import (
         Affected,
         Failed,
         Forgotten,
+        History,
+        Linked,
         Place,
+        Recalled,
         Receipt,
         Restored,
+        Saved,
+        Shown,
+        ShownEdge,
     )
 
 _WHY = {"older": "earlier version", "inbox": "waiting claim", "copy": "same text"}

@@ -13,8 +13,7 @@ from hivemind_memory.cli.streams import (
     write_talk,
 )
 from hivemind_memory.errors import KeyTakenError, UsageError
-from hivemind_memory.model.curating import NewMemory
-from hivemind_memory.model.erasing import Which
+from hivemind_memory.model.curation import NewMemory, Which
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
     from hivemind_memory.cli.parse import Request
     from hivemind_memory.memory import Memory
-    from hivemind_memory.model.erasing import Receipt
+    from hivemind_memory.model.curation import Receipt
 
 
 def save(request: Request) -> int:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from hivemind_memory.cli.parse import Request
-    from hivemind_memory.inject.outcomes import Ejection, Injection
+    from hivemind_memory.model.injection import Ejection, Injection
 
 _WHYS = {
     "budget": "no room in the budget",
@@ -31,7 +31,7 @@ _WHYS = {
 
 def inject(request: Request) -> int:
     """Inject into a worktree, or switch that off or on."""
-    from hivemind_memory.inject.ledger import record_of
+    from hivemind_memory.state.injection_log import record_of
 
     values = request.values
     if values["off"] and values["on"]:

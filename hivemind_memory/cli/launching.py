@@ -21,8 +21,13 @@ from hivemind_memory.errors import (
     NotLaunchedError,
     UsageError,
 )
-from hivemind_memory.launch.agents import find_agent, kind_of, told
-from hivemind_memory.launch.becoming import become, exit_code_of
+from hivemind_memory.launch.agents import (
+    become,
+    exit_code_of,
+    find_agent,
+    kind_of,
+    told,
+)
 from hivemind_memory.launch.launcher import Ended, Wish
 
 TYPE_CHECKING = False
@@ -31,8 +36,7 @@ if TYPE_CHECKING:
 
     from hivemind_memory.cli.parse import Request
     from hivemind_memory.launch.launcher import Launcher
-    from hivemind_memory.launch.sessions import Session
-    from hivemind_memory.launch.tmux import Tmux
+    from hivemind_memory.launch.tmux import Session, Tmux
 
 _LOOK_S = 1.0
 """For so long a new agent is watched: one that ends at once has a reason."""

@@ -10,20 +10,22 @@ import sys
 
 from hivemind_memory.cli.escape import for_pipe, for_terminal, on_one_line
 from hivemind_memory.cli.streams import is_terminal, write_data, write_talk
-from hivemind_memory.model.standing import UNTRUSTED
+from hivemind_memory.notes.status import UNTRUSTED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from hivemind_memory.model.answers import (
+    from hivemind_memory.model.query import Hit, SearchAnswer, SearchReport
+    from hivemind_memory.model.results import (
         Diagnosis,
+        EmbedResult,
         ListedNote,
         MemoryStatus,
         Passage,
+        SyncResult,
+        Written,
     )
-    from hivemind_memory.model.outcomes import EmbedResult, SyncResult, Written
-    from hivemind_memory.model.query import Hit, SearchAnswer, SearchReport
     from hivemind_memory.model.snapshot import SkippedNote
 
 _MOST_SKIPPED = 10

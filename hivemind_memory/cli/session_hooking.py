@@ -44,7 +44,7 @@ def session_start(request: Request) -> int:
 
 def _ask(request: Request, answers: list[str]) -> None:
     """Put the section into *answers*."""
-    from hivemind_memory.inject.at_start import section_at_start
+    from hivemind_memory.inject.session_hook import section_at_start
 
     try:
         worktree = _worktree()

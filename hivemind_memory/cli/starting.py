@@ -12,9 +12,9 @@ from hivemind_memory.cli.streams import write_data
 from hivemind_memory.config import CONFIG_NAME
 from hivemind_memory.config.file import write_new_config
 from hivemind_memory.errors import NotSavedError
+from hivemind_memory.files.descriptors import make_private_folder
+from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.model.note_path import NotePath
-from hivemind_memory.notes.folder import NotesFolder
-from hivemind_memory.notes.os_files import make_private_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

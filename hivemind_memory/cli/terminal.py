@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from hivemind_memory.model.answers import Finding, ListedNote
     from hivemind_memory.model.query import Hit
+    from hivemind_memory.model.results import Finding, ListedNote
 
 _FEWEST_LINES, _MOST_LINES = 2, 8
 """Lines of one hit that are shown: as many as let all hits fit the screen."""

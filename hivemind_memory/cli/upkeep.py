@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from hivemind_memory import wiring
+from hivemind_memory.access.check import check_owner
 from hivemind_memory.cli import render
-from hivemind_memory.memory.guarding import check_owner
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from hivemind_memory import wiring
 from hivemind_memory.cli.escape import on_one_line
 from hivemind_memory.cli.render import count_text
 from hivemind_memory.cli.streams import write_data
-from hivemind_memory.watch.news import (
+from hivemind_memory.watch.loop import (
     Embedded,
     Following,
     Leading,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from hivemind_memory.cli.parse import Request
-    from hivemind_memory.model.outcomes import EmbedResult, SyncResult
+    from hivemind_memory.model.results import EmbedResult, SyncResult
 
 
 def watch(request: Request) -> int:

@@ -10,6 +10,7 @@ import sys
 from contextlib import suppress
 
 from hivemind_memory import wiring
+from hivemind_memory.access.check import check_writable
 from hivemind_memory.cli import render
 from hivemind_memory.cli.progress import Progress
 from hivemind_memory.cli.streams import (
@@ -24,10 +25,9 @@ from hivemind_memory.errors import (
     NoteUnreadableError,
     UsageError,
 )
-from hivemind_memory.memory.guarding import check_writable
-from hivemind_memory.notes.os_files import make_private_folder
-from hivemind_memory.notes.paths import parse_note_path
-from hivemind_memory.notes.refusals import not_saved
+from hivemind_memory.files.descriptors import make_private_folder
+from hivemind_memory.files.errors import not_saved
+from hivemind_memory.files.paths import parse_note_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

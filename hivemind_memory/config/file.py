@@ -139,19 +139,19 @@ def _write(path: str, document: Mapping[str, object]) -> None:
     """Write beside the file, sync, rename over it."""
     import json
 
-    from hivemind_memory.notes import os_files
+    from hivemind_memory.files import descriptors
 
     text = json.dumps(document, ensure_ascii=False, indent=2) + "\n"
     # A link is followed: config.json may live in somebody's folder of dotfiles.
     folder, name = os.path.split(os.path.realpath(path))
     beside = f".config-{os.urandom(8).hex()}.tmp"
     try:
-        os_files.make_private_folder(folder)
-        with os_files.OpenFolder.at(folder) as parent:
-            fd = parent.open_file(beside, os_files.CREATE)
+        descriptors.make_private_folder(folder)
+        with descriptors.OpenFolder.at(folder) as parent:
+            fd = parent.open_file(beside, descriptors.CREATE)
             try:
-                os_files.write_all(fd, text.encode("utf-8", "surrogatepass"))
-                os_files.sync_file(fd)
+                descriptors.write_all(fd, text.encode("utf-8", "surrogatepass"))
+                descriptors.sync_file(fd)
             finally:
                 os.close(fd)
             parent.rename(beside, name)

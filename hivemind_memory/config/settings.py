@@ -7,7 +7,7 @@ environment: see ``resolve``.
 
 from __future__ import annotations
 
-from hivemind_memory.model.search_settings import SearchSettings
+from hivemind_memory.model.query import SearchSettings
 from hivemind_memory.model.value import fields_of, value
 
 TYPE_CHECKING = False  # typing costs milliseconds on the way to a cold answer

@@ -2,17 +2,26 @@
 
 A link is followed and stays a link, for people keep such files elsewhere and link them.
 The mode stays; a new file is for its owner alone.
+
+Remembers what a file of an agent was like before we added to it.
+
+Only what a later look cannot tell: whether the file and its folders were there, and
+what an empty object held between its brackets. No setting, no token. Without the
+receipt a file keeps an empty object, and that is all.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import stat
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from hivemind_memory.errors import NotConnectedError
+from hivemind_memory.files import descriptors
 from hivemind_memory.model.snapshot import Stamp
-from hivemind_memory.notes import os_files
 
 _MOST_BYTES = 64 * 1024 * 1024
 _BOM = "\ufeff"
@@ -33,7 +42,7 @@ class ClientFile:
 
     has_bom: bool = False
     stamp: Stamp | None = None
-    mode: int = os_files.PRIVATE_FILE
+    mode: int = descriptors.PRIVATE_FILE
 
     @property
     def is_open_to_others(self) -> bool:
@@ -49,7 +58,7 @@ def read_client_file(path: str) -> ClientFile:
     """
     real = os.path.realpath(path)
     try:
-        fd = os.open(real, os_files.READ)
+        fd = os.open(real, descriptors.READ)
     except (FileNotFoundError, NotADirectoryError):
         return ClientFile(path=path, real=real, text=None)
     except OSError as error:
@@ -58,7 +67,7 @@ def read_client_file(path: str) -> ClientFile:
         status = os.fstat(fd)
         if not stat.S_ISREG(status.st_mode) or status.st_size > _MOST_BYTES:
             raise NotConnectedError(f"{path} is not a file of settings.")
-        data = os_files.read_at(fd, 0, _MOST_BYTES + 1)
+        data = descriptors.read_at(fd, 0, _MOST_BYTES + 1)
     finally:
         os.close(fd)
     try:
@@ -70,7 +79,7 @@ def read_client_file(path: str) -> ClientFile:
         real=real,
         text=text.removeprefix(_BOM),
         has_bom=text.startswith(_BOM),
-        stamp=os_files.stamp_of(status),
+        stamp=descriptors.stamp_of(status),
         mode=stat.S_IMODE(status.st_mode),
     )
 
@@ -85,7 +94,7 @@ def write_client_file(old: ClientFile, text: str) -> None:
     beside = os.path.join(folder, f".{name}.hm-{os.urandom(6).hex()}.tmp")
     data = (_BOM if old.has_bom else "").encode() + text.encode()
     try:
-        os_files.make_private_folder(folder)
+        descriptors.make_private_folder(folder)
         _refuse_locked(old)
         _make(beside, data, old)
         try:
@@ -94,7 +103,7 @@ def write_client_file(old: ClientFile, text: str) -> None:
         except BaseException:
             os.unlink(beside)
             raise
-        with os_files.OpenFolder.at(folder) as opened:
+        with descriptors.OpenFolder.at(folder) as opened:
             opened.sync()
     except OSError as error:
         message = f"{old.path} could not be written: {error.strerror}."
@@ -130,15 +139,15 @@ def missing_folders(path: str) -> tuple[str, ...]:
 
 def _make(path: str, data: bytes, old: ClientFile) -> None:
     """Make a new file with this content and the old one's mode and owner, synced."""
-    fd = os.open(path, os_files.CREATE, os_files.PRIVATE_FILE)
+    fd = os.open(path, descriptors.CREATE, descriptors.PRIVATE_FILE)
     try:
         if old.text is not None and hasattr(os, "fchown"):
             status = os.stat(old.real)
             if (status.st_uid, status.st_gid) != (os.geteuid(), os.getegid()):
                 os.fchown(fd, status.st_uid, status.st_gid)
-        os_files.write_all(fd, data)
-        os_files.set_mode(fd, old.mode)
-        os_files.sync_file(fd)
+        descriptors.write_all(fd, data)
+        descriptors.set_mode(fd, old.mode)
+        descriptors.sync_file(fd)
     except BaseException:
         os.unlink(path)
         raise
@@ -158,9 +167,92 @@ def _refuse_locked(old: ClientFile) -> None:
 def _refuse_changed(old: ClientFile) -> None:
     """Raise if somebody changed the file since it was read."""
     try:
-        stamp = os_files.stamp_of(os.stat(old.real))
+        stamp = descriptors.stamp_of(os.stat(old.real))
     except FileNotFoundError:
         stamp = None
     if stamp != old.stamp:
         message = f"{old.path} was changed by somebody else meanwhile."
         raise NotConnectedError(message, hint="Try again.")
+
+
+NAME = "connections.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """What one file was like."""
+
+    blank: str | None = ""
+    """Its text, if it had none to speak of; None: it was not there."""
+
+    is_ours: bool = False
+    """It was not there, or blank: we made what is in it."""
+
+    folders: tuple[str, ...] = ()
+    """Those that we made for it."""
+
+    emptied: Mapping[str, str | None] = field(default_factory=dict)
+    """See ``json_edit.Emptied``."""
+
+    def older(self, other: Receipt) -> Receipt:
+        """Return this receipt with what a newer one adds: the first look counts."""
+        emptied = {**other.emptied, **self.emptied}
+        return Receipt(
+            blank=self.blank,
+            is_ours=self.is_ours,
+            folders=self.folders,
+            emptied=emptied,
+        )
+
+
+def read_receipts(home: str) -> dict[str, Receipt]:
+    """Return every receipt, by the real path of its file; none when it is broken."""
+    try:
+        with open(os.path.join(home, NAME), encoding="utf-8") as file:
+            found = json.load(file)["files"]
+        return {path: _receipt(one) for path, one in found.items()}
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        return {}
+
+
+def write_receipts(home: str, receipts: Mapping[str, Receipt]) -> None:
+    """Replace all receipts; the file goes with the last one.
+
+    Raises:
+        OSError: They could not be written.
+    """
+    path = os.path.join(home, NAME)
+    if not receipts:
+        if os.path.exists(path):
+            os.unlink(path)
+        return
+    value = {
+        "files": {
+            path: {
+                "blank": one.blank,
+                "is_ours": one.is_ours,
+                "folders": list(one.folders),
+                "emptied": dict(one.emptied),
+            }
+            for path, one in receipts.items()
+        }
+    }
+    descriptors.make_private_folder(home)
+    beside = f"{path}.{os.urandom(6).hex()}.tmp"
+    fd = os.open(beside, descriptors.CREATE, descriptors.PRIVATE_FILE)
+    try:
+        descriptors.write_all(fd, json.dumps(value, indent=2).encode())
+        descriptors.sync_file(fd)
+    finally:
+        os.close(fd)
+    os.replace(beside, path)
+
+
+def _receipt(value: Any) -> Receipt:
+    """Return a receipt from its JSON."""
+    return Receipt(
+        blank=value["blank"],
+        is_ours=value["is_ours"],
+        folders=tuple(value["folders"]),
+        emptied=dict(value["emptied"]),
+    )

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 
-from hivemind_memory.connect import extras
+from hivemind_memory.connect import draft
 from hivemind_memory.connect.agents import (
     AGENTS,
     SERVER,
@@ -24,10 +24,13 @@ from hivemind_memory.connect.agents import (
 )
 from hivemind_memory.connect.client_file import (
     ClientFile,
+    Receipt,
     delete_client_file,
     missing_folders,
     read_client_file,
+    read_receipts,
     write_client_file,
+    write_receipts,
 )
 from hivemind_memory.connect.draft import Draft
 from hivemind_memory.connect.plans import (
@@ -41,10 +44,9 @@ from hivemind_memory.connect.plans import (
     Surroundings,
     Wish,
 )
-from hivemind_memory.connect.receipts import Receipt, read_receipts, write_receipts
 from hivemind_memory.errors import HivemindError, NotConnectedError
-from hivemind_memory.notes import os_files
-from hivemind_memory.notes.os_locks import KernelLock
+from hivemind_memory.files import descriptors
+from hivemind_memory.files.locks import KernelLock
 
 _PATIENCE_S = 20.0
 
@@ -94,7 +96,7 @@ class Connector:
         folder = os.path.join(self._around.home, "locks")
         lock = KernelLock(os.path.join(folder, "connect.lock"))
         try:
-            os_files.make_private_folder(folder)
+            descriptors.make_private_folder(folder)
             is_mine = lock.acquire(wait_s=_PATIENCE_S)
         except OSError as error:
             message = f"No lock could be had in {folder}: {error.strerror}."
@@ -116,7 +118,7 @@ class Connector:
             main = self._draft(agent, path, receipts)
             beside = hooks_file(agent, self._around.user_home, self._around.environ)
             other = main if beside == path else self._draft(agent, beside, receipts)
-            has_hook = agent.name in extras.HOOKED and extras.has_hook(other[1])
+            has_hook = agent.name in draft.HOOKED and draft.has_hook(other[1])
             state = edit((main[1], other[1]))
         except HivemindError as error:
             return Plan(agent=agent, state=UNUSABLE, path=path, error=error)
@@ -188,11 +190,11 @@ def _connect(agent: Agent, wish: Wish, main: Draft, beside: Draft) -> str:
     if not is_same(found, wanted):
         state = DIFFERS if found is not None else NOT_CONNECTED
         main.put(place, merged(found, wanted))
-    if agent.name in extras.HOOKED:
+    if agent.name in draft.HOOKED:
         command = wish.hook_command(agent.name)
-        extras.put_hook(beside, agent.name, command, is_wanted=wish.has_hooks)
-    if wish.has_rules and agent.name in extras.ALLOWED:
-        extras.put_rules(beside)
+        draft.put_hook(beside, agent.name, command, is_wanted=wish.has_hooks)
+    if wish.has_rules and agent.name in draft.ALLOWED:
+        draft.put_rules(beside)
     return state
 
 
@@ -202,10 +204,10 @@ def _disconnect(agent: Agent, main: Draft, beside: Draft) -> str:
     is_there = main.value_at(place) is not None
     if is_there:
         main.drop(place)
-    if agent.name in extras.HOOKED:
-        extras.drop_hooks(beside)
-    if agent.name in extras.ALLOWED:
-        extras.drop_rules(beside)
+    if agent.name in draft.HOOKED:
+        draft.drop_hooks(beside)
+    if agent.name in draft.ALLOWED:
+        draft.drop_rules(beside)
     return CONNECTED if is_there else NOT_CONNECTED
 
 

@@ -1,13 +1,21 @@
-"""What connecting an agent is made of: the wish, the surroundings, the plan."""
+"""What connecting an agent is made of: the wish, the surroundings, the plan.
+
+Shows what a file will be like, without the secrets that it holds.
+
+The settings of an agent hold keys of other servers too, and what is printed here may
+end in a log or in an agent's context.
+"""
 
 from __future__ import annotations
 
+import difflib
+import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from hivemind_memory.connect.agents import Agent, Local, Remote
-from hivemind_memory.connect.client_file import ClientFile
-from hivemind_memory.connect.receipts import Receipt
+from hivemind_memory.connect.client_file import ClientFile, Receipt
 from hivemind_memory.errors import HivemindError
 
 NOT_INSTALLED = "not installed"
@@ -67,3 +75,65 @@ class Plan:
     has_hook: bool = False
     changes: tuple[Change, ...] = ()
     error: HivemindError | None = field(default=None, compare=False)
+
+
+_CONTEXT = 2
+"""Lines shown around a change."""
+
+_SECRET = re.compile(
+    r"""(["']?[\w.-]*(?:key|token|secret|passw|auth|credential|cookie)[\w.-]*["']?"""
+    r"""\s*[:=]\s*)("(?:[^"\\]|\\.)*"|'[^']*')""",
+    re.IGNORECASE,
+)
+_SHAPES = re.compile(r"\b(?:sk-|gh[pousr]_|xox[abprs]-|AKIA|AIza|eyJ)[\w.-]{8,}")
+_HUNK = re.compile(r"^@@ -(\d+)(,\d+)? \+(\d+)(,\d+)? @@$")
+
+
+def masked(text: str) -> str:
+    """Return *text* with an ellipsis for what looks like a secret.
+
+    >>> masked('"API_KEY": "abc", "port": "80"')
+    '"API_KEY": "…", "port": "80"'
+    """
+    return _SHAPES.sub("…", _SECRET.sub(r'\1"…"', text))
+
+
+def pasteable(value: object) -> str:
+    """Return a value as one line of JSON, masked."""
+    return masked(json.dumps(value, ensure_ascii=False))
+
+
+def difference(path: str, old: str | None, new: str | None) -> str:
+    """Return a unified diff of a file, masked; None for one that is not there."""
+    before, after = (old or "").splitlines(), (new or "").splitlines()
+    # Most of a large file is the same, and comparing it line by line takes seconds.
+    first = _same_lines(before, after)
+    rest = _same_lines(before[first:][::-1], after[first:][::-1])
+    start = max(0, first - _CONTEXT)
+    cut = max(0, rest - _CONTEXT)
+    lines = difflib.unified_diff(
+        before[start : len(before) - cut],
+        after[start : len(after) - cut],
+        "/dev/null" if old is None else path,
+        "/dev/null" if new is None else path,
+        n=_CONTEXT,
+        lineterm="",
+    )
+    return masked("".join(f"{_shifted(line, start)}\n" for line in lines))
+
+
+def _same_lines(before: list[str], after: list[str]) -> int:
+    """Return how many lines are the same from the beginning on."""
+    for number, (one, other) in enumerate(zip(before, after, strict=False)):
+        if one != other:
+            return number
+    return min(len(before), len(after))
+
+
+def _shifted(line: str, by: int) -> str:
+    """Return a line of a diff with the numbers of the whole file."""
+    found = _HUNK.match(line)
+    if found is None:
+        return line
+    old, old_count, new, new_count = found.groups()
+    return f"@@ -{int(old) + by}{old_count or ''} +{int(new) + by}{new_count or ''} @@"

@@ -10,8 +10,8 @@ import os
 import subprocess
 from dataclasses import dataclass
 
+from hivemind_memory.context.gather import WorktreeState
 from hivemind_memory.errors import NotInjectedError
-from hivemind_memory.inject.query import WorktreeState
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

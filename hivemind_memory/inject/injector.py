@@ -12,34 +12,33 @@ from contextlib import contextmanager
 from dataclasses import replace
 from hashlib import sha256
 
+from hivemind_memory.context.gather import project_identity
 from hivemind_memory.errors import NotInjectedError, UsageError
-from hivemind_memory.inject import ledger
+from hivemind_memory.files.descriptors import make_private_folder
+from hivemind_memory.files.locks import KernelLock
+from hivemind_memory.inject.files import UnfitFileError, open_file, place, take_away
 from hivemind_memory.inject.git import SWITCH, find_repository, state_of
-from hivemind_memory.inject.gitclean import Settings
-from hivemind_memory.inject.outcomes import Ejection, Injection, Placed
-from hivemind_memory.inject.placing import open_file, place, take_away
-from hivemind_memory.inject.planning import body_of_plan, plan
-from hivemind_memory.inject.query import project_identity
-from hivemind_memory.inject.splice import SECTION, find_section
+from hivemind_memory.inject.marked_section import SECTION, find_section
+from hivemind_memory.inject.section import body_of_plan, plan
 from hivemind_memory.inject.targets import (
     AGENTS_FILE,
     KNOWN_FILES,
     Target,
     target_of,
 )
-from hivemind_memory.inject.worktree_file import UnfitFileError
-from hivemind_memory.notes.os_files import make_private_folder
-from hivemind_memory.notes.os_locks import KernelLock
+from hivemind_memory.inject.zero_diff import Settings
+from hivemind_memory.model.injection import Ejection, Injection, Placed
+from hivemind_memory.state import injection_log
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from typing import Any
 
+    from hivemind_memory.access.rules import Caller
     from hivemind_memory.inject.git import Repository
-    from hivemind_memory.inject.outcomes import Planned
     from hivemind_memory.memory import Memory
-    from hivemind_memory.model.access import Caller
+    from hivemind_memory.model.injection import Planned
 
 _PATIENCE_S = 60.0
 """Two hundred launches at once stand in one queue."""
@@ -161,7 +160,7 @@ class Injector:
         Those about other files of it, which other agents read, are its ``others``.
         """
         root, _ = self._root(worktree)
-        records = ledger.last_records(self._memory.places.home, root)
+        records = injection_log.last_records(self._memory.places.home, root)
         return {**records[0], "others": records[1:]} if records else None
 
     def _root(self, worktree: str) -> tuple[str, Repository | None]:
@@ -211,15 +210,15 @@ class Injector:
 
     def _note(self, done: Injection) -> None:
         """Write into the ledger; what cannot be written there stops nobody."""
-        record = ledger.record_of(done, self._now_iso())
+        record = injection_log.record_of(done, self._now_iso())
         home = self._memory.places.home
-        known = ledger.last_records(home, done.worktree)
+        known = injection_log.last_records(home, done.worktree)
         is_known = any(one["file"] == done.file for one in known)
         if done.outcome == "unchanged" and is_known:
             kept = ("at", "worktree", "agent", "outcome", "file")
             record = {key: record[key] for key in kept}
         try:
-            ledger.append(home, record)
+            injection_log.append(home, record)
         except OSError:
             return
 

@@ -1,6 +1,8 @@
 """Which command an agent's name stands for, and which agent a command is.
 
 The person's own table comes first, then ours, then any program there is.
+
+Becomes another program: same process, same terminal, nothing of ours left.
 """
 
 from __future__ import annotations
@@ -8,6 +10,8 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+import signal
+import sys
 from dataclasses import dataclass
 
 from hivemind_memory.errors import NotLaunchedError
@@ -15,6 +19,8 @@ from hivemind_memory.errors import NotLaunchedError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from typing import NoReturn
+
 
 PROGRAMS = {
     "claude": "claude",
@@ -104,3 +110,26 @@ def _words_of(command: object) -> list[str]:
     if isinstance(command, str):
         return shlex.split(command)
     return [str(word) for word in command] if isinstance(command, list) else []
+
+
+def become(words: Sequence[str], environ: Mapping[str, str]) -> NoReturn:
+    """Become the program *words*, looked for as a shell would.
+
+    Raises:
+        OSError: It cannot be run, and we are still here.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            stream.flush()
+    # Python ignores these, and what is ignored stays so in the program that follows:
+    # it would not end when the reader of its output does.
+    for name in ("SIGPIPE", "SIGXFSZ"):
+        number = getattr(signal, name, None)
+        if number is not None:
+            signal.signal(number, signal.SIG_DFL)
+    os.execvpe(words[0], list(words), dict(environ))  # noqa: S606 - that is the point
+
+
+def exit_code_of(error: OSError) -> int:
+    """Return what a shell returns for a command that cannot be run: 127 or 126."""
+    return 127 if isinstance(error, (FileNotFoundError, NotADirectoryError)) else 126

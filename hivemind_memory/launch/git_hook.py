@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from hivemind_memory.errors import HookNotChangedError, NotInjectedError, UsageError
 from hivemind_memory.inject.git import complaint_of, run_git
-from hivemind_memory.inject.splice import (
+from hivemind_memory.inject.marked_section import (
     SETTINGS,
     body_of,
     put_section,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from hivemind_memory.launch.agents import Agent
-    from hivemind_memory.launch.sessions import Session
+    from hivemind_memory.launch.tmux import Session
 
     Inject = Callable[[str, str], str]
     """Worktree and kind of agent -> the file with the section, empty for none; it

@@ -7,10 +7,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 from hivemind_memory.errors import NotInjectedError, NotLaunchedError, UsageError
+from hivemind_memory.files.descriptors import make_private_folder
+from hivemind_memory.files.locks import KernelLock
 from hivemind_memory.inject.git import complaint_of, find_repository, run_git
 from hivemind_memory.launch.names import digest, label_of, root_of, slug
-from hivemind_memory.notes.os_files import make_private_folder
-from hivemind_memory.notes.os_locks import KernelLock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

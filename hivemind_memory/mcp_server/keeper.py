@@ -15,7 +15,7 @@ from hivemind_memory.errors import HivemindError
 
 TYPE_CHECKING = False  # the watcher is loaded when it begins, after the first answer
 if TYPE_CHECKING:
-    from hivemind_memory.memory.core import Memory
+    from hivemind_memory.memory.service import Memory
     from hivemind_memory.watch.loop import Watcher
 
 logger = logging.getLogger(__name__)

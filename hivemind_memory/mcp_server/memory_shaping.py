@@ -11,9 +11,8 @@ from hivemind_memory.mcp_server.memory_answers import (
     VersionOut,
 )
 from hivemind_memory.mcp_server.shaping import LIMIT_CHARS
-from hivemind_memory.model.curating import History, Linked, Recalled, Saved
-from hivemind_memory.model.erasing import Forgotten
-from hivemind_memory.secrets import mask
+from hivemind_memory.model.curation import Forgotten, History, Linked, Recalled, Saved
+from hivemind_memory.redaction import mask
 
 
 def shape_saved(saved: Saved) -> SaveOut:

@@ -22,8 +22,7 @@ from hivemind_memory.mcp_server.memory_answers import (
     SaveOut,
 )
 from hivemind_memory.mcp_server.tools import READS, Tools, add_tool, client_name
-from hivemind_memory.model.curating import NewMemory
-from hivemind_memory.model.erasing import Which
+from hivemind_memory.model.curation import NewMemory, Which
 
 _NO_IMPORTANCE = -1.0
 # The same call again changes nothing more, and a person can undo it.

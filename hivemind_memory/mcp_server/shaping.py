@@ -16,10 +16,9 @@ from hivemind_memory.mcp_server.answers import (
     SearchSummary,
     WriteOut,
 )
-from hivemind_memory.model.answers import ListedNote, Passage
-from hivemind_memory.model.outcomes import Written
 from hivemind_memory.model.query import Hit, SearchAnswer, SearchReport
-from hivemind_memory.model.standing import UNTRUSTED
+from hivemind_memory.model.results import ListedNote, Passage, Written
+from hivemind_memory.notes.status import UNTRUSTED
 
 LIMIT_CHARS = 20_000
 """Text of the notes in one result. Clients put what is above some 50,000 characters of

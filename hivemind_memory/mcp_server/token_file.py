@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 
 from hivemind_memory.errors import HivemindError
-from hivemind_memory.notes.os_files import (
+from hivemind_memory.files.descriptors import (
     PRIVATE_FILE,
     make_private_folder,
     set_mode,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from hivemind_memory.model.standing import ACTIVE
+from hivemind_memory.notes.status import ACTIVE
 
 
 class MemoryHeader(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-TYPE_CHECKING = False  # typing costs milliseconds on the way to a cold answer
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

@@ -3,26 +3,42 @@
 An append-only file outside the notes. An entry goes in before it goes into its note, so
 whatever happens to the note within ten minutes, its text still exists. Nothing here
 touches a note: ``writer`` and ``recovery`` do, and all of them hold one lock.
+
+The journal's file while its lock is held: lines go in, a torn one goes out.
 """
 
 from __future__ import annotations
 
 import os
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 
 from hivemind_memory.errors import NotSavedError
-from hivemind_memory.notes import os_files
-from hivemind_memory.notes.journal_file import JournalFile
-from hivemind_memory.notes.journal_records import SAVED, entries_of, is_young
-from hivemind_memory.notes.os_locks import KernelLock
-from hivemind_memory.notes.refusals import cause_of
-from hivemind_memory.notes.unsettled import JOURNAL_FILE, has_unsettled
+from hivemind_memory.files import descriptors
+from hivemind_memory.files.errors import cause_of
+from hivemind_memory.files.locks import KernelLock
+from hivemind_memory.notes.journal_records import (
+    LONGEST_MARK_BYTES,
+    RECOVERED,
+    RETURNING,
+    SAVED,
+    entries_of,
+    heading_of,
+    is_young,
+    last_saved,
+    mark_line,
+    opened_line,
+    saved_line,
+    text_line,
+    text_of,
+)
+from hivemind_memory.notes.pending import JOURNAL_FILE, has_pending_entries
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from hivemind_memory.notes.journal_records import JournalEntry
+    from hivemind_memory.notes.journal_records import JournalEntry, LastSaved
+
 
 LOCK_WAIT_S = 10.0
 
@@ -38,7 +54,7 @@ class Journal:
 
     def needs_look(self) -> bool:
         """Tell whether ``recovery.recover`` has anything to do, by one stat."""
-        return has_unsettled(self.folder)
+        return has_pending_entries(self.folder)
 
     def is_busy(self) -> bool:
         """Tell whether somebody holds the lock now."""
@@ -104,7 +120,7 @@ class Journal:
     def _acquire(self, wait_s: float) -> None:
         """Take the lock, or raise."""
         try:
-            os_files.make_private_folder(self.folder)
+            descriptors.make_private_folder(self.folder)
             if self._lock.acquire(wait_s=wait_s):
                 return
         except OSError as error:
@@ -113,3 +129,154 @@ class Journal:
         message = f"Nothing was saved: {holder} has been writing for {wait_s:g} s."
         hint = "Try again; if it stays so, see what that process is doing."
         raise NotSavedError(message, hint=hint)
+
+
+_REWRITTEN = "rewritten.tmp"
+_FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT
+_FLAGS |= getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+
+
+class JournalFile:
+    """The journal while its lock is held. Close it. Its errors are those of ``os``."""
+
+    __slots__ = ("_fd", "_folder", "_mark")
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._fd = self._open(JOURNAL_FILE)
+        self._mark = self._cut_torn_line()
+
+    def close(self) -> None:
+        """Let go of the file, not of the lock; a second time does nothing."""
+        fd, self._fd = self._fd, -1
+        if fd >= 0:
+            os.close(fd)
+
+    def is_unfinished(self) -> bool:
+        """Tell whether the last writer died before its entry was saved or dropped."""
+        # The end of a line with a long text makes no heading, and is one in doubt.
+        do = heading_of(self._last_line()).get("do", "begin")
+        return self._size() > 0 and do in ("begin", "again")
+
+    def last_saved(self) -> LastSaved | None:
+        """Return what the last line knows about its note, if it is a ``saved`` line."""
+        return last_saved(heading_of(self._last_line()))
+
+    def opened_s(self) -> float | None:
+        """Return when the journal was begun, None while it is empty."""
+        at_s = heading_of(descriptors.read_at(self._fd, 0, 256).split(b"\n")[0]).get(
+            "at"
+        )
+        return at_s if isinstance(at_s, int | float) else None
+
+    def entries(self) -> dict[str, JournalEntry]:
+        """Return the entries by id, oldest first."""
+        return entries_of(self._lines())
+
+    def text(self, entry: JournalEntry) -> str:
+        """Return the text that was last written for an entry; empty if damaged."""
+        with os.fdopen(os.dup(self._fd), "rb") as lines:
+            lines.seek(entry.offset)
+            return text_of(lines.readline())
+
+    def begin(self, entry: JournalEntry, text: str) -> None:
+        """Put an entry's text on the disk, before any of it goes into a note."""
+        head = b"" if self._size() else opened_line(entry.at_s)
+        descriptors.write_all(self._fd, head + text_line(entry, text))
+        descriptors.sync_file(self._fd)
+        if head:
+            with descriptors.OpenFolder.at(self._folder) as folder:
+                folder.sync()
+
+    def finish(self, entry: JournalEntry, last: LastSaved) -> None:
+        """Say that the text is in its note, synced.
+
+        This line itself is not synced: were it lost in a power cut, the next writer
+        would find the entry in its note and write the line again.
+        """
+        is_back = entry.state == RETURNING
+        line = mark_line(RECOVERED, entry.id) if is_back else saved_line(entry.id, last)
+        descriptors.write_all(self._fd, line)
+
+    def mark(self, do: str, entry: JournalEntry) -> None:
+        """Say what became of an entry: saved, recovered or dropped."""
+        descriptors.write_all(self._fd, mark_line(do, entry.id))
+
+    def commit(self) -> None:
+        """Let ``take_back`` spare all that was written so far."""
+        self._mark = self._size()
+
+    def take_back(self) -> None:
+        """Cut off what was written since the last ``commit``, or since the start."""
+        with suppress(OSError):  # then the next writer finds that nothing was saved
+            os.ftruncate(self._fd, self._mark)
+            descriptors.sync_file(self._fd)
+
+    def keep(self, entry_ids: Collection[str], now_s: float) -> None:
+        """Rewrite the journal with these entries only; without any it is empty."""
+        if not entry_ids:
+            os.ftruncate(self._fd, 0)
+            self.commit()
+            with suppress(FileNotFoundError):  # a killed process may have left it
+                os.unlink(os.path.join(self._folder, _REWRITTEN))
+            return
+        self._write_beside(entry_ids, now_s)
+        self.close()  # Windows does not replace an open file
+        try:
+            with descriptors.OpenFolder.at(self._folder) as folder:
+                folder.rename(_REWRITTEN, JOURNAL_FILE)
+                folder.sync()
+        finally:
+            self._fd = self._open(JOURNAL_FILE)
+            self.commit()
+
+    def _write_beside(self, entry_ids: Collection[str], now_s: float) -> None:
+        """Write the lines of some entries to a new file, synced."""
+        fd = self._open(_REWRITTEN)
+        try:
+            os.ftruncate(fd, 0)  # see above
+            descriptors.write_all(fd, opened_line(now_s))
+            for line in self._lines():
+                if heading_of(line).get("id") in entry_ids:
+                    descriptors.write_all(fd, line)
+            descriptors.sync_file(fd)
+        finally:
+            os.close(fd)
+
+    def _lines(self) -> Iterator[bytes]:
+        """Yield the lines of the journal."""
+        with os.fdopen(os.dup(self._fd), "rb") as lines:
+            lines.seek(0)
+            yield from lines
+
+    def _open(self, name: str) -> int:
+        """Return a descriptor of a file of the journal, 0600 if it is new."""
+        path = os.path.join(self._folder, name)
+        fd = os.open(path, _FLAGS, descriptors.PRIVATE_FILE)
+        try:
+            descriptors.set_mode(fd, descriptors.PRIVATE_FILE)
+        except OSError:
+            os.close(fd)
+            raise
+        return fd
+
+    def _size(self) -> int:
+        """Return the size of the file in bytes."""
+        return os.fstat(self._fd).st_size
+
+    def _last_line(self) -> bytes:
+        """Return the last line, or only the end of it where it is long."""
+        start = max(0, self._size() - LONGEST_MARK_BYTES)
+        end = descriptors.read_at(self._fd, start, LONGEST_MARK_BYTES)
+        return end[end.rfind(b"\n", 0, -1) + 1 :]
+
+    def _cut_torn_line(self) -> int:
+        """Cut off a line that its writer could not finish; return the size then."""
+        size = self._size()
+        if size and descriptors.read_at(self._fd, size - 1, 1) != b"\n":
+            torn = b""
+            for line in self._lines():
+                torn = line
+            size -= len(torn)
+            os.ftruncate(self._fd, size)
+        return size

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from hivemind_memory.model.snapshot import Stamp
 
+
 BEGUN, SAVED, RETURNING, RECOVERED = "begun", "saved", "returning", "recovered"
 """The states of an entry: in doubt, in its note, in doubt again, in recovered.md."""
 

@@ -2,26 +2,40 @@
 
 Pure but for the reading. A file whose bytes or front matter cannot be kept exactly is
 not rewritten.
+
+One note changed in place, or taken away, though others may be at it too.
+
+What is to be done is decided anew from the bytes that are there: an edit that a person
+saves in between is never lost.
 """
 
 from __future__ import annotations
 
+import stat
 from dataclasses import dataclass
 from hashlib import sha256
 
 from hivemind_memory.errors import NotSavedError
-from hivemind_memory.notes.entries import disarm, new_ulid
-from hivemind_memory.notes.front_matter import FrontMatter, split_front_matter
-from hivemind_memory.notes.header_text import blocks_of, render_header, with_values
-from hivemind_memory.notes.text import decode
+from hivemind_memory.files.descriptors import stamp_of
+from hivemind_memory.files.errors import not_saved
+from hivemind_memory.markdown.front_matter import (
+    FrontMatter,
+    blocks_of,
+    render_header,
+    split_front_matter,
+    with_values,
+)
+from hivemind_memory.markdown.text import decode
+from hivemind_memory.notes.entry import disarm, new_ulid
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
+    from hivemind_memory.files.folder import NotesFolder
     from hivemind_memory.model.note_path import NotePath
     from hivemind_memory.model.snapshot import Stamp
-    from hivemind_memory.notes.folder import NotesFolder
+
 
 ORDER = (
     *("id", "type", "key", "importance", "visibility", "created", "updated", "by"),
@@ -213,3 +227,56 @@ def _unfit(path: str, clause: str) -> NotSavedError:
         f"Nothing was saved: {path} cannot be changed, for {clause}.",
         hint="Mend the file by hand, then try again.",
     )
+
+
+# How often in a row another program may save the note while we change it.
+_ATTEMPTS = 10
+
+
+def edit_note(
+    folder: NotesFolder, path: NotePath, change: Callable[[bytes], bytes]
+) -> bool:
+    """Put what *change* makes of a note in its place; return whether it differs.
+
+    A note of which only blank lines are left is taken away.
+
+    Raises:
+        NoteNotFoundError: There is no such note.
+        NotSavedError: It is as it was, and why.
+    """
+    for _ in range(_ATTEMPTS):
+        data, stamp = folder.read(path)
+        new = change(data)
+        if new == data:
+            return False
+        try:
+            if new.removeprefix(_BOM).strip():
+                folder.replace(path, new, expected=stamp)
+            else:
+                remove_note(folder, path, expected=stamp)
+        except NotSavedError:
+            if folder.stamp(path) == stamp:
+                raise
+        else:
+            return True
+    message = f"{path} was not changed: another program keeps saving it."
+    raise NotSavedError(message, hint="See which program that is, and try again.")
+
+
+def remove_note(folder: NotesFolder, path: NotePath, *, expected: Stamp) -> None:
+    """Take a note away, if it is what the caller has read; synced.
+
+    Raises:
+        NotSavedError: It changed meanwhile, or the disk refused; it is as it was.
+    """
+    name = path.rpartition("/")[2]
+    try:
+        with folder.open_parent(path) as parent:
+            status = parent.status(name)
+            if not stat.S_ISREG(status.st_mode) or stamp_of(status) != expected:
+                message = f"{path} was not removed: the note has changed meanwhile."
+                raise NotSavedError(message, hint="Read it again, then decide.")
+            parent.unlink(name)
+            parent.sync()
+    except OSError as error:
+        raise not_saved(path, error) from error

@@ -12,7 +12,8 @@ from hivemind_memory.model.memories import MemoryHeader
 from hivemind_memory.model.memory_types import find_type
 from hivemind_memory.model.scope import INBOX, inner_path, place_in_scope
 from hivemind_memory.model.scope import SUPERSEDED as SUPERSEDED_FOLDER
-from hivemind_memory.model.standing import (
+from hivemind_memory.notes.dates import day_of_iso
+from hivemind_memory.notes.status import (
     ACTIVE,
     CONTRADICTS,
     FORGOTTEN,
@@ -21,13 +22,13 @@ from hivemind_memory.model.standing import (
     UPDATES,
     WAITING,
 )
-from hivemind_memory.notes.dates import day_of_iso
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from hivemind_memory.model.memory_types import MemoryType
+
 
 MAX_EDGES = 200
 """Edges of one note that count; a page of links is no memory."""

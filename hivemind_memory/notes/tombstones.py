@@ -9,7 +9,7 @@ from __future__ import annotations
 import hmac
 import unicodedata
 
-from hivemind_memory.notes.entries import disarm
+from hivemind_memory.notes.entry import disarm
 
 
 def tombstone_of(key: bytes, text: str) -> bytes:

@@ -10,22 +10,21 @@ from dataclasses import dataclass
 
 from hivemind_memory.errors import HivemindError, UsageError
 from hivemind_memory.model.note import Provenance
-from hivemind_memory.notes.appending import Draft, append_entry
-from hivemind_memory.notes.entries import new_ulid, parse_provenance, render_provenance
-from hivemind_memory.notes.interrupted import finish_interrupted
+from hivemind_memory.notes.append import Draft, append_entry
+from hivemind_memory.notes.entry import new_ulid, parse_provenance, render_provenance
 from hivemind_memory.notes.journal_records import BEGUN, WINDOW_S, JournalEntry
-from hivemind_memory.notes.recovery import recover_within
+from hivemind_memory.notes.recovery import finish_interrupted, recover_within
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from hivemind_memory.files.folder import NotesFolder
     from hivemind_memory.model.note_path import NotePath
     from hivemind_memory.model.ports import Clock
     from hivemind_memory.model.snapshot import Stamp
-    from hivemind_memory.notes.folder import NotesFolder
-    from hivemind_memory.notes.journal import Journal
-    from hivemind_memory.notes.journal_file import JournalFile
+    from hivemind_memory.notes.journal import Journal, JournalFile
+
 
 MAX_CONTENT_BYTES = 1_000_000
 """A memory is a few lines; what is longer is a file, and belongs beside the notes."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from hivemind_memory.model.standing import NEUTRAL_IMPORTANCE
+from hivemind_memory.notes.status import NEUTRAL_IMPORTANCE
 from hivemind_memory.search.age import age_factor
 from hivemind_memory.search.fusion import (
     Fused,
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from hivemind_memory.model.matches import Place, VectorMatches, WordMatches
-    from hivemind_memory.model.search_settings import SearchSettings
+    from hivemind_memory.model.query import SearchSettings
 
 SCORE_EXPONENT = 1 / 3
 """A score is the cube root of a strength: the order is the same, and a person reads

@@ -7,12 +7,7 @@ replaced and stands alone is still an answer, and says that it was.
 
 from __future__ import annotations
 
-from hivemind_memory.model.standing import (
-    ACTIVE,
-    CONTRADICTS,
-    SUPERSEDED,
-    UPDATES,
-)
+from hivemind_memory.notes.status import ACTIVE, CONTRADICTS, SUPERSEDED, UPDATES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +17,8 @@ if TYPE_CHECKING:
     from hivemind_memory.search.ranking import Ranked
 
     Edge = tuple[str, str, str]
-    """(path, kind, target as written)"""
+    "(path, kind, target as written)"
+
 
 BELOW = 0.999
 """So far a disputed memory goes below the newer one, if it was not below it."""

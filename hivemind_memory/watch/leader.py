@@ -13,14 +13,14 @@ import os
 from dataclasses import asdict
 
 from hivemind_memory.errors import IndexUnusableError
-from hivemind_memory.notes.os_files import (
+from hivemind_memory.files.descriptors import (
     PRIVATE_FILE,
     make_private_folder,
     set_mode,
     write_all,
 )
-from hivemind_memory.notes.os_locks import KernelLock
-from hivemind_memory.watch.news import WatchState
+from hivemind_memory.files.locks import KernelLock
+from hivemind_memory.watch.loop import WatchState
 
 
 class Leadership:

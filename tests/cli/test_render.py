@@ -7,10 +7,10 @@ import pytest
 from hivemind_memory.cli import render
 from hivemind_memory.cli.watching import event_line
 from hivemind_memory.model.note_path import NotePath
-from hivemind_memory.model.outcomes import EmbedResult, SyncResult, Written
 from hivemind_memory.model.query import Hit, SearchAnswer, SearchReport
+from hivemind_memory.model.results import EmbedResult, SyncResult, Written
 from hivemind_memory.model.snapshot import SkippedNote
-from hivemind_memory.watch.news import (
+from hivemind_memory.watch.loop import (
     Embedded,
     Following,
     Leading,

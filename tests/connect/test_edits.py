@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hivemind_memory.connect import json_edit
 from hivemind_memory.connect.agents import COMMENTED, LENIENT, PLAIN
 from hivemind_memory.connect.jsonc import BrokenTextError, Dialect, parse
-from hivemind_memory.connect.showing import difference, masked
+from hivemind_memory.connect.plans import difference, masked
 from hivemind_memory.connect.toml_edit import drop_table, put_table
 
 PLACE = ("mcpServers", "hivemind")

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from hivemind_memory.embeddings.fingerprint import Space
-from hivemind_memory.embeddings.ollama_embedder import connect_ollama
-from hivemind_memory.embeddings.openai_embedder import connect_openai
-from hivemind_memory.embeddings.remote_embedder import Limits, RemoteEmbedder
-from hivemind_memory.embeddings.retrying import Patience
+from hivemind_memory.providers.fingerprint import Space
+from hivemind_memory.providers.ollama_embedder import connect_ollama
+from hivemind_memory.providers.openai_embedder import connect_openai
+from hivemind_memory.providers.remote import Limits, RemoteEmbedder
+from hivemind_memory.providers.retry import Patience
 from tests.support.embedding_server import EmbeddingServer
 
 KEY = "sk-test-3f9a77c0ffee"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hivemind_memory.embeddings.breaker import (
+from hivemind_memory.providers.breaker import (
     Breaker,
     BreakerState,
     load_breaker_state,

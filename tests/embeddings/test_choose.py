@@ -7,12 +7,12 @@ from typing import NoReturn
 import pytest
 
 from hivemind_memory.config import Settings
-from hivemind_memory.embeddings.choose import (
+from hivemind_memory.providers.choose import (
     Choice,
     choose_provider,
     find_missing_packages,
+    why_ollama_is_not_ready,
 )
-from hivemind_memory.embeddings.ollama_probe import why_ollama_is_not_ready
 from tests.embeddings.conftest import Hours
 from tests.support.embedding_server import EmbeddingServer
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from hivemind_memory.embeddings.vectors import count_dims, unpack
 from hivemind_memory.errors import EmbeddingError, EmbeddingInvalidError
 from hivemind_memory.model.ports import Embedder
+from hivemind_memory.providers.vectors import count_dims, unpack
 from hivemind_memory.testing import FakeEmbedder
 from tests.embeddings.conftest import Connect
 from tests.support.embedding_server import EmbeddingServer

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from hivemind_memory.embeddings.deadlines import run_within
+from hivemind_memory.providers.remote import run_within
 
 
 def test_a_call_in_time_returns_its_answer() -> None:

@@ -8,14 +8,14 @@ import traceback
 
 import pytest
 
-from hivemind_memory.embeddings.remote_embedder import RemoteEmbedder
-from hivemind_memory.embeddings.vectors import unpack
 from hivemind_memory.errors import (
     EmbeddingError,
     EmbeddingInvalidError,
     EmbeddingRefusedError,
     EmbeddingTooLongError,
 )
+from hivemind_memory.providers.remote import RemoteEmbedder
+from hivemind_memory.providers.vectors import unpack
 from tests.embeddings.conftest import KEY, SECRET_TEXT, Connect, Hours
 from tests.support.embedding_server import FAULTS, EmbeddingServer
 

@@ -7,10 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hivemind_memory.config import Settings
-from hivemind_memory.embeddings.addresses import parse_address
-from hivemind_memory.embeddings.batches import cut_text, split_batches
-from hivemind_memory.embeddings.fingerprint import Space, describe_space
-from hivemind_memory.embeddings.prefixes import choose_prefixes, look_up_prefixes
+from hivemind_memory.providers.addresses import parse_address
+from hivemind_memory.providers.fingerprint import (
+    Space,
+    choose_prefixes,
+    describe_space,
+    look_up_prefixes,
+)
+from hivemind_memory.providers.remote import cut_text, split_batches
 
 SENTENCE = "Represent this sentence for searching relevant passages: "
 

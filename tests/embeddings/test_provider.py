@@ -7,7 +7,7 @@ import socket
 import pytest
 
 from hivemind_memory.config.resolve import load_settings
-from hivemind_memory.embeddings.provider import Provider
+from hivemind_memory.providers.provider import Provider
 
 
 def provider(home: object, **flags: object) -> Provider:

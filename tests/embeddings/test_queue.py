@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hivemind_memory.embeddings.breaker import Breaker
-from hivemind_memory.embeddings.queue import POISON_IN_A_ROW, EmbedQueue
-from hivemind_memory.embeddings.vectors import count_dims, pack
 from hivemind_memory.errors import (
     EmbeddingError,
     EmbeddingInvalidError,
     EmbeddingRefusedError,
 )
 from hivemind_memory.model.ports import Embedder, VectorStore
+from hivemind_memory.providers.breaker import Breaker
+from hivemind_memory.providers.queue import POISON_IN_A_ROW, EmbedQueue
+from hivemind_memory.providers.vectors import count_dims, pack
 from hivemind_memory.testing import FakeEmbedder
 from tests.embeddings.conftest import Connect, Hours
 from tests.support.embedding_server import EmbeddingServer

@@ -8,11 +8,11 @@ from dataclasses import replace
 
 import pytest
 
-from hivemind_memory.embeddings.fingerprint import Space
-from hivemind_memory.embeddings.ollama_embedder import connect_ollama
-from hivemind_memory.embeddings.openai_embedder import connect_openai
-from hivemind_memory.embeddings.retrying import Patience
 from hivemind_memory.errors import EmbeddingRefusedError, EmbeddingTooLongError
+from hivemind_memory.providers.fingerprint import Space
+from hivemind_memory.providers.ollama_embedder import connect_ollama
+from hivemind_memory.providers.openai_embedder import connect_openai
+from hivemind_memory.providers.retry import Patience
 from tests.embeddings.conftest import KEY, Connect, Hours
 from tests.support.embedding_server import EmbeddingServer
 
@@ -204,7 +204,7 @@ def test_an_address_that_is_none_is_refused_before_asking(
 def test_only_the_homes_import_the_slow_libraries(module: str) -> None:
     """openai takes 0.7 s, numpy 0.1 s; a cold search pays for what is imported."""
     slow = {"openai", "ollama", "httpx", "numpy", "tenacity", "pydantic"}
-    code = f"import sys, hivemind_memory.embeddings.{module}; print(*sys.modules)"
+    code = f"import sys, hivemind_memory.providers.{module}; print(*sys.modules)"
 
     result = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True

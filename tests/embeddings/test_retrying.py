@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hivemind_memory.embeddings.failures import read_retry_after
-from hivemind_memory.embeddings.retrying import Patience, ask_again
 from hivemind_memory.errors import (
     EmbeddingError,
     EmbeddingInvalidError,
     EmbeddingRefusedError,
 )
+from hivemind_memory.providers.errors import read_retry_after
+from hivemind_memory.providers.retry import Patience, ask_again
 from tests.embeddings.conftest import Hours
 
 

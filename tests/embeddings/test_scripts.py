@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hivemind_memory.embeddings.probe_sentences import PROBES
-from hivemind_memory.embeddings.scripts import (
+from hivemind_memory.providers.script_samples import PROBES
+from hivemind_memory.providers.scripts import (
     count_right,
     measure_script,
     probe_texts,
     script_of,
     understands,
 )
-from hivemind_memory.embeddings.vectors import pack
+from hivemind_memory.providers.vectors import pack
 from hivemind_memory.testing import FakeEmbedder
 
 SCRIPTS = [script for script in PROBES if script != "Latin"]

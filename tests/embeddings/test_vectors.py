@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hivemind_memory.embeddings.vectors import check_batch, count_dims, pack, unpack
 from hivemind_memory.errors import EmbeddingInvalidError
+from hivemind_memory.providers.vectors import check_batch, count_dims, pack, unpack
 
 numbers = st.floats(allow_nan=False, allow_infinity=False) | st.integers(
     -(2**70), 2**70

@@ -11,9 +11,9 @@ import pytest
 
 from hivemind_memory.index.sqlite.index import SqliteIndex
 from hivemind_memory.index.sqlite.notes import FileRow
+from hivemind_memory.markdown.chunker import parse_note
 from hivemind_memory.model.note import Note
 from hivemind_memory.model.note_path import NotePath
-from hivemind_memory.notes.chunker import parse_note
 
 Open = Callable[[], SqliteIndex]
 

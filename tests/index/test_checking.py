@@ -7,7 +7,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from hivemind_memory.index.sqlite.checking import check_index, postings_problem
+from hivemind_memory.index.sqlite.check import check_index, postings_problem
 from hivemind_memory.index.sqlite.index import SqliteIndex
 
 from .conftest import Open, put

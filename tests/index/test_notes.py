@@ -14,13 +14,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hivemind_memory.errors import IndexBusyError
-from hivemind_memory.index.sqlite import connection, notes
-from hivemind_memory.index.sqlite.checking import check_index
-from hivemind_memory.index.sqlite.holding import holding
+from hivemind_memory.index.sqlite import notes
+from hivemind_memory.index.sqlite.check import check_index
 from hivemind_memory.index.sqlite.index import SqliteIndex
 from hivemind_memory.index.sqlite.rows import rows_of
+from hivemind_memory.index.sqlite.swap import holding
+from hivemind_memory.markdown.chunker import parse_note
 from hivemind_memory.model.note_path import NotePath
-from hivemind_memory.notes.chunker import parse_note
+from hivemind_memory.sqlite import connection
 
 from .conftest import Open, chunk_ids, found, put
 

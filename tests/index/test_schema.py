@@ -9,8 +9,9 @@ import apsw
 import pytest
 
 from hivemind_memory.errors import IndexTooNewError, IndexUnusableError
-from hivemind_memory.index.sqlite import connection, schema
+from hivemind_memory.index.sqlite import schema
 from hivemind_memory.index.sqlite.index import SqliteIndex
+from hivemind_memory.sqlite import connection
 
 from .conftest import Open, found, put
 

@@ -15,8 +15,8 @@ import apsw
 import pytest
 
 from hivemind_memory.errors import StateUnusableError
-from hivemind_memory.index.sqlite.state_file import StateFile
-from hivemind_memory.index.sqlite.state_repair import damaged_name, trouble_with
+from hivemind_memory.state.file import StateFile
+from hivemind_memory.state.opening import damaged_name, trouble_with
 
 NOW_S = 1_800_000_000.5
 
@@ -131,7 +131,7 @@ def test_what_was_counted_survives_a_kill(path: str) -> None:
     """Nothing is held back until the process ends."""
     program = (
         "import sys, os, signal\n"
-        "from hivemind_memory.index.sqlite.state_file import StateFile\n"
+        "from hivemind_memory.state.file import StateFile\n"
         "state = StateFile(sys.argv[1])\n"
         "state.add_tombstones(['secret'])\n"
         "[state.bump(['a'], 1) for _ in range(7)]\n"

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from hivemind_memory.index.sqlite.holding import holding
 from hivemind_memory.index.sqlite.index import SqliteIndex
-from hivemind_memory.index.sqlite.swapping import copy_paid_for, put_in_place
+from hivemind_memory.index.sqlite.swap import copy_paid_for, holding, put_in_place
 
 from .conftest import Open, chunk_ids, found, put
 from .test_vector_store import SPACE, best, fill, vector

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from hivemind_memory.embeddings.vectors import pack
 from hivemind_memory.errors import EmbeddingInvalidError
 from hivemind_memory.index.sqlite.index import SqliteIndex
 from hivemind_memory.index.sqlite.vector_store import SqliteVectorStore, text_hash
 from hivemind_memory.index.sqlite.vectors import VectorLane
 from hivemind_memory.model.matches import VectorMatches
 from hivemind_memory.model.note_path import NotePath
+from hivemind_memory.providers.vectors import pack
 from hivemind_memory.testing import FakeEmbedder, hash_text
 
 from .conftest import Open, chunk_ids, put
@@ -240,7 +240,7 @@ def test_storing_waits_for_a_rebuild(
 ) -> None:
     """What is stored between its copying and its taking over would be lost."""
     from hivemind_memory.errors import IndexBusyError
-    from hivemind_memory.index.sqlite import holding as module
+    from hivemind_memory.index.sqlite import swap as module
 
     put(index, "one\n")
     [(name, text)] = store.pending_texts(SPACE, 1)

@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from hivemind_memory.inject.at_start import section_at_start
+from hivemind_memory.inject.session_hook import section_at_start
 from hivemind_memory.memory import Memory
-from hivemind_memory.model.curating import NewMemory
+from hivemind_memory.model.curation import NewMemory
 from hivemind_memory.model.filters import Wish
 from hivemind_memory.model.query import Hit, Query
-from hivemind_memory.model.standing import UNTRUSTED
+from hivemind_memory.notes.status import UNTRUSTED
 from hivemind_memory.wiring import open_injector
 
 AGENTS = ("claude", "codex", "gemini")

@@ -6,16 +6,16 @@ import random
 
 import pytest
 
-from hivemind_memory.errors import UsageError
-from hivemind_memory.inject.choose import choose
-from hivemind_memory.inject.outcomes import Choice, Quote
-from hivemind_memory.inject.query import (
+from hivemind_memory.context.choose import choose
+from hivemind_memory.context.gather import (
     WorktreeState,
     facets_of,
     normalise_origin,
     project_identity,
 )
+from hivemind_memory.errors import UsageError
 from hivemind_memory.inject.targets import RULES_FILE, head_of, target_of
+from hivemind_memory.model.injection import Choice, Quote
 
 TEXTS = (
     "We deploy on Tuesdays only",

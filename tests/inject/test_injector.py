@@ -13,7 +13,7 @@ import pytest
 from hivemind_memory import open_memory
 from hivemind_memory.errors import NotInjectedError, UsageError
 from hivemind_memory.inject.injector import Injector
-from hivemind_memory.inject.ledger import LEDGER_FILE
+from hivemind_memory.state.injection_log import LEDGER_FILE
 from hivemind_memory.wiring import open_injector
 from tests.inject.conftest import make_home
 from tests.inject.repos import (
@@ -125,7 +125,7 @@ def test_where_git_would_see_it_a_rules_file_is_used_instead(
     if obstacle == "own filter":
         (worktree / ".gitattributes").write_text("*.md filter=lfs\n")
     if obstacle == "no sed":
-        monkeypatch.setattr("hivemind_memory.inject.gitclean.CLEAN", "no-such-program")
+        monkeypatch.setattr("hivemind_memory.inject.zero_diff.CLEAN", "no-such-program")
     if obstacle == "deleted":
         (worktree / "CLAUDE.md").unlink()
     if obstacle == "not ignorable":
@@ -471,16 +471,16 @@ def test_an_edit_during_the_injection_is_not_lost(
     tmp_path: Path, injector: Injector, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The person saves between our reading and our writing."""
-    from hivemind_memory.inject import placing
+    from hivemind_memory.inject import files
 
     worktree = tracked(tmp_path)
-    prepare = placing._prepare
+    prepare = files._prepare
 
     def edit_meanwhile(*words: object, **more: object) -> tuple[str, ...]:
         (worktree / "CLAUDE.md").write_text("saved just now\n")
         return prepare(*words, **more)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(placing, "_prepare", edit_meanwhile)
+    monkeypatch.setattr(files, "_prepare", edit_meanwhile)
     with pytest.raises(NotInjectedError, match="changed by somebody else"):
         injector.inject(str(worktree))
 
@@ -552,7 +552,7 @@ def test_a_full_ledger_stops_no_launch(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("hivemind_memory.inject.ledger.append", full)
+    monkeypatch.setattr("hivemind_memory.state.injection_log.append", full)
 
     assert inject(home, tracked(tmp_path)) == "CLAUDE.md"
 

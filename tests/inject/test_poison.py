@@ -12,8 +12,7 @@ from hivemind_memory import open_memory
 from hivemind_memory.mcp_server.shaping import shape_answer
 from hivemind_memory.mcp_server.wording import word_answer
 from hivemind_memory.memory import Memory
-from hivemind_memory.model.curating import NewMemory
-from hivemind_memory.model.erasing import Which
+from hivemind_memory.model.curation import NewMemory, Which
 from hivemind_memory.model.query import Query
 from hivemind_memory.wiring import open_injected, open_injector
 from tests.inject.poisoning import OPTIONS, WAYS, Poisoned

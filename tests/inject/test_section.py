@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from hivemind_memory.inject.outcomes import Quote
+from hivemind_memory.context.tokens import estimate_tokens
+from hivemind_memory.inject.marked_section import body_of, put_section, remove_section
 from hivemind_memory.inject.section import CREATED, render_body, render_quote, shown
-from hivemind_memory.inject.splice import body_of, put_section, remove_section
-from hivemind_memory.inject.tokens import estimate_tokens
+from hivemind_memory.model.injection import Quote
 
 
 def quote(text: str, path: str = "shop.md", date: str = "2026-11-21") -> Quote:

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hivemind_memory.inject.gitclean import CLEAN
-from hivemind_memory.inject.splice import (
+from hivemind_memory.inject.marked_section import (
     SECTION,
     SETTINGS,
     SectionDamagedError,
@@ -19,6 +18,7 @@ from hivemind_memory.inject.splice import (
     put_section,
     remove_section,
 )
+from hivemind_memory.inject.zero_diff import CLEAN
 
 CASES = int(os.environ.get("HIVEMIND_SPLICE_CASES", "20000"))
 PIECES = (

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from hivemind_memory import open_memory
-from hivemind_memory.inject.choose import ALWAYS_CAP
-from hivemind_memory.inject.outcomes import Injection, Planned
+from hivemind_memory.context.choose import ALWAYS_CAP
 from hivemind_memory.memory import Memory
-from hivemind_memory.model.curating import NewMemory
+from hivemind_memory.model.curation import NewMemory
+from hivemind_memory.model.injection import Injection, Planned
 from hivemind_memory.wiring import open_injector
 from tests.inject.repos import git, make_repo
 

@@ -100,7 +100,7 @@ def test_a_worktree_is_made_whatever_has_become_of_us(machine, hook, how) -> Non
 
 def test_git_waits_for_a_bounded_time(machine, hook, monkeypatch) -> None:
     """Somebody holds our lock for ever."""
-    from hivemind_memory.notes.os_locks import KernelLock
+    from hivemind_memory.files.locks import KernelLock
 
     subprocess.run(["hm", "inject"], check=True, capture_output=True)
     [lock] = (machine.home / "locks").glob("inject-*.lock")

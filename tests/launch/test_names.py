@@ -8,7 +8,7 @@ from itertools import islice
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hivemind_memory.launch import agents, names, sessions
+from hivemind_memory.launch import agents, names, tmux
 from hivemind_memory.launch.names import session_names, slug
 
 
@@ -38,16 +38,16 @@ def test_a_tag_keeps_any_path_on_one_line(text: str) -> None:
     """Also one that is no text: bytes of a folder that nobody can read."""
     path = text.encode("utf-8", "replace").decode("latin-1")
 
-    tagged = sessions.tag(path)
+    tagged = tmux.tag(path)
 
     assert tagged.isascii()
     assert tagged.isprintable()
     line = f"{tagged}\tclaude\t%1\tx\t1\t0\t7\t0\t\t\n"
-    [session] = sessions.sessions_of(line.encode())
+    [session] = tmux.sessions_of(line.encode())
     assert session.worktree == path
 
 
 def test_the_examples_in_the_docstrings_are_so() -> None:
     """They are the shortest description."""
-    for module in (agents, names, sessions):
+    for module in (agents, names, tmux):
         assert doctest.testmod(module).failed == 0

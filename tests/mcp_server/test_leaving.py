@@ -20,7 +20,7 @@ from .agents import COMMAND, PATIENCE_S, environ
 LEAVES_WITHIN_S = 3.0
 HANGING = """\
 import os, sys, time
-from hivemind_memory.memory.core import Memory
+from hivemind_memory.memory.service import Memory
 def hang(self, *_, **__):
     open(sys.argv[1], "w").close()
     time.sleep(60)

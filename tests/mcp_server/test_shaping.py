@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 from hivemind_memory.mcp_server import shaping, wording
-from hivemind_memory.model.answers import ListedNote, Passage
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.query import Hit, SearchAnswer, SearchReport
+from hivemind_memory.model.results import ListedNote, Passage
 
 REPORT = SearchReport(mode="keyword", reason="", is_fresh=True)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hivemind_memory.memory.core import Memory
+from hivemind_memory.memory.service import Memory
 
 from .house import House
 

@@ -20,20 +20,19 @@ from hypothesis.stateful import (
     rule,
 )
 
+from hivemind_memory.access.rules import OWNER, Caller, may_read, may_write
 from hivemind_memory.errors import (
     HivemindError,
     KeyTakenError,
     MemoryNotFoundError,
     NotSavedError,
 )
-from hivemind_memory.memory.core import Memory
-from hivemind_memory.model.access import OWNER, Caller, may_read, may_write
-from hivemind_memory.model.curating import NewMemory, Saved
-from hivemind_memory.model.erasing import Which
+from hivemind_memory.memory.service import Memory
+from hivemind_memory.model.curation import NewMemory, Saved, Which
 from hivemind_memory.model.filters import Wish
 from hivemind_memory.model.query import Query
 from hivemind_memory.model.scope import scope_of
-from hivemind_memory.model.standing import (
+from hivemind_memory.notes.status import (
     ACTIVE,
     CONTRADICTS,
     FORGOTTEN,

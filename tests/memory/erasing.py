@@ -10,20 +10,25 @@ from pathlib import Path
 
 import apsw
 
-from hivemind_memory.index.sqlite.state_file import STATE_FILE, StateFile
-from hivemind_memory.memory.core import Memory
-from hivemind_memory.memory.curation.desk import Desk
-from hivemind_memory.memory.curation.eraser import Eraser
-from hivemind_memory.memory.curation.forgetting import forget, restore
-from hivemind_memory.memory.curation.purging import purge
-from hivemind_memory.memory.curation.saving import save
-from hivemind_memory.memory.curation.surveying import Purger
-from hivemind_memory.memory.syncing import ChunkSettings
-from hivemind_memory.model.access import OWNER, Caller
-from hivemind_memory.model.curating import NewMemory, Saved
-from hivemind_memory.model.erasing import Forgotten, Receipt, Restored, Which
+from hivemind_memory.access.rules import OWNER, Caller
+from hivemind_memory.curation.context import Desk, Eraser
+from hivemind_memory.curation.forget import forget, restore
+from hivemind_memory.curation.purge import purge
+from hivemind_memory.curation.purge_report import Purger
+from hivemind_memory.curation.save import save
+from hivemind_memory.memory.service import Memory
+from hivemind_memory.memory.sync import ChunkSettings
+from hivemind_memory.model.curation import (
+    Forgotten,
+    NewMemory,
+    Receipt,
+    Restored,
+    Saved,
+    Which,
+)
 from hivemind_memory.model.ports import Injected, MemoryIndex
 from hivemind_memory.notes.journal import Journal
+from hivemind_memory.state.file import STATE_FILE, StateFile
 
 from .house import House, ask, paths
 

@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from hivemind_memory.errors import NoteUnreadableError, NotSavedError, UsageError
+from hivemind_memory.files.descriptors import OpenFolder
 from hivemind_memory.index.sqlite import notes as index_notes
 from hivemind_memory.model import snapshot
-from hivemind_memory.notes.os_files import OpenFolder
 
 from .house import House, ask, difference_from_fresh
 

@@ -13,13 +13,13 @@ from typing import Any
 import apsw
 
 from hivemind_memory.config.resolve import load_settings
-from hivemind_memory.embeddings.provider import Provider
-from hivemind_memory.index.sqlite.checking import check_index
+from hivemind_memory.files.places import Places, places_of
+from hivemind_memory.index.sqlite.check import check_index
 from hivemind_memory.index.sqlite.index import SqliteIndex
 from hivemind_memory.memory.clocks import Clocks
-from hivemind_memory.memory.core import Memory
-from hivemind_memory.memory.places import Places, places_of
+from hivemind_memory.memory.service import Memory
 from hivemind_memory.model.query import Query, SearchAnswer
+from hivemind_memory.providers.provider import Provider
 
 Rows = list[tuple[Any, ...]]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from hivemind_memory.embeddings.choose import Choice
-from hivemind_memory.embeddings.fingerprint import Space
+from hivemind_memory.providers.choose import Choice
+from hivemind_memory.providers.fingerprint import Space
 from hivemind_memory.testing import FakeEmbedder
 
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from hivemind_memory.access.rules import OWNER, Caller, is_visible, may_read
 from hivemind_memory.errors import HivemindError
-from hivemind_memory.memory.core import Memory
-from hivemind_memory.model.access import OWNER, Caller, is_visible, may_read
+from hivemind_memory.memory.service import Memory
 from hivemind_memory.model.filters import Wish
 from hivemind_memory.model.query import Query
 from hivemind_memory.model.value import fields_of, replaced

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from hivemind_memory.memory.core import Memory
+from hivemind_memory.memory.service import Memory
 
 from .house import House, ask, difference_from_fresh, paths
 

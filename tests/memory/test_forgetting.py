@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from hivemind_memory.access.rules import Caller
 from hivemind_memory.errors import (
     HivemindError,
     KeyTakenError,
@@ -14,7 +15,6 @@ from hivemind_memory.errors import (
     NotSavedError,
     UsageError,
 )
-from hivemind_memory.model.access import Caller
 
 from .erasing import Bench
 from .house import House

@@ -15,9 +15,9 @@ from unittest import mock
 import pytest
 
 from hivemind_memory.errors import HivemindError, NotesMissingError
-from hivemind_memory.memory.core import Memory
+from hivemind_memory.files.descriptors import OpenFolder
+from hivemind_memory.memory.service import Memory
 from hivemind_memory.model import snapshot
-from hivemind_memory.notes.os_files import OpenFolder
 
 from .house import House, ask, difference_from_fresh, paths
 
@@ -181,8 +181,8 @@ def test_what_changes_after_a_long_pause_in_reading_is_seen(house: House) -> Non
 
     What was written meanwhile may bear the very same stamp.
     """
+    from hivemind_memory.files import folder
     from hivemind_memory.index.sqlite.index import SqliteIndex
-    from hivemind_memory.notes import folder
 
     shutil.rmtree(house.notes / "deep")
     original = folder._read_quiet

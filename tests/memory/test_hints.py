@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from hivemind_memory.memory.curation.hints import type_hint
-from hivemind_memory.memory.curation.near import near_ones, words_in
-from hivemind_memory.model.curating import Candidate
+from hivemind_memory.curation.validate import type_hint
+from hivemind_memory.model.curation import Candidate
+from hivemind_memory.search.similarity import near_ones, words_in
 
 READS_LIKE = {
     "Never deploy on Fridays: incident #42.": "lesson",

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from hivemind_memory.curation.history import history
+from hivemind_memory.curation.learn import claim_key, learn
 from hivemind_memory.errors import UsageError
-from hivemind_memory.memory.curation.learning import claim_key, learn
-from hivemind_memory.memory.curation.recounting import history
-from hivemind_memory.model.curating import NewMemory, Saved
+from hivemind_memory.model.curation import NewMemory, Saved
 
 from .typed import Shelf
 

@@ -12,12 +12,12 @@ from pathlib import Path
 import apsw
 import pytest
 
+from hivemind_memory.curation import purge
 from hivemind_memory.errors import MemoryNotFoundError, UsageError
-from hivemind_memory.index.sqlite import scouring
-from hivemind_memory.inject.forgetting import InjectedPlaces
-from hivemind_memory.memory.curation import purging
-from hivemind_memory.model.erasing import Receipt
-from hivemind_memory.notes.os_locks import KernelLock
+from hivemind_memory.files.locks import KernelLock
+from hivemind_memory.index.sqlite import vacuum
+from hivemind_memory.inject.purged import InjectedPlaces
+from hivemind_memory.model.curation import Receipt
 from hivemind_memory.testing import FakeEmbedder
 from hivemind_memory.wiring import open_injector
 
@@ -172,8 +172,8 @@ def test_a_purge_that_cannot_clean_the_index_says_so_and_a_second_one_does(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Somebody reads an old state of the index for longer than we wait."""
-    quick = partial(scouring.scour, wait_s=0.2)
-    monkeypatch.setattr("hivemind_memory.memory.curation.purge_rest.scour", quick)
+    quick = partial(vacuum.scour, wait_s=0.2)
+    monkeypatch.setattr("hivemind_memory.curation.purge_stores.scour", quick)
     entry_id = fill(bench)
     reader = apsw.Connection(str(bench.house.index_file))
     reader.execute("BEGIN")
@@ -215,7 +215,7 @@ def test_a_purge_that_is_killed_is_finished_by_the_next(
         name = bench.save("vault", SECRET).id
         bench.save("friend", "Knows it.", related=(name,))
         bench.memory.embed_pending()
-    real = getattr(purging, step)
+    real = getattr(purge, step)
 
     def killed(*words: object) -> None:
         if is_done:
@@ -223,7 +223,7 @@ def test_a_purge_that_is_killed_is_finished_by_the_next(
         raise KilledError
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(purging, step, killed)
+        patch.setattr(purge, step, killed)
         with pytest.raises(KilledError):
             bench.purge(name)
 
@@ -240,9 +240,7 @@ def test_no_rebuild_brings_a_purged_text_back(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One that is going on has read the notes before."""
-    monkeypatch.setattr(
-        "hivemind_memory.memory.curation.purge_rest.REBUILD_WAIT_S", 0.1
-    )
+    monkeypatch.setattr("hivemind_memory.curation.purge_stores.REBUILD_WAIT_S", 0.1)
     entry_id = fill(bench)
     lock = KernelLock(f"{bench.house.places.rebuild_file}.lock")
     assert lock.try_acquire()

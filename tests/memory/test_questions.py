@@ -6,7 +6,7 @@ from pathlib import Path
 from unittest import mock
 
 from hivemind_memory.index.sqlite.vocabulary import Vocabulary
-from hivemind_memory.memory.lanes import MAX_WHOLE_READS
+from hivemind_memory.memory.search import MAX_WHOLE_READS
 
 from .house import House, ask
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from hivemind_memory.access.rules import Caller
+from hivemind_memory.curation import history as history_module
+from hivemind_memory.curation.history import history, show
+from hivemind_memory.curation.links import link
 from hivemind_memory.errors import MemoryNotFoundError
-from hivemind_memory.memory.curation import recounting
-from hivemind_memory.memory.curation.recounting import history, show
-from hivemind_memory.memory.curation.relating import link
-from hivemind_memory.model.access import Caller
-from hivemind_memory.model.curating import History, RecallFigures
+from hivemind_memory.model.curation import History, RecallFigures
 
 from .typed import Shelf
 
@@ -94,7 +94,7 @@ def test_an_endless_chain_is_cut_and_says_so(
     shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is replaced hundreds of times is a counter, and no memory."""
-    monkeypatch.setattr(recounting, "MAX_CHAIN", 2)
+    monkeypatch.setattr(history_module, "MAX_CHAIN", 2)
     three(shelf)
 
     told = history(shelf.desk(), "k")

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from hivemind_memory.access.rules import Caller
+from hivemind_memory.curation.links import link, unlink
 from hivemind_memory.errors import (
     HivemindError,
     MemoryNotFoundError,
     NotSavedError,
     UsageError,
 )
-from hivemind_memory.memory.curation.relating import link, unlink
-from hivemind_memory.model.access import Caller
 
 from .typed import Shelf, Ticking
 

@@ -10,6 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from hivemind_memory.access.rules import Caller
+from hivemind_memory.curation.save import save
 from hivemind_memory.errors import (
     HivemindError,
     KeyTakenError,
@@ -18,11 +20,9 @@ from hivemind_memory.errors import (
     UnknownTypeError,
     UsageError,
 )
-from hivemind_memory.memory.curation.saving import save
-from hivemind_memory.model.access import Caller
-from hivemind_memory.model.curating import Candidate, NewMemory, Recalled
+from hivemind_memory.model.curation import Candidate, NewMemory, Recalled
 from hivemind_memory.model.memory_types import MemoryType
-from hivemind_memory.notes.slugs import hash_of
+from hivemind_memory.notes.slug import hash_of
 
 from .typed import Shelf
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
+from hivemind_memory.curation.history import history
+from hivemind_memory.curation.save import save
 from hivemind_memory.errors import HivemindError, KeyTakenError
-from hivemind_memory.memory.curation.recounting import history
-from hivemind_memory.memory.curation.saving import save
-from hivemind_memory.model.curating import NewMemory
+from hivemind_memory.model.curation import NewMemory
 from tests.notes.faults import Faults
 
 from .typed import ScannedIndex, Shelf, Ticking
@@ -82,9 +82,7 @@ def test_killed_between_the_copy_and_the_name_the_copy_counts_as_none(
     """The one moment in which a text is there twice."""
     shelf = Shelf(tmp_path)
     first = shelf.save(KEY, OLD)
-    monkeypatch.setattr(
-        "hivemind_memory.memory.curation.saving.take_back", lambda *_: None
-    )
+    monkeypatch.setattr("hivemind_memory.curation.save.take_back", lambda *_: None)
     faults = Faults("replace", errno.EIO)
     faults.has_next()
     monkeypatch.setattr(os, "replace", faults)

@@ -14,7 +14,7 @@ from hivemind_memory.errors import UsageError
 from hivemind_memory.mcp_server.keeper import Keeper
 from hivemind_memory.mcp_server.server import make_server
 from hivemind_memory.memory import Memory
-from hivemind_memory.model.curating import NewMemory
+from hivemind_memory.model.curation import NewMemory
 from hivemind_memory.model.query import Query
 from hivemind_memory.wiring import agents_door, open_injector
 from tests.cli.conftest import Hm, hm  # noqa: F401 - a fixture

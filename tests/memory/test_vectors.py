@@ -11,9 +11,9 @@ import apsw
 import pytest
 
 from hivemind_memory import wiring
-from hivemind_memory.embeddings.vectors import unpack
-from hivemind_memory.memory.core import Memory
+from hivemind_memory.memory.service import Memory
 from hivemind_memory.model.query import Query, SearchAnswer
+from hivemind_memory.providers.vectors import unpack
 from hivemind_memory.testing import FakeEmbedder
 from tests.support.embedding_server import VECTOR_FAULTS, EmbeddingServer
 

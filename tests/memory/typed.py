@@ -8,24 +8,23 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from hivemind_memory.access.rules import OWNER, Caller
+from hivemind_memory.curation.context import Desk
+from hivemind_memory.curation.lookup import recalled_from
+from hivemind_memory.curation.save import save
+from hivemind_memory.files.folder import NotesFolder
+from hivemind_memory.markdown.front_matter import split_front_matter
+from hivemind_memory.markdown.text import decode
 from hivemind_memory.memory.clocks import Clocks
-from hivemind_memory.memory.curation.desk import Desk
-from hivemind_memory.memory.curation.recalling import recalled_from
-from hivemind_memory.memory.curation.saving import save
-from hivemind_memory.memory.freshening import Freshener
-from hivemind_memory.memory.opening import open_index
-from hivemind_memory.memory.syncing import ChunkSettings, Syncer
-from hivemind_memory.model.access import OWNER, Caller
-from hivemind_memory.model.curating import NewMemory, Recalled, Saved
+from hivemind_memory.memory.index_handle import Freshener, open_index
+from hivemind_memory.memory.sync import ChunkSettings, Syncer
+from hivemind_memory.model.curation import NewMemory, Recalled, Saved
 from hivemind_memory.model.memories import EdgeRow, MemoryRow
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.ports import MemoryIndex
 from hivemind_memory.model.scope import scope_of
-from hivemind_memory.model.standing import ACTIVE, FORGOTTEN
-from hivemind_memory.notes.folder import NotesFolder
-from hivemind_memory.notes.front_matter import split_front_matter
 from hivemind_memory.notes.memory_header import header_of
-from hivemind_memory.notes.text import decode
+from hivemind_memory.notes.status import ACTIVE, FORGOTTEN
 
 from .house import House
 

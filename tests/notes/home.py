@@ -6,8 +6,8 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.model.note_path import NotePath
-from hivemind_memory.notes.folder import NotesFolder
 from hivemind_memory.notes.journal import Journal
 from hivemind_memory.notes.recovery import Recovered, recover
 from hivemind_memory.notes.writer import AppendedEntry, NoteWriter

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from hivemind_memory.markdown import chunker
+from hivemind_memory.markdown.chunker import chunk_note, join_chunks, parse_note
+from hivemind_memory.markdown.text import decode, split_lines
 from hivemind_memory.model.note import Chunk
 from hivemind_memory.model.note_path import NotePath
-from hivemind_memory.notes import chunker
-from hivemind_memory.notes.chunker import chunk_note, join_chunks, parse_note
-from hivemind_memory.notes.text import decode, split_lines
 from tests.notes.texts import COMMENT, markdown
 
 CASES = json.loads(

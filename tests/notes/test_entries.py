@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hivemind_memory.markdown.chunker import parse_note
 from hivemind_memory.model.note import Provenance
 from hivemind_memory.model.note_path import NotePath
-from hivemind_memory.notes import entries
-from hivemind_memory.notes.chunker import parse_note
-from hivemind_memory.notes.entries import (
+from hivemind_memory.notes import entry
+from hivemind_memory.notes.entry import (
     disarm,
     new_entry_text,
     new_ulid,
@@ -235,4 +235,4 @@ def test_an_id_that_would_not_be_one_is_refused(now_s: float, size: int) -> None
 
 def test_the_examples_of_the_module_hold() -> None:
     """They are read before the code is."""
-    assert doctest.testmod(entries).failed == 0
+    assert doctest.testmod(entry).failed == 0

@@ -12,18 +12,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hivemind_memory.errors import NotSavedError
+from hivemind_memory.markdown.chunker import parse_note
 from hivemind_memory.model.note import Provenance
 from hivemind_memory.model.note_path import NotePath
-from hivemind_memory.notes.chunker import parse_note
-from hivemind_memory.notes.entries import new_entry_text, new_ulid
-from hivemind_memory.notes.entry_changes import change_entries
+from hivemind_memory.notes.entry import new_entry_text, new_ulid
 from hivemind_memory.notes.entry_edits import (
+    change_entries,
     entries_in,
     with_forgotten,
     without_entries,
     without_forgotten,
 )
-from hivemind_memory.notes.note_edits import edit_note
+from hivemind_memory.notes.memory_file import edit_note
 
 from .home import NOTE, Home
 

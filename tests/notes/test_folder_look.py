@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from hivemind_memory.errors import HivemindError, UsageError
-from hivemind_memory.notes import os_files
-from hivemind_memory.notes.folder import NotesFolder
-from hivemind_memory.notes.listing import Look
-from hivemind_memory.notes.paths import MAX_PARTS
+from hivemind_memory.files import descriptors
+from hivemind_memory.files.folder import NotesFolder
+from hivemind_memory.files.paths import MAX_PARTS
+from hivemind_memory.files.scan import Look
 
 IS_ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
 
@@ -34,7 +34,7 @@ def reasons(root: Path) -> dict[str, str]:
 @pytest.fixture(params=["descriptors", "paths"], autouse=True)
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both ways of walking: with descriptors, and as on Windows."""
-    monkeypatch.setattr(os_files, "_HAS_DESCRIPTORS", request.param == "descriptors")
+    monkeypatch.setattr(descriptors, "_HAS_DESCRIPTORS", request.param == "descriptors")
 
 
 def test_every_markdown_file_at_any_depth_is_a_note(tmp_path: Path) -> None:

@@ -10,11 +10,10 @@ import pytest
 
 from benchmarks.link_race import race
 from hivemind_memory.errors import HivemindError, NoteNotFoundError, NotePathError
+from hivemind_memory.files import descriptors
+from hivemind_memory.files import folder as folder_module
+from hivemind_memory.files.folder import NotesFolder, read_note
 from hivemind_memory.model.note_path import NotePath
-from hivemind_memory.notes import folder as folder_module
-from hivemind_memory.notes import os_files
-from hivemind_memory.notes.folder import NotesFolder
-from hivemind_memory.notes.reader import read_note
 
 NOTE = NotePath("a/b.md")
 
@@ -32,8 +31,8 @@ def root(tmp_path: Path) -> Path:
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both ways of walking: with descriptors, and as on Windows."""
     if request.param == "paths":
-        monkeypatch.setattr(os_files, "_HAS_DESCRIPTORS", False)
-        monkeypatch.setattr(os_files, "_NO_LINKS", 0)
+        monkeypatch.setattr(descriptors, "_HAS_DESCRIPTORS", False)
+        monkeypatch.setattr(descriptors, "_NO_LINKS", 0)
 
 
 @pytest.mark.usefixtures("way")

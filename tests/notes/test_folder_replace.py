@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from hivemind_memory.errors import NotePathError, NotSavedError
+from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.model.note_path import NotePath
-from hivemind_memory.notes.folder import NotesFolder
 from tests.notes.faults import Faults, refusal_of
 
 NOTE = NotePath("a/b.md")

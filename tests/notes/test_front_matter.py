@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hivemind_memory.notes.front_matter import MAX_CHARS, split_front_matter
+from hivemind_memory.markdown.front_matter import MAX_CHARS, split_front_matter
 
 LINES = st.sampled_from(
     [

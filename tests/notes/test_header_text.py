@@ -6,8 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hivemind_memory.notes.front_matter import split_front_matter
-from hivemind_memory.notes.header_text import blocks_of, render_header, with_values
+from hivemind_memory.markdown.front_matter import (
+    blocks_of,
+    render_header,
+    split_front_matter,
+    with_values,
+)
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
 NUMBERS = st.floats(0, 1).map(lambda number: round(number, 4))

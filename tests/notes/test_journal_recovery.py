@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from hivemind_memory.errors import NotSavedError
+from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.model.note_path import NotePath
-from hivemind_memory.notes import vanished as vanished_module
-from hivemind_memory.notes.folder import NotesFolder
+from hivemind_memory.notes import recovery as vanished_module
 from hivemind_memory.notes.writer import NoteWriter
 from tests.notes.faults import Faults, refusal_of
 from tests.notes.home import AT, NOTE, RECOVERED, Home

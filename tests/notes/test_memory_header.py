@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hivemind_memory.markdown.front_matter import split_front_matter
 from hivemind_memory.model.memory_types import BUILT_IN, MemoryType
-from hivemind_memory.model.standing import (
+from hivemind_memory.notes.memory_header import MAX_EDGES, header_of
+from hivemind_memory.notes.status import (
     ACTIVE,
     CONTRADICTS,
     FORGOTTEN,
@@ -16,8 +18,6 @@ from hivemind_memory.model.standing import (
     UPDATES,
     WAITING,
 )
-from hivemind_memory.notes.front_matter import split_front_matter
-from hivemind_memory.notes.memory_header import MAX_EDGES, header_of
 
 
 def said(text: str, path: str = "k.md", body: str = "") -> object:

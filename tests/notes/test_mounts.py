@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hivemind_memory.notes.mounts import shared_type, shared_type_in
+from hivemind_memory.files.mounts import shared_type, shared_type_in
 
 TABLE = r"""27 1 254:0 / / rw,relatime - ext4 /dev/vda rw
 28 27 0:40 / /home rw shared:3 - nfs4 server:/home rw,vers=4.2

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from hivemind_memory.notes.os_events import Sentry
+from hivemind_memory.files.inotify import Sentry
 
 pytestmark = pytest.mark.skipif(
     not sys.platform.startswith("linux"), reason="only Linux tells in order"

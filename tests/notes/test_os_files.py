@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from hivemind_memory.notes import os_files
-from hivemind_memory.notes.os_locks import KernelLock
+from hivemind_memory.files import descriptors
+from hivemind_memory.files.locks import KernelLock
 
 HOLD = """
 import sys, time
-from hivemind_memory.notes.os_locks import KernelLock
+from hivemind_memory.files.locks import KernelLock
 lock = KernelLock(sys.argv[1])
 assert lock.try_acquire()
 print("held", flush=True)
@@ -151,7 +151,7 @@ def test_private_folders_and_locks_are_private_under_any_umask(
     """Promise 6.1, for what the wiring makes."""
     old = os.umask(umask)
     try:
-        os_files.make_private_folder(str(tmp_path / "a/b/c"))
+        descriptors.make_private_folder(str(tmp_path / "a/b/c"))
         lock = KernelLock(str(tmp_path / "a/b/c/lock"))
         assert lock.try_acquire()
         lock.release()
@@ -168,8 +168,8 @@ def test_a_folder_that_is_there_keeps_its_mode(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir(mode=0o755)
     (tmp_path / "a").chmod(0o755)
 
-    os_files.make_private_folder(str(tmp_path / "a"))
-    os_files.make_private_folder(str(tmp_path / "a/b"))
+    descriptors.make_private_folder(str(tmp_path / "a"))
+    descriptors.make_private_folder(str(tmp_path / "a/b"))
 
     assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == 0o755
 
@@ -179,9 +179,9 @@ def test_a_file_in_the_place_of_a_private_folder_is_an_error(tmp_path: Path) -> 
     (tmp_path / "a").write_text("x")
 
     with pytest.raises(OSError, match="a"):
-        os_files.make_private_folder(str(tmp_path / "a"))
+        descriptors.make_private_folder(str(tmp_path / "a"))
     with pytest.raises(OSError, match="a"):
-        os_files.make_private_folder(str(tmp_path / "a/b"))
+        descriptors.make_private_folder(str(tmp_path / "a/b"))
 
 
 def test_short_writes_are_continued(
@@ -192,10 +192,10 @@ def test_short_writes_are_continued(
     monkeypatch.setattr(os, "write", lambda fd, data: real(fd, bytes(data)[:3]))
     fd = os.open(tmp_path / "file", os.O_RDWR | os.O_CREAT)
 
-    os_files.write_all(fd, b"0123456789")
+    descriptors.write_all(fd, b"0123456789")
 
-    assert os_files.read_at(fd, 0, 100) == b"0123456789"
-    assert os_files.read_at(fd, 4, 3) == b"456"
+    assert descriptors.read_at(fd, 0, 100) == b"0123456789"
+    assert descriptors.read_at(fd, 4, 3) == b"456"
     os.close(fd)
 
 
@@ -209,6 +209,6 @@ def test_a_folder_that_cannot_be_synced_is_let_be(
 
     monkeypatch.setattr(os, "fsync", invalid)
 
-    os_files.sync_folder(0)
+    descriptors.sync_folder(0)
     with pytest.raises(OSError, match="Invalid"):
-        os_files.sync_file(0)
+        descriptors.sync_file(0)

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from markdown_it import MarkdownIt
 
+from hivemind_memory.markdown.chunker import join_chunks, outline_of, parse_note
+from hivemind_memory.markdown.outline import Outline, Page, is_too_dense, scan
+from hivemind_memory.markdown.text import split_lines
 from hivemind_memory.model.note_path import NotePath
-from hivemind_memory.notes.chunker import join_chunks, outline_of, parse_note
-from hivemind_memory.notes.outline import Outline, Page, is_too_dense, scan
-from hivemind_memory.notes.text import split_lines
 from tests.notes.texts import COMMENT, markdown
 
 STOCK = MarkdownIt("commonmark", {"maxNesting": 500}).enable("table")

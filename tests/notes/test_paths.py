@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hivemind_memory.errors import NotePathError
-from hivemind_memory.notes.paths import (
+from hivemind_memory.files.paths import (
     MAX_PART_BYTES,
     MAX_PARTS,
     MAX_PATH_BYTES,

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hivemind_memory.notes.paths import path_problem
-from hivemind_memory.notes.slugs import (
+from hivemind_memory.files.paths import path_problem
+from hivemind_memory.notes.slug import (
     MAX_SLUG_BYTES,
     hash_of,
     name_with_id,

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hivemind_memory.notes import text as text_module
-from hivemind_memory.notes.text import (
+from hivemind_memory.markdown import text as text_module
+from hivemind_memory.markdown.text import (
     decode,
     encodable,
     is_blank,

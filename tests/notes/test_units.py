@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hivemind_memory.notes import units
-from hivemind_memory.notes.units import units_of
+from hivemind_memory.markdown import packing
+from hivemind_memory.markdown.packing import units_of
 
 ATOMS = st.sampled_from(
     [
@@ -102,4 +102,4 @@ def test_a_body_that_is_not_blank_has_a_unit(body: str) -> None:
 
 def test_the_examples_of_the_module_hold() -> None:
     """They are read before the code is."""
-    assert doctest.testmod(units).failed == 0
+    assert doctest.testmod(packing).failed == 0

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from hivemind_memory.notes.journal_file import JournalFile
+from hivemind_memory.notes.journal import JournalFile
 from hivemind_memory.notes.journal_records import RECOVERED as IS_BACK
 from hivemind_memory.notes.journal_records import SAVED
 from tests.notes.home import NOTE, RECOVERED, Home

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hivemind_memory.model.matches import Place, VectorMatches, WordMatches
-from hivemind_memory.model.search_settings import SearchSettings
+from hivemind_memory.model.query import SearchSettings
 from hivemind_memory.search.choosing import Choice, Chosen, choose
 from hivemind_memory.search.explaining import explain
 from hivemind_memory.search.fusion import Fused

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hivemind_memory.model.matches import Place
-from hivemind_memory.model.standing import (
+from hivemind_memory.notes.status import (
     ACTIVE,
     CONTRADICTS,
     RELATED,

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from hivemind_memory.index.sqlite.connection import make_tokenizer, open_connection
 from hivemind_memory.model.terms import (
     MAX_TERMS,
     Term,
@@ -17,6 +16,7 @@ from hivemind_memory.model.terms import (
     question_terms,
     words_of,
 )
+from hivemind_memory.sqlite.connection import make_tokenizer, open_connection
 
 from .scripts import texts_with_words
 

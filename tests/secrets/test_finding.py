@@ -6,7 +6,7 @@ import base64
 
 import pytest
 
-from hivemind_memory.secrets import find_secrets, mask, scrub
+from hivemind_memory.redaction import find_secrets, mask, scrub
 
 # Parts, so that no scanner takes this file for a leak.
 GITHUB = "ghp" + "_" + "aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5"

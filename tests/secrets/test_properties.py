@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hivemind_memory.secrets import find_secrets, scrub
-from hivemind_memory.secrets.keywords import EXACT, FOLDED
-from hivemind_memory.secrets.rules import all_rules
+from hivemind_memory.redaction import find_secrets, scrub
+from hivemind_memory.redaction.keywords import EXACT, FOLDED
+from hivemind_memory.redaction.rules import all_rules
 from tests.secrets.samples import AROUND_TOKENS, Maker, in_context, tokens
 
 ROOT = Path(__file__).parents[2]
@@ -116,10 +116,11 @@ def test_a_text_without_secrets_costs_no_rules() -> None:
     """A search in a fresh process pays for every module; most hits need none."""
     program = (
         "import sys\n"
-        "from hivemind_memory.secrets import mask\n"
+        "from hivemind_memory.redaction import mask\n"
         "mask('Retry the token of the header; see `api_key` in path/to/file.py.' * 9)\n"
-        "heavy = ('json', 'base64', 'hivemind_memory.secrets.rules',"
-        " 'hivemind_memory.secrets.assignments', 'hivemind_memory.secrets.headers')\n"
+        "heavy = ('json', 'base64', 'hivemind_memory.redaction.rules',"
+        " 'hivemind_memory.redaction.assignments',\n"
+        " 'hivemind_memory.redaction.credentials')\n"
         "sys.exit(sum(name in sys.modules for name in heavy))\n"
     )
 

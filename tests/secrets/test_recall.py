@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from hivemind_memory.secrets import find_secrets, scrub
+from hivemind_memory.redaction import find_secrets, scrub
 from tests.secrets.harmless import made_lines, own_lines
 from tests.secrets.samples import Sample, is_left, samples
 

@@ -9,14 +9,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from hivemind_memory.model.outcomes import EmbedResult, SyncResult
+from hivemind_memory.model.results import EmbedResult, SyncResult
+from hivemind_memory.watch.change_detector import Lookout, LookoutSettings
 from hivemind_memory.watch.leader import Leadership
-from hivemind_memory.watch.lookout import Lookout, LookoutSettings
-from hivemind_memory.watch.loop import Watcher
-from hivemind_memory.watch.news import WatchEvent
-from hivemind_memory.watch.observer import open_source
-from hivemind_memory.watch.source import Listener, OpenSource
-from hivemind_memory.watch.term import WatchSettings
+from hivemind_memory.watch.leader_loop import WatchSettings
+from hivemind_memory.watch.loop import Watcher, WatchEvent
+from hivemind_memory.watch.observer import Listener, OpenSource, open_source
 
 SOON_S = 5.0
 """Longest wait for something that takes milliseconds on an idle machine."""

@@ -11,7 +11,7 @@ import pytest
 
 from hivemind_memory.errors import IndexUnusableError
 from hivemind_memory.watch.leader import Leadership
-from hivemind_memory.watch.news import WatchState
+from hivemind_memory.watch.loop import WatchState
 
 NATIVE = WatchState(mode="native")
 
@@ -52,7 +52,7 @@ def test_a_killed_leader_leads_no_more(tmp_path: Path) -> None:
     """Nobody has to judge whether a leader is dead: the kernel knows."""
     script = (
         "import sys; from hivemind_memory.watch.leader import Leadership\n"
-        "from hivemind_memory.watch.news import WatchState\n"
+        "from hivemind_memory.watch.loop import WatchState\n"
         "lead = Leadership(sys.argv[1], state_path=sys.argv[2])\n"
         "lead.try_acquire(); lead.tell(WatchState(mode='native'))\n"
         "print('leads', flush=True); sys.stdin.read()"

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from hivemind_memory.watch.lookout import GONE, Lookout, LookoutSettings
-from hivemind_memory.watch.source import Listener
+from hivemind_memory.watch.change_detector import GONE, Lookout, LookoutSettings
+from hivemind_memory.watch.observer import Listener
 
 from .fakes import FakeSource
 

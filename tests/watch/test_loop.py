@@ -12,11 +12,12 @@ from pathlib import Path
 import pytest
 
 from hivemind_memory.errors import IndexBusyError
-from hivemind_memory.model.outcomes import EmbedResult
-from hivemind_memory.watch import term
+from hivemind_memory.model.results import EmbedResult
+from hivemind_memory.watch import leader_loop
+from hivemind_memory.watch.change_detector import GONE
 from hivemind_memory.watch.leader import Leadership
-from hivemind_memory.watch.lookout import GONE
-from hivemind_memory.watch.news import (
+from hivemind_memory.watch.leader_loop import WatchSettings
+from hivemind_memory.watch.loop import (
     Embedded,
     Following,
     Leading,
@@ -26,8 +27,7 @@ from hivemind_memory.watch.news import (
     WatchEvent,
     WatchState,
 )
-from hivemind_memory.watch.source import Listener
-from hivemind_memory.watch.term import WatchSettings
+from hivemind_memory.watch.observer import Listener
 
 from .fakes import SOON_S, FakeSource, FolderMemory, make_watcher, running
 from .styles import STYLES
@@ -219,7 +219,7 @@ def test_a_change_that_only_a_rescan_found_makes_it_poll(
     memory: FolderMemory, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A source can fall silent later; the next change must not wait a minute again."""
-    monkeypatch.setattr(term, "DOUBT_S", 0.5)
+    monkeypatch.setattr(leader_loop, "DOUBT_S", 0.5)
     source = FakeSource()
     source.spoke = True
     settings = WatchSettings(quiet_s=0.05, rescan_s=0.2)
@@ -238,7 +238,7 @@ def test_an_announced_change_does_not_make_it_poll(
     memory: FolderMemory, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A rescan that comes before the end of the quiet time discredits no source."""
-    monkeypatch.setattr(term, "DOUBT_S", 0.05)
+    monkeypatch.setattr(leader_loop, "DOUBT_S", 0.05)
     settings = WatchSettings(quiet_s=0.5, rescan_s=0.1)
     with running(make_watcher(memory, settings=settings)) as news:
         assert memory.holds(note="old text")
@@ -311,7 +311,7 @@ def test_a_failed_sync_is_told_and_tried_again(
     error: Exception,
 ) -> None:
     """A watcher that ends silently is a stale index that nobody notices."""
-    monkeypatch.setattr(term, "FIRST_RETRY_S", 0.05)
+    monkeypatch.setattr(leader_loop, "FIRST_RETRY_S", 0.05)
     memory.errors = [error, error]
     with running(make_watcher(memory)) as news, caplog.at_level(logging.WARNING):
         assert news.wait_for_type(Synced)
@@ -337,7 +337,7 @@ def test_a_folder_lost_while_waiting_for_a_retry_is_waited_for_calmly(
     memory: FolderMemory, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A date in the past that nothing clears would be a busy loop."""
-    monkeypatch.setattr(term, "FIRST_RETRY_S", 0.01)
+    monkeypatch.setattr(leader_loop, "FIRST_RETRY_S", 0.01)
     source = FakeSource()
     memory.errors = [RuntimeError("odd")]
     monkeypatch.setattr(

@@ -13,8 +13,13 @@ from pathlib import Path
 import pytest
 
 from hivemind_memory.watch import observer
-from hivemind_memory.watch.observer import InotifySource, ObserverSource
-from hivemind_memory.watch.source import PROBE_NAME, EventSource, Listener
+from hivemind_memory.watch.observer import (
+    PROBE_NAME,
+    EventSource,
+    InotifySource,
+    Listener,
+    ObserverSource,
+)
 
 from .fakes import SOON_S
 from .styles import STYLES

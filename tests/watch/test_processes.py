@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from hivemind_memory.watch.news import Following, Leading
+from hivemind_memory.watch.loop import Following, Leading
 
 from .fakes import FolderMemory, make_watcher, running
 

@@ -15,8 +15,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from watch.fakes import FolderMemory, make_watcher
 
-from hivemind_memory.model.outcomes import SyncResult
-from hivemind_memory.watch.news import WatchEvent
+from hivemind_memory.model.results import SyncResult
+from hivemind_memory.watch.loop import WatchEvent
 
 
 def main() -> None:

@@ -6,7 +6,16 @@ import os
 
 from hivemind_memory.errors import IndexBusyError
 from hivemind_memory.index.sqlite import notes
-from hivemind_memory.index.sqlite.connection import (
+from hivemind_memory.index.sqlite.schema import bring_up_to_date
+from hivemind_memory.index.sqlite.visibility import (
+    OPEN,
+    Counts,
+    Holdings,
+    Sieve,
+    where_visible,
+    where_wished,
+)
+from hivemind_memory.sqlite.connection import (
     make_tokenizer,
     one_number,
     open_connection,
@@ -15,13 +24,6 @@ from hivemind_memory.index.sqlite.connection import (
     version_of,
     write_transaction,
 )
-from hivemind_memory.index.sqlite.filters import (
-    Holdings,
-    where_visible,
-    where_wished,
-)
-from hivemind_memory.index.sqlite.schema import bring_up_to_date
-from hivemind_memory.index.sqlite.sight import OPEN, Counts, Sieve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,10 +32,10 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from hivemind_memory.index.sqlite.filters import Where
     from hivemind_memory.index.sqlite.rows import PlacedRow
     from hivemind_memory.index.sqlite.vector_store import SqliteVectorStore
     from hivemind_memory.index.sqlite.vectors import VectorLane
+    from hivemind_memory.index.sqlite.visibility import Where
     from hivemind_memory.index.sqlite.vocabulary import Vocabulary
     from hivemind_memory.index.sqlite.words import WordLane
     from hivemind_memory.model.filters import Access, Wish
@@ -134,7 +136,7 @@ class SqliteIndex:
         self, path: NotePath, file: notes.FileRow, rows: list[PlacedRow]
     ) -> int:
         """Write one large note, with no other large one written meanwhile."""
-        from hivemind_memory.index.sqlite.holding import holding
+        from hivemind_memory.index.sqlite.swap import holding
 
         with holding(self.path):
             return notes.replace_large_note(self._connection, path, file, rows)
@@ -157,7 +159,7 @@ class SqliteIndex:
         """Delete what a killed process left half written, unless one is at work."""
         if not self.has_unfinished():
             return
-        from hivemind_memory.index.sqlite.holding import holding
+        from hivemind_memory.index.sqlite.swap import holding
 
         try:
             with holding(self.path, wait_s=0), translated_errors(self.path):

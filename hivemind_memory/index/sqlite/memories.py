@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hivemind_memory.model.memories import EdgeRow, MemoryRow
-from hivemind_memory.model.standing import FORGOTTEN, WAITING
+from hivemind_memory.notes.status import FORGOTTEN, WAITING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

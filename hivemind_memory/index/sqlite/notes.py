@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from hivemind_memory.index.sqlite.connection import write_transaction
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.snapshot import IndexedFiles
+from hivemind_memory.sqlite.connection import write_transaction
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ import re
 from array import array
 from typing import NamedTuple
 
+from hivemind_memory.markdown.packing import units_of
 from hivemind_memory.model.terms import extra_terms
 from hivemind_memory.notes.dates import day_of_iso
-from hivemind_memory.notes.units import units_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

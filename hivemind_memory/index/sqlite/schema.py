@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hivemind_memory.errors import IndexTooNewError
-from hivemind_memory.index.sqlite.connection import TOKENIZER, write_transaction
+from hivemind_memory.sqlite.connection import TOKENIZER, write_transaction
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,13 +9,13 @@ from __future__ import annotations
 import hashlib
 
 from hivemind_memory.errors import EmbeddingInvalidError
-from hivemind_memory.index.sqlite.connection import (
+from hivemind_memory.index.sqlite.swap import holding
+from hivemind_memory.markdown.packing import units_of
+from hivemind_memory.sqlite.connection import (
     one_number,
     translated_errors,
     write_transaction,
 )
-from hivemind_memory.index.sqlite.holding import holding
-from hivemind_memory.notes.units import units_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

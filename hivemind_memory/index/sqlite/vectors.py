@@ -13,13 +13,13 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 
-from hivemind_memory.index.sqlite.connection import (
+from hivemind_memory.index.sqlite.visibility import OPEN
+from hivemind_memory.model.matches import VectorMatches
+from hivemind_memory.sqlite.connection import (
     one_number,
     translated_errors,
     version_of,
 )
-from hivemind_memory.index.sqlite.sight import OPEN
-from hivemind_memory.model.matches import VectorMatches
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import apsw
     from numpy.typing import NDArray
 
-    from hivemind_memory.index.sqlite.sight import Sieve
+    from hivemind_memory.index.sqlite.visibility import Sieve
 
     Matrix = NDArray[np.float32]
 

@@ -5,7 +5,7 @@ Of a caller who may not see everything, only words of what they see.
 
 from __future__ import annotations
 
-from hivemind_memory.index.sqlite.connection import translated_errors
+from hivemind_memory.sqlite.connection import translated_errors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from hivemind_memory.index.sqlite.sight import Counts
+    from hivemind_memory.index.sqlite.visibility import Counts
 
     Tokens = list[tuple[str, int]]
     """Each token, and in how many chunks it stands."""

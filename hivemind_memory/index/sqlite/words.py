@@ -11,14 +11,14 @@ from array import array
 from bisect import bisect_right
 from typing import NamedTuple
 
-from hivemind_memory.index.sqlite.connection import one_number, version_of
-from hivemind_memory.index.sqlite.sight import OPEN
+from hivemind_memory.index.sqlite.visibility import OPEN
 from hivemind_memory.model.matches import (
     Place,
     TermCount,
     WordCandidate,
     WordMatches,
 )
+from hivemind_memory.sqlite.connection import one_number, version_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from hivemind_memory.index.sqlite.sight import Sieve
+    from hivemind_memory.index.sqlite.visibility import Sieve
     from hivemind_memory.model.terms import Term
 
     Locations = list[list[list[int]]]

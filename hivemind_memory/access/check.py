@@ -1,0 +1,82 @@
+"""At the door of every note: what its caller may not see is not there."""
+
+from __future__ import annotations
+
+from hivemind_memory.access.rules import may_read, may_write
+from hivemind_memory.errors import NotSavedError, UsageError
+from hivemind_memory.model.scope import GLOBAL, scope_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hivemind_memory.access.rules import Caller
+    from hivemind_memory.model.note_path import NotePath
+
+
+def check_owner(caller: Caller, what: str) -> None:
+    """Raise unless the whole memory is open to a caller.
+
+    Raises:
+        UsageError: It is not, and *what* tells of all of it.
+    """
+    if not caller.is_owner:
+        raise UsageError(
+            f"{what} tells of the whole memory, and this door opens a part of it.",
+            hint="Without HIVEMIND_WORKSPACE, HIVEMIND_TEAM and HIVEMIND_PROJECT it"
+            " opens all.",
+        )
+
+
+def check_readable(caller: Caller, path: NotePath) -> None:
+    """Raise what a missing note raises if a caller may not see it.
+
+    A visitor is shown no whole notes: their visibility is told hit by hit.
+
+    Raises:
+        NoteNotFoundError: For this caller there is no such note.
+    """
+    if caller.is_member and may_read(caller, path):
+        return
+    from hivemind_memory.files.errors import unreadable
+
+    # The very words of a note that is missing.
+    raise unreadable(path, FileNotFoundError())
+
+
+def check_writable(caller: Caller, path: NotePath) -> None:
+    """Raise if a caller may not save to a note, whether it is there or not.
+
+    Raises:
+        NotSavedError: It lies outside the caller's scopes.
+    """
+    if may_write(caller, path):
+        return
+    scope = scope_of(path)
+    where = "the global memory" if scope == GLOBAL else scope
+    raise NotSavedError(
+        f"Nothing was saved to {path}: this door does not write to {where}.",
+        hint="Name no file or scope, or one of this door.",
+    )
+
+
+def without_forgotten(path: NotePath, text: str) -> str:
+    """Return a note's text with the lines of forgotten entries blank.
+
+    Line numbers stay right.
+
+    Raises:
+        NoteNotFoundError: The note is forgotten as a whole.
+    """
+    if "forgotten" not in text:
+        return text
+    from hivemind_memory.files.errors import unreadable
+    from hivemind_memory.markdown.chunker import parse_note
+
+    note = parse_note(path, text.encode())
+    if note.front_matter.get("forgotten") not in (None, False, ""):
+        raise unreadable(path, FileNotFoundError())
+    lines = text.split("\n")
+    for chunk in note.chunks:
+        if chunk.provenance is not None and chunk.provenance.is_forgotten:
+            blank = [""] * (chunk.last_line - chunk.first_line + 1)
+            lines[chunk.first_line - 1 : chunk.last_line] = blank
+    return "\n".join(lines)

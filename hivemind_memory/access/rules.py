@@ -1,0 +1,145 @@
+"""Who may read and write what: one pure rule, for every door and every query.
+
+A caller is fixed when its door opens, by flags, the environment or a token; no argument
+of a tool ever makes it wider. What it may not see answers like what is not there.
+"""
+
+from __future__ import annotations
+
+from hivemind_memory.errors import ScopeError
+from hivemind_memory.model.scope import (
+    FOLDERS,
+    GLOBAL,
+    make_scope,
+    parse_scope,
+    scope_of,
+)
+from hivemind_memory.model.value import value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+PUBLIC, PRIVATE = "public", "private"
+
+
+@value
+class Caller:
+    """Who asks."""
+
+    workspace: str = ""
+    """Scope of its workspace, ``workspaces/web``; empty: none."""
+
+    teams: tuple[str, ...] = ()
+    """Scopes of its teams; the first is the one that ``team`` alone means."""
+
+    project: str = ""
+    """Scope of its project; empty: none."""
+
+    is_root: bool = True
+    """It is on the root side: it may write what everybody reads."""
+
+    is_member: bool = True
+    """It may see what is private; a visitor may not."""
+
+    is_owner: bool = False
+    """The person whose machine it is, at a shell: every scope is open."""
+
+    @property
+    def scopes(self) -> frozenset[str] | None:
+        """The scopes that it reads; None: all of them."""
+        if self.is_owner:
+            return None
+        own = (self.workspace, *self.teams, self.project)
+        return frozenset({GLOBAL, *(scope for scope in own if scope)})
+
+
+OWNER = Caller(is_owner=True)
+"""A person at a shell on their own machine."""
+
+
+def may_read(caller: Caller, path: str) -> bool:
+    """Return whether a caller finds a note there; its visibility apart."""
+    scopes = caller.scopes
+    return scopes is None or scope_of(path) in scopes
+
+
+def may_write(caller: Caller, path: str) -> bool:
+    """Return whether a caller may save a note there.
+
+    It writes where it reads, the global scope only from the root side.
+    """
+    if not caller.is_member or not may_read(caller, path):
+        return False
+    return caller.is_root or caller.is_owner or scope_of(path) != GLOBAL
+
+
+def is_visible(
+    caller: Caller, scope: str, visibility: str, project_visibility: Mapping[str, str]
+) -> bool:
+    """Return whether what lies in a scope with a visibility is there for a caller.
+
+    Args:
+        caller: Who asks.
+        scope: Where it lies.
+        visibility: What it says of itself: public, private, or empty.
+        project_visibility: Scope -> what a project gives to what says nothing.
+    """
+    scopes = caller.scopes
+    if scopes is not None and scope not in scopes:
+        return False
+    if caller.is_member:
+        return True
+    return effective_visibility(scope, visibility, project_visibility) == PUBLIC
+
+
+def effective_visibility(
+    scope: str, visibility: str, project_visibility: Mapping[str, str]
+) -> str:
+    """Return the explicit visibility, else that of the project, else public."""
+    return visibility or project_visibility.get(scope, PUBLIC)
+
+
+def home_scope(caller: Caller) -> str:
+    """Return where a caller writes what names no scope.
+
+    The global scope; a caller who may not write there writes to its own.
+    """
+    if caller.is_owner or caller.is_root:
+        return GLOBAL
+    return caller.workspace or next(iter(caller.teams), caller.project)
+
+
+def scope_named(caller: Caller, text: str) -> str:
+    """Return the scope that *text* means to a caller, if it reads it.
+
+    A kind alone means the caller's own: ``project``, ``team``, ``workspace``.
+
+    Raises:
+        ScopeError: It is no scope, or none that the caller has; the same words for one
+            that others have and for one that nobody has.
+    """
+    kind, slug = parse_scope(text)
+    if kind == "global":
+        return GLOBAL
+    scope = make_scope(kind, slug) if slug else _own(caller, kind)
+    scopes = caller.scopes
+    if not scope and caller.is_owner:
+        raise ScopeError(f"Which {kind}?", hint=f"Name it, as in {kind}/NAME.")
+    if not scope or (scopes is not None and scope not in scopes):
+        named = f"{kind}/{slug}" if slug else f"{kind} of its own"
+        raise ScopeError(
+            f"This door has no {named}.",
+            hint="A door's scopes are fixed when it opens: hm mcp --project, --team,"
+            " --workspace, or the environment.",
+        )
+    return scope
+
+
+def _own(caller: Caller, kind: str) -> str:
+    """Return the scope of a kind that is the caller's own; empty: none."""
+    if kind == "team":
+        return caller.teams[0] if caller.teams else ""
+    own = {FOLDERS["project"]: caller.project, FOLDERS["workspace"]: caller.workspace}
+    return own[FOLDERS[kind]]

@@ -1,0 +1,1 @@
+"""Chooses what to tell an agent. Reads the memory and writes nothing."""

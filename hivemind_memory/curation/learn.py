@@ -1,0 +1,137 @@
+"""What was found out: a claim with how sure it is, and what confirms it.
+
+One claim has one key, made of its topic and its words, so a claim that is found out
+again replaces what was known of it, without anybody giving a reason.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import date
+
+from hivemind_memory.curation.save import save
+from hivemind_memory.curation.validate import MAX_ITEMS
+from hivemind_memory.errors import KeyTakenError, UsageError
+from hivemind_memory.model.curation import NewMemory
+from hivemind_memory.notes.slug import hash_of, slug_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hivemind_memory.curation.context import Desk
+    from hivemind_memory.model.curation import Saved
+
+
+CONFIDENCES = ("high", "medium", "low")
+HASH_CHARS = 12
+_WORD = re.compile(r"\w+")
+
+
+def claim_key(topic: str, claim: str) -> str:
+    """Return the key of a claim: ``learn:topic:hash``.
+
+    Case, punctuation and spaces of the claim do not matter.
+
+    >>> claim_key("SQLite locks", "WAL allows one writer.") == claim_key(
+    ...     "sqlite  locks", "WAL allows ONE writer"
+    ... )
+    True
+    """
+    words = _WORD.findall(unicodedata.normalize("NFKC", claim).casefold())
+    said = " ".join(words) or claim.strip()
+    return f"learn:{slug_of(topic)}:{hash_of(said)[:HASH_CHARS]}"
+
+
+def learn(
+    desk: Desk,
+    wanted: NewMemory,
+    *,
+    topic: str,
+    confidence: str,
+    domains: Iterable[str] = (),
+    corroborated: int | None = None,
+    verified: str = "",
+) -> Saved:
+    """Save a claim; the same claim again replaces the one before.
+
+    A claim that is surely known is a lesson, any other a reference, which no agent is
+    given unasked; a type that is named wins.
+
+    Args:
+        desk: Of the caller.
+        wanted: The claim is its ``content``; its key is made here.
+        topic: What it is about, in a few words.
+        confidence: high, medium or low.
+        domains: Root domains that say so.
+        corroborated: How many of them are independent; None: all that are named.
+        verified: ISO date of the last look; empty: today.
+
+    Raises:
+        UsageError: Something cannot be saved.
+        HivemindError: As ``save`` does.
+    """
+    named = tuple(dict.fromkeys(one.strip().lower() for one in domains if one.strip()))
+    count = len(named) if corroborated is None else corroborated
+    day = verified.strip() or desk.now_iso()[:10]
+    _check(topic, confidence, named, count, day)
+    sure = confidence == CONFIDENCES[0] and count > 1
+    new = replace(
+        wanted,
+        key=claim_key(topic, wanted.content),
+        type=wanted.type or ("lesson" if sure else "reference"),
+        more={
+            **wanted.more,
+            "confidence": confidence,
+            "corroborated": count,
+            "domains": ", ".join(named),
+            "verified": day,
+        },
+    )
+    try:
+        return save(desk, new)
+    except KeyTakenError:
+        reason = new.reason or f"verified again on {day}, confidence {confidence}"
+        return save(desk, replace(new, reason=reason))
+
+
+def _check(
+    topic: str, confidence: str, domains: tuple[str, ...], count: int, day: str
+) -> None:
+    """Raise if the tag of a claim is none."""
+    problem = ""
+    if not topic.strip() or not _is_text(topic):
+        problem = "the topic is blank" if not topic.strip() else "the topic is no text"
+    elif confidence not in CONFIDENCES:
+        problem = f"confidence must be one of {', '.join(CONFIDENCES)}"
+    elif isinstance(count, bool) or not isinstance(count, int) or count < 0:
+        problem = "corroborated must be a whole number from 0"
+    elif len(domains) > MAX_ITEMS or not all(map(_is_domain, domains)):
+        problem = f"domains are at most {MAX_ITEMS} names like sqlite.org"
+    elif not _is_date(day):
+        problem = "verified must be a date like 2026-11-21"
+    if problem:
+        raise UsageError(
+            f"Nothing was saved: {problem}.",
+            hint="A claim has a topic, a confidence, domains and a date.",
+        )
+
+
+def _is_domain(name: str) -> bool:
+    """Return whether a text can be the name of a domain: no space, no comma."""
+    return len(name) <= 253 and name.isprintable() and not re.search(r"[\s,/]", name)
+
+
+def _is_text(text: str) -> bool:
+    """Return whether a text is UTF-8 and not endless."""
+    return len(text) <= 200 and text == text.encode("utf-8", "replace").decode()
+
+
+def _is_date(text: str) -> bool:
+    """Return whether a text is a day as ISO 8601 writes it."""
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        return False
+    return len(text) == 10

@@ -1,0 +1,336 @@
+"""Edges by hand: related_to, updates, contradicts, written where they begin.
+
+An edge is a line in the front matter of the memory that it begins at; nothing else is
+touched. ``updates`` says that one memory replaces another of any key: both keep their
+standing, and a search that finds both shows the newer. To take a memory out of force,
+save over its key, or forget it.
+
+No memory points to a purged one: edges end, and a chain closes over the gap.
+"""
+
+from __future__ import annotations
+
+from hivemind_memory.access.check import check_writable
+from hivemind_memory.curation.lookup import find_memory, text_of, texts_of
+from hivemind_memory.curation.validate import fit_share
+from hivemind_memory.errors import (
+    HivemindError,
+    MemoryNotFoundError,
+    NotSavedError,
+    UsageError,
+)
+from hivemind_memory.files.paths import parse_note_path
+from hivemind_memory.model.curation import Linked
+from hivemind_memory.notes.memory_file import read_memory_file
+from hivemind_memory.notes.memory_header import MAX_EDGES
+from hivemind_memory.notes.status import CONTRADICTS, EDGE_KINDS, RELATED, UPDATES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping, Sequence
+
+    from hivemind_memory.curation.context import Desk
+    from hivemind_memory.curation.lookup import Target
+    from hivemind_memory.model.memories import MemoryRow
+    from hivemind_memory.model.note_path import NotePath
+    from hivemind_memory.model.ports import MemoryIndex
+
+    Items = list[object]
+    "An edge list of a front matter: texts, and ``{id: …, weight: …}``."
+
+
+FIELDS = {RELATED: "related", UPDATES: "supersedes", CONTRADICTS: "contradicts"}
+"""Kind of edge -> the key of the front matter that lists it."""
+
+
+def link(desk: Desk, start: str, end: str, kind: str, *, weight: float = 1.0) -> Linked:
+    """Join two memories; one that is joined already gets the new weight.
+
+    Args:
+        desk: Of the caller.
+        start: Key, id or path of the memory that the edge begins at; it is written to.
+        end: Key, id or path of the other.
+        kind: related_to, updates or contradicts.
+        weight: 0..1.
+
+    Raises:
+        MemoryNotFoundError: The caller sees no memory of one of these names.
+        NotSavedError: The caller may not write there, or the disk refused.
+        UsageError: It is no kind or no weight, or would join a memory to itself, or
+            make two memories update each other.
+    """
+    _check_kind(kind)
+    share = fit_share("weight", weight)
+    share = 1.0 if share is None else round(share, 4)
+
+    def add(index: MemoryIndex, row: MemoryRow) -> Linked:
+        other = find_memory(desk, index, end, near=row.scope)
+        if other.path == row.path:
+            raise UsageError(
+                "Nothing was linked: a memory cannot be joined to itself.",
+                hint="Name another memory as the end.",
+            )
+        if kind == UPDATES:
+            _refuse_circle(desk, index, row, other)
+        name = other.memory_id or other.path
+
+        def change(items: Items) -> Items:
+            item = name if share == 1 else {"id": name, "weight": share}
+            others = _without(desk, index, row, items, other)
+            if len(others) >= MAX_EDGES:
+                raise UsageError(
+                    f"Nothing was linked: {row.path} has {MAX_EDGES} edges of this"
+                    f" kind already.",
+                    hint="End one of them first.",
+                )
+            # In its old place, so that the same link twice changes nothing.
+            at = next(
+                (at for at, one in enumerate(items) if one not in others), len(items)
+            )
+            return [*others[:at], item, *others[at:]]
+
+        is_changed = _change(desk, row, FIELDS[kind], change)
+        ends = (other.path, other.memory_id)
+        return _linked(kind, row, ends, weight=share, is_changed=is_changed)
+
+    return _at(desk, start, kind, add)
+
+
+def unlink(desk: Desk, start: str, end: str, kind: str) -> Linked:
+    """End what joins two memories; what is not there needs no ending.
+
+    Args:
+        desk: Of the caller.
+        start: Key, id or path of the memory that the edge begins at.
+        end: Key, id or path of the other, or what the edge names where that is gone.
+        kind: related_to, updates or contradicts.
+
+    Raises:
+        MemoryNotFoundError: The caller sees no memory of the first name.
+        NotSavedError: The caller may not write there, or the disk refused.
+        UsageError: It is no kind of edge.
+    """
+    _check_kind(kind)
+
+    def remove(index: MemoryIndex, row: MemoryRow) -> Linked:
+        try:
+            other = find_memory(desk, index, end, near=row.scope)
+        except MemoryNotFoundError:
+            other = None
+
+        def change(items: Items) -> Items:
+            kept = [one for one in items if _target(one) != end.strip()]
+            return _without(desk, index, row, kept, other) if other else kept
+
+        is_changed = _change(desk, row, FIELDS[kind], change)
+        ends = (other.path, other.memory_id) if other else ("", end.strip())
+        return _linked(kind, row, ends, weight=0.0, is_changed=is_changed)
+
+    return _at(desk, start, kind, remove)
+
+
+def _at(
+    desk: Desk,
+    start: str,
+    kind: str,
+    work: Callable[[MemoryIndex, MemoryRow], Linked],
+) -> Linked:
+    """Do *work* on the memory that an edge begins at, while nobody else changes it."""
+    if kind == UPDATES:
+        with desk.turn_of_updates():
+            return _in_turn(desk, start, work)
+    return _in_turn(desk, start, work)
+
+
+def _in_turn(
+    desk: Desk, start: str, work: Callable[[MemoryIndex, MemoryRow], Linked]
+) -> Linked:
+    """Find the memory, wait for its turn, and find it again as it is then."""
+    row = find_memory(desk, desk.look(), start)
+    check_writable(desk.caller, parse_note_path(row.path))
+    with desk.turn(row.scope, row.key):
+        index = desk.look()
+        return work(index, find_memory(desk, index, start, scope=row.scope))
+
+
+def _change(
+    desk: Desk, row: MemoryRow, field: str, change: Callable[[Items], Items]
+) -> bool:
+    """Change one list of a memory's front matter; return whether it differs now."""
+    file = read_memory_file(desk.folder, parse_note_path(row.path))
+    value = file.front.values.get(field)
+    before = value if isinstance(value, list) else [value]
+    items = [one for one in before if one not in (None, "")]
+    after = change(items)
+    if after == items:
+        return False
+    # A single predecessor stays the plain value that a save writes.
+    is_plain = field == FIELDS[UPDATES] and len(after) == 1
+    changed = file.with_values({field: (after[0] if is_plain else after) or None})
+    desk.folder.replace(file.path, changed, expected=file.stamp)
+    return True
+
+
+def _without(
+    desk: Desk, index: MemoryIndex, row: MemoryRow, items: Items, other: MemoryRow
+) -> Items:
+    """Return a list without what means a memory, however it is named there."""
+
+    def means_other(one: object) -> bool:
+        target = _target(one)
+        if target in (other.memory_id, other.path) and target:
+            return True
+        end = index.end_named(target, scopes=desk.caller.scopes, near=row.scope)
+        return end is not None and end.path == other.path
+
+    return [one for one in items if not means_other(one)]
+
+
+def _target(item: object) -> str:
+    """Return to what an item of a list points."""
+    named = item.get("id") or item.get("key") if isinstance(item, dict) else item
+    text = str(named).strip() if isinstance(named, str | int | float) else ""
+    return text.removeprefix("[[").removesuffix("]]").strip()
+
+
+def _refuse_circle(
+    desk: Desk, index: MemoryIndex, row: MemoryRow, other: MemoryRow
+) -> None:
+    """Raise if *other* updates *row* already, be it by way of others."""
+    seen: set[str] = set()
+    waiting = [other.path]
+    while waiting:
+        path = waiting.pop()
+        if path == row.path:
+            raise UsageError(
+                f"Nothing was linked: {other.path} updates {row.path} already.",
+                hint="End that link first, or link the other way round.",
+            )
+        if path in seen:
+            continue
+        seen.add(path)
+        # Only what the caller sees: a refusal must not tell of anything else.
+        waiting += [
+            edge.to_path
+            for edge in index.edges_of(path, scopes=desk.caller.scopes)
+            if edge.kind == UPDATES and edge.from_path == path and edge.to_path
+        ]
+
+
+def _check_kind(kind: str) -> None:
+    """Raise if it is no kind of edge."""
+    if kind not in EDGE_KINDS:
+        raise UsageError(
+            f"Nothing was linked: {kind[:60]!r} is no kind of edge.",
+            hint=f"Kinds: {', '.join(EDGE_KINDS)}.",
+        )
+
+
+def _linked(
+    kind: str,
+    row: MemoryRow,
+    end: tuple[str, str],
+    *,
+    weight: float,
+    is_changed: bool,
+) -> Linked:
+    """Return what was done."""
+    path = parse_note_path(row.path)
+    return Linked(
+        kind=kind,
+        from_path=path,
+        from_id=row.memory_id,
+        to_path=end[0],
+        to_id=end[1],
+        weight=weight,
+        is_changed=is_changed,
+        changed_paths=(path,) if is_changed else (),
+    )
+
+
+_ATTEMPTS = 5
+_LISTS = ("related", "contradicts")
+
+
+def unlink_purged(
+    desk: Desk, path: NotePath, purged: Mapping[str, Target]
+) -> HivemindError | None:
+    """Take purged memories out of the front matter of another one.
+
+    Args:
+        desk: Of the caller.
+        path: A note that names one of them.
+        purged: Id -> what was purged.
+
+    Returns:
+        Why it is as it was, or None.
+    """
+    problem: HivemindError | None = None
+    for _ in range(_ATTEMPTS):
+        try:
+            file = read_memory_file(desk.folder, path)
+            changes = changes_without(file.front.values, purged)
+            if changes:
+                data = file.with_values(changes)
+                desk.folder.replace(path, data, expected=file.stamp)
+        except NotSavedError as error:
+            problem = error  # perhaps somebody saved it just now
+        except HivemindError as error:
+            return error
+        else:
+            return None
+    return problem
+
+
+def changes_without(
+    values: Mapping[str, object], purged: Mapping[str, Target]
+) -> dict[str, object]:
+    """Return what must change in a front matter that names purged memories.
+
+    What replaced a purged memory replaces now what that one had replaced.
+    """
+    changes: dict[str, object] = {}
+    for key in _LISTS:
+        value = values.get(key)
+        ends = value if isinstance(value, list) else [value]
+        kept = [end for end in ends if _id_of(end) not in purged]
+        if len(kept) < len(ends):
+            changes[key] = kept or None
+    before = texts_of(values, "supersedes")
+    if not purged.keys().isdisjoint(before):
+        older = _older(before, purged)
+        changes["supersedes"] = older[0] if len(older) == 1 else older or None
+    by = text_of(values, "superseded_by")
+    if by in purged:
+        changes["superseded_by"] = _newer(by, purged) or None
+    return changes
+
+
+def _older(ids: Sequence[str], purged: Mapping[str, Target]) -> list[str]:
+    """Return the ids, those that are purged replaced by what they had replaced."""
+    found: dict[str, None] = {}
+    waiting, seen = list(ids), set()
+    while waiting:
+        one = waiting.pop(0)
+        if one in seen:
+            continue
+        seen.add(one)
+        if one in purged:
+            waiting += purged[one].supersedes
+        else:
+            found[one] = None
+    return list(found)
+
+
+def _newer(memory_id: str, purged: Mapping[str, Target]) -> str:
+    """Return what comes after a purged memory and is not purged itself."""
+    seen: Collection[str] = set()
+    while memory_id in purged and memory_id not in seen:
+        seen = {*seen, memory_id}
+        memory_id = purged[memory_id].superseded_by
+    return "" if memory_id in purged else memory_id
+
+
+def _id_of(end: object) -> object:
+    """Return the id that one value of a list names."""
+    return end.get("id") if isinstance(end, dict) else end

@@ -1,0 +1,244 @@
+"""From a name to one memory as it stands in its note: for everything that shows one.
+
+A memory, an entry or a note that is meant, as it stood when it was looked at.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hivemind_memory.errors import HivemindError, MemoryNotFoundError
+from hivemind_memory.markdown.front_matter import split_front_matter
+from hivemind_memory.markdown.text import decode
+from hivemind_memory.model.curation import ENTRY, MEMORY, Affected, Recalled
+from hivemind_memory.model.note_path import NotePath
+from hivemind_memory.model.scope import scope_of
+from hivemind_memory.notes.memory_file import body_of
+from hivemind_memory.notes.memory_header import header_of, standing_apart
+from hivemind_memory.notes.status import ACTIVE, FORGOTTEN, STANDINGS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from hivemind_memory.curation.context import Desk
+    from hivemind_memory.model.memories import MemoryRow
+    from hivemind_memory.model.ports import MemoryIndex
+    from hivemind_memory.notes.entry_edits import FoundEntry
+
+
+MAX_LISTED = 200
+"""Values of one list of a front matter that count."""
+
+
+def find_memory(
+    desk: Desk,
+    index: MemoryIndex,
+    ref: str,
+    *,
+    scope: str | None = None,
+    near: str = "",
+) -> MemoryRow:
+    """Return the note that an id, a key or a path means to the caller.
+
+    Args:
+        desk: Of the caller.
+        index: In step with the folder.
+        ref: What somebody said.
+        scope: Only there; None: wherever the caller sees.
+        near: The scope that wins when a key is in several.
+
+    Raises:
+        MemoryNotFoundError: There is none; the same words for what may not be seen.
+    """
+    scopes = desk.caller.scopes
+    if scope is not None:
+        scopes = frozenset({scope}) if scopes is None else scopes & {scope}
+    wanted = ref.strip()
+    # A visitor is shown no whole notes.
+    if wanted and desk.caller.is_member and _is_text(wanted):
+        row = index.end_named(wanted, scopes=scopes, near=near or _nearest(desk))
+        if row is not None and row.standing != FORGOTTEN:
+            return row
+    raise not_found(ref)
+
+
+def not_found(ref: str, tail: str = "") -> MemoryNotFoundError:
+    """Return the error for a name that means nothing to the caller."""
+    shown = repr(ref if len(ref) <= 80 else f"{ref[:80]}…")
+    return MemoryNotFoundError(
+        f"There is no memory {shown}{tail}.",
+        hint="Name it by its key, its id or its path; a search shows them.",
+    )
+
+
+def recall(desk: Desk, path: str) -> Recalled | None:
+    """Return a note as a memory; None when it is gone, hidden or unreadable."""
+    note = NotePath(path)
+    try:
+        data, _ = desk.folder.read(note)
+    except HivemindError:
+        return None  # what is shown about the others stays true
+    return recalled_from(note, decode(data), desk)
+
+
+def recalled_from(path: NotePath, text: str, desk: Desk) -> Recalled:
+    """Return what the text of a note says as a memory."""
+    front = split_front_matter(text)
+    header = header_of(path, front.values, custom=desk.types)
+    body, first_line = body_of(text, front)
+    return Recalled(
+        path=path,
+        id=header.memory_id,
+        key=header.key,
+        type=header.type,
+        scope=scope_of(path),
+        standing=STANDINGS[header.standing],
+        text=body.replace("\r\n", "\n"),
+        first_line=first_line,
+        last_line=first_line + body.count("\n"),
+        importance=0.5 if header.importance is None else header.importance,
+        visibility=header.visibility,
+        created=header.created,
+        updated=text_of(front.values, "updated"),
+        by=text_of(front.values, "by"),
+        session=header.session,
+        source=header.source,
+        source_ref=text_of(front.values, "source_ref"),
+        reason=text_of(front.values, "reason"),
+        supersedes=texts_of(front.values, "supersedes"),
+        superseded_by=text_of(front.values, "superseded_by"),
+        is_pinned=header.is_pinned,
+        expires=text_of(front.values, "expires"),
+        done=text_of(front.values, "done"),
+        tags=texts_of(front.values, "tags"),
+    )
+
+
+def text_of(values: Mapping[str, object], key: str) -> str:
+    """Return a value of a front matter as text; a number is one too."""
+    value = values.get(key)
+    if isinstance(value, bool):
+        return "true" if value else ""
+    return str(value).strip() if isinstance(value, str | int | float) else ""
+
+
+def texts_of(values: Mapping[str, object], key: str) -> tuple[str, ...]:
+    """Return the texts of a value that is one or a list of them, or of ``{id: …}``."""
+    value = values.get(key)
+    found = []
+    for one in (value if isinstance(value, list) else [value])[:MAX_LISTED]:
+        named = one.get("id") or one.get("key") if isinstance(one, dict) else one
+        if isinstance(named, str | int | float) and not isinstance(named, bool):
+            found.append(str(named).strip())
+    return tuple(one for one in found if one)
+
+
+def _nearest(desk: Desk) -> str:
+    """Return the narrowest scope of the caller's own."""
+    caller = desk.caller
+    return caller.workspace or caller.project or next(iter(caller.teams), "")
+
+
+def _is_text(ref: str) -> bool:
+    """Return whether a name can be one: no lone surrogate, not endless."""
+    return len(ref) <= 1_100 and ref == ref.encode("utf-8", "replace").decode()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """One thing that is meant, as it stood when it was looked at."""
+
+    kind: str
+    path: NotePath
+    id: str = ""
+    key: str = ""
+    first_line: int = 1
+    last_line: int = 1
+    text: str = ""
+    """Without front matter or comment."""
+
+    standing: int = ACTIVE
+    """Were it not forgotten."""
+
+    forgotten: str = ""
+    """When it was forgotten, as its note says; empty: it is not."""
+
+    created: str = ""
+    supersedes: tuple[str, ...] = ()
+    superseded_by: str = ""
+    why: str = "named"
+
+    @property
+    def scope(self) -> str:
+        """Where it lies."""
+        return scope_of(self.path)
+
+    def told(self) -> Affected:
+        """Return it as a caller is told."""
+        return Affected(
+            kind=self.kind,
+            path=self.path,
+            id=self.id,
+            key=self.key,
+            first_line=self.first_line,
+            last_line=self.last_line,
+            why=self.why,
+        )
+
+
+def read_target(desk: Desk, path: str, kind: str, why: str = "named") -> Target | None:
+    """Return a note as a target; None when it is gone."""
+    note = NotePath(path)
+    try:
+        data, _ = desk.folder.read(note)
+    except HivemindError:
+        return None
+    text = decode(data)
+    front = split_front_matter(text)
+    values = front.values
+    body, first_line = body_of(text, front)
+    mark = values.get("forgotten")
+    return Target(
+        kind=kind,
+        path=note,
+        id=text_of(values, "id"),
+        key=text_of(values, "key") if kind == MEMORY else "",
+        first_line=first_line,
+        last_line=first_line + body.count("\n"),
+        text=body,
+        standing=standing_apart(path, values),
+        forgotten="" if mark in (None, False, "") else str(mark),
+        created=text_of(values, "created"),
+        supersedes=texts_of(values, "supersedes"),
+        superseded_by=text_of(values, "superseded_by"),
+        why=why,
+    )
+
+
+def notes_in(
+    desk: Desk, scopes: frozenset[str] | None
+) -> Iterator[tuple[NotePath, bytes]]:
+    """Yield every note of some scopes with its bytes; None: of all."""
+    for path in sorted(desk.folder.stamps()):
+        if scopes is not None and scope_of(path) not in scopes:
+            continue
+        try:
+            yield path, desk.folder.read(path)[0]
+        except HivemindError:
+            continue  # what nobody can read is in no index either
+
+
+def entry_target(path: NotePath, entry: FoundEntry, why: str = "named") -> Target:
+    """Return an entry as a target."""
+    return Target(
+        kind=ENTRY,
+        path=path,
+        id=entry.provenance.id,
+        first_line=entry.first_line,
+        last_line=entry.last_line,
+        text=entry.content,
+        forgotten="yes" if entry.provenance.is_forgotten else "",
+        created=entry.provenance.at,
+        why=why,
+    )

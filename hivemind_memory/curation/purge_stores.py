@@ -1,0 +1,233 @@
+"""The part of a purge behind the notes: the index, half-written files, sections.
+
+Copies of a text that are no note: half-written files, set-aside indexes, editors'.
+
+Ours are taken away. Others' are named, for they are not ours to delete.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+
+from hivemind_memory.access.rules import may_read
+from hivemind_memory.errors import HivemindError
+from hivemind_memory.files.locks import KernelLock
+from hivemind_memory.files.paths import SUFFIX
+from hivemind_memory.index.sqlite.vacuum import Scoured, scour
+from hivemind_memory.model.curation import Failed, Place
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+
+    from hivemind_memory.curation.context import Eraser
+    from hivemind_memory.curation.purge_plan import Work
+    from hivemind_memory.files.places import Places
+    from hivemind_memory.index.sqlite.vacuum import IndexCounts
+    from hivemind_memory.model.ports import Injected
+
+
+REBUILD_WAIT_S = 10.0
+_AGAIN = "purge again to finish"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cleaned:
+    """What became of the index."""
+
+    scoured: Scoured
+    files: int
+    left: tuple[Failed, ...]
+
+
+def places_in_index(counts: IndexCounts) -> list[Place]:
+    """Return what is, or was, in the index."""
+    return [
+        Place(name="index", count=counts.chunks, unit="chunks with their postings"),
+        Place(name="vectors", count=counts.vectors, unit="vectors"),
+        Place(name="free pages", count=counts.free_pages, unit="pages of the index"),
+    ]
+
+
+def clean_index(places: Places, work: Work) -> Cleaned:
+    """Leave nothing of it in the index, nor beside it.
+
+    No rebuild goes on meanwhile: one that has read the notes before would bring the
+    old text back with it.
+    """
+    if not os.path.isdir(places.index):
+        return Cleaned(scoured=Scoured(), files=0, left=())
+    lock = KernelLock(f"{places.rebuild_file}.lock")
+    try:
+        if not lock.acquire(wait_s=REBUILD_WAIT_S):
+            holder = lock.holder() or "another process"
+            why = f"{holder} is rebuilding the index from notes as they were; {_AGAIN}"
+            left = (Failed(what="index", why=why),)
+            return Cleaned(scoured=Scoured(), files=0, left=left)
+    except OSError as error:
+        left = (Failed(what=lock.path, why=str(error.strerror)),)
+        return Cleaned(scoured=Scoured(), files=0, left=left)
+    problems = []
+    removed = 0
+    try:
+        for path in set_aside_indexes(places):
+            try:
+                os.unlink(path)
+                removed += 1
+            except OSError as error:
+                problems.append(Failed(what=path, why=str(error.strerror)))
+        scoured = scour(places.index_file, work.hashes, since_s=work.since_s)
+    finally:
+        lock.release()
+    if scoured.problem:
+        why = f"{scoured.problem}; {_AGAIN}"
+        problems.append(Failed(what=places.index_file, why=why))
+    return Cleaned(scoured=scoured, files=removed, left=tuple(problems))
+
+
+def take_half_written(eraser: Eraser, notes: str) -> tuple[int, list[Failed]]:
+    """Take away what a killed process wrote beside a note.
+
+    Returns:
+        How many there were, and those that stay and that the caller may know of.
+    """
+    removed, still = remove_half_written(notes, eraser.desk.clocks.now)
+    why = f"a program is writing it now; {_AGAIN}"
+    told = (
+        path
+        for path in still
+        if may_read(eraser.desk.caller, path[len(notes) :].replace(os.sep, "/")[1:])
+    )
+    return removed, [Failed(what=path, why=why) for path in told]
+
+
+def renew_sections(injected: Injected | None, worktrees: Iterable[str]) -> list[Failed]:
+    """Write the sections anew that quoted it; return what could not be."""
+    left = []
+    for worktree in worktrees if injected is not None else ():
+        try:
+            problem = injected.renew(worktree) if injected is not None else ""
+        except HivemindError as error:
+            problem = str(error)
+        if problem:
+            left.append(Failed(what=worktree, why=problem))
+    return left
+
+
+_BESIDE = re.compile(r"\.hm-[0-9a-f]{16}\.tmp")
+_IN_WORK_S = 5.0
+"""A file that is written beside its note has its name within so long."""
+
+_PAUSE_S = 0.1
+_LOOKS = 80
+_MOST_BYTES = 64 * 1024 * 1024
+_LEAST_PROBE_CHARS = 8
+
+
+def half_written(folder: str) -> list[str]:
+    """Return the files below a folder that a killed process never gave their name."""
+    found = []
+    for parent, folders, files in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        found += [
+            os.path.join(parent, name) for name in files if _BESIDE.fullmatch(name)
+        ]
+    return sorted(found)
+
+
+def remove_half_written(folder: str, now: Callable[[], float]) -> tuple[int, list[str]]:
+    """Take such files away; return how many, and those that somebody still writes."""
+    removed = 0
+    left: list[str] = []
+    for _ in range(_LOOKS):
+        left = []
+        for path in half_written(folder):
+            with suppress(OSError):
+                if abs(now() - os.stat(path).st_mtime) < _IN_WORK_S:
+                    left.append(path)
+                    continue
+                os.unlink(path)
+                removed += 1
+        if not left:
+            break
+        time.sleep(_PAUSE_S)
+    return removed, left
+
+
+def set_aside_indexes(places: Places) -> list[str]:
+    """Return damaged indexes, and what a killed rebuild left."""
+    try:
+        names = sorted(os.listdir(places.index))
+    except OSError:
+        return []
+    index, new = (os.path.basename(p) for p in (places.index_file, places.rebuild_file))
+    ours = {new, f"{new}-wal", f"{new}-shm"}
+    return [
+        os.path.join(places.index, name)
+        for name in names
+        if name in ours or name.startswith(f"{index}.damaged")
+    ]
+
+
+def probes_of(texts: Collection[str]) -> list[str]:
+    """Return a line of each text by which a copy of it shows: the longest."""
+    lines = (
+        max((line.strip() for line in text.split("\n")), key=len) for text in texts
+    )
+    return sorted({line for line in lines if len(line) >= _LEAST_PROBE_CHARS})
+
+
+def editors_copies(
+    notes: str, paths: Collection[str], probes: Sequence[str]
+) -> Iterator[Failed]:
+    """Yield what editors keep beside some notes and what holds one of the lines."""
+    wanted = [probe.encode() for probe in probes]
+    by_folder: dict[str, list[str]] = {}
+    for path in paths:
+        folder, _, name = path.rpartition("/")
+        by_folder.setdefault(folder, []).append(name)
+    for folder, names in sorted(by_folder.items()):
+        try:
+            there = sorted(os.listdir(os.path.join(notes, folder)))
+        except OSError:
+            continue
+        for other in there:
+            is_note = other.endswith(SUFFIX) and not other.startswith(".")
+            if is_note or not any(name in other for name in names):
+                continue
+            path = os.path.join(notes, folder, other)
+            if _holds(path, wanted):
+                why = "an editor's own copy holds the text: close the editor, delete it"
+                yield Failed(what=path, why=why)
+
+
+def git_above(notes: str) -> Failed | None:
+    """Return the git repository in which the notes lie, if there is one."""
+    folder = notes
+    while True:
+        if os.path.lexists(os.path.join(folder, ".git")):
+            why = (
+                "the notes lie in a git repository: its history, stashes and remotes "
+                "keep what was committed; `git filter-repo` rewrites it"
+            )
+            return Failed(what=folder, why=why)
+        above = os.path.dirname(folder)
+        if above == folder:
+            return None
+        folder = above
+
+
+def _holds(path: str, wanted: Sequence[bytes]) -> bool:
+    """Return whether a regular file holds one of some texts."""
+    try:
+        if os.path.islink(path) or not os.path.isfile(path):
+            return False
+        with open(path, "rb") as file:
+            data = file.read(_MOST_BYTES)
+    except OSError:
+        return False
+    return any(one in data for one in wanted)

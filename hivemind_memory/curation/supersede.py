@@ -1,0 +1,298 @@
+"""What the front matter of a memory says, and what it takes over from its predecessor.
+
+Pure. A memory that replaces another keeps what describes the subject: type, visibility,
+importance, tags, relations, a pin, and every key that this program does not know. What
+belonged to the old words goes with them: who said it and when, what it contradicted,
+where it was from, when it ends. A minor correction keeps these too, for it says the
+same thing better; its old text is kept like any other.
+
+Where the files of typed memories lie, and how one takes its place.
+
+Nothing here overwrites what is not the memory in question: neither a note of a person
+nor a memory of another key.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from hivemind_memory.curation.validate import SOURCES
+from hivemind_memory.errors import HivemindError, NoteNotFoundError, NotSavedError
+from hivemind_memory.files.errors import not_saved
+from hivemind_memory.files.paths import parse_note_path
+from hivemind_memory.markdown.front_matter import render_header, split_front_matter
+from hivemind_memory.model.memory_types import DEFAULT_TYPE
+from hivemind_memory.model.scope import SUPERSEDED as SUPERSEDED_FOLDER
+from hivemind_memory.notes.memory_file import (
+    may_be_broken_memory,
+    read_memory_file,
+    remove_note,
+)
+from hivemind_memory.notes.memory_header import header_of
+from hivemind_memory.notes.slug import hash_of, name_with_id, names_of
+from hivemind_memory.notes.status import ACTIVE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from hivemind_memory.curation.context import Desk
+    from hivemind_memory.files.folder import NotesFolder
+    from hivemind_memory.model.curation import NewMemory
+    from hivemind_memory.model.memories import MemoryHeader
+    from hivemind_memory.model.memory_types import MemoryType
+    from hivemind_memory.model.note_path import NotePath
+    from hivemind_memory.model.ports import MemoryIndex
+    from hivemind_memory.model.snapshot import Stamp
+    from hivemind_memory.notes.memory_file import MemoryFile
+
+
+MINOR = "minor correction"
+"""How the reason of the soft form begins: typing errors, form, clearer words."""
+
+_STAYS = frozenset({"visibility", "related", "pinned", "tags"})
+_STAYS_WHEN_MINOR = frozenset(
+    {"created", "contradicts", "source_ref", "expires", "done"}
+)
+
+
+def is_minor(reason: str) -> bool:
+    """Return whether a reason is the soft one.
+
+    >>> is_minor("Minor correction: typo"), is_minor("it was the migration")
+    (True, False)
+    """
+    return reason.casefold().startswith(MINOR)
+
+
+def given_values(new: NewMemory, type_name: str) -> dict[str, object]:
+    """Return what was asked for, key by key, without what was left open."""
+    values = {
+        "type": type_name,
+        "importance": new.importance,
+        "visibility": new.visibility,
+        "related": list(new.related),
+        "contradicts": list(new.contradicts),
+        "source_ref": new.source_ref,
+        "pinned": new.is_pinned or None,
+        "expires": new.expires,
+        "tags": list(new.tags),
+    }
+    given = {key: one for key, one in values.items() if one not in (None, "", [])}
+    # What is empty there is to be empty, whatever the predecessor says.
+    return {**given, **new.more}
+
+
+def says_the_same(
+    old: MemoryFile, new: NewMemory, types: Mapping[str, MemoryType]
+) -> bool:
+    """Return whether a memory says all that is asked for already."""
+    if old.body != new.content:
+        return False
+    if new.type and new.type != header(old, types).type:
+        return False
+    given = given_values(new, "")
+    wanted = split_front_matter(render_header(given)).values
+    return all(old.front.values.get(key) == wanted.get(key) for key in given)
+
+
+def type_of(
+    new: NewMemory, old: MemoryFile | None, types: Mapping[str, MemoryType]
+) -> str:
+    """Return the type of a memory: as named, as its predecessor's, or the default."""
+    inherited = header(old, types).type if old else ""
+    return new.type or inherited or DEFAULT_TYPE
+
+
+def values_of(
+    new: NewMemory,
+    *,
+    memory_id: str,
+    at: str,
+    old: MemoryFile | None,
+    types: Mapping[str, MemoryType],
+) -> tuple[dict[str, object], frozenset[str]]:
+    """Return what the front matter says, and which keys stay as *old* has them.
+
+    Args:
+        new: What is saved; fit, its edges as ids.
+        memory_id: The id that it gets.
+        at: The time now, ISO 8601.
+        old: The memory that it replaces.
+        types: Types of a person's own.
+    """
+    values = given_values(new, type_of(new, old, types))
+    values |= {
+        "id": memory_id,
+        "key": new.key,
+        "created": at,
+        "updated": at,
+        "by": new.by,
+        "session": new.session,
+        "source": new.source,
+        "reason": new.reason,
+    }
+    stays = set(_STAYS)
+    if old is not None:
+        values["supersedes"] = old.id
+        if not new.type or new.type == header(old, types).type:
+            stays.add("importance")
+        if is_minor(new.reason):
+            stays |= _STAYS_WHEN_MINOR
+            values["source"] = _least_trusted(old, new.source)
+            if "created" in old.front.values:
+                del values["created"]
+    return values, frozenset(stays - values.keys())
+
+
+def header(file: MemoryFile, types: Mapping[str, MemoryType]) -> MemoryHeader:
+    """Return what a file says of itself as a memory."""
+    return header_of(file.path, file.front.values, custom=types)
+
+
+def _least_trusted(old: MemoryFile, source: str) -> str:
+    """Return the lower of two sources: words of both are in a minor correction."""
+    before = old.front.values.get("source")
+    if before is None:
+        return source
+    known = before if before in SOURCES else SOURCES[-1]
+    return max(str(known), source, key=SOURCES.index)
+
+
+def path_in_scope(scope: str, name: str) -> NotePath:
+    """Return the path of a file in a scope."""
+    return parse_note_path(f"{scope}/{name}" if scope else name)
+
+
+def in_force(
+    desk: Desk, index: MemoryIndex, scope: str, key: str
+) -> tuple[MemoryFile | None, tuple[str, ...]]:
+    """Return the active memory of a key, and paths of others that claim to be it.
+
+    The index finds it under whatever name a person gave it; the files have the last
+    word. Others are copies that a person or a sync tool made: they are left alone.
+
+    Raises:
+        NotSavedError: Its file cannot be rewritten as it stands.
+    """
+    names = [path_in_scope(scope, name) for name in names_of(key)]
+    rows = index.memories(
+        key=key, scopes=frozenset({scope}), standings=frozenset({ACTIVE})
+    )
+    found = [parse_note_path(row.path) for row in rows]
+    files = []
+    # Those of our own making first, then the newest.
+    for path in sorted(found, key=lambda one: one not in names):
+        with suppress(NoteNotFoundError):
+            files.append(read_memory_file(desk.folder, path))
+    if not files:
+        files += _in_names(desk, names)
+    files = [file for file in files if _is_active(desk, file, key)]
+    return (files[0] if files else None), tuple(file.path for file in files[1:])
+
+
+def put_new(folder: NotesFolder, paths: Iterable[NotePath], data: bytes) -> NotePath:
+    """Write a new file under the first name that nothing has; return its path.
+
+    Raises:
+        NotSavedError: The disk refused; nothing was written.
+    """
+    path = None
+    for path in paths:
+        if not _is_free(folder, path):
+            continue
+        try:
+            folder.replace(path, data, expected=None)
+        except NotSavedError:
+            # Another process, with a key of the same name, may have been faster.
+            if _is_free(folder, path):
+                raise
+        else:
+            return path
+    raise NotSavedError(f"Nothing was saved: {path} and its other names are taken.")
+
+
+def put_superseded(
+    folder: NotesFolder, old: MemoryFile, scope: str, key: str, data: bytes
+) -> tuple[NotePath, Stamp | None]:
+    """Write the copy of a memory that is about to be replaced.
+
+    A copy that a killed save left is written over if it says the same.
+
+    Returns:
+        Its path, and its stamp if it was not there before.
+
+    Raises:
+        NotSavedError: The disk refused; nothing is left of it.
+    """
+    name = name_with_id(key, old.id)
+    path = path_in_scope(scope, f"{SUPERSEDED_FOLDER}/{name}")
+    left = _leftover(folder, path, old)
+    try:
+        if left is not None:
+            folder.replace(path, data, expected=left)
+            return path, None
+        if not _is_free(folder, path):
+            other = name_with_id(key, f"{old.id}-{hash_of(old.text)[:12]}")
+            path = path_in_scope(scope, f"{SUPERSEDED_FOLDER}/{other}")
+            left = _leftover(folder, path, old)
+        return path, folder.replace(path, data, expected=left)
+    except NotSavedError:
+        raise
+    except HivemindError as error:
+        # It is there, and might not outlive a power cut: no ground to build on.
+        stamp = folder.stamp(path)
+        if left is None and stamp is not None:
+            take_back(folder, path, stamp)
+        raise NotSavedError(f"Nothing was saved: {error}", hint=error.hint) from error
+
+
+def take_back(folder: NotesFolder, path: NotePath, stamp: Stamp) -> None:
+    """Remove a file of ours that has become needless, and its folder if empty."""
+    with suppress(HivemindError):
+        remove_note(folder, path, expected=stamp)
+        folder.take_back_folders([path.rpartition("/")[0]])
+
+
+def _in_names(desk: Desk, names: Iterable[NotePath]) -> Iterator[MemoryFile]:
+    """Yield the typed memories under some names, should the index not know them."""
+    for path in names:
+        try:
+            data, _ = desk.folder.read(path)
+        except HivemindError:
+            continue
+        try:
+            yield read_memory_file(desk.folder, path)
+        except HivemindError:
+            # Free text of a person has no header and is none of ours; what was a
+            # memory until its header broke must not get a second one beside it.
+            if may_be_broken_memory(data):
+                raise
+
+
+def _is_active(desk: Desk, file: MemoryFile, key: str) -> bool:
+    """Return whether a file is a memory in force under a key."""
+    said = header(file, desk.types)
+    return bool(said.type) and said.key == key and said.standing == ACTIVE
+
+
+def _leftover(folder: NotesFolder, path: NotePath, old: MemoryFile) -> Stamp | None:
+    """Return the stamp of a copy of *old* that is there already and says the same."""
+    try:
+        there = read_memory_file(folder, path)
+    except HivemindError:
+        return None
+    is_same = there.id == old.id and there.body == old.body
+    return there.stamp if is_same else None
+
+
+def _is_free(folder: NotesFolder, path: NotePath) -> bool:
+    """Return whether nothing at all has a name."""
+    try:
+        with folder.open_parent(path) as parent:
+            parent.status(path.rpartition("/")[2])
+    except FileNotFoundError:
+        return True
+    except OSError as error:
+        raise not_saved(path, error) from error
+    return False

@@ -1,0 +1,270 @@
+"""What may be saved under a key: everything about it is checked here, once. Pure.
+
+Which type a text reads like: a few plain rules, precise rather than eager. Pure.
+
+English only. A rule that fires tells the words that made it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from datetime import datetime
+from typing import NamedTuple
+
+from hivemind_memory.errors import UsageError
+from hivemind_memory.model.memory_types import resolve_type
+from hivemind_memory.notes.memory_file import fit_content
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hivemind_memory.model.curation import NewMemory
+    from hivemind_memory.model.memory_types import MemoryType
+
+
+MAX_KEY_CHARS = 200
+MAX_LINE_CHARS = 1_000
+"""Of a reason and of every other text of the front matter."""
+
+MAX_ITEMS = 50
+"""Of each list: tags, related, contradicts."""
+
+SOURCES = ("human", "agent", "tool", "external")
+"""From the most trusted to the least."""
+
+_VISIBILITIES = ("", "public", "private")
+
+
+def fitted(
+    wanted: NewMemory, *, limit_chars: int, types: Mapping[str, MemoryType]
+) -> NewMemory:
+    """Return what is to be saved as it will stand in the file.
+
+    The type by its name in place of an alias, texts without blank edges.
+
+    Raises:
+        UsageError: Something cannot be saved; the message says what, in one sentence.
+        UnknownTypeError: There is no such type.
+    """
+    key = _fit_line("key", wanted.key, MAX_KEY_CHARS)
+    if not key:
+        raise _refused("the key is blank", "A key is short, like deploy-lesson.")
+    return replace(
+        wanted,
+        key=key,
+        content=_fit_content(wanted.content, limit_chars),
+        type=resolve_type(wanted.type, types).name if wanted.type.strip() else "",
+        reason=_fit_line("reason", wanted.reason),
+        importance=fit_share("importance", wanted.importance),
+        visibility=_fit_choice("visibility", wanted.visibility, _VISIBILITIES),
+        related=_fit_items("related", wanted.related),
+        contradicts=_fit_items("contradicts", wanted.contradicts),
+        expires=_fit_date("expires", wanted.expires),
+        tags=_fit_items("tags", wanted.tags),
+        by=_fit_line("by", wanted.by),
+        session=_fit_line("session", wanted.session),
+        source=_fit_choice("source", wanted.source, SOURCES),
+        source_ref=_fit_line("source_ref", wanted.source_ref),
+    )
+
+
+def fit_share(name: str, value: float | None) -> float | None:
+    """Return a number of 0..1.
+
+    Raises:
+        UsageError: It is none.
+    """
+    if value is None:
+        return None
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    # What is not a number is not within any bounds.
+    if not is_number or not 0 <= value <= 1:
+        raise _refused(f"{name} must be a number between 0 and 1", f"Got {value!r}.")
+    return float(value)
+
+
+def _fit_content(content: str, limit_chars: int) -> str:
+    """Return the text of a memory."""
+    _refuse_surrogates("content", content)
+    text = fit_content(content)
+    if not text:
+        raise _refused("the content is blank", "Give the text to remember.")
+    if len(text) > limit_chars:
+        raise _refused(
+            f"the content has {len(text):,} characters, and a memory holds at most"
+            f" {limit_chars:,}",
+            "Keep what matters; memory_write takes longer texts.",
+        )
+    return text
+
+
+def _fit_line(name: str, text: str, limit_chars: int = MAX_LINE_CHARS) -> str:
+    """Return a value of the front matter."""
+    _refuse_surrogates(name, text)
+    fit = text.strip()
+    if len(fit) > limit_chars:
+        raise _refused(
+            f"the {name} has {len(fit):,} characters, at most {limit_chars:,} fit",
+            "Say it shorter; the content takes more.",
+        )
+    return fit
+
+
+def _fit_items(name: str, items: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the items of a list, each once, blank ones left out."""
+    if len(items) > MAX_ITEMS:
+        raise _refused(
+            f"{name} has {len(items):,} items, at most {MAX_ITEMS} fit", "Name fewer."
+        )
+    fit = (_fit_line(name, item, MAX_LINE_CHARS) for item in items)
+    return tuple(dict.fromkeys(item for item in fit if item))
+
+
+def _fit_choice(name: str, text: str, choices: tuple[str, ...]) -> str:
+    """Return one of some words, in any case."""
+    fit = text.strip().lower()
+    if fit not in choices:
+        named = ", ".join(choice for choice in choices if choice)
+        raise _refused(f"{name} must be one of {named}", f"Got {text[:60]!r}.")
+    return fit
+
+
+def _fit_date(name: str, text: str) -> str:
+    """Return a date, or a date with a time, as ISO 8601 writes it."""
+    fit = text.strip()
+    try:
+        # What is asked of a date later is its first ten characters.
+        is_fit = not fit or datetime.fromisoformat(fit).date().isoformat() == fit[:10]
+    except ValueError:
+        is_fit = False
+    if not is_fit:
+        raise _refused(f"{name} must be a date like 2027-01-31", f"Got {text[:60]!r}.")
+    return fit
+
+
+def _refuse_surrogates(name: str, text: str) -> None:
+    """Raise if a text cannot be written as UTF-8."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise _refused(
+            f"the {name} is not valid Unicode: it holds a lone surrogate",
+            "Send the text as UTF-8.",
+        ) from error
+
+
+def _refused(clause: str, hint: str) -> UsageError:
+    """Return the error for what cannot be saved."""
+    return UsageError(f"Nothing was saved: {clause}.", hint=hint)
+
+
+# Where a sentence or an item of a list begins.
+_START = r"(?:^|[.!?:]\s+)[\s>*-]*"
+_GENERAL = frozenset({"context", "fact", "observation", "event", "reference"})
+"""Types that say little: only for these a hint may speak against the person."""
+
+_MAX_CHARS = 2_000
+
+
+class TypeHint(NamedTuple):
+    """What a text reads like."""
+
+    type: str
+    words: str
+    """The words that say so."""
+
+
+class _Rule(NamedTuple):
+    """One way of speaking and the type that it is typical of."""
+
+    type: str
+    pattern: re.Pattern[str]
+    fits: frozenset[str]
+    """Other types that such a text may well have."""
+
+    is_strong: bool = False
+    """It may speak against a type that was chosen."""
+
+
+def _rule(kind: str, pattern: str, *fits: str, is_strong: bool = False) -> _Rule:
+    """Return one rule."""
+    compiled = re.compile(pattern, re.IGNORECASE | re.MULTILINE)
+    return _Rule(kind, compiled, frozenset(fits), is_strong)
+
+
+_RULES = (
+    _rule(
+        "todo",
+        r"^[\s>*-]*((?:todo|fixme)\b|\[ \] \S+)",
+        "goal",
+        is_strong=True,
+    ),
+    _rule("todo", _START + r"((?:we|i|someone) (?:still )?(?:need|needs|have) to)\b"),
+    _rule(
+        "decision",
+        r"((?:\bwe|\bi|\bthe team)(?:'ve| have)? (?:decided|chose|chosen|agreed|settled"
+        r" on|opted for)|^decision:)",
+        "lesson",
+        "historical",
+        is_strong=True,
+    ),
+    _rule(
+        "preference",
+        r"\b((?:i|the user|the owner) (?:really |strongly )?(?:prefers?|likes?|hates?"
+        r"|dislikes?)|my (?:preferred|favou?rite))\b",
+        "identity",
+        "lesson",
+        is_strong=True,
+    ),
+    _rule("goal", _START + r"((?:the|our|my) goal is|(?:we|i) aim to)\b", "todo"),
+    _rule(
+        "identity",
+        _START + r"(i am the|you are the|my name is)\b",
+        "preference",
+    ),
+    _rule(
+        "lesson",
+        _START + r"((?:never|always|avoid|beware of|make sure (?:to|that))\b [\w'-]+)",
+        *("preference", "decision", "identity"),
+        is_strong=True,
+    ),
+    _rule(
+        "historical",
+        r"\b((?:completed|finished|shipped|retired|shut down)(?: \w+){0,3} (?:on|in)"
+        r" \d{4}(?:-\d\d)?)",
+        *("event", "context"),
+    ),
+)
+_ADDRESS = re.compile(r"https?://\S+")
+
+
+def type_hint(content: str, *, chosen: str = "", default: str = "") -> TypeHint | None:
+    """Return the type that a text reads like, if it is another than it has.
+
+    Args:
+        content: What is saved.
+        chosen: The type that was named; empty: none was.
+        default: The type that it gets when none was named.
+
+    >>> type_hint("Never deploy on Fridays.", default="context")
+    TypeHint(type='lesson', words='Never deploy')
+    >>> type_hint("The tests never ran on Windows.", default="context")
+    """
+    head = content[:_MAX_CHARS]
+    for rule in _RULES:
+        match = rule.pattern.search(head)
+        if match is None:
+            continue
+        if chosen:
+            fits = chosen == rule.type or chosen in rule.fits
+            if fits or not rule.is_strong or chosen not in _GENERAL:
+                return None
+        elif default == rule.type:
+            return None
+        return TypeHint(rule.type, match[1])
+    is_pointer = bool(_ADDRESS.search(head)) and len(_ADDRESS.sub("", head).split()) < 9
+    if is_pointer and not chosen and default != "reference":
+        return TypeHint("reference", "an address and little else")
+    return None

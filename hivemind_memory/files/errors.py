@@ -1,0 +1,72 @@
+"""What the system's errors mean to whoever asked: each cause in plain words."""
+
+from __future__ import annotations
+
+import errno
+import os
+
+from hivemind_memory.errors import (
+    HivemindError,
+    NoteNotFoundError,
+    NotePathError,
+    NoteUnreadableError,
+    NotSavedError,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hivemind_memory.model.note_path import NotePath
+
+
+# A link, a folder, a pipe or a file is where something else was asked for.
+_IN_THE_WAY = frozenset(
+    {errno.ELOOP, errno.ENOTDIR, errno.EISDIR, errno.EINVAL, errno.ENXIO}
+)
+_CAUSES = {
+    errno.ENOSPC: ("the disk is full", "Free some space and try again."),
+    errno.EDQUOT: ("the disk quota is used up", "Free some space and try again."),
+    errno.EFBIG: (
+        "the file would be larger than this process may write",
+        "Raise the limit (ulimit -f) and try again.",
+    ),
+    errno.EIO: ("the disk reported an error", "Check the disk, then try again."),
+    errno.EROFS: ("the disk is read-only", "Mount it for writing and try again."),
+    errno.EACCES: ("permission is denied", "Check who owns the folder and its mode."),
+    errno.EPERM: ("permission is denied", "Check who owns the folder and its mode."),
+    errno.EMFILE: ("too many files are open", "Close some programs and try again."),
+    errno.ENFILE: ("too many files are open", "Close some programs and try again."),
+}
+
+
+def is_in_the_way(error: OSError) -> bool:
+    """Tell whether something that is no note, or no folder, stands at a note's path."""
+    return error.errno in _IN_THE_WAY
+
+
+def cause_of(error: OSError) -> tuple[str, str]:
+    """Return why the system refused, as a clause, and what to do about it."""
+    if error.errno in _CAUSES:
+        return _CAUSES[error.errno]
+    reason = os.strerror(error.errno) if error.errno else str(error)
+    return reason.lower(), "Try again; `hm doctor` looks for what may be wrong."
+
+
+def unreadable(path: NotePath, error: OSError) -> HivemindError:
+    """Return the error to raise when a note could not be opened or read."""
+    if isinstance(error, FileNotFoundError):
+        message = f"There is no note {path}."
+        return NoteNotFoundError(message, hint="`hm list` names all notes.")
+    if is_in_the_way(error):
+        message = f"{path} is not a note: a link or no regular file is in its place."
+        hint = "Links are not followed; put the file itself into the notes folder."
+        return NotePathError(message, hint=hint)
+    cause, hint = cause_of(error)
+    return NoteUnreadableError(f"{path} cannot be read: {cause}.", hint=hint)
+
+
+def not_saved(path: NotePath, error: OSError) -> HivemindError:
+    """Return the error to raise when a note could not be written."""
+    if is_in_the_way(error):
+        return unreadable(path, error)
+    cause, hint = cause_of(error)
+    return NotSavedError(f"Nothing was saved to {path}: {cause}.", hint=hint)

@@ -1,0 +1,236 @@
+"""The notes folder: look at it, read a note, replace a note.
+
+Every path is walked folder by folder from the root, by descriptor and without following
+links, so no name and no link leads out. The root itself may be a link. Appending is in
+``appending``.
+
+A note's bytes with all that proves which bytes they are.
+
+Apart from ``folder``, which every search loads: only a changed note is read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from contextlib import suppress
+from dataclasses import dataclass
+from io import FileIO
+
+from hivemind_memory.errors import HivemindError, NotSavedError, UsageError
+from hivemind_memory.files import descriptors
+from hivemind_memory.files.atomic import replace_file
+from hivemind_memory.files.descriptors import OpenFolder, stamp_of
+from hivemind_memory.files.errors import cause_of, not_saved, unreadable
+from hivemind_memory.files.scan import Look, look_at
+from hivemind_memory.model.note_path import NotePath
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hivemind_memory.model.snapshot import Stamp
+
+
+_TRIES = 3
+
+
+class NotesFolder:
+    """A folder of notes. Holds nothing open between calls; threads may share it."""
+
+    __slots__ = ("root",)
+
+    def __init__(self, root: str) -> None:
+        self.root = os.path.abspath(root)
+        """Where the folder lies, absolute; a link there is followed."""
+
+    def look(self) -> Look:
+        """Return every note with its stamp, and what was passed over and why.
+
+        Raises:
+            UsageError: There is no such folder. An empty answer would make the index
+                forget everything because a drive is not mounted.
+            HivemindError: It cannot be listed now.
+        """
+        try:
+            with self.open_root() as root:
+                return look_at(root)
+        except OSError as error:
+            cause, hint = cause_of(error)
+            message = f"The notes folder {self.root} cannot be listed: {cause}."
+            raise HivemindError(message, hint=hint) from error
+
+    def stamps(self) -> dict[NotePath, Stamp]:
+        """Return every note with its stamp; see ``look``."""
+        return self.look().stamps
+
+    def read(self, path: NotePath) -> tuple[bytes, Stamp]:
+        """Return the bytes of a note and the stamp that they belong to.
+
+        A note that changes while it is read is read again. If it keeps changing, the
+        stamp is older than the bytes, so the next look sees a change.
+
+        Raises:
+            NoteNotFoundError: There is no such note.
+            NotePathError: A link or something else that is no regular file is there.
+            NoteUnreadableError: It cannot be read now.
+        """
+        try:
+            with self.open_parent(path) as parent:
+                fd = parent.open_file(_name(path), descriptors.READ)
+        except OSError as error:
+            raise unreadable(path, error) from error
+        try:
+            return _read_quiet(fd)
+        except OSError as error:
+            raise unreadable(path, error) from error
+        finally:
+            os.close(fd)
+
+    def stamp(self, path: NotePath) -> Stamp | None:
+        """Return the stamp of a note, or None where there is no such regular file."""
+        try:
+            with self.open_parent(path) as parent:
+                fd = parent.open_file(_name(path), descriptors.READ)
+        except OSError:
+            return None
+        try:
+            return stamp_of(os.fstat(fd))
+        finally:
+            os.close(fd)
+
+    def replace(self, path: NotePath, data: bytes, *, expected: Stamp | None) -> Stamp:
+        """Put *data* in the place of a note, whole or not at all, and synced.
+
+        It is written beside the note and renamed. The mode stays; a new note is 0600.
+        Between the last comparison with *expected* and the rename another program
+        still has some microseconds to be overwritten in.
+
+        Args:
+            path: Where it lies; folders that are missing are made.
+            data: All of its bytes.
+            expected: What the note must still be; None: there must be none yet.
+
+        Returns:
+            The stamp of the new bytes.
+
+        Raises:
+            NotSavedError: It is not as expected, or the disk refused.
+            NotePathError: A link or something else that is no regular file is there.
+        """
+        made: list[str] = []
+        try:
+            with self.open_parent(path, made=made) as parent:
+                return replace_file(parent, path, data, expected)
+        except OSError as error:
+            self.take_back_folders(made)
+            raise not_saved(path, error) from error
+        except NotSavedError:
+            self.take_back_folders(made)
+            raise
+
+    def open_root(self) -> OpenFolder:
+        """Return the folder itself, held open.
+
+        Raises:
+            UsageError: It is not there.
+            OSError: It cannot be opened now.
+        """
+        try:
+            return OpenFolder.at(self.root)
+        except (FileNotFoundError, NotADirectoryError) as error:
+            message = f"There is no notes folder {self.root}."
+            hint = "`hm init` makes it; if it is on a drive, see that it is mounted."
+            raise UsageError(message, hint=hint) from error
+
+    def open_parent(
+        self, path: NotePath, *, made: list[str] | None = None
+    ) -> OpenFolder:
+        """Return the folder that holds *path*, held open.
+
+        Args:
+            path: The note, which need not be there.
+            made: Makes folders that are missing, and gathers their paths; None: does
+                not make any.
+
+        Raises:
+            OSError: It is not there, or a link or a file is in its place.
+        """
+        folder = self.open_root()
+        walked = ""
+        try:
+            for name in path.split("/")[:-1]:
+                walked = f"{walked}/{name}" if walked else name
+                child = _enter(folder, name, walked, made)
+                folder.close()
+                folder = child
+        except BaseException:
+            folder.close()
+            raise
+        return folder
+
+    def take_back_folders(self, made: list[str]) -> None:
+        """Remove folders that were made for a note that was not saved, if empty."""
+        for path in reversed(made):
+            # If it is not empty, somebody uses it by now.
+            with (
+                suppress(OSError, HivemindError),
+                self.open_parent(NotePath(path)) as parent,
+            ):
+                parent.remove_child(_name(path))
+
+
+def _name(path: str) -> str:
+    """Return the last part of *path*."""
+    return path.rpartition("/")[2]
+
+
+def _enter(
+    folder: OpenFolder, name: str, walked: str, made: list[str] | None
+) -> OpenFolder:
+    """Return the folder *name* in *folder*, made if it is missing and may be."""
+    try:
+        return folder.child(name)
+    except FileNotFoundError:
+        if made is None:
+            raise
+    made.append(walked)  # first, for it may be made and then not be synced
+    try:
+        folder.make_child(name)
+    except FileExistsError:
+        made.remove(walked)  # another process was faster
+    return folder.child(name)
+
+
+def _read_quiet(fd: int) -> tuple[bytes, Stamp]:
+    """Return what an open file holds, if possible at one moment, and its stamp."""
+    stamp = stamp_of(os.fstat(fd))
+    data = b""
+    for _ in range(_TRIES):
+        os.lseek(fd, 0, os.SEEK_SET)
+        data = FileIO(fd, closefd=False).readall()
+        before, stamp = stamp, stamp_of(os.fstat(fd))
+        if stamp == before:
+            return data, stamp
+    return data, before
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadNote:
+    """What one reading of a note brought."""
+
+    data: bytes
+    stamp: Stamp
+    """Of these bytes, never of later ones."""
+
+    digest: str
+    """SHA-256 of the bytes, hexadecimal."""
+
+
+def read_note(folder: NotesFolder, path: NotePath) -> ReadNote:
+    """Read one note, as ``NotesFolder.read`` does, and compute its digest."""
+    data, stamp = folder.read(path)
+    return ReadNote(data=data, stamp=stamp, digest=digest_of(data))
+
+
+def digest_of(data: bytes) -> str:
+    """Return the SHA-256 of *data*, hexadecimal."""
+    return hashlib.sha256(data).hexdigest()

@@ -1,0 +1,175 @@
+"""Locks that the kernel takes back when their holder dies.
+
+Kept apart from ``os_files`` because a search locks nothing and should not load this.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+
+from hivemind_memory.files import descriptors
+
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
+
+_FLAGS = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
+_PAUSE_S = 0.004  # Windows only: where waiting has to be asking again
+_WINDOWS_OFFSET = 1 << 30  # a locked byte cannot be read there, so it is not the text's
+
+
+class KernelLock:
+    """At most one holder in all processes and threads; a killed one lets go.
+
+    The file stays when nobody holds the lock. While somebody does, it names the holder,
+    for people.
+    """
+
+    __slots__ = ("_fd", "path")
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._fd: int | None = None
+
+    def try_acquire(self) -> bool:
+        """Take the lock if nobody holds it; tell whether it was taken.
+
+        Raises:
+            OSError: The file cannot be opened.
+        """
+        return self.acquire(wait_s=0)
+
+    def acquire(self, *, wait_s: float) -> bool:
+        """Take the lock, waiting up to *wait_s* seconds; tell whether it was taken.
+
+        Waiters are served in about the order in which they came.
+
+        Raises:
+            OSError: The file cannot be opened.
+        """
+        fd = os.open(self.path, _FLAGS, descriptors.PRIVATE_FILE)
+        is_taken = False
+        try:
+            descriptors.set_mode(fd, descriptors.PRIVATE_FILE)
+            is_taken = _lock(fd) or (wait_s > 0 and _lock_within(fd, wait_s))
+        finally:
+            if not is_taken:
+                os.close(fd)
+        if is_taken:
+            _write_text(fd, f"pid {os.getpid()}\n")
+            self._fd = fd
+        return is_taken
+
+    def release(self) -> None:
+        """Let go; nothing happens if this object does not hold the lock."""
+        if self._fd is not None:
+            # Forgotten first: once it is closed another thread may hold the lock.
+            fd, self._fd = self._fd, None
+            _write_text(fd, "")
+            os.close(fd)
+
+    @property
+    def is_held(self) -> bool:
+        """This object holds the lock."""
+        return self._fd is not None
+
+    def holder(self) -> str:
+        """Return who holds the lock, like ``pid 123``; empty when nobody does.
+
+        It has to touch the lock for a moment, and only reads: a dead holder's name in
+        the file is not believed.
+        """
+        try:
+            fd = os.open(self.path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+        except OSError:
+            return ""
+        try:
+            if _is_free(fd):
+                return ""
+            text = descriptors.read_at(fd, 0, 100).decode("utf-8", "replace")
+            return text.strip() or "another process"
+        finally:
+            os.close(fd)
+
+
+def _write_text(fd: int, text: str) -> None:
+    """Put *text* into the lock's file, for people; a full disk must not matter."""
+    try:
+        os.ftruncate(fd, 0)
+        os.lseek(fd, 0, os.SEEK_SET)
+        os.write(fd, text.encode())
+    except OSError:
+        return
+
+
+if sys.platform == "win32":
+
+    def _lock(fd: int) -> bool:
+        """Take the lock of an open file if it is free."""
+        os.lseek(fd, _WINDOWS_OFFSET, os.SEEK_SET)
+        try:
+            msvcrt.locking(fd, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+
+    def _lock_within(fd: int, wait_s: float) -> bool:
+        """Ask for the lock again and again."""
+        for _ in range(int(wait_s / _PAUSE_S) + 1):
+            time.sleep(_PAUSE_S)
+            if _lock(fd):
+                return True
+        return False
+
+    def _is_free(fd: int) -> bool:
+        """Tell whether nobody holds the lock."""
+        if not _lock(fd):
+            return False
+        os.lseek(fd, _WINDOWS_OFFSET, os.SEEK_SET)
+        msvcrt.locking(fd, msvcrt.LK_UNLCK, 1)
+        return True
+
+else:
+
+    def _lock(fd: int) -> bool:
+        """Take the lock of an open file if it is free."""
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+    def _lock_within(fd: int, wait_s: float) -> bool:
+        """Stand in the kernel's queue for the lock, no longer than *wait_s*.
+
+        ``flock`` has no time limit of its own, and asking again and again lets a busy
+        writer starve the others. So a thread of its own stands in the queue. If we give
+        up, the caller closes the file, and the kernel drops a lock that comes too late.
+        """
+        taken = threading.Event()
+        # One open file by two descriptors: it holds the lock until both are closed.
+        own_fd = os.dup(fd)
+
+        def stand_in_queue() -> None:
+            try:
+                fcntl.flock(own_fd, fcntl.LOCK_EX)
+                taken.set()
+            except OSError:
+                return  # no lock: then the wait runs out
+            finally:
+                os.close(own_fd)
+
+        threading.Thread(target=stand_in_queue, daemon=True).start()
+        return taken.wait(wait_s)
+
+    def _is_free(fd: int) -> bool:
+        """Tell whether nobody holds the lock."""
+        try:
+            fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True

@@ -1,0 +1,97 @@
+"""Where a memory keeps what: one value, so that no path is put together twice."""
+
+from __future__ import annotations
+
+import os
+
+from hivemind_memory.files.descriptors import (
+    PRIVATE_FILE,
+    make_private_folder,
+    set_mode,
+)
+from hivemind_memory.index.sqlite.index import INDEX_FILE
+from hivemind_memory.model.value import value
+
+INDEX_FOLDER = ".index"
+
+
+@value
+class Places:
+    """The folders and files of one memory."""
+
+    home: str
+    notes: str
+    """The folder of notes, absolute, links resolved."""
+
+    index: str
+    """The folder of all that is derived."""
+
+    journal: str
+
+    @property
+    def index_file(self) -> str:
+        """The index."""
+        return os.path.join(self.index, INDEX_FILE)
+
+    @property
+    def rebuild_file(self) -> str:
+        """The index that a rebuild is making beside the one that answers."""
+        return os.path.join(self.index, "rebuild.db")
+
+    @property
+    def leader_lock(self) -> str:
+        """Held by the process that leads."""
+        return os.path.join(self.index, "leader.lock")
+
+    @property
+    def watch_state(self) -> str:
+        """What the leader tells about how it watches."""
+        return os.path.join(self.index, "watch.json")
+
+    @property
+    def locks(self) -> str:
+        """The folder of the locks that serialise the saves of a key."""
+        return os.path.join(self.home, "locks")
+
+    @property
+    def state_file(self) -> str:
+        """What no note can hold: recall figures, and what was purged."""
+        return os.path.join(self.home, "state.db")
+
+    def make_index_folder(self) -> None:
+        """Make the folder of the index, private and ignored by git."""
+        ignore = os.path.join(self.index, ".gitignore")
+        if os.path.exists(ignore):
+            return
+        make_private_folder(self.index)
+        descriptor = os.open(
+            ignore, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, PRIVATE_FILE
+        )
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            set_mode(descriptor, PRIVATE_FILE)
+            file.write("*\n")
+
+
+def places_of(home: str, memory_dir: str | None, index_dir: str) -> Places:
+    """Return the places of the memory in *memory_dir*.
+
+    A folder of notes outside the home shares the home's journal and index folders with
+    nobody: each has one of its own there, named after it.
+    """
+    standard = os.path.join(home, "memory")
+    notes = os.path.realpath(memory_dir or standard)
+    journal = os.path.join(home, "journal")
+    if notes != os.path.realpath(standard):
+        journal = os.path.join(journal, _name_of(notes))
+    index = os.path.join(notes, INDEX_FOLDER)
+    if index_dir:
+        index = os.path.join(os.path.abspath(index_dir), _name_of(notes))
+    return Places(home=home, notes=notes, index=index, journal=journal)
+
+
+def _name_of(folder: str) -> str:
+    """Return a short name that only this folder has."""
+    from hashlib import sha256  # only for folders outside the home
+
+    digest = sha256(os.fsencode(folder)).hexdigest()[:12]
+    return f"{os.path.basename(folder)}-{digest}"

@@ -1,0 +1,212 @@
+"""Keeps a section out of every diff and commit, by settings of the repository alone.
+
+Two ways. A file that we made is excluded (``info/exclude``). In any other file a clean
+filter, which git runs on what it reads from the worktree, takes the section out; it is
+named for the file in ``info/attributes``, and is one ``sed`` command, so it starts in a
+millisecond and works when this program is gone. Without a section it changes nothing.
+
+All three settings lie in the folder that the worktrees of a repository share, and none
+is ever committed or pushed. The caller holds the lock.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+
+from hivemind_memory.errors import NotInjectedError
+from hivemind_memory.inject.marked_section import (
+    SETTINGS,
+    body_of,
+    put_section,
+    remove_section,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from hivemind_memory.inject.git import Repository
+
+
+FILTER = "hivemind"
+_OPTION = f"filter.{FILTER}.clean"
+
+# From the begin mark lines are gathered up to the end mark and then dropped; where no
+# end mark follows, nothing is: a person's text after a damaged section must not vanish
+# from a commit. LC_ALL=C: any bytes are text. Only what every sed knows.
+_BEGIN = r"^<!-- hivemind:begin v[0-9]* -->[[:cntrl:]]*$"
+_END = r"\n<!-- hivemind:end -->[[:cntrl:]]*$"
+_STEPS = (
+    f"/{_BEGIN}/{{",
+    ":a",
+    f"/{_END}/!{{",
+    "$!{",
+    "N",
+    "ba",
+    "}",
+    "}",
+    f"/{_END}/d",
+    "}",
+)
+CLEAN = "LC_ALL=C sed " + " ".join(f"-e '{step}'" for step in _STEPS)
+"""What git runs; the section comes out, all else stays byte for byte."""
+
+_EXCLUDE = "info/exclude"
+_ATTRIBUTES = "info/attributes"
+_GLOB = frozenset("\\*?[")
+
+
+class Settings:
+    """The settings of one repository that are ours."""
+
+    def __init__(self, repository: Repository) -> None:
+        self._repository = repository
+
+    def exclude(self, file: str) -> None:
+        """Have git pass over a file that is not tracked."""
+        self._add(_EXCLUDE, exclude_pattern(file))
+
+    def filter(self, file: str) -> bool:
+        """Have git take the section out of what it reads from a file.
+
+        Returns:
+            Whether that is new.
+        """
+        run, ask = self._repository.run, self._repository.ask
+        set_now = run("config", "--local", "--get", _OPTION).stdout
+        if set_now != CLEAN.encode() + b"\n":
+            ask("config", "--local", _OPTION, CLEAN)
+        return self._add(_ATTRIBUTES, _attribute(file))
+
+    def unfilter(self, file: str) -> None:
+        """Undo ``filter`` for a file."""
+        lines = self._lines(_ATTRIBUTES)
+        self._write(_ATTRIBUTES, [one for one in lines if one != _attribute(file)])
+
+    def is_excluding(self, file: str) -> bool:
+        """Whether it is by us that git passes over a file."""
+        return exclude_pattern(file) in self._lines(_EXCLUDE)
+
+    def are_there(self) -> bool:
+        """Whether there is any setting of ours."""
+        run = self._repository.run
+        return bool(self.files() or run("config", "--local", "--get", _OPTION).stdout)
+
+    def files(self) -> list[str]:
+        """Return the files that the settings name."""
+        lines = [*self._lines(_EXCLUDE), *self._lines(_ATTRIBUTES)]
+        names = [line.removesuffix(f" filter={FILTER}") for line in lines]
+        return list(dict.fromkeys(map(_file_of, names)))
+
+    def remove(self) -> None:
+        """Take all of it back."""
+        for name in (_EXCLUDE, _ATTRIBUTES):
+            self._write(name, ())
+        if self._repository.run("config", "--local", "--get", _OPTION).stdout:
+            section = f"filter.{FILTER}"
+            self._repository.ask("config", "--local", "--remove-section", section)
+
+    def _add(self, name: str, line: str) -> bool:
+        """Put a line into one of git's files, once; return whether it is new."""
+        lines = self._lines(name)
+        if line in lines:
+            return False
+        self._write(name, (*lines, line))
+        return True
+
+    def _lines(self, name: str) -> list[str]:
+        """Return our lines in one of git's files."""
+        body = body_of(self._read(name), SETTINGS)
+        return [line for line in body.split("\n") if line]
+
+    def _read(self, name: str) -> bytes:
+        """Return one of git's files; empty when it is not there."""
+        try:
+            with open(self._path(name), "rb") as file:
+                return file.read()
+        except FileNotFoundError:
+            return b""
+
+    def _write(self, name: str, lines: Iterable[str]) -> None:
+        """Make our part of one of git's files these lines."""
+        before = self._read(name)
+        body = "\n".join(lines)
+        rest = put_section(before, body, SETTINGS) if body else None
+        after = remove_section(before, SETTINGS) if rest is None else rest
+        path = self._path(name)
+        if after == before:
+            return
+        if not after:
+            os.unlink(path)
+            with suppress(OSError):  # git needs no empty folder, and may have had none
+                os.rmdir(os.path.dirname(path))
+            return
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        replace_small(path, after)
+
+    def _path(self, name: str) -> str:
+        """Return where one of git's files is."""
+        return os.path.join(self._repository.common_dir, *name.split("/"))
+
+
+def exclude_pattern(file: str) -> str:
+    r"""Return what names exactly *file* in ``info/exclude``.
+
+    >>> exclude_pattern("docs/a*b.md")
+    '/docs/a\\*b.md'
+    """
+    return "/" + _escaped(file)
+
+
+def attribute_pattern(file: str) -> str:
+    r"""Return what names exactly *file* in ``info/attributes``.
+
+    >>> attribute_pattern("CLAUDE.md"), attribute_pattern("my notes.md")
+    ('/CLAUDE.md', '"/my notes.md"')
+    """
+    pattern = "/" + _escaped(file)
+    if not any(character.isspace() or character in '"\\' for character in pattern):
+        return pattern
+    quoted = pattern.replace("\\", "\\\\").replace('"', '\\"').replace("\t", "\\t")
+    return f'"{quoted}"'
+
+
+def _attribute(file: str) -> str:
+    """Return the line that names our filter for a file."""
+    return f"{attribute_pattern(file)} filter={FILTER}"
+
+
+def replace_small(path: str, data: bytes) -> None:
+    """Replace a file of git's as git does: by way of a lock file beside it."""
+    mode = os.stat(path).st_mode & 0o777 if os.path.exists(path) else 0o644
+    beside = f"{path}.hivemind"
+    try:
+        fd = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
+        with os.fdopen(fd, "wb") as file:
+            file.write(data)
+        os.replace(beside, path)
+    except OSError as error:
+        message = f"git's settings could not be changed: {error.strerror}: {path}"
+        raise NotInjectedError(message) from error
+
+
+def _escaped(file: str) -> str:
+    """Return a path in which nothing is a pattern."""
+    if "\n" in file:
+        raise NotInjectedError("git cannot be told about a path with a line break")
+    text = "".join(f"\\{one}" if one in _GLOB else one for one in file)
+    return text[:-1] + "\\ " if text.endswith(" ") else text
+
+
+def _file_of(pattern: str) -> str:
+    """Return the file that a pattern of ours names."""
+    if pattern.startswith('"'):
+        pattern = pattern[1:-1].replace("\\t", "\t").replace('\\"', '"')
+        pattern = pattern.replace("\\\\", "\\")
+    plain, is_escaped = [], False
+    for character in pattern[1:]:
+        is_escaped = character == "\\" and not is_escaped
+        if not is_escaped:
+            plain.append(character)
+    return "".join(plain)

@@ -1,0 +1,1 @@
+"""Markdown text: outline, chunks and front matter. Reads no files."""

@@ -1,0 +1,222 @@
+"""Where a stretch of lines is cut when it is longer than a chunk may be.
+
+Pure arithmetic on line starts, and on a mark for each line that says how good a place
+to cut its beginning is. Nothing here knows Markdown.
+
+The second level of search: the bullets and paragraphs of one chunk.
+
+Pure string work, called for every chunk that is indexed; it needs no Markdown parser,
+for a unit that is cut a little wrong costs a shade of score and nothing else.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from bisect import bisect_right
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from hivemind_memory.markdown.outline import Page
+
+
+# How good it is to cut before a line, best first. 0 to DEEPEST: a block begins there,
+# at that depth of nesting.
+DEEPEST = 6
+IN_BLOCK = 7
+"""Inside a paragraph, or inside a fence or table too long to be kept whole."""
+
+AFTER_HEADING = 8
+IN_WHOLE = 9
+"""Inside a fence or table that is kept whole."""
+
+_SENTENCE_END = re.compile(r"[.!?…][\"')\]]*\s+|[。．！？｡][」』）”]*\s*")
+_WORD_END = re.compile(r"\s+|[、，；：]")
+_JOINERS = "\u200d\ufe0e\ufe0f"
+
+
+# A plain tuple, not a dataclass: there are two for each chunk.
+class Cut(NamedTuple):
+    """Where a piece ends and the next begins."""
+
+    at: int
+    """Offset of the next piece's first character."""
+
+    line: int
+    """Index of the line that holds it: cut within, unless it starts there."""
+
+
+def cuts(
+    page: Page, marks: Sequence[int], first: int, stop: int, *, limit: int
+) -> Iterator[Cut]:
+    """Yield where lines *first* up to *stop* are cut, in order.
+
+    Each piece holds at most *limit* characters, the newline at its end not counted.
+    Only a line that is itself longer than *limit* is cut within.
+
+    Args:
+        page: The whole note.
+        marks: For each line of the note, and for *stop*, how good a cut before it is.
+        first: Index of the first line.
+        stop: Index of the line after the last.
+        limit: At least 1.
+    """
+    starts = page.starts
+    end = starts[stop] - 1
+    cut = Cut(starts[first], first)
+    while end - cut.at > limit:
+        reach = cut.at + limit
+        # The first line that does not fit as a whole.
+        full = bisect_right(starts, reach + 1, cut.line) - 1
+        line = _best_line(page, marks, cut, full, limit=limit)
+        if line:
+            cut = Cut(starts[line], line)
+        else:
+            begin = max(cut.at, starts[full])
+            cut = Cut(_within_line(page.text, begin, reach), full)
+        yield cut
+
+
+def _best_line(
+    page: Page, marks: Sequence[int], last: Cut, full: int, *, limit: int
+) -> int:
+    """Return the line before which to cut, or 0 to cut within line *full*.
+
+    A block's start in the second half of the piece is best, the less nested the better.
+    An earlier one is good if that saves the next block from being cut at all.
+    """
+    starts = page.starts
+    half = last.at + limit // 2
+    late = early = 0  # block starts; line 0 is never one to cut before
+    other: dict[int, int] = {}
+    for line in range(full, last.line, -1):
+        mark = marks[line]
+        if mark > DEEPEST:
+            other.setdefault(mark, line)
+        elif starts[line] < half:
+            early = line
+            break
+        elif not late or mark < marks[late]:
+            late = line
+    if late:
+        return late
+    if early and _block_end(page, marks, early, limit=limit) <= starts[early] + limit:
+        return early
+    begin = max(last.at, starts[full])
+    is_overlong = starts[full + 1] - 1 - starts[full] > limit
+    if is_overlong and (last.at + limit - begin) * 4 >= limit:
+        return 0
+    in_block = other.get(IN_BLOCK, 0)
+    return in_block or early or other.get(AFTER_HEADING) or other.get(IN_WHOLE) or 0
+
+
+def _block_end(page: Page, marks: Sequence[int], line: int, *, limit: int) -> int:
+    """Return the end of the block that starts at *line*, or some end too far."""
+    starts = page.starts
+    reach = starts[line] + limit
+    stop = line + 1
+    while marks[stop] > DEEPEST and starts[stop] - 1 <= reach:
+        stop += 1
+    return starts[stop] - 1
+
+
+def _within_line(text: str, begin: int, reach: int) -> int:
+    """Return where to cut between *begin*, excluded, and *reach*.
+
+    After the last sentence in the second half, else after the last word there, else at
+    *reach*, but not between a letter and the marks that belong to it.
+    """
+    middle = begin + (reach - begin) // 2
+    window = text[middle:reach]
+    for pattern in (_SENTENCE_END, _WORD_END):
+        last = 0
+        for match in pattern.finditer(window):
+            last = match.end()
+        if last:
+            return middle + last
+    cut = reach
+    while cut > middle + 1 and reach - cut < 16 and _is_joined(text, cut):
+        cut -= 1
+    return cut
+
+
+def _is_joined(text: str, cut: int) -> bool:
+    """Tell whether the character at *cut* belongs to the one before it."""
+    return (
+        text[cut - 1] == "\u200d"
+        or text[cut] in _JOINERS
+        or unicodedata.category(text[cut])[0] == "M"
+    )
+
+
+_BULLET = re.compile(r"\s*(?:[-*+]|[0-9]{1,9}[.)])(?:[ \t]|$)")
+_FENCE = re.compile(r"\s*(?:(`{3,})[^`]*|(~{3,}).*)")
+_HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
+_RULE = re.compile(r"\s*(?:=+|-{2,}|(?:[-*_][ \t]*){3,})\s*")
+_GAP = re.compile(r"\n(?:[ \t]*\n)+")
+
+
+def units_of(body: str) -> tuple[str, ...]:
+    r"""Return the units of a chunk's body, in order.
+
+    A unit is a list item with its continuation lines, a paragraph, a table, or a whole
+    fence. Headings and rules are no units: they are found through the heading trail.
+    A body that holds nothing else is its own single unit, if it is not blank.
+
+    >>> units_of("## Ports\n\n- web: 80\n- db: 5432\n  (read only)\n\nSee wiki.")
+    ('- web: 80', '- db: 5432\n  (read only)', 'See wiki.')
+    """
+    units: list[str] = []
+    unit: list[str] = []
+    lines = iter(body.split("\n"))
+    for line in lines:
+        kind = _kind(line)
+        if kind == "text":
+            unit.append(line)
+            continue
+        is_title = kind == "rule" and len(unit) == 1 and _kind(unit[0]) == "text"
+        if unit and not is_title:
+            units.append("\n".join(unit))
+        unit = [line] if kind == "bullet" else []
+        if kind == "fence":
+            units += _fence(line, lines)
+    if unit:
+        units.append("\n".join(unit))
+    if not units and body.strip():
+        return (body,)
+    return tuple(units)
+
+
+def _kind(line: str) -> str:
+    """Return what a line is: text, blank, bullet, fence, heading or rule."""
+    first = line.lstrip()[:1]
+    if first.isalpha():
+        return "text"
+    if not first:
+        return "blank"
+    if first in "`~":
+        return "fence" if _FENCE.fullmatch(line) else "text"
+    if first == "#":
+        return "heading" if _HEADING.match(line) else "text"
+    if first in "=-*_" and _RULE.fullmatch(line):
+        return "rule"
+    return "bullet" if _BULLET.match(line) else "text"
+
+
+def _fence(first: str, lines: Iterable[str]) -> list[str]:
+    """Return the fence that *first* opens, as one unit, and take its *lines*."""
+    opening = first.strip()
+    info = opening.lstrip(opening[0])
+    fence = opening[: len(opening) - len(info)]
+    taken = [first]
+    for line in lines:
+        taken.append(line)
+        closing = line.strip()
+        if closing.startswith(fence) and not closing.strip(fence[0]):
+            return ["\n".join(taken)]
+    if info:
+        return ["\n".join(taken)]
+    # A bare fence that nothing closes is the end of one that began in the chunk before.
+    return [unit for unit in _GAP.split("\n".join(taken[1:])) if unit.strip()]

@@ -1,0 +1,332 @@
+"""What ``hm doctor`` looks at: each finding says what is wrong and what to do.
+
+What ``hm status`` tells.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from hivemind_memory.errors import EmbeddingError, HivemindError, IndexUnusableError
+from hivemind_memory.files.folder import NotesFolder
+from hivemind_memory.files.locks import KernelLock
+from hivemind_memory.index.sqlite.check import check_index
+from hivemind_memory.index.sqlite.index import SqliteIndex
+from hivemind_memory.memory.index_handle import open_index
+from hivemind_memory.model.results import Diagnosis, Finding, MemoryStatus
+from hivemind_memory.model.snapshot import IndexedFiles, SkippedNote, difference
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from hivemind_memory.config.settings import Settings
+    from hivemind_memory.files.places import Places
+    from hivemind_memory.memory.index_handle import OpenIndex
+    from hivemind_memory.memory.sync import Syncer
+    from hivemind_memory.providers.provider import Provider
+
+
+PROVIDER_TIMEOUT_S = 3.0
+
+SYNC_TOOLS = ("Dropbox", "OneDrive", "Google Drive", "iCloud", "Syncthing", "Nextcloud")
+
+
+def diagnose(
+    places: Places, settings: Settings, provider: Provider, now: Callable[[], float]
+) -> Diagnosis:
+    """Return all findings, in the order in which a person should read them."""
+    findings = [_config(settings), _folder(places)]
+    if findings[-1].is_ok:
+        findings += [
+            _modes(places, settings),
+            _place_of_index(places),
+            *_index(places, now),
+            _notes(places, now),
+            _leader(places),
+            _journal(places, now),
+            _state(places),
+        ]
+    findings.append(_provider(provider))
+    return Diagnosis(findings=tuple(findings))
+
+
+def _config(settings: Settings) -> Finding:
+    """Look for keys that no option knows: mostly a slip of the finger."""
+    if settings.unknown_keys:
+        return Finding(
+            name="config",
+            is_ok=False,
+            detail=f"no option is called {', '.join(settings.unknown_keys)}",
+            hint="`hm config list` names all options; unknown ones have no effect",
+        )
+    if not settings.enabled:
+        return Finding(
+            name="config",
+            is_ok=False,
+            detail="the memory is switched off",
+            hint="`hm config set enabled true`",
+        )
+    return Finding(name="config", is_ok=True, detail="every option is known")
+
+
+def _folder(places: Places) -> Finding:
+    """Look whether there is a folder of notes."""
+    if os.path.isdir(places.notes):
+        return Finding(name="notes folder", is_ok=True, detail=places.notes)
+    return Finding(
+        name="notes folder",
+        is_ok=False,
+        detail=f"there is no folder {places.notes}",
+        hint="`hm init` makes it",
+    )
+
+
+def _modes(places: Places, settings: Settings) -> Finding:
+    """Look whether others on this machine can read what is private."""
+    open_to_others = []
+    for path in (
+        places.home,
+        places.index_file,
+        os.path.join(places.home, "config.json"),
+    ):
+        try:
+            mode = stat.S_IMODE(os.stat(path).st_mode)
+        except OSError:
+            continue
+        if mode & 0o077:
+            open_to_others.append(path)
+    if open_to_others and os.name == "posix":
+        return Finding(
+            name="privacy",
+            is_ok=False,
+            detail=f"other users can read {', '.join(open_to_others)}",
+            hint=f"`chmod -R go= {places.home}`",
+        )
+    has_key = "; the key in config.json is readable by you only"
+    detail = "only you can read the memory"
+    return Finding(
+        name="privacy",
+        is_ok=True,
+        detail=detail + (has_key if settings.has_key_in_config else ""),
+    )
+
+
+def _place_of_index(places: Places) -> Finding:
+    """Look whether the index lies where SQLite's locks can be trusted."""
+    from hivemind_memory.files.mounts import shared_type
+
+    shared = shared_type(places.index)
+    tool = next((one for one in SYNC_TOOLS if f"/{one}" in places.index), "")
+    if shared or tool:
+        where = f"a shared file system ({shared})" if shared else f"a folder of {tool}"
+        return Finding(
+            name="place of the index",
+            is_ok=False,
+            detail=f"the index lies on {where}, which can damage it",
+            hint="`hm config set index_dir ~/.cache/hivemind` puts it elsewhere",
+        )
+    return Finding(name="place of the index", is_ok=True, detail=places.index)
+
+
+def _index(places: Places, now: Callable[[], float]) -> Iterator[Finding]:
+    """Check the index file itself, and the full-text index against its content."""
+    if not os.path.exists(places.index_file):
+        yield Finding(
+            name="index", is_ok=True, detail="not made yet; the first search makes it"
+        )
+        return
+    try:
+        index = SqliteIndex(places.index_file, now=now)
+    except IndexUnusableError as error:
+        yield Finding(name="index", is_ok=False, detail=str(error), hint=error.hint)
+        return
+    try:
+        for name, problem in check_index(index):
+            yield Finding(
+                name=name,
+                is_ok=not problem,
+                detail=problem or "sound",
+                hint="`hm rebuild` makes the index again; the notes are untouched"
+                if problem
+                else "",
+            )
+    finally:
+        index.close()
+
+
+def _notes(places: Places, now: Callable[[], float]) -> Finding:
+    """Compare the folder with the index, and name what was passed over."""
+    look = NotesFolder(places.notes).look()
+    try:
+        opened = open_index(places, now)
+        try:
+            known = IndexedFiles(stamps=opened.index.files().stamps)
+        finally:
+            opened.index.close()
+    except HivemindError as error:
+        return Finding(name="notes", is_ok=False, detail=str(error), hint=error.hint)
+    changes = difference(look.stamps, known)
+    behind = len(changes.changed) + len(changes.gone)
+    if look.skipped:
+        first = look.skipped[0]
+        return Finding(
+            name="notes",
+            is_ok=False,
+            detail=f"{len(look.skipped)} passed over: {first.path}: {first.reason}",
+            hint="`hm status` names them all",
+        )
+    detail = f"{len(look.stamps)} notes"
+    if behind:
+        detail += f", {behind} changed since the index saw them; the next search looks"
+    return Finding(name="notes", is_ok=True, detail=detail)
+
+
+def _leader(places: Places) -> Finding:
+    """Say who leads."""
+    holder = KernelLock(places.leader_lock).holder()
+    detail = (
+        f"{holder} watches" if holder else "nobody watches; searches look by themselves"
+    )
+    return Finding(name="leader", is_ok=True, detail=detail)
+
+
+def _journal(places: Places, now: Callable[[], float]) -> Finding:
+    """Look whether the journal can be written: without it nothing can be saved."""
+    from hivemind_memory.notes.journal import Journal
+
+    parent = places.journal
+    while not os.path.isdir(parent) and os.path.dirname(parent) != parent:
+        parent = os.path.dirname(parent)
+    if not os.access(parent, os.W_OK):
+        return Finding(
+            name="journal",
+            is_ok=False,
+            detail=f"{parent} cannot be written: agents cannot save anything",
+            hint=f"`chmod u+w {parent}`",
+        )
+    fresh = Journal(places.journal).count_unsettled(now())
+    noun = "entry" if fresh == 1 else "entries"
+    detail = f"{fresh} fresh {noun} kept twice" if fresh else "empty, as it should be"
+    return Finding(name="journal", is_ok=True, detail=detail)
+
+
+def _state(places: Places) -> Finding:
+    """Look whether purged texts are still known, and a purge is unfinished."""
+    from hivemind_memory.state.file import StateFile
+    from hivemind_memory.state.opening import TROUBLE_HINT, trouble_with
+
+    name = "state"
+    problem = trouble_with(places.state_file)
+    if problem:
+        return Finding(name=name, is_ok=False, detail=problem, hint=TROUBLE_HINT)
+    state = StateFile(places.state_file)
+    try:
+        unfinished = len(state.unfinished())
+    except HivemindError as error:
+        return Finding(name=name, is_ok=False, detail=str(error), hint=error.hint)
+    finally:
+        state.close()
+    if unfinished:
+        return Finding(
+            name=name,
+            is_ok=False,
+            detail=f"{unfinished} purges were not finished: text may be left",
+            hint="the same `hm forget … --purge` again finishes it",
+        )
+    return Finding(name=name, is_ok=True, detail="recall counters and tombstones")
+
+
+def _provider(provider: Provider) -> Finding:
+    """Ask who makes vectors for one; having nobody is no fault."""
+    name = "embedding provider"
+    choice = provider.choice()
+    space = provider.space()
+    detail = f"{choice.provider}: {choice.reason}"
+    if space is None:
+        return Finding(name=name, is_ok=True, detail=detail)
+    try:
+        provider.connect(space).embed_query("ready?", timeout_s=PROVIDER_TIMEOUT_S)
+    except EmbeddingError as error:
+        return Finding(name=name, is_ok=False, detail=str(error), hint=error.hint)
+    return Finding(name=name, is_ok=True, detail=f"{detail} It answers.")
+
+
+def status_of(
+    places: Places,
+    opened: OpenIndex,
+    syncer: Syncer,
+    provider: Provider,
+    now_s: float,
+) -> MemoryStatus:
+    """Return the state of a memory; changes nothing."""
+    index = opened.index
+    known = index.files()
+    # A note too young to be sure of is not behind: the next search reads it.
+    certain = IndexedFiles(stamps=known.stamps)
+    changes, look = syncer.look_for_changes(certain)
+    vectors, pending, name, reason = _vectors(opened, provider)
+    return MemoryStatus(
+        memory_dir=places.notes,
+        index_file=index.path,
+        notes=len(known.stamps),
+        chunks=index.count_chunks(),
+        index_bytes=_size(index.path),
+        provider=name,
+        provider_reason=reason,
+        vectors=vectors,
+        pending_vectors=pending,
+        lanes=("words", "vectors") if vectors else ("words",),
+        leader=KernelLock(places.leader_lock).holder(),
+        stale_notes=len(changes.changed) + len(changes.gone),
+        skipped=_skipped(opened, look.skipped),
+        unsettled_entries=_unsettled(places, now_s),
+    )
+
+
+def _vectors(opened: OpenIndex, provider: Provider) -> tuple[int, int, str, str]:
+    """Return chunks with and without a vector, the provider, and why it is that one."""
+    if provider.is_off:
+        return 0, 0, "none", provider.choice().reason
+    space = provider.space()
+    if space is None:
+        return 0, 0, "none", provider.choice().reason
+    store = opened.index.vector_store()
+    return (
+        store.count_vectors(space.fingerprint),
+        store.count_pending_chunks(space.fingerprint),
+        f"{space.provider} {space.model}",
+        provider.choice().reason,
+    )
+
+
+def _skipped(
+    opened: OpenIndex, skipped: tuple[SkippedNote, ...]
+) -> tuple[SkippedNote, ...]:
+    """Return what was passed over, a stand-in for the index among it."""
+    if opened.warning:
+        return (SkippedNote(path=".index", reason=opened.warning), *skipped)
+    return skipped
+
+
+def _size(path: str) -> int:
+    """Return the bytes of the index file and its log."""
+    total = 0
+    for suffix in ("", "-wal"):
+        try:
+            total += os.stat(path + suffix).st_size
+        except OSError:
+            continue
+    return total
+
+
+def _unsettled(places: Places, now_s: float) -> int:
+    """Return how many acknowledged entries are in their ten minutes."""
+    from hivemind_memory.notes.pending import has_pending_entries
+
+    if not has_pending_entries(places.journal):
+        return 0
+    from hivemind_memory.notes.journal import Journal
+
+    return Journal(places.journal).count_unsettled(now_s)

@@ -1,0 +1,315 @@
+"""The vector side of a memory: which space answers a question, and filling spaces.
+
+One space answers, another may be filling: after a change of model the old vectors keep
+answering, asked by the old model, until the new ones are there.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import NamedTuple
+
+from hivemind_memory.errors import EmbeddingError, IndexUnusableError
+from hivemind_memory.model.matches import QuestionVector
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from hivemind_memory.index.sqlite.index import SqliteIndex
+    from hivemind_memory.model.ports import Embedder
+    from hivemind_memory.model.results import EmbedResult
+    from hivemind_memory.providers.fingerprint import Space
+    from hivemind_memory.providers.provider import Provider
+
+
+LEAST_QUERY_S = 0.2
+"""A question's vector is asked for even if loading the library took long."""
+
+KEPT_QUESTIONS = 256
+SCRIPT_TIMEOUT_S = 10.0
+
+
+class Unasked(NamedTuple):
+    """A question whose vector has to be asked for."""
+
+    text: str
+    fingerprint: str
+    space: Space
+    dims: int | None
+    """Numbers that a vector of this space has; None: not known yet."""
+
+
+class VectorSide:
+    """Makes vectors of questions and of notes, through the provider that was chosen."""
+
+    def __init__(self, provider: Provider, now: Callable[[], float]) -> None:
+        self._provider = provider
+        self._now = now
+        self._embedders: dict[str, Embedder] = {}
+        self._questions: dict[tuple[str, str], bytes] = {}
+
+    def close(self) -> None:
+        """Close the connections to providers; the next question makes new ones."""
+        for embedder in self._embedders.values():
+            embedder.close()
+        self._embedders.clear()
+
+    def plan(self, index: SqliteIndex, text: str) -> QuestionVector | Unasked:
+        """Return the vector of *text*, or why there is none, or what to ask for it.
+
+        A question goes through ``plan``, ``ask`` and ``settle``: the one in the middle
+        waits for the network and needs no index, so nobody else has to wait with it.
+        """
+        spaces = index.spaces()
+        if not spaces:
+            return QuestionVector(None, "", self._why_no_vectors())
+        fingerprint, reason = self._answering(index, spaces)
+        if not fingerprint:
+            return QuestionVector(None, "", reason)
+        reason = self._why_abstain(index, fingerprint, text)
+        if reason:
+            return QuestionVector(None, fingerprint, reason)
+        known = self._questions.get((fingerprint, text))
+        if known is not None:
+            return QuestionVector(known, fingerprint, "")
+        now_s = self._now()
+        breaker = _Breaker(index, fingerprint).value
+        if not breaker.may_ask(now_s):
+            return QuestionVector(None, fingerprint, breaker.why_not(now_s))
+        dims = index.vector_store().dims(fingerprint)
+        return Unasked(text, fingerprint, self._space(index, fingerprint), dims)
+
+    def ask(self, question: Unasked, *, timeout_s: float) -> bytes | EmbeddingError:
+        """Ask the provider, connected once, for the vector of a question."""
+        before_s = self._now()
+        try:
+            embedder = self._embedders.get(question.fingerprint)
+            if embedder is None:
+                made = self._provider.connect(question.space, dims=question.dims)
+                embedder = self._embedders.setdefault(question.fingerprint, made)
+                if embedder is not made:  # another thread was faster
+                    made.close()
+            left_s = max(LEAST_QUERY_S, timeout_s - (self._now() - before_s))
+            return embedder.embed_query(question.text, timeout_s=left_s)
+        except EmbeddingError as error:
+            return error
+
+    def settle(
+        self, index: SqliteIndex, question: Unasked, answer: bytes | EmbeddingError
+    ) -> QuestionVector:
+        """Return the vector, and tell the other processes how it went."""
+        breaker = _Breaker(index, question.fingerprint)
+        if isinstance(answer, EmbeddingError):
+            breaker.fail(self._now(), answer)
+            return QuestionVector(None, question.fingerprint, str(answer))
+        breaker.succeed()
+        if len(self._questions) >= KEPT_QUESTIONS:
+            self._questions.clear()
+        self._questions[question.fingerprint, question.text] = answer
+        return QuestionVector(answer, question.fingerprint, "")
+
+    def fill(
+        self,
+        index: SqliteIndex,
+        *,
+        progress: Callable[[str, int, int], None] | None = None,
+        should_stop: Callable[[], bool] | None = None,
+    ) -> EmbedResult:
+        """Give a vector to every text that has none in the chosen space."""
+        from hivemind_memory.model.results import EmbedResult
+        from hivemind_memory.providers.queue import EmbedQueue
+
+        space = self._provider.space()
+        if space is None:
+            return EmbedResult()
+
+        store = index.vector_store()
+        fingerprint = space.fingerprint
+        if not store.count_pending(fingerprint):
+            return EmbedResult()
+        breaker = _Breaker(index, fingerprint)
+        try:
+            embedder = _ScriptEar(
+                self._provider.connect(space, dims=store.dims(fingerprint))
+            )
+        except EmbeddingError as error:
+            problem = f"{error} {error.hint}".strip()
+            return EmbedResult(
+                pending=store.count_pending(fingerprint), problem=problem
+            )
+        index.remember(f"space:{fingerprint}", _recipe(space))
+        queue = EmbedQueue(
+            store,
+            embedder,
+            breaker=breaker.value,
+            clock=self._now,
+            batch_texts=self._provider.batch_texts,
+        )
+        tell = progress
+
+        def report(done: int, total: int) -> None:
+            if tell is not None:
+                tell("embedding", done, total)
+
+        try:
+            result = queue.drain(progress=report, should_stop=should_stop)
+            breaker.keep()
+            self._measure_scripts(index, embedder)
+        finally:
+            embedder.close()
+        return result
+
+    def pending(self, index: SqliteIndex) -> int:
+        """Return how many chunks have no vector in the chosen space."""
+        space = self._provider.space()
+        if space is None:
+            return 0
+        return index.vector_store().count_pending_chunks(space.fingerprint)
+
+    def _answering(self, index: SqliteIndex, spaces: dict[str, int]) -> tuple[str, str]:
+        """Return the space that answers, and why there is none."""
+        space = self._provider.space()
+        fullest = max(spaces, key=lambda name: spaces[name])
+        if space is None:
+            return "", self._provider.choice().reason
+        mine = space.fingerprint
+        if spaces.get(mine, 0) >= spaces[fullest] or not index.fact(f"space:{fullest}"):
+            return (mine, "") if mine in spaces else ("", self._why_no_vectors())
+        if self._may_ask(index, fullest):
+            return fullest, ""
+        return (mine, "") if mine in spaces else ("", self._why_no_vectors())
+
+    def _may_ask(self, index: SqliteIndex, fingerprint: str) -> bool:
+        """Return whether an earlier model may still be asked.
+
+        Neither a question nor a key goes where the settings do not point: the model of
+        the old space must be at the address that is chosen now.
+        """
+        now = self._provider.space()
+        if now is None:
+            return False
+        earlier = _space_of(index.fact(f"space:{fingerprint}"))
+        return (earlier.provider, earlier.address) == (now.provider, now.address)
+
+    def _why_no_vectors(self) -> str:
+        """Return why no chunk has a vector, without asking the network."""
+        if self._provider.is_off:
+            return "no embedding provider is chosen"
+        return "no vectors yet; `hm status` says why"
+
+    def _why_abstain(self, index: SqliteIndex, fingerprint: str, text: str) -> str:
+        """Return why vectors should not speak to this question; empty: they should."""
+        from hivemind_memory.providers.scripts import LATIN, script_of
+
+        script = script_of(text)
+        if script == LATIN:
+            return ""
+        known = index.fact(f"script:{fingerprint}:{script}")
+        if known == "yes":
+            return ""
+        if known == "no":
+            return f"the embedding model does not understand {script} script"
+        return f"not known yet whether the embedding model understands {script} script"
+
+    def _space(self, index: SqliteIndex, fingerprint: str) -> Space:
+        """Return what a space is made of: the chosen one, or one of earlier days."""
+        chosen = self._provider.space()
+        if chosen is not None and chosen.fingerprint == fingerprint:
+            return chosen
+        return _space_of(index.fact(f"space:{fingerprint}"))
+
+    def _measure_scripts(self, index: SqliteIndex, ear: _ScriptEar) -> None:
+        """Find out whether the model understands the scripts that it was given."""
+        from hivemind_memory.providers.scripts import measure_script
+
+        for script in ear.heard:
+            key = f"script:{ear.fingerprint}:{script}"
+            if index.fact(key):
+                continue
+            try:
+                does = measure_script(ear, script, timeout_s=SCRIPT_TIMEOUT_S)
+            except EmbeddingError:
+                return  # the next run asks again; until then the lane abstains
+            index.remember(key, "yes" if does else "no")
+
+
+class _ScriptEar:
+    """An embedder that remembers in which foreign scripts it was spoken to."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self.heard: set[str] = set()
+
+    @property
+    def fingerprint(self) -> str:
+        """Name of the space."""
+        return self._embedder.fingerprint
+
+    def embed_documents(self, texts: Sequence[str]) -> list[bytes]:
+        """Embed, and listen."""
+        from hivemind_memory.providers.scripts import LATIN, script_of
+
+        self.heard.update(
+            script for text in texts if (script := script_of(text)) != LATIN
+        )
+        return self._embedder.embed_documents(texts)
+
+    def embed_query(self, text: str, *, timeout_s: float) -> bytes:
+        """Embed a question."""
+        return self._embedder.embed_query(text, timeout_s=timeout_s)
+
+    def close(self) -> None:
+        """Close the embedder."""
+        self._embedder.close()
+
+
+class _Breaker:
+    """The circuit breaker of one space, shared by all processes through the index."""
+
+    def __init__(self, index: SqliteIndex, fingerprint: str) -> None:
+        from hivemind_memory.providers.breaker import Breaker, load_breaker_state
+
+        self._index = index
+        self._key = f"breaker:{fingerprint}"
+        self._before = index.fact(self._key)
+        self.value = Breaker(load_breaker_state(self._before))
+
+    def fail(self, now_s: float, error: EmbeddingError) -> None:
+        """Count a failure, and tell the other processes."""
+        from hivemind_memory.errors import EmbeddingRefusedError
+
+        is_refusal = isinstance(error, EmbeddingRefusedError)
+        self.value.fail(now_s, str(error), is_refusal=is_refusal)
+        self.keep()
+
+    def succeed(self) -> None:
+        """Note that the provider answered."""
+        self.value.succeed()
+        self.keep()
+
+    def keep(self) -> None:
+        """Write the state, if it has changed."""
+        state = self.value.state.dump()
+        if state != self._before and (self._before or self.value.state.failures):
+            # An index that cannot be written now is no reason to answer nothing.
+            with suppress(IndexUnusableError):
+                self._index.remember(self._key, state)
+                self._before = state
+
+
+def _recipe(space: Space) -> str:
+    """Return all that an embedder for *space* is made of, as text."""
+    import json
+    from dataclasses import asdict
+
+    return json.dumps(asdict(space))
+
+
+def _space_of(recipe: str) -> Space:
+    """Return the space that a recipe describes."""
+    import json
+
+    from hivemind_memory.providers.fingerprint import Space
+
+    return Space(**json.loads(recipe))

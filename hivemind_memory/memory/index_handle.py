@@ -1,0 +1,288 @@
+"""The index of one memory, held open and opened anew as its file demands.
+
+Opens the index; when that cannot be, a stand-in, so that a question is answered.
+
+Before every answer: the index is brought in step with the folder, or known to be.
+
+The rule is a look at every note. A process that is asked many questions a second may
+skip the look when the kernel proves that nothing has happened since the last one; at
+least once a second it looks all the same, for a memory map or another mount changes a
+file without an event.
+"""
+
+from __future__ import annotations
+
+import os
+from threading import RLock
+
+from hivemind_memory.errors import (
+    HivemindError,
+    IndexBusyError,
+    IndexDamagedError,
+    IndexTooNewError,
+    IndexUnusableError,
+    NotesMissingError,
+)
+from hivemind_memory.index.sqlite.index import IN_MEMORY, SqliteIndex
+from hivemind_memory.model.value import value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeVar
+
+    from hivemind_memory.files.inotify import Sentry
+    from hivemind_memory.files.places import Places
+    from hivemind_memory.memory.clocks import Clocks
+    from hivemind_memory.memory.sync import Syncer
+    from hivemind_memory.model.note_path import NotePath
+    from hivemind_memory.model.snapshot import IndexedFiles, SkippedNote
+
+    T = TypeVar("T")
+
+
+class HeldIndex:
+    """The open index; whoever uses it holds ``lock``."""
+
+    def __init__(self, places: Places, syncer: Syncer, clocks: Clocks) -> None:
+        self.lock = RLock()
+        self._places = places
+        self._syncer = syncer
+        self._clocks = clocks
+        self._open: OpenIndex | None = None
+        self._fresh: Freshener | None = None
+
+    def close(self) -> None:
+        """Close the index, to open it anew when it is wanted."""
+        if self._fresh is not None:
+            self._fresh.close()
+            self._fresh = None
+        if self._open is not None:
+            self._open.index.close()
+            self._open = None
+
+    def opened(self) -> OpenIndex:
+        """Return the open index, opened anew if its file is another one now."""
+        if self._open is not None and not self._open.index.is_still_there():
+            self.close()
+        if self._open is None:
+            self._open = open_index(self._places, self._clocks.now)
+        elif self._open.warning:
+            self._open = open_again(self._places, self._clocks.now, self._open)
+        return self._open
+
+    def answered(self, answer: Callable[[OpenIndex], T]) -> T:
+        """Return an answer of the index, or of a stand-in if it cannot give one."""
+        try:
+            return answer(self.opened())
+        except IndexTooNewError:
+            raise
+        except IndexUnusableError as error:
+            # What is damaged within shows when it is read, and not before.
+            self.close()
+            self._open = stand_in(self._places, self._clocks.now, error)
+            return answer(self._open)
+
+    def freshener(self) -> Freshener:
+        """Return what brings the index in step before an answer."""
+        # SELFIMPORT
+
+        if self._fresh is None:
+            stopwatch = self._clocks.stopwatch
+            self._fresh = Freshener(self._syncer, self._places, stopwatch)
+        return self._fresh
+
+    def index_one(self, path: NotePath) -> bool:
+        """Index one note right after a write; return whether that worked."""
+        try:
+            return self._syncer.apply_one(self.opened().index, path)
+        except HivemindError:
+            return False  # it is saved all the same, and the next look indexes it
+
+
+@value
+class OpenIndex:
+    """An index that answers."""
+
+    index: SqliteIndex
+    warning: str = ""
+    """Why it is a stand-in in memory; empty when it is the file."""
+
+    broken: tuple[tuple[int, ...], ...] = ()
+    """What the file looked like that could not be used."""
+
+
+def open_index(places: Places, now: Callable[[], float]) -> OpenIndex:
+    """Return the index of a memory, made if it is not there.
+
+    A folder that cannot be written, or a file that is damaged, does not stop a reader:
+    it gets an index in memory, filled from the notes for this process alone.
+
+    Raises:
+        NotesMissingError: There is no folder of notes.
+        IndexBusyError: Another process kept the file locked for 10 s.
+        IndexTooNewError: A newer version of the program made the file.
+    """
+    if not os.path.isdir(places.notes):
+        raise NotesMissingError(
+            f"there is no notes folder {places.notes}",
+            hint="`hm init` makes it; --memory-dir or HIVEMIND_HOME names another",
+        )
+    try:
+        return _open_file(places, now)
+    except (IndexBusyError, IndexTooNewError):
+        raise
+    except IndexUnusableError as error:
+        return stand_in(places, now, error)
+
+
+def stand_in(
+    places: Places, now: Callable[[], float], error: IndexUnusableError
+) -> OpenIndex:
+    """Return an empty index in memory, for the file that cannot be used."""
+    return OpenIndex(
+        index=SqliteIndex(IN_MEMORY, now=now),
+        warning=f"{error}; this answer was made from the notes alone (see `hm doctor`)",
+        broken=_look_of(places),
+    )
+
+
+def open_again(
+    places: Places, now: Callable[[], float], opened: OpenIndex
+) -> OpenIndex:
+    """Return the index file in the place of a stand-in, once it can be used.
+
+    A file that looks as it did when it could not be used is not tried again, for what
+    is wrong may lie where opening does not look.
+    """
+    look = _look_of(places)
+    if look and look == opened.broken:
+        return opened
+    try:
+        file = _open_file(places, now)
+    except IndexUnusableError:
+        return opened
+    opened.index.close()
+    return file
+
+
+def _open_file(places: Places, now: Callable[[], float]) -> OpenIndex:
+    """Open the file, made with its folder if it is not there."""
+    try:
+        places.make_index_folder()
+        return OpenIndex(index=SqliteIndex(places.index_file, now=now))
+    except OSError as error:
+        raise IndexUnusableError(
+            f"the folder {places.index} cannot be written: {error.strerror}",
+            hint="the option index_dir puts the index elsewhere",
+        ) from error
+
+
+def _look_of(places: Places) -> tuple[tuple[int, ...], ...]:
+    """Return what changes when somebody writes to the index or puts another there."""
+    looks = []
+    for suffix in ("", "-wal"):
+        try:
+            status = os.stat(places.index_file + suffix)
+        except OSError:
+            continue
+        looks.append((status.st_ino, status.st_size, status.st_mtime_ns))
+    return tuple(looks)
+
+
+TRUST_S = 1.0
+"""So long after a look its result may be trusted while no event says otherwise."""
+
+
+@value
+class Freshness:
+    """How far the index is from the folder."""
+
+    stale: tuple[str, ...] = ()
+    """Paths of notes that changed and are not indexed."""
+
+    skipped: tuple[str, ...] = ()
+    """Paths of files that were passed over."""
+
+    warning: str = ""
+    """Why it could not be brought in step."""
+
+
+class Freshener:
+    """Brings one index in step before each answer, as cheaply as may be proven."""
+
+    def __init__(
+        self, syncer: Syncer, places: Places, stopwatch: Callable[[], float]
+    ) -> None:
+        self._syncer = syncer
+        self._places = places
+        self._stopwatch = stopwatch
+        self._sentry: Sentry | None = None
+        self._can_watch = True
+        self._looked_s = -TRUST_S
+        self._in_step: IndexedFiles | None = None
+        self._last = Freshness()
+
+    def close(self) -> None:
+        """Stop watching."""
+        if self._sentry is not None:
+            self._sentry.close()
+            self._sentry = None
+
+    def freshen(self, index: SqliteIndex) -> Freshness:
+        """Bring *index* in step, and say how far that went."""
+        now_s = self._stopwatch()
+        known = index.files()
+        is_recent = now_s - self._looked_s < TRUST_S
+        if self._sentry is not None and not self._sentry.is_quiet():
+            self.close()
+        if self._sentry is not None and is_recent and known is self._in_step:
+            return self._last
+        if self._sentry is None and is_recent and self._can_watch:
+            # Before the look: what happens while it goes on must not be missed.
+            self._watch()
+        self._looked_s = now_s
+        return self._look(index, known)
+
+    def _look(self, index: SqliteIndex, known: IndexedFiles) -> Freshness:
+        """Look at every note, and index what changed."""
+        self._in_step = None
+        # An entry that vanished shows as a change of its note; the sync puts it back.
+        changes, look = self._syncer.look_for_changes(known)
+        is_whole = self._syncer.cuts_like(index) and not index.has_unfinished()
+        if changes.is_empty and is_whole:
+            self._in_step = known
+            self._last = Freshness(skipped=_paths(look.skipped))
+            return self._last
+        try:
+            result = self._syncer.sync(index, look=look)
+        except IndexDamagedError:
+            raise  # the caller has something better than a damaged index
+        except IndexUnusableError as error:
+            behind = (*changes.changed, *changes.gone)
+            return Freshness(
+                stale=behind, skipped=_paths(look.skipped), warning=str(error)
+            )
+        return Freshness(skipped=_paths(result.skipped))
+
+    def _watch(self) -> None:
+        """Have the kernel tell of changes, if it can be trusted to."""
+        # Loaded by a process that is asked again and again, never by a cold answer.
+        import os
+
+        from hivemind_memory.files.inotify import Sentry
+        from hivemind_memory.files.mounts import shared_type
+
+        notes = self._places.notes
+        cookie = os.path.join(self._places.index, "cookie")
+        try:
+            if not shared_type(notes):
+                self._sentry = Sentry(notes, cookie)
+        except OSError:
+            self._sentry = None
+        self._can_watch = self._sentry is not None
+
+
+def _paths(skipped: tuple[SkippedNote, ...]) -> tuple[str, ...]:
+    """Return where the files lie that were passed over."""
+    return tuple(one.path for one in skipped)

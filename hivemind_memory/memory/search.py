@@ -1,0 +1,364 @@
+"""One question from text to hits, and how strong the answer is.
+
+The steps themselves are pure and live in ``search``; here they are called in order,
+with what the index finds.
+
+What the lanes of the index find for a question.
+"""
+
+from __future__ import annotations
+
+import time
+
+from hivemind_memory.memory.clocks import SECONDS_PER_DAY
+from hivemind_memory.memory.index_handle import Freshness
+from hivemind_memory.model.matches import QuestionVector
+from hivemind_memory.model.query import Cut, Hit, SearchAnswer, SearchReport
+from hivemind_memory.model.scope import scope_of
+from hivemind_memory.model.terms import Term, question_terms
+from hivemind_memory.model.value import replaced
+from hivemind_memory.notes.status import STANDINGS
+from hivemind_memory.search.choosing import choose
+from hivemind_memory.search.ranking import rank
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hivemind_memory.index.sqlite.index import SqliteIndex
+    from hivemind_memory.index.sqlite.visibility import Sieve
+    from hivemind_memory.index.sqlite.vocabulary import Vocabulary
+    from hivemind_memory.memory.clocks import Clocks
+    from hivemind_memory.memory.index_handle import Freshener, OpenIndex
+    from hivemind_memory.model.filters import Access, Wish
+    from hivemind_memory.model.matches import Place, VectorMatches, WordMatches
+    from hivemind_memory.model.query import Part, Query, SearchSettings
+    from hivemind_memory.search.choosing import Choice
+    from hivemind_memory.search.ranking import Ranked, Ranking
+
+
+_UNFIT = "the vector of the question does not fit those of the notes; see `hm doctor`"
+NO_PROVIDER = QuestionVector(None, "", "no embedding provider is chosen")
+
+
+def ask(
+    query: Query,
+    opened: OpenIndex,
+    freshener: Freshener | None,
+    *,
+    question: QuestionVector,
+    settings: SearchSettings,
+    access: Access,
+    clocks: Clocks,
+    started: float,
+) -> SearchAnswer:
+    """Return the answer to *query* from an index that is brought in step first.
+
+    Args:
+        query: What is asked.
+        opened: The index that answers.
+        freshener: Brings it in step with the folder; None: it answers as it is.
+        question: The vector of the question, or why there is none.
+        settings: How hits are found.
+        access: What whoever asks may see.
+        clocks: Tell how old memories are, and how long it took.
+        started: When the question came, by the stopwatch.
+    """
+    index = opened.index
+    freshness = freshener.freshen(index) if freshener else Freshness()
+    if query.min_score is not None:
+        settings = replaced(settings, min_score=query.min_score)
+    # All of one state of the index: others write to it meanwhile.
+    with index.snapshot():
+        sieve = index.sieve(access, query.wish, clocks.today())
+        lanes = look_up(
+            index, query.text, question, wanted=query.max_results, sieve=sieve
+        )
+        ranking = rank(
+            lanes.words,
+            lanes.vectors,
+            lanes.places,
+            settings=settings,
+            today=clocks.today(),
+        )
+        ranked, superseded = _supersede(index, ranking, access)
+        choice, texts = _choose(index, ranked, query, settings)
+    hits = _hits(choice, texts, query)
+    stale = _count_seen(freshness.stale, access)
+    is_hybrid = lanes.vectors is not None
+    report = SearchReport(
+        mode="hybrid" if is_hybrid else "keyword",
+        reason="" if is_hybrid else question.reason or _UNFIT,
+        why_empty="" if hits else _why_empty(lanes, ranking, query.wish),
+        is_fresh=not stale,
+        stale_notes=stale,
+        skipped_notes=_count_seen(freshness.skipped, access),
+        pending_vectors=_pending(index, lanes, question, sieve),
+        lanes=("words", "vectors") if is_hybrid else ("words",),
+        ignored_terms=lanes.ignored,
+        suggestions=() if hits else suggest(index, lanes.words, sieve),
+        cut=Cut(
+            below_min_score=ranking.below_min_score,
+            superseded=superseded,
+            overlapping=choice.overlapping,
+            near_copies=choice.near_copies,
+            over_limit=choice.over_limit,
+        ),
+        warnings=tuple(one for one in (opened.warning, freshness.warning) if one),
+        took_ms=1000 * (clocks.stopwatch() - started),
+    )
+    return SearchAnswer(hits=hits, report=report)
+
+
+def _count_seen(paths: Sequence[str], access: Access) -> int:
+    """Return how many of some notes a caller may know of."""
+    if access.scopes is None:
+        return len(paths)
+    return sum(scope_of(path) in access.scopes for path in paths)
+
+
+def _pending(
+    index: SqliteIndex, lanes: Lanes, question: QuestionVector, sieve: Sieve
+) -> int:
+    """Return how many chunks that a caller may see have no vector yet."""
+    if lanes.vectors is None:
+        return 0
+    if sieve.counts is None:
+        return index.pending_chunks(question.fingerprint)
+    return max(0, len(sieve.counts.chunks) - lanes.vectors.chunk_count)
+
+
+def _supersede(
+    index: SqliteIndex, ranking: Ranking, access: Access
+) -> tuple[Sequence[Ranked], int]:
+    """Return the candidates without those that others replace, and how many went."""
+    if len(ranking.ranked) < 2 or not index.has_strong_edges():
+        return ranking.ranked, 0
+    from hivemind_memory.search.superseding import supersede
+
+    paths = {one.place.path for one in ranking.ranked}
+    return supersede(ranking.ranked, index.strong_edges(paths, access))
+
+
+def _choose(
+    index: SqliteIndex,
+    ranked: Sequence[Ranked],
+    query: Query,
+    settings: SearchSettings,
+) -> tuple[Choice, dict[int, tuple[str, str]]]:
+    """Return what is shown, and its texts and headings."""
+    texts: dict[int, tuple[str, str]] = {}
+
+    def read(chunks: Sequence[int]) -> dict[int, str]:
+        texts.update(index.texts(chunks))
+        return {chunk: text for chunk, (text, _) in texts.items()}
+
+    choice = choose(
+        ranked,
+        read,
+        limit=max(1, query.max_results),
+        diversity=settings.diversity_lambda if settings.diversity else None,
+    )
+    missing = [
+        chosen.ranked.place.chunk_id
+        for chosen in choice.hits
+        if chosen.ranked.place.chunk_id not in texts
+    ]
+    if missing:
+        read(missing)
+    return choice, texts
+
+
+def _hits(
+    choice: Choice, texts: dict[int, tuple[str, str]], query: Query
+) -> tuple[Hit, ...]:
+    """Return what the caller gets."""
+    hits = []
+    for chosen in choice.hits:
+        place = chosen.ranked.place
+        text, headings = texts.get(place.chunk_id, ("", ""))
+        parts: tuple[Part, ...] = ()
+        if query.should_explain:
+            from hivemind_memory.search.explaining import explain
+
+            parts = explain(chosen)
+        lanes = []
+        if chosen.ranked.words is not None:
+            lanes.append("words")
+        if chosen.ranked.cosine is not None:
+            lanes.append("vectors")
+        hits.append(
+            Hit(
+                path=place.path,
+                start_line=place.start_line,
+                end_line=place.end_line,
+                score=chosen.score,
+                relevance=chosen.ranked.relevance,
+                snippet=_shown(text),
+                headings=tuple(headings.split("\n")) if headings else (),
+                date=_date_of(place.day),
+                lanes=tuple(lanes),
+                id=place.memory_id or place.entry_id or "",
+                type=place.type or "",
+                key=place.key or "",
+                scope=place.scope,
+                standing=STANDINGS[place.standing],
+                source=place.source or "",
+                disputed_by=chosen.ranked.disputed_by,
+                parts=parts,
+            )
+        )
+    return tuple(hits)
+
+
+def _shown(text: str) -> str:
+    """Return the lines of a chunk without the comment that says who wrote it."""
+    if text.startswith("<!-- hm "):
+        text = text.partition("\n")[2]
+    return text.strip("\r\n")
+
+
+def _date_of(day: int | None) -> str:
+    """Return a day since the epoch as ISO 8601."""
+    if day is None:
+        return ""
+    # datetime would cost a millisecond and a half on the way to a cold answer.
+    return time.strftime("%Y-%m-%d", time.gmtime(day * SECONDS_PER_DAY))
+
+
+def _why_empty(lanes: Lanes, ranking: Ranking, wish: Wish) -> str:
+    """Return why nothing was found, in one sentence."""
+    below = ranking.below_min_score
+    if below:
+        noun = "chunk was" if below == 1 else "chunks were"
+        return f"{below} {noun} found, none relevant enough (see --min-score)"
+    if not lanes.words.asked:
+        return "the question holds no word to look for"
+    days = (wish.since_day, wish.until_day)
+    if wish.types or wish.scope is not None or days != (None, None):
+        return "no note of those asked for holds a word of the question"
+    return "no note holds a word of the question"
+
+
+WORD_CANDIDATES = 25
+"""Candidates for ten hits when the words are alone: what their rough ranking puts
+behind these does not come back among the first ten (docs/quality.md)."""
+
+FUSED_WORD_CANDIDATES = 40
+FUSED_VECTOR_CANDIDATES = 100
+"""Candidates of each lane when both speak: one may lift what the other puts low."""
+
+WANTED_FACTOR = 2
+"""Candidates of each lane for every hit that is wanted, if that is more."""
+
+MAX_WHOLE_READS = 3
+"""So many words that no note holds are worth reading the whole vocabulary for."""
+
+PART_MIN_CHARS = 3
+PARTS_OF_WORD = 5
+"""A word that no note holds is looked up as a part of so many longer words."""
+
+
+class Lanes:
+    """What both lanes found."""
+
+    __slots__ = ("ignored", "places", "vectors", "words")
+
+    def __init__(
+        self,
+        words: WordMatches,
+        vectors: VectorMatches | None,
+        places: dict[int, Place],
+        ignored: int,
+    ) -> None:
+        self.words = words
+        self.vectors = vectors
+        self.places = places
+        self.ignored = ignored
+
+
+def look_up(
+    index: SqliteIndex,
+    text: str,
+    question: QuestionVector,
+    *,
+    wanted: int,
+    sieve: Sieve,
+) -> Lanes:
+    """Return what the lanes of the index find for a question.
+
+    Args:
+        index: What answers.
+        text: The question.
+        question: Its vector, or why there is none.
+        wanted: Hits that are wanted.
+        sieve: Which chunks may be found.
+    """
+    is_alone = question.vector is None
+    word_limit = WORD_CANDIDATES if is_alone else FUSED_WORD_CANDIDATES
+    word_limit = max(word_limit, WANTED_FACTOR * wanted)
+    vector_limit = max(FUSED_VECTOR_CANDIDATES, WANTED_FACTOR * wanted)
+    terms, ignored = question_terms(text)
+    words = index.find_words(terms, limit=word_limit, sieve=sieve)
+    if any(not term.chunks for term in words.asked):
+        more = _with_longer_words(index.words(sieve), terms, words)
+        if more:
+            words = index.find_words(more, limit=word_limit, sieve=sieve)
+    places = {found.place.chunk_id: found.place for found in words.candidates}
+    vectors = None
+    if question.vector is not None:
+        lane = index.vector_lane(question.fingerprint)
+        vectors = lane.find(
+            question.vector, limit=vector_limit, also=list(places), sieve=sieve
+        )
+        if vectors is not None:
+            new = [chunk for chunk in vectors.cosines if chunk not in places]
+            places.update(index.places(new))
+    return Lanes(words, vectors, places, ignored)
+
+
+def suggest(index: SqliteIndex, words: WordMatches, sieve: Sieve) -> tuple[str, ...]:
+    """Return words of the memory near to words of the question that it lacks."""
+    # Only a question without answers comes here.
+    from hivemind_memory.search.suggesting import MAX_SUGGESTIONS, nearest_words
+
+    unknown = [
+        term.tokens[0] for term in words.asked if not term.chunks and not term.is_phrase
+    ]
+    unknown = unknown[:MAX_WHOLE_READS]
+    if not unknown:
+        return ()
+    known = index.words(sieve)
+    vocabulary = known.all()
+    found: dict[str, None] = {}
+    for token in unknown:
+        for near in nearest_words(token, vocabulary, known.is_seen):
+            found[known.spelled(near)] = None
+    return tuple(found)[:MAX_SUGGESTIONS]
+
+
+def _with_longer_words(
+    vocabulary: Vocabulary, terms: Sequence[Term], words: WordMatches
+) -> list[Term]:
+    """Replace words that no note holds by longer words that begin with them.
+
+    When no word at all was found, longer words may contain them anywhere.
+
+    Returns:
+        The terms to look up instead; empty when there are no longer words.
+    """
+    unknown = {term.text for term in words.asked if not term.chunks}
+    anywhere = not words.known
+    left = MAX_WHOLE_READS if anywhere else len(terms)
+    more: list[Term] = []
+    has_found = False
+    for term in terms:
+        longer: list[str] = []
+        if left and term.text in unknown and len(term.text) >= PART_MIN_CHARS:
+            left -= 1
+            longer = vocabulary.longer_words(
+                term.text, limit=PARTS_OF_WORD, anywhere=anywhere
+            )
+        has_found = has_found or bool(longer)
+        more += [Term(word) for word in longer] or [term]
+    return more if has_found else []

@@ -1,0 +1,398 @@
+"""Memory: write, sync, rebuild, search, read, list, status. What every door calls."""
+
+from __future__ import annotations
+
+from hivemind_memory.access.rules import OWNER
+from hivemind_memory.errors import UsageError
+from hivemind_memory.files.folder import NotesFolder
+from hivemind_memory.memory.index_handle import HeldIndex
+from hivemind_memory.memory.sync import ChunkSettings, Syncer
+from hivemind_memory.model.filters import Access
+from hivemind_memory.model.value import replaced
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, Self
+
+    from hivemind_memory.access.rules import Caller
+    from hivemind_memory.config.settings import Settings
+    from hivemind_memory.curation.service import Curation
+    from hivemind_memory.files.places import Places
+    from hivemind_memory.memory.clocks import Clocks
+    from hivemind_memory.memory.embed import VectorSide
+    from hivemind_memory.memory.index_handle import OpenIndex
+    from hivemind_memory.memory.sync import Progress
+    from hivemind_memory.model.filters import Wish
+    from hivemind_memory.model.matches import QuestionVector
+    from hivemind_memory.model.memories import MemoryRow
+    from hivemind_memory.model.memory_types import MemoryType
+    from hivemind_memory.model.query import Query, SearchAnswer
+    from hivemind_memory.model.results import (
+        Diagnosis,
+        EmbedResult,
+        ListedNote,
+        MemoryStatus,
+        Passage,
+        SyncResult,
+        Written,
+    )
+    from hivemind_memory.providers.provider import Provider
+    from hivemind_memory.state.file import StateFile
+
+
+_OFF = "the memory is switched off: `hm config set enabled true` switches it on"
+
+ANSWER_S = 1.8
+"""Every question is answered within 2 s; so long may its vector take."""
+
+
+class Memory:
+    """The notes folder with its index. Threads may share one."""
+
+    def __init__(
+        self,
+        places: Places,
+        settings: Settings,
+        provider: Provider,
+        clocks: Clocks,
+        *,
+        caller: Caller = OWNER,
+    ) -> None:
+        self.places = places
+        self.settings = settings
+        self.caller = caller
+        self._access = Access(
+            scopes=caller.scopes,
+            is_public_only=not caller.is_member,
+            private_scopes=settings.private_scopes(),
+        )
+        self._provider = provider
+        self.clocks = clocks
+        self.folder = NotesFolder(places.notes)
+        self._vectors: VectorSide | None = None
+        self._state: StateFile | None = None
+        self.chunking = ChunkSettings(
+            limit_chars=settings.chunk_chars, overlap_chars=settings.chunk_overlap_chars
+        )
+        self.types = _own_types(settings)
+        self.syncer = Syncer(
+            self.folder, places.journal, self.chunking, clocks.now, self.types
+        )
+        self.held = HeldIndex(places, self.syncer, clocks)
+        self.lock = self.held.lock
+        self._search_settings = settings.search_settings()
+
+    def __enter__(self) -> Self:
+        """Return the memory."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the memory."""
+        self.close()
+
+    def close(self) -> None:
+        """Close the index; nothing is lost when this is not called."""
+        with self.lock:
+            if self._vectors is not None:
+                self._vectors.close()
+            if self._state is not None:
+                self._state.close()
+            self.held.close()
+
+    def seen_by(self, caller: Caller) -> Memory:
+        """Return the same memory as another caller sees it, to be closed by itself."""
+        return Memory(
+            self.places, self.settings, self._provider, self.clocks, caller=caller
+        )
+
+    def today(self) -> int:
+        """Return the local day, in days since the epoch."""
+        return self.clocks.today()
+
+    # -- asking ----------------------------------------------------------------
+
+    def search(self, query: Query, *, is_fresh: bool = True) -> SearchAnswer:
+        """Return the hits for *query*, best first, and how strong the answer is.
+
+        Never raises because of what the question holds. An index that cannot be used
+        is replaced for this answer by one in memory, and the report says so.
+
+        Args:
+            query: What is asked.
+            is_fresh: Look at every note first; else the index answers as it is.
+        """
+        # Loaded by the first question: a sync needs nothing of it.
+        from hivemind_memory.memory.search import ask
+        from hivemind_memory.model.query import SearchAnswer, SearchReport
+
+        if not self.settings.enabled:
+            report = SearchReport(
+                mode="off", reason=_OFF, why_empty=_OFF, is_fresh=True
+            )
+            return SearchAnswer(hits=(), report=report)
+
+        started = self.clocks.stopwatch()
+        question = self._question_vector(query.text, started)
+
+        def answer(opened: OpenIndex) -> SearchAnswer:
+            return ask(
+                query,
+                opened,
+                self.held.freshener() if is_fresh else None,
+                question=question,
+                settings=self._search_settings,
+                access=self._access,
+                clocks=self.clocks,
+                started=started,
+            )
+
+        with self.lock:
+            return self.held.answered(answer)
+
+    def wish(self, **words: Any) -> Wish:
+        """Return what a question narrows itself to; see ``wishing.wish_of``."""
+        from hivemind_memory.memory.search_filter import wish_of
+
+        return wish_of(self.caller, self.types, **words)
+
+    def read(
+        self, path: str, *, first_line: int = 1, line_count: int | None = None
+    ) -> Passage:
+        """Return lines of a note, from *first_line* on; all of them without a count.
+
+        Raises:
+            NotePathError: *path* is not a plain relative name of a note.
+            NoteNotFoundError: There is no such note.
+            UsageError: A number is below what it may be.
+        """
+        from hivemind_memory.memory.read import read_passage
+
+        return read_passage(
+            self.folder,
+            path,
+            caller=self.caller,
+            first_line=first_line,
+            line_count=line_count,
+        )
+
+    def list(self) -> list[ListedNote]:
+        """Return every note that its caller may see, sorted by path."""
+        from hivemind_memory.memory.read import list_notes
+
+        return list_notes(self)
+
+    def memories(self) -> tuple[MemoryRow, ...]:
+        """Return the typed memories that the caller may see, the newest first."""
+
+        def read(opened: OpenIndex) -> tuple[MemoryRow, ...]:
+            self.held.freshener().freshen(opened.index)
+            return tuple(opened.index.memories(scopes=self._access.scopes))
+
+        with self.lock:
+            return self.held.answered(read)
+
+    # -- writing ---------------------------------------------------------------
+
+    def write(
+        self,
+        content: str,
+        *,
+        file: str = "",
+        by: str = "",
+        session: str = "",
+        source: str = "agent",
+        is_forced: bool = False,
+    ) -> Written:
+        """Append *content* to a note, today's if none is named; saved when it returns.
+
+        What looks like a secret is left out of it first. Without a name, a claim from
+        outside goes to the inbox.
+
+        Args:
+            content: What to remember.
+            file: Name of a note; empty: today's.
+            by: Agent or person.
+            session: The writer's own name for its session.
+            source: human, agent, tool or external.
+            is_forced: Also what was purged before.
+
+        Raises:
+            NotSavedError: Nothing was saved, and why.
+            NotePathError: *file* is not a plain relative name of a note.
+            UsageError: There is nothing to save.
+        """
+        from hivemind_memory.memory.write import write
+
+        return write(
+            self,
+            content,
+            file=file,
+            by=by,
+            session=session,
+            source=source,
+            is_forced=is_forced,
+        )
+
+    @property
+    def curation(self) -> Curation:
+        """What saves, replaces, relates and forgets memories by their keys."""
+        from hivemind_memory.curation.service import Curation
+
+        return Curation(self)
+
+    def note_recall(self, answer: SearchAnswer) -> None:
+        """Count that an agent or a person asked and got these hits."""
+        refs = [hit.id for hit in answer.hits if hit.id]
+        if refs:
+            self.state().bump(refs, self.clocks.now())
+
+    # -- keeping in step -------------------------------------------------------
+
+    def sync(self, progress: Progress | None = None) -> SyncResult:
+        """Make the index equal to the folder."""
+        started = self.clocks.stopwatch()
+        with self.lock:
+            result = self.syncer.sync(self.held.opened().index, progress=progress)
+        return replaced(result, took_s=self.clocks.stopwatch() - started)
+
+    def rebuild(self, progress: Progress | None = None) -> SyncResult:
+        """Make the index again from the notes alone; the old one answers meanwhile."""
+        from hivemind_memory.memory.sync import rebuild
+
+        started = self.clocks.stopwatch()
+        with self.lock:
+            self.held.close()
+            result = rebuild(self.places, self.syncer, self.clocks.now, progress)
+        return replaced(result, took_s=self.clocks.stopwatch() - started)
+
+    def embed_pending(
+        self,
+        progress: Progress | None = None,
+        should_stop: Callable[[], bool] | None = None,
+    ) -> EmbedResult:
+        """Give a vector to every text that has none; cheap when there is nothing to do.
+
+        Holds no lock of this memory: other threads search and sync meanwhile.
+        """
+        from hivemind_memory.model.results import EmbedResult
+
+        if self._provider.is_surely_absent:
+            return EmbedResult()
+        from hivemind_memory.memory.index_handle import open_index
+
+        opened = open_index(self.places, self.clocks.now)
+        try:
+            return self._vector_side().fill(
+                opened.index, progress=progress, should_stop=should_stop
+            )
+        finally:
+            opened.index.close()
+
+    # -- looking after ---------------------------------------------------------
+
+    def status(self) -> MemoryStatus:
+        """Return what there is, who leads, and what is missing."""
+        from hivemind_memory.memory.doctor import status_of
+
+        def report(opened: OpenIndex) -> MemoryStatus:
+            return status_of(
+                self.places,
+                opened,
+                self.syncer,
+                self._provider,
+                self.clocks.now(),
+            )
+
+        with self.lock:
+            return self.held.answered(report)
+
+    def diagnose(self) -> Diagnosis:
+        """Look for what is wrong, and say what to do."""
+        from hivemind_memory.memory.doctor import diagnose
+
+        with self.lock:
+            self.held.close()
+            return diagnose(self.places, self.settings, self._provider, self.clocks.now)
+
+    # -- for the modules of this room -----------------------------------------
+
+    def state(self) -> StateFile:
+        """Return the file of what no note can hold, opened with its first use."""
+        from hivemind_memory.state.file import StateFile
+
+        with self.lock:
+            if self._state is None:
+                self._state = StateFile(self.places.state_file)
+            return self._state
+
+    def scope(self, name: str) -> str | None:
+        """Return the scope that a name means to the caller; None for no name."""
+        from hivemind_memory.access.rules import scope_named
+
+        return scope_named(self.caller, name) if name else None
+
+    def home_scope(self) -> str:
+        """Return where is written what names no scope."""
+        from hivemind_memory.access.rules import home_scope
+
+        return home_scope(self.caller)
+
+    def check_enabled(self) -> None:
+        """Raise if the memory is switched off.
+
+        Raises:
+            UsageError: It is, and nothing was saved.
+        """
+        if not self.settings.enabled:
+            raise UsageError(
+                "the memory is switched off (`enabled` is false): nothing was saved",
+                hint="`hm config set enabled true` switches it on",
+            )
+
+    def close_index(self) -> None:
+        """Close the index, to be opened anew."""
+        with self.lock:
+            self.held.close()
+
+    # -- inside ----------------------------------------------------------------
+
+    def _question_vector(self, text: str, started: float) -> QuestionVector:
+        """Return the vector of a question that was asked at *started*.
+
+        Other threads search and write while the provider is waited for.
+        """
+        from hivemind_memory.memory.search import NO_PROVIDER
+
+        if self._provider.is_off:
+            return NO_PROVIDER
+        from hivemind_memory.memory.embed import Unasked
+
+        side = self._vector_side()
+        with self.lock:
+            planned = self.held.answered(lambda opened: side.plan(opened.index, text))
+        if not isinstance(planned, Unasked):
+            return planned
+        left_s = ANSWER_S - (self.clocks.stopwatch() - started)
+        answer = side.ask(planned, timeout_s=left_s)
+        with self.lock:
+            return self.held.answered(
+                lambda opened: side.settle(opened.index, planned, answer)
+            )
+
+    def _vector_side(self) -> VectorSide:
+        """Return what makes vectors, loaded when the first is wanted."""
+        from hivemind_memory.memory.embed import VectorSide
+
+        if self._vectors is None:
+            self._vectors = VectorSide(self._provider, self.clocks.now)
+        return self._vectors
+
+
+def _own_types(settings: Settings) -> dict[str, MemoryType]:
+    """Return the types of a person's own; the table of types loads when there are."""
+    if not settings.types:
+        return {}
+    from hivemind_memory.model.memory_types import types_of_config
+
+    return types_of_config(settings.types)

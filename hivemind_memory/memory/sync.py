@@ -1,0 +1,338 @@
+"""Makes the index equal to the folder. The same rule for one note and for all.
+
+Makes the index again beside the one that answers, then puts it in its place.
+
+The new index is an ordinary one, filled by an ordinary sync: a rebuild that was killed
+goes on where it stopped. It takes its place through SQLite's own backup, in one
+transaction: readers keep the old pages until it is whole, and no file is ever swapped
+under a process that has it open. What was paid for comes along.
+"""
+
+from __future__ import annotations
+
+import os
+
+from hivemind_memory.errors import (
+    IndexBusyError,
+    IndexDamagedError,
+    IndexUnusableError,
+    NoteNotFoundError,
+    NotePathError,
+    NoteUnreadableError,
+    NotSavedError,
+)
+from hivemind_memory.files.locks import KernelLock
+from hivemind_memory.index.sqlite.index import SqliteIndex
+from hivemind_memory.index.sqlite.notes import FileRow
+from hivemind_memory.model.scope import scope_of
+from hivemind_memory.model.snapshot import (
+    Difference,
+    SkippedNote,
+    difference,
+    is_of_same_day,
+    is_settled,
+)
+from hivemind_memory.notes.pending import has_pending_entries
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from hivemind_memory.files.folder import NotesFolder
+    from hivemind_memory.files.places import Places
+    from hivemind_memory.files.scan import Look
+    from hivemind_memory.model.memory_types import MemoryType
+    from hivemind_memory.model.note import Note
+    from hivemind_memory.model.note_path import NotePath
+    from hivemind_memory.model.results import SyncResult
+    from hivemind_memory.model.snapshot import IndexedFiles, Stamp
+
+    Progress = Callable[[str, int, int], None]
+    "Told the phase, what is done, and how much there is."
+
+
+MASKED_BY = "secrets 1"
+"""Which rules hide secrets from the index; with others every note is read again."""
+
+BATCH_CHUNKS = 250
+"""Chunks, and with them whole notes, that one transaction takes: some 40 ms of work."""
+
+
+class ChunkSettings:
+    """How notes are cut."""
+
+    __slots__ = ("limit_chars", "overlap_chars")
+
+    def __init__(self, *, limit_chars: int, overlap_chars: int) -> None:
+        self.limit_chars = limit_chars
+        self.overlap_chars = overlap_chars
+
+    @property
+    def name(self) -> str:
+        """What the index remembers: other settings make other chunks."""
+        return f"{self.limit_chars}/{self.overlap_chars}"
+
+
+class Counts:
+    """What a sync has done so far."""
+
+    def __init__(self) -> None:
+        self.added = self.updated = self.removed = self.chunks = 0
+        self.skipped: list[SkippedNote] = []
+
+
+class Syncer:
+    """Brings one index in step with one folder.
+
+    Events and timers are hints that it is time; what changed is found out here, by
+    comparing a look at the folder with what the index knows.
+    """
+
+    def __init__(
+        self,
+        folder: NotesFolder,
+        journal_dir: str,
+        chunking: ChunkSettings,
+        now: Callable[[], float],
+        types: Mapping[str, MemoryType] | None = None,
+    ) -> None:
+        self._folder = folder
+        self._journal_dir = journal_dir
+        self._chunking = chunking
+        self._now = now
+        self._types = types or {}
+
+    def sync(
+        self,
+        index: SqliteIndex,
+        *,
+        progress: Progress | None = None,
+        look: Look | None = None,
+    ) -> SyncResult:
+        """Apply what changed; ``took_s`` is left to the caller.
+
+        Args:
+            index: What is brought in step.
+            progress: Told how far it is.
+            look: A look at the folder of this moment; None: there was none.
+        """
+        from hivemind_memory.model.results import SyncResult
+
+        recovered = self.recover()
+        index.sweep()
+        self._forget_other_chunking(index)
+        if look is None or recovered:
+            look = self._folder.look()
+        changes = difference(look.stamps, index.files())
+        counts = Counts()
+        counts.skipped += look.skipped
+        self._apply(index, changes, counts, progress)
+        touched = counts.added + counts.updated
+        return SyncResult(
+            added=counts.added,
+            updated=counts.updated,
+            removed=counts.removed,
+            unchanged=max(0, len(look.stamps) - touched),
+            chunks=counts.chunks,
+            recovered=recovered,
+            skipped=tuple(counts.skipped),
+        )
+
+    def recover(self) -> int:
+        """Put back acknowledged entries that vanished; return how many."""
+        if not has_pending_entries(self._journal_dir):
+            return 0
+        from hivemind_memory.notes.journal import Journal
+        from hivemind_memory.notes.recovery import recover
+
+        try:
+            return len(recover(Journal(self._journal_dir), self._now()))
+        except NotSavedError:
+            # The journal still has it, and the next look tries again: no reason to
+            # answer nothing now.
+            return 0
+
+    def look_for_changes(self, known: IndexedFiles) -> tuple[Difference, Look]:
+        """Return what differs between the folder and *known*, and the look itself."""
+        look = self._folder.look()
+        return difference(look.stamps, known), look
+
+    def cuts_like(self, index: SqliteIndex) -> bool:
+        """Return whether the index was cut with the settings of today."""
+        return index.fact("chunking") == self._reading_name()
+
+    def apply_one(self, index: SqliteIndex, path: NotePath) -> bool:
+        """Bring the index in step with one note; return whether it could be read."""
+        counts = Counts()
+        self._apply(index, Difference(changed=(path,)), counts, None)
+        return not counts.skipped
+
+    def _apply(
+        self,
+        index: SqliteIndex,
+        changes: Difference,
+        counts: Counts,
+        progress: Progress | None,
+    ) -> None:
+        """Apply *changes*; one bad note never hides the others."""
+        known = index.files().stamps
+        gone = list(changes.gone)
+        batch: list[tuple[Note, FileRow]] = []
+        total = len(changes.changed)
+        for done, path in enumerate(changes.changed):
+            if progress is not None:
+                progress("indexing", done, total)
+            try:
+                prepared = self._prepare(index, path, known.get(path), counts)
+            except NoteNotFoundError:
+                gone.append(path)  # while we looked
+            except (NotePathError, NoteUnreadableError) as error:
+                # What nobody can read is not answered from memory either: the index
+                # stays what a rebuild would make.
+                counts.skipped.append(SkippedNote(path=path, reason=str(error)))
+                gone.append(path)
+            else:
+                if prepared is not None:
+                    batch.append(prepared)
+            if sum(len(note.chunks) for note, _ in batch) >= BATCH_CHUNKS:
+                counts.chunks += index.replace(batch)
+                batch.clear()
+        if batch:
+            counts.chunks += index.replace(batch)
+        gone = [path for path in gone if path in known]
+        if gone:
+            index.remove(gone)
+            counts.removed += len(gone)
+        if progress is not None and total:
+            progress("indexing", total, total)
+
+    def _prepare(
+        self, index: SqliteIndex, path: NotePath, known: Stamp | None, counts: Counts
+    ) -> tuple[Note, FileRow] | None:
+        """Return what the index must be told of a note; None: it knows already."""
+        from hivemind_memory.files.folder import read_note
+
+        # The time before it is read: what changes during a long pause afterwards may
+        # still bear the stamp of these bytes.
+        now_ns = int(self._now() * 1e9)
+        read = read_note(self._folder, path)
+        settled = is_settled(read.stamp, now_ns)
+        if (
+            known is not None
+            # Another day of the last edit may be another day of the note.
+            and is_of_same_day(known, read.stamp)
+            and index.digest_of(path) == read.digest
+        ):
+            if known != read.stamp or settled:
+                index.touch(path, read.stamp, is_settled=settled)
+            return None
+        # What parses and cuts notes loads only when one has changed.
+        from hivemind_memory.markdown.chunker import parse_note
+        from hivemind_memory.notes.dates import day_of_note
+        from hivemind_memory.notes.memory_header import header_of
+        from hivemind_memory.redaction.redact import masked
+
+        note = parse_note(
+            path,
+            masked(read.data),
+            limit_chars=self._chunking.limit_chars,
+            overlap_chars=self._chunking.overlap_chars,
+        )
+        row = FileRow(
+            stamp=read.stamp,
+            digest=read.digest,
+            is_settled=settled,
+            day=day_of_note(path, note.front_matter, read.stamp[0]),
+            scope=scope_of(path),
+            header=header_of(
+                path,
+                note.front_matter,
+                (chunk.body for chunk in note.chunks),
+                self._types,
+            ),
+        )
+        if known is None:
+            counts.added += 1
+        else:
+            counts.updated += 1
+        return note, row
+
+    def _forget_other_chunking(self, index: SqliteIndex) -> None:
+        """Have every note cut anew when the settings that cut it have changed."""
+        if not self.cuts_like(index):
+            index.distrust_all()
+            index.remember("chunking", self._reading_name())
+
+    def _reading_name(self) -> str:
+        """Return what shapes the index beside the notes; other settings, other rows."""
+        own = "".join(f" {one!r}" for one in self._types.values())
+        return f"{self._chunking.name} {MASKED_BY}{own}"
+
+
+LOCK_WAIT_S = 10.0
+
+
+def rebuild(
+    places: Places,
+    syncer: Syncer,
+    now: Callable[[], float],
+    progress: Progress | None,
+) -> SyncResult:
+    """Return what the rebuild read; afterwards every process reads the new index.
+
+    Raises:
+        IndexBusyError: Another process is rebuilding, or keeps the index locked.
+        IndexUnusableError: The folder of the index cannot be written.
+    """
+    from hivemind_memory.index.sqlite.swap import (
+        copy_paid_for,
+        holding,
+        put_in_place,
+    )
+
+    try:
+        places.make_index_folder()
+    except OSError as error:
+        raise IndexUnusableError(
+            f"the folder {places.index} cannot be written: {error.strerror}",
+            hint="the option index_dir puts the index elsewhere",
+        ) from error
+    lock = KernelLock(f"{places.rebuild_file}.lock")
+    if not lock.acquire(wait_s=LOCK_WAIT_S):
+        raise IndexBusyError(
+            f"{lock.holder() or 'another process'} is rebuilding the index",
+            hint="wait for it; the old index answers meanwhile",
+        )
+    try:
+        new = _open_new(places, now)
+        try:
+            result = syncer.sync(new, progress=progress)
+            with holding(places.index_file):
+                copy_paid_for(places.index_file, new)
+                put_in_place(new, places.index_file)
+        finally:
+            new.close()
+        _remove(places.rebuild_file)
+    finally:
+        lock.release()
+    return result
+
+
+def _open_new(places: Places, now: Callable[[], float]) -> SqliteIndex:
+    """Return the index that a rebuild fills: a killed one's, else an empty one."""
+    try:
+        new = SqliteIndex(places.rebuild_file, now=now)
+        new.sweep()
+    except IndexDamagedError:
+        _remove(places.rebuild_file)
+        new = SqliteIndex(places.rebuild_file, now=now)
+    return new
+
+
+def _remove(path: str) -> None:
+    """Remove a database of ours that nobody has open, and what belongs to it."""
+    for suffix in ("", "-wal", "-shm"):
+        try:
+            os.unlink(path + suffix)
+        except FileNotFoundError:
+            continue

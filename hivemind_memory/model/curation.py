@@ -1,0 +1,366 @@
+"""What is asked of typed memories, and what comes back: saving, history, edges.
+
+What is asked of forgetting and purging, and what comes back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from hivemind_memory.model.note_path import NotePath
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewMemory:
+    """What somebody wants to have remembered under a key."""
+
+    key: str
+    """1 to 200 characters, any; blank edges do not count."""
+
+    content: str
+    type: str = ""
+    """A type or an alias; empty: that of the memory it replaces, else context."""
+
+    reason: str = ""
+    """Why the memory in force is replaced; needed when there is one."""
+
+    importance: float | None = None
+    """0..1; None: as its type, and not written down."""
+
+    scope: str = ""
+    """Its folder, ``projects/shop``; empty: global."""
+
+    visibility: str = ""
+    """public, private, or empty: inherited."""
+
+    related: tuple[str, ...] = ()
+    """Ids, keys or paths."""
+
+    contradicts: tuple[str, ...] = ()
+    expires: str = ""
+    """ISO date on which it is over; empty: never."""
+
+    tags: tuple[str, ...] = ()
+    is_pinned: bool = False
+    by: str = ""
+    session: str = ""
+    source: str = "agent"
+    """human, agent, tool or external; the last two wait in the inbox."""
+
+    source_ref: str = ""
+    """What it was derived from, ``specs/ios.md#L40``."""
+
+    more: Mapping[str, object] = field(default_factory=dict)
+    """Further lines of its front matter, as ``confidence``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recalled:
+    """A memory as it stands in its note."""
+
+    path: NotePath
+    id: str
+    """ULID; empty when a person wrote the note and gave it none."""
+
+    key: str
+    type: str
+    """Empty: free text."""
+
+    scope: str
+    standing: str
+    """active, superseded, waiting or forgotten."""
+
+    text: str
+    first_line: int
+    """Line of the note on which the text begins, from 1."""
+
+    last_line: int
+    importance: float = 0.5
+    visibility: str = ""
+    created: str = ""
+    updated: str = ""
+    by: str = ""
+    session: str = ""
+    source: str = ""
+    source_ref: str = ""
+    reason: str = ""
+    """Why it replaced what was there before."""
+
+    supersedes: tuple[str, ...] = ()
+    """As written: ids."""
+
+    superseded_by: str = ""
+    is_pinned: bool = False
+    expires: str = ""
+    done: str = ""
+    tags: tuple[str, ...] = ()
+
+
+class Candidate(NamedTuple):
+    """Text that is there already and may say the same."""
+
+    path: str
+    first_line: int
+    last_line: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Near:
+    """A memory that says nearly the same as a new one."""
+
+    path: str
+    first_line: int
+    last_line: int
+    key: str
+    """Empty: free text."""
+
+    similarity: float
+    """Share of common words, 0..1."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Saved:
+    """What a save did; it is on the disk, synced."""
+
+    path: NotePath
+    id: str
+    key: str
+    type: str
+    scope: str
+    standing: str
+    """active, or waiting: it lies in the inbox until a person moves it."""
+
+    is_new: bool
+    """False: the memory in force says exactly this already; nothing was written."""
+
+    first_line: int
+    """Line of the note on which the text begins, from 1."""
+
+    last_line: int
+    superseded: str = ""
+    """Id of the memory that was replaced; empty: none was."""
+
+    superseded_path: str = ""
+    is_minor: bool = False
+    """It replaced the other as a minor correction."""
+
+    near: tuple[Near, ...] = ()
+    hints: tuple[str, ...] = ()
+    """What might be done better; nothing is wrong."""
+
+    warnings: tuple[str, ...] = ()
+    changed_paths: tuple[NotePath, ...] = ()
+    """Notes that were written, to be indexed."""
+
+    is_indexed: bool = False
+    """A search finds it already; else the next one indexes it first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Linked:
+    """What a link, or the end of one, did."""
+
+    kind: str
+    """related_to, updates or contradicts."""
+
+    from_path: NotePath
+    from_id: str
+    to_path: str
+    to_id: str
+    """As it was named when there is no such memory."""
+
+    weight: float
+    is_changed: bool
+    """False: it was so already; nothing was written."""
+
+    changed_paths: tuple[NotePath, ...] = ()
+    is_indexed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class History:
+    """What a memory was and is."""
+
+    key: str
+    scope: str
+    memories: tuple[Recalled, ...]
+    """Newest to oldest."""
+
+    missing: tuple[str, ...] = ()
+    """Ids that the chain names and that are not there."""
+
+    is_cut: bool = False
+    """There are more than are shown."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownEdge:
+    """An edge as it is seen from one of its ends."""
+
+    kind: str
+    weight: float
+    is_outgoing: bool
+    """It begins at the memory that is shown."""
+
+    path: str
+    """The other end; empty: it is not there."""
+
+    id: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecallFigures:
+    """How often a memory was asked for."""
+
+    access_count: int = 0
+    last_accessed_at: str = ""
+    """ISO 8601; empty: never."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """One memory with all that is known about it."""
+
+    memory: Recalled
+    edges: tuple[ShownEdge, ...] = ()
+    chain: tuple[Recalled, ...] = ()
+    """Newest to oldest, itself included."""
+
+    recall: RecallFigures = RecallFigures()
+
+
+ENTRY, MEMORY, NOTE = "entry", "memory", "note"
+"""What can be forgotten: an appended entry, a typed memory, a whole note of a person
+(that can only be purged)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Which:
+    """Which memories are meant: one by its name, or all that fit all that is given."""
+
+    name: str = ""
+    """Id of a memory or an entry, a key, or the path of a typed memory; for a purge the
+    path of any note."""
+
+    scope: str = ""
+    """As a caller names it, ``team/red``: where to look; alone: all that is there."""
+
+    session: str = ""
+    source: str = ""
+    """human, agent, tool or external."""
+
+    day: str = ""
+    """Day of writing, ISO 8601."""
+
+    @property
+    def is_set(self) -> bool:
+        """It means as many memories as there are."""
+        return not self.name
+
+    @property
+    def is_whole_scope(self) -> bool:
+        """It means all that is in a scope."""
+        return self.is_set and not (self.session or self.source or self.day)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Affected:
+    """One memory that was forgotten, restored or purged."""
+
+    kind: str
+    """entry, memory or note."""
+
+    path: str
+    id: str
+    """ULID; empty where there is none."""
+
+    key: str
+    """Of a typed memory."""
+
+    first_line: int
+    last_line: int
+    why: str = ""
+    """named, or by what else it came: older (an earlier version of the same key), inbox
+    (a waiting claim of the same key), copy (the same text)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failed:
+    """One thing that was not done, and why."""
+
+    what: str
+    """A path, a worktree or a place."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forgotten:
+    """What forgetting did; it is on the disk, synced."""
+
+    memories: tuple[Affected, ...] = ()
+    reinstated: tuple[Affected, ...] = ()
+    """Earlier versions that are in force again, for what replaced them is forgotten."""
+
+    already: int = 0
+    """Memories that were forgotten before."""
+
+    failed: tuple[Failed, ...] = ()
+    changed_paths: tuple[str, ...] = ()
+    is_indexed: bool = False
+    """No search shows them any more; else the next one indexes that first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restored:
+    """What a restoring did; it is on the disk, synced."""
+
+    memories: tuple[Affected, ...] = ()
+    replaced: tuple[Affected, ...] = ()
+    """Reinstated versions that are replaced again."""
+
+    already: int = 0
+    """Memories that were not forgotten."""
+
+    failed: tuple[Failed, ...] = ()
+    changed_paths: tuple[str, ...] = ()
+    is_indexed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """A place that held something of what is purged."""
+
+    name: str
+    count: int
+    unit: str
+    """What is counted: entries, vectors, pages …"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """Where purged memories were, and where they still may be."""
+
+    is_dry_run: bool
+    memories: tuple[Affected, ...]
+    places: tuple[Place, ...]
+    """Every place that was looked at, those with nothing in them too."""
+
+    left: tuple[Failed, ...] = ()
+    """What could not be done now; the same purge again finishes it."""
+
+    out_of_reach: tuple[Failed, ...] = ()
+    """Where the text may still be and what to do; no purge gets there."""
+
+    reinstated: tuple[Affected, ...] = ()
+    worktrees: tuple[str, ...] = ()
+    """Worktrees whose section quoted one of them."""
+
+    @property
+    def is_complete(self) -> bool:
+        """All that is in reach is done."""
+        return not self.left and not self.is_dry_run

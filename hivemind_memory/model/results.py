@@ -1,0 +1,142 @@
+"""What a change to the memory did.
+
+What the memory tells of itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from hivemind_memory.model.value import value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hivemind_memory.model.note_path import NotePath
+    from hivemind_memory.model.snapshot import SkippedNote
+
+
+@value
+class Written:
+    """An entry that is on the disk, synced."""
+
+    path: NotePath
+    id: str
+    """ULID of the entry."""
+
+    first_line: int
+    last_line: int
+    is_indexed: bool
+    """A search finds it already; else the next one indexes it first."""
+
+    warnings: tuple[str, ...] = ()
+
+
+@value
+class SyncResult:
+    """What a sync or a rebuild did."""
+
+    added: int = 0
+    updated: int = 0
+    removed: int = 0
+    unchanged: int = 0
+    chunks: int = 0
+    """Chunks written to the index."""
+
+    recovered: int = 0
+    """Acknowledged entries that had vanished from their note and were put back."""
+
+    skipped: tuple[SkippedNote, ...] = ()
+    took_s: float = 0.0
+
+
+@value
+class EmbedResult:
+    """What an embedding run did."""
+
+    embedded: int = 0
+    """Texts sent to the provider and stored."""
+
+    from_cache: int = 0
+    pending: int = 0
+    """Texts still without a vector."""
+
+    problem: str = ""
+    """Why it stopped early; empty when it did not."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """Lines of one note."""
+
+    path: NotePath
+    start_line: int
+    end_line: int
+    """0 lines: ``start_line - 1``."""
+
+    text: str
+    line_count: int
+    """Lines of the whole note."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedNote:
+    """One line of ``hm list``."""
+
+    path: NotePath
+    size_bytes: int
+    updated_at: str
+    """ISO 8601, local time with offset."""
+
+    chunk_count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryStatus:
+    """What ``hm status`` tells."""
+
+    memory_dir: str
+    index_file: str
+    notes: int
+    chunks: int
+    index_bytes: int
+    provider: str
+    """openai, ollama or none, with the model."""
+
+    provider_reason: str
+    """Why it is this one."""
+
+    vectors: int
+    pending_vectors: int
+    lanes: tuple[str, ...]
+    leader: str
+    """Who leads: ``pid 123``, or empty."""
+
+    stale_notes: int
+    """Changed since the index saw them."""
+
+    skipped: tuple[SkippedNote, ...] = ()
+    unsettled_entries: int = 0
+    """Acknowledged entries still in the journal's ten minutes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One thing that ``hm doctor`` looked at."""
+
+    name: str
+    is_ok: bool
+    detail: str
+    hint: str = ""
+    """What to do; empty when all is well."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diagnosis:
+    """All that ``hm doctor`` found."""
+
+    findings: tuple[Finding, ...] = field(default=())
+
+    @property
+    def is_healthy(self) -> bool:
+        """Nothing needs a hand."""
+        return all(finding.is_ok for finding in self.findings)

@@ -1,0 +1,348 @@
+"""Appending one entry to one note: all of it or nothing, synced, where the name leads.
+
+The journal knows the text before the note does. What fails half-way is cut off again
+here; what is killed half-way is cut off by the next writer (``interrupted``).
+
+One note held open to append to it, and to undo that.
+
+Knows bytes and nothing of entries or of the journal; its errors are those of ``os``.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from dataclasses import dataclass, replace
+
+from hivemind_memory.errors import HivemindError, NotSavedError
+from hivemind_memory.files import descriptors
+from hivemind_memory.files.descriptors import OpenFolder, stamp_of
+from hivemind_memory.files.errors import not_saved
+from hivemind_memory.notes.entry import OPENING, new_entry_text
+from hivemind_memory.notes.journal_records import JournalEntry, LastSaved
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hivemind_memory.files.folder import NotesFolder
+    from hivemind_memory.model.note import Provenance
+    from hivemind_memory.model.note_path import NotePath
+    from hivemind_memory.model.snapshot import Stamp
+    from hivemind_memory.notes.journal import JournalFile
+
+
+# How often in a row another program may put its file in the place of ours.
+_ATTEMPTS = 10
+_BOM = b"\xef\xbb\xbf"
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+_NO_STAMP = (0, 0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """An entry that is to be appended."""
+
+    entry: JournalEntry
+    """Its story so far: begun, or returning."""
+
+    provenance: Provenance
+    content: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placed:
+    """Where an entry stands now."""
+
+    first_line: int
+    """The line of its comment."""
+
+    last_line: int
+    stamp: Stamp
+    """Of the note right after it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _End:
+    """What must be known of a note to append to it."""
+
+    size: int = 0
+    line_count: int = 0
+    """Newlines in the note; a last line without one does not count."""
+
+    newline: str = "\n"
+    ends_with_newline: bool = True
+    is_empty: bool = False
+
+
+def append_entry(session: JournalFile, folder: NotesFolder, draft: Draft) -> Placed:
+    """Append an entry to its note; it is synced when this returns.
+
+    Raises:
+        NotSavedError: The note is as it was, and why.
+        NotePathError: A link or something else that is no note is at the path.
+    """
+    try:
+        session.commit()
+    except OSError as error:
+        raise not_saved(draft.entry.target, error) from error
+    for _ in range(_ATTEMPTS):
+        placed = _Attempt(session, folder, draft).run()
+        if placed is not None:
+            return placed
+    session.take_back()
+    message = (
+        f"Nothing was saved to {draft.entry.target}: "
+        f"another program replaced the file {_ATTEMPTS} times in a row."
+    )
+    hint = "See which program keeps writing that file, and try again."
+    raise NotSavedError(message, hint=hint)
+
+
+class _Attempt:
+    """One try to append: it places the entry, or undoes itself."""
+
+    __slots__ = ("_data", "_draft", "_folder", "_made", "_note", "_path", "_session")
+
+    def __init__(self, session: JournalFile, folder: NotesFolder, draft: Draft) -> None:
+        self._session = session
+        self._folder = folder
+        self._draft = draft
+        self._path = draft.entry.target
+        self._note: OpenNote | None = None
+        self._data = b""
+        self._made: list[str] = []
+
+    def run(self) -> Placed | None:
+        """Append the entry; None if another program changed the file below us."""
+        try:
+            return self._append()
+        except FileExistsError:
+            return None  # the note was made between our look and our making it
+        except OSError as error:
+            raise self._undone(error) from error
+        except HivemindError:
+            self._session.take_back()
+            raise
+        finally:
+            if self._note is not None:
+                self._note.close()
+
+    def _append(self) -> Placed | None:
+        """Journal first, then the note, then the word that it is saved."""
+        note = self._note = OpenNote.find(self._folder, self._path)
+        end = self._known_end()
+        if end is None:
+            held = b"" if note is None else note.read()
+            entry_at = held.find(f"{OPENING}id={self._draft.entry.id} ".encode())
+            if note is not None and entry_at >= 0:
+                return self._already_there(note, held, entry_at)
+            end = _end_of(held, self._path)
+        text = new_entry_text(
+            self._draft.provenance,
+            self._draft.content,
+            newline=end.newline,
+            ends_with_newline=end.ends_with_newline,
+            is_empty=end.is_empty,
+        )
+        self._data = text.encode()
+        entry = replace(self._draft.entry, size_before=end.size, is_new=note is None)
+        self._session.begin(entry, text)
+        if note is None:
+            note = OpenNote.create(self._folder, self._path, self._made)
+            self._note = note
+        note.append(self._data)
+        note.sync()
+        if not note.is_in_place(self._data):
+            return None
+        return self._finish(note, end, text)
+
+    def _known_end(self) -> _End | None:
+        """Return how the note ends if the last writer left it as it is now.
+
+        So a note of any length is appended to without being read.
+        """
+        last = self._session.last_saved()
+        if last is None or self._note is None or last.path != self._path:
+            return None
+        if last.stamp != self._note.stamp():
+            return None
+        size = last.stamp[2]
+        return _End(size=size, line_count=last.line_count, newline=last.newline)
+
+    def _finish(self, note: OpenNote, end: _End, text: str) -> Placed:
+        """Say that the entry is saved; return where it stands."""
+        line_count, stamp = end.line_count, note.stamp()
+        if note.start != end.size:  # another program appended just before us
+            line_count = note.read()[: note.start].count(b"\n")
+        first_line = line_count + text[: text.index(OPENING)].count("\n") + 1
+        last_line = line_count + text.count("\n")
+        is_ours = stamp[2] == note.start + len(self._data)
+        last = LastSaved(
+            path=self._path,
+            stamp=stamp if is_ours else _NO_STAMP,
+            line_count=last_line,
+            newline=end.newline,
+        )
+        self._session.finish(self._draft.entry, last)
+        return Placed(first_line=first_line, last_line=last_line, stamp=stamp)
+
+    def _already_there(self, note: OpenNote, held: bytes, entry_at: int) -> Placed:
+        """Finish an entry that an editor took over with the file that it put there."""
+        note.sync()
+        first_line = held.count(b"\n", 0, entry_at) + 1
+        next_at = held.find(f"\n{OPENING}".encode(), entry_at)
+        entry = held[entry_at : next_at if next_at >= 0 else len(held)].rstrip()
+        last = LastSaved(path=self._path, stamp=_NO_STAMP, line_count=0, newline="\n")
+        self._session.finish(self._draft.entry, last)
+        last_line = first_line + entry.count(b"\n")
+        return Placed(first_line=first_line, last_line=last_line, stamp=note.stamp())
+
+    def _undone(self, error: OSError) -> HivemindError:
+        """Undo what was done so far; return the error to raise."""
+        is_clean = self._note is None or self._note.take_back(self._data)
+        self._folder.take_back_folders(self._made)
+        refusal = not_saved(self._path, error)
+        if is_clean:
+            self._session.take_back()
+            return refusal
+        # The journal keeps the text, so that the next writer knows what to cut off.
+        message = f"{refusal} What was written of it goes with the next write."
+        return NotSavedError(message, hint=refusal.hint)
+
+
+def _end_of(held: bytes, path: NotePath) -> _End:
+    """Return how a note ends that holds these bytes.
+
+    Raises:
+        NotSavedError: Appending UTF-8 would make the note unreadable.
+    """
+    if held.startswith(_UTF_16):
+        message = f"Nothing was saved to {path}: the note is UTF-16, not UTF-8."
+        raise NotSavedError(message, hint="Save the note as UTF-8, or name another.")
+    last = held.rfind(b"\n")
+    return _End(
+        size=len(held),
+        line_count=held.count(b"\n"),
+        newline="\r\n" if last > 0 and held[last - 1] == ord("\r") else "\n",
+        ends_with_newline=held.endswith(b"\n"),
+        is_empty=not held.removeprefix(_BOM),
+    )
+
+
+class OpenNote:
+    """One note, held open to append to it. Close it."""
+
+    __slots__ = ("_fd", "_name", "_parent", "_written", "is_created", "start")
+
+    def __init__(self, parent: OpenFolder, path: NotePath, flags: int) -> None:
+        self._parent = parent
+        self._name = path.rpartition("/")[2]
+        self._written = 0
+        self.start = -1
+        """Where the appended bytes begin; -1 before anything was appended."""
+        self.is_created = flags == descriptors.CREATE
+        try:
+            self._fd = parent.open_file(self._name, flags)
+        except BaseException:
+            parent.close()
+            raise
+
+    @classmethod
+    def find(cls, folder: NotesFolder, path: NotePath) -> OpenNote | None:
+        """Open the note at *path*, or return None where there is none."""
+        try:
+            return cls(folder.open_parent(path), path, descriptors.APPEND)
+        except FileNotFoundError:
+            return None
+
+    @classmethod
+    def create(cls, folder: NotesFolder, path: NotePath, made: list[str]) -> OpenNote:
+        """Make the note at *path*, 0600; folders that had to be made join *made*.
+
+        Raises:
+            FileExistsError: Somebody was faster.
+        """
+        return cls(folder.open_parent(path, made=made), path, descriptors.CREATE)
+
+    def close(self) -> None:
+        """Let go of the note."""
+        os.close(self._fd)
+        self._parent.close()
+
+    def mode(self) -> int:
+        """Return the permission bits of the note."""
+        return stat.S_IMODE(os.fstat(self._fd).st_mode)
+
+    def read(self) -> bytes:
+        """Return all bytes of the note."""
+        return descriptors.read_at(self._fd, 0, os.fstat(self._fd).st_size)
+
+    def stamp(self) -> Stamp:
+        """Return the stamp of the open file."""
+        return stamp_of(os.fstat(self._fd))
+
+    def append(self, data: bytes) -> None:
+        """Write *data* at the end; on an error ``take_back`` undoes what was done."""
+        rest = memoryview(data)
+        while rest:
+            count = os.write(self._fd, rest)
+            self._written += count
+            start = os.lseek(self._fd, 0, os.SEEK_CUR) - self._written
+            if self.start < 0:
+                self.start = start
+            elif start != self.start:
+                message = "another program wrote into the entry"
+                raise OSError(errno.EBUSY, message)
+            rest = rest[count:]
+
+    def sync(self) -> None:
+        """Wait until the note is on the disk, and its name if that is new."""
+        descriptors.sync_file(self._fd)
+        if self.is_created:
+            self._parent.sync()
+
+    def is_in_place(self, data: bytes) -> bool:
+        """Tell whether the note of this name is still this file and holds *data*.
+
+        An editor that saves by renaming, or from the start of the file, may have done
+        so between our opening and our writing.
+        """
+        own = os.fstat(self._fd)
+        try:
+            named = self._parent.status(self._name)
+        except FileNotFoundError:
+            return False
+        if (named.st_dev, named.st_ino) != (own.st_dev, own.st_ino):
+            return False
+        return descriptors.read_at(self._fd, self.start, len(data)) == data
+
+    def cut(self, size: int) -> None:
+        """Cut the note off after *size* bytes, synced."""
+        os.ftruncate(self._fd, size)
+        descriptors.sync_file(self._fd)
+
+    def take_back(self, data: bytes) -> bool:
+        """Undo ``append`` and the creation; tell whether nothing of it is left.
+
+        Text that another program has put behind ours is never cut off.
+        """
+        try:
+            if self._written:
+                start = os.fstat(self._fd).st_size - self._written
+                tail = descriptors.read_at(self._fd, start, self._written)
+                if self.start not in (-1, start) or not data.startswith(tail):
+                    return False
+                self.cut(start)
+            if self.is_created:
+                self.remove_if_empty()
+        except OSError:
+            return False
+        return True
+
+    def remove_if_empty(self) -> None:
+        """Remove the note if it holds nothing and still is this file."""
+        own, named = os.fstat(self._fd), self._parent.status(self._name)
+        is_ours = (named.st_dev, named.st_ino) == (own.st_dev, own.st_ino)
+        if is_ours and not own.st_size:
+            self._parent.unlink(self._name)
+            self._parent.sync()

@@ -1,0 +1,89 @@
+"""From a key in any script to the name of a file that a person can read.
+
+Pure. A key may hold any character; a name holds letters and digits of any script and
+dashes, and means the same on every system.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+
+from hivemind_memory.files.paths import SUFFIX, name_problem
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+MAX_SLUG_BYTES = 80
+"""Leaves room for a hash, or for an id, in every file system."""
+
+_FIRST_HASH_CHARS = (4, 8, 16, 64)
+# Names that a memory of text without a key has: what is appended there is no part of
+# a typed memory.
+_RESERVED = re.compile(r"global|recovered(-.*)?|\d{4}-\d{2}-\d{2}")
+_ULID = re.compile("[0-7][0-9A-HJKMNP-TV-Z]{25}")
+
+
+def slug_of(text: str) -> str:
+    """Return the name for a text: short, legal as a file's name, never empty.
+
+    Equal texts have equal names, and so may texts that differ; see ``names_of``.
+
+    >>> slug_of("Deploy: never on Fridays!"), slug_of("数据库 备份")
+    ('deploy-never-on-fridays', '数据库-备份')
+    """
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).lower())
+    kept = "".join(letter if _is_kept(letter) else "-" for letter in folded)
+    slug = _cut("-".join(part for part in kept.split("-") if part))
+    if not slug:
+        return f"memory-{hash_of(text)[:8]}"
+    if _RESERVED.fullmatch(slug) or name_problem(slug + SUFFIX):
+        return f"memory-{slug}"
+    return slug
+
+
+def names_of(key: str) -> Iterator[str]:
+    """Yield the names that a memory's file may take, the best first.
+
+    The first is the slug; the others, for when a file of another key or a note of a
+    person has it, carry more and more of the key's hash.
+    """
+    slug = slug_of(key)
+    yield slug + SUFFIX
+    for chars in _FIRST_HASH_CHARS:
+        yield f"{slug}-{hash_of(key)[:chars]}{SUFFIX}"
+
+
+def name_with_id(key: str, memory_id: str) -> str:
+    """Return the name of a replaced or waiting memory's file: ``slug--id.md``.
+
+    An id that a person made up is cut down to what a name may hold.
+    """
+    is_ours = _ULID.fullmatch(memory_id)
+    return f"{slug_of(key)}--{memory_id if is_ours else slug_of(memory_id)}{SUFFIX}"
+
+
+def hash_of(text: str) -> str:
+    """Return the SHA-256 of a text, hexadecimal; any text has one."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _is_kept(letter: str) -> bool:
+    """Return whether a character is a letter, a digit, or a mark upon one."""
+    return unicodedata.category(letter)[0] in "LNM"
+
+
+def _cut(slug: str) -> str:
+    """Return a slug of at most ``MAX_SLUG_BYTES``, no letter parted from its marks."""
+    data = slug.encode()
+    if len(data) <= MAX_SLUG_BYTES:
+        return slug
+    kept = data[:MAX_SLUG_BYTES].decode("utf-8", "ignore")
+    if unicodedata.category(slug[len(kept)])[0] == "M":
+        while kept and unicodedata.category(kept[-1])[0] == "M":
+            kept = kept[:-1]
+        kept = kept[:-1]
+    return kept.rstrip("-")

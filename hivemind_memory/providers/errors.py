@@ -1,0 +1,174 @@
+"""Turns what a provider answers instead of vectors into one of our errors.
+
+One sentence and one hint each. Never the provider's own words: they may repeat a part
+of the key or of the text that was sent, and end up in a log.
+"""
+
+from __future__ import annotations
+
+import re
+from email.utils import parsedate_to_datetime
+
+from hivemind_memory.errors import (
+    EmbeddingError,
+    EmbeddingInvalidError,
+    EmbeddingRefusedError,
+    EmbeddingTooLongError,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hivemind_memory.providers.fingerprint import Space
+
+
+_OFFLINE_HINT = "Search goes on with words alone; `hm status` tells more."
+
+# How servers say that a text is longer than the model takes, some of them with status
+# 400, some with 500: Ollama, OpenAI, vLLM, llama.cpp, text-embeddings-inference.
+_TOO_LONG = re.compile(
+    r"(exceeds?|maximum|larger than) (the )?(available |max(imum)? )?(model'?s? )?"
+    r"(context|input|token|sequence)|context[ _]length|too (long|large to process)"
+    r"|must have less than \d+ tokens|input length|tokens per request",
+    re.IGNORECASE,
+)
+_QUOTA_CODES = frozenset(("insufficient_quota", "billing_hard_limit_reached"))
+# Worth another try, as is every 5xx: 408 timeout, 425 too early, 429 too many.
+_PASSING = frozenset((408, 425, 429))
+_CODE = re.compile(r"[a-z][a-z_]{2,40}")
+
+
+def explain_status(
+    space: Space,
+    status: int,
+    *,
+    said: str = "",
+    code: str = "",
+    headers: Mapping[str, str] | None = None,
+) -> EmbeddingError:
+    """Return the error for an HTTP status that is no success.
+
+    Args:
+        space: Whom we asked for what.
+        status: HTTP status.
+        said: The body of the answer; looked at, never repeated.
+        code: Error code of the answer, such as ``insufficient_quota``.
+        headers: Headers of the answer, names in lower case.
+    """
+    if status in (400, 413, 422, 500) and _TOO_LONG.search(said):
+        message = f"{space.who} says that a text is too long for {space.model}."
+        hint = "A smaller chunk_chars makes shorter texts."
+        return EmbeddingTooLongError(message, hint=hint)
+    is_quota = code in _QUOTA_CODES
+    if (status in _PASSING or status >= 500) and not is_quota:
+        return _passing(space, status, headers or {})
+    known = f"{status}, {code}" if _CODE.fullmatch(code) else str(status)
+    what, hint = _refusal(space, status, is_quota=is_quota)
+    return EmbeddingRefusedError(f"{space.who} {what} ({known}).", hint=hint)
+
+
+def explain_no_address(space: Space) -> EmbeddingRefusedError:
+    """Return the error for an address to which nothing can be sent."""
+    option = _address_option(space)
+    message = f"{option} is not an address that can be asked."
+    hint = f"Write {option} like http://localhost:11434."
+    if space.provider == "openai":
+        hint = f"Write {option} like http://localhost:8080/v1; empty: OpenAI itself."
+    return EmbeddingRefusedError(message, hint=hint)
+
+
+def explain_no_answer(space: Space) -> EmbeddingError:
+    """Return the error for a server that could not be reached or broke off."""
+    message = f"{space.who} cannot be reached, or broke off in the middle."
+    hint = _OFFLINE_HINT
+    if space.provider == "ollama":
+        hint = "Start it with `ollama serve`, or correct ollama_url in config.json."
+    return EmbeddingError(message, hint=hint)
+
+
+def explain_timeout(space: Space, timeout_s: float) -> EmbeddingError:
+    """Return the error for a server that took longer than *timeout_s* seconds."""
+    message = f"{space.who} did not answer within {_seconds(timeout_s)}."
+    return EmbeddingError(message, hint=_OFFLINE_HINT)
+
+
+def explain_bad_answer(space: Space, what: str) -> EmbeddingInvalidError:
+    """Return the error for a success whose body is of no use.
+
+    Args:
+        space: Whom we asked for what.
+        what: What is wrong with it, as the end of a sentence.
+    """
+    message = f"{space.who} answered, but {what}."
+    hint = f"Check that {_address_option(space)} is the address of an embedding server."
+    return EmbeddingInvalidError(message, hint=hint)
+
+
+def read_retry_after(headers: Mapping[str, str]) -> float | None:
+    """Return the seconds that the headers ask us to wait; None: they do not ask.
+
+    A date is measured against the server's own clock, its header ``date``.
+
+    Source:
+        RFC 9110, 10.2.3; ``retry-after-ms`` is what OpenAI sends beside it.
+
+    >>> read_retry_after({"retry-after": "2"})
+    2.0
+    """
+    for name, factor in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        text = headers.get(name, "").strip()
+        if re.fullmatch(r"\d{1,9}(\.\d{1,9})?", text):
+            return float(text) * factor
+    try:
+        until = parsedate_to_datetime(headers["retry-after"])
+        since = parsedate_to_datetime(headers["date"])
+        return max(0.0, (until - since).total_seconds())
+    except (KeyError, ValueError, TypeError):
+        return None
+
+
+def _passing(space: Space, status: int, headers: Mapping[str, str]) -> EmbeddingError:
+    """Return the error for what may go well a little later."""
+    wait_s = read_retry_after(headers)
+    if status == 429:
+        wish = "" if wait_s is None else f" and asks to wait {_seconds(wait_s)}"
+        message = f"{space.who} has had too many requests (429){wish}."
+    else:
+        message = f"{space.who} has a fault of its own ({status})."
+    hint = "It is asked again later; search goes on with words alone until then."
+    return EmbeddingError(message, hint=hint, retry_after_s=wait_s)
+
+
+def _refusal(space: Space, status: int, *, is_quota: bool) -> tuple[str, str]:
+    """Return what a refusal says, and what to do about it."""
+    is_ollama = space.provider == "ollama"
+    option = _address_option(space)
+    if is_quota:
+        return "says that the quota is used up", "See to the account of that key."
+    if status == 401:
+        hint = "Check OPENAI_API_KEY, or openai_api_key in config.json."
+        return "did not accept the key", hint
+    if status == 403:
+        return "does not let this key use the model", f"Check the account and {option}."
+    if status == 404:
+        hint = f"Check openai_model and {option} (most end in /v1)."
+        if is_ollama:
+            hint = f"`ollama pull {space.model}` gets the model."
+        return f"has no model {space.model}, or nothing at that address", hint
+    if 300 <= status < 400:
+        # Following would send notes to an address that nobody chose.
+        return "points to another address", f"Set {option} to the final address."
+    hint = f"Check that the model is one for embeddings, and {option}."
+    return "did not accept the request", hint
+
+
+def _seconds(duration_s: float) -> str:
+    """Return a duration for a person."""
+    digits = 0 if duration_s >= 10 else 1
+    return f"{duration_s:.{digits}f} s"
+
+
+def _address_option(space: Space) -> str:
+    """Return the name of the option that holds the address."""
+    return "ollama_url" if space.provider == "ollama" else "openai_base_url"

@@ -1,0 +1,102 @@
+"""Embeds through an Ollama server. The home of ollama.
+
+Import it only when it was chosen: the library takes 0.4 s.
+"""
+
+from __future__ import annotations
+
+import httpx
+import ollama
+
+from hivemind_memory.providers.errors import (
+    explain_bad_answer,
+    explain_no_answer,
+    explain_status,
+    explain_timeout,
+)
+from hivemind_memory.providers.remote import Limits, RemoteEmbedder, require_address
+from hivemind_memory.providers.vectors import pack
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hivemind_memory.providers.fingerprint import Space
+    from hivemind_memory.providers.retry import Patience
+
+
+def connect_ollama(
+    space: Space,
+    *,
+    patience: Patience,
+    limits: Limits | None = None,
+    dims: int | None = None,
+) -> RemoteEmbedder:
+    """Return an embedder for *space*; nothing is sent yet.
+
+    Args:
+        space: Address, model and prefixes.
+        patience: How often and how long to ask again.
+        limits: What goes into one request.
+        dims: Numbers that a vector of this space has; None: not known yet.
+
+    Raises:
+        EmbeddingRefusedError: The address is none.
+    """
+    limits = limits or Limits()
+    require_address(space)
+    request = _OllamaRequest(space, limits.timeout_s)
+    return RemoteEmbedder(space, request, limits=limits, patience=patience, dims=dims)
+
+
+class _OllamaRequest:
+    """Sends one request."""
+
+    def __init__(self, space: Space, timeout_s: float) -> None:
+        self._space = space
+        self._client = ollama.Client(
+            space.base_url,
+            # For each step of every request, be it short of time or not: the client
+            # knows no other. The caller bounds the whole.
+            timeout=timeout_s,
+            # No redirects: notes go to the address that was chosen and no other. And
+            # what stays on this machine must not go through a proxy.
+            follow_redirects=False,
+            trust_env=not space.address.is_loopback,
+            # Without TLS there is nothing to verify, and the certificates take 30 ms.
+            verify=space.address.scheme == "https",
+        )
+
+    def __call__(self, texts: Sequence[str], *, timeout_s: float) -> list[bytes]:
+        """Return one packed vector for each text, in order."""
+        space = self._space
+        try:
+            answer = self._client.embed(space.model, list(texts), truncate=True)
+        # From None, all of them: what the library says may hold the text.
+        except ollama.ResponseError as error:
+            raise explain_status(
+                space,
+                error.status_code,
+                said=str(error.error),
+                headers=_find_headers(error),
+            ) from None
+        except httpx.TimeoutException:
+            raise explain_timeout(space, timeout_s) from None
+        except (httpx.HTTPError, ConnectionError):
+            raise explain_no_answer(space) from None
+        except (ValueError, TypeError, AttributeError, RecursionError):
+            # Not JSON, or JSON of another shape: the library does not look.
+            raise explain_bad_answer(space, "not with a list of vectors") from None
+        return [pack(values) for values in answer.embeddings]
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()  # type: ignore[no-untyped-call]
+
+
+def _find_headers(error: ollama.ResponseError) -> dict[str, str]:
+    """Return the headers of a refusal, which the library keeps from its callers."""
+    cause = error.__context__
+    if isinstance(cause, httpx.HTTPStatusError):
+        return dict(cause.response.headers)
+    return {}

@@ -1,0 +1,310 @@
+"""Values that are assigned to a name which says that they are secret.
+
+``password: x``, ``"api_key": "x"``, ``export TOKEN=x``, ``--token x``, a cell of a
+table or a word in prose. The name decides how much the value must look like a secret; a
+value that is code, a path, a variable or an example is none.
+
+What the name of a setting says: does it hold a password, another secret, neither?
+"""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+from functools import lru_cache
+
+from hivemind_memory.redaction.finding import Span
+from hivemind_memory.redaction.values import is_real, is_sure, looks_random
+
+LONGEST_NAME = 48
+LONGEST_VALUE = 256  # what is looked at of a value; all of it is replaced
+LONGEST_QUOTED = 4000
+_BEGINNERS = " \t\r\n&?,;({[|/#@\"'`<>!"
+_NAME_BEFORE = re.compile(r"[A-Za-z0-9_.-]{0,48}\Z")
+_NAME_AFTER = re.compile(r"[A-Za-z0-9_.-]{0,48}+")
+_WORD_AFTER = re.compile(r"[^\W\d_]{0,12}+")
+_OWNER_BEFORE = re.compile(r"([A-Za-z]{2,14})[ \t]\Z")
+# The quote that a value stands in, if any.
+_OPEN = r"""[(\[*_]{0,3}+(?P<open>(?:[bruf]{1,2}(?=["']))?\\{0,3}["'`]{1,3}+|)"""
+# From behind a name to before its value.
+_BETWEEN = re.compile(
+    r"""
+    [\\"'`*_\])]{0,6}+
+    (?:[ ]?\[[\w*]{0,30}+\])?
+    (?P<words>(?:[ \t]{1,4}+[A-Za-z][\w.-]{0,15}+){0,4}?)
+    (?:[ \t]{0,20}[*`"']{0,3}
+      (?: :[ \t]{0,4}+[A-Za-z_][\w.\[\]|]{0,30}(?:[ ]\|[ ]\w{1,20})?[ ]=[ ]
+        | =>|:=|->|===?|[=：＝]|:(?!//)|%3[aAdD]|\|(?!\|)|[是为為は]
+        | (?P<comma>,)(?=[ \t]{0,4}+["'`])
+        | (?P<tag>>)
+        | "?[ \t]{1,4}+value=
+        )
+      | [ \t]{1,4}+(?:is|was|are|ist|lautet|est|es|é|è|to)(?=[ \t:])[ \t]{0,4}+:?
+    )
+    [*_]{0,3}+[ \t]{0,20}+(?:!!\w{1,12}[ ])?(?:[|>]?[+-]?\r?\n[ \t]{0,16})?
+    """
+    + _OPEN,
+    re.VERBOSE,
+)
+# Behind the option of a command.
+_SPACE = re.compile(r"(?P<words>)(?P<tag>)(?P<comma>)[ \t]{1,20}+(?![=:])" + _OPEN)
+_OF = re.compile(
+    r"(?i)[ \t]*(?:for|of|to|on|in|at|from|f[üu]r|pour|para)[ \t]"
+    r"(?!.*(?:commit|hash|sha|revision|checksum|id|digest)\b)"
+)
+_PLAIN = re.compile(rf"[^\s\"'`<>;|\\\0]{{4,{LONGEST_VALUE}}}+")
+_REST = re.compile(r"[A-Za-z0-9+/=_.~%-]*+")
+SHORTEST_LONE = 16
+_LONE = rf"([A-Za-z0-9][\w.+/=-]{{{SHORTEST_LONE - 1},{LONGEST_VALUE}}}+)"
+_NEXT_WORD = re.compile(
+    rf"[\"'`*]{{0,3}}[ \t]{{1,8}}[\"'`*(]{{0,3}}{_LONE}(?![(\[@:/])"
+)
+_STRING = re.compile(rf"[^\n]{{0,100}}?[\"'`]{_LONE}[\"'`]")
+_NEXT = re.compile(r"\)?\]\(|[&,](?=[\w.-]{1,40}=)|%(?:26|22|27|20|3[bB]|0[aA])")
+
+
+def assigned(text: str, low: str, words: list[str]) -> list[Span]:
+    """Return the secrets that are assigned; *words* are those that are there."""
+    spans: list[Span] = []
+    done: set[int] = set()
+    for word in words:
+        within = 0  # the end of a value that was looked at
+        at = low.find(word)
+        while at >= 0:
+            start, end = _name_around(text, at, at + len(word))
+            at = low.find(word, max(end, at + 1))
+            if end in done or (start < within and text[start - 1] not in _BEGINNERS):
+                continue
+            done.add(end)
+            holds = what_it_holds(_with_owner(text, start, end))
+            value = holds and _value_after(text, start, end, holds)
+            if value:
+                within = value[1]
+            if holds and not (value and value[2]) and holds is not Holds.KEY:
+                value = _lone_value(text, end)
+            if value and value[2]:
+                spans.append(value)
+    return spans
+
+
+def _name_around(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return where the name begins and ends that a word stands in."""
+    if not text[start:end].isascii():
+        more = _WORD_AFTER.match(text, end) if text[start] < "\u2e80" else None
+        return start, more.end() if more else end
+    before = _NAME_BEFORE.search(text, max(0, start - LONGEST_NAME), start)
+    after = _NAME_AFTER.match(text, end)
+    return before.start() if before else start, after.end() if after else end
+
+
+def _with_owner(text: str, start: int, end: int) -> str:
+    """Return a name with the word before it: ``API key`` is two."""
+    name = text[start:end]
+    if name.lower() not in {"key", "keys"}:
+        return name
+    before = _OWNER_BEFORE.search(text, max(0, start - 16), start)
+    return f"{before[1].lower()}_{name}" if before else name
+
+
+def _lone_value(text: str, end: int) -> Span | None:
+    """Return a value that nothing assigns: the next word, or a string on the line.
+
+    So ``the token q7Z… expired`` and ``set_secret("shop", "q7Z…")`` are found. It has
+    to look as random as only machines write.
+    """
+    for pattern in (_NEXT_WORD, _STRING):
+        found = pattern.match(text, end)
+        if found:
+            value = found[1].rstrip(".")
+            parts = max(map(len, re.split(r"[-_./:+=]", value)))
+            if parts >= SHORTEST_LONE - 4 and is_sure(value):
+                return (found.start(1), found.start(1) + len(value), Holds.SECRET.value)
+    return None
+
+
+def _value_after(text: str, start: int, end: int, holds: Holds) -> Span | None:
+    """Return the value that is assigned to a name; its kind is empty if no secret."""
+    name = text[start:end].rstrip(".")
+    # A sentence's end is no part of a name.
+    end = start + len(name)
+    between = _takes_argument(text, start, name) and _SPACE.match(text, end)
+    between = between or _BETWEEN.match(text, end)
+    if between is None:
+        return None
+    if between["tag"] and text[max(0, start - 1) : start] != "<":
+        return None
+    quote = between["open"].lstrip("bruf")
+    start = between.end()
+    quoted = _quoted(text, start, quote) if quote else None
+    value = _plain(text, start) if quoted is None else quoted
+    tight = not between["words"].strip() or _OF.match(between["words"]) is not None
+    in_environment = name.isupper() and tight and text[end : end + 1] == "="
+    firm = quoted is not None or in_environment
+    stop = start + len(value)
+    if between["tag"] and not text.startswith("</", stop):
+        return None
+    if (between["comma"] and not looks_random(value[:LONGEST_VALUE])) or not is_real(
+        name, value[:LONGEST_VALUE], holds, firm=firm, tight=tight
+    ):
+        return (start, stop, "")
+    if quoted is None and len(value) == LONGEST_VALUE:
+        rest = _REST.match(text, stop)
+        stop = rest.end() if rest else stop
+    return (start, stop, holds.value)
+
+
+def _takes_argument(text: str, start: int, name: str) -> bool:
+    """Whether a name is an option, or a word of a netrc file."""
+    if name.startswith("--"):
+        return True
+    line = text[max(0, start - 120) : start].rpartition("\n")[2].lower()
+    return "login " in line or "machine " in line
+
+
+def _quoted(text: str, start: int, quote: str) -> str | None:
+    """Return what stands before the closing quote, if it is on the same line."""
+    closing = quote[len(quote) - len(quote.lstrip("\\")) :][-1:]
+    escaped = quote.endswith("\\" + closing) and closing
+    end = text.find(
+        ("\\" + closing) if escaped else closing, start, start + LONGEST_VALUE
+    )
+    if end < 0:
+        return None
+    value = text[start:end]
+    if not escaped:
+        while value.endswith("\\"):  # an escaped quote within
+            end = text.find(closing, end + 1, start + LONGEST_QUOTED)
+            if end < 0:
+                return None
+            value = text[start:end]
+    return None if "\n" in value or "\r" in value else value
+
+
+def _plain(text: str, start: int) -> str:
+    """Return an unquoted value without what follows it."""
+    found = _PLAIN.match(text, start)
+    value = found[0] if found else ""
+    following = _NEXT.search(value)
+    if following:
+        value = value[: following.start()]
+    if value.startswith("${"):
+        return value
+    return value.rstrip(",.:*_" if "(" in value or "{" in value else ",.:)]}*_")
+
+
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_a-zA-Z]+")
+PASSWORD_ENDS = (
+    "password", "passwd", "passwort", "passord", "passphrase", "passcode", "pwd",
+    "userpass", "dbpass", "sudopass", "rootpass", "adminpass", "mypass", "mypasswd",
+    "sshpass", "smtppass", "authpass", "kennwort", "wachtwoord", "senha", "şifre",
+    "lösenord", "hasło",
+)  # fmt: skip
+PASSWORD_WORDS = frozenset(("pass", "pw", "passe", "pgpassword", "parola"))
+PASSWORD_PARTS = (
+    "парол",
+    "密码",
+    "密碼",
+    "口令",
+    "パスワード",
+    "비밀번호",
+    "암호",
+    "contrase",
+)
+SECRET_ENDS = (
+    "secret", "token", "apikey", "accesskey", "secretkey", "privatekey", "authkey",
+    "credential", "credentials", "appkey", "secretaccesskey", "apitoken", "authcode",
+)  # fmt: skip
+SECRET_WORDS = frozenset(("auth", "creds", "cred", "psk", "authorization"))
+KEY_OWNERS = frozenset(
+    (
+        "api", "access", "secret", "private", "auth", "encryption", "encrypt",
+        "decryption", "signing", "sign", "master", "license", "licence", "webhook",
+        "service", "deploy", "account", "admin", "app", "application", "client",
+        "consumer", "shared", "session", "jwt", "hmac", "aes", "crypto", "cipher",
+        "subscription", "ssh", "gpg", "storage", "server", "write", "ingest",
+        "ingestion", "security", "production", "live", "prod", "staging",
+        "integration", "root", "user", "team", "org", "project", "bot", "preshared",
+        "recovery", "backup", "broker", "registration",
+    )
+)  # fmt: skip
+NOT_AT_THE_END = frozenset(
+    (
+        "id", "ids", "identifier", "name", "names", "count", "counts", "counter",
+        "length", "len", "size", "limit", "limits", "budget", "type", "types",
+        "kind", "file", "files", "filename", "path", "paths", "dir", "folder",
+        "url", "uri", "urls", "endpoint", "host", "port", "policy", "field",
+        "fields", "label", "prefix", "suffix", "format", "regex", "pattern",
+        "manager", "provider", "providers", "store", "index", "ttl", "expiry",
+        "expires", "expiration", "expire", "at", "age", "max", "min", "usage",
+        "used", "cost", "price", "rate", "hint", "prompt", "reset", "required",
+        "enabled", "disabled", "version", "algorithm", "alg", "scheme", "class",
+        "column", "fn", "func", "function", "ref", "arn", "selector", "mapping",
+        "map", "location", "hash", "digest", "checksum", "fingerprint", "sum",
+        "error", "errors", "message", "fd", "fds", "mgr", "method", "mode",
+        "status", "state", "strength", "rule", "rules", "handler", "parser",
+        "service", "generator", "validator", "event", "callback", "button", "input",
+        "form", "page", "screen", "view", "icon",
+    )
+)  # fmt: skip
+NOWHERE = frozenset(
+    (
+        "public", "pub", "foreign", "primary", "sort", "partition", "cache",
+        "idempotency", "hot", "author", "authors", "authority", "authored",
+        "authentication", "authenticated", "authenticator", "passed", "passes",
+        "passing", "bypass", "keyboard", "keyword", "keywords", "keyframe",
+        "keyspace", "keycode", "tokenizer", "tokenize", "tokenization", "tokenized",
+        "dedupe", "dedup", "lookup", "hash", "hashes", "index", "i18n",
+        "translation", "locale", "ordering", "unique", "composite", "object",
+        "bucket", "group", "max", "min", "num", "count", "csrf", "xsrf", "nonce",
+        "commit", "revision", "sha", "sha1", "sha256", "sha512", "md5", "checksum",
+        "digest", "integrity", "etag", "fingerprint", "uuid", "guid", "kbd",
+        "hotkey", "shortcut", "design",
+    )
+)  # fmt: skip
+
+
+class Holds(Enum):
+    """What a setting of some name holds."""
+
+    PASSWORD = "password"  # noqa: S105 - the name of a kind
+    """A password: a person may have chosen it, so it need not look random."""
+
+    SECRET = "secret"  # noqa: S105 - the name of a kind
+    """A secret that a machine has made."""
+
+    KEY = "key"
+    """A key of some kind, which may be that of a dictionary."""
+
+
+@lru_cache(maxsize=4096)
+def what_it_holds(name: str) -> Holds | None:
+    """Return what a setting of this name holds, or nothing if no secret.
+
+    >>> what_it_holds("DB_PASSWORD"), what_it_holds("stripeApiKey")
+    (<Holds.PASSWORD: 'password'>, <Holds.SECRET: 'secret'>)
+    >>> what_it_holds("max_tokens"), what_it_holds("passwordPolicy")
+    (None, None)
+    """
+    words = [word.lower() for word in _WORDS.findall(name)]
+    if not NOWHERE.isdisjoint(words):
+        return None
+    for place in range(len(words) - 1, -1, -1):
+        word = words[place]
+        holds = _one(word, words[place - 1] if place else "")
+        if holds is not None:
+            return None if NOT_AT_THE_END.intersection(words[place + 1 :]) else holds
+    return None
+
+
+def _one(word: str, before: str) -> Holds | None:
+    """Return what one word of a name says."""
+    single = word.removesuffix("s") if word not in {"pass", "dbpass"} else word
+    if word in PASSWORD_WORDS or single.endswith(PASSWORD_ENDS):
+        return Holds.PASSWORD
+    if any(part in word for part in PASSWORD_PARTS):
+        return Holds.PASSWORD
+    if word in SECRET_WORDS or single.endswith(SECRET_ENDS):
+        return Holds.SECRET
+    if single == "key":
+        return Holds.SECRET if before in KEY_OWNERS else Holds.KEY
+    return None

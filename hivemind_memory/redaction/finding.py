@@ -1,0 +1,310 @@
+"""Find the secrets in a text.
+
+A text is looked through for the words that rules need; most have none of these, and are
+done in some microseconds without a regular expression. Only then the rules are read.
+
+Places in a text: marks that an earlier scrubbing left, and overlaps joined.
+
+Values that the caller says are secret: as they stand, and as they are written.
+"""
+
+from __future__ import annotations
+
+from hivemind_memory.model.value import value
+from hivemind_memory.redaction.keywords import EXACT, FOLDED
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+
+SHORTEST_TOKEN = 14  # what the rules ask for at least
+LONG_WORD = 18  # longer than nearly all words
+LONG = 28  # from here on it need not have a digit
+_DIGITS = frozenset("0123456789")
+ASSIGNED = (
+    "pass", "pw", "secret", "token", "key", "auth", "cred",
+    "contrasen", "senha", "kennwort", "wachtwoord",
+)  # fmt: skip
+"""Words beside which something is assigned that may be a secret, in lower case."""
+ASSIGNED_ABROAD = (
+    "парол", "密码", "密碼", "口令", "パスワード", "비밀번호", "암호",
+    "contraseñ", "lösenord", "hasło", "şifre",
+)  # fmt: skip
+"""The same in texts that are not in ASCII letters."""
+SIGNS = (
+    "=", ":", "：", "＝", "|", ",", "->", "%3d", "%3a", ">",
+    "是", "为", "為", "は", " is ", " was ", " are ", " to ",
+    " ist ", " lautet ", " est ", " es ", " é ", " è ",
+)  # fmt: skip
+"""What stands between a name and its value."""
+MANY = 32  # occurrences of a word
+NEAR = 80  # how far a value may be from its name
+HEADERS = ("bearer", "basic", "authorization", "cookie:")
+LOGINS = ("curl", "sshpass", "login", "mysql", "redis-cli")
+FLAGS = (" -u", " --user", " --proxy-user", " -p", " -a ")
+SHORTEST_ALONE = 16  # letters of a value that nothing assigns
+_GOES_ON = (":", "=", "|", ">", "-")
+_UNLIKE_A_WORD = frozenset("0123456789!@#$%^&*+?~")
+_UPPER_TO_LOWER = {upper: upper + 32 for upper in range(65, 91)}
+
+
+@value
+class Secret:
+    """Where a secret stands, and what it is."""
+
+    kind: str
+    """What it is: the rule's name, in small letters and dashes."""
+
+    start: int
+    """Its first place in the text."""
+
+    end: int
+    """The place behind its last one."""
+
+
+def find_secrets(text: str, known: Iterable[str] = ()) -> tuple[Secret, ...]:
+    """Return the secrets in a text, in order and without overlaps.
+
+    Args:
+        text: Any text; marks of an earlier scrubbing count as clean.
+        known: Values that are secret whatever they look like, from a vault for
+            instance. Those shorter than four letters are passed over.
+
+    >>> [(one.kind, one.start) for one in find_secrets("postgres://me:tr0ub4d@host/db")]
+    [('url-password', 14)]
+    """
+    hidden = without_marks(text)
+    spans = _spans(hidden, known)
+    return tuple(
+        Secret(kind=kind, start=start, end=end)
+        for start, end, kind in joined(spans)
+        if HIDDEN not in hidden[start:end] or HIDDEN in text[start:end]
+    )
+
+
+def _spans(text: str, known: Iterable[str]) -> list[Span]:
+    """Return what each way of looking finds, the surest way first."""
+    low = _lowered(text)
+    spans: list[Span] = []
+    values = [one for one in known if len(one.strip()) > 3]
+    if values:
+        # SELFIMPORT
+
+        spans += known_values(text, values)
+    if "PRIVATE KEY" in text or "Private-Lines:" in text:
+        from hivemind_memory.redaction.credentials import private_keys
+
+        spans += private_keys(text)
+    spans += _by_rules(text, low)
+    if "@" in text and any(
+        "@" in part and ("://" in part or "@tcp(" in part) for part in text.split()
+    ):
+        from hivemind_memory.redaction.credentials import url_passwords
+
+        spans += url_passwords(text)
+    if _has_header(low):
+        from hivemind_memory.redaction.credentials import in_headers
+
+        spans += in_headers(low=low, text=text)
+    words = [word for word in ASSIGNED if word in low]
+    if not text.isascii():
+        words += [word for word in ASSIGNED_ABROAD if word in low]
+    words = [word for word in words if _is_assigned(low, word)]
+    if words:
+        from hivemind_memory.redaction.assignments import assigned
+
+        spans += assigned(text, low, words)
+    return spans
+
+
+def _lowered(text: str) -> str:
+    """Return the text in lower case, every letter where it was."""
+    low = text.lower()
+    # Some letters become two; then only what rules speak of is changed.
+    return low if len(low) == len(text) else text.translate(_UPPER_TO_LOWER)
+
+
+def _by_rules(text: str, low: str) -> list[Span]:
+    """Return what the rules find; most texts have nothing that they would look at."""
+    long, near = _long_parts(text, low)
+    if not long:
+        return []
+    some = " ".join(long)
+    exact = [word for word in EXACT if word in some]
+    folded = [word for word in FOLDED if word in near]
+    if not exact and not folded:
+        return []
+    from hivemind_memory.redaction.rules import by_rules
+
+    return by_rules(text, low, exact, folded)
+
+
+def _long_parts(text: str, low: str) -> tuple[list[str], str]:
+    """Return the parts that may be a value, and what stands near them.
+
+    A name says something on the line of its value, or on the line above.
+
+    Args:
+        text: The whole text.
+        low: The same in lower case, line for line.
+    """
+    long: list[str] = []
+    near: list[str] = []
+    lows = low.split("\n")
+    for at, line in enumerate(text.split("\n")):
+        if len(line) < SHORTEST_TOKEN:
+            continue
+        parts = [
+            part
+            for part in line.split()
+            if len(part) >= SHORTEST_TOKEN
+            and (len(part) >= LONG or not _DIGITS.isdisjoint(part))
+        ]
+        if parts:
+            long += parts
+            near += lows[max(0, at - 1) : at + 1]
+    return long, "\n".join(near)
+
+
+def _has_header(low: str) -> bool:
+    """Whether a header or a login is there, and a value for it."""
+    if any(word in low for word in LOGINS) and any(flag in low for flag in FLAGS):
+        return True
+    return any(
+        _is_promising(near, words=4)
+        for word in HEADERS
+        for _, near in _places(low, word)
+    )
+
+
+def _is_assigned(low: str, word: str) -> bool:
+    """Whether something that is no plain word follows a sign behind a word."""
+    if low.count(word) > MANY:
+        return True  # then asking costs more than looking
+    for at, near in _places(low, word):
+        if not _is_promising(near, words=NEAR):
+            continue
+        if any(
+            _is_promising(near.partition(sign)[2]) for sign in SIGNS if sign in near
+        ):
+            return True
+        if any(
+            len(part) >= SHORTEST_ALONE and not _DIGITS.isdisjoint(part)
+            for part in near.split()
+        ):
+            return True
+        takes_argument = "--" in low[max(0, at - 40) : at] or "login " in low
+        if takes_argument and _is_promising(near):
+            return True
+    return False
+
+
+def _places(low: str, word: str) -> Iterator[tuple[int, str]]:
+    """Return where a word stands, and what follows on its line, or on the next."""
+    at = low.find(word)
+    while at >= 0:
+        start = at + len(word)
+        near, _, next_line = low[start : start + NEAR].partition("\n")
+        if near.rstrip()[-1:] in _GOES_ON:
+            near += " " + next_line.partition("\n")[0]
+        yield at, near
+        at = low.find(word, start)
+
+
+def _is_promising(near: str, words: int = 2) -> bool:
+    """Whether one of the next words is none of a language."""
+    return any(
+        len(part) >= LONG_WORD or not _UNLIKE_A_WORD.isdisjoint(part)
+        for part in near.split(maxsplit=words)[:words]
+    )
+
+
+MARK_START = "[redacted:"
+MARK_END = "]"
+LONGEST_MARK = 80
+HIDDEN = "\0"
+
+Span = tuple[int, int, str]
+"""First and last place (the latter not included) of a secret, and its kind."""
+
+
+def mark(kind: str) -> str:
+    """Return what a secret of some kind is replaced by.
+
+    >>> mark("github-pat")
+    '[redacted:github-pat]'
+    """
+    return f"{MARK_START}{kind}{MARK_END}"
+
+
+def without_marks(text: str) -> str:
+    """Return a text of the same length in which no mark can be mistaken for text.
+
+    A mark names its kind, and "api-key]: x" would read as an assignment.
+    """
+    at = text.find(MARK_START)
+    if at < 0:
+        return text
+    parts, done = [], 0
+    while at >= 0:
+        end = text.find(MARK_END, at, at + LONGEST_MARK)
+        if end < 0 or "\n" in text[at:end]:
+            at = text.find(MARK_START, at + 1)
+            continue
+        parts.append(text[done : at + 1])
+        parts.append(HIDDEN * (end - at - 1))
+        done = end
+        at = text.find(MARK_START, end)
+    return "".join([*parts, text[done:]])
+
+
+def joined(spans: list[Span]) -> list[Span]:
+    """Return spans in order without overlaps; the first that was given names a join."""
+    if len(spans) < 2:
+        return spans
+    order = {span: place for place, span in reversed(list(enumerate(spans)))}
+    whole: list[list[Span]] = []
+    end = -1
+    for span in sorted(order):
+        if span[0] < end:
+            whole[-1].append(span)
+        else:
+            whole.append([span])
+        end = max(end, span[1])
+    return [
+        (some[0][0], max(span[1] for span in some), min(some, key=order.__getitem__)[2])
+        for some in whole
+    ]
+
+
+KIND = "vault-value"
+
+
+def known_values(text: str, values: Iterable[str]) -> list[Span]:
+    """Return where some values stand in a text, longer ones first."""
+    spans: list[Span] = []
+    for form in sorted({form for one in values for form in _forms(one)}, key=len)[::-1]:
+        at = text.find(form)
+        while at >= 0:
+            spans.append((at, at + len(form), KIND))
+            at = text.find(form, at + len(form))
+    return spans
+
+
+def _forms(value: str) -> Iterator[str]:
+    """Return how a value is written: as it is, in JSON, in a URL, in base64."""
+    import json
+    from binascii import b2a_base64
+    from urllib.parse import quote, quote_plus
+
+    value = value.strip()
+    yield value
+    yield value.replace("\n", "\r\n")
+    yield json.dumps(value)[1:-1]
+    yield json.dumps(value, ensure_ascii=False)[1:-1]
+    raw = value.encode("utf-8", "surrogatepass")
+    yield quote(raw, safe="")
+    yield quote_plus(raw)
+    if len(raw) > 7:  # shorter ones are parts of much else
+        yield b2a_base64(raw, newline=False).decode().rstrip("=")

@@ -1,0 +1,100 @@
+"""Replace the secrets in a text by marks that say what stood there.
+
+Secrets leave a text before anything else sees it, and whoever wrote it is told.
+
+What an agent writes is scrubbed before it is saved. What a person wrote stays as it is
+in its note, and is masked on the way to the index: so no answer, section or provider
+sees it, whatever asks.
+"""
+
+from __future__ import annotations
+
+from hivemind_memory.markdown.text import decode
+from hivemind_memory.model.value import value
+from hivemind_memory.redaction.finding import find_secrets, mark
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+LINE_ENDS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
+MOST_ROUNDS = 20  # a safeguard; two are the most that any test has needed
+
+
+@value
+class Scrubbed:
+    """A text without its secrets."""
+
+    text: str
+    """The text; it has as many lines as before."""
+
+    found: tuple[str, ...]
+    """The kind of each secret that was replaced, in order."""
+
+
+def scrub(text: str, known: Iterable[str] = ()) -> Scrubbed:
+    """Return a text with each secret replaced by ``[redacted:kind]``.
+
+    What stood on other lines stays on them, and scrubbing twice changes nothing more.
+
+    Args:
+        text: Any text.
+        known: Values that are secret whatever they look like.
+
+    >>> scrub("export DB_PASSWORD='x9!kfT2#pa'").text
+    "export DB_PASSWORD='[redacted:password]'"
+    """
+    values = tuple(known)
+    kinds: list[str] = []
+    for _ in range(MOST_ROUNDS):
+        secrets = find_secrets(text, values)
+        if not secrets:
+            break
+        kinds += [secret.kind for secret in secrets]
+        parts, done = [], 0
+        for secret in secrets:
+            parts += [text[done : secret.start], mark(secret.kind)]
+            parts.append(_line_ends(text[secret.start : secret.end]))
+            done = secret.end
+        text = "".join([*parts, text[done:]])
+    return Scrubbed(text=text, found=tuple(kinds))
+
+
+def mask(text: str, known: Iterable[str] = ()) -> str:
+    """Return a text as it may be shown or sent: without its secrets."""
+    return scrub(text, known).text
+
+
+def _line_ends(secret: str) -> str:
+    """Return the line ends within a secret, so that later lines keep their numbers."""
+    return "".join(letter for letter in secret if letter in LINE_ENDS)
+
+
+def scrubbed(*texts: str) -> tuple[list[str], tuple[str, ...]]:
+    """Return texts without the secrets in them, and the kinds of these, each once."""
+    from hivemind_memory.redaction import scrub
+
+    done = [scrub(text) for text in texts]
+    kinds = dict.fromkeys(kind for one in done for kind in one.found)
+    return [one.text for one in done], tuple(kinds)
+
+
+def masked(data: bytes) -> bytes:
+    """Return a note as the index may see it: without secrets, line for line the same.
+
+    A whole note at once: the middle of a key, cut from its first line, tells nothing.
+    """
+    from hivemind_memory.redaction import mask
+
+    text = decode(data)
+    hidden = mask(text)
+    return data if hidden == text else hidden.encode()
+
+
+def warning_of(kinds: tuple[str, ...]) -> tuple[str, ...]:
+    """Return what to tell whoever wrote a secret; nothing if nobody did."""
+    if not kinds:
+        return ()
+    said = f"what looks like a secret was left out ({', '.join(kinds)})"
+    return (f"{said}: the memory keeps where a secret lies, never the secret",)

@@ -1,0 +1,284 @@
+"""Whether what is assigned to a name is a secret: not code, a path or an example.
+
+Whether a value could be a real secret: not an example, a word, a path or code.
+"""
+
+from __future__ import annotations
+
+import re
+from math import log2
+
+from hivemind_memory.redaction.assignments import Holds
+
+SHORTEST_OF_LETTERS = 16
+_URL_OR_PATH = re.compile(
+    r"(?:vault|op|env|file|secrets?|ssm|keyring|keychain|arn|sops|ref|bw):[\w./#@:-]{3}"
+    r"|[a-z][a-z0-9+.-]{1,20}://|(?:~|\.{1,2})?/[\w.@-]+/|\.{1,2}/|~/|[A-Za-z]:[\\/]"
+    r"|[\w.-]+(?:/[\w.-]+)*\.(?:py|js|ts|go|rs|md|json|ya?ml|toml|txt|pem|key|env|sh|html?"
+    r"|com|org|net|io|dev|local)\Z"
+)
+_ADDRESS = re.compile(r"[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+")
+_CODE = re.compile(
+    r"[A-Za-z_$][\w$.:-]*[(\[{].*|[({\[].*"
+    r"|[A-Za-z_$]\w*(?:(?:\.|->|::)[A-Za-z_$]\w*)+[,;]?"
+)
+_TECHNICAL = re.compile(
+    r"(?i)(?:[a-z]+[_-])?(?:argon2\w*|sha-?\d{1,3}\w*|base\d\d\w*|utf-?\d+|pbkdf2\w*"
+    r"|[hrep]s\d{3}|oauth\d?|ed25519|x25519|aes[-_]?\d{3}\w*|md5|bcrypt\d*|scrypt\d*|rsa\d*"
+    r"|v\d+(?:\.\d+)*|(?:param|value|input|field|test|user|name|column|option|arg|str|var"
+    r"|example|item|step|line|page|part|row|key|token|secret|pass(?:word|wd)?|pwd)_?\d+"
+    r"|id_\w+|varchar\d*|char\d+|u?int\d+|float\d+|python\d*|1password|auth0|k8s|s3|ec2"
+    r"|http[23]?|ipv[46]|i18n|a11y|\d+[a-z]{1,3})"
+)
+_NUMBERS = re.compile(r"[\d.,:/_+\sxTZ-]+|\d+(?:\.\d+)?[a-zA-Z%]{1,6}")
+_VERSION_OR_DATE = re.compile(r"v?\d+(?:\.\d+)+[\w.+-]{0,12}|\d{4}-\d\d-\d\d.*")
+_SYMBOL = re.compile(r"[!@#$%^&*+=?~]")
+
+
+def is_real(name: str, value: str, holds: Holds, *, firm: bool, tight: bool) -> bool:
+    """Whether a value is what its name says.
+
+    Args:
+        name: The name that it is assigned to.
+        value: The value.
+        holds: What the name says of it.
+        firm: It is quoted, or stands in an environment file: not code.
+        tight: The value follows the name, without other words between.
+    """
+    if len(value) < (4 if holds is Holds.PASSWORD else 8):
+        return False
+    if len(value) < SHORTEST_OF_LETTERS and value.isalpha():
+        return False  # a word: by far the most that follows such a name
+    if _is_no_secret(value, firm=firm):
+        return False
+    if holds is Holds.PASSWORD:
+        return _is_password(value, firm=firm, tight=tight)
+    loose = holds is Holds.KEY and not (firm and name.isupper())
+    return _is_machine_made(name, value, loose=loose, tight=tight)
+
+
+def is_sure(value: str) -> bool:
+    """Whether a value has small and large letters and digits, as if at random."""
+    return (
+        any(letter.isdigit() for letter in value)
+        and value != value.lower()
+        and value != value.upper()
+        and entropy(value) >= 3.5
+        and looks_random(value)
+        and not is_placeholder(value)
+        and not is_identifier(value)
+    )
+
+
+def _is_no_secret(value: str, *, firm: bool) -> bool:
+    """Whether a value is an example, a number, a path, an address or code."""
+    return (
+        value[0] in "[\0"
+        or "\0" in value
+        or is_placeholder(value)
+        or _NUMBERS.fullmatch(value) is not None
+        or _VERSION_OR_DATE.fullmatch(value) is not None
+        or _TECHNICAL.fullmatch(value) is not None
+        or (_URL_OR_PATH.match(value) is not None and not _is_base64(value))
+        or _ADDRESS.fullmatch(value) is not None
+        or (_CODE.fullmatch(value) is not None and not (firm and _is_odd(value)))
+        or any(letter.isspace() for letter in value)
+    )
+
+
+def _is_base64(value: str) -> bool:
+    """Whether what looks like a path is a key that has slashes."""
+    return len(value) >= 32 and "." not in value and looks_random(value)
+
+
+def _is_odd(value: str) -> bool:
+    """Whether brackets and dots in a quoted value are those of a password."""
+    return looks_random(value) or ("(" in value and ")" not in value)
+
+
+def _is_password(value: str, *, firm: bool, tight: bool) -> bool:
+    """Whether a value may be a password: not a plain word."""
+    letters = any(letter.isalpha() for letter in value)
+    digits = any(letter.isdigit() for letter in value)
+    symbols = _SYMBOL.search(value.rstrip("!?")) is not None
+    if looks_random(value):
+        return True
+    if len(value) > 128 or not letters or not tight:
+        return False
+    if digits:
+        few_words = len(re.findall("[A-Za-z]+", value)) < (4 if firm else 3)
+        separated = "-" in value or "_" in value or "." in value
+        plain = is_wordy(value) and separated and not symbols
+        return (
+            len(value) >= (5 if firm else 6) and (firm or not plain) and few_words
+        ) or symbols
+    if symbols:
+        return len(value) >= 6 and not value.isalpha()
+    mixed = value[1:] != value[1:].lower() and value != value.upper()
+    return value[-1:] in "!?" and mixed and len(value) >= 8
+
+
+def _is_machine_made(name: str, value: str, *, loose: bool, tight: bool) -> bool:
+    """Whether a value looks like one that a machine has made."""
+    low = name.lower()
+    if is_identifier(value):
+        return tight and any(
+            word in low for word in ("secret", "apikey", "api_key", "api-key", "auth")
+        )
+    if loose:
+        plain = re.fullmatch("[0-9a-fA-F]+", value) is not None
+        return len(value) >= 20 and not plain and _is_random_run(value)
+    if re.fullmatch("[0-9a-fA-F]{7,128}", value):
+        # Beside a secret's very name alone; elsewhere it is a hash.
+        return tight and len(value) >= 16 and looks_random(value)
+    return len(value) >= 10 and looks_random(value)
+
+
+def _is_random_run(value: str) -> bool:
+    """Whether a long value has no structure that a person would see."""
+    return (
+        looks_random(value)
+        and entropy(value) >= 3.5
+        and max(map(len, re.split(r"[-_.:/]", value))) >= 16
+    )
+
+
+PLACEHOLDERS = (
+    "example", "placeholder", "changeme", "change-me", "change_me", "redacted",
+    "dummy", "sample", "replace", "insert", "yourpass", "yoursecret",
+    "yourtoken", "yourkey", "yourapi", "****", "....",
+    "not-a-real", "notareal", "abcdefgh", "12345678", "deadbeef",
+)  # fmt: skip
+"""What stands in examples and in no real value, in lower case."""
+STAND_INS = frozenset(
+    (
+        "password", "passwd", "passphrase", "passwort", "pass", "pwd", "pw",
+        "secret", "secrets", "token", "key", "apikey", "api_key", "api-key",
+        "credentials", "username", "user", "none", "null", "nil", "true", "false",
+        "undefined", "string", "str", "text", "bytes", "int", "number", "bool",
+        "boolean", "optional", "required", "any", "object", "env", "value",
+        "hidden", "masked", "omitted", "removed", "unset", "empty", "default",
+        "test", "testing", "foo", "bar", "baz", "foobar", "qwerty", "x-oauth-basic",
+        "x-access-token", "oauth2", "p", "s", "t", "pass123", "password123",
+        "password1", "mypassword", "mysecret", "mytoken", "my-secret", "my-token",
+        "my-password", "supersecret", "secret123", "topsecret", "test123",
+        "testpass", "testpassword",
+    )
+)  # fmt: skip
+"""Whole values that only stand for one."""
+_VARIABLE = re.compile(
+    r"(?i)\$\{?\w+(?:[:\-?+/#%][^\s}]*)?\}?|\$\w+[.\[-].*|\$\(.*|\$\{\{.*|#\{.*"
+    r"|%\w+%|%\(\w+\)[a-z]|%[-+#0 ]?\d*[a-z]|@\w+@|<.*|&\w+;?.*|\{+[^{}]*\}+|\{\{.*"
+    r"|!(?:vault|secret|env|ref|sub|getatt|include|encrypted)\b.*"
+)
+_SAYS_SO = re.compile(
+    r"(?i)(?<![a-z0-9])(?:your|fake|todo|my|some|the)[-_]|[-_]here(?![a-z0-9])"
+)
+_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_CONSONANTS = re.compile(r"[bcdfghjklmnpqrstvwxz]{5,}")
+_HEX = re.compile(r"[0-9a-fA-F]+")
+UUID = re.compile(r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
+
+
+def entropy(text: str) -> float:
+    """Return the bits that a letter of the text carries, after Shannon.
+
+    >>> round(entropy("abab"), 1)
+    1.0
+    """
+    if not text:
+        return 0.0
+    shares = [text.count(letter) / len(text) for letter in set(text)]
+    return -sum(share * log2(share) for share in shares)
+
+
+def is_placeholder(value: str) -> bool:
+    """Whether a value only stands for a real one.
+
+    >>> [is_placeholder(one) for one in ("<your key>", "${TOKEN}", "****", "k8#Rw2!q")]
+    [True, True, True, False]
+    """
+    low = value.lower()
+    return (
+        low.strip("'\"*_-.,;:!?()[]") in STAND_INS
+        or any(word in low for word in PLACEHOLDERS)
+        or len(set(low)) < 3
+        or (_SAYS_SO.search(value) is not None and not looks_random(value))
+        or (_VARIABLE.fullmatch(value) is not None and not looks_random(value))
+        or "xxxxx" in value
+        or "XXXXX" in value
+        or "${" in value
+        or "{{" in value
+        or "…" in value
+    )
+
+
+def is_wordy(value: str) -> bool:
+    """Whether a value is made of words, with a number here and there.
+
+    >>> [is_wordy(one) for one in ("base64-encoded", "getToken2", "kR7vQ2xLm9")]
+    [True, True, False]
+    """
+    parts = _PARTS.findall(value)
+    words = [part.lower() for part in parts if part.isalpha()]
+    numbers = len(parts) - len(words)
+    if not words or numbers > (len(words) + 1) // 2:
+        return False
+    spoken = sum(len(word) for word in words if _is_spoken(word))
+    # Random letters of both cases fall into many short pieces.
+    least = 3.0 if len(words) < 4 else 3.6
+    letters = sum(map(len, words))
+    return letters >= least * len(words) and spoken >= 0.7 * letters
+
+
+def spells_words(value: str) -> bool:
+    """Whether a token spells what it is, as those in documents do.
+
+    >>> spells_words("ghp_PersonalAccessToken01245678900000000")
+    True
+    """
+    words = [part.lower() for part in _PARTS.findall(value) if part.isalpha()]
+    letters = sum(map(len, words))
+    spoken = sum(len(word) for word in words if _is_spoken(word) and len(word) > 3)
+    return (
+        value != value.upper()
+        and len(words) > 2
+        and letters >= 5 * len(words)
+        and spoken >= 0.8 * letters
+    )
+
+
+def _is_spoken(word: str) -> bool:
+    """Whether somebody could say it."""
+    vowels = sum(letter in "aeiouy" for letter in word)
+    return (
+        len(word) > 1
+        and 0.18 <= vowels / len(word) <= 0.8
+        and _CONSONANTS.search(word) is None
+    )
+
+
+def is_identifier(value: str) -> bool:
+    """Whether a value names a thing and opens nothing: a UUID or a ULID."""
+    return UUID.fullmatch(value) is not None or ULID.fullmatch(value) is not None
+
+
+def looks_random(value: str) -> bool:
+    """Whether a value looks as if a machine had made it.
+
+    >>> looks_random("q7Zp2LxV9rTb4Nw8"), looks_random("rotating-the-keys-2024")
+    (True, False)
+    """
+    letters = sum(letter.isalpha() for letter in value)
+    digits = sum(letter.isdigit() for letter in value)
+    if len(value) < 8 or not letters or letters + digits < 0.6 * len(value):
+        return False
+    if _HEX.fullmatch(value):
+        return len(value) >= 16 and digits > 0
+    if is_wordy(value):
+        return False
+    kinds = value != value.lower() and value != value.upper()
+    if digits:
+        return entropy(value) >= (2.5 if len(value) < 16 else 3.0)
+    return (kinds or letters >= 20) and len(value) >= 16 and entropy(value) >= 3.3

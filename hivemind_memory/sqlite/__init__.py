@@ -1,0 +1,1 @@
+"""SQLite connections and transactions, shared by the index and the state file."""

@@ -1,0 +1,236 @@
+"""Opens the index file and turns SQLite's errors into ours. Decides nothing else."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+
+import apsw
+
+from hivemind_memory.errors import IndexBusyError, IndexDamagedError, IndexUnusableError
+from hivemind_memory.files.descriptors import PRIVATE_FILE, set_mode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import TracebackType
+
+
+MINIMUM_SQLITE = 3_043_000
+"""FTS5 ``contentless``/``external content`` fixes and ``unixepoch`` are all older; 3.43
+is the oldest that our checks of the full-text index against its content ran on."""
+
+BUSY_TIMEOUT_MS = 10_000
+
+_PRAGMAS = (
+    # Commits need no fsync of their own: the index can be made again from the notes,
+    # and in WAL mode a lost commit is a lost step, never a damaged file.
+    "PRAGMA journal_mode = WAL",
+    "PRAGMA synchronous = NORMAL",
+    "PRAGMA foreign_keys = ON",
+    "PRAGMA journal_size_limit = 8388608",
+    "PRAGMA mmap_size = 1073741824",
+    "PRAGMA temp_store = MEMORY",
+)
+
+TOKENIZER = "porter unicode61 remove_diacritics 2 categories 'L* N* Co Mn Mc'"
+_TOKENIZER_ARGUMENTS = [
+    "unicode61",
+    "remove_diacritics",
+    "2",
+    "categories",
+    "L* N* Co Mn Mc",
+]
+
+
+class translated_errors:  # noqa: N801 - a context manager reads like a word
+    """Raise our errors for SQLite's, so that no caller above knows apsw.
+
+    A class and not ``contextlib.contextmanager``: it stands around every query.
+    """
+
+    __slots__ = ("_path",)
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        """Enter; nothing to do."""
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Translate what SQLite raised, if it raised."""
+        if isinstance(error, apsw.Error):
+            raise _translated(error, self._path) from error
+        if isinstance(error, TypeError | ValueError):
+            # A value of another kind than was written, or text that is none: SQLite has
+            # no checksums and hands out what it finds.
+            raise _damaged(self._path) from error
+
+
+def open_connection(path: str, *, read_only: bool = False) -> apsw.Connection:
+    """Return a connection to the index at *path*, made if it is not there.
+
+    Raises:
+        IndexUnusableError: SQLite is too old, or the file cannot be opened.
+        IndexDamagedError: The file is not an SQLite database.
+        IndexBusyError: Another process kept the file locked for 10 s.
+    """
+    if _library_number() < MINIMUM_SQLITE:
+        message = f"SQLite {apsw.sqlitelibversion()} is older than 3.43"
+        raise IndexUnusableError(message, hint="upgrade the apsw package")
+    if not read_only and path != ":memory:" and not os.path.exists(path):
+        from hivemind_memory.index.sqlite.swap import holding
+
+        with holding(path):
+            make_file(path)
+    with translated_errors(path):
+        connection = apsw.Connection(
+            path,
+            flags=apsw.SQLITE_OPEN_READONLY
+            if read_only
+            else apsw.SQLITE_OPEN_READWRITE,
+        )
+        connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+        for pragma in _PRAGMAS:
+            connection.execute(pragma)
+    return connection
+
+
+def make_file(path: str) -> None:
+    """Make an empty file, private under any umask, unless it is there.
+
+    SQLite would make it under the umask; its -wal and -shm take over the mode. Those of
+    a file that somebody deleted may still be in use, and must not become this one's.
+    The caller holds the index file: see ``holding``.
+    """
+    if os.path.exists(path):
+        return
+    for suffix in ("-wal", "-shm"):
+        if os.path.exists(path + suffix):
+            os.unlink(path + suffix)
+    file = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, PRIVATE_FILE)
+    try:
+        set_mode(file, PRIVATE_FILE)
+    finally:
+        os.close(file)
+
+
+class read_transaction:  # noqa: N801 - a context manager reads like a word
+    """``BEGIN … COMMIT`` around reads that belong together: all see one state."""
+
+    __slots__ = ("_connection",)
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+
+    def __enter__(self) -> None:
+        """Begin; the state is that of the first read."""
+        self._connection.execute("BEGIN")
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Let go of the state."""
+        if kind is None:
+            with translated_errors(self._connection.filename):
+                self._connection.execute("COMMIT")
+        elif self._connection.in_transaction:
+            # What is damaged may not even be let go of; the error on its way counts.
+            with suppress(apsw.Error):
+                self._connection.execute("ROLLBACK")
+
+
+class write_transaction:  # noqa: N801 - a context manager reads like a word
+    """``BEGIN IMMEDIATE … COMMIT``, rolled back when the body raises.
+
+    Immediate: a transaction that begins by reading and writes later cannot wait for
+    another writer; SQLite refuses it at once.
+    """
+
+    __slots__ = ("_connection",)
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+
+    def __enter__(self) -> None:
+        """Take the write lock, waiting at most the busy timeout."""
+        self._connection.execute("BEGIN IMMEDIATE")
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Commit, or roll back when the body raised."""
+        if kind is None:
+            self._connection.execute("COMMIT")
+        elif self._connection.in_transaction:
+            # Some errors (a full disk) have rolled back already.
+            self._connection.execute("ROLLBACK")
+
+
+def make_tokenizer(connection: apsw.Connection) -> Callable[[str], list[str]]:
+    """Return what tells the tokens that the full-text index makes of a text."""
+    tokenize = connection.fts5_tokenizer("porter", _TOKENIZER_ARGUMENTS)
+
+    def tokens_of(text: str) -> list[str]:
+        """Return the tokens of *text*, in order."""
+        found: list[str] = tokenize(  # type: ignore[assignment]
+            text.encode("utf-8", "replace"),
+            apsw.FTS5_TOKENIZE_DOCUMENT,
+            None,
+            include_offsets=False,
+            include_colocated=False,
+        )
+        return found
+
+    return tokens_of
+
+
+def one_number(connection: apsw.Connection, sql: str, *values: object) -> int:
+    """Return the one number that a query answers; 0 when it answers nothing."""
+    row = connection.execute(sql, values).fetchone()
+    return int(row[0]) if row else 0
+
+
+def version_of(connection: apsw.Connection) -> tuple[int, int]:
+    """Return what differs whenever the file was changed, by others or by us."""
+    return int(connection.pragma("data_version")), connection.total_changes()
+
+
+def _library_number() -> int:
+    """Return the running SQLite's version as its own number, 3043000 for 3.43.0."""
+    major, minor, patch = (int(part) for part in apsw.sqlitelibversion().split(".")[:3])
+    return major * 1_000_000 + minor * 1_000 + patch
+
+
+def _damaged(path: str) -> IndexDamagedError:
+    """Return the error for a file that is not sound."""
+    return IndexDamagedError(
+        f"the index {path} is damaged; the notes are untouched",
+        hint="run `hm rebuild`: it makes the index again from the notes",
+    )
+
+
+def _translated(error: apsw.Error, path: str) -> IndexUnusableError:
+    """Return our error for one of SQLite's."""
+    if isinstance(error, apsw.BusyError | apsw.LockedError):
+        return IndexBusyError(
+            "another process kept the index locked for 10 s; the notes are untouched",
+            hint="try again; `hm status` names the process that leads",
+        )
+    # Our statements fit our tables; where they do not, the schema itself is damaged.
+    if isinstance(error, apsw.CorruptError | apsw.NotADBError | apsw.SQLError):
+        return _damaged(path)
+    if isinstance(error, apsw.FullError):
+        return IndexUnusableError(
+            "the disk is full: the index was not changed", hint="free some space"
+        )
+    return IndexUnusableError(
+        f"the index {path} cannot be used: {error}",
+        hint="run `hm doctor`; the notes are untouched",
+    )

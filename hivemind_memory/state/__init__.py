@@ -1,0 +1,1 @@
+"""State that no note can hold: recall counters, tombstones, the injection log."""

@@ -1,0 +1,252 @@
+"""``state.db``: what no note can hold. Recall counters, and what was purged.
+
+The counters are a comfort: counting never fails an answer, and what cannot be counted
+now is not. The tombstones are a promise: what cannot be looked up raises.
+"""
+
+from __future__ import annotations
+
+import os
+
+import apsw
+
+from hivemind_memory.errors import StateUnusableError
+from hivemind_memory.sqlite.connection import write_transaction
+from hivemind_memory.state.opening import (
+    COUNT_WAIT_MS,
+    identity_of,
+    open_state,
+    unusable,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Mapping
+    from typing import TypeVar
+
+    T = TypeVar("T")
+
+
+STATE_FILE = "state.db"
+
+PROMISE_WAIT_MS = 5_000
+
+_AT_ONCE = 1_000
+"""Values that one statement takes."""
+
+_DAMAGE = (apsw.CorruptError, apsw.NotADBError, apsw.SQLError, TypeError, ValueError)
+
+
+class StateFile:
+    """The state of one home. Opened when it is first asked.
+
+    Not for several threads at once: the caller holds a lock around each call.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._connection: apsw.Connection | None = None
+        self._identity: tuple[int, int] | None = None
+
+    def close(self) -> None:
+        """Close the file; nothing is lost when this is not called."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    # -- recall counters: never raise ---------------------------------------
+
+    def bump(self, refs: Collection[str], at_s: float) -> bool:
+        """Count one recall of each memory or entry; return whether it was counted."""
+        once = sorted(set(refs))
+        if not once:
+            return True
+        rows = ",".join(["(?, 1, ?)"] * len(once))
+        values = [value for ref in once for value in (ref, int(at_s))]
+
+        def count(connection: apsw.Connection) -> None:
+            connection.execute(
+                f"""
+                INSERT INTO recalls(ref, count, last_at) VALUES {rows}
+                ON CONFLICT (ref) DO UPDATE
+                SET count = count + 1, last_at = max(last_at, excluded.last_at)
+                """,
+                values,
+            )
+
+        return self._is_done(count)
+
+    def recalls(self, refs: Collection[str]) -> dict[str, tuple[int, int]]:
+        """Return ref -> (how often, when last in s), of those ever recalled."""
+        sql = "SELECT ref, count, last_at FROM recalls WHERE ref IN ({})"
+        if not os.path.exists(self.path):
+            return {}
+
+        def read(connection: apsw.Connection) -> dict[str, tuple[int, int]]:
+            return {
+                str(ref): (int(count), int(last))
+                for some, marks in _steps(refs)
+                for ref, count, last in connection.execute(sql.format(marks), some)
+            }
+
+        try:
+            return self._run(read)
+        except StateUnusableError:
+            return {}
+
+    def drop(self, refs: Collection[str]) -> bool:
+        """Forget the counters of what is gone; return whether that was done."""
+        sql = "DELETE FROM recalls WHERE ref IN ({})"
+        if not refs or not os.path.exists(self.path):
+            return True
+
+        def delete(connection: apsw.Connection) -> None:
+            with write_transaction(connection):
+                for some, marks in _steps(refs):
+                    connection.execute(sql.format(marks), some)
+
+        return self._is_done(delete, PROMISE_WAIT_MS)
+
+    # -- what was purged: raises StateUnusableError --------------------------
+
+    def add_tombstones(self, texts: Collection[str]) -> int:
+        """Remember texts as purged, by a keyed hash; return how many are new."""
+
+        def add(connection: apsw.Connection) -> int:
+            hashes = [(_hash(connection, text),) for text in texts]
+            before = connection.total_changes()
+            with write_transaction(connection):
+                connection.executemany(
+                    "INSERT INTO tombstones(hash) VALUES (?) ON CONFLICT DO NOTHING",
+                    hashes,
+                )
+            return connection.total_changes() - before
+
+        return self._run(add, PROMISE_WAIT_MS) if texts else 0
+
+    def has_tombstone(self, text: str) -> bool:
+        """Return whether a text was purged and must not be learned again."""
+        if not os.path.exists(self.path):
+            return False  # no purge in this home yet: nothing is made for a question
+
+        def find(connection: apsw.Connection) -> bool:
+            row = connection.execute(
+                "SELECT 1 FROM tombstones WHERE hash = ?", (_hash(connection, text),)
+            )
+            return row.fetchone() is not None
+
+        return self._run(find, PROMISE_WAIT_MS)
+
+    def lift_tombstone(self, text: str) -> None:
+        """Let a text be learned again: somebody insists."""
+
+        def lift(connection: apsw.Connection) -> None:
+            connection.execute(
+                "DELETE FROM tombstones WHERE hash = ?", (_hash(connection, text),)
+            )
+
+        self._run(lift, PROMISE_WAIT_MS)
+
+    def hash_of(self, text: str) -> bytes:
+        """Return the keyed hash of a text, 32 bytes."""
+        return self._run(lambda c: _hash(c, text), PROMISE_WAIT_MS)
+
+    def begin(self, what: str, work: str) -> None:
+        """Remember what a purge has to do, until ``finish`` says that it is done."""
+
+        def put(connection: apsw.Connection) -> None:
+            connection.execute(
+                """
+                INSERT INTO unfinished(hash, work) VALUES (?, ?)
+                ON CONFLICT (hash) DO UPDATE SET work = excluded.work
+                """,
+                (_hash(connection, what), work),
+            )
+
+        self._run(put, PROMISE_WAIT_MS)
+
+    def unfinished(self) -> Mapping[bytes, str]:
+        """Return hash of what was to be purged -> what is left of the work."""
+        if not os.path.exists(self.path):
+            return {}
+        sql = "SELECT hash, work FROM unfinished"
+        return self._run(lambda c: dict(c.execute(sql)), PROMISE_WAIT_MS)
+
+    def finish(self, hashes: Collection[bytes]) -> None:
+        """Forget work that is done."""
+        values = [(one,) for one in hashes]
+        sql = "DELETE FROM unfinished WHERE hash = ?"
+        if values:
+            self._run(lambda c: c.executemany(sql, values), PROMISE_WAIT_MS)
+
+    def scour(self) -> bool:
+        """Leave nothing that was deleted in the file; False: somebody reads it now."""
+
+        def clean(connection: apsw.Connection) -> bool:
+            connection.execute("VACUUM")
+            busy, _, _ = connection.execute(
+                "PRAGMA wal_checkpoint(TRUNCATE)"
+            ).fetchone() or (1, 0, 0)
+            return not busy
+
+        return not os.path.exists(self.path) or self._run(clean, PROMISE_WAIT_MS)
+
+    # -- inside ----------------------------------------------------------------
+
+    def _is_done(
+        self, work: Callable[[apsw.Connection], object], wait_ms: int = COUNT_WAIT_MS
+    ) -> bool:
+        """Do what may fail; return whether it did not."""
+        try:
+            self._run(work, wait_ms)
+        except StateUnusableError:
+            return False
+        return True
+
+    def _run(
+        self, work: Callable[[apsw.Connection], T], wait_ms: int = COUNT_WAIT_MS
+    ) -> T:
+        """Return what *work* does with the open file; a damaged one is made anew once.
+
+        Raises:
+            StateUnusableError: It cannot be used, and why.
+        """
+        try:
+            try:
+                return work(self._opened(wait_ms))
+            except _DAMAGE:
+                self.close()
+                from hivemind_memory.state.opening import set_aside
+
+                if not set_aside(self.path):
+                    raise
+                return work(self._opened(wait_ms))
+        except (apsw.Error, OSError, TypeError, ValueError) as error:
+            self.close()
+            raise unusable(self.path, error) from error
+
+    def _opened(self, wait_ms: int) -> apsw.Connection:
+        """Return the open file, opened anew if the path names another one now."""
+        if self._connection is not None and identity_of(self.path) != self._identity:
+            self.close()
+        if self._connection is None:
+            self._connection = open_state(self.path, wait_ms=wait_ms)
+            self._identity = identity_of(self.path)
+        self._connection.set_busy_timeout(wait_ms)
+        return self._connection
+
+
+def _steps(refs: Collection[str]) -> Iterator[tuple[list[str], str]]:
+    """Yield some names at a time, with as many marks."""
+    ordered = sorted(refs)
+    for at in range(0, len(ordered), _AT_ONCE):
+        some = ordered[at : at + _AT_ONCE]
+        yield some, ",".join("?" * len(some))
+
+
+def _hash(connection: apsw.Connection, text: str) -> bytes:
+    """Return the keyed hash of a text."""
+    from hivemind_memory.notes.tombstones import tombstone_of
+
+    [(key,)] = connection.execute("SELECT value FROM meta WHERE key = 'key'")
+    return tombstone_of(key, text)

@@ -1,0 +1,176 @@
+"""Opens ``state.db``, made if it is not there, and says why when that cannot be.
+
+A damaged ``state.db`` is set aside, once it is sure, and ``hm doctor`` says so.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+
+import apsw
+
+from hivemind_memory.errors import StateUnusableError
+from hivemind_memory.files.descriptors import (
+    PRIVATE_FILE,
+    make_private_folder,
+    set_mode,
+)
+from hivemind_memory.files.locks import KernelLock
+from hivemind_memory.state.schema import (
+    STATE_VERSION,
+    bring_state_up_to_date,
+    version_of_state,
+)
+
+COUNT_WAIT_MS = 50
+"""So long an answer may be late because another process is counting."""
+
+_CHECKPOINT_PAGES = 100
+"""A process that opens the file reads its log: it stays below half a megabyte."""
+
+
+def open_state(path: str, *, wait_ms: int = COUNT_WAIT_MS) -> apsw.Connection:
+    """Return a connection to the state at *path*, made if it is not there.
+
+    Args:
+        path: Where the file lies.
+        wait_ms: How long to wait for other processes.
+
+    Raises:
+        apsw.Error: It cannot be opened, or is no database.
+        OSError: It cannot be made.
+        StateUnusableError: A newer version of the program made it.
+    """
+    if not os.path.exists(path):
+        _make_file(path)
+    connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
+    try:
+        connection.set_busy_timeout(wait_ms)
+        # A closing process would wait for the disk; the next checkpoint does that.
+        connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+        connection.wal_autocheckpoint(_CHECKPOINT_PAGES)
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute("PRAGMA secure_delete = ON")
+        version = version_of_state(connection)
+        _refuse_newer(path, version)
+        if version < STATE_VERSION:
+            bring_state_up_to_date(connection)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def identity_of(path: str) -> tuple[int, int] | None:
+    """Return what tells one file from another that takes its name later."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return (status.st_dev, status.st_ino)
+
+
+def unusable(path: str, error: Exception) -> StateUnusableError:
+    """Return our error for one of SQLite's or the system's."""
+    if isinstance(error, apsw.BusyError | apsw.LockedError):
+        message = f"another process keeps {path} locked"
+        return StateUnusableError(message, hint="try again")
+    if isinstance(error, apsw.FullError):
+        message = f"the disk is full: {path} was not changed"
+        return StateUnusableError(message, hint="free some space and try again")
+    reason = (isinstance(error, OSError) and error.strerror) or str(error)
+    return StateUnusableError(
+        f"{path} cannot be used: {reason}", hint="run `hm doctor`"
+    )
+
+
+def _refuse_newer(path: str, version: int) -> None:
+    """Raise if this program does not know what the file holds."""
+    if version > STATE_VERSION:
+        message = f"{path} was made by a newer version of this program"
+        raise StateUnusableError(message, hint="upgrade hivemind-memory")
+
+
+def _make_file(path: str) -> None:
+    """Make an empty file, private under any umask; its -wal and -shm take the mode."""
+    make_private_folder(os.path.dirname(path))
+    file = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, PRIVATE_FILE)
+    try:
+        set_mode(file, PRIVATE_FILE)
+    finally:
+        os.close(file)
+
+
+_WAIT_S = 2.0
+_TABLES = ("recalls", "tombstones", "unfinished", "meta")
+
+
+def set_aside(path: str) -> bool:
+    """Set the file aside if it is damaged beyond doubt; return whether to try again.
+
+    What another process may have repaired meanwhile is left as it is.
+    """
+    lock = KernelLock(f"{path}.lock")
+    try:
+        if not lock.acquire(wait_s=_WAIT_S):
+            return False
+        if is_sound(path):
+            return True
+        for suffix in ("", "-wal", "-shm"):
+            with suppress(FileNotFoundError):
+                os.replace(path + suffix, f"{damaged_name(path)}{suffix}")
+    except OSError:
+        return False
+    finally:
+        lock.release()
+    return True
+
+
+def is_sound(path: str) -> bool:
+    """Return whether the file can be read as a whole; a busy one is no damage."""
+    try:
+        connection = open_state(path)
+    except (apsw.CorruptError, apsw.NotADBError, apsw.SQLError):
+        return False
+    except (apsw.Error, OSError, StateUnusableError):
+        return True
+    try:
+        if list(connection.execute("PRAGMA quick_check(1)")) != [("ok",)]:
+            return False
+        for table in _TABLES:
+            connection.execute(f"SELECT count(*) FROM {table}").fetchone()
+        [(key,)] = connection.execute("SELECT value FROM meta WHERE key = 'key'")
+        return isinstance(key, bytes)
+    except (apsw.CorruptError, apsw.NotADBError, apsw.SQLError, ValueError):
+        return False
+    except apsw.Error:
+        return True
+    finally:
+        with suppress(apsw.Error):
+            connection.close()
+
+
+def damaged_name(path: str) -> str:
+    """Return where a damaged file is kept."""
+    return f"{path}.damaged"
+
+
+def trouble_with(path: str) -> str:
+    """Return what ``hm doctor`` must say about the state; empty: nothing."""
+    aside = damaged_name(path)
+    if os.path.exists(aside):
+        return (
+            f"{path} was damaged and lies in {aside}: recall counters began anew, and "
+            "texts that were purged before are NO LONGER refused when they are "
+            "written again"
+        )
+    if os.path.exists(path) and not is_sound(path):
+        return f"{path} is damaged; the next use sets it aside and begins anew"
+    return ""
+
+
+TROUBLE_HINT = (
+    "purge again what must not come back, then delete the damaged file: it holds "
+    "counters and hashes, no text"
+)

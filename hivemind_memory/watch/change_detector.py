@@ -1,0 +1,235 @@
+"""How the leader learns of changes: the system tells, or it looks every two seconds.
+
+It polls whenever the system's word is not enough, and says why:
+
+- no watches or instances are left, or there are no events (tried again each rescan);
+- the folder is not there (tried again each poll);
+- others can change the file system unheard (by its type);
+- a probe was not answered (until something is heard);
+- a rescan found a change that no event had announced.
+
+When the folder has been quiet for long enough to look at it.
+
+Pure: it holds no thread, reads no clock and keeps no paths. A change is only a hint
+that something happened; ``sync`` compares folder and index and finds out what.
+"""
+
+from __future__ import annotations
+
+import errno
+import logging
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from hivemind_memory.files.mounts import shared_type
+from hivemind_memory.watch.loop import WatchState
+from hivemind_memory.watch.observer import EventSource, Listener, OpenSource
+
+logger = logging.getLogger(__name__)
+
+GONE = "the notes folder is not there"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LookoutSettings:
+    """How often to look, in seconds."""
+
+    poll_s: float = 2.0
+    """Between two looks while polling; between two checks of the source while not."""
+
+    probe_s: float = 1.0
+    """A source that has not told of a probe by then counts as muted."""
+
+
+class Lookout:
+    """Watches one folder by whatever means work. Used from one thread."""
+
+    def __init__(
+        self,
+        folder: str,
+        *,
+        open_source: OpenSource,
+        settings: LookoutSettings | None = None,
+        type_of: Callable[[str], str] = shared_type,
+    ) -> None:
+        """Nothing is watched before ``open``.
+
+        Args:
+            folder: The notes folder.
+            open_source: ``observer.open_source``, or a test's own.
+            settings: None: as the class says.
+            type_of: Folder -> type of its file system, empty when events suffice.
+        """
+        self._folder = folder
+        self._open_source = open_source
+        self._settings = settings or LookoutSettings()
+        self._type_of = type_of
+        self._listener: Listener | None = None
+        self._source: EventSource | None = None
+        self._next_poll_s = 0.0
+        self._probe_due_s: float | None = None
+        self._is_unanswered = False
+        self._refusal = ""
+        self._shared = ""
+        self._miss = ""
+
+    def open(self, listener: Listener, now_s: float) -> None:
+        """Start to watch; errors become the reason to poll."""
+        self._listener = listener
+        self._miss = ""
+        self._next_poll_s = now_s + self._settings.poll_s
+        self._reopen(now_s)
+
+    def close(self) -> None:
+        """Stop to watch."""
+        source, self._source = self._source, None
+        if source is not None:
+            source.close()
+
+    @property
+    def state(self) -> WatchState:
+        """How changes are learned of now."""
+        reason = self._refusal or self._shared or self._silence() or self._miss
+        return WatchState(mode="polling" if reason else "native", reason=reason)
+
+    @property
+    def is_folder_there(self) -> bool:
+        """There is a folder to look at. An unmounted drive is not an empty memory."""
+        return os.path.isdir(self._folder)
+
+    @property
+    def due_s(self) -> float:
+        """When ``check`` wants to be called next."""
+        if self._probe_due_s is None:
+            return self._next_poll_s
+        return min(self._next_poll_s, self._probe_due_s)
+
+    def check(self, now_s: float) -> bool:
+        """See whether the source still works; return whether it is time to look."""
+        if self._probe_due_s is not None and now_s >= self._probe_due_s:
+            self._probe_due_s = None
+            self._is_unanswered = True
+        if now_s < self._next_poll_s:
+            return False
+        self._next_poll_s = now_s + self._settings.poll_s
+        is_lost = self._source is not None and not self._source.is_current()
+        if is_lost or self._refusal == GONE:
+            # Looked at in any case: it may be another folder by now.
+            self._reopen(now_s)
+            return self._refusal != GONE
+        return self.state.mode == "polling"
+
+    def refresh(self, now_s: float, *, is_forced: bool = False) -> None:
+        """Watch new folders, before each look; *is_forced*: try what was refused."""
+        if self._source is None:
+            if is_forced:
+                self._reopen(now_s)
+            return
+        try:
+            self._source.refresh(is_forced=is_forced)
+        except OSError as error:
+            self._refuse(error)
+
+    def miss(self) -> None:
+        """Polling from now on: a change came that no event had announced."""
+        self._miss = "a change came without an event"
+
+    def _reopen(self, now_s: float) -> None:
+        """Begin anew with the folder that bears the name now."""
+        self.close()
+        self._refusal = ""
+        self._is_unanswered = False
+        self._probe_due_s = None
+        if self._listener is None:  # not opened yet
+            return
+        try:
+            self._source = self._open_source(self._folder, self._listener)
+        except OSError as error:
+            self._refuse(error)
+            return
+        kind = self._type_of(self._folder)
+        self._shared = f"{kind} does not tell what others change" if kind else ""
+        try:
+            self._source.probe()
+        except OSError:
+            # A folder that cannot be written to cannot be probed. Trust the source;
+            # the rescan finds out.
+            return
+        self._probe_due_s = now_s + self._settings.probe_s
+
+    def _refuse(self, error: OSError) -> None:
+        """Poll because there is no source, and remember why."""
+        self.close()
+        self._refusal = _reason(error)
+
+    def _silence(self) -> str:
+        """Why a probe makes us poll; the first event ends it, however late."""
+        if not self._is_unanswered or self._source is None:
+            return ""
+        return "" if self._source.has_spoken() else "file events do not arrive here"
+
+
+def _reason(error: OSError) -> str:
+    """Return why there are no events, in words that say what to change."""
+    if error.errno in {errno.ENOENT, errno.ENOTDIR}:
+        return GONE
+    if error.errno == errno.ENOSPC:
+        return "no file watches left (raise fs.inotify.max_user_watches)"
+    if error.errno == errno.EMFILE:
+        return "no watch instances left (raise fs.inotify.max_user_instances)"
+    return f"file events cannot be had: {error.strerror or type(error).__name__}"
+
+
+EAGER_SHARE = 0.1
+"""Share of the quiet time that is enough after a long calm: 50 ms of 500 ms. Editors
+finish the steps of one save within a few milliseconds of each other."""
+
+MAX_WAIT_FACTOR = 4
+"""A folder that never is quiet is looked at after so many quiet times: 2 s."""
+
+
+@dataclass(slots=True)
+class Debouncer:
+    """Gathers hints until the folder is quiet, yet never longer than a bound.
+
+    The first change after a calm of ``max_wait_s`` need not wait for the whole quiet
+    time if it is known to be complete (a file was closed or renamed into place): then a
+    tenth is enough. All times are seconds of one clock that never goes back.
+    """
+
+    quiet_s: float
+    """Seconds without a hint after which the gathered ones are due; 0 or more."""
+
+    max_wait_s: float
+    """Seconds after the first gathered hint when they are due in any case."""
+
+    _first_s: float | None = None
+    _last_s: float = float("-inf")
+    _follows_calm: bool = False
+    _is_eager: bool = False
+
+    def add(self, now_s: float, *, is_whole: bool = False) -> None:
+        """Gather one hint; *is_whole*: the change it tells of is not half done."""
+        if self._first_s is None:
+            self._first_s = now_s
+            self._follows_calm = now_s - self._last_s >= self.max_wait_s
+        self._last_s = now_s
+        # Judged by the newest hint alone: when another file has begun to change
+        # meanwhile, it gets the full quiet time to be finished.
+        self._is_eager = self._follows_calm and is_whole
+
+    def due_s(self) -> float | None:
+        """Return when the gathered hints are due, or None when there are none."""
+        if self._first_s is None:
+            return None
+        quiet_s = self.quiet_s * EAGER_SHARE if self._is_eager else self.quiet_s
+        return min(self._last_s + quiet_s, self._first_s + self.max_wait_s)
+
+    def take(self, now_s: float) -> bool:
+        """Forget the gathered hints if they are due; return whether they were."""
+        due_s = self.due_s()
+        if due_s is None or now_s < due_s:
+            return False
+        self._first_s = None
+        return True

@@ -1,0 +1,278 @@
+"""One term of office: what a leader does from taking the lead to losing it."""
+
+from __future__ import annotations
+
+import logging
+import queue
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from hivemind_memory.errors import HivemindError
+from hivemind_memory.model.results import EmbedResult, SyncResult
+from hivemind_memory.model.snapshot import SETTLED_NS
+from hivemind_memory.watch.change_detector import MAX_WAIT_FACTOR, Debouncer, Lookout
+from hivemind_memory.watch.embed_queue import VectorQueue
+from hivemind_memory.watch.leader import Leadership
+from hivemind_memory.watch.loop import (
+    Embedded,
+    StateChanged,
+    Synced,
+    SyncFailed,
+    WatchEvent,
+    WatchState,
+)
+
+logger = logging.getLogger(__name__)
+
+TICK_S = 0.5
+"""Longest wait of any thread before it looks whether it should stop."""
+
+DOUBT_S = 1.0
+"""So long after a rescan found a change its event may still come."""
+
+SETTLE_S = SETTLED_NS / 1e9 + 0.5
+"""So long after a change a further look finds its files settled: until then every
+search has to read them to be sure."""
+
+FIRST_RETRY_S = 1.0
+LAST_RETRY_S = 30.0
+"""A failed sync is tried again after so long, doubling from the first to the last."""
+
+
+class Syncs(Protocol):
+    """What the watcher needs of the memory."""
+
+    def sync(self) -> SyncResult:
+        """Bring the index in step with the folder.
+
+        Broken off by an exception at any point, it leaves an index that the next sync
+        puts right.
+        """
+        ...
+
+    def embed_pending(self, *, should_stop: Callable[[], bool]) -> EmbedResult:
+        """Embed what has no vector until done or *should_stop*; asked between batches.
+
+        Called on another thread than ``sync`` and at the same time. Cheap when nothing
+        is pending or there is no provider.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatchSettings:
+    """How long the leader waits, in seconds."""
+
+    quiet_s: float = 0.5
+    """Quiet time before a look: ``debounce_ms`` of the configuration."""
+
+    rescan_s: float = 60.0
+    """Between two looks that nothing asked for."""
+
+
+class Term:
+    """Watches, syncs and embeds until it is stopped or no longer leads.
+
+    All but the marks that a source of events leaves happens on the thread of ``run``.
+    """
+
+    def __init__(
+        self,
+        memory: Syncs,
+        lookout: Lookout,
+        *,
+        leadership: Leadership,
+        settings: WatchSettings,
+        clock: Callable[[], float],
+    ) -> None:
+        """Do nothing before ``run``; *clock* is in seconds and never goes back."""
+        self._memory = memory
+        self._lookout = lookout
+        self._leadership = leadership
+        self._settings = settings
+        self._clock = clock
+        # SimpleQueue, for its put may be called from a signal handler.
+        self._inbox: queue.SimpleQueue[EmbedResult | None] = queue.SimpleQueue()
+        self._vectors = VectorQueue(memory.embed_pending, self._inbox.put)
+        # Guards the debouncer and the count, which the source's thread changes too.
+        self._lock = threading.Lock()
+        self._debouncer = Debouncer(
+            quiet_s=settings.quiet_s, max_wait_s=settings.quiet_s * MAX_WAIT_FACTOR
+        )
+        self._hints = 0
+        self._doubt: tuple[float, int] | None = None
+        self._told: WatchState | None = None
+        self._problem = ""
+        self._dates: dict[str, float] = {}  # cause -> when, in seconds of the clock
+        self._retry_s = FIRST_RETRY_S
+        self._syncing_thread = 0
+
+    def run(
+        self, stop: threading.Event, on_event: Callable[[WatchEvent], None]
+    ) -> None:
+        """Lead until *stop* is set or the lead is lost; no thread is left behind."""
+        self._on_event = on_event
+        self._vectors.start()
+        try:
+            # Watched first and looked at second, so that nothing falls in between.
+            self._lookout.open(self._hint, self._clock())
+            self._sync("start")
+            while not stop.is_set() and self._leadership.still_leads():
+                self._wait()
+                if not stop.is_set():
+                    self._act()
+        finally:
+            self._lookout.close()
+            self._vectors.close()
+
+    def interrupt(self) -> None:
+        """End a wait now; called from the very thread that syncs, end the sync too.
+
+        Raises:
+            KeyboardInterrupt: Called by a signal handler in the midst of a sync.
+        """
+        self._inbox.put(None)
+        if self._syncing_thread == threading.get_ident():
+            raise KeyboardInterrupt
+
+    def _hint(self, *, is_whole: bool) -> None:
+        """Mark a change; called by the source, on its thread, perhaps very often."""
+        with self._lock:
+            self._hints += 1
+            before_s = self._debouncer.due_s()
+            self._debouncer.add(self._clock(), is_whole=is_whole)
+            now_due_s = self._debouncer.due_s()
+        if before_s is None or (now_due_s is not None and now_due_s < before_s):
+            # Later ones only move the date; the loop sees that when it wakes for it.
+            self._inbox.put(None)
+
+    def _wait(self) -> None:
+        """Wait for news or for the next date, whichever is first."""
+        wait_s = min(self._next_due_s() - self._clock(), TICK_S)
+        try:
+            result = self._inbox.get(timeout=max(wait_s, 0.0))
+        except queue.Empty:
+            return
+        if result is not None:
+            done = result.embedded + result.from_cache
+            if done or result.problem != self._problem:
+                self._on_event(Embedded(result=result))
+            self._problem = result.problem
+
+    def _next_due_s(self) -> float:
+        """When something is to be done next."""
+        dates: list[float | None] = [self._lookout.due_s]
+        if self._doubt is not None:
+            dates.append(self._doubt[0])
+        if "retry" in self._dates:
+            dates.append(self._dates["retry"])
+        else:
+            with self._lock:
+                dates += [*self._dates.values(), self._debouncer.due_s()]
+        return min(date for date in dates if date is not None)
+
+    def _act(self) -> None:
+        """Do what is due."""
+        now_s = self._clock()
+        self._settle_doubt(now_s)
+        is_time = now_s >= self._lookout.due_s and self._lookout.check(now_s)
+        cause = self._cause(now_s, is_time=is_time)
+        if cause:
+            self._sync(cause)
+        else:
+            self._tell_state()
+
+    def _cause(self, now_s: float, *, is_time: bool) -> str:
+        """Return why to sync now, or nothing."""
+        due = [cause for cause, date_s in self._dates.items() if now_s >= date_s]
+        if "retry" in self._dates:
+            # After a failure everything waits for the retry; hints stay gathered.
+            return "retry" if "retry" in due else ""
+        with self._lock:
+            if self._debouncer.take(now_s):
+                return "hint"
+        if due:
+            return "rescan" if "rescan" in due else due[0]
+        return "poll" if is_time else ""
+
+    def _sync(self, cause: str) -> None:
+        """Look at the folder once, and say how it went."""
+        now_s = self._clock()
+        hints = self._hints
+        self._dates.pop("settle", None)
+        if cause in {"rescan", "start"}:
+            self._dates["rescan"] = now_s + self._settings.rescan_s
+        self._lookout.refresh(now_s, is_forced=cause == "rescan")
+        self._tell_state()
+        if not self._lookout.is_folder_there:
+            self._dates.pop("retry", None)  # the lookout says when it is back
+            return
+        try:
+            self._syncing_thread = threading.get_ident()
+            result = self._memory.sync()
+        except HivemindError as error:
+            logger.warning("sync failed, it is tried again: %s", error)
+            self._fail(error)
+            return
+        except Exception as error:
+            # Whatever it was, the notes are as they were; a watcher that ends would
+            # leave a stale index that nobody notices. Tried again, ever more rarely.
+            logger.exception("sync failed, it is tried again")
+            self._fail(error)
+            return
+        finally:
+            self._syncing_thread = 0
+        self._dates.pop("retry", None)
+        self._retry_s = FIRST_RETRY_S
+        self._take_in(Synced(cause=cause, result=result), hints)
+
+    def _take_in(self, done: Synced, hints_before: int) -> None:
+        """Decide what follows from a sync."""
+        if done.is_news:
+            self._dates["settle"] = self._clock() + SETTLE_S
+            if done.cause == "rescan":
+                self._begin_doubt(hints_before)
+        if done.cause != "poll" or done.is_news:
+            # Also without changes: others index what they write, and do not embed it.
+            self._vectors.wake()
+        self._on_event(done)
+
+    def _fail(self, error: Exception) -> None:
+        """Plan the next try."""
+        retry_s = self._retry_s
+        self._dates["retry"] = self._clock() + retry_s
+        self._retry_s = min(2 * retry_s, LAST_RETRY_S)
+        self._on_event(SyncFailed(error=error, retry_in_s=retry_s))
+
+    def _begin_doubt(self, hints_before: int) -> None:
+        """A rescan found something: was there, or will there be, an event for it?"""
+        with self._lock:
+            is_announced = self._debouncer.due_s() is not None
+        if not is_announced and self._hints == hints_before:
+            self._doubt = (self._clock() + DOUBT_S, hints_before)
+
+    def _settle_doubt(self, now_s: float) -> None:
+        """Poll from now on if no event came for what a rescan found."""
+        if self._doubt is None or now_s < self._doubt[0]:
+            return
+        if self._hints == self._doubt[1]:
+            self._lookout.miss()
+        self._doubt = None
+
+    def _tell_state(self) -> None:
+        """Say how changes are learned of, whenever that is new."""
+        state = self._lookout.state
+        if state == self._told:
+            return
+        if state.mode == "polling":
+            logger.warning("polling for changes: %s", state.reason)
+        elif self._told is not None:
+            logger.info("file events arrive again")
+        self._told = state
+        try:
+            self._leadership.tell(state)
+        except OSError as error:
+            logger.warning("cannot say how this leader watches: %s", error)
+        self._on_event(StateChanged(state=state))
