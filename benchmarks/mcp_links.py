@@ -31,8 +31,8 @@ from mcp import Client
 from mcp.types import CallToolResult, TextContent
 
 from hivemind_memory import wiring
-from hivemind_memory.mcp_server.keeper import Keeper
 from hivemind_memory.mcp_server.server import make_server
+from hivemind_memory.mcp_server.server_state import Keeper
 
 SECRET = "zanzibarite"
 INSIDE = "The harbour is inside."

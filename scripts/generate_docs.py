@@ -25,9 +25,9 @@ from hivemind_memory.cli.helping import (  # noqa: E402 - the path comes first
 from hivemind_memory.cli.spec import COMMANDS, GROUPS, PANELS, Command  # noqa: E402
 from hivemind_memory.config import Option, options  # noqa: E402
 from hivemind_memory.config.values import allowed_values  # noqa: E402
-from hivemind_memory.mcp_server.describing import described_tools  # noqa: E402
+from hivemind_memory.mcp_server.describe import described_tools  # noqa: E402
 from hivemind_memory.mcp_server.instructions import INSTRUCTIONS  # noqa: E402
-from hivemind_memory.mcp_server.shaping import (  # noqa: E402
+from hivemind_memory.mcp_server.shape import (  # noqa: E402
     LIMIT_CHARS,
     SNIPPET_CHARS,
 )

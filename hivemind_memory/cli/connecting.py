@@ -174,7 +174,7 @@ def _token(*, is_made: bool = False) -> str:
     """Return the token for HTTP, or what is shown as long as there is none."""
     import secrets
 
-    from hivemind_memory.mcp_server.token_file import read_token
+    from hivemind_memory.mcp_server.http import read_token
 
     path = os.path.join(wiring.resolve_home(None), "mcp-token")
     if not is_made and not os.path.exists(path):

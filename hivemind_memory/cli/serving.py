@@ -15,7 +15,7 @@ from hivemind_memory.errors import HivemindError, UsageError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hivemind_memory.cli.parse import Request
-    from hivemind_memory.mcp_server.keeper import Keeper
+    from hivemind_memory.mcp_server.server_state import Keeper
 
 PORT = 8737
 CLOSE_S = 0.8
@@ -31,8 +31,8 @@ def mcp(request: Request) -> int:
     # Before the SDK, which would draw boxes.
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
     require_sdk()
-    from hivemind_memory.mcp_server.keeper import Keeper
     from hivemind_memory.mcp_server.server import make_server
+    from hivemind_memory.mcp_server.server_state import Keeper
 
     door = wiring.agents_door(
         workspace=values["workspace"] or "",
@@ -46,7 +46,7 @@ def mcp(request: Request) -> int:
     server = make_server(keeper, wiring.new_session())
     try:
         if is_http:
-            from hivemind_memory.mcp_server.over_http import serve_http
+            from hivemind_memory.mcp_server.http import serve_http
 
             home = wiring.resolve_home(None)
             token_file = values["token_file"] or os.path.join(home, "mcp-token")
@@ -54,7 +54,7 @@ def mcp(request: Request) -> int:
             keeper.start()
             serve_http(server, port, token_file, _announce)
         else:
-            from hivemind_memory.mcp_server.over_stdio import serve_stdio
+            from hivemind_memory.mcp_server.stdio import serve_stdio
 
             if is_terminal(sys.stdin):
                 write_talk(

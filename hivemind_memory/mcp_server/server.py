@@ -13,15 +13,15 @@ from mcp.types import CallToolResult, InputRequiredResult, Tool
 from pydantic import BaseModel, ValidationError
 
 from hivemind_memory.mcp_server.clean import clean
-from hivemind_memory.mcp_server.instructions import INSTRUCTIONS
-from hivemind_memory.mcp_server.keeper import Keeper
-from hivemind_memory.mcp_server.memory_tools import MemoryTools
-from hivemind_memory.mcp_server.refusals import (
+from hivemind_memory.mcp_server.errors import (
     unforeseen,
     unknown_argument,
     wrong_argument,
 )
-from hivemind_memory.mcp_server.tools import Tools
+from hivemind_memory.mcp_server.instructions import INSTRUCTIONS
+from hivemind_memory.mcp_server.server_state import Keeper
+from hivemind_memory.mcp_server.tools_memory import MemoryTools
+from hivemind_memory.mcp_server.tools_notes import Tools
 from hivemind_memory.version import __version__
 
 logger = logging.getLogger(__name__)

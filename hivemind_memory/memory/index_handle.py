@@ -85,7 +85,6 @@ class HeldIndex:
 
     def freshener(self) -> Freshener:
         """Return what brings the index in step before an answer."""
-        # SELFIMPORT
 
         if self._fresh is None:
             stopwatch = self._clocks.stopwatch

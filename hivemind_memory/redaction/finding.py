@@ -89,8 +89,6 @@ def _spans(text: str, known: Iterable[str]) -> list[Span]:
     spans: list[Span] = []
     values = [one for one in known if len(one.strip()) > 3]
     if values:
-        # SELFIMPORT
-
         spans += known_values(text, values)
     if "PRIVATE KEY" in text or "Private-Lines:" in text:
         from hivemind_memory.redaction.credentials import private_keys

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from hivemind_memory import open_memory
-from hivemind_memory.mcp_server.shaping import shape_answer
-from hivemind_memory.mcp_server.wording import word_answer
+from hivemind_memory.mcp_server.render import word_answer
+from hivemind_memory.mcp_server.shape import shape_answer
 from hivemind_memory.memory import Memory
 from hivemind_memory.model.curation import NewMemory, Which
 from hivemind_memory.model.query import Query

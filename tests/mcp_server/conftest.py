@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from hivemind_memory import wiring
-from hivemind_memory.mcp_server.keeper import Keeper
 from hivemind_memory.mcp_server.server import MemoryServer, make_server
+from hivemind_memory.mcp_server.server_state import Keeper
 
 
 @pytest.fixture

@@ -21,8 +21,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from hivemind_memory.errors import HivemindError
-from hivemind_memory.mcp_server.over_http import listen
-from hivemind_memory.mcp_server.token_file import read_token
+from hivemind_memory.mcp_server.http import listen, read_token
 
 from .agents import COMMAND, MODES, environ, text_of
 

@@ -13,8 +13,8 @@ from mcp.types import Tool
 
 from hivemind_memory.errors import ConfigError
 from hivemind_memory.mcp_server.instructions import INSTRUCTIONS
-from hivemind_memory.mcp_server.keeper import Keeper
 from hivemind_memory.mcp_server.server import MemoryServer, make_server
+from hivemind_memory.mcp_server.server_state import Keeper
 
 from .agents import MODES, call, found, refused, text_of
 

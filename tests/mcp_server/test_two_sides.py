@@ -16,27 +16,30 @@ from typing import Any, get_args, get_origin
 import pytest
 from pydantic import BaseModel
 
-from hivemind_memory.mcp_server import memory_wording, wording
-from hivemind_memory.mcp_server.answers import ListOut, PassageOut, SearchOut, WriteOut
-from hivemind_memory.mcp_server.memory_answers import (
+from hivemind_memory.mcp_server import render
+from hivemind_memory.mcp_server.schemas import (
     ForgetOut,
     HistoryOut,
     LinkOut,
+    ListOut,
+    PassageOut,
     SaveOut,
+    SearchOut,
+    WriteOut,
 )
 from hivemind_memory.mcp_server.server import MemoryServer
 
 from .agents import call, found, piped, text_of
 
 SIDES: tuple[tuple[type[BaseModel], Callable[[Any], str]], ...] = (
-    (SearchOut, wording.word_answer),
-    (PassageOut, wording.word_passage),
-    (ListOut, wording.word_list),
-    (WriteOut, wording.word_written),
-    (SaveOut, memory_wording.word_saved),
-    (HistoryOut, memory_wording.word_history),
-    (LinkOut, memory_wording.word_linked),
-    (ForgetOut, memory_wording.word_forgotten),
+    (SearchOut, render.word_answer),
+    (PassageOut, render.word_passage),
+    (ListOut, render.word_list),
+    (WriteOut, render.word_written),
+    (SaveOut, render.word_saved),
+    (HistoryOut, render.word_history),
+    (LinkOut, render.word_linked),
+    (ForgetOut, render.word_forgotten),
 )
 MEANT: dict[str, tuple[str, str]] = {"standing": ("superseded", "waiting")}
 """Fields whose words are a closed list: two of them."""

@@ -24,8 +24,8 @@ from mcp.types import TextContent
 
 from hivemind_memory import wiring
 from hivemind_memory.cli import entry
-from hivemind_memory.mcp_server.keeper import Keeper
 from hivemind_memory.mcp_server.server import make_server
+from hivemind_memory.mcp_server.server_state import Keeper
 from hivemind_memory.model.scope import scope_of
 
 Answer = tuple[str, str]

@@ -11,8 +11,8 @@ import pytest
 
 from hivemind_memory import open_memory
 from hivemind_memory.errors import UsageError
-from hivemind_memory.mcp_server.keeper import Keeper
 from hivemind_memory.mcp_server.server import make_server
+from hivemind_memory.mcp_server.server_state import Keeper
 from hivemind_memory.memory import Memory
 from hivemind_memory.model.curation import NewMemory
 from hivemind_memory.model.query import Query

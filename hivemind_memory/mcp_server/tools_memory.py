@@ -13,15 +13,10 @@ from mcp.types import CallToolResult, ToolAnnotations
 from pydantic import Field
 
 from hivemind_memory.errors import UsageError
-from hivemind_memory.mcp_server import memory_shaping as shaping
-from hivemind_memory.mcp_server import memory_wording as wording
-from hivemind_memory.mcp_server.memory_answers import (
-    ForgetOut,
-    HistoryOut,
-    LinkOut,
-    SaveOut,
-)
-from hivemind_memory.mcp_server.tools import READS, Tools, add_tool, client_name
+from hivemind_memory.mcp_server import render as wording
+from hivemind_memory.mcp_server import shape as shaping
+from hivemind_memory.mcp_server.schemas import ForgetOut, HistoryOut, LinkOut, SaveOut
+from hivemind_memory.mcp_server.tools_notes import READS, Tools, add_tool, client_name
 from hivemind_memory.model.curation import NewMemory, Which
 
 _NO_IMPORTANCE = -1.0

@@ -10,8 +10,8 @@ import anyio
 from mcp.types import Tool
 
 from hivemind_memory.errors import HivemindError
-from hivemind_memory.mcp_server.keeper import Keeper
 from hivemind_memory.mcp_server.server import make_server
+from hivemind_memory.mcp_server.server_state import Keeper
 
 Rows = list[tuple[str, str]]
 

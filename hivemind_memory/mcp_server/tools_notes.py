@@ -16,16 +16,17 @@ from mcp.types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import BaseModel, Field
 
 from hivemind_memory.errors import HivemindError, NotesMissingError
-from hivemind_memory.mcp_server import shaping, wording
-from hivemind_memory.mcp_server.answers import ListOut, PassageOut, SearchOut, WriteOut
-from hivemind_memory.mcp_server.keeper import Keeper
-from hivemind_memory.mcp_server.refusals import refusal_of, unforeseen
+from hivemind_memory.mcp_server import render, shape
+from hivemind_memory.mcp_server.errors import refusal_of, unforeseen
+from hivemind_memory.mcp_server.schemas import ListOut, PassageOut, SearchOut, WriteOut
+from hivemind_memory.mcp_server.server_state import Keeper
 from hivemind_memory.model.filters import PLAIN
 from hivemind_memory.model.query import Query
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hivemind_memory.memory import Memory
+
 
 Shape = TypeVar("Shape", bound=BaseModel)
 
@@ -133,7 +134,7 @@ class Tools:
                 min_score,
                 {"types": types, "scope": scope, "inbox": inbox},
             ),
-            wording.word_answer,
+            render.word_answer,
         )
 
     async def memory_write(
@@ -161,7 +162,7 @@ class Tools:
         return await self.answer(
             "memory_write",
             partial(self._write, content, file, by),
-            wording.word_written,
+            render.word_written,
         )
 
     async def memory_get(
@@ -183,7 +184,7 @@ class Tools:
         return await self.answer(
             "memory_get",
             partial(self._get, path, from_, lines),
-            wording.word_passage,
+            render.word_passage,
         )
 
     async def memory_list(
@@ -198,7 +199,7 @@ class Tools:
         something, call memory_search.
         """
         return await self.answer(
-            "memory_list", partial(self._list, after), wording.word_list
+            "memory_list", partial(self._list, after), render.word_list
         )
 
     def memory(self) -> Memory:
@@ -245,28 +246,28 @@ class Tools:
         try:
             answer = memory.search(asked)
             memory.note_recall(answer)
-            return shaping.shape_answer(answer)
+            return shape.shape_answer(answer)
         except NotesMissingError as error:
-            return shaping.nothing_there(f"{error}; memory_write makes the first note")
+            return shape.nothing_there(f"{error}; memory_write makes the first note")
 
     def _write(self, content: str, file: str, by: str) -> WriteOut:
         """Append an entry."""
         written = self._keeper.memory().write(
             content, file=file, by=by, session=self.session, source="agent"
         )
-        return shaping.shape_written(written)
+        return shape.shape_written(written)
 
     def _get(self, path: str, first_line: int, count: int) -> PassageOut:
         """Read lines; none of them counts as all."""
         passage = self._keeper.memory().read(
             path, first_line=first_line, line_count=count or None
         )
-        return shaping.shape_passage(passage)
+        return shape.shape_passage(passage)
 
     def _list(self, after: str) -> ListOut:
         """List the notes; where there is no folder there are none."""
         try:
-            return shaping.shape_list(self._keeper.memory().list(), after)
+            return shape.shape_list(self._keeper.memory().list(), after)
         except NotesMissingError as error:
             return ListOut(files=[], file_count=0, go_on=str(error))
 

@@ -13,10 +13,11 @@ from collections.abc import Callable
 
 from hivemind_memory.errors import HivemindError
 
-TYPE_CHECKING = False  # the watcher is loaded when it begins, after the first answer
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hivemind_memory.memory.service import Memory
     from hivemind_memory.watch.loop import Watcher
+
 
 logger = logging.getLogger(__name__)
 
