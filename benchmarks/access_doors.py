@@ -16,7 +16,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.memory.doors import (
+from tests.support.access_matrix import (
     PAIRS,
     Side,
     command_reads,

@@ -2,7 +2,7 @@
 
     python -m benchmarks.curating_stateful --steps 100000 [--seed 1]
 
-The same machine as in tests/memory/test_curating_stateful.py: several callers in
+The same machine as in tests/curation/test_stateful.py: several callers in
 several scopes save, replace, learn, link, forget and restore, a person edits, renames,
 deletes and writes by hand. A failing history is made as short as possible and printed.
 """
@@ -18,7 +18,7 @@ import time
 from hypothesis import HealthCheck, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from tests.memory.curated import Curated
+from tests.support.curation_model import Curated
 
 STEPS_OF_ONE = 60
 HISTORIES_OF_ONE_SEED = 20

@@ -16,8 +16,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.memory.house import House, difference_from_fresh
 from tests.memory.test_damage import contents, damage_at_random, survive
+from tests.support.sandbox import House, difference_from_fresh
 
 NOTES = 30
 

@@ -25,7 +25,7 @@ from benchmarks.corpus import corpus
 from benchmarks.many_processes import at
 from hivemind_memory.memory.service import Memory
 from hivemind_memory.model.query import Query
-from tests.memory.house import House
+from tests.support.sandbox import House
 
 LONG_BYTES = 100_000
 PROMISED_P99_MS = 50.0

@@ -17,7 +17,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.memory.killing import kill_often
+from tests.support.kill_rig import kill_often
 
 
 def main() -> int:

@@ -16,8 +16,8 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.memory.crowd import Outcome, Plan, work_together
-from tests.memory.house import House
+from tests.support.processes import Outcome, Plan, work_together
+from tests.support.sandbox import House
 
 
 def at(share: float, values: Sequence[float]) -> float:

@@ -25,9 +25,9 @@ from pathlib import Path
 from hivemind_memory.inject.purged import InjectedPlaces
 from hivemind_memory.testing import FakeEmbedder
 from hivemind_memory.wiring import open_injector
-from tests.memory.erasing import Bench, traces, words_of
-from tests.memory.house import House, difference_from_fresh
-from tests.memory.providers import FakeProvider
+from tests.support.fake_provider import FakeProvider
+from tests.support.purge_rig import Bench, traces, words_of
+from tests.support.sandbox import House, difference_from_fresh
 
 LETTERS = "abcdefghijklmnopqrstuvwxyzäöüßéñčфжя数据库備"
 SHAPES = ("{0}", "# {0}\n\n- {1}\n- {2}", "```\n{0}\n{1}", "{0}\r\n\r\n\r\n{1} {2}")

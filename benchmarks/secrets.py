@@ -3,7 +3,7 @@
     python -m benchmarks.secrets
     python -m benchmarks.secrets --each 200 --seeds 5 --tree ~/src
 
-Writes each kind of ``tests/secrets/samples.py`` into prose, configuration and code, and
+Writes each kind of ``tests/redaction/samples.py`` into prose, configuration and code, and
 prints how many are left after scrubbing; then the alarms in harmless lines, made ones,
 those of this project, and those of any folders that are named (there look at the
 lines: some of them do hold secrets); then the speed, and the cost of a first use in a
@@ -24,8 +24,8 @@ from pathlib import Path
 
 from hivemind_memory.redaction import find_secrets, scrub
 from hivemind_memory.redaction.keywords import EXACT, FOLDED
-from tests.secrets.harmless import made_lines, own_lines, prose
-from tests.secrets.samples import is_left, samples
+from tests.redaction.harmless import made_lines, own_lines, prose
+from tests.redaction.samples import is_left, samples
 
 ROOT = Path(__file__).parents[1]
 PROMISED_RECALL = 0.98

@@ -19,7 +19,7 @@ import time
 from hypothesis import HealthCheck, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from tests.memory.histories import Histories
+from tests.support.history_model import Histories
 
 STEPS_OF_ONE = 50
 HISTORIES_OF_ONE_SEED = 100

@@ -3,6 +3,13 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from hivemind_memory.memory.service import Memory
+from tests.support.sandbox import House
 
 
 def pytest_configure() -> None:
@@ -16,3 +23,16 @@ def pytest_configure() -> None:
         number = getattr(signal, name, None)  # Windows has no SIGHUP
         if number is not None and signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, handler)
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> House:
+    """Return a home with an empty notes folder."""
+    return House(tmp_path / "home")
+
+
+@pytest.fixture
+def memory(house: House) -> Iterator[Memory]:
+    """Yield the memory of that home."""
+    with house.memory() as opened:
+        yield opened

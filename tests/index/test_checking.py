@@ -9,8 +9,7 @@ import pytest
 
 from hivemind_memory.index.sqlite.check import check_index, postings_problem
 from hivemind_memory.index.sqlite.index import SqliteIndex
-
-from .conftest import Open, put
+from tests.index.conftest import Open, put
 
 
 def checked(index: SqliteIndex) -> dict[str, str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.memory.house import House, ask
+from tests.support.sandbox import House, ask
 
 
 @pytest.fixture(params=[0o000, 0o022, 0o077, 0o777], ids=oct)

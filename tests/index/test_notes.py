@@ -22,8 +22,7 @@ from hivemind_memory.index.sqlite.swap import holding
 from hivemind_memory.markdown.chunker import parse_note
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.sqlite import connection
-
-from .conftest import Open, chunk_ids, found, put
+from tests.index.conftest import Open, chunk_ids, found, put
 
 STEP = 5
 

@@ -12,8 +12,7 @@ from hivemind_memory.errors import IndexTooNewError, IndexUnusableError
 from hivemind_memory.index.sqlite import schema
 from hivemind_memory.index.sqlite.index import SqliteIndex
 from hivemind_memory.sqlite import connection
-
-from .conftest import Open, found, put
+from tests.index.conftest import Open, found, put
 
 
 def set_version(index_file: Path, version: int) -> None:

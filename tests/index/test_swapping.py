@@ -10,9 +10,8 @@ import pytest
 
 from hivemind_memory.index.sqlite.index import SqliteIndex
 from hivemind_memory.index.sqlite.swap import copy_paid_for, holding, put_in_place
-
-from .conftest import Open, chunk_ids, found, put
-from .test_vector_store import SPACE, best, fill, vector
+from tests.index.conftest import Open, chunk_ids, found, put
+from tests.index.test_vector_store import SPACE, best, fill, vector
 
 
 @pytest.fixture

@@ -14,8 +14,7 @@ from hivemind_memory.model.matches import VectorMatches
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.providers.vectors import pack
 from hivemind_memory.testing import FakeEmbedder, hash_text
-
-from .conftest import Open, chunk_ids, put
+from tests.index.conftest import Open, chunk_ids, put
 
 SPACE = FakeEmbedder().fingerprint
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from benchmarks.mcp_frames import run_frames
-
-from .agents import COMMAND, environ
+from tests.mcp_server.agents import COMMAND, environ
 
 
 def test_two_thousand_hostile_frames_are_survived_and_answered(home: Path) -> None:

@@ -22,8 +22,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.mcp_server.http import listen, read_token
-
-from .agents import COMMAND, MODES, environ, text_of
+from tests.mcp_server.agents import COMMAND, MODES, environ, text_of
 
 HELLO = {
     "jsonrpc": "2.0",

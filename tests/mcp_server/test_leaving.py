@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from .agents import COMMAND, PATIENCE_S, environ
+from tests.mcp_server.agents import COMMAND, PATIENCE_S, environ
 
 LEAVES_WITHIN_S = 3.0
 HANGING = """\

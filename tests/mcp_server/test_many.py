@@ -12,8 +12,7 @@ import pytest
 
 from hivemind_memory import wiring
 from hivemind_memory.watch.leader import Leadership
-
-from .agents import Pipes, piped
+from tests.mcp_server.agents import Pipes, piped
 
 COUNT = 10
 NOTICED_WITHIN_S = 1.0

@@ -15,7 +15,15 @@ import anyio
 import pytest
 from mcp import Client, StdioServerParameters
 
-from .agents import COMMAND, MODES, environ, is_frame, piped, recorded, text_of
+from tests.mcp_server.agents import (
+    COMMAND,
+    MODES,
+    environ,
+    is_frame,
+    piped,
+    recorded,
+    text_of,
+)
 
 LEAVES_WITHIN_S = 3.0
 

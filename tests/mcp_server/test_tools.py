@@ -15,8 +15,7 @@ from hivemind_memory.errors import ConfigError
 from hivemind_memory.mcp_server.instructions import INSTRUCTIONS
 from hivemind_memory.mcp_server.server import MemoryServer, make_server
 from hivemind_memory.mcp_server.server_state import Keeper
-
-from .agents import MODES, call, found, refused, text_of
+from tests.mcp_server.agents import MODES, call, found, refused, text_of
 
 HOSTILE_PATHS = (
     "../secret.md",

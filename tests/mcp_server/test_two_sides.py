@@ -28,8 +28,7 @@ from hivemind_memory.mcp_server.schemas import (
     WriteOut,
 )
 from hivemind_memory.mcp_server.server import MemoryServer
-
-from .agents import call, found, piped, text_of
+from tests.mcp_server.agents import call, found, piped, text_of
 
 SIDES: tuple[tuple[type[BaseModel], Callable[[Any], str]], ...] = (
     (SearchOut, render.word_answer),

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from hivemind_memory.memory.service import Memory
-
-from .house import House, ask, difference_from_fresh, paths
+from tests.support.sandbox import House, ask, difference_from_fresh, paths
 
 NOTES = 30
 PAGE = 4096

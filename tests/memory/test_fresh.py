@@ -18,8 +18,7 @@ from hivemind_memory.errors import HivemindError, NotesMissingError
 from hivemind_memory.files.descriptors import OpenFolder
 from hivemind_memory.memory.service import Memory
 from hivemind_memory.model import snapshot
-
-from .house import House, ask, difference_from_fresh, paths
+from tests.support.sandbox import House, ask, difference_from_fresh, paths
 
 OLD = "# Title\n\nthe old text\n"
 NEW = "# Title\n\nthe new text\n"

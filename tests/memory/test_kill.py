@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .killing import kill_often
+from tests.support.kill_rig import kill_often
 
 
 def test_what_was_acknowledged_survives_sixty_kills(tmp_path: Path) -> None:

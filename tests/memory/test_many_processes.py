@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .crowd import Plan, work_together
-from .house import House
+from tests.support.processes import Plan, work_together
+from tests.support.sandbox import House
 
 
 def test_twelve_processes_and_an_editor_lose_nothing(tmp_path: Path) -> None:

@@ -7,8 +7,7 @@ from unittest import mock
 
 from hivemind_memory.index.sqlite.vocabulary import Vocabulary
 from hivemind_memory.memory.search import MAX_WHOLE_READS
-
-from .house import House, ask
+from tests.support.sandbox import House, ask
 
 
 def test_a_lone_combining_mark_in_a_note_breaks_no_suggestion(tmp_path: Path) -> None:

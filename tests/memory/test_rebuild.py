@@ -12,9 +12,8 @@ from hivemind_memory.files.locks import KernelLock
 from hivemind_memory.memory import sync
 from hivemind_memory.memory.service import Memory
 from hivemind_memory.testing import FakeEmbedder
-
-from .house import House, ask, difference_from_fresh, paths
-from .providers import FakeProvider
+from tests.support.fake_provider import FakeProvider
+from tests.support.sandbox import House, ask, difference_from_fresh, paths
 
 
 class Killed(BaseException):

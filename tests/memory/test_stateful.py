@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import HealthCheck, settings
 
-from .histories import Histories
+from tests.support.history_model import Histories
 
 # Longer runs: python -m benchmarks.stateful --steps 1000000
 Histories.TestCase.settings = settings(

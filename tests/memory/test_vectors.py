@@ -16,9 +16,8 @@ from hivemind_memory.model.query import Query, SearchAnswer
 from hivemind_memory.providers.vectors import unpack
 from hivemind_memory.testing import FakeEmbedder
 from tests.support.embedding_server import VECTOR_FAULTS, EmbeddingServer
-
-from .house import House, ask, difference_from_fresh, paths
-from .providers import FakeProvider
+from tests.support.fake_provider import FakeProvider
+from tests.support.sandbox import House, ask, difference_from_fresh, paths
 
 KEY = "sk-test-5f1c0de5ecret"
 MODEL = "text-embedding-3-small"

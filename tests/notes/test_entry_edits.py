@@ -24,8 +24,7 @@ from hivemind_memory.notes.entry_edits import (
     without_forgotten,
 )
 from hivemind_memory.notes.memory_file import edit_note
-
-from .home import NOTE, Home
+from tests.support.note_home import NOTE, Home
 
 AT = "2026-11-22T00:00:00+01:00"
 # Bytes that are no UTF-8 come in as these.

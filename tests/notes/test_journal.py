@@ -20,7 +20,7 @@ from hivemind_memory.notes.journal_records import (
     text_of,
 )
 from hivemind_memory.notes.pending import has_pending_entries
-from tests.notes.home import NOTE, Home
+from tests.support.note_home import NOTE, Home
 
 ODD_TEXT = 'a "quoted" \\ back\n","text":"forged\0\u2028 笔记 \ud7ff\U0001f469\r\n'
 

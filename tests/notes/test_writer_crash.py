@@ -16,7 +16,7 @@ import pytest
 from hivemind_memory.notes.journal import JournalFile
 from hivemind_memory.notes.journal_records import RECOVERED as IS_BACK
 from hivemind_memory.notes.journal_records import SAVED
-from tests.notes.home import NOTE, RECOVERED, Home
+from tests.support.note_home import NOTE, RECOVERED, Home
 
 HUMAN = b"# Human\n\nmy text\n"
 MEMORY = Path("/dev/shm")

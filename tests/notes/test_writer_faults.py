@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from hivemind_memory.errors import NotSavedError
-from tests.notes.faults import Faults, refusal_of
-from tests.notes.home import NOTE, Home
+from tests.support.faults import Faults, refusal_of
+from tests.support.note_home import NOTE, Home
 
 CALLS = ["open", "write", "read", "fsync", "lseek", "fstat", "stat", "ftruncate"]
 CALLS += ["mkdir", "unlink"]
@@ -139,8 +139,8 @@ def test_what_another_program_put_behind_our_part_is_never_cut_off(
 LIMITED = """
 import resource, sys
 from pathlib import Path
-from tests.notes.faults import Faults, refusal_of
-from tests.notes.home import Home
+from tests.support.faults import Faults, refusal_of
+from tests.support.note_home import Home
 from hivemind_memory.errors import NotSavedError
 home = Home(Path(sys.argv[1]))
 before = home.read()

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from hivemind_memory.memory.service import Memory
 from hivemind_memory.model.query import SearchAnswer
-from tests.memory.house import House, ask, paths
-
-from .scripts import texts_with_words
+from tests.search.scripts import texts_with_words
+from tests.support.sandbox import House, ask, paths
 
 Make = Callable[..., Memory]
 

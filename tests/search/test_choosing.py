@@ -19,8 +19,7 @@ from hivemind_memory.search.ranking import (
     rank,
     score_of,
 )
-
-from .evidence import (
+from tests.search.evidence import (
     TODAY,
     both_lanes,
     candidate,

@@ -16,8 +16,7 @@ from hivemind_memory.search.fusion import (
     fuse_weighted,
     fuse_words,
 )
-
-from .evidence import both_lanes, vectors
+from tests.search.evidence import both_lanes, vectors
 
 Lanes = tuple[dict[int, float], VectorMatches]
 

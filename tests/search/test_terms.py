@@ -17,8 +17,7 @@ from hivemind_memory.model.terms import (
     words_of,
 )
 from hivemind_memory.sqlite.connection import make_tokenizer, open_connection
-
-from .scripts import texts_with_words
+from tests.search.scripts import texts_with_words
 
 CONNECTION = open_connection(":memory:")
 tokens_of = make_tokenizer(CONNECTION)

@@ -6,8 +6,7 @@ from hypothesis import given, settings
 
 from hivemind_memory.model.matches import WordMatches
 from hivemind_memory.search.words import word_count, word_strengths
-
-from .evidence import candidate, matches, term, word_matches
+from tests.search.evidence import candidate, matches, term, word_matches
 
 
 @settings(max_examples=300, deadline=None)

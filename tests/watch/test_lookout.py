@@ -11,8 +11,7 @@ import pytest
 
 from hivemind_memory.watch.change_detector import GONE, Lookout, LookoutSettings
 from hivemind_memory.watch.observer import Listener
-
-from .fakes import FakeSource
+from tests.watch.fakes import FakeSource
 
 SETTINGS = LookoutSettings(poll_s=2.0, probe_s=1.0)
 

@@ -28,9 +28,8 @@ from hivemind_memory.watch.loop import (
     WatchState,
 )
 from hivemind_memory.watch.observer import Listener
-
-from .fakes import SOON_S, FakeSource, FolderMemory, make_watcher, running
-from .styles import STYLES
+from tests.watch.fakes import SOON_S, FakeSource, FolderMemory, make_watcher, running
+from tests.watch.styles import STYLES
 
 
 @pytest.fixture

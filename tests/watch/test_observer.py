@@ -20,9 +20,8 @@ from hivemind_memory.watch.observer import (
     Listener,
     ObserverSource,
 )
-
-from .fakes import SOON_S
-from .styles import STYLES
+from tests.watch.fakes import SOON_S
+from tests.watch.styles import STYLES
 
 needs_inotify = pytest.mark.skipif(not observer.HAS_INOTIFY, reason="Linux only")
 

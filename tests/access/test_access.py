@@ -1,0 +1,331 @@
+"""What a caller may not see is not there: in no answer, count, score or error text."""
+
+from __future__ import annotations
+
+import os
+import random
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hivemind_memory.access.rules import OWNER, Caller, is_visible, may_read
+from hivemind_memory.errors import HivemindError
+from hivemind_memory.memory.service import Memory
+from hivemind_memory.model.filters import Wish
+from hivemind_memory.model.query import Query
+from hivemind_memory.model.value import fields_of, replaced
+from hivemind_memory.testing import FakeEmbedder
+from tests.support.fake_provider import FakeProvider
+from tests.support.sandbox import House
+
+WORDS = (
+    *("harbour", "harbours", "deploy", "deployed", "staging", "postgres", "invoice"),
+    *("lighthouse", "light", "kettle", "kettles", "migration", "broker", "xylophone"),
+    *("port_5433", "Café", "東京の会議", "ключ", "auth-token"),
+)
+SCOPES = ("", "projects/shop", "projects/site", "teams/red", "workspaces/web")
+CALLERS = (
+    Caller(),
+    Caller(project="projects/shop"),
+    Caller(project="projects/site", teams=("teams/red",)),
+    Caller(workspace="workspaces/web", is_root=False),
+    Caller(project="projects/nowhere"),
+)
+QUESTIONS = (
+    *WORDS,
+    "harbor",  # a slip: near words are suggested
+    "kettl",  # a part: longer words are looked up
+    "house",
+    "how do we deploy the staging postgres",
+    "xylophone migration 5433",
+    "",
+)
+TYPES = ("lesson", "fact", "todo", "identity", "reference")
+_DAY_NS = 86_400 * 10**9
+
+
+@dataclass
+class Twins:
+    """The same memory twice: whole, and without what a caller may not see."""
+
+    whole: Memory
+    visible: Memory
+
+
+def random_note(chance: random.Random, number: int) -> str:
+    """Return a note: free text or typed, with edges to others."""
+    text = " ".join(chance.choices(WORDS, k=chance.randint(2, 12)))
+    if chance.random() < 0.4:
+        return f"# {chance.choice(WORDS)}\n\n{text}\n\n- {chance.choice(WORDS)}\n"
+    lines = [f"type: {chance.choice(TYPES)}", f"key: key-{chance.randint(0, 5)}"]
+    lines += [f'id: "{number:026d}"', f"importance: {chance.random():.2f}"]
+    for kind in ("supersedes", "contradicts", "related"):
+        if chance.random() < 0.4:
+            lines.append(f'{kind}: ["{chance.randint(0, 30):026d}"]')
+    if chance.random() < 0.2:
+        lines.append("forgotten: 2026-01-01")
+    if chance.random() < 0.2:
+        lines.append("expires: 2020-01-01")
+    return "\n".join(["---", *lines, "---", text, ""])
+
+
+def fill(house: House, notes: dict[str, str]) -> None:
+    """Save notes, all of one moment, so that they are of one age."""
+    for path, text in notes.items():
+        file = house.save(path, text)
+        os.utime(file, ns=(20_000 * _DAY_NS, 20_000 * _DAY_NS))
+
+
+def random_notes(chance: random.Random) -> dict[str, str]:
+    """Return some notes in every scope, names that clash among them."""
+    notes = {}
+    for number in range(30):
+        scope = chance.choice(SCOPES)
+        room = chance.choice(("", "", "", "superseded/", "inbox/"))
+        folder = f"{scope}/" if scope else ""
+        name = f"{folder}{room}note-{chance.randint(0, 9)}.md"
+        notes[name] = random_note(chance, number)
+    return notes
+
+
+def twins(
+    tmp_path: Path, notes: dict[str, str], caller: Caller, *, is_hybrid: bool
+) -> Twins:
+    """Return both memories, opened by the caller."""
+    seen = {path: text for path, text in notes.items() if may_read(caller, path)}
+    memories = []
+    for name, some in (("whole", notes), ("visible", seen)):
+        house = House(tmp_path / name)
+        if is_hybrid:
+            house.provider = FakeProvider(FakeEmbedder())
+        fill(house, some)
+        with house.memory() as owner:
+            owner.sync()
+            owner.embed_pending()
+            memories.append(owner.seen_by(caller))
+    return Twins(*memories)
+
+
+def told(value: Any, home: str) -> Any:
+    """Return all that an answer says, its time and its folder apart."""
+    if names := fields_of(value):
+        return {
+            name: told(getattr(value, name), home)
+            for name in names
+            if name != "took_ms"
+        }
+    if isinstance(value, tuple | list):
+        return [told(one, home) for one in value]
+    if isinstance(value, float):
+        # A row's product is rounded by its place in the matrix.
+        return round(value, 6)
+    if isinstance(value, str):
+        # What a model knows of a script is asked of the model, for all callers once.
+        return "" if value.endswith(" script") else value.replace(home, "")
+    return value
+
+
+def outcome(memory: Memory, call: str, *args: Any, **wishes: Any) -> Any:
+    """Return what a call says, an error by its kind and words."""
+    home = memory.places.home
+    try:
+        return told(getattr(memory, call)(*args, **wishes), home)
+    except HivemindError as error:
+        return (type(error), str(error).replace(home, ""), error.hint)
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("is_hybrid", [False, True], ids=["keyword", "hybrid"])
+def test_every_answer_is_that_of_a_memory_without_what_is_hidden(
+    tmp_path: Path, seed: int, is_hybrid: bool
+) -> None:
+    """Scores, counts, suggestions and errors tell of nothing that is not theirs."""
+    chance = random.Random(seed)
+    notes = random_notes(chance)
+    caller = CALLERS[seed % len(CALLERS)]
+    pair = twins(tmp_path, notes, caller, is_hybrid=is_hybrid)
+
+    with pair.whole, pair.visible:
+        for question in QUESTIONS:
+            wish = Wish(
+                has_waiting=chance.random() < 0.5, has_expired=chance.random() < 0.3
+            )
+            query = Query(
+                text=question,
+                min_score=chance.choice((0.0, 0.3)),
+                max_results=chance.choice((2, 10)),
+                should_explain=True,
+                wish=wish,
+            )
+            answers = [
+                outcome(memory, "search", query)
+                for memory in (pair.whole, pair.visible)
+            ]
+            assert answers[0] == answers[1], question
+        for path in (*notes, "projects/shop/none.md", "teams/none/x.md"):
+            reads = [
+                outcome(memory, "read", path) for memory in (pair.whole, pair.visible)
+            ]
+            assert reads[0] == reads[1]
+            assert may_read(caller, path) or reads[0][0].__name__ == "NoteNotFoundError"
+        lists = [
+            [note.path for note in memory.list()]
+            for memory in (pair.whole, pair.visible)
+        ]
+        assert lists[0] == lists[1]
+
+
+@pytest.mark.parametrize("caller", CALLERS)
+def test_nothing_is_written_across_a_boundary(house: House, caller: Caller) -> None:
+    """Whether the other scope is there or not, the refusal is the same."""
+    house.save("teams/red/plans.md", "secret\n")
+    house.save("projects/shop/plans.md", "secret\n")
+    outside = [
+        path
+        for path in ("teams/red/plans.md", "projects/shop/plans.md", "teams/no/a.md")
+        if not may_read(caller, path)
+    ]
+
+    with house.memory().seen_by(caller) as memory:
+        refusals = {
+            path: outcome(memory, "write", "text", file=path) for path in outside
+        }
+
+    for path, (kind, message, _) in refusals.items():
+        assert kind.__name__ == "NotSavedError"
+        assert path in message
+    assert not (house.notes / "teams/no").exists()
+    assert (house.notes / "teams/red/plans.md").read_text() == "secret\n"
+
+
+def test_a_scope_by_another_spelling_is_the_same_scope(house: House) -> None:
+    """A disk that does not tell Teams from teams would open one by the other."""
+    house.save("Teams/Red/plans.md", "xylophone\n")
+    house.save("PROJECTS/shop/plans.md", "xylophone\n")
+
+    with house.memory() as owner, owner.seen_by(Caller()) as memory:
+        answer = memory.search(Query(text="xylophone"))
+
+    assert [hit.path for hit in answer.hits] == []
+
+
+def test_the_global_memory_is_written_from_the_root_side_only(house: House) -> None:
+    """A workspace below another must not speak to all."""
+    below = Caller(workspace="workspaces/web", is_root=False)
+
+    with house.memory() as owner, owner.seen_by(below) as memory:
+        refused = outcome(memory, "write", "text", file="global.md")
+        named = memory.write("text", file="workspaces/web/a.md")
+        unnamed = memory.write("text")
+
+    assert refused[0].__name__ == "NotSavedError"
+    assert named.path == "workspaces/web/a.md"
+    assert unnamed.path.startswith("workspaces/web/")
+
+
+def test_a_visitor_finds_what_is_public_only(house: House) -> None:
+    """The explicit word counts first, then that of the project, then public."""
+    house.flags["projects"] = {"shop": {"visibility": "private"}}
+    house.save("open.md", "xylophone\n")
+    house.save("closed.md", "---\nvisibility: private\n---\nxylophone\n")
+    house.save("projects/shop/inherits.md", "xylophone\n")
+    house.save("projects/shop/says.md", "---\nvisibility: public\n---\nxylophone\n")
+    visitor = Caller(project="projects/shop", is_member=False)
+
+    with house.memory() as owner, owner.seen_by(visitor) as memory:
+        answer = memory.search(Query(text="xylophone", min_score=0))
+        read = outcome(memory, "read", "open.md")
+        refused = outcome(memory, "write", "text")
+
+    assert {hit.path for hit in answer.hits} == {"open.md", "projects/shop/says.md"}
+    assert read[0].__name__ == "NoteNotFoundError"
+    assert refused[0].__name__ == "NotSavedError"
+
+
+@pytest.mark.parametrize("is_member", [True, False], ids=["member", "visitor"])
+@pytest.mark.parametrize("caller", [*CALLERS, OWNER])
+def test_the_query_finds_what_the_rule_says(
+    house: House, caller: Caller, is_member: bool
+) -> None:
+    """The rule is one pure function; the index says the same in its own language."""
+    projects = {"shop": {"visibility": "private"}, "site": {"visibility": "public"}}
+    house.flags["projects"] = projects
+    inherited = {
+        f"projects/{name}": one["visibility"] for name, one in projects.items()
+    }
+    notes = {}
+    for scope in SCOPES:
+        for visibility in ("", "public", "private"):
+            path = f"{scope}/{visibility}n.md" if scope else f"{visibility}n.md"
+            header = f"---\nvisibility: {visibility}\n---\n" if visibility else ""
+            house.save(path, f"{header}xylophone {scope} {visibility}\n")
+            notes[path] = (scope, visibility)
+    whoever = replaced(caller, is_member=is_member)
+
+    with house.memory() as owner, owner.seen_by(whoever) as memory:
+        answer = memory.search(Query(text="xylophone", min_score=0, max_results=100))
+
+    assert {hit.path for hit in answer.hits} == {
+        path
+        for path, (scope, visibility) in notes.items()
+        if is_visible(whoever, scope, visibility, inherited)
+    }
+
+
+def test_the_owner_sees_every_scope(house: House) -> None:
+    """It is their machine, and their files."""
+    house.save("teams/red/a.md", "xylophone\n")
+    house.save("projects/shop/b.md", "xylophone\n")
+
+    with house.memory() as memory:
+        answer = memory.search(Query(text="xylophone"))
+
+    assert memory.caller == OWNER
+    assert len(answer.hits) == 2
+
+
+def test_what_was_forgotten_is_blank_for_an_agent_that_reads_the_note(
+    house: House,
+) -> None:
+    """Out of the search and readable all the same would be half forgotten."""
+    house.save("day.md", "kept above\n")
+    with house.memory() as owner:
+        first = owner.write("to be forgotten", file="day.md")
+        owner.write("kept below", file="day.md")
+        text = (house.notes / "day.md").read_text()
+        marked = text.replace(f"id={first.id} ", f"id={first.id} forgotten=2026-01-01 ")
+        house.save("day.md", marked)
+        house.save("gone.md", "---\ntype: fact\nforgotten: 2026-01-01\n---\ntext\n")
+        with owner.seen_by(Caller()) as agent:
+            seen = agent.read("day.md").text
+            refused = outcome(agent, "read", "gone.md")
+            missing = outcome(agent, "read", "missing.md")
+            listed = [note.path for note in agent.list()]
+
+    assert "to be forgotten" not in seen
+    assert len(seen.split("\n")) == len(marked.rstrip("\n").split("\n"))
+    assert "kept below" in seen
+    assert "kept above" in seen
+    assert refused[1] == missing[1].replace("missing.md", "gone.md")
+    assert listed == ["day.md"]
+
+
+def test_replacing_a_key_hides_no_memory_of_that_name_elsewhere(house: House) -> None:
+    """A name that several answer to means one: here the one in the same project."""
+    house.save("k.md", "---\ntype: fact\nkey: k\n---\nThe xylophone is old.\n")
+    house.save(
+        "projects/shop/other.md",
+        "---\ntype: fact\nkey: k\n---\nA kettle of the shop.\n",
+    )
+    house.save(
+        "projects/shop/new.md",
+        "---\ntype: fact\nkey: n\nsupersedes: k\n---\nThe xylophone is new.\n",
+    )
+
+    with house.memory() as memory:
+        answer = memory.search(Query(text="xylophone", min_score=0.0))
+
+    # What it replaces is not among the answers, so nothing leaves.
+    assert {hit.path for hit in answer.hits} == {"k.md", "projects/shop/new.md"}

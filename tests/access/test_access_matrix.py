@@ -1,0 +1,127 @@
+"""No door tells of a scope that it does not open, whatever is tried there."""
+
+from __future__ import annotations
+
+import os
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.access_matrix import (
+    OPEN_SESSION,
+    PAIRS,
+    command_reads,
+    command_writes,
+    free,
+    make_twins,
+    tool_reads,
+    tool_writes,
+    ulid,
+)
+
+PART = 40
+"""Calls of each kind and pair; python -m benchmarks.access_doors makes all of them."""
+
+
+@pytest.fixture(autouse=True)
+def environ(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An environment without wishes, and an editor that changes nothing."""
+    for name in list(os.environ):
+        if name.startswith(("HIVEMIND_", "OPENAI_", "OLLAMA_")):
+            monkeypatch.delenv(name)
+    for name in ("HOME", "PROJECT", "TEAM", "WORKSPACE"):
+        monkeypatch.setenv(f"HIVEMIND_{name}", "")  # undone when the test ends
+    monkeypatch.setenv("HIVEMIND_EMBEDDING_PROVIDER", "none")
+    monkeypatch.setenv("EDITOR", "true")
+    monkeypatch.delenv("VISUAL", raising=False)
+
+
+def part_of(calls: list[Any], seed: str) -> list[Any]:
+    """Return some of the calls, in their order."""
+    chance = random.Random(seed)
+    chosen = sorted(chance.sample(range(len(calls)), min(PART, len(calls))))
+    return [calls[at] for at in chosen]
+
+
+@pytest.mark.parametrize(("door", "hidden"), PAIRS)
+def test_tools_answer_as_if_the_other_scope_were_not_there(
+    tmp_path: Path, door: str, hidden: str
+) -> None:
+    """Hits, counts, errors and receipts, before and after what is written."""
+    twins = make_twins(tmp_path, door, hidden)
+    reads = part_of(list(tool_reads(hidden)), door + hidden)
+    writes = part_of(list(tool_writes(hidden)), door + hidden)
+
+    leaks = twins.leaks(lambda side: side.tools([*reads, *writes, *reads[:9]]))
+
+    assert leaks == []
+
+
+@pytest.mark.parametrize(("door", "hidden"), PAIRS)
+def test_commands_answer_as_if_the_other_scope_were_not_there(
+    tmp_path: Path, door: str, hidden: str
+) -> None:
+    """A shell whose environment names scopes is a door like any other."""
+    twins = make_twins(tmp_path, door, hidden)
+    reads = part_of(list(command_reads(hidden)), door + hidden)
+    writes = part_of(list(command_writes(hidden)), door + hidden)
+
+    leaks = twins.leaks(lambda side: side.commands([*reads, *writes, *reads[:9]]))
+
+    assert leaks == []
+
+
+def test_an_editor_opens_no_note_behind_a_link(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A link in an open scope may lead to a note of another."""
+    twins = make_twins(tmp_path, "global", "teams/a")
+    monkeypatch.setenv("EDITOR", "sh -c 'echo changed >> \"$0\"'")
+
+    lines = [("edit", "peek.md"), ("edit", "peek/only.md"), ("edit", "peek/new.md")]
+    leaks = twins.leaks(lambda side: side.commands(lines))
+    said = twins.whole.commands(lines)
+
+    assert leaks == []
+    assert [one[:1] for _, one in said] == ["2", "2", "2"], said
+
+
+def test_an_editor_tells_of_its_own_note_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """How many notes of others changed meanwhile is theirs to know."""
+    twins = make_twins(tmp_path, "global", "teams/a")
+    monkeypatch.setenv("EDITOR", "sh -c 'echo changed >> \"$0\"'")
+
+    said = [side.commands([("edit", "plan.md")]) for side in twins]
+
+    assert said[0] == said[1]
+    assert "plan.md was changed" in said[0][0][1]
+
+
+def test_an_entry_is_shown_where_a_hidden_note_has_a_copy_of_it(tmp_path: Path) -> None:
+    """A person may copy a note into another scope; it must not stand before the own."""
+    twins = make_twins(tmp_path, "global", "projects/a")
+    for side in twins:
+        notes = side.home / "memory"
+        (notes / "zzz.md").write_text(free(50, "okapi", OPEN_SESSION))
+    copy = twins.whole.home / "memory/projects/a/aaa.md"
+    copy.write_text(free(50, "okapi", OPEN_SESSION))
+
+    said = [side.commands([("show", ulid(50)), ("show", ulid(3))]) for side in twins]
+
+    assert said[0] == said[1]
+    assert "okapi entry" in said[0][0][1]
+
+
+def test_a_purge_counts_no_page_of_others(tmp_path: Path) -> None:
+    """How much room the index has to spare tells what others deleted."""
+    twins = make_twins(tmp_path, "project a", "projects/b")
+    line = ("forget", "visible-key-1", "--purge", "--dry-run", "--json")
+
+    [(_, told)] = twins.whole.commands([line])
+
+    assert '"journal"' in told
+    assert not any(name in told for name in ("free pages", "set-aside", "half-written"))

@@ -1,0 +1,396 @@
+"""A purged text is in no file any more, and the receipt tells the truth about it."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import apsw
+import pytest
+
+from hivemind_memory.curation import purge
+from hivemind_memory.errors import MemoryNotFoundError, UsageError
+from hivemind_memory.files.locks import KernelLock
+from hivemind_memory.index.sqlite import vacuum
+from hivemind_memory.inject.purged import InjectedPlaces
+from hivemind_memory.model.curation import Receipt
+from hivemind_memory.testing import FakeEmbedder
+from hivemind_memory.wiring import open_injector
+from tests.support.fake_provider import FakeProvider
+from tests.support.purge_rig import Bench, traces, words_of
+from tests.support.sandbox import House, difference_from_fresh
+
+SECRET = "Zanzibarquux wombatopolis keeps flimmerkeks in vault xylophonist."
+OTHER = "Nothing to see here but ordinary notes about the weather."
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    house = House(tmp_path / "home", provider=FakeProvider(FakeEmbedder()))
+    with house.memory() as memory:
+        yield Bench(house, memory)
+
+
+def left_of(bench: Bench, text: str = SECRET) -> list[str]:
+    home, index = bench.house.home, bench.house.index_file
+    return traces(home, words_of(text), index)
+
+
+def count(receipt: Receipt, name: str) -> int:
+    [place] = [place for place in receipt.places if place.name == name]
+    return place.count
+
+
+def fill(bench: Bench) -> str:
+    """Write a secret and other things, find it, and give all of it vectors."""
+    bench.memory.write(OTHER, file="n.md")
+    entry = bench.memory.write(SECRET, file="n.md")
+    bench.memory.write(OTHER + " Again.", file="n.md")
+    bench.memory.embed_pending()
+    assert bench.found("zanzibarquux") == ["n.md"]
+    return entry.id
+
+
+def test_a_purged_entry_leaves_no_byte_and_all_others_stay(bench: Bench) -> None:
+    """Raw bytes of every file below the home, in every form."""
+    entry_id = fill(bench)
+    assert left_of(bench)
+
+    receipt = bench.purge(entry_id)
+
+    assert left_of(bench) == []
+    assert receipt.is_complete
+    assert count(receipt, "entries in notes") == 1
+    assert count(receipt, "journal") == 1
+    assert count(receipt, "index") == 1
+    assert count(receipt, "vectors") >= 1
+    assert count(receipt, "tombstones") == 1
+    assert bench.read("n.md").count(OTHER) == 2
+    assert set(bench.found("weather")) == {"n.md"}
+    assert difference_from_fresh(bench.house, bench.memory) == []
+
+
+def test_a_dry_run_lists_every_place_and_changes_nothing(bench: Bench) -> None:
+    """A person decides by it."""
+    entry_id = fill(bench)
+    note = bench.read("n.md")
+
+    receipt = bench.purge(entry_id, is_dry_run=True)
+
+    assert receipt.is_dry_run
+    assert not receipt.is_complete
+    [told] = receipt.memories
+    lines = note.split("\n")[told.first_line - 1 : told.last_line]
+    assert SECRET in lines
+    assert count(receipt, "journal") == 1
+    assert count(receipt, "index") == 1
+    assert bench.read("n.md") == note
+    assert bench.found("zanzibarquux") == ["n.md"]
+    assert not bench.state.has_tombstone(SECRET)
+
+
+def test_a_purge_after_forgetting_reaches_the_vectors_too(bench: Bench) -> None:
+    """The index has no chunk of it any more, and its vectors are in the cache."""
+    entry_id = fill(bench)
+    bench.forget(entry_id)
+
+    receipt = bench.purge(entry_id)
+
+    assert count(receipt, "vectors") >= 1
+    assert left_of(bench) == []
+
+
+def test_a_purged_key_takes_versions_claims_and_copies_along(bench: Bench) -> None:
+    """The same words may stand in an entry, and an older one beside."""
+    older = "Bramblefoot mustardseed dwells under the zwiebelturm."
+    bench.save("vault", older)
+    bench.save("vault", SECRET, reason="it moved house")
+    bench.save("vault", "A claim about the krakenfjord.", source="external")
+    bench.memory.write(SECRET.upper().replace(" ", "  "), file="n.md")
+    bench.memory.write(OTHER, file="n.md")
+    bench.save("friend", "Knows of it.", related=("vault",))
+    bench.memory.embed_pending()
+    [friend] = [path for path in bench.there() if "friend" in path]
+
+    receipt = bench.purge("vault")
+
+    assert sorted(one.why for one in receipt.memories) == [
+        *("copy", "inbox", "named", "older")
+    ]
+    assert left_of(bench, f"{SECRET} {older} krakenfjord") == []
+    assert bench.there() == [friend, "n.md"]
+    assert "related" not in bench.read(friend)
+    assert difference_from_fresh(bench.house, bench.memory) == []
+
+
+def test_purging_one_version_closes_the_chain_over_the_gap(bench: Bench) -> None:
+    """The newest replaces now what the purged one had replaced."""
+    first = bench.save("port", "It listens on 1.")
+    second = bench.save("port", SECRET, reason="moved")
+    third = bench.save("port", "It listens on 3.", reason="moved again")
+
+    bench.purge(second.id)
+
+    assert f"supersedes: {first.id}" in bench.read("port.md")
+    [older] = [path for path in bench.there() if path.startswith("superseded/")]
+    assert f"superseded_by: {third.id}" in bench.read(older)
+    assert left_of(bench) == []
+
+
+def test_a_purged_text_is_known_again_however_it_is_written(bench: Bench) -> None:
+    """A tombstone is a keyed hash: it holds no text."""
+    entry_id = fill(bench)
+
+    bench.purge(entry_id)
+
+    assert bench.state.has_tombstone(SECRET)
+    assert bench.state.has_tombstone("  " + SECRET.upper().replace(" ", "\n"))
+    assert not bench.state.has_tombstone(SECRET + " Or not.")
+    bench.state.lift_tombstone(SECRET)
+    assert not bench.state.has_tombstone(SECRET)
+
+
+def test_a_purged_entry_is_never_recovered(bench: Bench) -> None:
+    """Neither from the journal, nor from a note that an old buffer brings back."""
+    entry_id = fill(bench)
+    bench.purge(entry_id)
+
+    bench.house.save("n.md", "# An old buffer\n")
+    bench.house.age("n.md", 30)
+    bench.memory.sync()
+
+    assert left_of(bench) == []
+    assert "recovered.md" in bench.there()  # the others come back
+
+
+def test_a_purge_that_cannot_clean_the_index_says_so_and_a_second_one_does(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody reads an old state of the index for longer than we wait."""
+    quick = partial(vacuum.scour, wait_s=0.2)
+    monkeypatch.setattr("hivemind_memory.curation.purge_stores.scour", quick)
+    entry_id = fill(bench)
+    reader = apsw.Connection(str(bench.house.index_file))
+    reader.execute("BEGIN")
+    list(reader.execute("SELECT count(*) FROM chunks"))
+
+    first = bench.purge(entry_id)
+
+    assert [one.what for one in first.left] == [str(bench.house.index_file)]
+    assert "still reads an old state" in first.left[0].why
+    assert SECRET not in bench.read("n.md")
+    reader.execute("COMMIT")
+    reader.close()
+
+    second = bench.purge(entry_id)
+
+    assert second.is_complete
+    assert left_of(bench) == []
+    with pytest.raises(MemoryNotFoundError):
+        bench.purge(entry_id)
+
+
+class KilledError(BaseException):
+    """Nothing catches it, as nothing catches a kill."""
+
+
+@pytest.mark.parametrize("is_done", [False, True])
+@pytest.mark.parametrize(
+    "step", ["take_files", "take_entries", "change_others", "clean_index"]
+)
+@pytest.mark.parametrize("kind", ["entry", "memory"])
+def test_a_purge_that_is_killed_is_finished_by_the_next(
+    bench: Bench, step: str, kind: str, is_done: bool
+) -> None:
+    """At any step: it is known what was to be done, though the notes are clean."""
+    name = fill(bench)
+    if kind == "memory":
+        bench.purge(name)
+        bench.state.lift_tombstone(SECRET)
+        name = bench.save("vault", SECRET).id
+        bench.save("friend", "Knows it.", related=(name,))
+        bench.memory.embed_pending()
+    real = getattr(purge, step)
+
+    def killed(*words: object) -> None:
+        if is_done:
+            real(*words)
+        raise KilledError
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(purge, step, killed)
+        with pytest.raises(KilledError):
+            bench.purge(name)
+
+    assert bench.state.has_tombstone(SECRET)
+    with bench.house.memory() as memory:
+        later = Bench(bench.house, memory)
+        later.purge(name, is_dry_run=True)
+        receipt = later.purge(name)
+    assert receipt.is_complete
+    assert left_of(bench) == []
+
+
+def test_no_rebuild_brings_a_purged_text_back(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that is going on has read the notes before."""
+    monkeypatch.setattr("hivemind_memory.curation.purge_stores.REBUILD_WAIT_S", 0.1)
+    entry_id = fill(bench)
+    lock = KernelLock(f"{bench.house.places.rebuild_file}.lock")
+    assert lock.try_acquire()
+    (bench.house.index_file.parent / "rebuild.db").write_text(SECRET)
+
+    first = bench.purge(entry_id)
+    lock.release()
+    second = bench.purge(entry_id)
+
+    assert "is rebuilding" in first.left[0].why
+    assert second.is_complete
+    assert count(second, "set-aside indexes") == 1
+    assert left_of(bench) == []
+
+
+def test_leavings_of_killed_processes_go_and_an_editor_s_are_named(
+    bench: Bench,
+) -> None:
+    """A half-written note is ours; a swap file is not."""
+    entry_id = fill(bench)
+    half = bench.house.notes / ".hm-0123456789abcdef.tmp"
+    half.write_text(SECRET)
+    os.utime(half, (1, 1))
+    damaged = bench.house.index_file.with_name("memory.db.damaged")
+    damaged.write_text(SECRET)
+    swap = bench.house.notes / ".n.md.swp"
+    swap.write_text(f"b0VIM\0{SECRET}")
+    bench.house.save("own.md", f"# Mine\n\n{SECRET}\n")
+
+    receipt = bench.purge(entry_id)
+
+    assert not half.exists()
+    assert not damaged.exists()
+    beyond = {one.what for one in receipt.out_of_reach}
+    assert {str(swap), "own.md:3", "backups"} <= beyond
+    swap.unlink()
+    bench.house.notes.joinpath("own.md").unlink()
+    bench.memory.sync()
+
+
+def test_a_note_of_a_person_goes_only_when_it_is_insisted_on(bench: Bench) -> None:
+    """All that they wrote in it goes with it."""
+    bench.house.save("diary.md", f"# Diary\n\n{SECRET}\n")
+    bench.memory.write("An entry of bombadil.", file="diary.md")
+
+    with pytest.raises(UsageError, match="as a whole"):
+        bench.purge("diary.md")
+    assert bench.found("zanzibarquux") == ["diary.md"]
+    receipt = bench.purge("diary.md", is_forced=True)
+
+    assert receipt.is_complete
+    assert bench.there() == []
+    assert left_of(bench, f"{SECRET} bombadil") == []
+    assert bench.state.has_tombstone("An entry of bombadil.")
+
+
+def test_a_scope_ends_whole(bench: Bench) -> None:
+    """Typed memories, entries, people's notes, and the folder that bears its name."""
+    bench.save("vault", SECRET, scope="teams/red")
+    bench.save("vault", SECRET + " More.", scope="teams/red", reason="grew")
+    bench.memory.write(SECRET, file="teams/red/n.md")
+    bench.house.save("teams/red/own.md", SECRET)
+    bench.save("vault", OTHER, scope="teams/blue")
+
+    receipt = bench.purge(scope="team/red", is_forced=True)
+
+    assert receipt.is_complete
+    assert [path for path in bench.there() if "red" in path] == []
+    assert not (bench.house.notes / "teams" / "red").exists()
+    assert left_of(bench) == []
+    assert bench.found("weather") == ["teams/blue/vault.md"]
+
+
+def test_a_purged_session_puts_into_force_what_it_had_replaced(bench: Bench) -> None:
+    """Undone whole, and without a trace."""
+    bench.save("port", "The shop listens on 8080.")
+    bench.save("port", SECRET, reason="moved", session="evil")
+    bench.memory.write(SECRET + " Twice.", file="n.md", session="evil")
+
+    receipt = bench.purge(session="evil")
+
+    assert receipt.is_complete
+    assert [one.key for one in receipt.reinstated] == ["port"]
+    [path] = bench.there()
+    assert "8080" in bench.read(path)
+    assert "supersede" not in bench.read(path)
+    assert left_of(bench) == []
+
+
+def test_a_git_history_is_named(bench: Bench) -> None:
+    """What was committed is out of reach."""
+    entry_id = fill(bench)
+    subprocess.run(["git", "init", "-q", str(bench.house.notes)], check=True)
+
+    receipt = bench.purge(entry_id)
+
+    [git] = [one for one in receipt.out_of_reach if "git" in one.why]
+    assert git.what == str(bench.house.notes)
+
+
+def test_what_worktrees_were_shown_is_written_anew(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The section quotes the text, and the ledger names a path made from the key."""
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    shop = tmp_path / "zanzibarquux-shop"
+    subprocess.run(["git", "init", "-q", str(shop)], check=True)
+    bench.save("xylophonist vault", SECRET, type="lesson")
+    bench.save("weather", "The zanzibarquux-shop is open in any weather.")
+    injector = open_injector(bench.memory)
+    bench.injected = InjectedPlaces(str(bench.house.home), injector)
+    injector.inject(str(shop))
+    section = (shop / "CLAUDE.md").read_text()
+    assert "flimmerkeks" in section
+
+    receipt = bench.purge("xylophonist vault")
+
+    assert receipt.is_complete
+    assert receipt.worktrees == (str(shop),)
+    assert count(receipt, "injection ledger") == 1
+    section = (shop / "CLAUDE.md").read_text()
+    assert "flimmerkeks" not in section
+    assert "weather" in section
+    words = words_of(SECRET) - {"Zanzibarquux"}  # so is the worktree called
+    home, index = bench.house.home, bench.house.index_file
+    assert traces(home, words, index) == []
+    assert injector.why(str(shop)) is not None
+    status = ["git", "-C", str(shop), "status", "--porcelain"]
+    assert subprocess.run(status, check=True, capture_output=True).stdout == b""
+
+
+def test_many_random_memories_are_purged_one_by_one(bench: Bench) -> None:
+    """The short form of ``benchmarks/purge.py``."""
+    chance = random.Random(7)
+    letters = "abcdefghijklmnopqrstuvwxyzäöüß数据"
+    texts: dict[str, str] = {}
+    for number in range(24):
+        words = ["".join(chance.choices(letters, k=14)) for _ in range(5)]
+        text = " ".join(words)
+        if number % 3:
+            entry = bench.memory.write(f"- {text}\n- item", file=f"n{number % 4}.md")
+            texts[entry.id] = text
+        else:
+            scope = chance.choice(["", "teams/red", "projects/shop"])
+            texts[bench.save(f"key {number}", text, scope=scope).id] = text
+        bench.found(words[0])
+    bench.memory.embed_pending()
+
+    for name, text in texts.items():
+        assert bench.purge(name).is_complete
+        assert left_of(bench, text) == []
+
+    assert left_of(bench, " ".join(texts.values())) == []
+    assert difference_from_fresh(bench.house, bench.memory) == []

@@ -1,0 +1,350 @@
+"""Promise 1.2: what vanishes within ten minutes comes back once."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hivemind_memory.errors import NotSavedError
+from hivemind_memory.files.folder import NotesFolder
+from hivemind_memory.model.note_path import NotePath
+from hivemind_memory.notes import recovery as vanished_module
+from hivemind_memory.notes.writer import NoteWriter
+from tests.support.faults import Faults, refusal_of
+from tests.support.note_home import AT, NOTE, RECOVERED, Home
+
+STALE = b"# Human\n\nmy text\n"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    home = Home(tmp_path)
+    home.write(STALE)
+    return home
+
+
+def entry_lines(home: Home, path: str, entry_id: str) -> str:
+    text = home.text(path)
+    start = text.index(f"<!-- hm id={entry_id}")
+    return text[start:].partition("\n\n\n")[0].strip()
+
+
+def test_an_entry_under_a_stale_buffer_comes_back_word_for_word(home: Home) -> None:
+    """An editor had the note open before the entry was written."""
+    entry = home.append("first\n\n- a bullet")
+    written = entry_lines(home, NOTE, entry.id)
+    home.write(STALE)
+
+    [recovered] = home.recover()
+
+    assert (recovered.id, recovered.path) == (entry.id, NOTE)
+    assert home.read() == STALE
+    assert entry_lines(home, RECOVERED, entry.id) == written
+
+
+def test_it_comes_back_once(home: Home) -> None:
+    """A second look finds it and is content."""
+    entry = home.append("x")
+    home.write(STALE)
+
+    found = [len(home.recover()) for _ in range(3)]
+
+    assert found == [1, 0, 0]
+    assert home.text(RECOVERED).count(entry.id) == 1
+
+
+def test_removing_it_from_the_recovered_note_is_final(home: Home) -> None:
+    """A person has decided."""
+    home.append("x")
+    home.write(STALE)
+    home.recover()
+    home.write(b"", RECOVERED)
+
+    assert home.recover() == ()
+    (home.notes / RECOVERED).unlink()
+    assert home.recover() == ()
+    home.later(700)
+    assert home.recover() == ()
+    assert not (home.notes / RECOVERED).exists()
+
+
+def test_several_come_back_in_order_and_those_still_there_do_not(home: Home) -> None:
+    """A stale buffer may hold the first of three."""
+    first = home.append("one")
+    stale = home.read()
+    second, third = home.append("two"), home.append("three")
+    home.write(stale)
+
+    recovered = home.recover()
+
+    assert [entry.id for entry in recovered] == [second.id, third.id]
+    text = home.text(RECOVERED)
+    assert text.index(second.id) < text.index(third.id)
+    assert first.id not in text
+
+
+@pytest.mark.parametrize("seconds", [1, 300, 599])
+def test_it_comes_back_when_it_vanished_within_ten_minutes(
+    home: Home, seconds: float
+) -> None:
+    """The last second counts."""
+    home.append("x")
+    home.later(seconds)
+    home.write(STALE, changed_s=home.clock[0])
+
+    assert len(home.recover()) == 1
+
+
+def test_it_comes_back_when_nobody_looked_until_long_after(home: Home) -> None:
+    """Removed in time is removed in time: the note has not changed since."""
+    home.append("x")
+    home.later(120)
+    home.write(STALE, changed_s=home.clock[0])
+    home.later(3600)
+
+    assert len(home.recover()) == 1
+    assert not home.journal.needs_look()
+
+
+def test_removing_it_later_is_final(home: Home) -> None:
+    """Whether or not anybody looked before."""
+    home.append("x")
+    home.later(601)
+    home.write(STALE, changed_s=home.clock[0])
+
+    assert home.recover() == ()
+    assert not home.journal.needs_look()
+
+
+def test_a_late_write_also_looks_after_what_vanished_in_time(home: Home) -> None:
+    """Else the journal would forget it unseen."""
+    entry = home.append("x")
+    home.later(60)
+    home.write(STALE, changed_s=home.clock[0])
+    home.later(3600)
+
+    home.append("another")
+
+    assert entry.id in home.text(RECOVERED)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: text.replace("at=2026", "forgotten=2026-11-21 at=2026"),
+        lambda text: text.replace("secret", "edited by hand"),
+        lambda text: "moved up\n" + text,
+        lambda text: text.replace("\n", "\r\n"),
+        lambda text: text.replace("# Human\n\n", ""),
+        lambda text: text[text.index("<!-- hm") :],
+    ],
+)
+def test_an_entry_that_was_edited_is_present(
+    home: Home, change: Callable[[str], str]
+) -> None:
+    """Its comment is what counts; the lines are the person's."""
+    home.append("secret")
+    home.write(change(home.text()).encode())
+
+    assert home.recover() == ()
+    assert not (home.notes / RECOVERED).exists()
+
+
+def test_a_note_that_was_renamed_or_moved_is_no_loss(home: Home) -> None:
+    """Tidying up is not removing."""
+    home.append("x")
+    (home.notes / "archive").mkdir()
+    os.rename(home.notes / NOTE, home.notes / "archive/old.md")
+
+    assert home.recover() == ()
+    assert not (home.notes / RECOVERED).exists()
+
+
+def test_a_vanished_note_is_a_loss_like_any_other(home: Home) -> None:
+    """A checkout may take the whole file."""
+    entry = home.append("x", "projects/site/a.md")
+    shutil.rmtree(home.notes / "projects")
+
+    [recovered] = home.recover()
+
+    assert recovered.path == "projects/site/a.md"
+    assert entry.id in home.text(RECOVERED)
+
+
+def test_a_note_deleted_after_ten_minutes_stays_deleted(home: Home) -> None:
+    """The folder tells when."""
+    home.append("x", "projects/a.md")
+    home.later(700)
+    (home.notes / "projects/a.md").unlink()
+    os.utime(home.notes / "projects", (home.clock[0], home.clock[0]))
+
+    assert home.recover() == ()
+
+
+def test_an_entry_of_the_recovered_note_itself_comes_back(home: Home) -> None:
+    """An agent may write there too."""
+    entry = home.append("x", RECOVERED)
+    home.write(b"# mine\n", RECOVERED)
+
+    assert len(home.recover()) == 1
+    assert home.text(RECOVERED).startswith("# mine\n")
+    assert home.text(RECOVERED).count(entry.id) == 1
+    home.write(b"# mine\n", RECOVERED)
+    assert home.recover() == ()
+
+
+def test_the_recovered_note_keeps_its_line_ends_and_its_text(home: Home) -> None:
+    """It is a note like any other."""
+    home.write(b"mine\r\nno newline", RECOVERED)
+    home.append("a\nb")
+    home.write(STALE)
+
+    home.recover()
+
+    assert home.read(RECOVERED).startswith(b"mine\r\nno newline\r\n\r\n\r\n<!-- hm id=")
+    assert home.read(RECOVERED).count(b"\n") == home.read(RECOVERED).count(b"\r\n")
+
+
+def test_a_look_without_a_loss_writes_nothing(home: Home) -> None:
+    """It runs before every search within the ten minutes."""
+    home.append("x")
+    before = [path.stat().st_mtime_ns for path in sorted(home.path.rglob("*"))]
+
+    with home.journal.session():  # and it needs no lock
+        found = home.recover()
+
+    assert found == ()
+    after = [path.stat().st_mtime_ns for path in sorted(home.path.rglob("*"))]
+    assert [a for a, b in zip(after, before, strict=True) if a != b][1:] == []
+
+
+def test_an_editor_in_the_middle_of_saving_is_waited_for(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It empties the file, then writes what it holds: nothing is lost."""
+    home.append("x")
+    whole = home.read()
+    steps = [b"", whole[:10], whole]
+    home.write(b"", changed_s=home.clock[0])
+
+    def save_on(_: float) -> None:
+        if steps:
+            data = steps.pop(0)
+            home.write(data, changed_s=home.clock[0] + 1 - len(steps))
+
+    monkeypatch.setattr(vanished_module.time, "sleep", save_on)
+
+    assert home.recover() == ()
+    assert steps == []
+
+
+def test_a_note_that_was_emptied_this_moment_is_looked_at_later(home: Home) -> None:
+    """It may be an editor that is slow."""
+    home.append("x")
+    home.write(b"", changed_s=home.clock[0])
+
+    assert home.recover() == ()
+    home.later(3)
+    assert len(home.recover()) == 1
+
+
+def test_a_link_in_the_place_of_the_note_is_a_loss(home: Home) -> None:
+    """The memory does not follow it, so its entries are gone from the answers."""
+    home.append("x")
+    os.rename(home.notes / NOTE, home.path / "elsewhere.md")
+    (home.notes / NOTE).symlink_to(home.path / "elsewhere.md")
+
+    assert len(home.recover()) == 1
+
+
+def test_a_folder_that_is_not_mounted_is_no_loss(home: Home) -> None:
+    """Nobody can tell what is on the drive."""
+    home.append("x")
+    os.rename(home.notes, home.path / "unmounted")
+
+    assert home.recover() == ()
+    os.rename(home.path / "unmounted", home.notes)
+    assert home.journal.count_unsettled(home.clock[0]) == 1
+
+
+def test_two_folders_of_one_home_do_not_mix(home: Home) -> None:
+    """`--memory-dir` chooses the notes, and the journal stays where it is."""
+    other = home.path / "other"
+    other.mkdir()
+    writer = NoteWriter(
+        NotesFolder(str(other)),
+        home.journal,
+        lambda: home.clock[0],
+        lambda: os.urandom(10),
+    )
+    mine = home.append("in memory")
+    theirs = writer.append(NOTE, "in other", at=AT)
+    (other / NOTE).write_bytes(b"# stale\n")
+    os.utime(other / NOTE, (home.clock[0] - 30, home.clock[0] - 30))
+
+    [recovered] = home.recover()
+
+    assert recovered.id == theirs.id
+    assert theirs.id in (other / RECOVERED).read_text()
+    assert mine.id in home.text()
+    assert not (home.notes / RECOVERED).exists()
+
+
+def test_a_recovered_note_that_is_a_link_is_refused_and_nothing_is_lost(
+    home: Home,
+) -> None:
+    """The journal keeps the entry until it can be put back."""
+    entry = home.append("x")
+    home.write(STALE)
+    (home.notes / RECOVERED).symlink_to(home.path / "elsewhere.md")
+
+    with pytest.raises(NotSavedError, match="put back"):
+        home.recover()
+    home.later(700)
+    home.append("a write is not hindered by it")
+    (home.notes / RECOVERED).unlink()
+    home.recover()
+
+    assert entry.id in home.text(RECOVERED)
+
+
+@pytest.mark.parametrize("name", ["write", "fsync", "open", "ftruncate"])
+def test_a_fault_at_any_call_of_a_recovery_loses_and_doubles_nothing(
+    home: Home, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """The next look does what this one could not."""
+    faults = Faults(name, errno.ENOSPC)
+    while faults.has_next():
+        mark = f"<{faults.fail_at}>"
+        entries = [home.append(f"{n} {mark}\n" * 20) for n in range(3)]
+        home.write(STALE)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(os, name, faults)
+            error = refusal_of(home.recover)
+        home.recover()
+
+        text = home.text(RECOVERED)
+        assert error is None or "disk is full" in str(error)
+        assert [text.count(entry.id) for entry in entries] == [1, 1, 1]
+        assert text.count(mark) == 60
+        assert home.read() == STALE
+
+
+def test_a_journal_with_damaged_text_does_not_stop_the_rest(home: Home) -> None:
+    """One bad record hides only itself."""
+    home.append("port 8080")
+    good = home.append("good")
+    data = home.journal_file.read_bytes()
+    home.journal_file.write_bytes(data.replace(b"port 8080", b"port 8081"))
+    home.write(STALE)
+
+    recovered = home.recover()
+
+    assert [entry.id for entry in recovered] == [good.id]
+    assert NotePath("recovered.md") in home.folder.stamps()

@@ -1,0 +1,167 @@
+"""A memory with all that forgetting and purging work with, and its raw bytes."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import apsw
+
+from hivemind_memory.access.rules import OWNER, Caller
+from hivemind_memory.curation.context import Desk, Eraser
+from hivemind_memory.curation.forget import forget, restore
+from hivemind_memory.curation.purge import purge
+from hivemind_memory.curation.purge_report import Purger
+from hivemind_memory.curation.save import save
+from hivemind_memory.memory.service import Memory
+from hivemind_memory.memory.sync import ChunkSettings
+from hivemind_memory.model.curation import (
+    Forgotten,
+    NewMemory,
+    Receipt,
+    Restored,
+    Saved,
+    Which,
+)
+from hivemind_memory.model.ports import Injected, MemoryIndex
+from hivemind_memory.notes.journal import Journal
+from hivemind_memory.state.file import STATE_FILE, StateFile
+from tests.support.sandbox import House, ask, paths
+
+_WORD = re.compile(r"\w{9,}")
+
+
+@dataclass
+class Bench:
+    """A house, a memory in it, and what a caller does there."""
+
+    house: House
+    memory: Memory
+    injected: Injected | None = None
+    state: StateFile = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.state = StateFile(str(self.house.home / STATE_FILE))
+
+    def desk(self, caller: Caller = OWNER) -> Desk:
+        held, syncer = self.memory.held, self.memory.syncer
+
+        def look() -> MemoryIndex:
+            index = held.opened().index
+            syncer.sync(index)
+            return index
+
+        return Desk(
+            folder=self.memory.folder,
+            locks=str(self.house.home / "locks"),
+            clocks=self.memory.clocks,
+            caller=caller,
+            look=look,
+        )
+
+    def eraser(self, caller: Caller = OWNER) -> Eraser:
+        return Eraser(
+            desk=self.desk(caller),
+            journal=Journal(self.house.places.journal),
+            index_one=self.memory.held.index_one,
+        )
+
+    def purger(self, caller: Caller = OWNER) -> Purger:
+        return Purger(
+            eraser=self.eraser(caller),
+            places=self.house.places,
+            chunking=ChunkSettings(limit_chars=800, overlap_chars=0),
+            state=self.state,
+            injected=self.injected,
+        )
+
+    def save(self, key: str, content: str, **more: object) -> Saved:
+        return save(self.desk(), NewMemory(key=key, content=content, **more))  # type: ignore[arg-type]
+
+    def forget(self, name: str = "", caller: Caller = OWNER, **which: str) -> Forgotten:
+        return forget(self.eraser(caller), Which(name=name, **which))
+
+    def restore(self, name: str = "", caller: Caller = OWNER, **which: str) -> Restored:
+        return restore(self.eraser(caller), Which(name=name, **which))
+
+    def purge(
+        self,
+        name: str = "",
+        caller: Caller = OWNER,
+        *,
+        is_dry_run: bool = False,
+        is_forced: bool = False,
+        **which: str,
+    ) -> Receipt:
+        return purge(
+            self.purger(caller),
+            Which(name=name, **which),
+            is_dry_run=is_dry_run,
+            is_forced=is_forced,
+        )
+
+    def found(self, question: str) -> list[str]:
+        """Return the notes that a search finds."""
+        return paths(ask(self.memory, question))
+
+    def read(self, path: str) -> str:
+        return (self.house.notes / path).read_text()
+
+    def there(self) -> list[str]:
+        """Return the notes that there are."""
+        notes = self.house.notes
+        return sorted(one.relative_to(notes).as_posix() for one in notes.rglob("*.md"))
+
+
+def stems_of(text: str) -> set[str]:
+    """Return what the full-text index makes of a text's longer words."""
+    connection = apsw.Connection(":memory:")
+    tokenize = connection.fts5_tokenizer("porter", ["unicode61"])
+    tokens = tokenize(
+        text.encode(),
+        apsw.FTS5_TOKENIZE_DOCUMENT,
+        None,
+        include_offsets=False,
+        include_colocated=False,
+    )
+    return {str(token) for token in tokens if len(str(token)) >= 8}
+
+
+def traces(home: Path, words: set[str], index: Path) -> list[str]:
+    """Return where below *home* a word still is, in any form.
+
+    As written, in either case and as a stem, in UTF-8 and UTF-16, in the raw bytes of
+    every file; and its end alone, for postings are stored without the beginning that
+    they share with the one before.
+    """
+    forms: set[bytes] = set()
+    for word in words:
+        for form in {word, word.lower(), word.upper(), *stems_of(word)}:
+            for part in {form, form[len(form) // 3 :]}:
+                forms |= {part.encode(), part.encode("utf-16-le")}
+    found = []
+    for file in files_below(home):
+        data = file.read_bytes()
+        found += [f"{file}: {form!r}" for form in sorted(forms) if form in data]
+    connection = apsw.Connection(str(index), flags=apsw.SQLITE_OPEN_READONLY)
+    tokens = {
+        str(term) for (term,) in connection.execute("SELECT term FROM vocabulary")
+    }
+    connection.close()
+    stems = {stem for word in words for stem in stems_of(word)}
+    return found + [f"vocabulary: {stem}" for stem in sorted(stems & tokens)]
+
+
+def files_below(home: Path) -> Iterator[Path]:
+    """Yield every file."""
+    for parent, _, names in os.walk(home):
+        for name in names:
+            yield Path(parent) / name
+
+
+def words_of(text: str) -> set[str]:
+    """Return the words of a text that stand nowhere by chance."""
+    return set(_WORD.findall(text))

@@ -1,0 +1,222 @@
+"""A desk over a home of a test, and an index that is nothing but the files."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from hivemind_memory.access.rules import OWNER, Caller
+from hivemind_memory.curation.context import Desk
+from hivemind_memory.curation.lookup import recalled_from
+from hivemind_memory.curation.save import save
+from hivemind_memory.files.folder import NotesFolder
+from hivemind_memory.markdown.front_matter import split_front_matter
+from hivemind_memory.markdown.text import decode
+from hivemind_memory.memory.clocks import Clocks
+from hivemind_memory.memory.index_handle import Freshener, open_index
+from hivemind_memory.memory.sync import ChunkSettings, Syncer
+from hivemind_memory.model.curation import NewMemory, Recalled, Saved
+from hivemind_memory.model.memories import EdgeRow, MemoryRow
+from hivemind_memory.model.note_path import NotePath
+from hivemind_memory.model.ports import MemoryIndex
+from hivemind_memory.model.scope import scope_of
+from hivemind_memory.notes.memory_header import header_of
+from hivemind_memory.notes.status import ACTIVE, FORGOTTEN
+from tests.support.sandbox import House
+
+START_S = 1_795_255_391.0
+
+
+@dataclass
+class Ticking:
+    """A clock that is a second later each time it is asked."""
+
+    now_s: float = START_S
+
+    def now(self) -> float:
+        self.now_s += 1
+        return self.now_s
+
+    def clocks(self) -> Clocks:
+        return Clocks(
+            now=self.now,
+            stopwatch=time.perf_counter,
+            local_iso=lambda s: time.strftime(
+                "%Y-%m-%dT%H:%M:%S+00:00", time.gmtime(s)
+            ),
+            local_offset_s=lambda _: 0,
+            randomness=lambda: os.urandom(10),
+        )
+
+
+@dataclass
+class ScannedIndex:
+    """Answers as the index should, by reading every note each time."""
+
+    notes: Path
+    kept: list[MemoryRow] | None = None
+    """Rows of a moment; None: read them each time."""
+
+    def frozen(self) -> ScannedIndex:
+        """Return one that asks the system nothing more."""
+        return ScannedIndex(self.notes, self._rows())
+
+    def memories(
+        self,
+        *,
+        key: str | None = None,
+        memory_id: str | None = None,
+        path: str | None = None,
+        scopes: frozenset[str] | None = None,
+        standings: Collection[int] | None = None,
+    ) -> list[MemoryRow]:
+        return [
+            row
+            for row in self._rows()
+            if (key is None or row.key == key)
+            and (memory_id is None or row.memory_id == memory_id)
+            and (path is None or row.path == path)
+            and (scopes is None or row.scope in scopes)
+            and (standings is None or row.standing in standings)
+        ]
+
+    def end_named(
+        self, target: str, *, scopes: frozenset[str] | None, near: str = ""
+    ) -> MemoryRow | None:
+        rows = [row for row in self._rows() if row.standing != FORGOTTEN]
+        rows = [row for row in rows if scopes is None or row.scope in scopes]
+        for name in ("memory_id", "key", "path"):
+            found = [row for row in rows if getattr(row, name) == target]
+            if found:
+                return min(
+                    found, key=lambda row: (row.standing, row.scope != near, row.path)
+                )
+        return None
+
+    def edges_of(self, path: str, *, scopes: frozenset[str] | None) -> list[EdgeRow]:
+        found = []
+        for file in sorted(self.notes.rglob("*.md")):
+            own = file.relative_to(self.notes).as_posix()
+            if scopes is not None and scope_of(own) not in scopes:
+                continue
+            front = split_front_matter(decode(file.read_bytes())).values
+            header = header_of(own, front)
+            for kind, target, weight in header.edges:
+                end = self.end_named(target, scopes=scopes, near=scope_of(own))
+                ends = (end.path, end.memory_id) if end else ("", target)
+                if path in (own, ends[0]):
+                    found.append(EdgeRow(kind, weight, own, header.memory_id, *ends))
+        return found
+
+    def _rows(self) -> list[MemoryRow]:
+        if self.kept is not None:
+            return self.kept
+        rows = []
+        for file in self.notes.rglob("*.md"):
+            path = file.relative_to(self.notes).as_posix()
+            said = header_of(path, split_front_matter(decode(file.read_bytes())).values)
+            rows.append(
+                MemoryRow(
+                    path,
+                    scope_of(path),
+                    said.memory_id,
+                    said.type,
+                    said.key,
+                    said.standing,
+                    said.importance or 0.5,
+                    said.created,
+                    said.source,
+                    said.session,
+                    said.is_pinned,
+                    said.expires_day,
+                    said.done_day,
+                )
+            )
+        return sorted(rows, key=lambda row: (row.created, row.path), reverse=True)
+
+
+@dataclass
+class Shelf:
+    """Typed memories in a home, saved and looked at the short way."""
+
+    home: Path
+    caller: Caller = OWNER
+    clock: Ticking = field(default_factory=Ticking)
+    is_scanned: bool = True
+    """The files answer, not the real index."""
+
+    def __post_init__(self) -> None:
+        self.house = House(self.home)
+        self.notes = self.house.notes
+        self._look: Callable[[], MemoryIndex] | None = None
+
+    def desk(self, **changes: object) -> Desk:
+        parts = {
+            "folder": NotesFolder(str(self.notes)),
+            "locks": str(self.home / "locks"),
+            "clocks": self.clock.clocks(),
+            "caller": self.caller,
+            "look": self.look,
+            **changes,
+        }
+        return Desk(**parts)  # type: ignore[arg-type]
+
+    def look(self) -> MemoryIndex:
+        if self.is_scanned:
+            return ScannedIndex(self.notes)
+        if self._look is None:
+            self._look = self._open()
+        return self._look()
+
+    def save(self, key: str, content: str, reason: str = "", **more: object) -> Saved:
+        changes = {name: more.pop(name) for name in ("near",) if name in more}
+        wanted = NewMemory(key=key, content=content, reason=reason, **more)  # type: ignore[arg-type]
+        return save(self.desk(), wanted, **changes)  # type: ignore[arg-type]
+
+    def put(self, path: str, text: str | bytes) -> Path:
+        """Save a note as a person does."""
+        return self.house.save(path, text)
+
+    def text(self, path: str) -> str:
+        return (self.notes / path).read_text(encoding="utf-8")
+
+    def said(self, path: str) -> Recalled:
+        return recalled_from(NotePath(path), self.text(path), self.desk())
+
+    def values(self, path: str) -> dict[str, object]:
+        return dict(split_front_matter(self.text(path)).values)
+
+    def files(self) -> list[str]:
+        found = (file.relative_to(self.notes) for file in self.notes.rglob("*.md"))
+        return sorted(file.as_posix() for file in found)
+
+    def tree(self) -> dict[str, bytes | None]:
+        """Every file below the notes with its bytes, every folder with None."""
+        return {
+            path.relative_to(self.notes).as_posix(): (
+                path.read_bytes() if path.is_file() else None
+            )
+            for path in sorted(self.notes.rglob("*"))
+            if ".index" not in path.parts
+        }
+
+    def active(self, key: str) -> list[str]:
+        rows = ScannedIndex(self.notes).memories(key=key, standings=(ACTIVE,))
+        return sorted(row.path for row in rows)
+
+    def _open(self) -> Callable[[], MemoryIndex]:
+        places, clocks = self.house.places, self.clock.clocks()
+        chunking = ChunkSettings(limit_chars=800, overlap_chars=0)
+        folder = NotesFolder(places.notes)
+        syncer = Syncer(folder, places.journal, chunking, time.time)
+        opened = open_index(places, time.time)
+        freshener = Freshener(syncer, places, clocks.stopwatch)
+
+        def look() -> MemoryIndex:
+            assert not freshener.freshen(opened.index).stale
+            return opened.index
+
+        return look
