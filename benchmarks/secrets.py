@@ -3,14 +3,12 @@
     python -m benchmarks.secrets
     python -m benchmarks.secrets --each 200 --seeds 5 --tree ~/src
 
-Writes each kind of ``tests/redaction/samples.py`` into prose, configuration and code, and
-prints how many are left after scrubbing; then the alarms in harmless lines, made ones,
-those of this project, and those of any folders that are named (there look at the
-lines: some of them do hold secrets); then the speed, and the cost of a first use in a
-fresh process. Exits 1 if less than 98 % are found, or if there is more than one false
-alarm in 1,000 harmless lines.
-"""
-
+Writes each kind of ``tests/redaction/samples.py`` into prose, configuration and code,
+and prints how many are left after redaction; then the false alarms in harmless lines:
+generated ones, those of this project, and those of any folders you name (look at these
+lines yourself: some of them do hold secrets); then the speed, and the cost of a first
+use in a fresh process. Exits 1 if less than 98 % are found, or if there is more than
+one false alarm in 1,000 harmless lines.
 from __future__ import annotations
 
 import argparse

@@ -10,7 +10,7 @@ from hivemind_memory import wiring
 from hivemind_memory.cli.escape import on_one_line
 from hivemind_memory.cli.render import count_text
 from hivemind_memory.cli.streams import write_data
-from hivemind_memory.watch.loop import (
+from hivemind_memory.watch.events import (
     Embedded,
     Following,
     Leading,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hivemind_memory.curation.purge import count_journal, that_quote
+from hivemind_memory.curation.purge_notes import count_journal, that_quote
 from hivemind_memory.curation.purge_stores import (
     editors_copies,
     git_above,

@@ -85,7 +85,6 @@ class HeldIndex:
 
     def freshener(self) -> Freshener:
         """Return what brings the index in step before an answer."""
-
         if self._fresh is None:
             stopwatch = self._clocks.stopwatch
             self._fresh = Freshener(self._syncer, self._places, stopwatch)

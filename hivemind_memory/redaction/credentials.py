@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from binascii import Error, a2b_base64
 
-from hivemind_memory.redaction.finding import Span
+from hivemind_memory.redaction.spans import Span
 from hivemind_memory.redaction.values import is_placeholder, looks_random
 
 TYPE_CHECKING = False

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from hivemind_memory.markdown.text import decode
 from hivemind_memory.model.value import value
-from hivemind_memory.redaction.finding import find_secrets, mark
+from hivemind_memory.redaction.finding import find_secrets
+from hivemind_memory.redaction.spans import mark
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,8 +74,6 @@ def _line_ends(secret: str) -> str:
 
 def scrubbed(*texts: str) -> tuple[list[str], tuple[str, ...]]:
     """Return texts without the secrets in them, and the kinds of these, each once."""
-    from hivemind_memory.redaction import scrub
-
     done = [scrub(text) for text in texts]
     kinds = dict.fromkeys(kind for one in done for kind in one.found)
     return [one.text for one in done], tuple(kinds)
@@ -85,8 +84,6 @@ def masked(data: bytes) -> bytes:
 
     A whole note at once: the middle of a key, cut from its first line, tells nothing.
     """
-    from hivemind_memory.redaction import mask
-
     text = decode(data)
     hidden = mask(text)
     return data if hidden == text else hidden.encode()

@@ -12,8 +12,8 @@ import os
 import re
 from functools import cache
 
-from hivemind_memory.redaction.finding import Span
 from hivemind_memory.redaction.keywords import EXACT, FOLDED
+from hivemind_memory.redaction.spans import Span
 from hivemind_memory.redaction.values import (
     UUID,
     entropy,

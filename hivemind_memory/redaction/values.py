@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from math import log2
 
-from hivemind_memory.redaction.assignments import Holds
+from hivemind_memory.redaction.names import Holds
 
 SHORTEST_OF_LETTERS = 16
 _URL_OR_PATH = re.compile(

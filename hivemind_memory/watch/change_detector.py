@@ -23,7 +23,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from hivemind_memory.files.mounts import shared_type
-from hivemind_memory.watch.loop import WatchState
+from hivemind_memory.watch.events import WatchState
 from hivemind_memory.watch.observer import EventSource, Listener, OpenSource
 
 logger = logging.getLogger(__name__)

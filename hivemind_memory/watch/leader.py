@@ -20,7 +20,7 @@ from hivemind_memory.files.descriptors import (
     write_all,
 )
 from hivemind_memory.files.locks import KernelLock
-from hivemind_memory.watch.loop import WatchState
+from hivemind_memory.watch.events import WatchState
 
 
 class Leadership:

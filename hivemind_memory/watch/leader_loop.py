@@ -14,8 +14,7 @@ from hivemind_memory.model.results import EmbedResult, SyncResult
 from hivemind_memory.model.snapshot import SETTLED_NS
 from hivemind_memory.watch.change_detector import MAX_WAIT_FACTOR, Debouncer, Lookout
 from hivemind_memory.watch.embed_queue import VectorQueue
-from hivemind_memory.watch.leader import Leadership
-from hivemind_memory.watch.loop import (
+from hivemind_memory.watch.events import (
     Embedded,
     StateChanged,
     Synced,
@@ -23,6 +22,7 @@ from hivemind_memory.watch.loop import (
     WatchEvent,
     WatchState,
 )
+from hivemind_memory.watch.leader import Leadership
 
 logger = logging.getLogger(__name__)
 

@@ -10,15 +10,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from hivemind_memory.watch.change_detector import Lookout
+from hivemind_memory.watch.events import Following, Leading, WatchEvent
 from hivemind_memory.watch.leader import Leadership
 from hivemind_memory.watch.leader_loop import TICK_S, Syncs, Term, WatchSettings
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from hivemind_memory.model.results import EmbedResult, SyncResult
 
 
 class Watcher:
@@ -112,69 +110,3 @@ class Watcher:
         finally:
             self._term = None
             self._leadership.release()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WatchState:
-    """How the leader learns of changes."""
-
-    mode: str
-    """native: the system tells; polling: the folder is looked at every few seconds."""
-
-    reason: str = ""
-    """Why it polls; empty when native."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Following:
-    """Another process leads; this one waits to take over."""
-
-    leader: str
-    """``pid 123``, or empty when it cannot be told."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Leading:
-    """This process watches and indexes from now on."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StateChanged:
-    """The leader learns of changes in another way than before."""
-
-    state: WatchState
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Synced:
-    """The index was brought in step with the folder."""
-
-    cause: str
-    """start, hint, poll, settle, rescan or retry."""
-
-    result: SyncResult
-
-    @property
-    def is_news(self) -> bool:
-        """Something was done, or it is the first look: worth a line."""
-        done = self.result
-        changes = done.added + done.updated + done.removed + done.recovered
-        return changes > 0 or self.cause == "start"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SyncFailed:
-    """A sync ended with an error; nothing is lost, it is tried again."""
-
-    error: Exception
-    retry_in_s: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Embedded:
-    """A run of the vectors' queue ended."""
-
-    result: EmbedResult
-
-
-WatchEvent = Following | Leading | StateChanged | Synced | SyncFailed | Embedded

@@ -10,7 +10,7 @@ from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.query import Hit, SearchAnswer, SearchReport
 from hivemind_memory.model.results import EmbedResult, SyncResult, Written
 from hivemind_memory.model.snapshot import SkippedNote
-from hivemind_memory.watch.loop import (
+from hivemind_memory.watch.events import (
     Embedded,
     Following,
     Leading,

@@ -11,9 +11,10 @@ from pathlib import Path
 
 from hivemind_memory.model.results import EmbedResult, SyncResult
 from hivemind_memory.watch.change_detector import Lookout, LookoutSettings
+from hivemind_memory.watch.events import WatchEvent
 from hivemind_memory.watch.leader import Leadership
 from hivemind_memory.watch.leader_loop import WatchSettings
-from hivemind_memory.watch.loop import Watcher, WatchEvent
+from hivemind_memory.watch.loop import Watcher
 from hivemind_memory.watch.observer import Listener, OpenSource, open_source
 
 SOON_S = 5.0

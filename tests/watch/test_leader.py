@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from hivemind_memory.errors import IndexUnusableError
+from hivemind_memory.watch.events import WatchState
 from hivemind_memory.watch.leader import Leadership
-from hivemind_memory.watch.loop import WatchState
 
 NATIVE = WatchState(mode="native")
 

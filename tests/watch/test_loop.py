@@ -15,9 +15,7 @@ from hivemind_memory.errors import IndexBusyError
 from hivemind_memory.model.results import EmbedResult
 from hivemind_memory.watch import leader_loop
 from hivemind_memory.watch.change_detector import GONE
-from hivemind_memory.watch.leader import Leadership
-from hivemind_memory.watch.leader_loop import WatchSettings
-from hivemind_memory.watch.loop import (
+from hivemind_memory.watch.events import (
     Embedded,
     Following,
     Leading,
@@ -27,6 +25,8 @@ from hivemind_memory.watch.loop import (
     WatchEvent,
     WatchState,
 )
+from hivemind_memory.watch.leader import Leadership
+from hivemind_memory.watch.leader_loop import WatchSettings
 from hivemind_memory.watch.observer import Listener
 from tests.watch.fakes import SOON_S, FakeSource, FolderMemory, make_watcher, running
 from tests.watch.styles import STYLES

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from hivemind_memory.watch.loop import Following, Leading
+from hivemind_memory.watch.events import Following, Leading
 from tests.watch.fakes import FolderMemory, make_watcher, running
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from watch.fakes import FolderMemory, make_watcher
 
 from hivemind_memory.model.results import SyncResult
-from hivemind_memory.watch.loop import WatchEvent
+from hivemind_memory.watch.events import WatchEvent
 
 
 def main() -> None:

@@ -1,0 +1,124 @@
+"""What the name of a setting says: does it hold a password, another secret, neither?"""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+from functools import lru_cache
+
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_a-zA-Z]+")
+PASSWORD_ENDS = (
+    "password", "passwd", "passwort", "passord", "passphrase", "passcode", "pwd",
+    "userpass", "dbpass", "sudopass", "rootpass", "adminpass", "mypass", "mypasswd",
+    "sshpass", "smtppass", "authpass", "kennwort", "wachtwoord", "senha", "şifre",
+    "lösenord", "hasło",
+)  # fmt: skip
+PASSWORD_WORDS = frozenset(("pass", "pw", "passe", "pgpassword", "parola"))
+PASSWORD_PARTS = (
+    "парол",
+    "密码",
+    "密碼",
+    "口令",
+    "パスワード",
+    "비밀번호",
+    "암호",
+    "contrase",
+)
+SECRET_ENDS = (
+    "secret", "token", "apikey", "accesskey", "secretkey", "privatekey", "authkey",
+    "credential", "credentials", "appkey", "secretaccesskey", "apitoken", "authcode",
+)  # fmt: skip
+SECRET_WORDS = frozenset(("auth", "creds", "cred", "psk", "authorization"))
+KEY_OWNERS = frozenset(
+    (
+        "api", "access", "secret", "private", "auth", "encryption", "encrypt",
+        "decryption", "signing", "sign", "master", "license", "licence", "webhook",
+        "service", "deploy", "account", "admin", "app", "application", "client",
+        "consumer", "shared", "session", "jwt", "hmac", "aes", "crypto", "cipher",
+        "subscription", "ssh", "gpg", "storage", "server", "write", "ingest",
+        "ingestion", "security", "production", "live", "prod", "staging",
+        "integration", "root", "user", "team", "org", "project", "bot", "preshared",
+        "recovery", "backup", "broker", "registration",
+    )
+)  # fmt: skip
+NOT_AT_THE_END = frozenset(
+    (
+        "id", "ids", "identifier", "name", "names", "count", "counts", "counter",
+        "length", "len", "size", "limit", "limits", "budget", "type", "types",
+        "kind", "file", "files", "filename", "path", "paths", "dir", "folder",
+        "url", "uri", "urls", "endpoint", "host", "port", "policy", "field",
+        "fields", "label", "prefix", "suffix", "format", "regex", "pattern",
+        "manager", "provider", "providers", "store", "index", "ttl", "expiry",
+        "expires", "expiration", "expire", "at", "age", "max", "min", "usage",
+        "used", "cost", "price", "rate", "hint", "prompt", "reset", "required",
+        "enabled", "disabled", "version", "algorithm", "alg", "scheme", "class",
+        "column", "fn", "func", "function", "ref", "arn", "selector", "mapping",
+        "map", "location", "hash", "digest", "checksum", "fingerprint", "sum",
+        "error", "errors", "message", "fd", "fds", "mgr", "method", "mode",
+        "status", "state", "strength", "rule", "rules", "handler", "parser",
+        "service", "generator", "validator", "event", "callback", "button", "input",
+        "form", "page", "screen", "view", "icon",
+    )
+)  # fmt: skip
+NOWHERE = frozenset(
+    (
+        "public", "pub", "foreign", "primary", "sort", "partition", "cache",
+        "idempotency", "hot", "author", "authors", "authority", "authored",
+        "authentication", "authenticated", "authenticator", "passed", "passes",
+        "passing", "bypass", "keyboard", "keyword", "keywords", "keyframe",
+        "keyspace", "keycode", "tokenizer", "tokenize", "tokenization", "tokenized",
+        "dedupe", "dedup", "lookup", "hash", "hashes", "index", "i18n",
+        "translation", "locale", "ordering", "unique", "composite", "object",
+        "bucket", "group", "max", "min", "num", "count", "csrf", "xsrf", "nonce",
+        "commit", "revision", "sha", "sha1", "sha256", "sha512", "md5", "checksum",
+        "digest", "integrity", "etag", "fingerprint", "uuid", "guid", "kbd",
+        "hotkey", "shortcut", "design",
+    )
+)  # fmt: skip
+
+
+class Holds(Enum):
+    """What a setting of some name holds."""
+
+    PASSWORD = "password"  # noqa: S105 - the name of a kind
+    """A password: a person may have chosen it, so it need not look random."""
+
+    SECRET = "secret"  # noqa: S105 - the name of a kind
+    """A secret that a machine has made."""
+
+    KEY = "key"
+    """A key of some kind, which may be that of a dictionary."""
+
+
+@lru_cache(maxsize=4096)
+def what_it_holds(name: str) -> Holds | None:
+    """Return what a setting of this name holds, or nothing if no secret.
+
+    >>> what_it_holds("DB_PASSWORD"), what_it_holds("stripeApiKey")
+    (<Holds.PASSWORD: 'password'>, <Holds.SECRET: 'secret'>)
+    >>> what_it_holds("max_tokens"), what_it_holds("passwordPolicy")
+    (None, None)
+    """
+    words = [word.lower() for word in _WORDS.findall(name)]
+    if not NOWHERE.isdisjoint(words):
+        return None
+    for place in range(len(words) - 1, -1, -1):
+        word = words[place]
+        holds = _one(word, words[place - 1] if place else "")
+        if holds is not None:
+            return None if NOT_AT_THE_END.intersection(words[place + 1 :]) else holds
+    return None
+
+
+def _one(word: str, before: str) -> Holds | None:
+    """Return what one word of a name says."""
+    single = word.removesuffix("s") if word not in {"pass", "dbpass"} else word
+    if word in PASSWORD_WORDS or single.endswith(PASSWORD_ENDS):
+        return Holds.PASSWORD
+    if any(part in word for part in PASSWORD_PARTS):
+        return Holds.PASSWORD
+    if word in SECRET_WORDS or single.endswith(SECRET_ENDS):
+        return Holds.SECRET
+    if single == "key":
+        return Holds.SECRET if before in KEY_OWNERS else Holds.KEY
+    return None
