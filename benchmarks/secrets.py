@@ -9,6 +9,8 @@ generated ones, those of this project, and those of any folders you name (look a
 lines yourself: some of them do hold secrets); then the speed, and the cost of a first
 use in a fresh process. Exits 1 if less than 98 % are found, or if there is more than
 one false alarm in 1,000 harmless lines.
+"""
+
 from __future__ import annotations
 
 import argparse

@@ -25,7 +25,7 @@ from re import _constants as words  # type: ignore[attr-defined]
 from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any
 
-ROOM = Path(__file__).parents[1] / "hivemind_memory" / "secrets"
+ROOM = Path(__file__).parents[1] / "hivemind_memory" / "redaction"
 SOURCE = {
     "name": "gitleaks, default rules",
     "home": "https://github.com/gitleaks/gitleaks",
