@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 
 from hivemind_memory import open_memory
-from hivemind_memory.model.curation import Which
+from hivemind_memory.model.curation import MemorySelector
 from hivemind_memory.model.query import Query
 from tests.inject.poisoning import OPTIONS, Poisoned
 from tests.inject.repos import make_repo
@@ -66,7 +66,7 @@ def one_round(folder: Path, entries: int, seed: int) -> tuple[int, int, int]:
         told = sum(word in texts for word in poisoned.words)
         unfound = len(poisoned.unfound())
         poison_session(memory)
-        memory.curation.forget(Which(session=SESSION))
+        memory.curation.forget(MemorySelector(session=SESSION))
         rest = memory.search(Query(text=VENOM, min_score=0.0)).hits
         after = "\n".join(poisoned.told(worktree))
         is_mended = not rest and VENOM not in after and "We run the shop." in after

@@ -14,8 +14,8 @@ LIMIT_CHARS = 800
 class Piece(NamedTuple):
     """Some lines of a note."""
 
-    first_line: int
-    last_line: int
+    start_line: int
+    end_line: int
     text: str
 
 
@@ -24,7 +24,7 @@ def simple_chunks(text: str, *, limit_chars: int = LIMIT_CHARS) -> list[Piece]:
 
     A line is never cut, and fences are respected only as far as headings go.
 
-    >>> [piece.first_line for piece in simple_chunks("# One\\n\\ntext\\n\\n## Two\\n")]
+    >>> [piece.start_line for piece in simple_chunks("# One\\n\\ntext\\n\\n## Two\\n")]
     [1, 5]
     """
     pieces: list[Piece] = []

@@ -84,7 +84,7 @@ def warm_rows(made: Corpus, core: Place, typed: Place, rounds: int) -> list[list
         name: open_memory(home=str(here.home), flags={"embedding_provider": "none"})
         for name, here in (("core", core), ("typed", typed))
     }
-    memories["typed, one project"] = memories["typed"].seen_by(
+    memories["typed, one project"] = memories["typed"].as_caller(
         Caller(project="projects/shop")
     )
     queries = made.queries()

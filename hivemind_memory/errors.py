@@ -87,7 +87,7 @@ class KeyTakenError(NotSavedError):
     def __init__(self, message: str, *, hint: str = "", current: object = None) -> None:
         super().__init__(message, hint=hint)
         self.current = current
-        """The memory that is in force, a ``Recalled``; None: unknown."""
+        """The memory that is in force, a ``StoredMemory``; None: unknown."""
 
 
 class NotInjectedError(HivemindError):

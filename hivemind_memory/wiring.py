@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from hivemind_memory.config.settings import Settings
     from hivemind_memory.inject.injector import Injector
     from hivemind_memory.launch.launcher import Launcher
-    from hivemind_memory.model.ports import Injected
+    from hivemind_memory.model.ports import InjectionRecords
     from hivemind_memory.watch.loop import Watcher
 
 __all__ = [
@@ -118,11 +118,13 @@ def open_memory(
         local_offset_s=_local_offset_s,
         randomness=_ten_random_bytes,
     )
-    caller = _caller(door or _shells_door(), settings)
+    caller = _caller(door or _shell_scope_request(), settings)
     return Memory(places, settings, Provider(settings), clocks, caller=caller)
 
 
-def agents_door(*, workspace: str = "", teams: str = "", project: str = "") -> Door:
+def agent_scope_request(
+    *, workspace: str = "", teams: str = "", project: str = ""
+) -> Door:
     """Return the door of an agent's server: what is not given, the environment says.
 
     Args:
@@ -143,7 +145,7 @@ def agents_door(*, workspace: str = "", teams: str = "", project: str = "") -> D
     )
 
 
-def _shells_door() -> Door | None:
+def _shell_scope_request() -> Door | None:
     """Return the door that the environment of a shell names; None: it names none."""
     names = [os.environ.get(name, "").strip() for name in SCOPE_VARIABLES]
     if not any(names):
@@ -158,7 +160,7 @@ def _shells_door() -> Door | None:
     )
 
 
-def project_here(folder: str) -> str:
+def current_project(folder: str) -> str:
     """Return the identity of the project in a folder; all its worktrees share it."""
     from hivemind_memory.context.gather import project_identity
     from hivemind_memory.inject.git import find_repository, place_of
@@ -173,7 +175,7 @@ def _caller_in(identity: str, settings: Settings) -> Caller:
     from hivemind_memory.access.request import caller_of
 
     return caller_of(
-        agents_door(),
+        agent_scope_request(),
         projects=settings.projects,
         workspaces=settings.workspaces,
         identity=lambda: identity,
@@ -190,7 +192,7 @@ def _caller(door: Door | None, settings: Settings) -> Caller:
         door,
         projects=settings.projects,
         workspaces=settings.workspaces,
-        identity=lambda: project_here(os.getcwd()),
+        identity=lambda: current_project(os.getcwd()),
     )
 
 
@@ -233,7 +235,7 @@ def open_injector(memory: Memory) -> Injector:
     )
 
 
-def open_injected(memory: Memory) -> Injected:
+def open_injection_records(memory: Memory) -> InjectionRecords:
     """Return what worktrees were shown of a memory, so that a purge reaches it."""
     from hivemind_memory.inject.purged import InjectedPlaces
 

@@ -1,4 +1,3 @@
-# ruff: noqa: INP001 - a script and not a package
 """Make the data of ``hivemind_memory/secrets`` from a rule set that others keep.
 
 The rules are gitleaks' default ones (MIT, https://github.com/gitleaks/gitleaks), taken

@@ -77,6 +77,6 @@ def without_forgotten(path: NotePath, text: str) -> str:
     lines = text.split("\n")
     for chunk in note.chunks:
         if chunk.provenance is not None and chunk.provenance.is_forgotten:
-            blank = [""] * (chunk.last_line - chunk.first_line + 1)
-            lines[chunk.first_line - 1 : chunk.last_line] = blank
+            blank = [""] * (chunk.end_line - chunk.start_line + 1)
+            lines[chunk.start_line - 1 : chunk.end_line] = blank
     return "\n".join(lines)

@@ -18,7 +18,7 @@ import typer.core
 
 from hivemind_memory.cli.completing import completer
 from hivemind_memory.cli.entry import EXIT_USAGE, perform
-from hivemind_memory.cli.escape import on_one_line
+from hivemind_memory.cli.escape import escape_line
 from hivemind_memory.cli.helping import help_text
 from hivemind_memory.cli.parse import Request
 from hivemind_memory.cli.spec import (
@@ -210,6 +210,6 @@ def _report_usage(error: Any) -> int:
     hint = f"`{path} --help` shows how it is used."
     if path in ("hm search", "hm exec", "hm launch"):
         hint += " Words that begin with a dash come after --."
-    write_talk(f"error: {on_one_line(error.format_message())}\n")
+    write_talk(f"error: {escape_line(error.format_message())}\n")
     write_talk(f"hint: {hint}\n")
     return EXIT_USAGE

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 
 from hivemind_memory import wiring
 from hivemind_memory.cli.as_json import print_json
-from hivemind_memory.cli.escape import on_one_line
+from hivemind_memory.cli.escape import escape_line
 from hivemind_memory.cli.streams import (
     is_terminal,
     read_stdin,
@@ -62,7 +62,7 @@ def list_options(request: Request) -> int:
     ]
     _print_rows(rows)
     if settings.unknown_keys:
-        names = ", ".join(map(on_one_line, settings.unknown_keys))
+        names = ", ".join(map(escape_line, settings.unknown_keys))
         write_talk(f"kept in {file.path} and not known to this version: {names}\n")
     return 0
 
@@ -103,7 +103,7 @@ def set_option(request: Request) -> int:
         raise UsageError(message, hint=option.description) from None
     write_option(path, option.name, value)
     name, shown = _name(option, part), _text(_shown(option, said))
-    write_talk(f"{name} is now {on_one_line(shown)} in {on_one_line(path)}\n")
+    write_talk(f"{name} is now {escape_line(shown)} in {escape_line(path)}\n")
     for variable in option.env:
         if os.environ.get(variable):
             write_talk(f"but {variable} is set, and wins over the file\n")
@@ -119,18 +119,18 @@ def unset(request: Request) -> int:
         option, part = _option_and_part(key)
         parts = _parts_in_file(option, path) if part else {}
         if part not in parts:
-            name = on_one_line(_name(option, part))
-            write_talk(f"{name} was not set in {on_one_line(path)}\n")
+            name = escape_line(_name(option, part))
+            write_talk(f"{name} was not set in {escape_line(path)}\n")
             return 0
         del parts[part]
         write_option(path, option.name, parts)
     else:
         remove_option(path, key)
-    write_talk(f"{on_one_line(key)} is no longer set in {on_one_line(path)}\n")
+    write_talk(f"{escape_line(key)} is no longer set in {escape_line(path)}\n")
     return 0
 
 
-def path(request: Request) -> int:  # noqa: ARG001 - all commands have one shape
+def path(request: Request) -> int:
     """Print where config.json lies."""
     write_data(f"{_config_path()}\n")
     return 0
@@ -172,7 +172,7 @@ def _parts_in_file(option: Option, path: str) -> dict[str, object]:
 
 def _name(option: Option, part: str) -> str:
     """Return an option, or a part of it, as it is typed."""
-    return on_one_line(f"{option.name}.{part}" if part else option.name)
+    return escape_line(f"{option.name}.{part}" if part else option.name)
 
 
 def _option(key: str) -> Option:
@@ -209,5 +209,5 @@ def _print_rows(rows: list[tuple[str, str, str]]) -> None:
         write_data(options_text(rows))
         return
     write_data(
-        "".join(f"{name}\t{on_one_line(value)}\t{come}\n" for name, value, come in rows)
+        "".join(f"{name}\t{escape_line(value)}\t{come}\n" for name, value, come in rows)
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from hivemind_memory.cli.as_json import print_json
-from hivemind_memory.cli.escape import for_terminal, on_one_line
+from hivemind_memory.cli.escape import escape_for_terminal, escape_line
 from hivemind_memory.cli.streams import is_terminal, write_data, write_talk
 from hivemind_memory.connect import plans as states
 from hivemind_memory.connect.plans import difference, masked
@@ -136,19 +136,19 @@ def _show(plans: list[Plan], *, is_connecting: bool) -> None:
     for plan in plans:
         state = words.get(plan.state, plan.state)
         is_there = plan.state not in (states.NOT_INSTALLED, states.NOT_CONNECTED)
-        place = f"  {on_one_line(plan.path)}" if is_there else ""
+        place = f"  {escape_line(plan.path)}" if is_there else ""
         hook = ", with its hook" if plan.has_hook else ""
         state = f"{state}{hook}"
         write_data(f"{plan.agent.title.ljust(wide)}  {state}{place}\n")
     for plan in plans:
         for shown in _differences(plan).values():
-            write_data(f"\n{for_terminal(shown)}")
+            write_data(f"\n{escape_for_terminal(shown)}")
         for change in plan.changes:
             is_new = _BEARER in (change.text or "") and _BEARER not in (
                 change.file.text or ""
             )
             if is_new and change.file.is_open_to_others:
-                path = on_one_line(change.file.path)
+                path = escape_line(change.file.path)
                 write_talk(f"others may read {path}, and the token in it\n")
     if any(plan.changes for plan in plans):
         write_data("\n")
@@ -171,6 +171,6 @@ def _value(plan: Plan) -> dict[str, object]:
 def _report(errors: list[HivemindError]) -> None:
     """Say what went wrong, each with what to do."""
     for error in errors:
-        write_talk(f"error: {on_one_line(masked(str(error)))}\n")
+        write_talk(f"error: {escape_line(masked(str(error)))}\n")
         if error.hint:
-            write_talk(f"hint: {on_one_line(error.hint)}\n")
+            write_talk(f"hint: {escape_line(error.hint)}\n")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from hivemind_memory.cli.escape import for_pipe, on_one_line
+from hivemind_memory.cli.escape import escape_for_pipe, escape_line
 from hivemind_memory.cli.render import count_text
 from hivemind_memory.cli.streams import is_terminal, write_data, write_talk
 
@@ -13,18 +13,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from hivemind_memory.model.curation import (
-        Affected,
-        Failed,
-        Forgotten,
+        AffectedItem,
+        FailedItem,
+        ForgetResult,
         History,
-        Linked,
-        Place,
-        Recalled,
-        Receipt,
-        Restored,
-        Saved,
-        Shown,
-        ShownEdge,
+        LinkResult,
+        MemoryDetails,
+        MemoryEdge,
+        PurgeCount,
+        PurgeResult,
+        RestoreResult,
+        SaveResult,
+        StoredMemory,
     )
 
 _WHY = {"older": "earlier version", "inbox": "waiting claim", "copy": "same text"}
@@ -43,11 +43,11 @@ _ONE_OF = {
 }
 
 
-def show_saved(saved: Saved, *, as_json: bool) -> None:
+def show_saved(saved: SaveResult, *, as_json: bool) -> None:
     """Print where a memory went and what it replaced."""
     if as_json:
         return _json(saved)
-    place = f"{saved.path}:{saved.first_line}-{saved.last_line}"
+    place = f"{saved.path}:{saved.start_line}-{saved.end_line}"
     if not saved.is_new:
         _line(f"unchanged: {place} says exactly this already")
         _talk(saved.warnings)
@@ -59,7 +59,7 @@ def show_saved(saved: Saved, *, as_json: bool) -> None:
     return None
 
 
-def show_memory(shown: Shown, *, as_json: bool) -> None:
+def show_memory(shown: MemoryDetails, *, as_json: bool) -> None:
     """Print one memory with what is known about it."""
     if as_json:
         return _json(shown)
@@ -71,7 +71,7 @@ def show_memory(shown: Shown, *, as_json: bool) -> None:
     _line(_place(memory))
     for name, value in facts:
         _line(f"  {name}: {value}")
-    write_data("\n" + for_pipe(memory.text).rstrip("\n") + "\n")
+    write_data("\n" + escape_for_pipe(memory.text).rstrip("\n") + "\n")
     return None
 
 
@@ -88,7 +88,7 @@ def show_history(history: History, *, as_json: bool) -> None:
         for head, place, memory in versions:
             _line(head)
             _line(f"  {place}")
-            text = for_pipe(memory.text).rstrip("\n").replace("\n", "\n    ")
+            text = escape_for_pipe(memory.text).rstrip("\n").replace("\n", "\n    ")
             write_data(f"    {text}\n")
     _talk(f"{one} is named in the chain and not there" for one in history.missing)
     if history.is_cut:
@@ -96,7 +96,7 @@ def show_history(history: History, *, as_json: bool) -> None:
     return None
 
 
-def show_linked(linked: Linked, verb: str, *, as_json: bool) -> None:
+def show_linked(linked: LinkResult, verb: str, *, as_json: bool) -> None:
     """Print what joins two memories now, or no longer does."""
     if as_json:
         return _json(linked)
@@ -108,7 +108,7 @@ def show_linked(linked: Linked, verb: str, *, as_json: bool) -> None:
     return None
 
 
-def show_forgotten(forgotten: Forgotten, *, as_json: bool) -> None:
+def show_forgotten(forgotten: ForgetResult, *, as_json: bool) -> None:
     """Print what is hidden now."""
     if as_json:
         return _json(forgotten)
@@ -120,7 +120,7 @@ def show_forgotten(forgotten: Forgotten, *, as_json: bool) -> None:
     return None
 
 
-def show_restored(restored: Restored, *, as_json: bool) -> None:
+def show_restored(restored: RestoreResult, *, as_json: bool) -> None:
     """Print what is there again."""
     if as_json:
         return _json(restored)
@@ -130,7 +130,7 @@ def show_restored(restored: Restored, *, as_json: bool) -> None:
     return None
 
 
-def show_receipt(receipt: Receipt, *, as_json: bool) -> None:
+def show_receipt(receipt: PurgeResult, *, as_json: bool) -> None:
     """Print where purged memories were, and where they may still be."""
     if as_json:
         return _json(receipt)
@@ -146,7 +146,7 @@ def show_receipt(receipt: Receipt, *, as_json: bool) -> None:
     return None
 
 
-def _amount(place: Place) -> str:
+def _amount(place: PurgeCount) -> str:
     """Return what a place of a receipt held."""
     if not place.count:
         return "nothing"
@@ -157,19 +157,19 @@ def _amount(place: Place) -> str:
     return f"{place.count:,} {unit}"
 
 
-def _place(memory: Recalled) -> str:
+def _place(memory: StoredMemory) -> str:
     """Return where a memory stands, as ``hm get`` takes it."""
-    return f"{memory.path}:{memory.first_line}-{memory.last_line}"
+    return f"{memory.path}:{memory.start_line}-{memory.end_line}"
 
 
-def _version_head(memory: Recalled) -> str:
+def _version_head(memory: StoredMemory) -> str:
     """Return when a version was written, how it stands, and why it came."""
     at = (memory.updated or memory.created)[:16].replace("T", " ")
     reason = f": {memory.reason}" if memory.reason else ""
     return f"{at or 'no date'}  {memory.standing}{reason}"
 
 
-def _all_facts(shown: Shown) -> Iterable[tuple[str, str]]:
+def _all_facts(shown: MemoryDetails) -> Iterable[tuple[str, str]]:
     """Yield what is known about a memory and around it."""
     yield from _facts(shown.memory)
     recall = shown.recall
@@ -181,7 +181,7 @@ def _all_facts(shown: Shown) -> Iterable[tuple[str, str]]:
         yield "versions", f"{len(shown.chain)}; hm history shows them"
 
 
-def _facts(memory: Recalled) -> Iterable[tuple[str, str]]:
+def _facts(memory: StoredMemory) -> Iterable[tuple[str, str]]:
     """Yield what is known about a memory; what is empty is left out."""
     rows = (
         ("type", memory.type),
@@ -208,7 +208,7 @@ def _facts(memory: Recalled) -> Iterable[tuple[str, str]]:
     return ((name, value) for name, value in rows if value)
 
 
-def _edge_fact(edge: ShownEdge) -> tuple[str, str]:
+def _edge_fact(edge: MemoryEdge) -> tuple[str, str]:
     """Return an edge as a name and a value."""
     other = edge.path or f"{edge.id} (not there)"
     weight = f" (weight {edge.weight:.2g})" if edge.weight != 1 else ""
@@ -217,15 +217,15 @@ def _edge_fact(edge: ShownEdge) -> tuple[str, str]:
     return f"{edge.kind} this", f"{other}{weight}"
 
 
-def _list(verb: str, memories: Sequence[Affected]) -> None:
+def _list(verb: str, memories: Sequence[AffectedItem]) -> None:
     """Print memories, one a line."""
     for one in memories:
         said = ", ".join(name for name in (one.key, _WHY.get(one.why, "")) if name)
         more = f" ({said})" if said else ""
-        _line(f"{verb} {one.path}:{one.first_line}-{one.last_line}{more}")
+        _line(f"{verb} {one.path}:{one.start_line}-{one.end_line}{more}")
 
 
-def _rest(already: int, what: str, failed: Sequence[Failed]) -> None:
+def _rest(already: int, what: str, failed: Sequence[FailedItem]) -> None:
     """Print what needed nothing, and what could not be done."""
     if already:
         _talk([f"{count_text(already, 'memory', 'memories')} {what}"])
@@ -234,12 +234,12 @@ def _rest(already: int, what: str, failed: Sequence[Failed]) -> None:
 
 def _line(text: str) -> None:
     """Print one line of data."""
-    write_data(f"{on_one_line(text)}\n")
+    write_data(f"{escape_line(text)}\n")
 
 
 def _talk(lines: Iterable[str]) -> None:
     """Print lines of talk."""
-    write_talk("".join(f"{on_one_line(line)}\n" for line in lines))
+    write_talk("".join(f"{escape_line(line)}\n" for line in lines))
 
 
 def _json(value: object) -> None:

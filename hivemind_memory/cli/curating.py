@@ -13,7 +13,7 @@ from hivemind_memory.cli.streams import (
     write_talk,
 )
 from hivemind_memory.errors import KeyTakenError, UsageError
-from hivemind_memory.model.curation import NewMemory, Which
+from hivemind_memory.model.curation import MemorySelector, NewMemory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from hivemind_memory.cli.parse import Request
     from hivemind_memory.memory import Memory
-    from hivemind_memory.model.curation import Receipt
+    from hivemind_memory.model.curation import PurgeResult
 
 
 def save(request: Request) -> int:
@@ -128,7 +128,7 @@ def unlink(request: Request) -> int:
 def forget(request: Request) -> int:
     """Hide memories, or take them out of every place."""
     values = request.values
-    which = _which(values)
+    selector = _selector(values)
     as_json = values["json"]
     if values["dry_run"] and not values["purge"]:
         # What a forgetting would hide is what a purge would find, and less.
@@ -136,15 +136,15 @@ def forget(request: Request) -> int:
         raise UsageError(message, hint="Forgetting can be undone: hm restore.")
     with wiring.open_memory(memory_dir=request.memory_dir) as memory:
         if not values["purge"]:
-            injected = wiring.open_injected(memory)
-            forgotten = memory.curation.forget(which, injected)
+            injected = wiring.open_injection_records(memory)
+            forgotten = memory.curation.forget(selector, injected)
             curated.show_forgotten(forgotten, as_json=as_json)
             return 0
-        receipt = _purge(memory, which, is_dry_run=True)
+        receipt = _purge(memory, selector, is_dry_run=True)
         if not values["dry_run"]:
             if not values["yes"] and not _is_sure(receipt, as_json=as_json):
                 return 1
-            receipt = _purge(memory, which, is_dry_run=False)
+            receipt = _purge(memory, selector, is_dry_run=False)
     curated.show_receipt(receipt, as_json=as_json)
     return 0 if receipt.is_dry_run or receipt.is_complete else 1
 
@@ -153,25 +153,27 @@ def restore(request: Request) -> int:
     """Show forgotten memories again."""
     values = request.values
     with wiring.open_memory(memory_dir=request.memory_dir) as memory:
-        restored = memory.curation.restore(_which(values))
+        restored = memory.curation.restore(_selector(values))
     curated.show_restored(restored, as_json=values["json"])
     return 0
 
 
-def _purge(memory: Memory, which: Which, *, is_dry_run: bool) -> Receipt:
+def _purge(
+    memory: Memory, selector: MemorySelector, *, is_dry_run: bool
+) -> PurgeResult:
     """Purge, the sections of worktrees too."""
     # A path, or a scope by itself, says plainly that whole notes are meant, whoever
     # wrote them.
-    is_forced = which.name.endswith(".md") or which.is_whole_scope
+    is_forced = selector.name.endswith(".md") or selector.is_whole_scope
     return memory.curation.purge(
-        which,
-        wiring.open_injected(memory),
+        selector,
+        wiring.open_injection_records(memory),
         is_dry_run=is_dry_run,
         is_forced=is_forced,
     )
 
 
-def _is_sure(receipt: Receipt, *, as_json: bool) -> bool:
+def _is_sure(receipt: PurgeResult, *, as_json: bool) -> bool:
     """Show what a purge would do and ask; False, and why, when nobody can answer."""
     curated.show_receipt(receipt, as_json=as_json)
     if not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
@@ -184,9 +186,9 @@ def _is_sure(receipt: Receipt, *, as_json: bool) -> bool:
     return False
 
 
-def _which(values: Mapping[str, Any]) -> Which:
+def _selector(values: Mapping[str, Any]) -> MemorySelector:
     """Return which memories are meant."""
-    return Which(
+    return MemorySelector(
         name=typed_text(values["ref"] or ""),
         scope=values["scope"] or "",
         session=values["session"] or "",

@@ -58,7 +58,7 @@ def main(words: Sequence[str]) -> int:
     except HivemindError as error:
         return _report(str(error), error.hint, _exit_code(error))
     # The last door: whatever it is, a person gets a sentence and not a traceback.
-    except Exception as error:  # noqa: BLE001
+    except Exception as error:
         return _report_unexpected(error)
 
 
@@ -96,12 +96,12 @@ def _unwritten(error: Exception) -> str:
 
 def _report(message: str, hint: str, code: int) -> int:
     """Say what is wrong and what to do, each on its line; return *code*."""
-    from hivemind_memory.cli.escape import on_one_line
+    from hivemind_memory.cli.escape import escape_line
 
     _show_traceback()
-    streams.write_talk(f"error: {on_one_line(message)}\n")
+    streams.write_talk(f"error: {escape_line(message)}\n")
     if hint:
-        streams.write_talk(f"hint: {on_one_line(hint)}\n")
+        streams.write_talk(f"hint: {escape_line(hint)}\n")
     return code
 
 

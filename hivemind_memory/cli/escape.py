@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
-from hivemind_memory.model.escape import for_pipe, for_terminal, in_json, on_one_line
+from hivemind_memory.model.escape import (
+    escape_for_pipe,
+    escape_for_terminal,
+    escape_json,
+    escape_line,
+)
 
-__all__ = ["for_pipe", "for_terminal", "in_json", "on_one_line"]
+__all__ = ["escape_for_pipe", "escape_for_terminal", "escape_json", "escape_line"]

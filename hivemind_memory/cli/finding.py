@@ -8,7 +8,7 @@ from hivemind_memory import wiring
 from hivemind_memory.cli import render
 from hivemind_memory.cli.streams import is_terminal, read_stdin, typed_text
 from hivemind_memory.errors import IndexUnusableError, UsageError
-from hivemind_memory.model.filters import PLAIN
+from hivemind_memory.model.filters import DEFAULT_FILTER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from hivemind_memory.cli.parse import Request
     from hivemind_memory.memory import Memory
-    from hivemind_memory.model.filters import Wish
+    from hivemind_memory.model.filters import SearchFilter
 
 
 def search(request: Request) -> int:
@@ -38,16 +38,16 @@ def search(request: Request) -> int:
             max_results=values["max_results"] or memory.settings.max_results,
             min_score=min_score,
             should_explain=values["explain"],
-            wish=_wish(memory, values),
+            search_filter=_wish(memory, values),
         )
         answer = memory.search(query)
         render.show_answer(answer, question, as_json=values["json"])
         # Last: whoever waits for the answer has it.
-        memory.note_recall(answer)
+        memory.record_recall(answer)
     return 1 if values["fail_empty"] and not answer.hits else 0
 
 
-def _wish(memory: Memory, values: Mapping[str, Any]) -> Wish:
+def _wish(memory: Memory, values: Mapping[str, Any]) -> SearchFilter:
     """Return what the options narrow a question to."""
     words = {
         "types": values["type"],
@@ -58,7 +58,7 @@ def _wish(memory: Memory, values: Mapping[str, Any]) -> Wish:
         "expired": values["expired"],
     }
     given = {name: value for name, value in words.items() if value}
-    return memory.wish(**given) if given else PLAIN
+    return memory.parse_filter(**given) if given else DEFAULT_FILTER
 
 
 def get(request: Request) -> int:
@@ -71,7 +71,7 @@ def get(request: Request) -> int:
     first = first or values["from"] or 1
     count = values["lines"] if count is None else count
     with wiring.open_memory(memory_dir=request.memory_dir) as memory:
-        passage = memory.read(path, first_line=first, line_count=count)
+        passage = memory.read(path, start_line=first, line_count=count)
     render.show_passage(passage, as_json=values["json"])
     return 0
 

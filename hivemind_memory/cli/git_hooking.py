@@ -8,7 +8,7 @@ from dataclasses import asdict
 
 from hivemind_memory import wiring
 from hivemind_memory.cli.as_json import print_json
-from hivemind_memory.cli.escape import on_one_line
+from hivemind_memory.cli.escape import escape_line
 from hivemind_memory.cli.own_command import own_command
 from hivemind_memory.cli.streams import write_data
 from hivemind_memory.launch import git_hook
@@ -28,7 +28,7 @@ def status(request: Request) -> int:
         print_json(asdict(state))
     else:
         what = "installed" if state.is_installed else "not installed"
-        write_data(f"{what}: {on_one_line(state.path)}\n")
+        write_data(f"{what}: {escape_line(state.path)}\n")
     return 0
 
 
@@ -44,7 +44,7 @@ def install(request: Request) -> int:
     )
     state = git_hook.install(_folder(request), call, wiring.git_environ())
     what = "Installed" if state.is_changed else "Was installed already"
-    write_data(f"{what}: {on_one_line(state.path)}\n")
+    write_data(f"{what}: {escape_line(state.path)}\n")
     return 0
 
 
@@ -52,7 +52,7 @@ def remove(request: Request) -> int:
     """Take the hook away."""
     state = git_hook.remove(_folder(request), wiring.git_environ())
     what = "Removed" if state.is_changed else "Was not installed"
-    write_data(f"{what}: {on_one_line(state.path)}\n")
+    write_data(f"{what}: {escape_line(state.path)}\n")
     return 0
 
 
@@ -67,7 +67,7 @@ def run(request: Request) -> int:
             injector = wiring.open_injector(memory)
             for agent in (request.values["agent"] or "claude").split(","):
                 injector.inject(os.curdir, agent=agent)
-    except Exception:  # noqa: BLE001 - git must not hear of it, whatever it is
+    except Exception:
         return 0
     finally:
         limit.cancel()

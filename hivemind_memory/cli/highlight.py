@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from unicodedata import combining, normalize
 
-from hivemind_memory.model.terms import question_terms
+from hivemind_memory.model.terms import query_terms
 
 _WORD = re.compile(r"(?:[^\W_]|[\u0300-\u036f])+")
 # What English hangs on a word: enough to light up "deployed" for "deploy". The index
@@ -22,7 +22,7 @@ def spans(text: str, question: str) -> list[tuple[int, int]]:
     >>> spans("We deployed the café.", "how to deploy a CAFE")
     [(3, 11), (16, 20)]
     """
-    terms = [term.text for term in question_terms(question).terms if not term.is_phrase]
+    terms = [term.text for term in query_terms(question).terms if not term.is_phrase]
     stems = {_stem(_fold(term)) for term in terms}
     # Scripts without spaces have no words to compare: their terms are looked for.
     grams = [term for term in terms if len(term) > 1 and not term[0].isascii()]

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from hivemind_memory import wiring
 from hivemind_memory.cli import render
 from hivemind_memory.cli.as_json import print_json
-from hivemind_memory.cli.escape import for_pipe, on_one_line
+from hivemind_memory.cli.escape import escape_for_pipe, escape_line
 from hivemind_memory.cli.streams import write_data, write_talk
 from hivemind_memory.errors import UsageError
 
@@ -51,7 +51,9 @@ def inject(request: Request) -> int:
         print_json({**record, "section": done.planned.body})
         return 0
     if done.outcome == "planned":
-        write_data(for_pipe(done.planned.body) + "\n" if done.planned.body else "")
+        write_data(
+            escape_for_pipe(done.planned.body) + "\n" if done.planned.body else ""
+        )
     else:
         write_data(f"{sentence(done)}\n")
     _talk(_notices(done))
@@ -81,7 +83,7 @@ def why(request: Request) -> int:
         write_data("Nothing was injected here yet.\n")
     else:
         lines = _record_lines(record)
-        write_data("".join(f"{on_one_line(line)}\n" for line in lines))
+        write_data("".join(f"{escape_line(line)}\n" for line in lines))
     return 0
 
 
@@ -101,7 +103,7 @@ def _show_switch(ejection: Ejection | None, *, as_json: bool) -> int:
 def _show_ejection(done: Ejection) -> None:
     """Say what was taken away."""
     for file in done.files:
-        write_data(f"{on_one_line(file)}: section removed\n")
+        write_data(f"{escape_line(file)}: section removed\n")
     if not done.files:
         write_data("There was no section.\n")
     notices = list(done.warnings)
@@ -116,13 +118,13 @@ def sentence(done: Injection) -> str:
         return "off for this repository: `hm inject --on` switches it on"
     if done.outcome in ("nothing", "removed"):
         what = "section removed" if done.file else "nothing to inject"
-        place = f"{on_one_line(done.file)}: " if done.file else ""
+        place = f"{escape_line(done.file)}: " if done.file else ""
         return f"{place}{what}: {done.planned.why_empty}"
     quotes = done.planned.choice.quotes
     count = render.count_text(len(quotes), "memory", "memories")
     what = "unchanged, " if done.outcome == "unchanged" else ""
     tokens = f"about {done.planned.tokens} tokens"
-    return f"{on_one_line(done.file)}: {what}{count}, {tokens}"
+    return f"{escape_line(done.file)}: {what}{count}, {tokens}"
 
 
 def _notices(done: Injection) -> Iterable[str]:
@@ -172,4 +174,4 @@ def _memory_line(memory: dict[str, Any]) -> str:
 def _talk(lines: Iterable[str]) -> None:
     """Say lines to the person."""
     for line in lines:
-        write_talk(f"{on_one_line(line)}\n")
+        write_talk(f"{escape_line(line)}\n")

@@ -13,7 +13,7 @@ from dataclasses import asdict, replace
 from hivemind_memory import wiring
 from hivemind_memory.cli import injecting
 from hivemind_memory.cli.as_json import print_json
-from hivemind_memory.cli.escape import for_terminal, on_one_line
+from hivemind_memory.cli.escape import escape_for_terminal, escape_line
 from hivemind_memory.cli.streams import is_terminal, write_data, write_talk
 from hivemind_memory.errors import (
     ConfigError,
@@ -97,7 +97,7 @@ def sessions(request: Request) -> int:
 
         write_data(sessions_text(rows))
     else:
-        write_data("".join("\t".join(map(on_one_line, row)) + "\n" for row in rows))
+        write_data("".join("\t".join(map(escape_line, row)) + "\n" for row in rows))
     return 0
 
 
@@ -132,7 +132,7 @@ def _inject_port(
         except HivemindError as error:
             return _not_injected(str(error), name)
         # At this door too: whatever it is, it must not keep an agent from starting.
-        except Exception as error:  # noqa: BLE001
+        except Exception as error:
             return _not_injected(f"{type(error).__name__}: {error}", name)
         if done.outcome in ("nothing", "removed") or not is_quiet:
             _talk(injecting.sentence(done))
@@ -195,14 +195,14 @@ def _report_end(wish: Wish, ended: Ended) -> int:
     how = f"by signal {code - 128}" if code > 128 else f"with status {code}"
     if ended.exit_code is None:
         how = "in a way that tmux does not tell"
-    lines = "".join(f"{for_terminal(line)}\n" for line in ended.last_lines)
+    lines = "".join(f"{escape_for_terminal(line)}\n" for line in ended.last_lines)
     # Not by its name, which may be one of config.json: exec knows programs alone.
     program, *rest = wish.agent.words
     program = name if os.path.basename(program) == name else program
     command = shlex.join((program, *rest, *wish.arguments))
     hint = f", and left no line: `hm exec -- {command}` runs it before your eyes"
     said = "; its last lines:" if lines else hint
-    write_talk(f"{on_one_line(f'{name} ended {how}{said}')}\n{lines}")
+    write_talk(f"{escape_line(f'{name} ended {how}{said}')}\n{lines}")
     return code
 
 
@@ -244,4 +244,4 @@ def _how_it_is(session: Session) -> str:
 
 def _talk(line: str) -> None:
     """Say one line to the person."""
-    write_talk(f"{on_one_line(line)}\n")
+    write_talk(f"{escape_line(line)}\n")

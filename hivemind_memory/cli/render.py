@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 
-from hivemind_memory.cli.escape import for_pipe, for_terminal, on_one_line
+from hivemind_memory.cli.escape import escape_for_pipe, escape_for_terminal, escape_line
 from hivemind_memory.cli.streams import is_terminal, write_data, write_talk
 from hivemind_memory.notes.status import UNTRUSTED
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
         EmbedResult,
         ListedNote,
         MemoryStatus,
-        Passage,
+        NoteLines,
         SyncResult,
-        Written,
+        WriteResult,
     )
     from hivemind_memory.model.snapshot import SkippedNote
 
@@ -60,14 +60,14 @@ def report_lines(answer: SearchAnswer) -> list[str]:
     return [*lines, *_weaknesses(report), *report.warnings]
 
 
-def show_passage(passage: Passage, *, as_json: bool) -> None:
+def show_passage(passage: NoteLines, *, as_json: bool) -> None:
     """Print lines of a note: as they are into a pipe, made visible on a terminal."""
     if as_json:
         return _print_json(passage)
     text = passage.text
     if text and not text.endswith("\n"):
         text += "\n"
-    write_data(for_terminal(text) if is_terminal(sys.stdout) else text)
+    write_data(escape_for_terminal(text) if is_terminal(sys.stdout) else text)
     return None
 
 
@@ -81,19 +81,19 @@ def show_notes(notes: Sequence[ListedNote], *, as_json: bool) -> None:
         return write_data(notes_text(notes))
     return write_data(
         "".join(
-            f"{on_one_line(note.path)}\t{note.size_bytes}\t{note.updated_at}"
+            f"{escape_line(note.path)}\t{note.size_bytes}\t{note.updated_at}"
             f"\t{note.chunk_count}\n"
             for note in notes
         )
     )
 
 
-def show_written(written: Written, *, as_json: bool) -> None:
+def show_written(written: WriteResult, *, as_json: bool) -> None:
     """Print where an entry went."""
     if as_json:
         return _print_json(written)
-    place = f"{written.path}:{written.first_line}-{written.last_line}"
-    write_data(f"saved {on_one_line(place)}\n")
+    place = f"{written.path}:{written.start_line}-{written.end_line}"
+    write_data(f"saved {escape_line(place)}\n")
     later = () if written.is_indexed else ("the next search will index it first",)
     _talk((*later, *written.warnings))
     return None
@@ -149,7 +149,7 @@ def show_status(status: MemoryStatus, *, as_json: bool) -> None:
 
         write_data(rows_text(rows))
     else:
-        write_data("".join(f"{key}: {on_one_line(value)}\n" for key, value in rows))
+        write_data("".join(f"{key}: {escape_line(value)}\n" for key, value in rows))
     return None
 
 
@@ -165,15 +165,15 @@ def show_diagnosis(diagnosis: Diagnosis, *, as_json: bool) -> None:
         return write_data(findings_text(diagnosis.findings))
     for finding in diagnosis.findings:
         verdict = "ok" if finding.is_ok else "WRONG"
-        write_data(f"{verdict}\t{finding.name}\t{on_one_line(finding.detail)}\n")
+        write_data(f"{verdict}\t{finding.name}\t{escape_line(finding.detail)}\n")
         if finding.hint:
-            write_data(f"\thint\t{on_one_line(finding.hint)}\n")
+            write_data(f"\thint\t{escape_line(finding.hint)}\n")
     return None
 
 
 def _talk(lines: Iterable[str]) -> None:
     """Print lines to standard error, folded at words on a terminal."""
-    shown = [on_one_line(line) for line in lines]
+    shown = [escape_line(line) for line in lines]
     if shown and is_terminal(sys.stderr):
         shown = [_folded(line) for line in shown]
     write_talk("".join(f"{line}\n" for line in shown))
@@ -197,11 +197,11 @@ def _print_json(value: object) -> None:
 
 def _hit_text(hit: Hit) -> str:
     """Return one hit for a pipe: a line that says where, then its lines, indented."""
-    place = on_one_line(place_text(hit))
-    trail = f"  {on_one_line(' > '.join(hit.headings))}" if hit.headings else ""
-    snippet = for_pipe(hit.snippet).rstrip("\n").replace("\n", "\n    ")
+    place = escape_line(place_text(hit))
+    trail = f"  {escape_line(' > '.join(hit.headings))}" if hit.headings else ""
+    snippet = escape_for_pipe(hit.snippet).rstrip("\n").replace("\n", "\n    ")
     parts = "".join(f"    {line}\n" for line in part_lines(hit))
-    label = f"  {on_one_line(told)}" if (told := label_text(hit)) else ""
+    label = f"  {escape_line(told)}" if (told := label_text(hit)) else ""
     return f"{place}  {hit.score:.2f}{label}{trail}\n{parts}    {snippet}\n"
 
 
@@ -230,7 +230,7 @@ def label_text(hit: Hit) -> str:
 def part_lines(hit: Hit) -> list[str]:
     """Return how the score of an explained hit came about, one summand a line."""
     return [
-        on_one_line(f"{part.value:+.4f} {part.name}  {part.note}".rstrip())
+        escape_line(f"{part.value:+.4f} {part.name}  {part.note}".rstrip())
         for part in hit.parts
     ]
 

@@ -8,7 +8,7 @@ import sys
 import threading
 
 from hivemind_memory import wiring
-from hivemind_memory.cli.escape import on_one_line
+from hivemind_memory.cli.escape import escape_line
 from hivemind_memory.cli.streams import is_terminal, write_talk
 from hivemind_memory.errors import HivemindError, UsageError
 
@@ -34,7 +34,7 @@ def mcp(request: Request) -> int:
     from hivemind_memory.mcp_server.server import make_server
     from hivemind_memory.mcp_server.server_state import Keeper
 
-    door = wiring.agents_door(
+    door = wiring.agent_scope_request(
         workspace=values["workspace"] or "",
         teams=values["team"] or "",
         project=values["project"] or "",
@@ -79,7 +79,7 @@ def require_sdk() -> None:
 
 def _announce(url: str, token_file: str) -> None:
     """Say where the server is and where its token lies."""
-    write_talk(f"serving {url}\ntoken in {on_one_line(token_file)}\n")
+    write_talk(f"serving {url}\ntoken in {escape_line(token_file)}\n")
 
 
 def _leave(keeper: Keeper) -> None:

@@ -12,7 +12,7 @@ import sys
 import threading
 
 from hivemind_memory import wiring
-from hivemind_memory.cli.escape import on_one_line
+from hivemind_memory.cli.escape import escape_line
 from hivemind_memory.cli.streams import (
     is_terminal,
     read_stdin,
@@ -53,7 +53,7 @@ def _ask(request: Request, answers: list[str]) -> None:
             agent = request.values["agent"] or "claude"
             answers.append(section_at_start(injector, worktree, agent))
     # Whatever it is: the agent starts all the same.
-    except Exception as error:  # noqa: BLE001
+    except Exception as error:
         _say(str(error) or type(error).__name__)
 
 
@@ -75,14 +75,14 @@ def _print(section: str) -> None:
     try:
         write_data(json.dumps({"hookSpecificOutput": said}) + "\n")
     # The agent closed the pipe, or its disk is full.
-    except Exception as error:  # noqa: BLE001
+    except Exception as error:
         _say(str(error) or type(error).__name__)
         _leave()
 
 
 def _say(reason: str) -> None:
     """Say why there is nothing, on one line."""
-    write_talk(f"hivemind: no memories at this start: {on_one_line(reason)}\n")
+    write_talk(f"hivemind: no memories at this start: {escape_line(reason)}\n")
 
 
 def _leave() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from hivemind_memory import wiring
-from hivemind_memory.cli.escape import on_one_line
+from hivemind_memory.cli.escape import escape_line
 from hivemind_memory.cli.progress import Progress
 from hivemind_memory.cli.render import count_text
 from hivemind_memory.cli.streams import write_data
@@ -51,7 +51,7 @@ def init(request: Request) -> int:
             memory.sync(progress)
         notes = count_text(memory.status().notes, "note")
     lines.append(f"Ready: {notes} in the index.")
-    write_data("".join(f"{on_one_line(line)}\n" for line in lines) + _NEXT)
+    write_data("".join(f"{escape_line(line)}\n" for line in lines) + _NEXT)
     return 0
 
 

@@ -13,7 +13,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from hivemind_memory.cli.escape import for_terminal, on_one_line
+from hivemind_memory.cli.escape import escape_for_terminal, escape_line
 from hivemind_memory.cli.highlight import best_lines, spans
 from hivemind_memory.cli.render import label_text, part_lines, place_text, size_text
 
@@ -44,7 +44,7 @@ def hits_text(hits: Sequence[Hit], question: str) -> str:
         pieces += [_hit_head(hit), *_hit_body(hit, lines, question), Text()]
         is_cut = is_cut or has_more
     if is_cut:
-        place = on_one_line(place_text(hits[0]))
+        place = escape_line(place_text(hits[0]))
         pieces.append(Text(f"hm get {place} prints all lines of the best hit", "dim"))
     return _rendered(pieces)
 
@@ -64,7 +64,7 @@ def notes_text(notes: Sequence[ListedNote]) -> str:
     if has_chunks:
         table.add_column("chunks", justify="right", no_wrap=True)
     for note in notes:
-        row: list[str | Text] = [Text(on_one_line(note.path))]
+        row: list[str | Text] = [Text(escape_line(note.path))]
         row.append(size_text(note.size_bytes))
         row += [note.updated_at[:16].replace("T", " ")] if has_time else []
         row += [f"{note.chunk_count:,}"] if has_chunks else []
@@ -78,7 +78,7 @@ def rows_text(rows: Sequence[tuple[str, str]]) -> str:
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
     for name, value in rows:
-        table.add_row(name, Text(on_one_line(value)))
+        table.add_row(name, Text(escape_line(value)))
     return _rendered([table])
 
 
@@ -88,9 +88,9 @@ def memory_text(place: str, facts: Sequence[tuple[str, str]], text: str) -> str:
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
     for name, value in facts:
-        table.add_row(name, Text(on_one_line(value)))
-    body = _indented(Text(for_terminal(text).rstrip("\n"), overflow="fold"))
-    return _rendered([Text(on_one_line(place), "bold"), body, Text(), table])
+        table.add_row(name, Text(escape_line(value)))
+    body = _indented(Text(escape_for_terminal(text).rstrip("\n"), overflow="fold"))
+    return _rendered([Text(escape_line(place), "bold"), body, Text(), table])
 
 
 def versions_text(versions: Sequence[tuple[str, str, str]]) -> str:
@@ -98,9 +98,9 @@ def versions_text(versions: Sequence[tuple[str, str, str]]) -> str:
     pieces: list[RenderableType] = []
     for head, place, text in versions:
         pieces += [
-            Text(on_one_line(head), "bold", overflow="fold"),
-            _indented(Text(on_one_line(place), "dim", overflow="fold")),
-            _indented(Text(for_terminal(text).rstrip("\n"), overflow="fold")),
+            Text(escape_line(head), "bold", overflow="fold"),
+            _indented(Text(escape_line(place), "dim", overflow="fold")),
+            _indented(Text(escape_for_terminal(text).rstrip("\n"), overflow="fold")),
             Text(),
         ]
     return _rendered(pieces[:-1])
@@ -114,9 +114,9 @@ def findings_text(findings: Sequence[Finding]) -> str:
     table.add_column(overflow="fold")
     for finding in findings:
         verdict = Text("ok", "green") if finding.is_ok else Text("wrong", "bold red")
-        detail = Text(on_one_line(finding.detail))
+        detail = Text(escape_line(finding.detail))
         if finding.hint:
-            detail.append(f"\n{on_one_line(finding.hint)}", "yellow")
+            detail.append(f"\n{escape_line(finding.hint)}", "yellow")
         table.add_row(verdict, finding.name, detail)
     wrong = sum(not finding.is_ok for finding in findings)
     verdict = Text(f"\n{wrong} of {len(findings)} need a hand", "bold red")
@@ -131,7 +131,7 @@ def options_text(rows: Sequence[tuple[str, str, str]]) -> str:
     table.add_column("from", no_wrap=True)
     for name, value, origin in rows:
         style = "dim" if origin == "default" else ""
-        table.add_row(name, Text(on_one_line(value), style), Text(origin, style))
+        table.add_row(name, Text(escape_line(value), style), Text(origin, style))
     return _rendered([table])
 
 
@@ -144,28 +144,28 @@ def sessions_text(rows: Sequence[tuple[str, ...]]) -> str:
     table.add_column("since", no_wrap=True)
     table.add_column("", no_wrap=True)
     for row in rows:
-        table.add_row(*(Text(on_one_line(cell)) for cell in row))
+        table.add_row(*(Text(escape_line(cell)) for cell in row))
     return _rendered([table])
 
 
 def _hit_head(hit: Hit) -> Text:
     """Return the line that says where a hit is and how good."""
     head = Text(overflow="fold")
-    head.append(on_one_line(place_text(hit)), "bold cyan")
+    head.append(escape_line(place_text(hit)), "bold cyan")
     head.append(f"  {hit.score:.2f}", "green")
     if label := label_text(hit):
         is_fine = hit.standing == "active" and not hit.disputed_by
-        head.append(f"  {on_one_line(label)}", "magenta" if is_fine else "yellow")
+        head.append(f"  {escape_line(label)}", "magenta" if is_fine else "yellow")
     if hit.date:
-        head.append(f"  {on_one_line(hit.date)}", "dim")
+        head.append(f"  {escape_line(hit.date)}", "dim")
     if hit.headings:
-        head.append(f"  {on_one_line(' > '.join(hit.headings))}", "dim")
+        head.append(f"  {escape_line(' > '.join(hit.headings))}", "dim")
     return head
 
 
 def _best_lines(hit: Hit, question: str, limit: int) -> tuple[str, bool]:
     """Return the lines of a hit that say most, without empty ones; were there more?"""
-    text = for_terminal(hit.snippet)
+    text = escape_for_terminal(hit.snippet)
     lines = [line for line in text.split("\n") if line.strip()]
     start, end = best_lines("\n".join(lines), question, limit)
     return "\n".join(lines[start:end]), len(lines) > end - start

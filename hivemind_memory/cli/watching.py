@@ -7,7 +7,7 @@ import threading
 import time
 
 from hivemind_memory import wiring
-from hivemind_memory.cli.escape import on_one_line
+from hivemind_memory.cli.escape import escape_line
 from hivemind_memory.cli.render import count_text
 from hivemind_memory.cli.streams import write_data
 from hivemind_memory.watch.events import (
@@ -34,7 +34,7 @@ def watch(request: Request) -> int:
     with wiring.open_memory(memory_dir=request.memory_dir) as memory:
         watcher = wiring.open_watcher(memory)
 
-        def end(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
+        def end(number: int, frame: FrameType | None) -> None:
             stop.set()
             watcher.interrupt()
 
@@ -71,7 +71,7 @@ def _tell(event: WatchEvent) -> None:
     """Print one event with the time of day."""
     line = event_line(event)
     if line:
-        write_data(f"{time.strftime('%H:%M:%S')} {on_one_line(line)}\n")
+        write_data(f"{time.strftime('%H:%M:%S')} {escape_line(line)}\n")
 
 
 def _sync_line(result: SyncResult) -> str:

@@ -21,7 +21,7 @@ from typing import Any
 
 from hivemind_memory.errors import NotConnectedError
 from hivemind_memory.files import descriptors
-from hivemind_memory.model.snapshot import Stamp
+from hivemind_memory.model.snapshot import FileSignature
 
 _MOST_BYTES = 64 * 1024 * 1024
 _BOM = "\ufeff"
@@ -41,7 +41,7 @@ class ClientFile:
     """Without a byte order mark; None: it is not there."""
 
     has_bom: bool = False
-    stamp: Stamp | None = None
+    stamp: FileSignature | None = None
     mode: int = descriptors.PRIVATE_FILE
 
     @property

@@ -154,15 +154,15 @@ class _Shelf:
 def _order(quote: Quote) -> tuple[float, tuple[int, ...], str, int]:
     """Sort best first, the newest of equals first, then by place."""
     newest = tuple(-ord(character) for character in quote.date)
-    return (-round(quote.score, 9), newest or (1,), quote.path, quote.first_line)
+    return (-round(quote.score, 9), newest or (1,), quote.path, quote.start_line)
 
 
 def _overlap(one: Quote, other: Quote) -> bool:
     """Whether two memories share a line."""
     return (
         one.path == other.path
-        and one.first_line <= other.last_line
-        and other.first_line <= one.last_line
+        and one.start_line <= other.end_line
+        and other.start_line <= one.end_line
     )
 
 
@@ -241,8 +241,8 @@ class Typed:
             return None
         return Quote(
             path=row.path,
-            first_line=first + 1,
-            last_line=last + 1,
+            start_line=first + 1,
+            end_line=last + 1,
             text="\n".join(lines[first : last + 1]),
             date=row.created[:10],
             score=reason.value,

@@ -111,8 +111,8 @@ def _preferences(memory: Memory) -> list[Quote]:
         quotes.append(
             Quote(
                 path=PREFERENCES_NOTE,
-                first_line=chunk.first_line,
-                last_line=chunk.last_line,
+                start_line=chunk.start_line,
+                end_line=chunk.end_line,
                 text=chunk.body,
                 date=origin.at[:10] if origin else "",
                 score=_PREFERENCE.value,
@@ -167,8 +167,8 @@ def _merged(answers: Sequence[tuple[Facet, Hit]]) -> list[Quote]:
     return [
         Quote(
             path=hit.path,
-            first_line=hit.start_line,
-            last_line=hit.end_line,
+            start_line=hit.start_line,
+            end_line=hit.end_line,
             text=hit.snippet,
             date=hit.date,
             type=hit.type,
@@ -195,7 +195,7 @@ class _Sources:
         if self._is_external[quote.path]:
             return True
         # An entry goes on to the next one, so the last comment above tells.
-        for line in reversed(self._lines[quote.path][: quote.first_line]):
+        for line in reversed(self._lines[quote.path][: quote.start_line]):
             if line.startswith(OPENING) and (origin := parse_provenance(line)):
                 return origin.source in UNTRUSTED
         return False

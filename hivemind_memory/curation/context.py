@@ -1,9 +1,6 @@
-"""What changing typed memories takes, in one value, and whose turn it is.
+"""What changing typed memories needs, in one value, and the locks that guard a key.
 
-A desk is made by ``Memory`` for one caller; the functions of ``saving``, ``relating``,
-``recounting`` and ``learning`` work at it.
-
-What forgetting and purging work with, and a memory's file rewritten in place.
+``Memory`` makes a context for one caller; the other modules of this package take it.
 """
 
 from __future__ import annotations
@@ -18,7 +15,7 @@ from hivemind_memory.errors import HivemindError, NoteNotFoundError, NotSavedErr
 from hivemind_memory.files.descriptors import make_private_folder
 from hivemind_memory.files.errors import cause_of
 from hivemind_memory.files.locks import KernelLock
-from hivemind_memory.model.curation import Affected, Failed
+from hivemind_memory.model.curation import AffectedItem, FailedItem
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.notes.memory_file import read_memory_file
 from hivemind_memory.notes.slug import hash_of
@@ -28,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from hivemind_memory.access.rules import Caller
-    from hivemind_memory.curation.lookup import Target
+    from hivemind_memory.curation.lookup import CurationTarget
     from hivemind_memory.files.folder import NotesFolder
     from hivemind_memory.memory.clocks import Clocks
     from hivemind_memory.model.memory_types import MemoryType
@@ -45,7 +42,7 @@ _HASH_CHARS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Desk:
+class CurationContext:
     """All that a change to typed memories works with, for one caller."""
 
     folder: NotesFolder
@@ -54,7 +51,7 @@ class Desk:
 
     clocks: Clocks
     caller: Caller
-    look: Callable[[], MemoryIndex]
+    fresh_index: Callable[[], MemoryIndex]
     """Brings the index in step with the folder and returns it; raises a
     ``HivemindError`` when that cannot be. Called while a lock is held."""
 
@@ -68,31 +65,31 @@ class Desk:
         """Return the moment as ISO 8601 in the person's time zone."""
         return self.clocks.local_iso(self.clocks.now())
 
-    def writes(self, path: str) -> bool:
+    def may_write(self, path: str) -> bool:
         """Return whether the caller may change a note at *path*."""
         return may_write(self.caller, path)
 
-    def turn(self, scope: str, key: str) -> _Turn:
+    def key_lock(self, scope: str, key: str) -> _NamedLock:
         """Return a context in which nobody else changes the memories of a key.
 
         One at a time: who holds a turn takes no second one. Different keys may share
         a lock, which only makes one of them wait.
         """
-        return self._turn(hash_of(f"{scope}\0{key}")[:_HASH_CHARS])
+        return self._named_lock(hash_of(f"{scope}\0{key}")[:_HASH_CHARS])
 
-    def turn_of_updates(self) -> _Turn:
+    def updates_lock(self) -> _NamedLock:
         """Return a context in which nobody else says that one memory updates another.
 
         Else two at once could close a circle. Taken before the turn of a key.
         """
-        return self._turn("updates")
+        return self._named_lock("updates")
 
-    def _turn(self, name: str) -> _Turn:
+    def _named_lock(self, name: str) -> _NamedLock:
         """Return the turn of a lock's name."""
-        return _Turn(self.locks, f"memory-{name}.lock")
+        return _NamedLock(self.locks, f"memory-{name}.lock")
 
 
-class _Turn:
+class _NamedLock:
     """A kernel lock as a context. A killed holder gives it back.
 
     Raises:
@@ -134,33 +131,33 @@ _ATTEMPTS = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Eraser:
+class ForgetContext:
     """All that forgetting works with, for one caller."""
 
-    desk: Desk
+    context: CurationContext
     journal: Journal
-    index_one: Callable[[NotePath], bool]
+    index_note: Callable[[NotePath], bool]
     """Brings the index in step with one note; returns whether that worked."""
 
     def index(self, paths: Iterable[str]) -> bool:
         """Bring the index in step with notes; return whether all of that worked."""
-        done = [self.index_one(NotePath(path)) for path in paths]
+        done = [self.index_note(NotePath(path)) for path in paths]
         return all(done)
 
 
 @dataclass(slots=True)
-class Tally:
+class BatchResult:
     """What was done so far, and what failed."""
 
-    done: list[Affected] = field(default_factory=list)
-    failed: list[Failed] = field(default_factory=list)
+    done: list[AffectedItem] = field(default_factory=list)
+    failed: list[FailedItem] = field(default_factory=list)
     errors: list[HivemindError] = field(default_factory=list)
     paths: set[str] = field(default_factory=set)
     """Notes that are different now."""
 
     def fail(self, what: str, error: HivemindError) -> None:
         """Note that something was not done."""
-        self.failed.append(Failed(what=what, why=str(error)))
+        self.failed.append(FailedItem(what=what, why=str(error)))
         self.errors.append(error)
 
     def check(self) -> None:
@@ -170,7 +167,9 @@ class Tally:
 
 
 def change_memory(
-    eraser: Eraser, target: Target, change: Callable[[MemoryFile], bytes | None]
+    forget_context: ForgetContext,
+    target: CurationTarget,
+    change: Callable[[MemoryFile], bytes | None],
 ) -> str:
     """Rewrite the file of a typed memory; return where it lies, empty: as it was.
 
@@ -178,7 +177,7 @@ def change_memory(
     looked for by its id.
 
     Args:
-        eraser: Of the caller.
+        forget_context: Of the caller.
         target: The memory as it was found.
         change: The file -> its new bytes; None: nothing is to be changed.
 
@@ -186,15 +185,15 @@ def change_memory(
         MemoryNotFoundError: It is gone.
         NotSavedError: It is as it was, and why.
     """
-    folder, path = eraser.desk.folder, target.path
+    folder, path = forget_context.context.folder, target.path
     for _ in range(_ATTEMPTS):
         try:
             file = read_memory_file(folder, path)
         except NoteNotFoundError:
-            path = moved_to(eraser, target)
+            path = current_path(forget_context, target)
             continue
         if target.id and file.front.values.get("id") not in (target.id, None):
-            path = moved_to(eraser, target)
+            path = current_path(forget_context, target)
             continue
         data = change(file)
         if data is None:
@@ -210,14 +209,14 @@ def change_memory(
     raise NotSavedError(message, hint="See which program that is, and try again.")
 
 
-def moved_to(eraser: Eraser, target: Target) -> NotePath:
+def current_path(forget_context: ForgetContext, target: CurationTarget) -> NotePath:
     """Return where a memory lies now.
 
     Raises:
         MemoryNotFoundError: Nowhere.
     """
     if target.id:
-        for row in eraser.desk.look().memories(
+        for row in forget_context.context.fresh_index().memories(
             memory_id=target.id, scopes=frozenset({target.scope})
         ):
             return NotePath(row.path)

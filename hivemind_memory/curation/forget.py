@@ -15,17 +15,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hivemind_memory.curation.context import Eraser, Tally, change_memory
-from hivemind_memory.curation.lookup import Target, read_target
+from hivemind_memory.curation.context import BatchResult, ForgetContext, change_memory
+from hivemind_memory.curation.lookup import CurationTarget, read_target
 from hivemind_memory.curation.select import find_targets
 from hivemind_memory.errors import HivemindError, KeyTakenError
 from hivemind_memory.model.curation import (
     ENTRY,
     MEMORY,
-    Affected,
-    Forgotten,
-    Restored,
-    Which,
+    AffectedItem,
+    ForgetResult,
+    MemorySelector,
+    RestoreResult,
 )
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.scope import SUPERSEDED as SUPERSEDED_FOLDER
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from hivemind_memory.notes.memory_file import MemoryFile
 
 
-def forget(eraser: Eraser, which: Which) -> Forgotten:
+def forget(forget_context: ForgetContext, selector: MemorySelector) -> ForgetResult:
     """Hide memories from search, injection and lists; ``restore`` undoes it.
 
     A key means its older versions and waiting claims too. Of a whole scope, what a
@@ -63,35 +63,35 @@ def forget(eraser: Eraser, which: Which) -> Forgotten:
         ScopeError: It names a scope that the caller does not have.
         UsageError: It names nothing, several by one key, or what cannot be hidden.
     """
-    desk = eraser.desk
-    targets = find_targets(desk, desk.look(), which)
+    context = forget_context.context
+    targets = find_targets(context, context.fresh_index(), selector)
     fresh = [target for target in targets if not target.forgotten]
-    tally, at = Tally(), desk.now_iso()
+    batch, at = BatchResult(), context.now_iso()
 
     def hidden(file: MemoryFile) -> bytes | None:
         is_hidden = file.front.values.get("forgotten") not in (None, False, "")
         return None if is_hidden else file.with_values({"forgotten": at})
 
     for target in _memories(fresh):
-        _change(eraser, target, hidden, tally)
+        _change(forget_context, target, hidden, batch)
     _change_entries(
-        eraser, fresh, lambda data, ids: with_forgotten(data, ids, at), tally
+        forget_context, fresh, lambda data, ids: with_forgotten(data, ids, at), batch
     )
-    tally.check()
+    batch.check()
     reinstated = []
-    if which.is_set and not which.is_whole_scope:
-        reinstated = reinstate_older(eraser, fresh, tally)
-    return Forgotten(
-        memories=tuple(tally.done),
+    if selector.is_set and not selector.is_whole_scope:
+        reinstated = reactivate_older(forget_context, fresh, batch)
+    return ForgetResult(
+        memories=tuple(batch.done),
         reinstated=tuple(reinstated),
         already=len(targets) - len(fresh),
-        failed=tuple(tally.failed),
-        changed_paths=tuple(sorted(tally.paths)),
-        is_indexed=eraser.index(sorted(tally.paths)),
+        failed=tuple(batch.failed),
+        changed_paths=tuple(sorted(batch.paths)),
+        is_indexed=forget_context.index(sorted(batch.paths)),
     )
 
 
-def restore(eraser: Eraser, which: Which) -> Restored:
+def restore(forget_context: ForgetContext, selector: MemorySelector) -> RestoreResult:
     """Show forgotten memories again, the newest first where a key had several.
 
     Raises:
@@ -101,36 +101,38 @@ def restore(eraser: Eraser, which: Which) -> Restored:
         ScopeError: It names a scope that the caller does not have.
         UsageError: It names nothing, or several by one key.
     """
-    desk = eraser.desk
-    targets = find_targets(desk, desk.look(), which)
+    context = forget_context.context
+    targets = find_targets(context, context.fresh_index(), selector)
     hidden = [target for target in targets if target.forgotten]
-    tally = Tally()
+    batch = BatchResult()
     replaced = []
-    if which.is_set:
-        replaced = replace_reinstated(eraser, hidden, tally)
+    if selector.is_set:
+        replaced = deactivate_reactivated(forget_context, hidden, batch)
     memories = sorted(_memories(hidden), key=lambda one: one.created, reverse=True)
-    if which.name:
+    if selector.name:
         memories = _of_one_moment(memories)
     for target in memories:
-        _change(eraser, target, _shown, tally, is_checked=target.standing == ACTIVE)
-    _change_entries(eraser, hidden, without_forgotten, tally, is_final=False)
-    tally.check()
-    return Restored(
-        memories=tuple(tally.done),
+        _change(
+            forget_context, target, _shown, batch, is_checked=target.standing == ACTIVE
+        )
+    _change_entries(forget_context, hidden, without_forgotten, batch, is_final=False)
+    batch.check()
+    return RestoreResult(
+        memories=tuple(batch.done),
         replaced=tuple(replaced),
         already=len(targets) - len(hidden),
-        failed=tuple(tally.failed),
-        changed_paths=tuple(sorted(tally.paths)),
-        is_indexed=eraser.index(sorted(tally.paths)),
+        failed=tuple(batch.failed),
+        changed_paths=tuple(sorted(batch.paths)),
+        is_indexed=forget_context.index(sorted(batch.paths)),
     )
 
 
-def _memories(targets: Sequence[Target]) -> list[Target]:
+def _memories(targets: Sequence[CurationTarget]) -> list[CurationTarget]:
     """Return those that are files."""
     return [target for target in targets if target.kind != ENTRY]
 
 
-def _of_one_moment(memories: list[Target]) -> list[Target]:
+def _of_one_moment(memories: list[CurationTarget]) -> list[CurationTarget]:
     """Return the newest memory that was in force, and what was forgotten with it.
 
     A key that was forgotten, saved anew and forgotten again had two in force.
@@ -153,33 +155,33 @@ def _shown(file: MemoryFile) -> bytes | None:
 
 
 def _change(
-    eraser: Eraser,
-    target: Target,
+    forget_context: ForgetContext,
+    target: CurationTarget,
     change: Callable[[MemoryFile], bytes | None],
-    tally: Tally,
+    batch: BatchResult,
     *,
     is_checked: bool = False,
 ) -> None:
     """Change one memory in the turn of its key."""
     try:
-        with eraser.desk.turn(target.scope, target.key):
+        with forget_context.context.key_lock(target.scope, target.key):
             if is_checked:
-                _refuse_second(eraser, target)
-            path = change_memory(eraser, target, change)
+                _refuse_second(forget_context, target)
+            path = change_memory(forget_context, target, change)
     except HivemindError as error:
-        tally.fail(target.path, error)
+        batch.fail(target.path, error)
         return
     if path:
-        tally.paths.add(path)
-        tally.done.append(target.told())
+        batch.paths.add(path)
+        batch.done.append(target.as_affected())
 
 
-def _refuse_second(eraser: Eraser, target: Target) -> None:
+def _refuse_second(forget_context: ForgetContext, target: CurationTarget) -> None:
     """Raise if another memory is in force under a key. The turn is held."""
     if not target.key:
         return
-    for row in eraser.desk.look().memories(
-        key=target.key, scopes=frozenset({target.scope}), standings={ACTIVE}
+    for row in forget_context.context.fresh_index().memories(
+        key=target.key, scopes=frozenset({target.scope}), statuses={ACTIVE}
     ):
         if row.path != target.path:
             raise KeyTakenError(
@@ -190,10 +192,10 @@ def _refuse_second(eraser: Eraser, target: Target) -> None:
 
 
 def _change_entries(
-    eraser: Eraser,
-    targets: Sequence[Target],
+    forget_context: ForgetContext,
+    targets: Sequence[CurationTarget],
     change: Callable[[bytes, Collection[str]], bytes],
-    tally: Tally,
+    batch: BatchResult,
     *,
     is_final: bool = True,
 ) -> None:
@@ -204,33 +206,35 @@ def _change_entries(
         ids.setdefault(target.path, set()).add(target.id)
     if not ids:
         return
-    desk = eraser.desk
+    context = forget_context.context
     try:
         changed = change_entries(
-            desk.folder,
-            eraser.journal,
+            context.folder,
+            forget_context.journal,
             ids,
             change,
-            now_s=desk.clocks.now(),
+            now_s=context.clocks.now(),
             final={target.id for target in entries} if is_final else (),
         )
     except HivemindError as error:
-        tally.fail("the entries", error)
+        batch.fail("the entries", error)
         return
     for what, problem in changed.failed.items():
-        tally.fail(what, problem)
+        batch.fail(what, problem)
     if changed.journal_problem is not None:
-        tally.fail("the journal", changed.journal_problem)
-    tally.paths.update(changed.paths)
-    tally.done += [one.told() for one in entries if one.path in changed.paths]
+        batch.fail("the journal", changed.journal_problem)
+    batch.paths.update(changed.paths)
+    batch.done += [one.as_affected() for one in entries if one.path in changed.paths]
 
 
-_LONGEST_CHAIN = 1_000
+_MAX_CHAIN = 1_000
 
 
-def reinstate_older(
-    eraser: Eraser, forgotten: Sequence[Target], tally: Tally
-) -> list[Affected]:
+def reactivate_older(
+    forget_context: ForgetContext,
+    forgotten: Sequence[CurationTarget],
+    batch: BatchResult,
+) -> list[AffectedItem]:
     """Put into force what the forgotten memories had replaced; return what that was."""
     gone = {target.id for target in forgotten}
     found = []
@@ -238,129 +242,141 @@ def reinstate_older(
         if target.kind != MEMORY or target.standing != ACTIVE or not target.key:
             continue
         try:
-            with eraser.desk.turn(target.scope, target.key):
-                index = eraser.desk.look()
-                older = _newest_before(eraser, index, target, gone)
-                if older is None or _in_force(index, target):
+            with forget_context.context.key_lock(target.scope, target.key):
+                index = forget_context.context.fresh_index()
+                older = _newest_before(forget_context, index, target, gone)
+                if older is None or _active_memory(index, target):
                     continue
-                path = _put_into_force(eraser, older)
+                path = _activate(forget_context, older)
         except HivemindError as error:
-            tally.fail(f"what {target.path} had replaced", error)
+            batch.fail(f"what {target.path} had replaced", error)
             continue
-        tally.paths |= {path, older.path}
-        found.append(_as_it_stands(eraser, older, path))
+        batch.paths |= {path, older.path}
+        found.append(_as_it_stands(forget_context, older, path))
     return found
 
 
-def replace_reinstated(
-    eraser: Eraser, hidden: Sequence[Target], tally: Tally
-) -> list[Affected]:
+def deactivate_reactivated(
+    forget_context: ForgetContext, hidden: Sequence[CurationTarget], batch: BatchResult
+) -> list[AffectedItem]:
     """Take out of force what came into it when these memories were forgotten."""
     found = []
     for target in hidden:
         if target.kind != MEMORY or target.standing != ACTIVE or not target.key:
             continue
         try:
-            with eraser.desk.turn(target.scope, target.key):
-                index = eraser.desk.look()
-                now = _in_force(index, target)
-                chain = older_ids(eraser, index, target)
+            with forget_context.context.key_lock(target.scope, target.key):
+                index = forget_context.context.fresh_index()
+                now = _active_memory(index, target)
+                chain = older_ids(forget_context, index, target)
                 if now is None or now.id not in chain:
                     continue
-                path = _put_out_of_force(eraser, now, by=chain[now.id])
+                path = _deactivate(forget_context, now, by=chain[now.id])
         except HivemindError as error:
-            tally.fail(target.path, error)
+            batch.fail(target.path, error)
             continue
-        tally.paths |= {path, now.path}
-        found.append(_as_it_stands(eraser, now, path))
+        batch.paths |= {path, now.path}
+        found.append(_as_it_stands(forget_context, now, path))
     return found
 
 
-def _as_it_stands(eraser: Eraser, target: Target, path: NotePath) -> Affected:
+def _as_it_stands(
+    forget_context: ForgetContext, target: CurationTarget, path: NotePath
+) -> AffectedItem:
     """Return a memory as it is told, at the place and on the lines where it is now."""
-    now = read_target(eraser.desk, path, MEMORY, target.why) or target
-    return replace(now, path=path, key=target.key).told()
+    now = read_target(forget_context.context, path, MEMORY, target.why) or target
+    return replace(now, path=path, key=target.key).as_affected()
 
 
 def _newest_before(
-    eraser: Eraser, index: MemoryIndex, target: Target, gone: set[str]
-) -> Target | None:
+    forget_context: ForgetContext,
+    index: MemoryIndex,
+    target: CurationTarget,
+    gone: set[str],
+) -> CurationTarget | None:
     """Return the newest of the replaced ones that is not forgotten itself."""
-    for memory_id in older_ids(eraser, index, target):
-        older = _with_id(eraser, index, target, memory_id)
+    for memory_id in older_ids(forget_context, index, target):
+        older = _with_id(forget_context, index, target, memory_id)
         if older is None or memory_id in gone or older.forgotten:
             continue
         return older if older.standing == SUPERSEDED else None
     return None
 
 
-def older_ids(eraser: Eraser, index: MemoryIndex, target: Target) -> dict[str, str]:
+def older_ids(
+    forget_context: ForgetContext, index: MemoryIndex, target: CurationTarget
+) -> dict[str, str]:
     """Return id -> what replaced it, of all that a memory came after, newest first."""
     chain: dict[str, str] = {}
     waiting = [(older, target.id) for older in target.supersedes]
-    while waiting and len(chain) < _LONGEST_CHAIN:
+    while waiting and len(chain) < _MAX_CHAIN:
         memory_id, by = waiting.pop(0)
         if memory_id in chain or memory_id == target.id:
             continue
         chain[memory_id] = by
-        older = _with_id(eraser, index, target, memory_id)
+        older = _with_id(forget_context, index, target, memory_id)
         if older is not None:
             waiting += [(one, memory_id) for one in older.supersedes]
     return chain
 
 
 def _with_id(
-    eraser: Eraser, index: MemoryIndex, target: Target, memory_id: str
-) -> Target | None:
+    forget_context: ForgetContext,
+    index: MemoryIndex,
+    target: CurationTarget,
+    memory_id: str,
+) -> CurationTarget | None:
     """Return the memory of an id in a memory's scope and of its key."""
     for row in index.memories(memory_id=memory_id, scopes=frozenset({target.scope})):
         if row.key == target.key:
-            read = read_target(eraser.desk, row.path, MEMORY, "older")
+            read = read_target(forget_context.context, row.path, MEMORY, "older")
             return replace(read, key=row.key) if read else None
     return None
 
 
-def _in_force(index: MemoryIndex, target: Target) -> Target | None:
+def _active_memory(index: MemoryIndex, target: CurationTarget) -> CurationTarget | None:
     """Return what is in force under a memory's key."""
     for row in index.memories(
-        key=target.key, scopes=frozenset({target.scope}), standings={ACTIVE}
+        key=target.key, scopes=frozenset({target.scope}), statuses={ACTIVE}
     ):
         if row.path != target.path:
-            return Target(
+            return CurationTarget(
                 kind=MEMORY, path=NotePath(row.path), id=row.memory_id, key=row.key
             )
     return None
 
 
-def _put_into_force(eraser: Eraser, older: Target) -> NotePath:
+def _activate(forget_context: ForgetContext, older: CurationTarget) -> NotePath:
     """Move a replaced memory to where one in force lies."""
-    folder = eraser.desk.folder
+    folder = forget_context.context.folder
     file = read_memory_file(folder, older.path)
     data = file.with_values({"superseded_by": None, "superseded": None})
-    path = _free_path(eraser, older)
+    path = _free_path(forget_context, older)
     folder.replace(path, data, expected=None)
     remove_note(folder, older.path, expected=file.stamp)
     return path
 
 
-def _put_out_of_force(eraser: Eraser, now: Target, *, by: str) -> NotePath:
+def _deactivate(
+    forget_context: ForgetContext, now: CurationTarget, *, by: str
+) -> NotePath:
     """Move a memory in force to where the replaced ones lie."""
-    desk = eraser.desk
-    file = read_memory_file(desk.folder, now.path)
-    data = superseded_text(file, now.key, by=by, at=desk.now_iso())
+    context = forget_context.context
+    file = read_memory_file(context.folder, now.path)
+    data = superseded_text(file, now.key, by=by, at=context.now_iso())
     name = f"{SUPERSEDED_FOLDER}/{name_with_id(now.key, now.id)}"
     path = NotePath(f"{now.scope}/{name}" if now.scope else name)
-    desk.folder.replace(path, data, expected=desk.folder.stamp(path))
-    remove_note(desk.folder, now.path, expected=file.stamp)
+    context.folder.replace(path, data, expected=context.folder.stamp(path))
+    remove_note(context.folder, now.path, expected=file.stamp)
     return path
 
 
-def _free_path(eraser: Eraser, older: Target) -> NotePath:
+def _free_path(forget_context: ForgetContext, older: CurationTarget) -> NotePath:
     """Return a path that a memory in force may take and no file has."""
     scope = older.scope
     names = [*names_of(older.key), name_with_id(older.key, older.id)]
     for name in names:
         path = NotePath(f"{scope}/{name}" if scope else name)
-        if eraser.desk.folder.stamp(path) is None:
+        if forget_context.context.folder.stamp(path) is None:
             return path
     return NotePath(f"{scope}/{names[-1]}" if scope else names[-1])

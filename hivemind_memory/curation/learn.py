@@ -20,8 +20,8 @@ from hivemind_memory.notes.slug import hash_of, slug_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hivemind_memory.curation.context import Desk
-    from hivemind_memory.model.curation import Saved
+    from hivemind_memory.curation.context import CurationContext
+    from hivemind_memory.model.curation import SaveResult
 
 
 CONFIDENCES = ("high", "medium", "low")
@@ -45,7 +45,7 @@ def claim_key(topic: str, claim: str) -> str:
 
 
 def learn(
-    desk: Desk,
+    context: CurationContext,
     wanted: NewMemory,
     *,
     topic: str,
@@ -53,14 +53,14 @@ def learn(
     domains: Iterable[str] = (),
     corroborated: int | None = None,
     verified: str = "",
-) -> Saved:
+) -> SaveResult:
     """Save a claim; the same claim again replaces the one before.
 
     A claim that is surely known is a lesson, any other a reference, which no agent is
     given unasked; a type that is named wins.
 
     Args:
-        desk: Of the caller.
+        context: Of the caller.
         wanted: The claim is its ``content``; its key is made here.
         topic: What it is about, in a few words.
         confidence: high, medium or low.
@@ -74,7 +74,7 @@ def learn(
     """
     named = tuple(dict.fromkeys(one.strip().lower() for one in domains if one.strip()))
     count = len(named) if corroborated is None else corroborated
-    day = verified.strip() or desk.now_iso()[:10]
+    day = verified.strip() or context.now_iso()[:10]
     _check(topic, confidence, named, count, day)
     sure = confidence == CONFIDENCES[0] and count > 1
     new = replace(
@@ -90,10 +90,10 @@ def learn(
         },
     )
     try:
-        return save(desk, new)
+        return save(context, new)
     except KeyTakenError:
         reason = new.reason or f"verified again on {day}, confidence {confidence}"
-        return save(desk, replace(new, reason=reason))
+        return save(context, replace(new, reason=reason))
 
 
 def _check(

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from hivemind_memory.access.check import check_writable
 from hivemind_memory.curation.lookup import find_memory, text_of, texts_of
-from hivemind_memory.curation.validate import fit_share
+from hivemind_memory.curation.validate import validate_fraction
 from hivemind_memory.errors import (
     HivemindError,
     MemoryNotFoundError,
@@ -20,7 +20,7 @@ from hivemind_memory.errors import (
     UsageError,
 )
 from hivemind_memory.files.paths import parse_note_path
-from hivemind_memory.model.curation import Linked
+from hivemind_memory.model.curation import LinkResult
 from hivemind_memory.notes.memory_file import read_memory_file
 from hivemind_memory.notes.memory_header import MAX_EDGES
 from hivemind_memory.notes.status import CONTRADICTS, EDGE_KINDS, RELATED, UPDATES
@@ -29,8 +29,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from hivemind_memory.curation.context import Desk
-    from hivemind_memory.curation.lookup import Target
+    from hivemind_memory.curation.context import CurationContext
+    from hivemind_memory.curation.lookup import CurationTarget
     from hivemind_memory.model.memories import MemoryRow
     from hivemind_memory.model.note_path import NotePath
     from hivemind_memory.model.ports import MemoryIndex
@@ -43,11 +43,13 @@ FIELDS = {RELATED: "related", UPDATES: "supersedes", CONTRADICTS: "contradicts"}
 """Kind of edge -> the key of the front matter that lists it."""
 
 
-def link(desk: Desk, start: str, end: str, kind: str, *, weight: float = 1.0) -> Linked:
+def link(
+    context: CurationContext, start: str, end: str, kind: str, *, weight: float = 1.0
+) -> LinkResult:
     """Join two memories; one that is joined already gets the new weight.
 
     Args:
-        desk: Of the caller.
+        context: Of the caller.
         start: Key, id or path of the memory that the edge begins at; it is written to.
         end: Key, id or path of the other.
         kind: related_to, updates or contradicts.
@@ -60,23 +62,23 @@ def link(desk: Desk, start: str, end: str, kind: str, *, weight: float = 1.0) ->
             make two memories update each other.
     """
     _check_kind(kind)
-    share = fit_share("weight", weight)
+    share = validate_fraction("weight", weight)
     share = 1.0 if share is None else round(share, 4)
 
-    def add(index: MemoryIndex, row: MemoryRow) -> Linked:
-        other = find_memory(desk, index, end, near=row.scope)
+    def add(index: MemoryIndex, row: MemoryRow) -> LinkResult:
+        other = find_memory(context, index, end, near=row.scope)
         if other.path == row.path:
             raise UsageError(
                 "Nothing was linked: a memory cannot be joined to itself.",
                 hint="Name another memory as the end.",
             )
         if kind == UPDATES:
-            _refuse_circle(desk, index, row, other)
+            _refuse_circle(context, index, row, other)
         name = other.memory_id or other.path
 
         def change(items: Items) -> Items:
             item = name if share == 1 else {"id": name, "weight": share}
-            others = _without(desk, index, row, items, other)
+            others = _without(context, index, row, items, other)
             if len(others) >= MAX_EDGES:
                 raise UsageError(
                     f"Nothing was linked: {row.path} has {MAX_EDGES} edges of this"
@@ -89,18 +91,18 @@ def link(desk: Desk, start: str, end: str, kind: str, *, weight: float = 1.0) ->
             )
             return [*others[:at], item, *others[at:]]
 
-        is_changed = _change(desk, row, FIELDS[kind], change)
+        is_changed = _change(context, row, FIELDS[kind], change)
         ends = (other.path, other.memory_id)
         return _linked(kind, row, ends, weight=share, is_changed=is_changed)
 
-    return _at(desk, start, kind, add)
+    return _at(context, start, kind, add)
 
 
-def unlink(desk: Desk, start: str, end: str, kind: str) -> Linked:
+def unlink(context: CurationContext, start: str, end: str, kind: str) -> LinkResult:
     """End what joins two memories; what is not there needs no ending.
 
     Args:
-        desk: Of the caller.
+        context: Of the caller.
         start: Key, id or path of the memory that the edge begins at.
         end: Key, id or path of the other, or what the edge names where that is gone.
         kind: related_to, updates or contradicts.
@@ -112,52 +114,57 @@ def unlink(desk: Desk, start: str, end: str, kind: str) -> Linked:
     """
     _check_kind(kind)
 
-    def remove(index: MemoryIndex, row: MemoryRow) -> Linked:
+    def remove(index: MemoryIndex, row: MemoryRow) -> LinkResult:
         try:
-            other = find_memory(desk, index, end, near=row.scope)
+            other = find_memory(context, index, end, near=row.scope)
         except MemoryNotFoundError:
             other = None
 
         def change(items: Items) -> Items:
             kept = [one for one in items if _target(one) != end.strip()]
-            return _without(desk, index, row, kept, other) if other else kept
+            return _without(context, index, row, kept, other) if other else kept
 
-        is_changed = _change(desk, row, FIELDS[kind], change)
+        is_changed = _change(context, row, FIELDS[kind], change)
         ends = (other.path, other.memory_id) if other else ("", end.strip())
         return _linked(kind, row, ends, weight=0.0, is_changed=is_changed)
 
-    return _at(desk, start, kind, remove)
+    return _at(context, start, kind, remove)
 
 
 def _at(
-    desk: Desk,
+    context: CurationContext,
     start: str,
     kind: str,
-    work: Callable[[MemoryIndex, MemoryRow], Linked],
-) -> Linked:
+    work: Callable[[MemoryIndex, MemoryRow], LinkResult],
+) -> LinkResult:
     """Do *work* on the memory that an edge begins at, while nobody else changes it."""
     if kind == UPDATES:
-        with desk.turn_of_updates():
-            return _in_turn(desk, start, work)
-    return _in_turn(desk, start, work)
+        with context.updates_lock():
+            return _under_key_lock(context, start, work)
+    return _under_key_lock(context, start, work)
 
 
-def _in_turn(
-    desk: Desk, start: str, work: Callable[[MemoryIndex, MemoryRow], Linked]
-) -> Linked:
+def _under_key_lock(
+    context: CurationContext,
+    start: str,
+    work: Callable[[MemoryIndex, MemoryRow], LinkResult],
+) -> LinkResult:
     """Find the memory, wait for its turn, and find it again as it is then."""
-    row = find_memory(desk, desk.look(), start)
-    check_writable(desk.caller, parse_note_path(row.path))
-    with desk.turn(row.scope, row.key):
-        index = desk.look()
-        return work(index, find_memory(desk, index, start, scope=row.scope))
+    row = find_memory(context, context.fresh_index(), start)
+    check_writable(context.caller, parse_note_path(row.path))
+    with context.key_lock(row.scope, row.key):
+        index = context.fresh_index()
+        return work(index, find_memory(context, index, start, scope=row.scope))
 
 
 def _change(
-    desk: Desk, row: MemoryRow, field: str, change: Callable[[Items], Items]
+    context: CurationContext,
+    row: MemoryRow,
+    field: str,
+    change: Callable[[Items], Items],
 ) -> bool:
     """Change one list of a memory's front matter; return whether it differs now."""
-    file = read_memory_file(desk.folder, parse_note_path(row.path))
+    file = read_memory_file(context.folder, parse_note_path(row.path))
     value = file.front.values.get(field)
     before = value if isinstance(value, list) else [value]
     items = [one for one in before if one not in (None, "")]
@@ -167,12 +174,16 @@ def _change(
     # A single predecessor stays the plain value that a save writes.
     is_plain = field == FIELDS[UPDATES] and len(after) == 1
     changed = file.with_values({field: (after[0] if is_plain else after) or None})
-    desk.folder.replace(file.path, changed, expected=file.stamp)
+    context.folder.replace(file.path, changed, expected=file.stamp)
     return True
 
 
 def _without(
-    desk: Desk, index: MemoryIndex, row: MemoryRow, items: Items, other: MemoryRow
+    context: CurationContext,
+    index: MemoryIndex,
+    row: MemoryRow,
+    items: Items,
+    other: MemoryRow,
 ) -> Items:
     """Return a list without what means a memory, however it is named there."""
 
@@ -180,7 +191,7 @@ def _without(
         target = _target(one)
         if target in (other.memory_id, other.path) and target:
             return True
-        end = index.end_named(target, scopes=desk.caller.scopes, near=row.scope)
+        end = index.resolve_ref(target, scopes=context.caller.scopes, near=row.scope)
         return end is not None and end.path == other.path
 
     return [one for one in items if not means_other(one)]
@@ -194,7 +205,7 @@ def _target(item: object) -> str:
 
 
 def _refuse_circle(
-    desk: Desk, index: MemoryIndex, row: MemoryRow, other: MemoryRow
+    context: CurationContext, index: MemoryIndex, row: MemoryRow, other: MemoryRow
 ) -> None:
     """Raise if *other* updates *row* already, be it by way of others."""
     seen: set[str] = set()
@@ -212,7 +223,7 @@ def _refuse_circle(
         # Only what the caller sees: a refusal must not tell of anything else.
         waiting += [
             edge.to_path
-            for edge in index.edges_of(path, scopes=desk.caller.scopes)
+            for edge in index.edges_of(path, scopes=context.caller.scopes)
             if edge.kind == UPDATES and edge.from_path == path and edge.to_path
         ]
 
@@ -233,10 +244,10 @@ def _linked(
     *,
     weight: float,
     is_changed: bool,
-) -> Linked:
+) -> LinkResult:
     """Return what was done."""
     path = parse_note_path(row.path)
-    return Linked(
+    return LinkResult(
         kind=kind,
         from_path=path,
         from_id=row.memory_id,
@@ -253,12 +264,12 @@ _LISTS = ("related", "contradicts")
 
 
 def unlink_purged(
-    desk: Desk, path: NotePath, purged: Mapping[str, Target]
+    context: CurationContext, path: NotePath, purged: Mapping[str, CurationTarget]
 ) -> HivemindError | None:
     """Take purged memories out of the front matter of another one.
 
     Args:
-        desk: Of the caller.
+        context: Of the caller.
         path: A note that names one of them.
         purged: Id -> what was purged.
 
@@ -268,11 +279,11 @@ def unlink_purged(
     problem: HivemindError | None = None
     for _ in range(_ATTEMPTS):
         try:
-            file = read_memory_file(desk.folder, path)
+            file = read_memory_file(context.folder, path)
             changes = changes_without(file.front.values, purged)
             if changes:
                 data = file.with_values(changes)
-                desk.folder.replace(path, data, expected=file.stamp)
+                context.folder.replace(path, data, expected=file.stamp)
         except NotSavedError as error:
             problem = error  # perhaps somebody saved it just now
         except HivemindError as error:
@@ -283,7 +294,7 @@ def unlink_purged(
 
 
 def changes_without(
-    values: Mapping[str, object], purged: Mapping[str, Target]
+    values: Mapping[str, object], purged: Mapping[str, CurationTarget]
 ) -> dict[str, object]:
     """Return what must change in a front matter that names purged memories.
 
@@ -306,7 +317,7 @@ def changes_without(
     return changes
 
 
-def _older(ids: Sequence[str], purged: Mapping[str, Target]) -> list[str]:
+def _older(ids: Sequence[str], purged: Mapping[str, CurationTarget]) -> list[str]:
     """Return the ids, those that are purged replaced by what they had replaced."""
     found: dict[str, None] = {}
     waiting, seen = list(ids), set()
@@ -322,7 +333,7 @@ def _older(ids: Sequence[str], purged: Mapping[str, Target]) -> list[str]:
     return list(found)
 
 
-def _newer(memory_id: str, purged: Mapping[str, Target]) -> str:
+def _newer(memory_id: str, purged: Mapping[str, CurationTarget]) -> str:
     """Return what comes after a purged memory and is not purged itself."""
     seen: Collection[str] = set()
     while memory_id in purged and memory_id not in seen:

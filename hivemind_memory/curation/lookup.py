@@ -10,18 +10,18 @@ from dataclasses import dataclass
 from hivemind_memory.errors import HivemindError, MemoryNotFoundError
 from hivemind_memory.markdown.front_matter import split_front_matter
 from hivemind_memory.markdown.text import decode
-from hivemind_memory.model.curation import ENTRY, MEMORY, Affected, Recalled
+from hivemind_memory.model.curation import ENTRY, MEMORY, AffectedItem, StoredMemory
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.scope import scope_of
 from hivemind_memory.notes.memory_file import body_of
 from hivemind_memory.notes.memory_header import header_of, standing_apart
-from hivemind_memory.notes.status import ACTIVE, FORGOTTEN, STANDINGS
+from hivemind_memory.notes.status import ACTIVE, FORGOTTEN, STATUSES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from hivemind_memory.curation.context import Desk
+    from hivemind_memory.curation.context import CurationContext
     from hivemind_memory.model.memories import MemoryRow
     from hivemind_memory.model.ports import MemoryIndex
     from hivemind_memory.notes.entry_edits import FoundEntry
@@ -32,7 +32,7 @@ MAX_LISTED = 200
 
 
 def find_memory(
-    desk: Desk,
+    context: CurationContext,
     index: MemoryIndex,
     ref: str,
     *,
@@ -42,7 +42,7 @@ def find_memory(
     """Return the note that an id, a key or a path means to the caller.
 
     Args:
-        desk: Of the caller.
+        context: Of the caller.
         index: In step with the folder.
         ref: What somebody said.
         scope: Only there; None: wherever the caller sees.
@@ -51,13 +51,13 @@ def find_memory(
     Raises:
         MemoryNotFoundError: There is none; the same words for what may not be seen.
     """
-    scopes = desk.caller.scopes
+    scopes = context.caller.scopes
     if scope is not None:
         scopes = frozenset({scope}) if scopes is None else scopes & {scope}
     wanted = ref.strip()
     # A visitor is shown no whole notes.
-    if wanted and desk.caller.is_member and _is_text(wanted):
-        row = index.end_named(wanted, scopes=scopes, near=near or _nearest(desk))
+    if wanted and context.caller.is_member and _is_text(wanted):
+        row = index.resolve_ref(wanted, scopes=scopes, near=near or _nearest(context))
         if row is not None and row.standing != FORGOTTEN:
             return row
     raise not_found(ref)
@@ -72,31 +72,31 @@ def not_found(ref: str, tail: str = "") -> MemoryNotFoundError:
     )
 
 
-def recall(desk: Desk, path: str) -> Recalled | None:
+def load_memory(context: CurationContext, path: str) -> StoredMemory | None:
     """Return a note as a memory; None when it is gone, hidden or unreadable."""
     note = NotePath(path)
     try:
-        data, _ = desk.folder.read(note)
+        data, _ = context.folder.read(note)
     except HivemindError:
         return None  # what is shown about the others stays true
-    return recalled_from(note, decode(data), desk)
+    return parse_memory(note, decode(data), context)
 
 
-def recalled_from(path: NotePath, text: str, desk: Desk) -> Recalled:
+def parse_memory(path: NotePath, text: str, context: CurationContext) -> StoredMemory:
     """Return what the text of a note says as a memory."""
     front = split_front_matter(text)
-    header = header_of(path, front.values, custom=desk.types)
-    body, first_line = body_of(text, front)
-    return Recalled(
+    header = header_of(path, front.values, custom=context.types)
+    body, start_line = body_of(text, front)
+    return StoredMemory(
         path=path,
         id=header.memory_id,
         key=header.key,
         type=header.type,
         scope=scope_of(path),
-        standing=STANDINGS[header.standing],
+        standing=STATUSES[header.standing],
         text=body.replace("\r\n", "\n"),
-        first_line=first_line,
-        last_line=first_line + body.count("\n"),
+        start_line=start_line,
+        end_line=start_line + body.count("\n"),
         importance=0.5 if header.importance is None else header.importance,
         visibility=header.visibility,
         created=header.created,
@@ -134,9 +134,9 @@ def texts_of(values: Mapping[str, object], key: str) -> tuple[str, ...]:
     return tuple(one for one in found if one)
 
 
-def _nearest(desk: Desk) -> str:
+def _nearest(context: CurationContext) -> str:
     """Return the narrowest scope of the caller's own."""
-    caller = desk.caller
+    caller = context.caller
     return caller.workspace or caller.project or next(iter(caller.teams), "")
 
 
@@ -146,15 +146,15 @@ def _is_text(ref: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
+class CurationTarget:
     """One thing that is meant, as it stood when it was looked at."""
 
     kind: str
     path: NotePath
     id: str = ""
     key: str = ""
-    first_line: int = 1
-    last_line: int = 1
+    start_line: int = 1
+    end_line: int = 1
     text: str = ""
     """Without front matter or comment."""
 
@@ -174,38 +174,40 @@ class Target:
         """Where it lies."""
         return scope_of(self.path)
 
-    def told(self) -> Affected:
+    def as_affected(self) -> AffectedItem:
         """Return it as a caller is told."""
-        return Affected(
+        return AffectedItem(
             kind=self.kind,
             path=self.path,
             id=self.id,
             key=self.key,
-            first_line=self.first_line,
-            last_line=self.last_line,
+            start_line=self.start_line,
+            end_line=self.end_line,
             why=self.why,
         )
 
 
-def read_target(desk: Desk, path: str, kind: str, why: str = "named") -> Target | None:
+def read_target(
+    context: CurationContext, path: str, kind: str, why: str = "named"
+) -> CurationTarget | None:
     """Return a note as a target; None when it is gone."""
     note = NotePath(path)
     try:
-        data, _ = desk.folder.read(note)
+        data, _ = context.folder.read(note)
     except HivemindError:
         return None
     text = decode(data)
     front = split_front_matter(text)
     values = front.values
-    body, first_line = body_of(text, front)
+    body, start_line = body_of(text, front)
     mark = values.get("forgotten")
-    return Target(
+    return CurationTarget(
         kind=kind,
         path=note,
         id=text_of(values, "id"),
         key=text_of(values, "key") if kind == MEMORY else "",
-        first_line=first_line,
-        last_line=first_line + body.count("\n"),
+        start_line=start_line,
+        end_line=start_line + body.count("\n"),
         text=body,
         standing=standing_apart(path, values),
         forgotten="" if mark in (None, False, "") else str(mark),
@@ -217,26 +219,28 @@ def read_target(desk: Desk, path: str, kind: str, why: str = "named") -> Target 
 
 
 def notes_in(
-    desk: Desk, scopes: frozenset[str] | None
+    context: CurationContext, scopes: frozenset[str] | None
 ) -> Iterator[tuple[NotePath, bytes]]:
     """Yield every note of some scopes with its bytes; None: of all."""
-    for path in sorted(desk.folder.stamps()):
+    for path in sorted(context.folder.stamps()):
         if scopes is not None and scope_of(path) not in scopes:
             continue
         try:
-            yield path, desk.folder.read(path)[0]
+            yield path, context.folder.read(path)[0]
         except HivemindError:
             continue  # what nobody can read is in no index either
 
 
-def entry_target(path: NotePath, entry: FoundEntry, why: str = "named") -> Target:
+def entry_target(
+    path: NotePath, entry: FoundEntry, why: str = "named"
+) -> CurationTarget:
     """Return an entry as a target."""
-    return Target(
+    return CurationTarget(
         kind=ENTRY,
         path=path,
         id=entry.provenance.id,
-        first_line=entry.first_line,
-        last_line=entry.last_line,
+        start_line=entry.start_line,
+        end_line=entry.end_line,
         text=entry.content,
         forgotten="yes" if entry.provenance.is_forgotten else "",
         created=entry.provenance.at,

@@ -12,39 +12,47 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from hivemind_memory.curation.forget import forget
-from hivemind_memory.curation.purge_notes import change_others, take_entries, take_files
+from hivemind_memory.curation.purge_notes import (
+    remove_entries,
+    remove_files,
+    unlink_from_others,
+)
 from hivemind_memory.curation.purge_plan import (
-    Work,
+    PurgePlan,
+    plan_purge,
     refuse_whole_notes,
     targets_of_purge,
     texts_of,
-    work_of,
 )
-from hivemind_memory.curation.purge_report import Purger, Survey
+from hivemind_memory.curation.purge_report import PurgeContext, PurgeReport
 from hivemind_memory.curation.purge_stores import (
     clean_index,
-    places_in_index,
+    index_counts,
+    remove_partial_notes,
     renew_sections,
-    take_half_written,
 )
 from hivemind_memory.errors import (
     HivemindError,
     MemoryNotFoundError,
     StateUnusableError,
 )
-from hivemind_memory.model.curation import Affected, Receipt, Which
+from hivemind_memory.model.curation import AffectedItem, MemorySelector, PurgeResult
 
 TYPE_CHECKING = False
 
 
 def purge(
-    purger: Purger, which: Which, *, is_dry_run: bool = False, is_forced: bool = False
-) -> Receipt:
+    purge_context: PurgeContext,
+    selector: MemorySelector,
+    *,
+    is_dry_run: bool = False,
+    is_forced: bool = False,
+) -> PurgeResult:
     """Take memories out of every place; say where they were and may still be.
 
     Args:
-        purger: Of the caller, a person.
-        which: What is meant; a memory in force takes its older versions with it, and
+        purge_context: Of the caller, a person.
+        selector: What is meant; a memory in force takes its older versions with it, and
             everything that says the same word for word.
         is_dry_run: Only look.
         is_forced: Also take whole notes that a person wrote.
@@ -54,149 +62,159 @@ def purge(
         NotSavedError: The caller may not change it.
         UsageError: It names nothing, several by one key, or notes of a person.
     """
-    eraser = purger.eraser
-    before = _unfinished(purger, which)
-    reinstated: tuple[Affected, ...] = ()
-    index = eraser.desk.look()
+    forget_context = purge_context.forget_context
+    before = _unfinished(purge_context, selector)
+    reinstated: tuple[AffectedItem, ...] = ()
+    index = forget_context.context.fresh_index()
     try:
-        targets = targets_of_purge(eraser, index, which)
+        targets = targets_of_purge(forget_context, index, selector)
     except MemoryNotFoundError:
         if before is None:
             raise
         targets = []
-    work = work_of(eraser, targets, purger.chunking)
+    plan = plan_purge(forget_context, targets, purge_context.chunking)
     if before is not None:
-        work.add(before)
-    survey = Survey(purger, targets, work)
+        plan.add(before)
+    report = PurgeReport(purge_context, targets, plan)
     if is_dry_run:
-        return survey.dry_run()
+        return report.dry_run()
     refuse_whole_notes([target for target in targets if not is_forced])
-    run = _Run(purger, survey)
-    run.begin(which)
-    if targets and which.is_set and not which.is_whole_scope:
-        reinstated = run.undo(which)
-    return run.finish(which, reinstated)
+    run = _Run(purge_context, report)
+    run.begin(selector)
+    if targets and selector.is_set and not selector.is_whole_scope:
+        reinstated = run.undo(selector)
+    return run.finish(selector, reinstated)
 
 
-def _unfinished(purger: Purger, which: Which) -> Work | None:
+def _unfinished(
+    purge_context: PurgeContext, selector: MemorySelector
+) -> PurgePlan | None:
     """Return what an earlier purge of the same left to do."""
     try:
-        kept = purger.state.unfinished()
+        kept = purge_context.state.unfinished()
         if not kept:
             return None
-        text = kept.get(purger.state.hash_of(_name(which)))
+        text = kept.get(purge_context.state.hash_of(_name(selector)))
     except StateUnusableError:
         return None
-    return Work.from_json(text) if text else None
+    return PurgePlan.from_json(text) if text else None
 
 
-def _name(which: Which) -> str:
+def _name(selector: MemorySelector) -> str:
     """Return what a purge is known by."""
-    return "\0".join(f"{name}={value}" for name, value in asdict(which).items())
+    return "\0".join(f"{name}={value}" for name, value in asdict(selector).items())
 
 
 class _Run:
     """One purge on its way."""
 
-    def __init__(self, purger: Purger, survey: Survey) -> None:
-        self._purger = purger
-        self._eraser = purger.eraser
-        self._survey = survey
-        self._targets = survey.targets
-        self._work = survey.work
+    def __init__(self, purge_context: PurgeContext, report: PurgeReport) -> None:
+        self._purge_context = purge_context
+        self._forget_context = purge_context.forget_context
+        self._report = report
+        self._targets = report.targets
+        self._plan = report.plan
 
-    def begin(self, which: Which) -> None:
+    def begin(self, selector: MemorySelector) -> None:
         """Say what will be done before any of it is: it may be killed on the way."""
-        state = self._purger.state
+        state = self._purge_context.state
         try:
-            state.begin(_name(which), self._work.as_json())
-            new = state.add_tombstones(texts_of(self._eraser, self._targets))
+            state.begin(_name(selector), self._plan.as_json())
+            new = state.add_tombstones(texts_of(self._forget_context, self._targets))
         except StateUnusableError as error:
-            self._survey.fail(
+            self._report.fail(
                 "tombstones", f"{error}; the same text can be written again"
             )
         else:
-            self._survey.place(
+            self._report.add_count(
                 "tombstones", new, "made: the same text is refused from now on"
             )
 
-    def undo(self, which: Which) -> tuple[Affected, ...]:
+    def undo(self, selector: MemorySelector) -> tuple[AffectedItem, ...]:
         """Put into force what the purged ones had replaced."""
         try:
-            done = forget(self._eraser, which)
+            done = forget(self._forget_context, selector)
         except HivemindError as error:
-            self._survey.fail("earlier versions", str(error))
+            self._report.fail("earlier versions", str(error))
             return ()
-        self._work.notes |= set(done.changed_paths)
+        self._plan.notes |= set(done.changed_paths)
         return done.reinstated
 
-    def finish(self, which: Which, reinstated: tuple[Affected, ...]) -> Receipt:
+    def finish(
+        self, selector: MemorySelector, reinstated: tuple[AffectedItem, ...]
+    ) -> PurgeResult:
         """Take everything out, step by step."""
-        purger, eraser, work = self._purger, self._eraser, self._work
-        self._survey.count_notes()
-        self._survey.count_index(is_shown=False)
-        lines, worktrees = self._survey.quoting()
-        # First, while it is known what the purged ones had replaced.
-        self._survey.left += change_others(eraser, self._targets, work)
-        self._survey.left += take_files(eraser, self._targets, work, purger.chunking)
-        changed = take_entries(eraser, self._targets, work)
-        self._survey.left += changed.left
-        self._survey.place("journal", changed.journal_texts, "texts")
-        self._remove_folders()
-        if not eraser.index(sorted(work.notes)):
-            self._survey.fail("index", "the changed notes could not be indexed now")
-        cleaned = clean_index(purger.places, work)
-        gone = self._survey.counts._replace(
-            vectors=cleaned.scoured.vectors, free_pages=cleaned.scoured.free_pages
+        purge_context, forget_context, plan = (
+            self._purge_context,
+            self._forget_context,
+            self._plan,
         )
-        self._survey.places += places_in_index(gone)
-        self._survey.place("set-aside indexes", cleaned.files, "files")
-        self._survey.left += cleaned.left
-        count, left = take_half_written(eraser, purger.places.notes)
-        self._survey.place("half-written notes", count, "files")
-        self._survey.left += left
-        stale = renew_sections(purger.injected, worktrees)
-        self._survey.left += stale
+        self._report.count_notes()
+        self._report.count_index(is_shown=False)
+        lines, worktrees = self._report.count_quoting()
+        # First, while it is known what the purged ones had replaced.
+        self._report.left += unlink_from_others(forget_context, self._targets, plan)
+        self._report.left += remove_files(
+            forget_context, self._targets, plan, purge_context.chunking
+        )
+        changed = remove_entries(forget_context, self._targets, plan)
+        self._report.left += changed.left
+        self._report.add_count("journal", changed.journal_texts, "texts")
+        self._remove_folders()
+        if not forget_context.index(sorted(plan.notes)):
+            self._report.fail("index", "the changed notes could not be indexed now")
+        cleaned = clean_index(purge_context.places, plan)
+        gone = self._report.counts._replace(
+            vectors=cleaned.vacuumed.vectors, free_pages=cleaned.vacuumed.free_pages
+        )
+        self._report.places += index_counts(gone)
+        self._report.add_count("set-aside indexes", cleaned.files, "files")
+        self._report.left += cleaned.left
+        count, left = remove_partial_notes(forget_context, purge_context.places.notes)
+        self._report.add_count("half-written notes", count, "files")
+        self._report.left += left
+        stale = renew_sections(purge_context.injected, worktrees)
+        self._report.left += stale
         # By the names in the ledger the next purge finds what is not renewed yet.
         records = self._rename() if lines and not stale else 0
-        self._survey.place("injection ledger", records, "records")
-        self._survey.place("injected sections", len(worktrees), "worktrees")
-        self._end(which)
-        self._survey.look_beyond(worktrees)
-        return self._survey.receipt(
+        self._report.add_count("injection ledger", records, "records")
+        self._report.add_count("injected sections", len(worktrees), "worktrees")
+        self._end(selector)
+        self._report.check_out_of_reach(worktrees)
+        return self._report.result(
             is_dry_run=False, worktrees=worktrees, reinstated=reinstated
         )
 
     def _remove_folders(self) -> None:
         """Remove the folders that a purge has emptied."""
         folders = {""}
-        for path in self._work.paths:
+        for path in self._plan.paths:
             parts = path.split("/")[:-1]
             folders |= {"/".join(parts[: at + 1]) for at in range(len(parts))}
-        self._eraser.desk.folder.take_back_folders(sorted(folders - {""}))
+        self._forget_context.context.folder.take_back_folders(sorted(folders - {""}))
 
-    def _end(self, which: Which) -> None:
+    def _end(self, selector: MemorySelector) -> None:
         """Let go of the counters and, if all is done, of what was to be done."""
-        state = self._purger.state
-        self._survey.place("recall counters", self._survey.recalls(), "counters")
-        if not state.drop(self._work.ids | self._work.paths):
-            self._survey.fail("recall counters", "state.db cannot be written now")
+        state = self._purge_context.state
+        self._report.add_count("recall counters", self._report.recalls(), "counters")
+        if not state.drop(self._plan.ids | self._plan.paths):
+            self._report.fail("recall counters", "state.db cannot be written now")
         try:
-            if not self._survey.left:
-                state.finish([state.hash_of(_name(which))])
-            if not state.scour():
-                self._survey.fail("state.db", "another process reads it; purge again")
+            if not self._report.left:
+                state.finish([state.hash_of(_name(selector))])
+            if not state.vacuum():
+                self._report.fail("state.db", "another process reads it; purge again")
         except StateUnusableError as error:
-            self._survey.fail("state.db", str(error))
+            self._report.fail("state.db", str(error))
 
     def _rename(self) -> int:
         """Take the names of notes, made from keys, out of the ledger."""
         names = {}
         try:
-            for path in self._work.paths:
-                names[path] = self._purger.state.hash_of(path).hex()
-            injected = self._purger.injected
+            for path in self._plan.paths:
+                names[path] = self._purge_context.state.hash_of(path).hex()
+            injected = self._purge_context.injected
             return injected.rename(names) if injected and names else 0
         except (HivemindError, OSError) as error:
-            self._survey.fail("injection ledger", str(error))
+            self._report.fail("injection ledger", str(error))
             return 0

@@ -12,16 +12,21 @@ from datetime import datetime
 from math import inf
 
 from hivemind_memory.curation.forget import older_ids
-from hivemind_memory.curation.lookup import Target, entry_target, notes_in, read_target
+from hivemind_memory.curation.lookup import (
+    CurationTarget,
+    entry_target,
+    notes_in,
+    read_target,
+)
 from hivemind_memory.curation.select import find_targets
 from hivemind_memory.errors import HivemindError, UsageError
 from hivemind_memory.index.sqlite.vector_store import text_hash
 from hivemind_memory.index.sqlite.vector_store import texts_of as texts_of_chunk
 from hivemind_memory.markdown.chunker import parse_note
 from hivemind_memory.markdown.text import decode
-from hivemind_memory.model.curation import ENTRY, MEMORY, NOTE, Which
+from hivemind_memory.model.curation import ENTRY, MEMORY, NOTE, MemorySelector
 from hivemind_memory.notes.entry_edits import entries_in
-from hivemind_memory.notes.status import ACTIVE, SUPERSEDED, WAITING
+from hivemind_memory.notes.status import ACTIVE, PENDING, SUPERSEDED
 from hivemind_memory.notes.tombstones import normal_form
 from hivemind_memory.redaction.redact import masked
 
@@ -29,7 +34,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from hivemind_memory.curation.context import Eraser
+    from hivemind_memory.curation.context import ForgetContext
     from hivemind_memory.memory.sync import ChunkSettings
     from hivemind_memory.model.note_path import NotePath
     from hivemind_memory.model.ports import MemoryIndex
@@ -42,7 +47,7 @@ _DAY_S = 86_400
 
 
 @dataclass(slots=True)
-class Work:
+class PurgePlan:
     """What has to be reached apart from the notes themselves."""
 
     ids: set[str] = field(default_factory=set)
@@ -60,8 +65,8 @@ class Work:
     since_s: float = inf
     """When the first of it was written: no version of it has an older vector."""
 
-    def add(self, other: Work) -> None:
-        """Take other work in."""
+    def add(self, other: PurgePlan) -> None:
+        """Take other plan in."""
         self.ids |= other.ids
         self.paths |= other.paths
         self.notes |= other.notes
@@ -74,7 +79,7 @@ class Work:
         return json.dumps({**kept, "since_s": min(self.since_s, _NEVER_S)})
 
     @classmethod
-    def from_json(cls, text: str) -> Work:
+    def from_json(cls, text: str) -> PurgePlan:
         """Return what was kept; nothing when it makes no sense."""
         try:
             kept = json.loads(text)
@@ -84,17 +89,19 @@ class Work:
             return cls()
 
 
-def targets_of_purge(eraser: Eraser, index: MemoryIndex, which: Which) -> list[Target]:
+def targets_of_purge(
+    forget_context: ForgetContext, index: MemoryIndex, selector: MemorySelector
+) -> list[CurationTarget]:
     """Return all that is to go: what is named, its older versions and its copies.
 
     Raises:
         MemoryNotFoundError: There is nothing like that, or not for this caller.
     """
-    targets = find_targets(eraser.desk, index, which, with_notes=True)
-    if which.name and len(targets) == 1:
-        targets += _chain(eraser, index, targets[0])
+    targets = find_targets(forget_context.context, index, selector, with_notes=True)
+    if selector.name and len(targets) == 1:
+        targets += _chain(forget_context, index, targets[0])
     known = {(one.path, one.id if one.kind == ENTRY else "") for one in targets}
-    for copy in _copies(eraser, targets):
+    for copy in _copies(forget_context, targets):
         place = (copy.path, copy.id if copy.kind == ENTRY else "")
         if place not in known and (copy.path, "") not in known:
             known.add(place)
@@ -102,27 +109,31 @@ def targets_of_purge(eraser: Eraser, index: MemoryIndex, which: Which) -> list[T
     return targets
 
 
-def work_of(eraser: Eraser, targets: list[Target], chunking: ChunkSettings) -> Work:
+def plan_purge(
+    forget_context: ForgetContext,
+    targets: list[CurationTarget],
+    chunking: ChunkSettings,
+) -> PurgePlan:
     """Return what else has to be reached for some targets."""
-    work = Work(since_s=min((_written_s(one) for one in targets), default=inf))
+    plan = PurgePlan(since_s=min((_written_s(one) for one in targets), default=inf))
     for path in sorted({target.path for target in targets}):
         here = [target for target in targets if target.path == path]
         try:
-            data, _ = eraser.desk.folder.read(path)
+            data, _ = forget_context.context.folder.read(path)
         except HivemindError:
             continue
         is_whole = any(target.kind != ENTRY for target in here)
         ids = {target.id for target in here if target.id}
         if is_whole:
-            work.paths.add(path)
+            plan.paths.add(path)
             ids |= {entry.provenance.id for entry in entries_in(data)}
-        work.ids |= ids
-        work.notes.add(path)
-        work.hashes |= hashes_in(path, data, None if is_whole else ids, chunking)
-    return work
+        plan.ids |= ids
+        plan.notes.add(path)
+        plan.hashes |= hashes_in(path, data, None if is_whole else ids, chunking)
+    return plan
 
 
-def _written_s(target: Target) -> float:
+def _written_s(target: CurationTarget) -> float:
     """Return when a memory was written at the earliest; 0: nobody knows."""
     try:
         return datetime.fromisoformat(target.created).timestamp() - _DAY_S
@@ -156,21 +167,21 @@ def hashes_in(
     }
 
 
-def texts_of(eraser: Eraser, targets: list[Target]) -> set[str]:
+def texts_of(forget_context: ForgetContext, targets: list[CurationTarget]) -> set[str]:
     """Return the texts that must not be learned again: entries in whole notes too."""
     texts = {target.text for target in targets}
     for target in targets:
         if target.kind == ENTRY:
             continue
         try:
-            data, _ = eraser.desk.folder.read(target.path)
+            data, _ = forget_context.context.folder.read(target.path)
         except HivemindError:
             continue
         texts |= {entry.content for entry in entries_in(data)}
     return {text for text in texts if text.strip()}
 
 
-def refuse_whole_notes(targets: list[Target]) -> None:
+def refuse_whole_notes(targets: list[CurationTarget]) -> None:
     """Raise if notes of people would go as a whole.
 
     Raises:
@@ -186,16 +197,18 @@ def refuse_whole_notes(targets: list[Target]) -> None:
         )
 
 
-def _chain(eraser: Eraser, index: MemoryIndex, target: Target) -> Iterator[Target]:
+def _chain(
+    forget_context: ForgetContext, index: MemoryIndex, target: CurationTarget
+) -> Iterator[CurationTarget]:
     """Yield the older versions of a memory in force, and claims under its key."""
     if target.kind != MEMORY or target.standing != ACTIVE or not target.key:
         return
-    older = older_ids(eraser, index, target)
+    older = older_ids(forget_context, index, target)
     for row in index.memories(key=target.key, scopes=frozenset({target.scope})):
-        read = read_target(eraser.desk, row.path, MEMORY)
+        read = read_target(forget_context.context, row.path, MEMORY)
         if read is None or read.path == target.path:
             continue
-        if read.standing == WAITING:
+        if read.standing == PENDING:
             yield _because(read, row.key, "inbox")
         elif read.standing == SUPERSEDED and (
             read.id in older or read.superseded_by == target.id
@@ -203,18 +216,20 @@ def _chain(eraser: Eraser, index: MemoryIndex, target: Target) -> Iterator[Targe
             yield _because(read, row.key, "older")
 
 
-def _copies(eraser: Eraser, targets: list[Target]) -> Iterator[Target]:
+def _copies(
+    forget_context: ForgetContext, targets: list[CurationTarget]
+) -> Iterator[CurationTarget]:
     """Yield entries and memories that say the same, word for word."""
     texts = {normal_form(target.text) for target in targets} - {""}
-    desk = eraser.desk
-    for path, data in notes_in(desk, desk.caller.scopes) if texts else ():
-        if not desk.writes(path):
+    context = forget_context.context
+    for path, data in notes_in(context, context.caller.scopes) if texts else ():
+        if not context.may_write(path):
             continue
         for entry in entries_in(data):
             if normal_form(entry.content) in texts:
                 yield entry_target(path, entry, "copy")
         if data.startswith(b"---") and normal_form(_body(data)) in texts:
-            copy = read_target(desk, path, MEMORY, "copy")
+            copy = read_target(context, path, MEMORY, "copy")
             if copy is not None:
                 yield copy
 
@@ -225,6 +240,6 @@ def _body(data: bytes) -> str:
     return body.partition("\n")[2] if fence else head
 
 
-def _because(target: Target, key: str, why: str) -> Target:
+def _because(target: CurationTarget, key: str, why: str) -> CurationTarget:
     """Return a target with its key and why it goes too."""
     return replace(target, key=key, why=why)

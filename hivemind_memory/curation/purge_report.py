@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hivemind_memory.curation.purge_notes import count_journal, that_quote
+from hivemind_memory.curation.purge_notes import count_journal, notes_quoting
 from hivemind_memory.curation.purge_stores import (
     editors_copies,
     git_above,
-    half_written,
-    places_in_index,
+    index_counts,
+    partial_files,
     probes_of,
     set_aside_indexes,
 )
@@ -19,22 +19,22 @@ from hivemind_memory.model.curation import (
     ENTRY,
     MEMORY,
     NOTE,
-    Affected,
-    Failed,
-    Place,
-    Receipt,
+    AffectedItem,
+    FailedItem,
+    PurgeCount,
+    PurgeResult,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hivemind_memory.curation.context import Eraser
-    from hivemind_memory.curation.lookup import Target
-    from hivemind_memory.curation.purge_plan import Work
+    from hivemind_memory.curation.context import ForgetContext
+    from hivemind_memory.curation.lookup import CurationTarget
+    from hivemind_memory.curation.purge_plan import PurgePlan
     from hivemind_memory.files.places import Places
     from hivemind_memory.memory.sync import ChunkSettings
-    from hivemind_memory.model.ports import Injected
+    from hivemind_memory.model.ports import InjectionRecords
     from hivemind_memory.state.file import StateFile
 
 
@@ -43,129 +43,139 @@ _OF_ALL_SCOPES = frozenset({"free pages", "set-aside indexes", "half-written not
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Purger:
+class PurgeContext:
     """All that a purge works with."""
 
-    eraser: Eraser
+    forget_context: ForgetContext
     places: Places
     chunking: ChunkSettings
     state: StateFile
-    injected: Injected | None = None
+    injected: InjectionRecords | None = None
     """What worktrees were shown; None: there is nothing that could tell."""
 
 
-class Survey:
+class PurgeReport:
     """What was found, what failed, and what is out of reach, so far."""
 
-    def __init__(self, purger: Purger, targets: list[Target], work: Work) -> None:
-        self._purger = purger
-        self._eraser = purger.eraser
+    def __init__(
+        self,
+        purge_context: PurgeContext,
+        targets: list[CurationTarget],
+        plan: PurgePlan,
+    ) -> None:
+        self._purge_context = purge_context
+        self._forget_context = purge_context.forget_context
         self._probes = probes_of([target.text for target in targets])
         self.targets = targets
-        self.work = work
+        self.plan = plan
         self.counts = IndexCounts()
-        self.places: list[Place] = []
-        self.left: list[Failed] = []
-        self.beyond: list[Failed] = []
+        self.places: list[PurgeCount] = []
+        self.left: list[FailedItem] = []
+        self.out_of_reach: list[FailedItem] = []
 
-    def dry_run(self) -> Receipt:
+    def dry_run(self) -> PurgeResult:
         """Return what a purge would do."""
-        places = self._purger.places
+        places = self._purge_context.places
         self.count_notes()
-        texts = count_journal(self._eraser, self.work)
-        self.place("journal", texts, "texts")
+        texts = count_journal(self._forget_context, self.plan)
+        self.add_count("journal", texts, "texts")
         self.count_index()
-        self.place("set-aside indexes", len(set_aside_indexes(places)), "files")
-        self.place("half-written notes", len(half_written(places.notes)), "files")
-        lines, worktrees = self.quoting()
-        self.place("injection ledger", lines, "records")
-        self.place("injected sections", len(worktrees), "worktrees")
-        self.place("recall counters", self.recalls(), "counters")
-        self.look_beyond(worktrees)
-        return self.receipt(is_dry_run=True, worktrees=worktrees)
+        self.add_count("set-aside indexes", len(set_aside_indexes(places)), "files")
+        self.add_count("half-written notes", len(partial_files(places.notes)), "files")
+        lines, worktrees = self.count_quoting()
+        self.add_count("injection ledger", lines, "records")
+        self.add_count("injected sections", len(worktrees), "worktrees")
+        self.add_count("recall counters", self.recalls(), "counters")
+        self.check_out_of_reach(worktrees)
+        return self.result(is_dry_run=True, worktrees=worktrees)
 
     def count_notes(self) -> None:
         """Tell what is in the notes."""
         kinds = {ENTRY: "entries in notes", MEMORY: "typed memories", NOTE: "notes"}
         for kind, name in kinds.items():
             found = [one for one in self.targets if one.kind == kind]
-            self.place(name, len(found), "entries" if kind == ENTRY else "files")
+            self.add_count(name, len(found), "entries" if kind == ENTRY else "files")
         for why, name in (("older", "earlier versions"), ("inbox", "waiting claims")):
             found = [one for one in self.targets if one.why == why]
-            self.place(name, len(found), "of the files")
+            self.add_count(name, len(found), "of the files")
 
     def count_index(self, *, is_shown: bool = True) -> None:
         """Look what the index holds."""
         self.counts = IndexCounts()
         try:
             self.counts = count_in_index(
-                self._purger.places.index_file,
-                paths=self.work.paths,
-                entry_ids=self.work.ids,
-                text_hashes=self.work.hashes,
+                self._purge_context.places.index_file,
+                paths=self.plan.paths,
+                entry_ids=self.plan.ids,
+                text_hashes=self.plan.hashes,
             )
         except IndexUnusableError as error:
             if is_shown:
                 self.fail("index", str(error))
         if is_shown:
-            self.places += places_in_index(self.counts)
+            self.places += index_counts(self.counts)
 
-    def quoting(self) -> tuple[int, tuple[str, ...]]:
+    def count_quoting(self) -> tuple[int, tuple[str, ...]]:
         """Return how many records name the notes, and of which worktrees."""
-        injected = self._purger.injected
-        if injected is None or not self.work.notes:
+        injected = self._purge_context.injected
+        if injected is None or not self.plan.notes:
             return 0, ()
         try:
-            return injected.quoting(self.work.notes)
+            return injected.count_quoting(self.plan.notes)
         except (HivemindError, OSError) as error:
             self.fail("injection ledger", str(error))
             return 0, ()
 
     def recalls(self) -> int:
         """Return how many counters there are."""
-        return len(self._purger.state.recalls(self.work.ids | self.work.paths))
+        return len(self._purge_context.state.recalls(self.plan.ids | self.plan.paths))
 
-    def look_beyond(self, worktrees: Sequence[str]) -> None:
+    def check_out_of_reach(self, worktrees: Sequence[str]) -> None:
         """Look where no purge gets."""
-        notes = self._purger.places.notes
-        paths = self.work.notes
-        self.beyond += editors_copies(notes, paths, self._probes)
-        self.beyond += that_quote(self._eraser, self.targets, self._probes)
+        notes = self._purge_context.places.notes
+        paths = self.plan.notes
+        self.out_of_reach += editors_copies(notes, paths, self._probes)
+        self.out_of_reach += notes_quoting(
+            self._forget_context, self.targets, self._probes
+        )
         git = git_above(notes)
         if git is not None:
-            self.beyond.append(git)
+            self.out_of_reach.append(git)
         if worktrees:
             why = "agents that read the section may keep it in logs of their own"
-            self.beyond.append(Failed(what="transcripts", why=why))
+            self.out_of_reach.append(FailedItem(what="transcripts", why=why))
         why = "copies that other programs made of the home folder are not reached"
-        self.beyond.append(Failed(what="backups", why=why))
+        self.out_of_reach.append(FailedItem(what="backups", why=why))
 
-    def receipt(
+    def result(
         self,
         *,
         is_dry_run: bool,
         worktrees: tuple[str, ...],
-        reinstated: tuple[Affected, ...] = (),
-    ) -> Receipt:
+        reinstated: tuple[AffectedItem, ...] = (),
+    ) -> PurgeResult:
         """Return what became of it all."""
-        return Receipt(
+        return PurgeResult(
             is_dry_run=is_dry_run,
-            memories=tuple(target.told() for target in self.targets),
-            places=tuple(one for one in self.places if self._is_told(one)),
+            memories=tuple(target.as_affected() for target in self.targets),
+            places=tuple(one for one in self.places if self._may_be_shown(one)),
             left=tuple(self.left),
-            out_of_reach=tuple(self.beyond),
+            out_of_reach=tuple(self.out_of_reach),
             reinstated=reinstated,
             worktrees=worktrees,
         )
 
-    def place(self, name: str, count: int, unit: str) -> None:
+    def add_count(self, name: str, count: int, unit: str) -> None:
         """Note what was found in a place."""
-        self.places.append(Place(name=name, count=count, unit=unit))
+        self.places.append(PurgeCount(name=name, count=count, unit=unit))
 
-    def _is_told(self, place: Place) -> bool:
+    def _may_be_shown(self, place: PurgeCount) -> bool:
         """Whether a place holds only what the caller may know of."""
-        return self._eraser.desk.caller.is_owner or place.name not in _OF_ALL_SCOPES
+        return (
+            self._forget_context.context.caller.is_owner
+            or place.name not in _OF_ALL_SCOPES
+        )
 
     def fail(self, what: str, why: str) -> None:
         """Note what was not done."""
-        self.left.append(Failed(what=what, why=why))
+        self.left.append(FailedItem(what=what, why=why))

@@ -17,18 +17,18 @@ from hivemind_memory.access.rules import may_read
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.files.locks import KernelLock
 from hivemind_memory.files.paths import SUFFIX
-from hivemind_memory.index.sqlite.vacuum import Scoured, scour
-from hivemind_memory.model.curation import Failed, Place
+from hivemind_memory.index.sqlite.vacuum import VacuumResult, vacuum
+from hivemind_memory.model.curation import FailedItem, PurgeCount
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
-    from hivemind_memory.curation.context import Eraser
-    from hivemind_memory.curation.purge_plan import Work
+    from hivemind_memory.curation.context import ForgetContext
+    from hivemind_memory.curation.purge_plan import PurgePlan
     from hivemind_memory.files.places import Places
     from hivemind_memory.index.sqlite.vacuum import IndexCounts
-    from hivemind_memory.model.ports import Injected
+    from hivemind_memory.model.ports import InjectionRecords
 
 
 REBUILD_WAIT_S = 10.0
@@ -36,41 +36,45 @@ _AGAIN = "purge again to finish"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cleaned:
+class IndexCleanup:
     """What became of the index."""
 
-    scoured: Scoured
+    vacuumed: VacuumResult
     files: int
-    left: tuple[Failed, ...]
+    left: tuple[FailedItem, ...]
 
 
-def places_in_index(counts: IndexCounts) -> list[Place]:
+def index_counts(counts: IndexCounts) -> list[PurgeCount]:
     """Return what is, or was, in the index."""
     return [
-        Place(name="index", count=counts.chunks, unit="chunks with their postings"),
-        Place(name="vectors", count=counts.vectors, unit="vectors"),
-        Place(name="free pages", count=counts.free_pages, unit="pages of the index"),
+        PurgeCount(
+            name="index", count=counts.chunks, unit="chunks with their postings"
+        ),
+        PurgeCount(name="vectors", count=counts.vectors, unit="vectors"),
+        PurgeCount(
+            name="free pages", count=counts.free_pages, unit="pages of the index"
+        ),
     ]
 
 
-def clean_index(places: Places, work: Work) -> Cleaned:
+def clean_index(places: Places, plan: PurgePlan) -> IndexCleanup:
     """Leave nothing of it in the index, nor beside it.
 
     No rebuild goes on meanwhile: one that has read the notes before would bring the
     old text back with it.
     """
     if not os.path.isdir(places.index):
-        return Cleaned(scoured=Scoured(), files=0, left=())
+        return IndexCleanup(vacuumed=VacuumResult(), files=0, left=())
     lock = KernelLock(f"{places.rebuild_file}.lock")
     try:
         if not lock.acquire(wait_s=REBUILD_WAIT_S):
             holder = lock.holder() or "another process"
             why = f"{holder} is rebuilding the index from notes as they were; {_AGAIN}"
-            left = (Failed(what="index", why=why),)
-            return Cleaned(scoured=Scoured(), files=0, left=left)
+            left = (FailedItem(what="index", why=why),)
+            return IndexCleanup(vacuumed=VacuumResult(), files=0, left=left)
     except OSError as error:
-        left = (Failed(what=lock.path, why=str(error.strerror)),)
-        return Cleaned(scoured=Scoured(), files=0, left=left)
+        left = (FailedItem(what=lock.path, why=str(error.strerror)),)
+        return IndexCleanup(vacuumed=VacuumResult(), files=0, left=left)
     problems = []
     removed = 0
     try:
@@ -79,42 +83,48 @@ def clean_index(places: Places, work: Work) -> Cleaned:
                 os.unlink(path)
                 removed += 1
             except OSError as error:
-                problems.append(Failed(what=path, why=str(error.strerror)))
-        scoured = scour(places.index_file, work.hashes, since_s=work.since_s)
+                problems.append(FailedItem(what=path, why=str(error.strerror)))
+        vacuumed = vacuum(places.index_file, plan.hashes, since_s=plan.since_s)
     finally:
         lock.release()
-    if scoured.problem:
-        why = f"{scoured.problem}; {_AGAIN}"
-        problems.append(Failed(what=places.index_file, why=why))
-    return Cleaned(scoured=scoured, files=removed, left=tuple(problems))
+    if vacuumed.problem:
+        why = f"{vacuumed.problem}; {_AGAIN}"
+        problems.append(FailedItem(what=places.index_file, why=why))
+    return IndexCleanup(vacuumed=vacuumed, files=removed, left=tuple(problems))
 
 
-def take_half_written(eraser: Eraser, notes: str) -> tuple[int, list[Failed]]:
+def remove_partial_notes(
+    forget_context: ForgetContext, notes: str
+) -> tuple[int, list[FailedItem]]:
     """Take away what a killed process wrote beside a note.
 
     Returns:
         How many there were, and those that stay and that the caller may know of.
     """
-    removed, still = remove_half_written(notes, eraser.desk.clocks.now)
+    removed, still = remove_partial_files(notes, forget_context.context.clocks.now)
     why = f"a program is writing it now; {_AGAIN}"
     told = (
         path
         for path in still
-        if may_read(eraser.desk.caller, path[len(notes) :].replace(os.sep, "/")[1:])
+        if may_read(
+            forget_context.context.caller, path[len(notes) :].replace(os.sep, "/")[1:]
+        )
     )
-    return removed, [Failed(what=path, why=why) for path in told]
+    return removed, [FailedItem(what=path, why=why) for path in told]
 
 
-def renew_sections(injected: Injected | None, worktrees: Iterable[str]) -> list[Failed]:
+def renew_sections(
+    injected: InjectionRecords | None, worktrees: Iterable[str]
+) -> list[FailedItem]:
     """Write the sections anew that quoted it; return what could not be."""
     left = []
     for worktree in worktrees if injected is not None else ():
         try:
-            problem = injected.renew(worktree) if injected is not None else ""
+            problem = injected.refresh_section(worktree) if injected is not None else ""
         except HivemindError as error:
             problem = str(error)
         if problem:
-            left.append(Failed(what=worktree, why=problem))
+            left.append(FailedItem(what=worktree, why=problem))
     return left
 
 
@@ -124,11 +134,11 @@ _IN_WORK_S = 5.0
 
 _PAUSE_S = 0.1
 _LOOKS = 80
-_MOST_BYTES = 64 * 1024 * 1024
-_LEAST_PROBE_CHARS = 8
+_MAX_BYTES = 64 * 1024 * 1024
+_MIN_PROBE_CHARS = 8
 
 
-def half_written(folder: str) -> list[str]:
+def partial_files(folder: str) -> list[str]:
     """Return the files below a folder that a killed process never gave their name."""
     found = []
     for parent, folders, files in os.walk(folder):
@@ -139,13 +149,15 @@ def half_written(folder: str) -> list[str]:
     return sorted(found)
 
 
-def remove_half_written(folder: str, now: Callable[[], float]) -> tuple[int, list[str]]:
+def remove_partial_files(
+    folder: str, now: Callable[[], float]
+) -> tuple[int, list[str]]:
     """Take such files away; return how many, and those that somebody still writes."""
     removed = 0
     left: list[str] = []
     for _ in range(_LOOKS):
         left = []
-        for path in half_written(folder):
+        for path in partial_files(folder):
             with suppress(OSError):
                 if abs(now() - os.stat(path).st_mtime) < _IN_WORK_S:
                     left.append(path)
@@ -178,12 +190,12 @@ def probes_of(texts: Collection[str]) -> list[str]:
     lines = (
         max((line.strip() for line in text.split("\n")), key=len) for text in texts
     )
-    return sorted({line for line in lines if len(line) >= _LEAST_PROBE_CHARS})
+    return sorted({line for line in lines if len(line) >= _MIN_PROBE_CHARS})
 
 
 def editors_copies(
     notes: str, paths: Collection[str], probes: Sequence[str]
-) -> Iterator[Failed]:
+) -> Iterator[FailedItem]:
     """Yield what editors keep beside some notes and what holds one of the lines."""
     wanted = [probe.encode() for probe in probes]
     by_folder: dict[str, list[str]] = {}
@@ -202,10 +214,10 @@ def editors_copies(
             path = os.path.join(notes, folder, other)
             if _holds(path, wanted):
                 why = "an editor's own copy holds the text: close the editor, delete it"
-                yield Failed(what=path, why=why)
+                yield FailedItem(what=path, why=why)
 
 
-def git_above(notes: str) -> Failed | None:
+def git_above(notes: str) -> FailedItem | None:
     """Return the git repository in which the notes lie, if there is one."""
     folder = notes
     while True:
@@ -214,7 +226,7 @@ def git_above(notes: str) -> Failed | None:
                 "the notes lie in a git repository: its history, stashes and remotes "
                 "keep what was committed; `git filter-repo` rewrites it"
             )
-            return Failed(what=folder, why=why)
+            return FailedItem(what=folder, why=why)
         above = os.path.dirname(folder)
         if above == folder:
             return None
@@ -227,7 +239,7 @@ def _holds(path: str, wanted: Sequence[bytes]) -> bool:
         if os.path.islink(path) or not os.path.isfile(path):
             return False
         with open(path, "rb") as file:
-            data = file.read(_MOST_BYTES)
+            data = file.read(_MAX_BYTES)
     except OSError:
         return False
     return any(one in data for one in wanted)

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from hivemind_memory.access.rules import scope_named
 from hivemind_memory.curation.lookup import (
-    Target,
+    CurationTarget,
     entry_target,
     not_found,
     notes_in,
@@ -23,15 +23,15 @@ from hivemind_memory.curation.lookup import (
 from hivemind_memory.errors import MemoryNotFoundError, NotSavedError, UsageError
 from hivemind_memory.markdown.front_matter import split_front_matter
 from hivemind_memory.markdown.text import decode
-from hivemind_memory.model.curation import MEMORY, NOTE, Which
+from hivemind_memory.model.curation import MEMORY, NOTE, MemorySelector
 from hivemind_memory.notes.entry_edits import entries_in
-from hivemind_memory.notes.status import SUPERSEDED, WAITING
+from hivemind_memory.notes.status import PENDING, SUPERSEDED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from hivemind_memory.curation.context import Desk
+    from hivemind_memory.curation.context import CurationContext
     from hivemind_memory.model.memories import MemoryRow
     from hivemind_memory.model.ports import MemoryIndex
 
@@ -41,14 +41,18 @@ _NO_MARKS: Mapping[int, str] = {}
 
 
 def find_targets(
-    desk: Desk, index: MemoryIndex, which: Which, *, with_notes: bool = False
-) -> list[Target]:
+    context: CurationContext,
+    index: MemoryIndex,
+    selector: MemorySelector,
+    *,
+    with_notes: bool = False,
+) -> list[CurationTarget]:
     """Return what is meant, each once, typed memories first.
 
     Args:
-        desk: Of the caller.
+        context: Of the caller.
         index: In step with the folder.
-        which: What the caller names.
+        selector: What the caller names.
         with_notes: Whole notes of people may be meant too.
 
     Raises:
@@ -57,41 +61,46 @@ def find_targets(
         ScopeError: It names a scope that the caller does not have.
         UsageError: It names nothing, or more than one by the same key.
     """
-    if which == Which():
+    if selector == MemorySelector():
         message = "Nothing was named: give an id, a key, a session, a source or a day."
         raise UsageError(message, hint="`hm search` shows keys and ids.")
-    if not desk.caller.is_member:
-        raise _absent(which)
-    found = _Finding(desk, index, which, with_notes=with_notes)
-    targets = list(found.by_name() if which.name else found.of_set())
-    allowed = [target for target in targets if desk.writes(target.path)]
+    if not context.caller.is_member:
+        raise _absent(selector)
+    found = _TargetSearch(context, index, selector, with_notes=with_notes)
+    targets = list(found.by_name() if selector.name else found.of_set())
+    allowed = [target for target in targets if context.may_write(target.path)]
     if targets and not allowed:
         where = targets[0].scope or "the global memory"
         message = f"Nothing was changed: this door does not write to {where}."
         raise NotSavedError(message, hint="Ask the person whose memory it is.")
     if not allowed:
-        raise _absent(which)
+        raise _absent(selector)
     return allowed
 
 
-class _Finding:
+class _TargetSearch:
     """One search for what is meant."""
 
     def __init__(
-        self, desk: Desk, index: MemoryIndex, which: Which, *, with_notes: bool
+        self,
+        context: CurationContext,
+        index: MemoryIndex,
+        selector: MemorySelector,
+        *,
+        with_notes: bool,
     ) -> None:
-        self._desk = desk
+        self._context = context
         self._index = index
-        self._which = which
+        self._selector = selector
         self._with_notes = with_notes
-        self._scopes = desk.caller.scopes
-        if which.scope:
-            scope = scope_named(desk.caller, which.scope)
+        self._scopes = context.caller.scopes
+        if selector.scope:
+            scope = scope_named(context.caller, selector.scope)
             self._scopes = frozenset({scope})
 
-    def by_name(self) -> Iterator[Target]:
+    def by_name(self) -> Iterator[CurationTarget]:
         """Yield what a name means: an id, else a key, else a path."""
-        name = self._which.name.strip()
+        name = self._selector.name.strip()
         # A lone surrogate stands in no note, and no question can hold it.
         if name != name.encode("utf-8", "replace").decode():
             return
@@ -111,20 +120,20 @@ class _Finding:
                 yield from self._of_path(rows[0])
                 return
 
-    def of_set(self) -> Iterator[Target]:
+    def of_set(self) -> Iterator[CurationTarget]:
         """Yield all that fits session, source, day and scope."""
-        which, seen = self._which, set()
+        selector, seen = self._selector, set()
         for row in self._index.memories(scopes=self._scopes):
             if self._fits(row.session, row.source, row.created):
                 seen.add(row.path)
                 yield from self._of_rows([row])
-        for path, data in notes_in(self._desk, self._scopes):
+        for path, data in notes_in(self._context, self._scopes):
             if path in seen:
                 continue
             if self._is_meant_whole(data):
-                target = read_target(self._desk, path, MEMORY)
-            elif which.is_whole_scope and self._with_notes:
-                target = read_target(self._desk, path, NOTE)
+                target = read_target(self._context, path, MEMORY)
+            elif selector.is_whole_scope and self._with_notes:
+                target = read_target(self._context, path, NOTE)
             else:
                 target = None
             if target is not None:
@@ -137,32 +146,32 @@ class _Finding:
 
     def _fits(self, session: str, source: str, at: str) -> bool:
         """Return whether what is told of a memory fits all that is asked."""
-        which = self._which
+        selector = self._selector
         return (
-            which.session in ("", session)
-            and which.source in ("", source)
-            and which.day in ("", at[:10])
+            selector.session in ("", session)
+            and selector.source in ("", source)
+            and selector.day in ("", at[:10])
         )
 
     def _is_meant_whole(self, data: bytes) -> bool:
         """Return whether a note without type or id says that it is from there."""
-        which = self._which
-        wanted = which.session or which.source
+        selector = self._selector
+        wanted = selector.session or selector.source
         if not wanted or not data.startswith(b"---") or wanted.encode() not in data:
             return False
         values = split_front_matter(decode(data)).values
         told = (text_of(values, name) for name in ("session", "source", "created"))
         return self._fits(*told)
 
-    def _entries(self, entry_id: str) -> Iterator[Target]:
+    def _entries(self, entry_id: str) -> Iterator[CurationTarget]:
         """Yield the entry of an id, and what copies of it there are."""
-        for path, data in notes_in(self._desk, self._scopes):
+        for path, data in notes_in(self._context, self._scopes):
             if entry_id.encode() in data:
                 for entry in entries_in(data):
                     if entry.provenance.id == entry_id:
                         yield entry_target(path, entry)
 
-    def _of_key(self, rows: list[MemoryRow]) -> Iterator[Target]:
+    def _of_key(self, rows: list[MemoryRow]) -> Iterator[CurationTarget]:
         """Yield a key's memories of all standings, if they are of one scope."""
         scopes = sorted({row.scope for row in rows})
         if len(scopes) > 1:
@@ -171,9 +180,9 @@ class _Finding:
                 f"The key {rows[0].key!r} is in several scopes: {named}.",
                 hint="Name the memory by its id or its path, or name the scope.",
             )
-        yield from self._of_rows(rows, {SUPERSEDED: "older", WAITING: "inbox"})
+        yield from self._of_rows(rows, {SUPERSEDED: "older", PENDING: "inbox"})
 
-    def _of_path(self, row: MemoryRow) -> Iterator[Target]:
+    def _of_path(self, row: MemoryRow) -> Iterator[CurationTarget]:
         """Yield the note at a path."""
         if row.type or row.memory_id:
             yield from self._of_rows([row])
@@ -183,31 +192,31 @@ class _Finding:
                 f"{row.path} is a person's note: nothing in it can be hidden.",
                 hint="Delete the file or edit it; entries in it have ids of their own.",
             )
-        target = read_target(self._desk, row.path, NOTE)
+        target = read_target(self._context, row.path, NOTE)
         if target is not None:
             yield target
 
     def _of_rows(
         self, rows: list[MemoryRow], marks: Mapping[int, str] = _NO_MARKS
-    ) -> Iterator[Target]:
+    ) -> Iterator[CurationTarget]:
         """Yield the notes of some rows, each with why it is meant by its standing."""
         for row in rows:
-            target = read_target(self._desk, row.path, MEMORY)
+            target = read_target(self._context, row.path, MEMORY)
             if target is not None:
                 why = "named" if len(rows) == 1 else marks.get(target.standing, "named")
                 # The index alone knows a key that only the file's name tells.
                 yield replace(target, key=row.key, why=why)
 
 
-def _absent(which: Which) -> MemoryNotFoundError:
+def _absent(selector: MemorySelector) -> MemoryNotFoundError:
     """Return the error for what is not there, or not for the caller."""
-    if which.name:
-        return not_found(which.name)
+    if selector.name:
+        return not_found(selector.name)
     parts = {
-        "of session": which.session,
-        "of source": which.source,
-        "of": which.day,
-        "in": which.scope,
+        "of session": selector.session,
+        "of source": selector.source,
+        "of": selector.day,
+        "in": selector.scope,
     }
     named = " ".join(f"{word} {value!r}" for word, value in parts.items() if value)
     message = f"There is no memory {named}."

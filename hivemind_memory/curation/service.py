@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 
-from hivemind_memory.curation.context import Desk
+from hivemind_memory.curation.context import CurationContext
 from hivemind_memory.errors import NotSavedError
 from hivemind_memory.redaction.redact import scrubbed, warning_of
 
@@ -19,24 +19,24 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from hivemind_memory.curation.context import Eraser
+    from hivemind_memory.curation.context import ForgetContext
     from hivemind_memory.memory.service import Memory
     from hivemind_memory.model.curation import (
-        Candidate,
-        Forgotten,
+        ForgetResult,
         History,
-        Linked,
+        LinkResult,
+        MemoryDetails,
+        MemorySelector,
         NewMemory,
-        Recalled,
-        RecallFigures,
-        Receipt,
-        Restored,
-        Saved,
-        Shown,
-        Which,
+        PurgeResult,
+        RecallCounts,
+        RestoreResult,
+        SaveResult,
+        StoredMemory,
+        TextCandidate,
     )
     from hivemind_memory.model.note_path import NotePath
-    from hivemind_memory.model.ports import Injected, MemoryIndex
+    from hivemind_memory.model.ports import InjectionRecords, MemoryIndex
 
 
 _NEAR_HITS = 5
@@ -52,7 +52,7 @@ class Curation:
 
     # -- saving ----------------------------------------------------------------
 
-    def save(self, wanted: NewMemory, *, is_forced: bool = False) -> Saved:
+    def save(self, wanted: NewMemory, *, is_forced: bool = False) -> SaveResult:
         """Save a memory under its key; it is on the disk when this returns.
 
         Args:
@@ -67,10 +67,10 @@ class Curation:
         from hivemind_memory.curation.save import save
 
         clean, warnings = self._prepared(wanted, is_forced=is_forced)
-        near = self._near(clean.content)
+        near = self._similar_texts(clean.content)
         with self._memory.lock:
-            saved = save(self._desk(), clean, near=lambda _: near)
-            return self._settled(saved, warnings)
+            saved = save(self._context(), clean, near=lambda _: near)
+            return self._index_saved(saved, warnings)
 
     def learn(
         self,
@@ -81,7 +81,7 @@ class Curation:
         domains: Iterable[str] = (),
         corroborated: int | None = None,
         verified: str = "",
-    ) -> Saved:
+    ) -> SaveResult:
         """Save a claim; the same claim again replaces the one before.
 
         Raises:
@@ -94,7 +94,7 @@ class Curation:
         warnings = (*warnings, *warning_of(more))
         with self._memory.lock:
             saved = learn(
-                self._desk(),
+                self._context(),
                 clean,
                 topic=named,
                 confidence=confidence,
@@ -102,7 +102,7 @@ class Curation:
                 corroborated=corroborated,
                 verified=verified,
             )
-            return self._settled(saved, warnings)
+            return self._index_saved(saved, warnings)
 
     # -- looking ---------------------------------------------------------------
 
@@ -115,9 +115,9 @@ class Curation:
         from hivemind_memory.curation.history import history
 
         with self._memory.lock:
-            return history(self._desk(), ref, scope=self._memory.scope(scope))
+            return history(self._context(), ref, scope=self._memory.scope(scope))
 
-    def show(self, ref: str, *, scope: str = "") -> Shown:
+    def show(self, ref: str, *, scope: str = "") -> MemoryDetails:
         """Return one memory with its edges, its chain and its recall figures.
 
         Raises:
@@ -127,7 +127,7 @@ class Curation:
 
         with self._memory.lock:
             return show(
-                self._desk(),
+                self._context(),
                 ref,
                 scope=self._memory.scope(scope),
                 entry_path=self._entry_path,
@@ -136,7 +136,9 @@ class Curation:
 
     # -- relating --------------------------------------------------------------
 
-    def link(self, start: str, end: str, kind: str, *, weight: float = 1.0) -> Linked:
+    def link(
+        self, start: str, end: str, kind: str, *, weight: float = 1.0
+    ) -> LinkResult:
         """Join two memories.
 
         Raises:
@@ -145,10 +147,10 @@ class Curation:
         from hivemind_memory.curation.links import link
 
         with self._memory.lock:
-            linked = link(self._desk(), start, end, kind, weight=weight)
+            linked = link(self._context(), start, end, kind, weight=weight)
             return replace(linked, is_indexed=self._index(linked.changed_paths))
 
-    def unlink(self, start: str, end: str, kind: str) -> Linked:
+    def unlink(self, start: str, end: str, kind: str) -> LinkResult:
         """End what joins two memories.
 
         Raises:
@@ -157,16 +159,18 @@ class Curation:
         from hivemind_memory.curation.links import unlink
 
         with self._memory.lock:
-            linked = unlink(self._desk(), start, end, kind)
+            linked = unlink(self._context(), start, end, kind)
             return replace(linked, is_indexed=self._index(linked.changed_paths))
 
     # -- forgetting ------------------------------------------------------------
 
-    def forget(self, which: Which, injected: Injected | None = None) -> Forgotten:
+    def forget(
+        self, selector: MemorySelector, injected: InjectionRecords | None = None
+    ) -> ForgetResult:
         """Hide memories; ``restore`` brings them back.
 
         Args:
-            which: What is meant.
+            selector: What is meant.
             injected: What worktrees were shown; those that quote one of the memories
                 are shown something else. None: their next injection does it.
 
@@ -174,18 +178,18 @@ class Curation:
             HivemindError: Nothing was changed, and why.
         """
         from hivemind_memory.curation.forget import forget
-        from hivemind_memory.model.curation import Failed
+        from hivemind_memory.model.curation import FailedItem
 
         with self._memory.lock:
-            forgotten = forget(self._eraser(), which)
+            forgotten = forget(self._forget_context(), selector)
         if injected is None or not forgotten.memories:
             return forgotten
-        _, worktrees = injected.quoting({one.path for one in forgotten.memories})
-        problems = [(place, injected.renew(place)) for place in worktrees]
-        failed = [Failed(what=place, why=why) for place, why in problems if why]
+        _, worktrees = injected.count_quoting({one.path for one in forgotten.memories})
+        problems = [(place, injected.refresh_section(place)) for place in worktrees]
+        failed = [FailedItem(what=place, why=why) for place, why in problems if why]
         return replace(forgotten, failed=(*forgotten.failed, *failed))
 
-    def restore(self, which: Which) -> Restored:
+    def restore(self, selector: MemorySelector) -> RestoreResult:
         """Show forgotten memories again.
 
         Raises:
@@ -194,20 +198,20 @@ class Curation:
         from hivemind_memory.curation.forget import restore
 
         with self._memory.lock:
-            return restore(self._eraser(), which)
+            return restore(self._forget_context(), selector)
 
     def purge(
         self,
-        which: Which,
-        injected: Injected | None = None,
+        selector: MemorySelector,
+        injected: InjectionRecords | None = None,
         *,
         is_dry_run: bool = False,
         is_forced: bool = False,
-    ) -> Receipt:
+    ) -> PurgeResult:
         """Take memories out of every place, for good.
 
         Args:
-            which: What is meant.
+            selector: What is meant.
             injected: What worktrees were shown.
             is_dry_run: Only look.
             is_forced: Also whole notes that a person wrote.
@@ -216,19 +220,21 @@ class Curation:
             HivemindError: Nothing was changed, and why.
         """
         from hivemind_memory.curation.purge import purge
-        from hivemind_memory.curation.purge_report import Purger
+        from hivemind_memory.curation.purge_report import PurgeContext
 
         memory = self._memory
         with memory.lock:
-            purger = Purger(
-                eraser=self._eraser(),
+            purge_context = PurgeContext(
+                forget_context=self._forget_context(),
                 places=memory.places,
                 chunking=memory.chunking,
                 state=memory.state(),
                 injected=injected,
             )
             try:
-                return purge(purger, which, is_dry_run=is_dry_run, is_forced=is_forced)
+                return purge(
+                    purge_context, selector, is_dry_run=is_dry_run, is_forced=is_forced
+                )
             finally:
                 if not is_dry_run:
                     memory.close_index()
@@ -259,7 +265,7 @@ class Curation:
         )
         return clean, (*warning_of(found), *doubts)
 
-    def _settled(self, saved: Saved, warnings: tuple[str, ...]) -> Saved:
+    def _index_saved(self, saved: SaveResult, warnings: tuple[str, ...]) -> SaveResult:
         """Index what was saved, and say what whoever saved it should know."""
         return replace(
             saved,
@@ -267,39 +273,41 @@ class Curation:
             warnings=(*warnings, *saved.warnings),
         )
 
-    def _near(self, content: str) -> list[Candidate]:
+    def _similar_texts(self, content: str) -> list[TextCandidate]:
         """Return texts that may say the same; asked before any lock is taken.
 
         Of the index as it is: the save itself looks at every note right after.
         """
         if not os.path.isdir(self._memory.places.notes):
             return []  # the first save makes the folder
-        from hivemind_memory.model.curation import Candidate
+        from hivemind_memory.model.curation import TextCandidate
         from hivemind_memory.model.query import Query
 
         query = Query(text=content[:_NEAR_CHARS], max_results=_NEAR_HITS)
         return [
-            Candidate(hit.path, hit.start_line, hit.end_line, hit.snippet)
+            TextCandidate(hit.path, hit.start_line, hit.end_line, hit.snippet)
             for hit in self._memory.search(query, is_fresh=False).hits
         ]
 
-    def _desk(self) -> Desk:
+    def _context(self) -> CurationContext:
         """Return what changing memories takes; the lock is held."""
         memory = self._memory
-        return Desk(
+        return CurationContext(
             folder=memory.folder,
             locks=os.path.join(memory.places.home, "locks"),
             clocks=memory.clocks,
             caller=memory.caller,
-            look=self._look,
+            fresh_index=self._fresh_index,
             types=memory.types,
             limit_chars=memory.settings.memory_chars,
         )
 
-    def _look(self) -> MemoryIndex:
+    def _fresh_index(self) -> MemoryIndex:
         """Return the index in step with the folder."""
-        opened = self._memory.held.opened()
-        freshness = self._memory.held.freshener().freshen(opened.index)
+        opened = self._memory.index_handle.opened()
+        freshness = self._memory.index_handle.freshness_check().ensure_fresh(
+            opened.index
+        )
         if freshness.warning:
             raise NotSavedError(
                 f"Nothing was changed: {freshness.warning}",
@@ -307,33 +315,33 @@ class Curation:
             )
         return opened.index
 
-    def _eraser(self) -> Eraser:
+    def _forget_context(self) -> ForgetContext:
         """Return what forgetting takes."""
-        from hivemind_memory.curation.context import Eraser
+        from hivemind_memory.curation.context import ForgetContext
         from hivemind_memory.notes.journal import Journal
 
-        return Eraser(
-            desk=self._desk(),
+        return ForgetContext(
+            context=self._context(),
             journal=Journal(self._memory.places.journal),
-            index_one=self._memory.held.index_one,
+            index_note=self._memory.index_handle.index_note,
         )
 
     def _index(self, paths: Iterable[NotePath]) -> bool:
         """Index notes that were changed; return whether all of that worked."""
-        done = [self._memory.held.index_one(path) for path in paths]
+        done = [self._memory.index_handle.index_note(path) for path in paths]
         return all(done)
 
     def _entry_path(self, entry_id: str) -> str:
         """Return the note that holds an entry, for the caller; empty: none does."""
-        index = self._memory.held.opened().index
+        index = self._memory.index_handle.opened().index
         return index.entry_path(entry_id, self._memory.caller.scopes)
 
-    def _figures(self, recalled: Recalled) -> RecallFigures:
+    def _figures(self, recalled: StoredMemory) -> RecallCounts:
         """Return how often a memory was asked for."""
-        from hivemind_memory.model.curation import RecallFigures
+        from hivemind_memory.model.curation import RecallCounts
 
         count, last = (
             self._memory.state().recalls([recalled.id]).get(recalled.id, (0, 0))
         )
         at = self._memory.clocks.local_iso(last) if last else ""
-        return RecallFigures(access_count=count, last_accessed_at=at)
+        return RecallCounts(access_count=count, last_accessed_at=at)

@@ -36,14 +36,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from hivemind_memory.curation.context import Desk
+    from hivemind_memory.curation.context import CurationContext
     from hivemind_memory.files.folder import NotesFolder
     from hivemind_memory.model.curation import NewMemory
     from hivemind_memory.model.memories import MemoryHeader
     from hivemind_memory.model.memory_types import MemoryType
     from hivemind_memory.model.note_path import NotePath
     from hivemind_memory.model.ports import MemoryIndex
-    from hivemind_memory.model.snapshot import Stamp
+    from hivemind_memory.model.snapshot import FileSignature
     from hivemind_memory.notes.memory_file import MemoryFile
 
 
@@ -83,7 +83,7 @@ def given_values(new: NewMemory, type_name: str) -> dict[str, object]:
     return {**given, **new.more}
 
 
-def says_the_same(
+def has_same_content(
     old: MemoryFile, new: NewMemory, types: Mapping[str, MemoryType]
 ) -> bool:
     """Return whether a memory says all that is asked for already."""
@@ -164,8 +164,8 @@ def path_in_scope(scope: str, name: str) -> NotePath:
     return parse_note_path(f"{scope}/{name}" if scope else name)
 
 
-def in_force(
-    desk: Desk, index: MemoryIndex, scope: str, key: str
+def find_active(
+    context: CurationContext, index: MemoryIndex, scope: str, key: str
 ) -> tuple[MemoryFile | None, tuple[str, ...]]:
     """Return the active memory of a key, and paths of others that claim to be it.
 
@@ -177,21 +177,23 @@ def in_force(
     """
     names = [path_in_scope(scope, name) for name in names_of(key)]
     rows = index.memories(
-        key=key, scopes=frozenset({scope}), standings=frozenset({ACTIVE})
+        key=key, scopes=frozenset({scope}), statuses=frozenset({ACTIVE})
     )
     found = [parse_note_path(row.path) for row in rows]
     files = []
     # Those of our own making first, then the newest.
     for path in sorted(found, key=lambda one: one not in names):
         with suppress(NoteNotFoundError):
-            files.append(read_memory_file(desk.folder, path))
+            files.append(read_memory_file(context.folder, path))
     if not files:
-        files += _in_names(desk, names)
-    files = [file for file in files if _is_active(desk, file, key)]
+        files += _in_names(context, names)
+    files = [file for file in files if _is_active(context, file, key)]
     return (files[0] if files else None), tuple(file.path for file in files[1:])
 
 
-def put_new(folder: NotesFolder, paths: Iterable[NotePath], data: bytes) -> NotePath:
+def create_note(
+    folder: NotesFolder, paths: Iterable[NotePath], data: bytes
+) -> NotePath:
     """Write a new file under the first name that nothing has; return its path.
 
     Raises:
@@ -212,9 +214,9 @@ def put_new(folder: NotesFolder, paths: Iterable[NotePath], data: bytes) -> Note
     raise NotSavedError(f"Nothing was saved: {path} and its other names are taken.")
 
 
-def put_superseded(
+def write_superseded_copy(
     folder: NotesFolder, old: MemoryFile, scope: str, key: str, data: bytes
-) -> tuple[NotePath, Stamp | None]:
+) -> tuple[NotePath, FileSignature | None]:
     """Write the copy of a memory that is about to be replaced.
 
     A copy that a killed save left is written over if it says the same.
@@ -243,26 +245,28 @@ def put_superseded(
         # It is there, and might not outlive a power cut: no ground to build on.
         stamp = folder.stamp(path)
         if left is None and stamp is not None:
-            take_back(folder, path, stamp)
+            remove_own_file(folder, path, stamp)
         raise NotSavedError(f"Nothing was saved: {error}", hint=error.hint) from error
 
 
-def take_back(folder: NotesFolder, path: NotePath, stamp: Stamp) -> None:
+def remove_own_file(folder: NotesFolder, path: NotePath, stamp: FileSignature) -> None:
     """Remove a file of ours that has become needless, and its folder if empty."""
     with suppress(HivemindError):
         remove_note(folder, path, expected=stamp)
         folder.take_back_folders([path.rpartition("/")[0]])
 
 
-def _in_names(desk: Desk, names: Iterable[NotePath]) -> Iterator[MemoryFile]:
+def _in_names(
+    context: CurationContext, names: Iterable[NotePath]
+) -> Iterator[MemoryFile]:
     """Yield the typed memories under some names, should the index not know them."""
     for path in names:
         try:
-            data, _ = desk.folder.read(path)
+            data, _ = context.folder.read(path)
         except HivemindError:
             continue
         try:
-            yield read_memory_file(desk.folder, path)
+            yield read_memory_file(context.folder, path)
         except HivemindError:
             # Free text of a person has no header and is none of ours; what was a
             # memory until its header broke must not get a second one beside it.
@@ -270,13 +274,15 @@ def _in_names(desk: Desk, names: Iterable[NotePath]) -> Iterator[MemoryFile]:
                 raise
 
 
-def _is_active(desk: Desk, file: MemoryFile, key: str) -> bool:
+def _is_active(context: CurationContext, file: MemoryFile, key: str) -> bool:
     """Return whether a file is a memory in force under a key."""
-    said = header(file, desk.types)
+    said = header(file, context.types)
     return bool(said.type) and said.key == key and said.standing == ACTIVE
 
 
-def _leftover(folder: NotesFolder, path: NotePath, old: MemoryFile) -> Stamp | None:
+def _leftover(
+    folder: NotesFolder, path: NotePath, old: MemoryFile
+) -> FileSignature | None:
     """Return the stamp of a copy of *old* that is there already and says the same."""
     try:
         there = read_memory_file(folder, path)

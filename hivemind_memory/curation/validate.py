@@ -37,7 +37,7 @@ SOURCES = ("human", "agent", "tool", "external")
 _VISIBILITIES = ("", "public", "private")
 
 
-def fitted(
+def validate_memory(
     wanted: NewMemory, *, limit_chars: int, types: Mapping[str, MemoryType]
 ) -> NewMemory:
     """Return what is to be saved as it will stand in the file.
@@ -48,29 +48,29 @@ def fitted(
         UsageError: Something cannot be saved; the message says what, in one sentence.
         UnknownTypeError: There is no such type.
     """
-    key = _fit_line("key", wanted.key, MAX_KEY_CHARS)
+    key = _validate_line("key", wanted.key, MAX_KEY_CHARS)
     if not key:
-        raise _refused("the key is blank", "A key is short, like deploy-lesson.")
+        raise _invalid("the key is blank", "A key is short, like deploy-lesson.")
     return replace(
         wanted,
         key=key,
-        content=_fit_content(wanted.content, limit_chars),
+        content=_validate_content(wanted.content, limit_chars),
         type=resolve_type(wanted.type, types).name if wanted.type.strip() else "",
-        reason=_fit_line("reason", wanted.reason),
-        importance=fit_share("importance", wanted.importance),
-        visibility=_fit_choice("visibility", wanted.visibility, _VISIBILITIES),
-        related=_fit_items("related", wanted.related),
-        contradicts=_fit_items("contradicts", wanted.contradicts),
-        expires=_fit_date("expires", wanted.expires),
-        tags=_fit_items("tags", wanted.tags),
-        by=_fit_line("by", wanted.by),
-        session=_fit_line("session", wanted.session),
-        source=_fit_choice("source", wanted.source, SOURCES),
-        source_ref=_fit_line("source_ref", wanted.source_ref),
+        reason=_validate_line("reason", wanted.reason),
+        importance=validate_fraction("importance", wanted.importance),
+        visibility=_validate_choice("visibility", wanted.visibility, _VISIBILITIES),
+        related=_validate_items("related", wanted.related),
+        contradicts=_validate_items("contradicts", wanted.contradicts),
+        expires=_validate_date("expires", wanted.expires),
+        tags=_validate_items("tags", wanted.tags),
+        by=_validate_line("by", wanted.by),
+        session=_validate_line("session", wanted.session),
+        source=_validate_choice("source", wanted.source, SOURCES),
+        source_ref=_validate_line("source_ref", wanted.source_ref),
     )
 
 
-def fit_share(name: str, value: float | None) -> float | None:
+def validate_fraction(name: str, value: float | None) -> float | None:
     """Return a number of 0..1.
 
     Raises:
@@ -81,18 +81,18 @@ def fit_share(name: str, value: float | None) -> float | None:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     # What is not a number is not within any bounds.
     if not is_number or not 0 <= value <= 1:
-        raise _refused(f"{name} must be a number between 0 and 1", f"Got {value!r}.")
+        raise _invalid(f"{name} must be a number between 0 and 1", f"Got {value!r}.")
     return float(value)
 
 
-def _fit_content(content: str, limit_chars: int) -> str:
+def _validate_content(content: str, limit_chars: int) -> str:
     """Return the text of a memory."""
     _refuse_surrogates("content", content)
     text = fit_content(content)
     if not text:
-        raise _refused("the content is blank", "Give the text to remember.")
+        raise _invalid("the content is blank", "Give the text to remember.")
     if len(text) > limit_chars:
-        raise _refused(
+        raise _invalid(
             f"the content has {len(text):,} characters, and a memory holds at most"
             f" {limit_chars:,}",
             "Keep what matters; memory_write takes longer texts.",
@@ -100,38 +100,38 @@ def _fit_content(content: str, limit_chars: int) -> str:
     return text
 
 
-def _fit_line(name: str, text: str, limit_chars: int = MAX_LINE_CHARS) -> str:
+def _validate_line(name: str, text: str, limit_chars: int = MAX_LINE_CHARS) -> str:
     """Return a value of the front matter."""
     _refuse_surrogates(name, text)
     fit = text.strip()
     if len(fit) > limit_chars:
-        raise _refused(
+        raise _invalid(
             f"the {name} has {len(fit):,} characters, at most {limit_chars:,} fit",
             "Say it shorter; the content takes more.",
         )
     return fit
 
 
-def _fit_items(name: str, items: tuple[str, ...]) -> tuple[str, ...]:
+def _validate_items(name: str, items: tuple[str, ...]) -> tuple[str, ...]:
     """Return the items of a list, each once, blank ones left out."""
     if len(items) > MAX_ITEMS:
-        raise _refused(
+        raise _invalid(
             f"{name} has {len(items):,} items, at most {MAX_ITEMS} fit", "Name fewer."
         )
-    fit = (_fit_line(name, item, MAX_LINE_CHARS) for item in items)
+    fit = (_validate_line(name, item, MAX_LINE_CHARS) for item in items)
     return tuple(dict.fromkeys(item for item in fit if item))
 
 
-def _fit_choice(name: str, text: str, choices: tuple[str, ...]) -> str:
+def _validate_choice(name: str, text: str, choices: tuple[str, ...]) -> str:
     """Return one of some words, in any case."""
     fit = text.strip().lower()
     if fit not in choices:
         named = ", ".join(choice for choice in choices if choice)
-        raise _refused(f"{name} must be one of {named}", f"Got {text[:60]!r}.")
+        raise _invalid(f"{name} must be one of {named}", f"Got {text[:60]!r}.")
     return fit
 
 
-def _fit_date(name: str, text: str) -> str:
+def _validate_date(name: str, text: str) -> str:
     """Return a date, or a date with a time, as ISO 8601 writes it."""
     fit = text.strip()
     try:
@@ -140,7 +140,7 @@ def _fit_date(name: str, text: str) -> str:
     except ValueError:
         is_fit = False
     if not is_fit:
-        raise _refused(f"{name} must be a date like 2027-01-31", f"Got {text[:60]!r}.")
+        raise _invalid(f"{name} must be a date like 2027-01-31", f"Got {text[:60]!r}.")
     return fit
 
 
@@ -149,13 +149,13 @@ def _refuse_surrogates(name: str, text: str) -> None:
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise _refused(
+        raise _invalid(
             f"the {name} is not valid Unicode: it holds a lone surrogate",
             "Send the text as UTF-8.",
         ) from error
 
 
-def _refused(clause: str, hint: str) -> UsageError:
+def _invalid(clause: str, hint: str) -> UsageError:
     """Return the error for what cannot be saved."""
     return UsageError(f"Nothing was saved: {clause}.", hint=hint)
 

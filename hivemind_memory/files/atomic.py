@@ -14,7 +14,7 @@ from hivemind_memory.files.errors import cause_of
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hivemind_memory.model.note_path import NotePath
-    from hivemind_memory.model.snapshot import Stamp
+    from hivemind_memory.model.snapshot import FileSignature
 
 
 # What file systems without a second name for a file say.
@@ -25,8 +25,8 @@ _NO_LINKS = frozenset(
 
 
 def replace_file(
-    parent: OpenFolder, path: NotePath, data: bytes, expected: Stamp | None
-) -> Stamp:
+    parent: OpenFolder, path: NotePath, data: bytes, expected: FileSignature | None
+) -> FileSignature:
     """Write *data* beside the note and give it the note's name."""
     name = path.rpartition("/")[2]
     mode = _expected_mode(parent, path, expected)
@@ -55,7 +55,9 @@ def replace_file(
         raise HivemindError(message, hint=hint) from error
 
 
-def _expected_mode(parent: OpenFolder, path: NotePath, expected: Stamp | None) -> int:
+def _expected_mode(
+    parent: OpenFolder, path: NotePath, expected: FileSignature | None
+) -> int:
     """Return the mode that the new file gets, if the note is as expected."""
     try:
         status = parent.status(path.rpartition("/")[2])

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from typing import Self
 
-    from hivemind_memory.model.snapshot import Stamp
+    from hivemind_memory.model.snapshot import FileSignature
 
 PRIVATE_FILE = 0o600
 PRIVATE_FOLDER = 0o700
@@ -168,7 +168,7 @@ class OpenFolder:
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), name)
 
 
-def stamp_of(status: os.stat_result) -> Stamp:
+def stamp_of(status: os.stat_result) -> FileSignature:
     """Return what of a file's status tells that it changed."""
     # Windows does not say the inode when it lists a folder, so it never counts there.
     inode = 0 if sys.platform == "win32" else status.st_ino

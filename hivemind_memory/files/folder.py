@@ -27,7 +27,7 @@ from hivemind_memory.model.note_path import NotePath
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hivemind_memory.model.snapshot import Stamp
+    from hivemind_memory.model.snapshot import FileSignature
 
 
 _TRIES = 3
@@ -58,11 +58,11 @@ class NotesFolder:
             message = f"The notes folder {self.root} cannot be listed: {cause}."
             raise HivemindError(message, hint=hint) from error
 
-    def stamps(self) -> dict[NotePath, Stamp]:
+    def stamps(self) -> dict[NotePath, FileSignature]:
         """Return every note with its stamp; see ``look``."""
         return self.look().stamps
 
-    def read(self, path: NotePath) -> tuple[bytes, Stamp]:
+    def read(self, path: NotePath) -> tuple[bytes, FileSignature]:
         """Return the bytes of a note and the stamp that they belong to.
 
         A note that changes while it is read is read again. If it keeps changing, the
@@ -85,7 +85,7 @@ class NotesFolder:
         finally:
             os.close(fd)
 
-    def stamp(self, path: NotePath) -> Stamp | None:
+    def stamp(self, path: NotePath) -> FileSignature | None:
         """Return the stamp of a note, or None where there is no such regular file."""
         try:
             with self.open_parent(path) as parent:
@@ -97,7 +97,9 @@ class NotesFolder:
         finally:
             os.close(fd)
 
-    def replace(self, path: NotePath, data: bytes, *, expected: Stamp | None) -> Stamp:
+    def replace(
+        self, path: NotePath, data: bytes, *, expected: FileSignature | None
+    ) -> FileSignature:
         """Put *data* in the place of a note, whole or not at all, and synced.
 
         It is written beside the note and renamed. The mode stays; a new note is 0600.
@@ -200,7 +202,7 @@ def _enter(
     return folder.child(name)
 
 
-def _read_quiet(fd: int) -> tuple[bytes, Stamp]:
+def _read_quiet(fd: int) -> tuple[bytes, FileSignature]:
     """Return what an open file holds, if possible at one moment, and its stamp."""
     stamp = stamp_of(os.fstat(fd))
     data = b""
@@ -218,7 +220,7 @@ class ReadNote:
     """What one reading of a note brought."""
 
     data: bytes
-    stamp: Stamp
+    stamp: FileSignature
     """Of these bytes, never of later ones."""
 
     digest: str

@@ -21,7 +21,7 @@ from hivemind_memory.model.value import value
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hivemind_memory.files.descriptors import OpenFolder
-    from hivemind_memory.model.snapshot import Stamp
+    from hivemind_memory.model.snapshot import FileSignature
 
 
 # Shorter than this in characters, a folder's path leaves room for any name in bytes.
@@ -32,7 +32,7 @@ _SAFE_PREFIX_CHARS = 192
 class Look:
     """What the notes folder held at one moment."""
 
-    stamps: dict[NotePath, Stamp]
+    stamps: dict[NotePath, FileSignature]
     """Every note, in no order."""
 
     skipped: tuple[SkippedNote, ...]
@@ -64,7 +64,7 @@ class _Pass:
     __slots__ = ("doubtful", "skipped", "stamps")
 
     def __init__(self) -> None:
-        self.stamps: dict[NotePath, Stamp] = {}
+        self.stamps: dict[NotePath, FileSignature] = {}
         self.skipped: dict[str, str] = {}
         self.doubtful: list[NotePath] = []
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from hivemind_memory.inject.git import Repository
-    from hivemind_memory.model.snapshot import Stamp
+    from hivemind_memory.model.snapshot import FileSignature
 
 
 _TRIES, _PAUSE_S = 20, 0.1
@@ -216,7 +216,7 @@ class WorktreeFile:
     data: bytes | None
     """None: it is not there."""
 
-    stamp: Stamp | None
+    stamp: FileSignature | None
     mode: int
 
     @property

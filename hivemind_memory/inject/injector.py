@@ -73,13 +73,13 @@ class Injector:
             UsageError: There is no such folder, or the option names no file.
         """
         root, repository = self._root(worktree)
-        exists = lambda name: os.path.lexists(os.path.join(root, *name.split("/")))  # noqa: E731
+        exists = lambda name: os.path.lexists(os.path.join(root, *name.split("/")))
         target = target_of(agent, self._memory.settings.inject_target, exists)
         done = Injection(worktree=root, agent=agent, outcome="off", file=target.file)
         if repository is not None and not repository.switch():
             return done
         state = state_of(root, repository)
-        with self._memory.seen_by(self._caller_of(project_identity(state))) as memory:
+        with self._memory.as_caller(self._caller_of(project_identity(state))) as memory:
             room = _room_bytes(root, target.file, repository)
             planned = plan(memory, state, room_bytes=room)
         done = replace(done, planned=planned)
@@ -241,7 +241,7 @@ def _place(
 ) -> Placed:
     """Write a section into the target, or into the file that is its second best."""
 
-    def body(is_ours: bool) -> str:  # noqa: FBT001 - it is called with nothing else
+    def body(is_ours: bool) -> str:
         return body_of_plan(planned, is_ours=is_ours)
 
     try:

@@ -28,14 +28,14 @@ _FLAGS = os.O_RDWR | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
 
 
 class InjectedPlaces:
-    """The ledger of a home and the sections it tells of; fits the port ``Injected``."""
+    """The injection log and the sections it lists; implements ``InjectionRecords``."""
 
     def __init__(self, home: str, injector: Injector) -> None:
         self._home = home
         self._injector = injector
         self._agents: dict[str, dict[str, None]] = {}
 
-    def quoting(self, paths: Collection[str]) -> tuple[int, tuple[str, ...]]:
+    def count_quoting(self, paths: Collection[str]) -> tuple[int, tuple[str, ...]]:
         """Return how many records name some notes, and of which worktrees they are."""
         count = 0
         quoting: dict[str, None] = {}
@@ -50,7 +50,7 @@ class InjectedPlaces:
                 quoting[worktree] = None
         return count, tuple(quoting)
 
-    def renew(self, worktree: str) -> str:
+    def refresh_section(self, worktree: str) -> str:
         """Write a worktree's sections anew, one for each agent that was started there.
 
         Returns:

@@ -101,13 +101,13 @@ def join_chunks(chunks: Sequence[Chunk]) -> str:
     '# a\n\n## b'
     """
     parts: list[str] = []
-    last_line = 0
+    end_line = 0
     for chunk in chunks:
-        if last_line:
+        if end_line:
             # A line cut within continues in the next chunk.
-            parts.append("" if chunk.first_line == last_line else "\n")
+            parts.append("" if chunk.start_line == end_line else "\n")
         parts.append(chunk.text)
-        last_line = chunk.last_line
+        end_line = chunk.end_line
     return "".join(parts)
 
 

@@ -236,8 +236,8 @@ def _pieces(
         yield Chunk(
             # What holds nothing to be found must not be found by its headings either.
             headings=section.headings if body else (),
-            first_line=begin.line + 1,
-            last_line=end.line + 1 if is_within else end.line,
+            start_line=begin.line + 1,
+            end_line=end.line + 1 if is_within else end.line,
             text=text[begin.at : stop],
             body=f"{overlap}\n{body}" if overlap and body else body,
             provenance=segment.provenance,

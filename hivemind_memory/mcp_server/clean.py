@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hivemind_memory.model.escape import for_terminal
+from hivemind_memory.model.escape import escape_for_terminal
 
 
 def clean(value: Any) -> Any:
@@ -20,7 +20,7 @@ def clean(value: Any) -> Any:
     {'text': 'a\\x1b[31m'}
     """
     if isinstance(value, str):
-        return for_terminal(value)
+        return escape_for_terminal(value)
     if isinstance(value, dict):
         return {key: clean(one) for key, one in value.items()}
     if isinstance(value, list):

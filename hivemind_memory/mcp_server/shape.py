@@ -24,9 +24,15 @@ from hivemind_memory.mcp_server.schemas import (
     VersionOut,
     WriteOut,
 )
-from hivemind_memory.model.curation import Forgotten, History, Linked, Recalled, Saved
+from hivemind_memory.model.curation import (
+    ForgetResult,
+    History,
+    LinkResult,
+    SaveResult,
+    StoredMemory,
+)
 from hivemind_memory.model.query import Hit, SearchAnswer, SearchReport
-from hivemind_memory.model.results import ListedNote, Passage, Written
+from hivemind_memory.model.results import ListedNote, NoteLines, WriteResult
 from hivemind_memory.notes.status import UNTRUSTED
 from hivemind_memory.redaction import mask
 
@@ -68,7 +74,7 @@ def nothing_there(reason: str) -> SearchOut:
     return SearchOut(hits=[], report=report)
 
 
-def shape_passage(passage: Passage) -> PassageOut:
+def shape_passage(passage: NoteLines) -> PassageOut:
     """Return the lines as far as they fit."""
     text = passage.text
     end_line = passage.end_line
@@ -111,12 +117,12 @@ def shape_list(notes: Sequence[ListedNote], after: str) -> ListOut:
     return ListOut(files=files, file_count=len(notes), go_on=go_on)
 
 
-def shape_written(written: Written) -> WriteOut:
+def shape_written(written: WriteResult) -> WriteOut:
     """Return what was saved where."""
     return WriteOut(
         path=written.path,
-        start_line=written.first_line,
-        end_line=written.last_line,
+        start_line=written.start_line,
+        end_line=written.end_line,
         id=written.id,
         is_indexed=written.is_indexed,
         warnings=list(written.warnings),
@@ -163,7 +169,7 @@ def _shape_report(report: SearchReport, go_on: str) -> SearchSummary:
     )
 
 
-def _first_lines(passage: Passage) -> tuple[str, int, str]:
+def _first_lines(passage: NoteLines) -> tuple[str, int, str]:
     """Return the lines that fit, the last of them, and how to go on."""
     lines = passage.text.split("\n")
     count = _how_many_fit(lines)
@@ -201,12 +207,12 @@ def _cut(text: str, room: int) -> str:
     return text[: room - 1] + "…" if room > 0 else ""
 
 
-def shape_saved(saved: Saved) -> SaveOut:
+def shape_saved(saved: SaveResult) -> SaveOut:
     """Return what was saved where, and what it replaced."""
     return SaveOut(
         path=saved.path,
-        start_line=saved.first_line,
-        end_line=saved.last_line,
+        start_line=saved.start_line,
+        end_line=saved.end_line,
         id=saved.id,
         key=saved.key,
         type=saved.type,
@@ -245,7 +251,7 @@ def shape_history(history: History) -> HistoryOut:
     )
 
 
-def shape_linked(linked: Linked) -> LinkOut:
+def shape_linked(linked: LinkResult) -> LinkOut:
     """Return what joins two memories now."""
     return LinkOut(
         kind=linked.kind,
@@ -257,13 +263,13 @@ def shape_linked(linked: Linked) -> LinkOut:
     )
 
 
-def shape_forgotten(forgotten: Forgotten) -> ForgetOut:
+def shape_forgotten(forgotten: ForgetResult) -> ForgetOut:
     """Return what is hidden now."""
     memories = [
         AffectedOut(
             path=one.path,
-            start_line=one.first_line,
-            end_line=one.last_line,
+            start_line=one.start_line,
+            end_line=one.end_line,
             id=one.id,
             key=one.key,
         )
@@ -278,13 +284,13 @@ def shape_forgotten(forgotten: Forgotten) -> ForgetOut:
     )
 
 
-def _shape_version(memory: Recalled) -> VersionOut:
+def _shape_version(memory: StoredMemory) -> VersionOut:
     """Return one version."""
     return VersionOut(
         id=memory.id,
         path=memory.path,
-        start_line=memory.first_line,
-        end_line=memory.last_line,
+        start_line=memory.start_line,
+        end_line=memory.end_line,
         standing=memory.standing,
         type=memory.type,
         at=memory.updated or memory.created,

@@ -17,7 +17,7 @@ from hivemind_memory.mcp_server import render as wording
 from hivemind_memory.mcp_server import shape as shaping
 from hivemind_memory.mcp_server.schemas import ForgetOut, HistoryOut, LinkOut, SaveOut
 from hivemind_memory.mcp_server.tools_notes import READS, Tools, add_tool, client_name
-from hivemind_memory.model.curation import NewMemory, Which
+from hivemind_memory.model.curation import MemorySelector, NewMemory
 
 _NO_IMPORTANCE = -1.0
 # The same call again changes nothing more, and a person can undo it.
@@ -46,7 +46,7 @@ class MemoryTools:
         add_tool(server, self.memory_link, "Join two memories", _CHANGES)
         add_tool(server, self.memory_forget, "Forget a memory", _CHANGES)
 
-    async def memory_save(  # noqa: PLR0913, PLR0917 - as clients of the seed call it
+    async def memory_save(
         self,
         key: Annotated[
             str, Field(description="short lasting name, such as deploy-day")
@@ -55,7 +55,7 @@ class MemoryTools:
             str, Field(description="what to remember, in sentences that stand alone")
         ],
         context: Context[Any],
-        type: Annotated[  # noqa: A002 - the name that clients know
+        type: Annotated[
             str,
             Field(
                 description="identity, lesson, decision, preference, goal, todo,"
@@ -75,10 +75,10 @@ class MemoryTools:
             str, Field(description="global, project, team or workspace")
         ] = "",
         visibility: Annotated[str, Field(description="public or private")] = "",
-        related: _Names = [],  # noqa: B006 - the SDK copies it
-        contradicts: _Names = [],  # noqa: B006
+        related: _Names = [],
+        contradicts: _Names = [],
         expires: Annotated[str, Field(description="day on which it is over")] = "",
-        tags: _Words = [],  # noqa: B006
+        tags: _Words = [],
     ) -> Annotated[CallToolResult, SaveOut]:
         """Save one memory under a key; at most one of a key is in force.
 
@@ -144,7 +144,7 @@ class MemoryTools:
 
     async def memory_forget(
         self,
-        id: Annotated[  # noqa: A002 - the name that clients know
+        id: Annotated[
             str, Field(description="id of a memory or an entry, as a hit shows it")
         ] = "",
         key: Annotated[str, Field(description="or the key of a memory")] = "",
@@ -179,5 +179,5 @@ class MemoryTools:
                 "Nothing was forgotten: neither id nor key is given.",
                 hint="memory_search shows ids and keys.",
             )
-        forgotten = self._tools.memory().curation.forget(Which(name=name))
+        forgotten = self._tools.memory().curation.forget(MemorySelector(name=name))
         return shaping.shape_forgotten(forgotten)

@@ -20,7 +20,7 @@ from hivemind_memory.mcp_server import render, shape
 from hivemind_memory.mcp_server.errors import refusal_of, unforeseen
 from hivemind_memory.mcp_server.schemas import ListOut, PassageOut, SearchOut, WriteOut
 from hivemind_memory.mcp_server.server_state import Keeper
-from hivemind_memory.model.filters import PLAIN
+from hivemind_memory.model.filters import DEFAULT_FILTER
 from hivemind_memory.model.query import Query
 
 TYPE_CHECKING = False
@@ -241,11 +241,13 @@ class Tools:
             text=query,
             max_results=max_results or min(memory.settings.max_results, MOST_RESULTS),
             min_score=None if min_score < 0 else min_score,
-            wish=memory.wish(**narrowing) if any(narrowing.values()) else PLAIN,
+            search_filter=memory.parse_filter(**narrowing)
+            if any(narrowing.values())
+            else DEFAULT_FILTER,
         )
         try:
             answer = memory.search(asked)
-            memory.note_recall(answer)
+            memory.record_recall(answer)
             return shape.shape_answer(answer)
         except NotesMissingError as error:
             return shape.nothing_there(f"{error}; memory_write makes the first note")
@@ -257,10 +259,10 @@ class Tools:
         )
         return shape.shape_written(written)
 
-    def _get(self, path: str, first_line: int, count: int) -> PassageOut:
+    def _get(self, path: str, start_line: int, count: int) -> PassageOut:
         """Read lines; none of them counts as all."""
         passage = self._keeper.memory().read(
-            path, first_line=first_line, line_count=count or None
+            path, start_line=start_line, line_count=count or None
         )
         return shape.shape_passage(passage)
 

@@ -15,7 +15,7 @@ from hivemind_memory.index.sqlite.check import check_index
 from hivemind_memory.index.sqlite.index import SqliteIndex
 from hivemind_memory.memory.index_handle import open_index
 from hivemind_memory.model.results import Diagnosis, Finding, MemoryStatus
-from hivemind_memory.model.snapshot import IndexedFiles, SkippedNote, difference
+from hivemind_memory.model.snapshot import IndexedFiles, SkippedNote, compare_files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ def _notes(places: Places, now: Callable[[], float]) -> Finding:
             opened.index.close()
     except HivemindError as error:
         return Finding(name="notes", is_ok=False, detail=str(error), hint=error.hint)
-    changes = difference(look.stamps, known)
+    changes = compare_files(look.stamps, known)
     behind = len(changes.changed) + len(changes.gone)
     if look.skipped:
         first = look.skipped[0]
@@ -215,12 +215,12 @@ def _journal(places: Places, now: Callable[[], float]) -> Finding:
 def _state(places: Places) -> Finding:
     """Look whether purged texts are still known, and a purge is unfinished."""
     from hivemind_memory.state.file import StateFile
-    from hivemind_memory.state.opening import TROUBLE_HINT, trouble_with
+    from hivemind_memory.state.opening import DAMAGE_HINT, damage_report
 
     name = "state"
-    problem = trouble_with(places.state_file)
+    problem = damage_report(places.state_file)
     if problem:
-        return Finding(name=name, is_ok=False, detail=problem, hint=TROUBLE_HINT)
+        return Finding(name=name, is_ok=False, detail=problem, hint=DAMAGE_HINT)
     state = StateFile(places.state_file)
     try:
         unfinished = len(state.unfinished())
@@ -265,7 +265,7 @@ def status_of(
     known = index.files()
     # A note too young to be sure of is not behind: the next search reads it.
     certain = IndexedFiles(stamps=known.stamps)
-    changes, look = syncer.look_for_changes(certain)
+    changes, look = syncer.find_changes(certain)
     vectors, pending, name, reason = _vectors(opened, provider)
     return MemoryStatus(
         memory_dir=places.notes,

@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from hivemind_memory.errors import EmbeddingError, IndexUnusableError
-from hivemind_memory.model.matches import QuestionVector
+from hivemind_memory.model.matches import QueryVector
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from hivemind_memory.providers.provider import Provider
 
 
-LEAST_QUERY_S = 0.2
+MIN_QUERY_TIMEOUT_S = 0.2
 """A question's vector is asked for even if loading the library took long."""
 
-KEPT_QUESTIONS = 256
+MAX_CACHED_QUERIES = 256
 SCRIPT_TIMEOUT_S = 10.0
 
 
-class Unasked(NamedTuple):
+class QueryEmbedRequest(NamedTuple):
     """A question whose vector has to be asked for."""
 
     text: str
@@ -40,7 +40,7 @@ class Unasked(NamedTuple):
     """Numbers that a vector of this space has; None: not known yet."""
 
 
-class VectorSide:
+class EmbeddingService:
     """Makes vectors of questions and of notes, through the provider that was chosen."""
 
     def __init__(self, provider: Provider, now: Callable[[], float]) -> None:
@@ -55,32 +55,36 @@ class VectorSide:
             embedder.close()
         self._embedders.clear()
 
-    def plan(self, index: SqliteIndex, text: str) -> QuestionVector | Unasked:
+    def plan(self, index: SqliteIndex, text: str) -> QueryVector | QueryEmbedRequest:
         """Return the vector of *text*, or why there is none, or what to ask for it.
 
-        A question goes through ``plan``, ``ask`` and ``settle``: the one in the middle
+        A question goes through ``plan``, ``ask`` and ``record_answer``: ``ask``
         waits for the network and needs no index, so nobody else has to wait with it.
         """
         spaces = index.spaces()
         if not spaces:
-            return QuestionVector(None, "", self._why_no_vectors())
-        fingerprint, reason = self._answering(index, spaces)
+            return QueryVector(None, "", self._why_no_vectors())
+        fingerprint, reason = self._answering_space(index, spaces)
         if not fingerprint:
-            return QuestionVector(None, "", reason)
+            return QueryVector(None, "", reason)
         reason = self._why_abstain(index, fingerprint, text)
         if reason:
-            return QuestionVector(None, fingerprint, reason)
+            return QueryVector(None, fingerprint, reason)
         known = self._questions.get((fingerprint, text))
         if known is not None:
-            return QuestionVector(known, fingerprint, "")
+            return QueryVector(known, fingerprint, "")
         now_s = self._now()
         breaker = _Breaker(index, fingerprint).value
         if not breaker.may_ask(now_s):
-            return QuestionVector(None, fingerprint, breaker.why_not(now_s))
+            return QueryVector(None, fingerprint, breaker.why_not(now_s))
         dims = index.vector_store().dims(fingerprint)
-        return Unasked(text, fingerprint, self._space(index, fingerprint), dims)
+        return QueryEmbedRequest(
+            text, fingerprint, self._space(index, fingerprint), dims
+        )
 
-    def ask(self, question: Unasked, *, timeout_s: float) -> bytes | EmbeddingError:
+    def ask(
+        self, question: QueryEmbedRequest, *, timeout_s: float
+    ) -> bytes | EmbeddingError:
         """Ask the provider, connected once, for the vector of a question."""
         before_s = self._now()
         try:
@@ -90,24 +94,27 @@ class VectorSide:
                 embedder = self._embedders.setdefault(question.fingerprint, made)
                 if embedder is not made:  # another thread was faster
                     made.close()
-            left_s = max(LEAST_QUERY_S, timeout_s - (self._now() - before_s))
+            left_s = max(MIN_QUERY_TIMEOUT_S, timeout_s - (self._now() - before_s))
             return embedder.embed_query(question.text, timeout_s=left_s)
         except EmbeddingError as error:
             return error
 
-    def settle(
-        self, index: SqliteIndex, question: Unasked, answer: bytes | EmbeddingError
-    ) -> QuestionVector:
+    def record_answer(
+        self,
+        index: SqliteIndex,
+        question: QueryEmbedRequest,
+        answer: bytes | EmbeddingError,
+    ) -> QueryVector:
         """Return the vector, and tell the other processes how it went."""
         breaker = _Breaker(index, question.fingerprint)
         if isinstance(answer, EmbeddingError):
             breaker.fail(self._now(), answer)
-            return QuestionVector(None, question.fingerprint, str(answer))
+            return QueryVector(None, question.fingerprint, str(answer))
         breaker.succeed()
-        if len(self._questions) >= KEPT_QUESTIONS:
+        if len(self._questions) >= MAX_CACHED_QUERIES:
             self._questions.clear()
         self._questions[question.fingerprint, question.text] = answer
-        return QuestionVector(answer, question.fingerprint, "")
+        return QueryVector(answer, question.fingerprint, "")
 
     def fill(
         self,
@@ -130,7 +137,7 @@ class VectorSide:
             return EmbedResult()
         breaker = _Breaker(index, fingerprint)
         try:
-            embedder = _ScriptEar(
+            embedder = _ScriptDetector(
                 self._provider.connect(space, dims=store.dims(fingerprint))
             )
         except EmbeddingError as error:
@@ -138,7 +145,7 @@ class VectorSide:
             return EmbedResult(
                 pending=store.count_pending(fingerprint), problem=problem
             )
-        index.remember(f"space:{fingerprint}", _recipe(space))
+        index.set_meta(f"space:{fingerprint}", _recipe(space))
         queue = EmbedQueue(
             store,
             embedder,
@@ -167,14 +174,18 @@ class VectorSide:
             return 0
         return index.vector_store().count_pending_chunks(space.fingerprint)
 
-    def _answering(self, index: SqliteIndex, spaces: dict[str, int]) -> tuple[str, str]:
+    def _answering_space(
+        self, index: SqliteIndex, spaces: dict[str, int]
+    ) -> tuple[str, str]:
         """Return the space that answers, and why there is none."""
         space = self._provider.space()
         fullest = max(spaces, key=lambda name: spaces[name])
         if space is None:
             return "", self._provider.choice().reason
         mine = space.fingerprint
-        if spaces.get(mine, 0) >= spaces[fullest] or not index.fact(f"space:{fullest}"):
+        if spaces.get(mine, 0) >= spaces[fullest] or not index.get_meta(
+            f"space:{fullest}"
+        ):
             return (mine, "") if mine in spaces else ("", self._why_no_vectors())
         if self._may_ask(index, fullest):
             return fullest, ""
@@ -189,7 +200,7 @@ class VectorSide:
         now = self._provider.space()
         if now is None:
             return False
-        earlier = _space_of(index.fact(f"space:{fingerprint}"))
+        earlier = _space_of(index.get_meta(f"space:{fingerprint}"))
         return (earlier.provider, earlier.address) == (now.provider, now.address)
 
     def _why_no_vectors(self) -> str:
@@ -205,7 +216,7 @@ class VectorSide:
         script = script_of(text)
         if script == LATIN:
             return ""
-        known = index.fact(f"script:{fingerprint}:{script}")
+        known = index.get_meta(f"script:{fingerprint}:{script}")
         if known == "yes":
             return ""
         if known == "no":
@@ -217,29 +228,29 @@ class VectorSide:
         chosen = self._provider.space()
         if chosen is not None and chosen.fingerprint == fingerprint:
             return chosen
-        return _space_of(index.fact(f"space:{fingerprint}"))
+        return _space_of(index.get_meta(f"space:{fingerprint}"))
 
-    def _measure_scripts(self, index: SqliteIndex, ear: _ScriptEar) -> None:
+    def _measure_scripts(self, index: SqliteIndex, detector: _ScriptDetector) -> None:
         """Find out whether the model understands the scripts that it was given."""
         from hivemind_memory.providers.scripts import measure_script
 
-        for script in ear.heard:
-            key = f"script:{ear.fingerprint}:{script}"
-            if index.fact(key):
+        for script in detector.scripts_seen:
+            key = f"script:{detector.fingerprint}:{script}"
+            if index.get_meta(key):
                 continue
             try:
-                does = measure_script(ear, script, timeout_s=SCRIPT_TIMEOUT_S)
+                does = measure_script(detector, script, timeout_s=SCRIPT_TIMEOUT_S)
             except EmbeddingError:
                 return  # the next run asks again; until then the lane abstains
-            index.remember(key, "yes" if does else "no")
+            index.set_meta(key, "yes" if does else "no")
 
 
-class _ScriptEar:
+class _ScriptDetector:
     """An embedder that remembers in which foreign scripts it was spoken to."""
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
-        self.heard: set[str] = set()
+        self.scripts_seen: set[str] = set()
 
     @property
     def fingerprint(self) -> str:
@@ -250,7 +261,7 @@ class _ScriptEar:
         """Embed, and listen."""
         from hivemind_memory.providers.scripts import LATIN, script_of
 
-        self.heard.update(
+        self.scripts_seen.update(
             script for text in texts if (script := script_of(text)) != LATIN
         )
         return self._embedder.embed_documents(texts)
@@ -272,7 +283,7 @@ class _Breaker:
 
         self._index = index
         self._key = f"breaker:{fingerprint}"
-        self._before = index.fact(self._key)
+        self._before = index.get_meta(self._key)
         self.value = Breaker(load_breaker_state(self._before))
 
     def fail(self, now_s: float, error: EmbeddingError) -> None:
@@ -294,7 +305,7 @@ class _Breaker:
         if state != self._before and (self._before or self.value.state.failures):
             # An index that cannot be written now is no reason to answer nothing.
             with suppress(IndexUnusableError):
-                self._index.remember(self._key, state)
+                self._index.set_meta(self._key, state)
                 self._before = state
 
 

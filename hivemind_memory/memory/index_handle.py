@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 
-class HeldIndex:
+class IndexHandle:
     """The open index; whoever uses it holds ``lock``."""
 
     def __init__(self, places: Places, syncer: Syncer, clocks: Clocks) -> None:
@@ -50,7 +50,7 @@ class HeldIndex:
         self._syncer = syncer
         self._clocks = clocks
         self._open: OpenIndex | None = None
-        self._fresh: Freshener | None = None
+        self._fresh: FreshnessCheck | None = None
 
     def close(self) -> None:
         """Close the index, to open it anew when it is wanted."""
@@ -68,10 +68,10 @@ class HeldIndex:
         if self._open is None:
             self._open = open_index(self._places, self._clocks.now)
         elif self._open.warning:
-            self._open = open_again(self._places, self._clocks.now, self._open)
+            self._open = reopen_index(self._places, self._clocks.now, self._open)
         return self._open
 
-    def answered(self, answer: Callable[[OpenIndex], T]) -> T:
+    def run_with_fallback(self, answer: Callable[[OpenIndex], T]) -> T:
         """Return an answer of the index, or of a stand-in if it cannot give one."""
         try:
             return answer(self.opened())
@@ -80,20 +80,20 @@ class HeldIndex:
         except IndexUnusableError as error:
             # What is damaged within shows when it is read, and not before.
             self.close()
-            self._open = stand_in(self._places, self._clocks.now, error)
+            self._open = memory_fallback(self._places, self._clocks.now, error)
             return answer(self._open)
 
-    def freshener(self) -> Freshener:
+    def freshness_check(self) -> FreshnessCheck:
         """Return what brings the index in step before an answer."""
         if self._fresh is None:
             stopwatch = self._clocks.stopwatch
-            self._fresh = Freshener(self._syncer, self._places, stopwatch)
+            self._fresh = FreshnessCheck(self._syncer, self._places, stopwatch)
         return self._fresh
 
-    def index_one(self, path: NotePath) -> bool:
+    def index_note(self, path: NotePath) -> bool:
         """Index one note right after a write; return whether that worked."""
         try:
-            return self._syncer.apply_one(self.opened().index, path)
+            return self._syncer.sync_note(self.opened().index, path)
         except HivemindError:
             return False  # it is saved all the same, and the next look indexes it
 
@@ -131,21 +131,21 @@ def open_index(places: Places, now: Callable[[], float]) -> OpenIndex:
     except (IndexBusyError, IndexTooNewError):
         raise
     except IndexUnusableError as error:
-        return stand_in(places, now, error)
+        return memory_fallback(places, now, error)
 
 
-def stand_in(
+def memory_fallback(
     places: Places, now: Callable[[], float], error: IndexUnusableError
 ) -> OpenIndex:
     """Return an empty index in memory, for the file that cannot be used."""
     return OpenIndex(
         index=SqliteIndex(IN_MEMORY, now=now),
         warning=f"{error}; this answer was made from the notes alone (see `hm doctor`)",
-        broken=_look_of(places),
+        broken=_file_state(places),
     )
 
 
-def open_again(
+def reopen_index(
     places: Places, now: Callable[[], float], opened: OpenIndex
 ) -> OpenIndex:
     """Return the index file in the place of a stand-in, once it can be used.
@@ -153,7 +153,7 @@ def open_again(
     A file that looks as it did when it could not be used is not tried again, for what
     is wrong may lie where opening does not look.
     """
-    look = _look_of(places)
+    look = _file_state(places)
     if look and look == opened.broken:
         return opened
     try:
@@ -176,7 +176,7 @@ def _open_file(places: Places, now: Callable[[], float]) -> OpenIndex:
         ) from error
 
 
-def _look_of(places: Places) -> tuple[tuple[int, ...], ...]:
+def _file_state(places: Places) -> tuple[tuple[int, ...], ...]:
     """Return what changes when somebody writes to the index or puts another there."""
     looks = []
     for suffix in ("", "-wal"):
@@ -188,7 +188,7 @@ def _look_of(places: Places) -> tuple[tuple[int, ...], ...]:
     return tuple(looks)
 
 
-TRUST_S = 1.0
+MAX_UNCHECKED_S = 1.0
 """So long after a look its result may be trusted while no event says otherwise."""
 
 
@@ -206,7 +206,7 @@ class Freshness:
     """Why it could not be brought in step."""
 
 
-class Freshener:
+class FreshnessCheck:
     """Brings one index in step before each answer, as cheaply as may be proven."""
 
     def __init__(
@@ -217,7 +217,7 @@ class Freshener:
         self._stopwatch = stopwatch
         self._sentry: Sentry | None = None
         self._can_watch = True
-        self._looked_s = -TRUST_S
+        self._looked_s = -MAX_UNCHECKED_S
         self._in_step: IndexedFiles | None = None
         self._last = Freshness()
 
@@ -227,11 +227,11 @@ class Freshener:
             self._sentry.close()
             self._sentry = None
 
-    def freshen(self, index: SqliteIndex) -> Freshness:
+    def ensure_fresh(self, index: SqliteIndex) -> Freshness:
         """Bring *index* in step, and say how far that went."""
         now_s = self._stopwatch()
         known = index.files()
-        is_recent = now_s - self._looked_s < TRUST_S
+        is_recent = now_s - self._looked_s < MAX_UNCHECKED_S
         if self._sentry is not None and not self._sentry.is_quiet():
             self.close()
         if self._sentry is not None and is_recent and known is self._in_step:
@@ -240,14 +240,16 @@ class Freshener:
             # Before the look: what happens while it goes on must not be missed.
             self._watch()
         self._looked_s = now_s
-        return self._look(index, known)
+        return self._compare(index, known)
 
-    def _look(self, index: SqliteIndex, known: IndexedFiles) -> Freshness:
+    def _compare(self, index: SqliteIndex, known: IndexedFiles) -> Freshness:
         """Look at every note, and index what changed."""
         self._in_step = None
         # An entry that vanished shows as a change of its note; the sync puts it back.
-        changes, look = self._syncer.look_for_changes(known)
-        is_whole = self._syncer.cuts_like(index) and not index.has_unfinished()
+        changes, look = self._syncer.find_changes(known)
+        is_whole = (
+            self._syncer.has_current_chunking(index) and not index.has_unfinished()
+        )
         if changes.is_empty and is_whole:
             self._in_step = known
             self._last = Freshness(skipped=_paths(look.skipped))

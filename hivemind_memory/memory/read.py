@@ -10,7 +10,7 @@ from hivemind_memory.access.rules import may_read
 from hivemind_memory.errors import UsageError
 from hivemind_memory.files.paths import parse_note_path
 from hivemind_memory.markdown.text import decode
-from hivemind_memory.model.results import ListedNote, Passage
+from hivemind_memory.model.results import ListedNote, NoteLines
 from hivemind_memory.notes.status import FORGOTTEN
 
 TYPE_CHECKING = False
@@ -26,9 +26,9 @@ def read_passage(
     path: str,
     *,
     caller: Caller,
-    first_line: int,
+    start_line: int,
     line_count: int | None,
-) -> Passage:
+) -> NoteLines:
     """Return lines of a note; lines that it does not have are left out.
 
     Args:
@@ -36,11 +36,11 @@ def read_passage(
         path: As a person or an agent names it.
         caller: Who reads; only the owner of the machine reads what was forgotten, and
             what looks like a secret.
-        first_line: From 1.
+        start_line: From 1.
         line_count: Lines at most, from 0; None: to the end.
     """
-    if first_line < 1:
-        raise UsageError(f"lines count from 1, got {first_line}")
+    if start_line < 1:
+        raise UsageError(f"lines count from 1, got {start_line}")
     if line_count is not None and line_count < 0:
         raise UsageError(f"the number of lines is at least 0, got {line_count}")
     note = parse_note_path(path)
@@ -54,12 +54,12 @@ def read_passage(
     lines = text.split("\n")
     if lines[-1] == "":
         lines.pop()
-    end = None if line_count is None else first_line - 1 + line_count
-    chosen = lines[first_line - 1 : end]
-    return Passage(
+    end = None if line_count is None else start_line - 1 + line_count
+    chosen = lines[start_line - 1 : end]
+    return NoteLines(
         path=note,
-        start_line=first_line,
-        end_line=first_line + len(chosen) - 1,
+        start_line=start_line,
+        end_line=start_line + len(chosen) - 1,
         text="\n".join(chosen),
         line_count=len(lines),
     )
@@ -69,12 +69,12 @@ def list_notes(memory: Memory) -> list[ListedNote]:
     """Return the notes, sorted by path; what was forgotten as a whole is left out."""
 
     def count(opened: OpenIndex) -> tuple[dict[str, int], set[str]]:
-        memory.held.freshener().freshen(opened.index)
-        hidden = opened.index.memories(standings={FORGOTTEN})
+        memory.index_handle.freshness_check().ensure_fresh(opened.index)
+        hidden = opened.index.memories(statuses={FORGOTTEN})
         return opened.index.chunk_counts(), {row.path for row in hidden}
 
     with memory.lock:
-        counts, hidden = memory.held.answered(count)
+        counts, hidden = memory.index_handle.run_with_fallback(count)
         stamps = memory.folder.look().stamps
     return [
         ListedNote(

@@ -12,12 +12,17 @@ import time
 
 from hivemind_memory.memory.clocks import SECONDS_PER_DAY
 from hivemind_memory.memory.index_handle import Freshness
-from hivemind_memory.model.matches import QuestionVector
-from hivemind_memory.model.query import Cut, Hit, SearchAnswer, SearchReport
+from hivemind_memory.model.matches import QueryVector
+from hivemind_memory.model.query import (
+    DroppedCandidates,
+    Hit,
+    SearchAnswer,
+    SearchReport,
+)
 from hivemind_memory.model.scope import scope_of
-from hivemind_memory.model.terms import Term, question_terms
+from hivemind_memory.model.terms import QueryTerm, query_terms
 from hivemind_memory.model.value import replaced
-from hivemind_memory.notes.status import STANDINGS
+from hivemind_memory.notes.status import STATUSES
 from hivemind_memory.search.choosing import choose
 from hivemind_memory.search.ranking import rank
 
@@ -26,27 +31,27 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hivemind_memory.index.sqlite.index import SqliteIndex
-    from hivemind_memory.index.sqlite.visibility import Sieve
+    from hivemind_memory.index.sqlite.visibility import Visibility
     from hivemind_memory.index.sqlite.vocabulary import Vocabulary
     from hivemind_memory.memory.clocks import Clocks
-    from hivemind_memory.memory.index_handle import Freshener, OpenIndex
-    from hivemind_memory.model.filters import Access, Wish
-    from hivemind_memory.model.matches import Place, VectorMatches, WordMatches
-    from hivemind_memory.model.query import Part, Query, SearchSettings
-    from hivemind_memory.search.choosing import Choice
-    from hivemind_memory.search.ranking import Ranked, Ranking
+    from hivemind_memory.memory.index_handle import FreshnessCheck, OpenIndex
+    from hivemind_memory.model.filters import Access, SearchFilter
+    from hivemind_memory.model.matches import ChunkLocation, VectorMatches, WordMatches
+    from hivemind_memory.model.query import Query, ScorePart, SearchSettings
+    from hivemind_memory.search.choosing import HitSelection
+    from hivemind_memory.search.ranking import RankedChunk, Ranking
 
 
 _UNFIT = "the vector of the question does not fit those of the notes; see `hm doctor`"
-NO_PROVIDER = QuestionVector(None, "", "no embedding provider is chosen")
+NO_PROVIDER = QueryVector(None, "", "no embedding provider is chosen")
 
 
 def ask(
     query: Query,
     opened: OpenIndex,
-    freshener: Freshener | None,
+    freshness_check: FreshnessCheck | None,
     *,
-    question: QuestionVector,
+    question: QueryVector,
     settings: SearchSettings,
     access: Access,
     clocks: Clocks,
@@ -57,7 +62,7 @@ def ask(
     Args:
         query: What is asked.
         opened: The index that answers.
-        freshener: Brings it in step with the folder; None: it answers as it is.
+        freshness_check: Brings it in step with the folder; None: it answers as it is.
         question: The vector of the question, or why there is none.
         settings: How hits are found.
         access: What whoever asks may see.
@@ -65,19 +70,19 @@ def ask(
         started: When the question came, by the stopwatch.
     """
     index = opened.index
-    freshness = freshener.freshen(index) if freshener else Freshness()
+    freshness = freshness_check.ensure_fresh(index) if freshness_check else Freshness()
     if query.min_score is not None:
         settings = replaced(settings, min_score=query.min_score)
     # All of one state of the index: others write to it meanwhile.
     with index.snapshot():
-        sieve = index.sieve(access, query.wish, clocks.today())
-        lanes = look_up(
-            index, query.text, question, wanted=query.max_results, sieve=sieve
+        visibility = index.visibility(access, query.search_filter, clocks.today())
+        retrieved = retrieve(
+            index, query.text, question, wanted=query.max_results, visibility=visibility
         )
         ranking = rank(
-            lanes.words,
-            lanes.vectors,
-            lanes.places,
+            retrieved.words,
+            retrieved.vectors,
+            retrieved.places,
             settings=settings,
             today=clocks.today(),
         )
@@ -85,19 +90,19 @@ def ask(
         choice, texts = _choose(index, ranked, query, settings)
     hits = _hits(choice, texts, query)
     stale = _count_seen(freshness.stale, access)
-    is_hybrid = lanes.vectors is not None
+    is_hybrid = retrieved.vectors is not None
     report = SearchReport(
         mode="hybrid" if is_hybrid else "keyword",
         reason="" if is_hybrid else question.reason or _UNFIT,
-        why_empty="" if hits else _why_empty(lanes, ranking, query.wish),
+        why_empty="" if hits else _why_empty(retrieved, ranking, query.search_filter),
         is_fresh=not stale,
         stale_notes=stale,
         skipped_notes=_count_seen(freshness.skipped, access),
-        pending_vectors=_pending(index, lanes, question, sieve),
+        pending_vectors=_pending(index, retrieved, question, visibility),
         lanes=("words", "vectors") if is_hybrid else ("words",),
-        ignored_terms=lanes.ignored,
-        suggestions=() if hits else suggest(index, lanes.words, sieve),
-        cut=Cut(
+        ignored_terms=retrieved.ignored,
+        suggestions=() if hits else suggest(index, retrieved.words, visibility),
+        cut=DroppedCandidates(
             below_min_score=ranking.below_min_score,
             superseded=superseded,
             overlapping=choice.overlapping,
@@ -118,19 +123,22 @@ def _count_seen(paths: Sequence[str], access: Access) -> int:
 
 
 def _pending(
-    index: SqliteIndex, lanes: Lanes, question: QuestionVector, sieve: Sieve
+    index: SqliteIndex,
+    retrieved: RetrievedCandidates,
+    question: QueryVector,
+    visibility: Visibility,
 ) -> int:
     """Return how many chunks that a caller may see have no vector yet."""
-    if lanes.vectors is None:
+    if retrieved.vectors is None:
         return 0
-    if sieve.counts is None:
+    if visibility.visible_stats is None:
         return index.pending_chunks(question.fingerprint)
-    return max(0, len(sieve.counts.chunks) - lanes.vectors.chunk_count)
+    return max(0, len(visibility.visible_stats.chunks) - retrieved.vectors.chunk_count)
 
 
 def _supersede(
     index: SqliteIndex, ranking: Ranking, access: Access
-) -> tuple[Sequence[Ranked], int]:
+) -> tuple[Sequence[RankedChunk], int]:
     """Return the candidates without those that others replace, and how many went."""
     if len(ranking.ranked) < 2 or not index.has_strong_edges():
         return ranking.ranked, 0
@@ -142,10 +150,10 @@ def _supersede(
 
 def _choose(
     index: SqliteIndex,
-    ranked: Sequence[Ranked],
+    ranked: Sequence[RankedChunk],
     query: Query,
     settings: SearchSettings,
-) -> tuple[Choice, dict[int, tuple[str, str]]]:
+) -> tuple[HitSelection, dict[int, tuple[str, str]]]:
     """Return what is shown, and its texts and headings."""
     texts: dict[int, tuple[str, str]] = {}
 
@@ -170,23 +178,23 @@ def _choose(
 
 
 def _hits(
-    choice: Choice, texts: dict[int, tuple[str, str]], query: Query
+    choice: HitSelection, texts: dict[int, tuple[str, str]], query: Query
 ) -> tuple[Hit, ...]:
     """Return what the caller gets."""
     hits = []
     for chosen in choice.hits:
         place = chosen.ranked.place
         text, headings = texts.get(place.chunk_id, ("", ""))
-        parts: tuple[Part, ...] = ()
+        parts: tuple[ScorePart, ...] = ()
         if query.should_explain:
             from hivemind_memory.search.explaining import explain
 
             parts = explain(chosen)
-        lanes = []
+        retrieved = []
         if chosen.ranked.words is not None:
-            lanes.append("words")
+            retrieved.append("words")
         if chosen.ranked.cosine is not None:
-            lanes.append("vectors")
+            retrieved.append("vectors")
         hits.append(
             Hit(
                 path=place.path,
@@ -197,12 +205,12 @@ def _hits(
                 snippet=_shown(text),
                 headings=tuple(headings.split("\n")) if headings else (),
                 date=_date_of(place.day),
-                lanes=tuple(lanes),
+                lanes=tuple(retrieved),
                 id=place.memory_id or place.entry_id or "",
                 type=place.type or "",
                 key=place.key or "",
                 scope=place.scope,
-                standing=STANDINGS[place.standing],
+                standing=STATUSES[place.standing],
                 source=place.source or "",
                 disputed_by=chosen.ranked.disputed_by,
                 parts=parts,
@@ -226,16 +234,18 @@ def _date_of(day: int | None) -> str:
     return time.strftime("%Y-%m-%d", time.gmtime(day * SECONDS_PER_DAY))
 
 
-def _why_empty(lanes: Lanes, ranking: Ranking, wish: Wish) -> str:
+def _why_empty(
+    retrieved: RetrievedCandidates, ranking: Ranking, search_filter: SearchFilter
+) -> str:
     """Return why nothing was found, in one sentence."""
     below = ranking.below_min_score
     if below:
         noun = "chunk was" if below == 1 else "chunks were"
         return f"{below} {noun} found, none relevant enough (see --min-score)"
-    if not lanes.words.asked:
+    if not retrieved.words.asked:
         return "the question holds no word to look for"
-    days = (wish.since_day, wish.until_day)
-    if wish.types or wish.scope is not None or days != (None, None):
+    days = (search_filter.since_day, search_filter.until_day)
+    if search_filter.types or search_filter.scope is not None or days != (None, None):
         return "no note of those asked for holds a word of the question"
     return "no note holds a word of the question"
 
@@ -259,7 +269,7 @@ PARTS_OF_WORD = 5
 """A word that no note holds is looked up as a part of so many longer words."""
 
 
-class Lanes:
+class RetrievedCandidates:
     """What both lanes found."""
 
     __slots__ = ("ignored", "places", "vectors", "words")
@@ -268,7 +278,7 @@ class Lanes:
         self,
         words: WordMatches,
         vectors: VectorMatches | None,
-        places: dict[int, Place],
+        places: dict[int, ChunkLocation],
         ignored: int,
     ) -> None:
         self.words = words
@@ -277,14 +287,14 @@ class Lanes:
         self.ignored = ignored
 
 
-def look_up(
+def retrieve(
     index: SqliteIndex,
     text: str,
-    question: QuestionVector,
+    question: QueryVector,
     *,
     wanted: int,
-    sieve: Sieve,
-) -> Lanes:
+    visibility: Visibility,
+) -> RetrievedCandidates:
     """Return what the lanes of the index find for a question.
 
     Args:
@@ -292,32 +302,37 @@ def look_up(
         text: The question.
         question: Its vector, or why there is none.
         wanted: Hits that are wanted.
-        sieve: Which chunks may be found.
+        visibility: Which chunks may be found.
     """
     is_alone = question.vector is None
     word_limit = WORD_CANDIDATES if is_alone else FUSED_WORD_CANDIDATES
     word_limit = max(word_limit, WANTED_FACTOR * wanted)
     vector_limit = max(FUSED_VECTOR_CANDIDATES, WANTED_FACTOR * wanted)
-    terms, ignored = question_terms(text)
-    words = index.find_words(terms, limit=word_limit, sieve=sieve)
+    terms, ignored = query_terms(text)
+    words = index.find_words(terms, limit=word_limit, visibility=visibility)
     if any(not term.chunks for term in words.asked):
-        more = _with_longer_words(index.words(sieve), terms, words)
+        more = _with_longer_words(index.words(visibility), terms, words)
         if more:
-            words = index.find_words(more, limit=word_limit, sieve=sieve)
+            words = index.find_words(more, limit=word_limit, visibility=visibility)
     places = {found.place.chunk_id: found.place for found in words.candidates}
     vectors = None
     if question.vector is not None:
-        lane = index.vector_lane(question.fingerprint)
-        vectors = lane.find(
-            question.vector, limit=vector_limit, also=list(places), sieve=sieve
+        retriever = index.vector_retriever(question.fingerprint)
+        vectors = retriever.find(
+            question.vector,
+            limit=vector_limit,
+            also=list(places),
+            visibility=visibility,
         )
         if vectors is not None:
             new = [chunk for chunk in vectors.cosines if chunk not in places]
-            places.update(index.places(new))
-    return Lanes(words, vectors, places, ignored)
+            places.update(index.chunk_locations(new))
+    return RetrievedCandidates(words, vectors, places, ignored)
 
 
-def suggest(index: SqliteIndex, words: WordMatches, sieve: Sieve) -> tuple[str, ...]:
+def suggest(
+    index: SqliteIndex, words: WordMatches, visibility: Visibility
+) -> tuple[str, ...]:
     """Return words of the memory near to words of the question that it lacks."""
     # Only a question without answers comes here.
     from hivemind_memory.search.suggesting import MAX_SUGGESTIONS, nearest_words
@@ -328,18 +343,18 @@ def suggest(index: SqliteIndex, words: WordMatches, sieve: Sieve) -> tuple[str, 
     unknown = unknown[:MAX_WHOLE_READS]
     if not unknown:
         return ()
-    known = index.words(sieve)
+    known = index.words(visibility)
     vocabulary = known.all()
     found: dict[str, None] = {}
     for token in unknown:
         for near in nearest_words(token, vocabulary, known.is_seen):
-            found[known.spelled(near)] = None
+            found[known.shortest_spelling(near)] = None
     return tuple(found)[:MAX_SUGGESTIONS]
 
 
 def _with_longer_words(
-    vocabulary: Vocabulary, terms: Sequence[Term], words: WordMatches
-) -> list[Term]:
+    vocabulary: Vocabulary, terms: Sequence[QueryTerm], words: WordMatches
+) -> list[QueryTerm]:
     """Replace words that no note holds by longer words that begin with them.
 
     When no word at all was found, longer words may contain them anywhere.
@@ -350,7 +365,7 @@ def _with_longer_words(
     unknown = {term.text for term in words.asked if not term.chunks}
     anywhere = not words.known
     left = MAX_WHOLE_READS if anywhere else len(terms)
-    more: list[Term] = []
+    more: list[QueryTerm] = []
     has_found = False
     for term in terms:
         longer: list[str] = []
@@ -360,5 +375,5 @@ def _with_longer_words(
                 term.text, limit=PARTS_OF_WORD, anywhere=anywhere
             )
         has_found = has_found or bool(longer)
-        more += [Term(word) for word in longer] or [term]
+        more += [QueryTerm(word) for word in longer] or [term]
     return more if has_found else []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hivemind_memory.access.rules import scope_named
 from hivemind_memory.errors import UsageError
-from hivemind_memory.model.filters import Wish
+from hivemind_memory.model.filters import SearchFilter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from hivemind_memory.model.memory_types import MemoryType
 
 
-def wish_of(
+def parse_filter(
     caller: Caller,
     own_types: Mapping[str, MemoryType],
     *,
@@ -24,7 +24,7 @@ def wish_of(
     until: str = "",
     inbox: bool = False,
     expired: bool = False,
-) -> Wish:
+) -> SearchFilter:
     """Return what a question asks for.
 
     Args:
@@ -42,12 +42,12 @@ def wish_of(
         ScopeError: It is no scope, or none of the caller's.
         UsageError: A day is none.
     """
-    return Wish(
+    return SearchFilter(
         types=_types(types, own_types),
         scope=scope_named(caller, scope) if scope else None,
         since_day=_day(since),
         until_day=_day(until),
-        has_waiting=inbox,
+        has_pending=inbox,
         has_expired=expired,
     )
 

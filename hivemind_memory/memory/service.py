@@ -5,7 +5,7 @@ from __future__ import annotations
 from hivemind_memory.access.rules import OWNER
 from hivemind_memory.errors import UsageError
 from hivemind_memory.files.folder import NotesFolder
-from hivemind_memory.memory.index_handle import HeldIndex
+from hivemind_memory.memory.index_handle import IndexHandle
 from hivemind_memory.memory.sync import ChunkSettings, Syncer
 from hivemind_memory.model.filters import Access
 from hivemind_memory.model.value import replaced
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from hivemind_memory.curation.service import Curation
     from hivemind_memory.files.places import Places
     from hivemind_memory.memory.clocks import Clocks
-    from hivemind_memory.memory.embed import VectorSide
+    from hivemind_memory.memory.embed import EmbeddingService
     from hivemind_memory.memory.index_handle import OpenIndex
     from hivemind_memory.memory.sync import Progress
-    from hivemind_memory.model.filters import Wish
-    from hivemind_memory.model.matches import QuestionVector
+    from hivemind_memory.model.filters import SearchFilter
+    from hivemind_memory.model.matches import QueryVector
     from hivemind_memory.model.memories import MemoryRow
     from hivemind_memory.model.memory_types import MemoryType
     from hivemind_memory.model.query import Query, SearchAnswer
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
         EmbedResult,
         ListedNote,
         MemoryStatus,
-        Passage,
+        NoteLines,
         SyncResult,
-        Written,
+        WriteResult,
     )
     from hivemind_memory.providers.provider import Provider
     from hivemind_memory.state.file import StateFile
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 _OFF = "the memory is switched off: `hm config set enabled true` switches it on"
 
-ANSWER_S = 1.8
+ANSWER_TIMEOUT_S = 1.8
 """Every question is answered within 2 s; so long may its vector take."""
 
 
@@ -70,7 +70,7 @@ class Memory:
         self._provider = provider
         self.clocks = clocks
         self.folder = NotesFolder(places.notes)
-        self._vectors: VectorSide | None = None
+        self._vectors: EmbeddingService | None = None
         self._state: StateFile | None = None
         self.chunking = ChunkSettings(
             limit_chars=settings.chunk_chars, overlap_chars=settings.chunk_overlap_chars
@@ -79,8 +79,8 @@ class Memory:
         self.syncer = Syncer(
             self.folder, places.journal, self.chunking, clocks.now, self.types
         )
-        self.held = HeldIndex(places, self.syncer, clocks)
-        self.lock = self.held.lock
+        self.index_handle = IndexHandle(places, self.syncer, clocks)
+        self.lock = self.index_handle.lock
         self._search_settings = settings.search_settings()
 
     def __enter__(self) -> Self:
@@ -98,9 +98,9 @@ class Memory:
                 self._vectors.close()
             if self._state is not None:
                 self._state.close()
-            self.held.close()
+            self.index_handle.close()
 
-    def seen_by(self, caller: Caller) -> Memory:
+    def as_caller(self, caller: Caller) -> Memory:
         """Return the same memory as another caller sees it, to be closed by itself."""
         return Memory(
             self.places, self.settings, self._provider, self.clocks, caller=caller
@@ -133,13 +133,13 @@ class Memory:
             return SearchAnswer(hits=(), report=report)
 
         started = self.clocks.stopwatch()
-        question = self._question_vector(query.text, started)
+        question = self._query_vector(query.text, started)
 
         def answer(opened: OpenIndex) -> SearchAnswer:
             return ask(
                 query,
                 opened,
-                self.held.freshener() if is_fresh else None,
+                self.index_handle.freshness_check() if is_fresh else None,
                 question=question,
                 settings=self._search_settings,
                 access=self._access,
@@ -148,18 +148,18 @@ class Memory:
             )
 
         with self.lock:
-            return self.held.answered(answer)
+            return self.index_handle.run_with_fallback(answer)
 
-    def wish(self, **words: Any) -> Wish:
-        """Return what a question narrows itself to; see ``wishing.wish_of``."""
-        from hivemind_memory.memory.search_filter import wish_of
+    def parse_filter(self, **words: Any) -> SearchFilter:
+        """Return what a question narrows itself to; see ``wishing.parse_filter``."""
+        from hivemind_memory.memory.search_filter import parse_filter
 
-        return wish_of(self.caller, self.types, **words)
+        return parse_filter(self.caller, self.types, **words)
 
     def read(
-        self, path: str, *, first_line: int = 1, line_count: int | None = None
-    ) -> Passage:
-        """Return lines of a note, from *first_line* on; all of them without a count.
+        self, path: str, *, start_line: int = 1, line_count: int | None = None
+    ) -> NoteLines:
+        """Return lines of a note, from *start_line* on; all of them without a count.
 
         Raises:
             NotePathError: *path* is not a plain relative name of a note.
@@ -172,7 +172,7 @@ class Memory:
             self.folder,
             path,
             caller=self.caller,
-            first_line=first_line,
+            start_line=start_line,
             line_count=line_count,
         )
 
@@ -186,11 +186,11 @@ class Memory:
         """Return the typed memories that the caller may see, the newest first."""
 
         def read(opened: OpenIndex) -> tuple[MemoryRow, ...]:
-            self.held.freshener().freshen(opened.index)
+            self.index_handle.freshness_check().ensure_fresh(opened.index)
             return tuple(opened.index.memories(scopes=self._access.scopes))
 
         with self.lock:
-            return self.held.answered(read)
+            return self.index_handle.run_with_fallback(read)
 
     # -- writing ---------------------------------------------------------------
 
@@ -203,7 +203,7 @@ class Memory:
         session: str = "",
         source: str = "agent",
         is_forced: bool = False,
-    ) -> Written:
+    ) -> WriteResult:
         """Append *content* to a note, today's if none is named; saved when it returns.
 
         What looks like a secret is left out of it first. Without a name, a claim from
@@ -241,11 +241,11 @@ class Memory:
 
         return Curation(self)
 
-    def note_recall(self, answer: SearchAnswer) -> None:
+    def record_recall(self, answer: SearchAnswer) -> None:
         """Count that an agent or a person asked and got these hits."""
         refs = [hit.id for hit in answer.hits if hit.id]
         if refs:
-            self.state().bump(refs, self.clocks.now())
+            self.state().count_recall(refs, self.clocks.now())
 
     # -- keeping in step -------------------------------------------------------
 
@@ -253,7 +253,9 @@ class Memory:
         """Make the index equal to the folder."""
         started = self.clocks.stopwatch()
         with self.lock:
-            result = self.syncer.sync(self.held.opened().index, progress=progress)
+            result = self.syncer.sync(
+                self.index_handle.opened().index, progress=progress
+            )
         return replaced(result, took_s=self.clocks.stopwatch() - started)
 
     def rebuild(self, progress: Progress | None = None) -> SyncResult:
@@ -262,7 +264,7 @@ class Memory:
 
         started = self.clocks.stopwatch()
         with self.lock:
-            self.held.close()
+            self.index_handle.close()
             result = rebuild(self.places, self.syncer, self.clocks.now, progress)
         return replaced(result, took_s=self.clocks.stopwatch() - started)
 
@@ -283,7 +285,7 @@ class Memory:
 
         opened = open_index(self.places, self.clocks.now)
         try:
-            return self._vector_side().fill(
+            return self._embedding_service().fill(
                 opened.index, progress=progress, should_stop=should_stop
             )
         finally:
@@ -305,14 +307,14 @@ class Memory:
             )
 
         with self.lock:
-            return self.held.answered(report)
+            return self.index_handle.run_with_fallback(report)
 
     def diagnose(self) -> Diagnosis:
         """Look for what is wrong, and say what to do."""
         from hivemind_memory.memory.doctor import diagnose
 
         with self.lock:
-            self.held.close()
+            self.index_handle.close()
             return diagnose(self.places, self.settings, self._provider, self.clocks.now)
 
     # -- for the modules of this room -----------------------------------------
@@ -353,11 +355,11 @@ class Memory:
     def close_index(self) -> None:
         """Close the index, to be opened anew."""
         with self.lock:
-            self.held.close()
+            self.index_handle.close()
 
     # -- inside ----------------------------------------------------------------
 
-    def _question_vector(self, text: str, started: float) -> QuestionVector:
+    def _query_vector(self, text: str, started: float) -> QueryVector:
         """Return the vector of a question that was asked at *started*.
 
         Other threads search and write while the provider is waited for.
@@ -366,26 +368,28 @@ class Memory:
 
         if self._provider.is_off:
             return NO_PROVIDER
-        from hivemind_memory.memory.embed import Unasked
+        from hivemind_memory.memory.embed import QueryEmbedRequest
 
-        side = self._vector_side()
+        side = self._embedding_service()
         with self.lock:
-            planned = self.held.answered(lambda opened: side.plan(opened.index, text))
-        if not isinstance(planned, Unasked):
+            planned = self.index_handle.run_with_fallback(
+                lambda opened: side.plan(opened.index, text)
+            )
+        if not isinstance(planned, QueryEmbedRequest):
             return planned
-        left_s = ANSWER_S - (self.clocks.stopwatch() - started)
+        left_s = ANSWER_TIMEOUT_S - (self.clocks.stopwatch() - started)
         answer = side.ask(planned, timeout_s=left_s)
         with self.lock:
-            return self.held.answered(
-                lambda opened: side.settle(opened.index, planned, answer)
+            return self.index_handle.run_with_fallback(
+                lambda opened: side.record_answer(opened.index, planned, answer)
             )
 
-    def _vector_side(self) -> VectorSide:
+    def _embedding_service(self) -> EmbeddingService:
         """Return what makes vectors, loaded when the first is wanted."""
-        from hivemind_memory.memory.embed import VectorSide
+        from hivemind_memory.memory.embed import EmbeddingService
 
         if self._vectors is None:
-            self._vectors = VectorSide(self._provider, self.clocks.now)
+            self._vectors = EmbeddingService(self._provider, self.clocks.now)
         return self._vectors
 
 

@@ -26,9 +26,9 @@ from hivemind_memory.index.sqlite.index import SqliteIndex
 from hivemind_memory.index.sqlite.notes import FileRow
 from hivemind_memory.model.scope import scope_of
 from hivemind_memory.model.snapshot import (
-    Difference,
+    FolderChanges,
     SkippedNote,
-    difference,
+    compare_files,
     is_of_same_day,
     is_settled,
 )
@@ -45,13 +45,13 @@ if TYPE_CHECKING:
     from hivemind_memory.model.note import Note
     from hivemind_memory.model.note_path import NotePath
     from hivemind_memory.model.results import SyncResult
-    from hivemind_memory.model.snapshot import IndexedFiles, Stamp
+    from hivemind_memory.model.snapshot import FileSignature, IndexedFiles
 
     Progress = Callable[[str, int, int], None]
     "Told the phase, what is done, and how much there is."
 
 
-MASKED_BY = "secrets 1"
+REDACTION_VERSION = "secrets 1"
 """Which rules hide secrets from the index; with others every note is read again."""
 
 BATCH_CHUNKS = 250
@@ -73,7 +73,7 @@ class ChunkSettings:
         return f"{self.limit_chars}/{self.overlap_chars}"
 
 
-class Counts:
+class SyncCounts:
     """What a sync has done so far."""
 
     def __init__(self) -> None:
@@ -120,11 +120,11 @@ class Syncer:
 
         recovered = self.recover()
         index.sweep()
-        self._forget_other_chunking(index)
+        self._invalidate_old_chunking(index)
         if look is None or recovered:
             look = self._folder.look()
-        changes = difference(look.stamps, index.files())
-        counts = Counts()
+        changes = compare_files(look.stamps, index.files())
+        counts = SyncCounts()
         counts.skipped += look.skipped
         self._apply(index, changes, counts, progress)
         touched = counts.added + counts.updated
@@ -152,26 +152,26 @@ class Syncer:
             # answer nothing now.
             return 0
 
-    def look_for_changes(self, known: IndexedFiles) -> tuple[Difference, Look]:
+    def find_changes(self, known: IndexedFiles) -> tuple[FolderChanges, Look]:
         """Return what differs between the folder and *known*, and the look itself."""
         look = self._folder.look()
-        return difference(look.stamps, known), look
+        return compare_files(look.stamps, known), look
 
-    def cuts_like(self, index: SqliteIndex) -> bool:
+    def has_current_chunking(self, index: SqliteIndex) -> bool:
         """Return whether the index was cut with the settings of today."""
-        return index.fact("chunking") == self._reading_name()
+        return index.get_meta("chunking") == self._chunking_key()
 
-    def apply_one(self, index: SqliteIndex, path: NotePath) -> bool:
+    def sync_note(self, index: SqliteIndex, path: NotePath) -> bool:
         """Bring the index in step with one note; return whether it could be read."""
-        counts = Counts()
-        self._apply(index, Difference(changed=(path,)), counts, None)
+        counts = SyncCounts()
+        self._apply(index, FolderChanges(changed=(path,)), counts, None)
         return not counts.skipped
 
     def _apply(
         self,
         index: SqliteIndex,
-        changes: Difference,
-        counts: Counts,
+        changes: FolderChanges,
+        counts: SyncCounts,
         progress: Progress | None,
     ) -> None:
         """Apply *changes*; one bad note never hides the others."""
@@ -207,7 +207,11 @@ class Syncer:
             progress("indexing", total, total)
 
     def _prepare(
-        self, index: SqliteIndex, path: NotePath, known: Stamp | None, counts: Counts
+        self,
+        index: SqliteIndex,
+        path: NotePath,
+        known: FileSignature | None,
+        counts: SyncCounts,
     ) -> tuple[Note, FileRow] | None:
         """Return what the index must be told of a note; None: it knows already."""
         from hivemind_memory.files.folder import read_note
@@ -257,16 +261,16 @@ class Syncer:
             counts.updated += 1
         return note, row
 
-    def _forget_other_chunking(self, index: SqliteIndex) -> None:
+    def _invalidate_old_chunking(self, index: SqliteIndex) -> None:
         """Have every note cut anew when the settings that cut it have changed."""
-        if not self.cuts_like(index):
-            index.distrust_all()
-            index.remember("chunking", self._reading_name())
+        if not self.has_current_chunking(index):
+            index.mark_all_stale()
+            index.set_meta("chunking", self._chunking_key())
 
-    def _reading_name(self) -> str:
+    def _chunking_key(self) -> str:
         """Return what shapes the index beside the notes; other settings, other rows."""
         own = "".join(f" {one!r}" for one in self._types.values())
-        return f"{self._chunking.name} {MASKED_BY}{own}"
+        return f"{self._chunking.name} {REDACTION_VERSION}{own}"
 
 
 LOCK_WAIT_S = 10.0
@@ -285,9 +289,9 @@ def rebuild(
         IndexUnusableError: The folder of the index cannot be written.
     """
     from hivemind_memory.index.sqlite.swap import (
-        copy_paid_for,
-        holding,
-        put_in_place,
+        copy_vectors,
+        index_lock,
+        replace_index,
     )
 
     try:
@@ -307,9 +311,9 @@ def rebuild(
         new = _open_new(places, now)
         try:
             result = syncer.sync(new, progress=progress)
-            with holding(places.index_file):
-                copy_paid_for(places.index_file, new)
-                put_in_place(new, places.index_file)
+            with index_lock(places.index_file):
+                copy_vectors(places.index_file, new)
+                replace_index(new, places.index_file)
         finally:
             new.close()
         _remove(places.rebuild_file)

@@ -7,7 +7,7 @@ from hivemind_memory.errors import StateUnusableError, UsageError
 from hivemind_memory.files.descriptors import make_private_folder
 from hivemind_memory.files.paths import parse_note_path
 from hivemind_memory.model.note import Provenance
-from hivemind_memory.model.results import Written
+from hivemind_memory.model.results import WriteResult
 from hivemind_memory.model.scope import INBOX
 from hivemind_memory.notes.journal import Journal
 from hivemind_memory.notes.status import UNTRUSTED
@@ -33,7 +33,7 @@ def write(
     session: str,
     source: str,
     is_forced: bool,
-) -> Written:
+) -> WriteResult:
     """Write an entry as its caller may; see ``Memory.write``."""
     memory.check_enabled()
     at = memory.clocks.local_iso(memory.clocks.now())
@@ -51,13 +51,13 @@ def write(
             provenance,
             path=path,
         )
-        is_indexed = memory.held.index_one(path)
+        is_indexed = memory.index_handle.index_note(path)
     later = () if is_indexed else ("the next search indexes it",)
-    return Written(
+    return WriteResult(
         path=entry.path,
         id=entry.id,
-        first_line=entry.first_line,
-        last_line=entry.last_line,
+        start_line=entry.start_line,
+        end_line=entry.end_line,
         is_indexed=is_indexed,
         warnings=(*warning_of(found), *doubts, *later),
     )
@@ -77,7 +77,7 @@ def refuse_purged(
     """
     try:
         if is_forced:
-            state.lift_tombstone(content)
+            state.remove_tombstone(content)
             return ()
         is_purged = state.has_tombstone(content)
     except StateUnusableError as error:

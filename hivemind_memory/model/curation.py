@@ -57,7 +57,7 @@ class NewMemory:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recalled:
+class StoredMemory:
     """A memory as it stands in its note."""
 
     path: NotePath
@@ -73,10 +73,10 @@ class Recalled:
     """active, superseded, waiting or forgotten."""
 
     text: str
-    first_line: int
+    start_line: int
     """Line of the note on which the text begins, from 1."""
 
-    last_line: int
+    end_line: int
     importance: float = 0.5
     visibility: str = ""
     created: str = ""
@@ -98,22 +98,22 @@ class Recalled:
     tags: tuple[str, ...] = ()
 
 
-class Candidate(NamedTuple):
+class TextCandidate(NamedTuple):
     """Text that is there already and may say the same."""
 
     path: str
-    first_line: int
-    last_line: int
+    start_line: int
+    end_line: int
     text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Near:
+class SimilarMemory:
     """A memory that says nearly the same as a new one."""
 
     path: str
-    first_line: int
-    last_line: int
+    start_line: int
+    end_line: int
     key: str
     """Empty: free text."""
 
@@ -122,7 +122,7 @@ class Near:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Saved:
+class SaveResult:
     """What a save did; it is on the disk, synced."""
 
     path: NotePath
@@ -136,10 +136,10 @@ class Saved:
     is_new: bool
     """False: the memory in force says exactly this already; nothing was written."""
 
-    first_line: int
+    start_line: int
     """Line of the note on which the text begins, from 1."""
 
-    last_line: int
+    end_line: int
     superseded: str = ""
     """Id of the memory that was replaced; empty: none was."""
 
@@ -147,7 +147,7 @@ class Saved:
     is_minor: bool = False
     """It replaced the other as a minor correction."""
 
-    near: tuple[Near, ...] = ()
+    near: tuple[SimilarMemory, ...] = ()
     hints: tuple[str, ...] = ()
     """What might be done better; nothing is wrong."""
 
@@ -160,7 +160,7 @@ class Saved:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Linked:
+class LinkResult:
     """What a link, or the end of one, did."""
 
     kind: str
@@ -186,7 +186,7 @@ class History:
 
     key: str
     scope: str
-    memories: tuple[Recalled, ...]
+    memories: tuple[StoredMemory, ...]
     """Newest to oldest."""
 
     missing: tuple[str, ...] = ()
@@ -197,7 +197,7 @@ class History:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ShownEdge:
+class MemoryEdge:
     """An edge as it is seen from one of its ends."""
 
     kind: str
@@ -213,7 +213,7 @@ class ShownEdge:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RecallFigures:
+class RecallCounts:
     """How often a memory was asked for."""
 
     access_count: int = 0
@@ -222,15 +222,15 @@ class RecallFigures:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
+class MemoryDetails:
     """One memory with all that is known about it."""
 
-    memory: Recalled
-    edges: tuple[ShownEdge, ...] = ()
-    chain: tuple[Recalled, ...] = ()
+    memory: StoredMemory
+    edges: tuple[MemoryEdge, ...] = ()
+    chain: tuple[StoredMemory, ...] = ()
     """Newest to oldest, itself included."""
 
-    recall: RecallFigures = RecallFigures()
+    recall: RecallCounts = RecallCounts()
 
 
 ENTRY, MEMORY, NOTE = "entry", "memory", "note"
@@ -239,7 +239,7 @@ ENTRY, MEMORY, NOTE = "entry", "memory", "note"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Which:
+class MemorySelector:
     """Which memories are meant: one by its name, or all that fit all that is given."""
 
     name: str = ""
@@ -268,7 +268,7 @@ class Which:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Affected:
+class AffectedItem:
     """One memory that was forgotten, restored or purged."""
 
     kind: str
@@ -281,15 +281,15 @@ class Affected:
     key: str
     """Of a typed memory."""
 
-    first_line: int
-    last_line: int
+    start_line: int
+    end_line: int
     why: str = ""
     """named, or by what else it came: older (an earlier version of the same key), inbox
     (a waiting claim of the same key), copy (the same text)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Failed:
+class FailedItem:
     """One thing that was not done, and why."""
 
     what: str
@@ -299,40 +299,40 @@ class Failed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Forgotten:
+class ForgetResult:
     """What forgetting did; it is on the disk, synced."""
 
-    memories: tuple[Affected, ...] = ()
-    reinstated: tuple[Affected, ...] = ()
+    memories: tuple[AffectedItem, ...] = ()
+    reinstated: tuple[AffectedItem, ...] = ()
     """Earlier versions that are in force again, for what replaced them is forgotten."""
 
     already: int = 0
     """Memories that were forgotten before."""
 
-    failed: tuple[Failed, ...] = ()
+    failed: tuple[FailedItem, ...] = ()
     changed_paths: tuple[str, ...] = ()
     is_indexed: bool = False
     """No search shows them any more; else the next one indexes that first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Restored:
+class RestoreResult:
     """What a restoring did; it is on the disk, synced."""
 
-    memories: tuple[Affected, ...] = ()
-    replaced: tuple[Affected, ...] = ()
+    memories: tuple[AffectedItem, ...] = ()
+    replaced: tuple[AffectedItem, ...] = ()
     """Reinstated versions that are replaced again."""
 
     already: int = 0
     """Memories that were not forgotten."""
 
-    failed: tuple[Failed, ...] = ()
+    failed: tuple[FailedItem, ...] = ()
     changed_paths: tuple[str, ...] = ()
     is_indexed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class PurgeCount:
     """A place that held something of what is purged."""
 
     name: str
@@ -342,21 +342,21 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Receipt:
+class PurgeResult:
     """Where purged memories were, and where they still may be."""
 
     is_dry_run: bool
-    memories: tuple[Affected, ...]
-    places: tuple[Place, ...]
+    memories: tuple[AffectedItem, ...]
+    places: tuple[PurgeCount, ...]
     """Every place that was looked at, those with nothing in them too."""
 
-    left: tuple[Failed, ...] = ()
+    left: tuple[FailedItem, ...] = ()
     """What could not be done now; the same purge again finishes it."""
 
-    out_of_reach: tuple[Failed, ...] = ()
+    out_of_reach: tuple[FailedItem, ...] = ()
     """Where the text may still be and what to do; no purge gets there."""
 
-    reinstated: tuple[Affected, ...] = ()
+    reinstated: tuple[AffectedItem, ...] = ()
     worktrees: tuple[str, ...] = ()
     """Worktrees whose section quoted one of them."""
 

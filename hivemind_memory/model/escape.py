@@ -54,12 +54,12 @@ _FOR_TERMINAL = _table((*_CONTROL, *_INVISIBLE))
 _ON_ONE_LINE = {9: "\\t", 10: "\\n", **_FOR_TERMINAL}
 
 
-def for_pipe(text: str) -> str:
+def escape_for_pipe(text: str) -> str:
     """Return *text* without characters that steer a terminal, should it meet one."""
     return _unix_lines(text).translate(_FOR_PIPE)
 
 
-def for_terminal(text: str) -> str:
+def escape_for_terminal(text: str) -> str:
     """Return *text* with everything visible that steers, turns or hides."""
     shown = _unix_lines(text).translate(_FOR_TERMINAL)
     if shown.isascii():
@@ -69,13 +69,13 @@ def for_terminal(text: str) -> str:
     return shown.encode("utf-8", "backslashreplace").decode()
 
 
-def on_one_line(text: str) -> str:
+def escape_line(text: str) -> str:
     """Return *text*, a name or a message, as one visible line."""
     shown = text.translate(_ON_ONE_LINE)
     return shown.encode("utf-8", "backslashreplace").decode()
 
 
-def in_json(text: str) -> str:
+def escape_json(text: str) -> str:
     """Return JSON *text* of the same value that steers no terminal and hides nothing.
 
     Such characters stand only within strings, and there an escape means the same.
@@ -98,6 +98,6 @@ def _show_joiners(text: str) -> str:
         is_joiner = character in _JOINERS
         around = text[at - 1 : at], text[at + 1 : at + 2]
         if is_joiner and any(not side or side.isascii() for side in around):
-            character = _escape(ord(character))  # noqa: PLW2901 - the one that is shown
+            character = _escape(ord(character))
         pieces.append(character)
     return "".join(pieces)

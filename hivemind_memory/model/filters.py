@@ -20,7 +20,7 @@ class Access:
 
 
 @value
-class Wish:
+class SearchFilter:
     """What a question narrows itself to, or asks for beside the usual."""
 
     types: tuple[str, ...] = ()
@@ -33,11 +33,11 @@ class Wish:
     until_day: int | None = None
     """Days since the epoch, both included."""
 
-    has_waiting: bool = False
+    has_pending: bool = False
     """Claims in the inbox are shown too."""
 
     has_expired: bool = False
     """What is over is shown too."""
 
 
-PLAIN = Wish()
+DEFAULT_FILTER = SearchFilter()

@@ -20,8 +20,8 @@ class Quote:
     """A memory as a section quotes it."""
 
     path: str
-    first_line: int
-    last_line: int
+    start_line: int
+    end_line: int
     text: str
     date: str = ""
     """Day of the entry, ISO 8601; empty when nothing tells it."""
@@ -43,7 +43,7 @@ class Quote:
     @property
     def place(self) -> str:
         """Where it stands, as a search prints it."""
-        return f"{self.path}:{self.first_line}-{self.last_line}"
+        return f"{self.path}:{self.start_line}-{self.end_line}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

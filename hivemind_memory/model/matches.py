@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-class Place(NamedTuple):
+class ChunkLocation(NamedTuple):
     """Where a chunk stands and how old it is."""
 
     chunk_id: int
@@ -58,17 +58,17 @@ class WordCandidate(NamedTuple):
     Terms are numbered in the order of ``WordMatches.known``.
     """
 
-    place: Place
+    place: ChunkLocation
     counts: list[tuple[int, int]]
     """For each term: how often in the text, how often in the trail."""
 
     length: int
     """Tokens of the text, extra terms included."""
 
-    trail_length: int
+    breadcrumbs_length: int
     """Tokens of the trail: headings, path, title."""
 
-    units: list[tuple[int, dict[int, int]]]
+    subchunks: list[tuple[int, dict[int, int]]]
     """For each bullet or paragraph that holds a term: its tokens, and how often it
     holds which term. Empty for a chunk of one unit."""
 
@@ -88,7 +88,7 @@ class WordMatches(NamedTuple):
     mean_length: float = 0.0
     """Mean tokens of the text of a chunk."""
 
-    mean_trail_length: float = 0.0
+    mean_breadcrumbs_length: float = 0.0
     """Mean tokens of the trail of a chunk."""
 
     candidates: Sequence[WordCandidate] = ()
@@ -102,7 +102,7 @@ class VectorMatches(NamedTuple):
     """Chunk -> cosine with the question, for its own best candidates and for every
     candidate of the other lane that has a vector."""
 
-    unit_cosines: dict[int, float]
+    subchunk_cosines: dict[int, float]
     """Chunk -> cosine of its best unit; a chunk of one unit is its own."""
 
     background: float
@@ -115,7 +115,7 @@ class VectorMatches(NamedTuple):
     """Chunks that have a vector."""
 
 
-class QuestionVector(NamedTuple):
+class QueryVector(NamedTuple):
     """The vector of a question, or why there is none."""
 
     vector: bytes | None

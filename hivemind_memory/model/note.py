@@ -41,10 +41,10 @@ class Chunk:
     headings: tuple[str, ...]
     """Headings above the text, outermost first; empty before the first heading."""
 
-    first_line: int
+    start_line: int
     """Number of the first line, from 1."""
 
-    last_line: int
+    end_line: int
     """Number of the last line, itself included."""
 
     text: str

@@ -101,7 +101,7 @@ class MemoryIndex(Protocol):
         memory_id: str | None = None,
         path: str | None = None,
         scopes: frozenset[str] | None = None,
-        standings: Collection[int] | None = None,
+        statuses: Collection[int] | None = None,
     ) -> list[MemoryRow]:
         """Return the memories that fit all that is given, the newest created first.
 
@@ -110,11 +110,11 @@ class MemoryIndex(Protocol):
             memory_id: Exactly this id.
             path: The note at this path, which may be free text.
             scopes: In these scopes; None: in all.
-            standings: Of these standings; None: of any, forgotten ones too.
+            statuses: Of these statuses; None: of any, forgotten ones too.
         """
         ...
 
-    def end_named(
+    def resolve_ref(
         self, target: str, *, scopes: frozenset[str] | None, near: str = ""
     ) -> MemoryRow | None:
         """Return the note that an id, a key, a path or a name means; no forgotten one.
@@ -132,17 +132,17 @@ class MemoryIndex(Protocol):
         ...
 
 
-class Injected(Protocol):
+class InjectionRecords(Protocol):
     """What worktrees were shown: the injector's ledger and sections, or a test's own.
 
     A room above the memory keeps it; a purge has to reach it all the same.
     """
 
-    def quoting(self, paths: Collection[str]) -> tuple[int, tuple[str, ...]]:
+    def count_quoting(self, paths: Collection[str]) -> tuple[int, tuple[str, ...]]:
         """Return how many records name some notes, and of which worktrees they are."""
         ...
 
-    def renew(self, worktree: str) -> str:
+    def refresh_section(self, worktree: str) -> str:
         """Write a worktree's section anew; return why that failed, empty: it did not.
 
         Half-written files that a killed process left there are taken away.

@@ -5,7 +5,7 @@ How an answer is made, as the settings say. Apart: a sync needs nothing else.
 
 from __future__ import annotations
 
-from hivemind_memory.model.filters import PLAIN, Wish
+from hivemind_memory.model.filters import DEFAULT_FILTER, SearchFilter
 from hivemind_memory.model.value import value
 
 
@@ -25,12 +25,12 @@ class Query:
     should_explain: bool = False
     """Each hit says how its score came about."""
 
-    wish: Wish = PLAIN
+    search_filter: SearchFilter = DEFAULT_FILTER
     """What it narrows itself to: types, a scope, days; or asks for: the inbox."""
 
 
 @value
-class Part:
+class ScorePart:
     """One summand or factor of a score, as ``--explain`` shows it."""
 
     name: str
@@ -85,12 +85,12 @@ class Hit:
     disputed_by: str = ""
     """Place of the newer memory that says otherwise; empty: nothing does."""
 
-    parts: tuple[Part, ...] = ()
+    parts: tuple[ScorePart, ...] = ()
     """Empty unless the query asked for them; they add up to the score."""
 
 
 @value
-class Cut:
+class DroppedCandidates:
     """How many candidates did not become hits, and why."""
 
     below_min_score: int = 0
@@ -134,7 +134,7 @@ class SearchReport:
     suggestions: tuple[str, ...] = ()
     """Words of the memory near to words of the question that it does not have."""
 
-    cut: Cut = Cut()
+    cut: DroppedCandidates = DroppedCandidates()
     warnings: tuple[str, ...] = ()
     took_ms: float = 0.0
 

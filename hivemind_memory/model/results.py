@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 
 @value
-class Written:
+class WriteResult:
     """An entry that is on the disk, synced."""
 
     path: NotePath
     id: str
     """ULID of the entry."""
 
-    first_line: int
-    last_line: int
+    start_line: int
+    end_line: int
     is_indexed: bool
     """A search finds it already; else the next one indexes it first."""
 
@@ -65,7 +65,7 @@ class EmbedResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Passage:
+class NoteLines:
     """Lines of one note."""
 
     path: NotePath

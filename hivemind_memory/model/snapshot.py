@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 # A plain tuple, not a dataclass: one is made for every file before every answer.
-Stamp = tuple[int, int, int, int]
+FileSignature = tuple[int, int, int, int]
 """(mtime_ns, ctime_ns, size_bytes, inode) of one file. Equal stamps mean equal bytes,
 unless the file was so young when it was read that a second write could hide in the
 same tick of the clock: see ``SETTLED_NS``."""
@@ -22,7 +22,7 @@ SETTLED_NS = 2_000_000_000
 cannot have changed again without a new stamp. 2 s: the coarsest clock in use (FAT)."""
 
 
-def is_settled(stamp: Stamp, now_ns: int) -> bool:
+def is_settled(stamp: FileSignature, now_ns: int) -> bool:
     """Return whether *stamp* alone will prove that the file has not changed.
 
     A stamp from the future (a clock that was set back) never settles: such a file is
@@ -34,7 +34,7 @@ def is_settled(stamp: Stamp, now_ns: int) -> bool:
 NS_PER_DAY = 86_400 * 1_000_000_000
 
 
-def is_of_same_day(one: Stamp, other: Stamp) -> bool:
+def is_of_same_day(one: FileSignature, other: FileSignature) -> bool:
     """Return whether both tell the same day of the last edit, in UTC."""
     return one[0] // NS_PER_DAY == other[0] // NS_PER_DAY
 
@@ -51,13 +51,13 @@ class SkippedNote:
 class IndexedFiles:
     """What the index knows about the folder."""
 
-    stamps: Mapping[NotePath, Stamp]
+    stamps: Mapping[NotePath, FileSignature]
     unsettled: frozenset[NotePath] = frozenset()
     """Notes that were too young when they were read for their stamp to prove much."""
 
 
 @value
-class Difference:
+class FolderChanges:
     """What must be looked at so that the index equals the folder."""
 
     changed: tuple[NotePath, ...] = ()
@@ -72,7 +72,9 @@ class Difference:
         return not self.changed and not self.gone
 
 
-def difference(folder: Mapping[NotePath, Stamp], index: IndexedFiles) -> Difference:
+def compare_files(
+    folder: Mapping[NotePath, FileSignature], index: IndexedFiles
+) -> FolderChanges:
     """Return what changed between the index and a look at the folder, sorted by path.
 
     A note counts as changed when its stamp differs, and also when the stamp is equal
@@ -82,7 +84,7 @@ def difference(folder: Mapping[NotePath, Stamp], index: IndexedFiles) -> Differe
     # Comparing two dictionaries runs in C: the usual answer, "nothing", costs next to
     # nothing even for thousands of notes.
     if folder == known:
-        return Difference(changed=tuple(sorted(index.unsettled)))
+        return FolderChanges(changed=tuple(sorted(index.unsettled)))
     unsettled = index.unsettled
     changed = [
         path
@@ -90,4 +92,4 @@ def difference(folder: Mapping[NotePath, Stamp], index: IndexedFiles) -> Differe
         if known.get(path) != stamp or path in unsettled
     ]
     gone = [path for path in known if path not in folder]
-    return Difference(changed=tuple(sorted(changed)), gone=tuple(sorted(gone)))
+    return FolderChanges(changed=tuple(sorted(changed)), gone=tuple(sorted(gone)))

@@ -121,7 +121,7 @@ whose why will with would you your yours
 QUESTION_WORDS = frozenset(_QUESTION_WORDS.split())
 
 
-class Term(NamedTuple):
+class QueryTerm(NamedTuple):
     """One thing to look up."""
 
     text: str
@@ -131,22 +131,22 @@ class Term(NamedTuple):
     """Several words side by side, looked up beside each of them."""
 
 
-class QuestionTerms(NamedTuple):
+class QueryTerms(NamedTuple):
     """A question, ready to be looked up."""
 
-    terms: tuple[Term, ...]
+    terms: tuple[QueryTerm, ...]
     """At most ``MAX_TERMS``, each once, words before phrases."""
 
     ignored: int
     """Terms that did not count because there were more."""
 
 
-def question_terms(question: str) -> QuestionTerms:
+def query_terms(question: str) -> QueryTerms:
     """Return the terms of *question*; any text at all is legal.
 
     Question words are left out unless nothing else is left.
 
-    >>> [term.text for term in question_terms("Where is the user_id set?").terms]
+    >>> [term.text for term in query_terms("Where is the user_id set?").terms]
     ['user', 'id', 'set', 'user id']
     """
     text, rest = question[:MAX_QUESTION_CHARS], question[MAX_QUESTION_CHARS:]
@@ -173,10 +173,10 @@ def question_terms(question: str) -> QuestionTerms:
             words.update(dict.fromkeys(_terms_of_word(part)))
     weighty = [word for word in words if word not in QUESTION_WORDS]
     kept = weighty or list(words)
-    terms = [Term(word) for word in kept]
-    terms += [Term(phrase, is_phrase=True) for phrase in phrases]
+    terms = [QueryTerm(word) for word in kept]
+    terms += [QueryTerm(phrase, is_phrase=True) for phrase in phrases]
     ignored = max(0, len(terms) - MAX_TERMS) + len(rest.split())
-    return QuestionTerms(tuple(terms[:MAX_TERMS]), ignored)
+    return QueryTerms(tuple(terms[:MAX_TERMS]), ignored)
 
 
 def words_of(text: str) -> list[str]:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from hivemind_memory.files.folder import NotesFolder
     from hivemind_memory.model.note import Provenance
     from hivemind_memory.model.note_path import NotePath
-    from hivemind_memory.model.snapshot import Stamp
+    from hivemind_memory.model.snapshot import FileSignature
     from hivemind_memory.notes.journal import JournalFile
 
 
@@ -53,11 +53,11 @@ class Draft:
 class Placed:
     """Where an entry stands now."""
 
-    first_line: int
+    start_line: int
     """The line of its comment."""
 
-    last_line: int
-    stamp: Stamp
+    end_line: int
+    stamp: FileSignature
     """Of the note right after it."""
 
 
@@ -174,28 +174,28 @@ class _Attempt:
         line_count, stamp = end.line_count, note.stamp()
         if note.start != end.size:  # another program appended just before us
             line_count = note.read()[: note.start].count(b"\n")
-        first_line = line_count + text[: text.index(OPENING)].count("\n") + 1
-        last_line = line_count + text.count("\n")
+        start_line = line_count + text[: text.index(OPENING)].count("\n") + 1
+        end_line = line_count + text.count("\n")
         is_ours = stamp[2] == note.start + len(self._data)
         last = LastSaved(
             path=self._path,
             stamp=stamp if is_ours else _NO_STAMP,
-            line_count=last_line,
+            line_count=end_line,
             newline=end.newline,
         )
         self._session.finish(self._draft.entry, last)
-        return Placed(first_line=first_line, last_line=last_line, stamp=stamp)
+        return Placed(start_line=start_line, end_line=end_line, stamp=stamp)
 
     def _already_there(self, note: OpenNote, held: bytes, entry_at: int) -> Placed:
         """Finish an entry that an editor took over with the file that it put there."""
         note.sync()
-        first_line = held.count(b"\n", 0, entry_at) + 1
+        start_line = held.count(b"\n", 0, entry_at) + 1
         next_at = held.find(f"\n{OPENING}".encode(), entry_at)
         entry = held[entry_at : next_at if next_at >= 0 else len(held)].rstrip()
         last = LastSaved(path=self._path, stamp=_NO_STAMP, line_count=0, newline="\n")
         self._session.finish(self._draft.entry, last)
-        last_line = first_line + entry.count(b"\n")
-        return Placed(first_line=first_line, last_line=last_line, stamp=note.stamp())
+        end_line = start_line + entry.count(b"\n")
+        return Placed(start_line=start_line, end_line=end_line, stamp=note.stamp())
 
     def _undone(self, error: OSError) -> HivemindError:
         """Undo what was done so far; return the error to raise."""
@@ -277,7 +277,7 @@ class OpenNote:
         """Return all bytes of the note."""
         return descriptors.read_at(self._fd, 0, os.fstat(self._fd).st_size)
 
-    def stamp(self) -> Stamp:
+    def stamp(self) -> FileSignature:
         """Return the stamp of the open file."""
         return stamp_of(os.fstat(self._fd))
 

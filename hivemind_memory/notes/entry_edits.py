@@ -47,10 +47,10 @@ class FoundEntry:
     """An entry as it stands in a note."""
 
     provenance: Provenance
-    first_line: int
+    start_line: int
     """The line of its comment, from 1."""
 
-    last_line: int
+    end_line: int
     """Its last line that is not blank."""
 
     content: str
@@ -69,8 +69,8 @@ def entries_in(data: bytes) -> tuple[FoundEntry, ...]:
         found.append(
             FoundEntry(
                 provenance=provenance,
-                first_line=segment.content,
-                last_line=last + 1,
+                start_line=segment.content,
+                end_line=last + 1,
                 content=content,
             )
         )

@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from hivemind_memory.model.snapshot import Stamp
+    from hivemind_memory.model.snapshot import FileSignature
 
 
 BEGUN, SAVED, RETURNING, RECOVERED = "begun", "saved", "returning", "recovered"
@@ -68,7 +68,7 @@ class LastSaved:
     """How a note ended when an entry was last appended to it."""
 
     path: NotePath
-    stamp: Stamp
+    stamp: FileSignature
     line_count: int
     newline: str
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from hivemind_memory.files.folder import NotesFolder
     from hivemind_memory.model.note_path import NotePath
-    from hivemind_memory.model.snapshot import Stamp
+    from hivemind_memory.model.snapshot import FileSignature
 
 
 ORDER = (
@@ -52,7 +52,7 @@ class MemoryFile:
     """A note with a front matter, read so that it can be written again."""
 
     path: NotePath
-    stamp: Stamp
+    stamp: FileSignature
     text: str
     """All of it but a byte order mark."""
 
@@ -263,7 +263,9 @@ def edit_note(
     raise NotSavedError(message, hint="See which program that is, and try again.")
 
 
-def remove_note(folder: NotesFolder, path: NotePath, *, expected: Stamp) -> None:
+def remove_note(
+    folder: NotesFolder, path: NotePath, *, expected: FileSignature
+) -> None:
     """Take a note away, if it is what the caller has read; synced.
 
     Raises:

@@ -17,10 +17,10 @@ from hivemind_memory.notes.status import (
     ACTIVE,
     CONTRADICTS,
     FORGOTTEN,
+    PENDING,
     RELATED,
     SUPERSEDED,
     UPDATES,
-    WAITING,
 )
 
 TYPE_CHECKING = False
@@ -100,7 +100,7 @@ def standing_apart(path: str, front_matter: Mapping[str, object]) -> int:
     """Return how a note stands, whether it is forgotten or not."""
     room = place_in_scope(path)
     if room == INBOX:
-        return WAITING
+        return PENDING
     is_replaced = room == SUPERSEDED_FOLDER or _text(front_matter, "superseded_by")
     return SUPERSEDED if is_replaced else ACTIVE
 
@@ -159,7 +159,7 @@ def _visibility(front_matter: Mapping[str, object]) -> str:
 
 def _share(value: object, default: float) -> float:
     """Return a number within 0..1."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:  # noqa: PLR0124 - NaN
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
         return default
     return min(1.0, max(0.0, float(value)))
 

@@ -49,7 +49,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from hivemind_memory.model.snapshot import Stamp
+    from hivemind_memory.model.snapshot import FileSignature
     from hivemind_memory.notes.journal import Journal, JournalFile
     from hivemind_memory.notes.journal_records import JournalEntry
 
@@ -157,7 +157,7 @@ class _Glance:
     """When it last changed; if it is not there, when its folder did."""
 
     ids: frozenset[str] = frozenset()
-    stamp: Stamp | None = None
+    stamp: FileSignature | None = None
     is_empty: bool = False
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-ACTIVE, SUPERSEDED, WAITING, FORGOTTEN = range(4)
+ACTIVE, SUPERSEDED, PENDING, FORGOTTEN = range(4)
 """Standing of a note: in force; replaced; an untrusted claim in the inbox; hidden."""
 
-STANDINGS = ("active", "superseded", "waiting", "forgotten")
+STATUSES = ("active", "superseded", "waiting", "forgotten")
 """Their names, as a person reads them."""
 
 NEUTRAL_IMPORTANCE = 0.5

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from hivemind_memory.files.folder import NotesFolder
     from hivemind_memory.model.note_path import NotePath
     from hivemind_memory.model.ports import Clock
-    from hivemind_memory.model.snapshot import Stamp
+    from hivemind_memory.model.snapshot import FileSignature
     from hivemind_memory.notes.journal import Journal, JournalFile
 
 
@@ -38,11 +38,11 @@ class AppendedEntry:
     id: str
     """ULID of the entry."""
 
-    first_line: int
+    start_line: int
     """The line of its comment, from 1."""
 
-    last_line: int
-    stamp: Stamp
+    end_line: int
+    stamp: FileSignature
     """Of the note right after it; it may have changed since."""
 
 
@@ -117,8 +117,8 @@ class NoteWriter:
         return AppendedEntry(
             path=path,
             id=provenance.id,
-            first_line=placed.first_line,
-            last_line=placed.last_line,
+            start_line=placed.start_line,
+            end_line=placed.end_line,
             stamp=placed.stamp,
         )
 

@@ -13,12 +13,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from hivemind_memory.search.ranking import Ranked
+    from hivemind_memory.search.ranking import RankedChunk
 
 NEAR_COPY = 0.5
 """Jaccard similarity of two texts' words from which they are copies of each other."""
 
-CLOSE_STRENGTH = 0.75
+CLOSE_RAW_SCORE = 0.75
 """Copies match a question alike: a chunk less than this share as strong as another, or
 with another number of its words, is not compared with it."""
 
@@ -26,20 +26,20 @@ SPARE = 5
 """So many candidates beyond the wanted hits may still take a place among them."""
 
 
-class Chosen(NamedTuple):
+class SelectedHit(NamedTuple):
     """A hit to be."""
 
-    ranked: Ranked
+    ranked: RankedChunk
     moved: float
     """What its score won or lost by giving or taking a place among near-copies."""
 
     score: float
 
 
-class Choice(NamedTuple):
+class HitSelection(NamedTuple):
     """What is shown, and what is not."""
 
-    hits: list[Chosen]
+    hits: list[SelectedHit]
     overlapping: int
     near_copies: int
     """Hits that gave their place to a newer copy."""
@@ -48,12 +48,12 @@ class Choice(NamedTuple):
 
 
 def choose(
-    ranked: Sequence[Ranked],
+    ranked: Sequence[RankedChunk],
     texts: Callable[[Sequence[int]], Mapping[int, str]],
     *,
     limit: int,
     diversity: float | None = None,
-) -> Choice:
+) -> HitSelection:
     """Return at most *limit* hits, best first.
 
     Args:
@@ -68,7 +68,7 @@ def choose(
     ordered, copies = _newest_first(head, words)
     if diversity is not None:
         ordered = _diversify(ordered, words, share=diversity)
-    return Choice(
+    return HitSelection(
         hits=ordered[:limit],
         overlapping=len(ranked) - len(whole),
         near_copies=copies,
@@ -107,7 +107,7 @@ class _Words:
         return known
 
 
-def _drop_overlapping(ranked: Sequence[Ranked]) -> list[Ranked]:
+def _drop_overlapping(ranked: Sequence[RankedChunk]) -> list[RankedChunk]:
     """Keep the best of the chunks that share a line of one note."""
     taken: dict[str, list[tuple[int, int]]] = {}
     kept = []
@@ -123,7 +123,9 @@ def _drop_overlapping(ranked: Sequence[Ranked]) -> list[Ranked]:
     return kept
 
 
-def _newest_first(ranked: list[Ranked], words: _Words) -> tuple[list[Chosen], int]:
+def _newest_first(
+    ranked: list[RankedChunk], words: _Words
+) -> tuple[list[SelectedHit], int]:
     """Let the newest of near-copies take the best place among them."""
     ordered = list(ranked)
     moved = 0
@@ -131,7 +133,7 @@ def _newest_first(ranked: list[Ranked], words: _Words) -> tuple[list[Chosen], in
         best = at
         for behind in range(at + 1, len(ordered)):
             other = ordered[behind]
-            if other.strength < CLOSE_STRENGTH * one.strength:
+            if other.raw_score < CLOSE_RAW_SCORE * one.raw_score:
                 break
             if (
                 _found(other) == _found(one)
@@ -144,36 +146,38 @@ def _newest_first(ranked: list[Ranked], words: _Words) -> tuple[list[Chosen], in
             moved += 1
     # The places keep their scores, so that scores still descend.
     return [
-        Chosen(one, place.score - one.score, place.score)
+        SelectedHit(one, place.score - one.score, place.score)
         for one, place in zip(ordered, ranked, strict=True)
     ], moved
 
 
-def _found(one: Ranked) -> int:
+def _found(one: RankedChunk) -> int:
     """Return how many words of the question a candidate holds."""
     return one.words.found if one.words else 0
 
 
-def _is_newer(one: Ranked, other: Ranked) -> bool:
+def _is_newer(one: RankedChunk, other: RankedChunk) -> bool:
     """Return whether *one* is of a later day than *other*."""
     mine, theirs = one.place.day, other.place.day
     return mine is not None and theirs is not None and mine > theirs
 
 
-def _is_near_copy(one: Ranked, other: Ranked, words: _Words) -> bool:
+def _is_near_copy(one: RankedChunk, other: RankedChunk, words: _Words) -> bool:
     """Return whether two chunks say nearly the same in nearly the same words."""
     similarity = words.similarity(one.place.chunk_id, other.place.chunk_id)
     return similarity >= NEAR_COPY
 
 
-def _diversify(hits: list[Chosen], words: _Words, *, share: float) -> list[Chosen]:
+def _diversify(
+    hits: list[SelectedHit], words: _Words, *, share: float
+) -> list[SelectedHit]:
     """Order by maximal marginal relevance.
 
     Source:
         Carbonell, Goldstein: The use of MMR, diversity-based reranking, SIGIR 1998.
     """
     left = list(hits)
-    picked: list[Chosen] = []
+    picked: list[SelectedHit] = []
     closest = [0.0] * len(left)
     while left:
         values = [

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from hivemind_memory.model.query import Part
+from hivemind_memory.model.query import ScorePart
 from hivemind_memory.search.ranking import score_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hivemind_memory.search.choosing import Chosen
-    from hivemind_memory.search.ranking import Ranked
+    from hivemind_memory.search.choosing import SelectedHit
+    from hivemind_memory.search.ranking import RankedChunk
 
 
-def explain(chosen: Chosen) -> tuple[Part, ...]:
+def explain(chosen: SelectedHit) -> tuple[ScorePart, ...]:
     """Return the parts of a score, in the order of the steps; they add up to it.
 
     A score is a root of a sum, so each part is what the score won or lost by its
@@ -19,15 +19,15 @@ def explain(chosen: Chosen) -> tuple[Part, ...]:
     """
     ranked = chosen.ranked
     by_words = score_of(ranked.fused.words)
-    by_both = score_of(ranked.fused.strength)
+    by_both = score_of(ranked.fused.raw_score)
     parts = []
     if ranked.words is not None:
         chunk = score_of(min(ranked.words.chunk, ranked.fused.words))
         noun = "word" if ranked.words.found == 1 else "words"
         found = f"{ranked.words.found} {noun} of the question found"
-        parts.append(Part(name="words", value=chunk, note=found))
+        parts.append(ScorePart(name="words", value=chunk, note=found))
         parts.append(
-            Part(
+            ScorePart(
                 name="best passage",
                 value=by_words - chunk,
                 note="the best bullet or paragraph by itself",
@@ -35,37 +35,37 @@ def explain(chosen: Chosen) -> tuple[Part, ...]:
         )
     if ranked.cosine is not None:
         note = f"cosine {ranked.cosine:.2f}"
-        parts.append(Part(name="vectors", value=by_both - by_words, note=note))
+        parts.append(ScorePart(name="vectors", value=by_both - by_words, note=note))
     if ranked.relevance != by_both:
         note = "all words of the question are in it"
         parts.append(
-            Part(name="all words", value=ranked.relevance - by_both, note=note)
+            ScorePart(name="all words", value=ranked.relevance - by_both, note=note)
         )
     if ranked.age != 1:
         note = f"keeps {ranked.age:.3f} of its strength"
-        aged = score_of(ranked.strength * ranked.age)
-        parts.append(Part(name="age", value=aged - ranked.relevance, note=note))
+        aged = score_of(ranked.raw_score * ranked.age)
+        parts.append(ScorePart(name="age", value=aged - ranked.relevance, note=note))
     parts += _parts_of_a_memory(ranked)
     if chosen.moved:
         note = "the newest of near-copies takes the best place among them"
-        parts.append(Part(name="newest copy", value=chosen.moved, note=note))
+        parts.append(ScorePart(name="newest copy", value=chosen.moved, note=note))
     return tuple(parts)
 
 
-def _parts_of_a_memory(ranked: Ranked) -> list[Part]:
+def _parts_of_a_memory(ranked: RankedChunk) -> list[ScorePart]:
     """Return what its importance and what disputes it changed."""
     parts = []
-    before = score_of(ranked.strength * ranked.age)
-    weighed = score_of(ranked.strength * ranked.age * ranked.importance)
+    before = score_of(ranked.raw_score * ranked.age)
+    weighed = score_of(ranked.raw_score * ranked.age * ranked.importance)
     if ranked.importance != 1:
         note = f"a {ranked.place.type or 'note'} of importance {_shown(ranked)}"
-        parts.append(Part(name="importance", value=weighed - before, note=note))
+        parts.append(ScorePart(name="importance", value=weighed - before, note=note))
     if ranked.dispute != 1:
         note = f"disputed by {ranked.disputed_by}, which is newer"
-        parts.append(Part(name="dispute", value=ranked.score - weighed, note=note))
+        parts.append(ScorePart(name="dispute", value=ranked.score - weighed, note=note))
     return parts
 
 
-def _shown(ranked: Ranked) -> str:
+def _shown(ranked: RankedChunk) -> str:
     """Return an importance as a person reads it."""
     return f"{ranked.place.importance or 0:.2g}"

@@ -36,7 +36,7 @@ _USUAL_CANDIDATES = 10
 _USUAL_WORD_DEVIATION = 0.12
 
 
-class Fused(NamedTuple):
+class FusedScore(NamedTuple):
     """What each lane gives to a chunk's strength."""
 
     words: float
@@ -44,19 +44,19 @@ class Fused(NamedTuple):
     """Below 0 when the lane speaks against the chunk."""
 
     @property
-    def strength(self) -> float:
+    def raw_score(self) -> float:
         """The sum of the lanes."""
         return self.words + self.vectors
 
 
-def fuse_words(words: Mapping[int, float]) -> dict[int, Fused]:
+def fuse_words(words: Mapping[int, float]) -> dict[int, FusedScore]:
     """Return the strengths when the lane of words is alone."""
-    return {chunk: Fused(strength, 0.0) for chunk, strength in words.items()}
+    return {chunk: FusedScore(strength, 0.0) for chunk, strength in words.items()}
 
 
 def fuse_standardised(
     words: Mapping[int, float], vectors: VectorMatches, *, weight: float
-) -> dict[int, Fused]:
+) -> dict[int, FusedScore]:
     """Return strengths where a deviation of one lane counts like one of the other.
 
     Both lanes know every candidate (no word found: 0; no vector: as an unrelated
@@ -83,19 +83,19 @@ def fuse_standardised(
     )
     factor = ratio * weight / max(1e-6, 1 - weight)
     return {
-        chunk: Fused(word, factor * (cosine - offset))
+        chunk: FusedScore(word, factor * (cosine - offset))
         for chunk, word, cosine in zip(chunks, found, alike, strict=True)
     }
 
 
 def fuse_weighted(
     words: Mapping[int, float], vectors: VectorMatches
-) -> dict[int, Fused]:
+) -> dict[int, FusedScore]:
     """Return 0.6 * cosine + 0.4 * word strength as a share of the best one."""
     cosines = _two_level(vectors)
     best = max(words.values(), default=0.0) or 1.0
     return {
-        chunk: Fused(
+        chunk: FusedScore(
             WORD_SHARE * words.get(chunk, 0.0) / best,
             VECTOR_SHARE * max(0.0, cosines.get(chunk, 0.0)),
         )
@@ -105,13 +105,13 @@ def fuse_weighted(
 
 def fuse_ranks(
     words: Mapping[int, float], vectors: VectorMatches, *, k: int = RRF_K
-) -> dict[int, Fused]:
+) -> dict[int, FusedScore]:
     """Return reciprocal rank fusion, scaled so that first in both lanes is 1."""
     cosines = _two_level(vectors)
     by_words, by_vectors = (_ranks(lane, k=k) for lane in (words, cosines))
     scale = (k + 1) / 2
     return {
-        chunk: Fused(
+        chunk: FusedScore(
             scale * by_words.get(chunk, 0.0), scale * by_vectors.get(chunk, 0.0)
         )
         for chunk in {**by_words, **by_vectors}
@@ -120,7 +120,7 @@ def fuse_ranks(
 
 def _two_level(vectors: VectorMatches) -> dict[int, float]:
     """Return the mean of a chunk's cosine and that of its best unit."""
-    units = vectors.unit_cosines
+    units = vectors.subchunk_cosines
     return {
         chunk: (cosine + units[chunk]) / 2 for chunk, cosine in vectors.cosines.items()
     }

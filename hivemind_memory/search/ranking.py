@@ -11,26 +11,26 @@ from typing import NamedTuple
 from hivemind_memory.notes.status import NEUTRAL_IMPORTANCE
 from hivemind_memory.search.age import age_factor
 from hivemind_memory.search.fusion import (
-    Fused,
+    FusedScore,
     fuse_ranks,
     fuse_standardised,
     fuse_weighted,
     fuse_words,
 )
-from hivemind_memory.search.words import WordStrength, word_count, word_strengths
+from hivemind_memory.search.words import WordScore, word_count, word_scores
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from hivemind_memory.model.matches import Place, VectorMatches, WordMatches
+    from hivemind_memory.model.matches import ChunkLocation, VectorMatches, WordMatches
     from hivemind_memory.model.query import SearchSettings
 
 SCORE_EXPONENT = 1 / 3
 """A score is the cube root of a strength: the order is the same, and a person reads
 0.8 where all words stand in one chunk, 0.5 where a quarter of their weight does."""
 
-ALL_WORDS_STRENGTH = 0.5**3
+ALL_WORDS_RAW_SCORE = 0.5**3
 """The strength of the score 0.5, which a chunk with all words of the question has at
 least, however long it is."""
 
@@ -40,18 +40,18 @@ IMPORTANCE_REACH = 0.05
 important loses: half of what age takes at most. docs/decisions/015 has the figures."""
 
 
-class Ranked(NamedTuple):
+class RankedChunk(NamedTuple):
     """A candidate with all that its score is made of."""
 
-    place: Place
-    fused: Fused
-    words: WordStrength | None
+    place: ChunkLocation
+    fused: FusedScore
+    words: WordScore | None
     """None: found by its vector only."""
 
     cosine: float | None
     """None: no vector of it was compared."""
 
-    strength: float
+    raw_score: float
     """Before age: what ``min_score`` judges, as ``relevance`` below."""
 
     age: float
@@ -64,17 +64,17 @@ class Ranked(NamedTuple):
     """Factor, 0..1, that puts a disputed memory below the newer one."""
 
     disputed_by: str = ""
-    """Place of what disputes it; empty: nothing among the answers."""
+    """ChunkLocation of what disputes it; empty: nothing among the answers."""
 
     @property
     def weight(self) -> float:
         """What the order goes by."""
-        return self.strength * self.age * self.importance * self.dispute
+        return self.raw_score * self.age * self.importance * self.dispute
 
     @property
     def relevance(self) -> float:
         """The score before age, 0..1."""
-        return score_of(self.strength)
+        return score_of(self.raw_score)
 
     @property
     def score(self) -> float:
@@ -85,7 +85,7 @@ class Ranked(NamedTuple):
 class Ranking(NamedTuple):
     """Candidates in order, and how many were not relevant enough."""
 
-    ranked: list[Ranked]
+    ranked: list[RankedChunk]
     below_min_score: int
 
 
@@ -108,7 +108,7 @@ def importance_factor(importance: float | None) -> float:
 def rank(
     words: WordMatches,
     vectors: VectorMatches | None,
-    places: Mapping[int, Place],
+    places: Mapping[int, ChunkLocation],
     *,
     settings: SearchSettings,
     today: int,
@@ -122,7 +122,7 @@ def rank(
         settings: How to fuse and weigh.
         today: Days since the epoch.
     """
-    strengths = word_strengths(words)
+    strengths = word_scores(words)
     fused = _fuse(strengths, vectors, settings)
     asked = word_count(words)
     least = settings.min_score
@@ -133,9 +133,9 @@ def rank(
         if place is None:  # it went while we looked
             continue
         by_words = strengths.get(chunk)
-        strength = evidence.strength
+        strength = evidence.raw_score
         if by_words is not None and asked and by_words.found == asked:
-            strength = max(strength, ALL_WORDS_STRENGTH)
+            strength = max(strength, ALL_WORDS_RAW_SCORE)
         if strength <= 0 or score_of(strength) < least:
             below += 1
             continue
@@ -148,7 +148,7 @@ def rank(
         cosine = vectors.cosines.get(chunk) if vectors else None
         importance = importance_factor(place.importance)
         ranked.append(
-            Ranked(place, evidence, by_words, cosine, strength, age, importance)
+            RankedChunk(place, evidence, by_words, cosine, strength, age, importance)
         )
     # Equal strengths: the newer first, then by place, so that an answer is the same
     # each time and after a rebuild.
@@ -164,10 +164,10 @@ def rank(
 
 
 def _fuse(
-    strengths: Mapping[int, WordStrength],
+    strengths: Mapping[int, WordScore],
     vectors: VectorMatches | None,
     settings: SearchSettings,
-) -> dict[int, Fused]:
+) -> dict[int, FusedScore]:
     """Fuse the lanes as the settings say."""
     words = {chunk: found.total for chunk, found in strengths.items()}
     if vectors is None:

@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from hivemind_memory.model.curation import Candidate
+    from hivemind_memory.model.curation import TextCandidate
 
 
 NEAR = 0.8
@@ -45,9 +45,9 @@ def words_in(text: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def near_ones(
-    content: str, candidates: Iterable[Candidate]
-) -> list[tuple[Candidate, float]]:
+def similar_texts(
+    content: str, candidates: Iterable[TextCandidate]
+) -> list[tuple[TextCandidate, float]]:
     """Return the candidates that nearly say what *content* does, the nearest first."""
     words = words_in(content)
     found = []
@@ -57,4 +57,4 @@ def near_ones(
         share = similarity(words, words_in(text))
         if share >= NEAR:
             found.append((candidate, share))
-    return sorted(found, key=lambda one: (-one[1], one[0].path, one[0].first_line))
+    return sorted(found, key=lambda one: (-one[1], one[0].path, one[0].start_line))

@@ -13,8 +13,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from hivemind_memory.model.matches import Place
-    from hivemind_memory.search.ranking import Ranked
+    from hivemind_memory.model.matches import ChunkLocation
+    from hivemind_memory.search.ranking import RankedChunk
 
     Edge = tuple[str, str, str]
     "(path, kind, target as written)"
@@ -25,8 +25,8 @@ BELOW = 0.999
 
 
 def supersede(
-    ranked: Sequence[Ranked], edges: Iterable[Edge]
-) -> tuple[list[Ranked], int]:
+    ranked: Sequence[RankedChunk], edges: Iterable[Edge]
+) -> tuple[list[RankedChunk], int]:
     """Return the candidates in their new order, and how many were replaced.
 
     Args:
@@ -62,7 +62,7 @@ def supersede(
 class _Names:
     """Which candidate an edge means by a name: by id, else path, key or file name."""
 
-    def __init__(self, ranked: Sequence[Ranked]) -> None:
+    def __init__(self, ranked: Sequence[RankedChunk]) -> None:
         self._places = {one.place.path: one.place for one in ranked}
         self._by_id: dict[str, list[str]] = {}
         self._by_key: dict[str, list[str]] = {}
@@ -95,24 +95,26 @@ class _Names:
         return (place.standing, place.scope != scope, place.scope, path)
 
 
-def _by_key(ranked: Sequence[Ranked]) -> dict[str, dict[str, None]]:
+def _by_key(ranked: Sequence[RankedChunk]) -> dict[str, dict[str, None]]:
     """Return, for each note in force, the replaced notes of its key.
 
     An untrusted claim that waits replaces nothing.
     """
-    in_force: dict[tuple[str, str], str] = {}
+    active: dict[tuple[str, str], str] = {}
     for one in ranked:
         if one.place.key and one.place.standing == ACTIVE:
-            in_force.setdefault((one.place.scope, one.place.key), one.place.path)
+            active.setdefault((one.place.scope, one.place.key), one.place.path)
     replaces: dict[str, dict[str, None]] = {}
     for one in ranked:
-        newer = in_force.get((one.place.scope, one.place.key or ""))
+        newer = active.get((one.place.scope, one.place.key or ""))
         if newer and one.place.standing == SUPERSEDED:
             replaces.setdefault(newer, {})[one.place.path] = None
     return replaces
 
 
-def _gone(ranked: Sequence[Ranked], replaces: dict[str, dict[str, None]]) -> set[str]:
+def _gone(
+    ranked: Sequence[RankedChunk], replaces: dict[str, dict[str, None]]
+) -> set[str]:
     """Return the notes that others replace.
 
     Of notes that replace each other in a circle, which a person may write, one stays:
@@ -141,8 +143,8 @@ def _gone(ranked: Sequence[Ranked], replaces: dict[str, dict[str, None]]) -> set
 
 
 def _with_disputes(
-    ranked: list[Ranked], pairs: Iterable[tuple[str, str]]
-) -> list[Ranked]:
+    ranked: list[RankedChunk], pairs: Iterable[tuple[str, str]]
+) -> list[RankedChunk]:
     """Return the candidates with the older of each pair below the newer, marked."""
     days = {one.place.path: one.place.day or 0 for one in ranked}
     ordered = [pair if days[pair[0]] >= days[pair[1]] else pair[::-1] for pair in pairs]
@@ -152,7 +154,7 @@ def _with_disputes(
     return ranked
 
 
-def _disputed(ranked: list[Ranked], newer: str, older: str) -> list[Ranked]:
+def _disputed(ranked: list[RankedChunk], newer: str, older: str) -> list[RankedChunk]:
     """Return the candidates with one note below another, marked."""
     top = max(
         (each for each in ranked if each.place.path == newer),
@@ -170,6 +172,6 @@ def _disputed(ranked: list[Ranked], newer: str, older: str) -> list[Ranked]:
     ]
 
 
-def _shown(place: Place) -> str:
+def _shown(place: ChunkLocation) -> str:
     """Return a place as a search prints it."""
     return f"{place.path}:{place.start_line}-{place.end_line}"

@@ -18,20 +18,20 @@ of BM25 (Robertson, Zaragoza: The probabilistic relevance framework, 2009). A wo
 the headings or the path counts like one in the text, damped by the length of the trail
 on its own: two fields of equal weight, as in BM25F (same source, section 3.6)."""
 
-UNIT_WEIGHT = 0.5
+SUBCHUNK_WEIGHT = 0.5
 """What the best bullet or paragraph adds, scored like a chunk of its own."""
 
-UNIT_LENGTH = 0.5
+SUBCHUNK_LENGTH = 0.5
 """Mean length of a unit, as a share of the mean length of a chunk."""
 
 
-class WordStrength(NamedTuple):
+class WordScore(NamedTuple):
     """How strongly a chunk answers by its words, and what that is made of."""
 
     chunk: float
     """Of the chunk as a whole."""
 
-    unit: float
+    subchunk: float
     """What its best bullet or paragraph adds."""
 
     found: int
@@ -40,10 +40,10 @@ class WordStrength(NamedTuple):
     @property
     def total(self) -> float:
         """The sum of the parts, in 0..1: 1 is what no chunk can reach."""
-        return self.chunk + self.unit
+        return self.chunk + self.subchunk
 
 
-def word_strengths(matches: WordMatches) -> dict[int, WordStrength]:
+def word_scores(matches: WordMatches) -> dict[int, WordScore]:
     """Return the strength of every candidate of the lane of words, by chunk.
 
     It is BM25F of the chunk plus that of its best unit, as a share of the most that
@@ -57,7 +57,7 @@ def word_strengths(matches: WordMatches) -> dict[int, WordStrength]:
         for term in matches.asked
         if not term.is_phrase
     )
-    scale = 1 / ((most or sum(weights) or 1.0) * (1 + UNIT_WEIGHT))
+    scale = 1 / ((most or sum(weights) or 1.0) * (1 + SUBCHUNK_WEIGHT))
     shares = [weight * scale for weight in weights]
     return {
         candidate.place.chunk_id: _strength(candidate, matches, shares)
@@ -77,11 +77,13 @@ def _weight(term: TermCount, chunk_count: int) -> float:
 
 def _strength(
     candidate: WordCandidate, matches: WordMatches, shares: Sequence[float]
-) -> WordStrength:
+) -> WordScore:
     """Return the strength of one candidate."""
     text_norm = 1 - B + B * candidate.length / max(1.0, matches.mean_length)
     trail_norm = (
-        1 - B + B * candidate.trail_length / max(1.0, matches.mean_trail_length)
+        1
+        - B
+        + B * candidate.breadcrumbs_length / max(1.0, matches.mean_breadcrumbs_length)
     )
     chunk = 0.0
     found = 0
@@ -90,14 +92,14 @@ def _strength(
             count = in_text / text_norm + in_trail / trail_norm
             chunk += shares[term] * count / (count + K1)
             found += not matches.known[term].is_phrase
-    if not candidate.units:
-        return WordStrength(chunk, UNIT_WEIGHT * chunk, found)
-    mean_unit_length = max(1.0, matches.mean_length * UNIT_LENGTH)
+    if not candidate.subchunks:
+        return WordScore(chunk, SUBCHUNK_WEIGHT * chunk, found)
+    mean_unit_length = max(1.0, matches.mean_length * SUBCHUNK_LENGTH)
     best = 0.0
-    for length, counts in candidate.units:
+    for length, counts in candidate.subchunks:
         damping = K1 * (1 - B + B * length / mean_unit_length)
         value = 0.0
         for term, in_unit in counts.items():
             value += shares[term] * in_unit / (in_unit + damping)
         best = max(best, value)
-    return WordStrength(chunk, UNIT_WEIGHT * best, found)
+    return WordScore(chunk, SUBCHUNK_WEIGHT * best, found)

@@ -43,7 +43,7 @@ _TOKENIZER_ARGUMENTS = [
 ]
 
 
-class translated_errors:  # noqa: N801 - a context manager reads like a word
+class translated_errors:
     """Raise our errors for SQLite's, so that no caller above knows apsw.
 
     A class and not ``contextlib.contextmanager``: it stands around every query.
@@ -84,9 +84,9 @@ def open_connection(path: str, *, read_only: bool = False) -> apsw.Connection:
         message = f"SQLite {apsw.sqlitelibversion()} is older than 3.43"
         raise IndexUnusableError(message, hint="upgrade the apsw package")
     if not read_only and path != ":memory:" and not os.path.exists(path):
-        from hivemind_memory.index.sqlite.swap import holding
+        from hivemind_memory.index.sqlite.swap import index_lock
 
-        with holding(path):
+        with index_lock(path):
             make_file(path)
     with translated_errors(path):
         connection = apsw.Connection(
@@ -106,7 +106,7 @@ def make_file(path: str) -> None:
 
     SQLite would make it under the umask; its -wal and -shm take over the mode. Those of
     a file that somebody deleted may still be in use, and must not become this one's.
-    The caller holds the index file: see ``holding``.
+    The caller holds the index file: see ``index_lock``.
     """
     if os.path.exists(path):
         return
@@ -120,7 +120,7 @@ def make_file(path: str) -> None:
         os.close(file)
 
 
-class read_transaction:  # noqa: N801 - a context manager reads like a word
+class read_transaction:
     """``BEGIN … COMMIT`` around reads that belong together: all see one state."""
 
     __slots__ = ("_connection",)
@@ -143,7 +143,7 @@ class read_transaction:  # noqa: N801 - a context manager reads like a word
                 self._connection.execute("ROLLBACK")
 
 
-class write_transaction:  # noqa: N801 - a context manager reads like a word
+class write_transaction:
     """``BEGIN IMMEDIATE … COMMIT``, rolled back when the body raises.
 
     Immediate: a transaction that begins by reading and writes later cannot wait for
@@ -191,7 +191,7 @@ def make_tokenizer(connection: apsw.Connection) -> Callable[[str], list[str]]:
     return tokens_of
 
 
-def one_number(connection: apsw.Connection, sql: str, *values: object) -> int:
+def select_int(connection: apsw.Connection, sql: str, *values: object) -> int:
     """Return the one number that a query answers; 0 when it answers nothing."""
     row = connection.execute(sql, values).fetchone()
     return int(row[0]) if row else 0

@@ -16,7 +16,7 @@ from hivemind_memory.state.opening import (
     COUNT_WAIT_MS,
     identity_of,
     open_state,
-    unusable,
+    state_error,
 )
 
 TYPE_CHECKING = False
@@ -56,7 +56,7 @@ class StateFile:
 
     # -- recall counters: never raise ---------------------------------------
 
-    def bump(self, refs: Collection[str], at_s: float) -> bool:
+    def count_recall(self, refs: Collection[str], at_s: float) -> bool:
         """Count one recall of each memory or entry; return whether it was counted."""
         once = sorted(set(refs))
         if not once:
@@ -137,7 +137,7 @@ class StateFile:
 
         return self._run(find, PROMISE_WAIT_MS)
 
-    def lift_tombstone(self, text: str) -> None:
+    def remove_tombstone(self, text: str) -> None:
         """Let a text be learned again: somebody insists."""
 
         def lift(connection: apsw.Connection) -> None:
@@ -179,7 +179,7 @@ class StateFile:
         if values:
             self._run(lambda c: c.executemany(sql, values), PROMISE_WAIT_MS)
 
-    def scour(self) -> bool:
+    def vacuum(self) -> bool:
         """Leave nothing that was deleted in the file; False: somebody reads it now."""
 
         def clean(connection: apsw.Connection) -> bool:
@@ -223,7 +223,7 @@ class StateFile:
                 return work(self._opened(wait_ms))
         except (apsw.Error, OSError, TypeError, ValueError) as error:
             self.close()
-            raise unusable(self.path, error) from error
+            raise state_error(self.path, error) from error
 
     def _opened(self, wait_ms: int) -> apsw.Connection:
         """Return the open file, opened anew if the path names another one now."""

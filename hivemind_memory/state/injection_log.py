@@ -113,8 +113,8 @@ def _told(quote: Quote) -> dict[str, Any]:
     """Return a memory without its text."""
     return {
         "path": quote.path,
-        "start_line": quote.first_line,
-        "end_line": quote.last_line,
+        "start_line": quote.start_line,
+        "end_line": quote.end_line,
         "date": quote.date,
         "type": quote.type,
         "tokens": estimate_tokens(render_quote(quote)),

@@ -71,7 +71,7 @@ def identity_of(path: str) -> tuple[int, int] | None:
     return (status.st_dev, status.st_ino)
 
 
-def unusable(path: str, error: Exception) -> StateUnusableError:
+def state_error(path: str, error: Exception) -> StateUnusableError:
     """Return our error for one of SQLite's or the system's."""
     if isinstance(error, apsw.BusyError | apsw.LockedError):
         message = f"another process keeps {path} locked"
@@ -156,7 +156,7 @@ def damaged_name(path: str) -> str:
     return f"{path}.damaged"
 
 
-def trouble_with(path: str) -> str:
+def damage_report(path: str) -> str:
     """Return what ``hm doctor`` must say about the state; empty: nothing."""
     aside = damaged_name(path)
     if os.path.exists(aside):
@@ -170,7 +170,7 @@ def trouble_with(path: str) -> str:
     return ""
 
 
-TROUBLE_HINT = (
+DAMAGE_HINT = (
     "purge again what must not come back, then delete the damaged file: it holds "
     "counters and hashes, no text"
 )

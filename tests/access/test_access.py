@@ -13,7 +13,7 @@ import pytest
 from hivemind_memory.access.rules import OWNER, Caller, is_visible, may_read
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.memory.service import Memory
-from hivemind_memory.model.filters import Wish
+from hivemind_memory.model.filters import SearchFilter
 from hivemind_memory.model.query import Query
 from hivemind_memory.model.value import fields_of, replaced
 from hivemind_memory.testing import FakeEmbedder
@@ -104,7 +104,7 @@ def twins(
         with house.memory() as owner:
             owner.sync()
             owner.embed_pending()
-            memories.append(owner.seen_by(caller))
+            memories.append(owner.as_caller(caller))
     return Twins(*memories)
 
 
@@ -149,15 +149,15 @@ def test_every_answer_is_that_of_a_memory_without_what_is_hidden(
 
     with pair.whole, pair.visible:
         for question in QUESTIONS:
-            wish = Wish(
-                has_waiting=chance.random() < 0.5, has_expired=chance.random() < 0.3
+            search_filter = SearchFilter(
+                has_pending=chance.random() < 0.5, has_expired=chance.random() < 0.3
             )
             query = Query(
                 text=question,
                 min_score=chance.choice((0.0, 0.3)),
                 max_results=chance.choice((2, 10)),
                 should_explain=True,
-                wish=wish,
+                search_filter=search_filter,
             )
             answers = [
                 outcome(memory, "search", query)
@@ -188,7 +188,7 @@ def test_nothing_is_written_across_a_boundary(house: House, caller: Caller) -> N
         if not may_read(caller, path)
     ]
 
-    with house.memory().seen_by(caller) as memory:
+    with house.memory().as_caller(caller) as memory:
         refusals = {
             path: outcome(memory, "write", "text", file=path) for path in outside
         }
@@ -205,7 +205,7 @@ def test_a_scope_by_another_spelling_is_the_same_scope(house: House) -> None:
     house.save("Teams/Red/plans.md", "xylophone\n")
     house.save("PROJECTS/shop/plans.md", "xylophone\n")
 
-    with house.memory() as owner, owner.seen_by(Caller()) as memory:
+    with house.memory() as owner, owner.as_caller(Caller()) as memory:
         answer = memory.search(Query(text="xylophone"))
 
     assert [hit.path for hit in answer.hits] == []
@@ -215,7 +215,7 @@ def test_the_global_memory_is_written_from_the_root_side_only(house: House) -> N
     """A workspace below another must not speak to all."""
     below = Caller(workspace="workspaces/web", is_root=False)
 
-    with house.memory() as owner, owner.seen_by(below) as memory:
+    with house.memory() as owner, owner.as_caller(below) as memory:
         refused = outcome(memory, "write", "text", file="global.md")
         named = memory.write("text", file="workspaces/web/a.md")
         unnamed = memory.write("text")
@@ -234,7 +234,7 @@ def test_a_visitor_finds_what_is_public_only(house: House) -> None:
     house.save("projects/shop/says.md", "---\nvisibility: public\n---\nxylophone\n")
     visitor = Caller(project="projects/shop", is_member=False)
 
-    with house.memory() as owner, owner.seen_by(visitor) as memory:
+    with house.memory() as owner, owner.as_caller(visitor) as memory:
         answer = memory.search(Query(text="xylophone", min_score=0))
         read = outcome(memory, "read", "open.md")
         refused = outcome(memory, "write", "text")
@@ -264,7 +264,7 @@ def test_the_query_finds_what_the_rule_says(
             notes[path] = (scope, visibility)
     whoever = replaced(caller, is_member=is_member)
 
-    with house.memory() as owner, owner.seen_by(whoever) as memory:
+    with house.memory() as owner, owner.as_caller(whoever) as memory:
         answer = memory.search(Query(text="xylophone", min_score=0, max_results=100))
 
     assert {hit.path for hit in answer.hits} == {
@@ -298,7 +298,7 @@ def test_what_was_forgotten_is_blank_for_an_agent_that_reads_the_note(
         marked = text.replace(f"id={first.id} ", f"id={first.id} forgotten=2026-01-01 ")
         house.save("day.md", marked)
         house.save("gone.md", "---\ntype: fact\nforgotten: 2026-01-01\n---\ntext\n")
-        with owner.seen_by(Caller()) as agent:
+        with owner.as_caller(Caller()) as agent:
             seen = agent.read("day.md").text
             refused = outcome(agent, "read", "gone.md")
             missing = outcome(agent, "read", "missing.md")

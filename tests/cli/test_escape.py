@@ -9,7 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hivemind_memory.cli.escape import for_pipe, for_terminal, in_json, on_one_line
+from hivemind_memory.cli.escape import (
+    escape_for_pipe,
+    escape_for_terminal,
+    escape_json,
+    escape_line,
+)
 
 ANY_TEXT = st.text(
     st.characters(min_codepoint=0, max_codepoint=0x10FFFF), max_size=40
@@ -32,25 +37,25 @@ ANY_TEXT = st.text(
 )
 def test_what_steers_or_hides_is_shown(hostile: str, shown: str) -> None:
     """A person sees that something is there, and what."""
-    assert for_terminal(hostile) == shown
+    assert escape_for_terminal(hostile) == shown
 
 
 def test_what_people_write_stays_as_it_is() -> None:
     """Emoji of several parts and Persian words need their joiners."""
     text = "👩\u200d💻 می\u200cخواهم\tकर्म\nnaïve 東京 ❤️"
 
-    assert for_terminal(text) == text
+    assert escape_for_terminal(text) == text
 
 
 def test_line_ends_of_windows_are_plain_line_ends() -> None:
     """Else every line of such a note would end in rubbish."""
-    assert for_terminal("a\r\nb") == for_pipe("a\r\nb") == "a\nb"
+    assert escape_for_terminal("a\r\nb") == escape_for_pipe("a\r\nb") == "a\nb"
 
 
 @given(ANY_TEXT)
 def test_no_control_character_reaches_a_terminal(text: str) -> None:
     """Whatever a note holds."""
-    shown = for_terminal(text)
+    shown = escape_for_terminal(text)
 
     kinds = {unicodedata.category(char) for char in shown if char not in "\n\t"}
     assert not kinds & {"Cc", "Cs", "Zl", "Zp"}
@@ -60,13 +65,13 @@ def test_no_control_character_reaches_a_terminal(text: str) -> None:
 @given(ANY_TEXT)
 def test_a_name_stays_on_one_line(text: str) -> None:
     """Else a file name could forge a line of output."""
-    assert len(on_one_line(text).splitlines()) <= 1
+    assert len(escape_line(text).splitlines()) <= 1
 
 
 @given(st.recursive(ANY_TEXT | st.integers(), st.lists))
 def test_json_keeps_its_value(value: object) -> None:
     """Escaped is not changed."""
-    text = in_json(json.dumps(value, ensure_ascii=False))
+    text = escape_json(json.dumps(value, ensure_ascii=False))
 
     written = text.encode("utf-8", "backslashreplace").decode()
     assert json.loads(written) == value

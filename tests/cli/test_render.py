@@ -8,7 +8,7 @@ from hivemind_memory.cli import render
 from hivemind_memory.cli.watching import event_line
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.query import Hit, SearchAnswer, SearchReport
-from hivemind_memory.model.results import EmbedResult, SyncResult, Written
+from hivemind_memory.model.results import EmbedResult, SyncResult, WriteResult
 from hivemind_memory.model.snapshot import SkippedNote
 from hivemind_memory.watch.events import (
     Embedded,
@@ -94,11 +94,11 @@ def test_a_write_that_is_not_indexed_says_when_it_will_be(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """It is saved all the same."""
-    written = Written(
+    written = WriteResult(
         path=NotePath("a.md"),
         id="01",
-        first_line=3,
-        last_line=5,
+        start_line=3,
+        end_line=5,
         is_indexed=False,
         warnings=("a key was masked",),
     )

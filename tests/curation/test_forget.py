@@ -154,7 +154,7 @@ def test_a_poisoned_session_is_undone_whole_and_redone_whole(bench: Bench) -> No
     assert [(one.key, one.why) for one in done.reinstated] == [("port", "older")]
     assert bench.found("6666 6667 evil doubloons") == []
     assert bench.found("euros") == ["n.md"]
-    [now] = bench.desk().look().memories(key="port", standings={0})
+    [now] = bench.context().fresh_index().memories(key="port", statuses={0})
     assert "8080" in bench.read(now.path)
     assert "superseded" not in bench.read(now.path)
 
@@ -162,7 +162,7 @@ def test_a_poisoned_session_is_undone_whole_and_redone_whole(bench: Bench) -> No
 
     assert len(back.memories) == 4
     assert [one.key for one in back.replaced] == ["port"]
-    [now] = bench.desk().look().memories(key="port", standings={0})
+    [now] = bench.context().fresh_index().memories(key="port", statuses={0})
     assert "6667" in bench.read(now.path)
     after = {path: bench.read(path) for path in bench.there()}
     assert after.keys() == before.keys()

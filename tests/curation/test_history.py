@@ -11,7 +11,7 @@ from hivemind_memory.curation import history as history_module
 from hivemind_memory.curation.history import history, show
 from hivemind_memory.curation.links import link
 from hivemind_memory.errors import MemoryNotFoundError
-from hivemind_memory.model.curation import History, RecallFigures
+from hivemind_memory.model.curation import History, RecallCounts
 from tests.support.typed_memory import Shelf
 
 
@@ -39,7 +39,7 @@ def test_a_history_tells_newest_to_oldest_with_reasons(shelf: Shelf) -> None:
     ids = three(shelf)
 
     for ref in ("k", *ids, "k.md", f"superseded/k--{ids[0]}.md"):
-        told = history(shelf.desk(), ref)
+        told = history(shelf.context(), ref)
         assert texts(told) == ["three", "two", "one"]
         assert [one.reason for one in told.memories] == [
             *("second reason", "first reason", "")
@@ -60,7 +60,7 @@ def test_files_that_a_person_renamed_and_edited_are_still_in_the_chain(
     middle.unlink()
     shelf.put("old/what we thought.md", text.replace("two", "two, edited"))
 
-    told = history(shelf.desk(), "k")
+    told = history(shelf.context(), "k")
 
     assert texts(told) == ["three", "two, edited", "one"]
 
@@ -70,7 +70,7 @@ def test_a_link_that_is_missing_is_named_and_the_rest_is_told(shelf: Shelf) -> N
     ids = three(shelf)
     (shelf.notes / f"superseded/k--{ids[1]}.md").unlink()
 
-    told = history(shelf.desk(), "k")
+    told = history(shelf.context(), "k")
 
     assert (texts(told), told.missing) == (["three", "one"], (ids[1],))
 
@@ -84,7 +84,7 @@ def test_a_circle_ends(shelf: Shelf) -> None:
             f"superseded_by: {older}\ncreated: 2026-01-01\n---\n{name}\n",
         )
 
-    told = history(shelf.desk(), "a")
+    told = history(shelf.context(), "a")
 
     assert sorted(texts(told)) == ["a", "b", "c"]
 
@@ -96,7 +96,7 @@ def test_an_endless_chain_is_cut_and_says_so(
     monkeypatch.setattr(history_module, "MAX_CHAIN", 2)
     three(shelf)
 
-    told = history(shelf.desk(), "k")
+    told = history(shelf.context(), "k")
 
     assert (len(told.memories), told.is_cut) == (2, True)
 
@@ -110,7 +110,7 @@ def test_what_was_forgotten_and_what_waits_is_no_part_of_a_history(
     [path] = [name for name in shelf.files() if shelf.said(name).text == "two"]
     shelf.put(path, shelf.text(path).replace("---\ntwo", "forgotten: true\n---\ntwo"))
 
-    told = history(shelf.desk(), "k")
+    told = history(shelf.context(), "k")
 
     assert texts(told) == ["three", "one"]
 
@@ -120,20 +120,20 @@ def test_nothing_of_another_scope_is_told(tmp_path: Path) -> None:
     owner = Shelf(tmp_path)
     hidden = owner.save("k", "theirs", scope="teams/blue")
     mine = owner.save("k", "mine", scope="teams/red")
-    link(owner.desk(), mine.id, hidden.id, "updates")
+    link(owner.context(), mine.id, hidden.id, "updates")
     shelf = Shelf(tmp_path, caller=Caller(teams=("teams/red",)))
 
-    assert texts(history(shelf.desk(), "k")) == ["mine"]
-    assert texts(history(owner.desk(), mine.id)) == ["mine", "theirs"]
+    assert texts(history(shelf.context(), "k")) == ["mine"]
+    assert texts(history(owner.context(), mine.id)) == ["mine", "theirs"]
     for ref in (hidden.id, hidden.path, "nothing", "", " ", "\ud800", "k" * 5000):
         for ask in (history, show):
             with pytest.raises(MemoryNotFoundError, match="There is no memory"):
-                ask(shelf.desk(), ref)
+                ask(shelf.context(), ref)
     with pytest.raises(MemoryNotFoundError):
-        history(shelf.desk(), "k", scope="teams/blue")
-    [edge] = show(shelf.desk(), mine.id).edges
+        history(shelf.context(), "k", scope="teams/blue")
+    [edge] = show(shelf.context(), mine.id).edges
     assert (edge.path, edge.key, edge.id) == ("", "", hidden.id)
-    assert show(owner.desk(), mine.id).edges[0].path == hidden.path
+    assert show(owner.context(), mine.id).edges[0].path == hidden.path
 
 
 def test_a_visitor_is_shown_no_whole_memory(tmp_path: Path) -> None:
@@ -142,19 +142,19 @@ def test_a_visitor_is_shown_no_whole_memory(tmp_path: Path) -> None:
     shelf = Shelf(tmp_path, caller=Caller(is_member=False))
 
     with pytest.raises(MemoryNotFoundError):
-        show(shelf.desk(), "k")
+        show(shelf.context(), "k")
 
 
 def test_a_memory_is_shown_with_its_edges_both_ways(shelf: Shelf) -> None:
     """And its chain, and how often it was asked for."""
     ids = three(shelf)
     other = shelf.save("other", "says otherwise", contradicts=("k",))
-    link(shelf.desk(), "k", "other", "related_to", weight=0.25)
+    link(shelf.context(), "k", "other", "related_to", weight=0.25)
 
     shown = show(
-        shelf.desk(),
+        shelf.context(),
         "k",
-        figures=lambda one: RecallFigures(access_count=len(one.key) + 2),
+        figures=lambda one: RecallCounts(access_count=len(one.key) + 2),
     )
 
     assert (shown.memory.id, shown.memory.text) == (ids[2], "three")
@@ -182,14 +182,14 @@ def test_free_text_and_an_appended_entry_are_shown_too(shelf: Shelf) -> None:
     )
     shelf.put("notes/free.md", "free text\n")
 
-    free = show(shelf.desk(), "notes/free.md")
-    said = show(shelf.desk(), entry, entry_path=lambda _: "2026-11-21.md")
+    free = show(shelf.context(), "notes/free.md")
+    said = show(shelf.context(), entry, entry_path=lambda _: "2026-11-21.md")
 
     assert (free.memory.text, free.memory.type) == ("free text", "")
     assert (said.memory.text, said.memory.by) == ("what was said", "codex")
-    assert (said.memory.first_line, said.memory.last_line) == (4, 5)
+    assert (said.memory.start_line, said.memory.end_line) == (4, 5)
     with pytest.raises(MemoryNotFoundError):
-        show(shelf.desk(), entry)
+        show(shelf.context(), entry)
 
 
 def test_what_two_have_replaced_comes_after_both(shelf: Shelf) -> None:
@@ -201,7 +201,7 @@ def test_what_two_have_replaced_comes_after_both(shelf: Shelf) -> None:
         shelf.put(f"{name}.md", text)
     shelf.put("c.md", (header + "---\ntext c\n").format(id="c", day="2026-01-03"))
 
-    told = history(shelf.desk(), "c")
+    told = history(shelf.context(), "c")
 
     assert texts(told) == ["text a", "text b", "text c"]
 
@@ -213,4 +213,4 @@ def test_a_second_memory_by_hand_hides_no_earlier_version(shelf: Shelf) -> None:
     first = f"---\ntype: fact\nkey: k\nid: one\n{gone}---\nfirst\n"
     shelf.put("superseded/k--one.md", first)
 
-    assert texts(history(shelf.desk(), "k")) == ["by hand", "first"]
+    assert texts(history(shelf.context(), "k")) == ["by hand", "first"]

@@ -9,7 +9,7 @@ import pytest
 from hivemind_memory.curation.history import history
 from hivemind_memory.curation.learn import claim_key, learn
 from hivemind_memory.errors import UsageError
-from hivemind_memory.model.curation import NewMemory, Saved
+from hivemind_memory.model.curation import NewMemory, SaveResult
 from tests.support.typed_memory import Shelf
 
 CLAIM = "WAL allows one writer at a time."
@@ -21,10 +21,10 @@ def shelf(tmp_path: Path) -> Shelf:
     return Shelf(tmp_path / "home")
 
 
-def found(shelf: Shelf, claim: str = CLAIM, **tag: object) -> Saved:
+def found(shelf: Shelf, claim: str = CLAIM, **tag: object) -> SaveResult:
     """Learn a claim."""
     given = {"topic": "SQLite locks", "confidence": "medium", **tag}
-    return learn(shelf.desk(), NewMemory(key="", content=claim), **given)  # type: ignore[arg-type]
+    return learn(shelf.context(), NewMemory(key="", content=claim), **given)  # type: ignore[arg-type]
 
 
 def test_a_claim_has_a_key_of_its_topic_and_words(shelf: Shelf) -> None:
@@ -58,7 +58,7 @@ def test_the_same_claim_again_replaces_without_a_reason(shelf: Shelf) -> None:
     assert values["reason"] == "verified again on 2026-12-24, confidence high"
     assert (values["corroborated"], values["type"]) == (3, "lesson")
     assert "domains" not in values
-    assert len(history(shelf.desk(), first.key).memories) == 2
+    assert len(history(shelf.context(), first.key).memories) == 2
 
 
 def test_the_same_claim_with_the_same_tag_is_not_written(shelf: Shelf) -> None:
@@ -73,7 +73,7 @@ def test_a_type_that_is_named_wins_and_an_untrusted_claim_waits(shelf: Shelf) ->
     """As for every other memory."""
     wanted = NewMemory(key="", content=CLAIM, type="fact", source="external")
 
-    saved = learn(shelf.desk(), wanted, topic="t", confidence="high", corroborated=9)
+    saved = learn(shelf.context(), wanted, topic="t", confidence="high", corroborated=9)
 
     assert (saved.type, saved.standing) == ("fact", "waiting")
 

@@ -43,7 +43,7 @@ def test_a_link_is_one_line_where_it_begins(
     before = shelf.tree()
     end = shelf.values("b.md")["id"]
 
-    linked = link(shelf.desk(), "a", "b", kind)
+    linked = link(shelf.context(), "a", "b", kind)
 
     value = end if kind == "updates" else f"[{end}]"
     assert shelf.text("a.md") == before["a.md"].decode().replace(
@@ -62,19 +62,19 @@ def test_the_same_link_twice_is_one_and_a_new_weight_takes_its_place(
     shelf.save("c", "z")
     ids = {name: shelf.values(f"{name}.md")["id"] for name in "abc"}
     for end in ("b", "c"):
-        link(shelf.desk(), "a", end, "related_to")
+        link(shelf.context(), "a", end, "related_to")
     before = shelf.text("a.md")
 
-    again = link(shelf.desk(), "a", "b", "related_to")
+    again = link(shelf.context(), "a", "b", "related_to")
     assert (again.is_changed, shelf.text("a.md")) == (False, before)
 
-    link(shelf.desk(), "a", "b.md", "related_to", weight=0.5)
+    link(shelf.context(), "a", "b.md", "related_to", weight=0.5)
     assert shelf.values("a.md")["related"] == [
         {"id": ids["b"], "weight": 0.5},
         ids["c"],
     ]
-    assert not link(shelf.desk(), "a", ids["b"], "related_to", weight=0.5).is_changed
-    link(shelf.desk(), "a", "b", "related_to")
+    assert not link(shelf.context(), "a", ids["b"], "related_to", weight=0.5).is_changed
+    link(shelf.context(), "a", "b", "related_to")
     assert shelf.values("a.md")["related"] == [ids["b"], ids["c"]]
 
 
@@ -86,8 +86,8 @@ def test_what_a_person_wrote_into_the_list_stays(shelf: Shelf) -> None:
     )
     shelf.save("c", "z")
 
-    link(shelf.desk(), "mine", "c", "related_to")
-    link(shelf.desk(), "mine", "b", "related_to", weight=0.7)
+    link(shelf.context(), "mine", "c", "related_to")
+    link(shelf.context(), "mine", "b", "related_to", weight=0.7)
 
     b, c = (shelf.values(f"{name}.md")["id"] for name in "bc")
     assert shelf.values("mine.md")["related"] == [
@@ -97,20 +97,20 @@ def test_what_a_person_wrote_into_the_list_stays(shelf: Shelf) -> None:
 
 def test_an_end_is_taken_away_however_it_is_named(shelf: Shelf) -> None:
     """Also one that leads nowhere any more; a second time is no error."""
-    link(shelf.desk(), "a", "b", "contradicts")
+    link(shelf.context(), "a", "b", "contradicts")
     before = shelf.text("a.md")
 
-    ended = unlink(shelf.desk(), "a", "b.md", "contradicts")
+    ended = unlink(shelf.context(), "a", "b.md", "contradicts")
 
     assert ended.is_changed
     assert "contradicts" not in shelf.values("a.md")
-    assert not unlink(shelf.desk(), "a", "b", "contradicts").is_changed
+    assert not unlink(shelf.context(), "a", "b", "contradicts").is_changed
 
     shelf.put("a.md", before)
     gone = shelf.values("b.md")["id"]
     (shelf.notes / "b.md").unlink()
-    assert not unlink(shelf.desk(), "a", "b", "contradicts").is_changed
-    assert unlink(shelf.desk(), "a", str(gone), "contradicts").is_changed
+    assert not unlink(shelf.context(), "a", "b", "contradicts").is_changed
+    assert unlink(shelf.context(), "a", str(gone), "contradicts").is_changed
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_what_cannot_be_joined_is_refused(
     before = shelf.tree()
 
     with pytest.raises(error) as caught:
-        link(shelf.desk(), *arguments, weight=weight)
+        link(shelf.context(), *arguments, weight=weight)
 
     assert shelf.tree() == before
     assert isinstance(caught.value, HivemindError)
@@ -145,15 +145,15 @@ def test_what_cannot_be_joined_is_refused(
 def test_two_memories_never_update_each_other(shelf: Shelf) -> None:
     """Be it by way of a third; contradicting each other is fine."""
     shelf.save("c", "z")
-    link(shelf.desk(), "a", "b", "updates")
-    link(shelf.desk(), "b", "c", "updates")
-    link(shelf.desk(), "a", "b", "contradicts")
+    link(shelf.context(), "a", "b", "updates")
+    link(shelf.context(), "b", "c", "updates")
+    link(shelf.context(), "a", "b", "contradicts")
 
     with pytest.raises(UsageError, match=r"a\.md updates c\.md already"):
-        link(shelf.desk(), "c", "a", "updates")
+        link(shelf.context(), "c", "a", "updates")
 
-    link(shelf.desk(), "b", "a", "contradicts")
-    link(shelf.desk(), "a", "c", "updates")
+    link(shelf.context(), "b", "a", "contradicts")
+    link(shelf.context(), "a", "c", "updates")
     b, c = (shelf.values(f"{name}.md")["id"] for name in "bc")
     assert shelf.values("a.md")["supersedes"] == [b, c]
 
@@ -164,7 +164,7 @@ def test_what_a_save_replaced_cannot_replace_it(shelf: Shelf) -> None:
     shelf.save("a", "new", "found out")
 
     with pytest.raises(UsageError, match="updates"):
-        link(shelf.desk(), str(first), "a", "updates")
+        link(shelf.context(), str(first), "a", "updates")
 
 
 def test_processes_that_link_in_a_ring_leave_it_open(tmp_path: Path) -> None:
@@ -180,7 +180,7 @@ def test_processes_that_link_in_a_ring_leave_it_open(tmp_path: Path) -> None:
             code = 2
             try:
                 time.sleep(max(0.0, start - time.time()))
-                link(shelf.desk(), f"k{number}", f"k{(number + 1) % 6}", "updates")
+                link(shelf.context(), f"k{number}", f"k{(number + 1) % 6}", "updates")
                 code = 0
             except UsageError:
                 code = 1
@@ -202,7 +202,7 @@ def test_links_of_many_processes_into_one_memory_are_all_there(tmp_path: Path) -
     for number in range(1, 8):
         pid = os.fork()
         if not pid:
-            link(shelf.desk(), "k0", f"k{number}", "related_to")
+            link(shelf.context(), "k0", f"k{number}", "related_to")
             os._exit(0)
         pids.append(pid)
 
@@ -224,10 +224,10 @@ def test_nobody_links_from_or_to_what_is_not_theirs(tmp_path: Path) -> None:
     for ref in (hidden.id, hidden.path, "nothing"):
         for pair in ((mine.id, ref), (ref, mine.id)):
             with pytest.raises(MemoryNotFoundError) as caught:
-                link(shelf.desk(), *pair, "related_to")
+                link(shelf.context(), *pair, "related_to")
             said.append(str(caught.value).replace(ref, "it"))
     with pytest.raises(NotSavedError, match="does not write to the global memory"):
-        link(shelf.desk(), "global", mine.id, "related_to")
+        link(shelf.context(), "global", mine.id, "related_to")
 
     assert set(said) == {"There is no memory 'it'."}
-    assert link(shelf.desk(), mine.id, "global", "related_to").is_changed
+    assert link(shelf.context(), mine.id, "global", "related_to").is_changed

@@ -17,7 +17,7 @@ from hivemind_memory.errors import MemoryNotFoundError, UsageError
 from hivemind_memory.files.locks import KernelLock
 from hivemind_memory.index.sqlite import vacuum
 from hivemind_memory.inject.purged import InjectedPlaces
-from hivemind_memory.model.curation import Receipt
+from hivemind_memory.model.curation import PurgeResult
 from hivemind_memory.testing import FakeEmbedder
 from hivemind_memory.wiring import open_injector
 from tests.support.fake_provider import FakeProvider
@@ -40,7 +40,7 @@ def left_of(bench: Bench, text: str = SECRET) -> list[str]:
     return traces(home, words_of(text), index)
 
 
-def count(receipt: Receipt, name: str) -> int:
+def count(receipt: PurgeResult, name: str) -> int:
     [place] = [place for place in receipt.places if place.name == name]
     return place.count
 
@@ -84,7 +84,7 @@ def test_a_dry_run_lists_every_place_and_changes_nothing(bench: Bench) -> None:
     assert receipt.is_dry_run
     assert not receipt.is_complete
     [told] = receipt.memories
-    lines = note.split("\n")[told.first_line - 1 : told.last_line]
+    lines = note.split("\n")[told.start_line - 1 : told.end_line]
     assert SECRET in lines
     assert count(receipt, "journal") == 1
     assert count(receipt, "index") == 1
@@ -150,7 +150,7 @@ def test_a_purged_text_is_known_again_however_it_is_written(bench: Bench) -> Non
     assert bench.state.has_tombstone(SECRET)
     assert bench.state.has_tombstone("  " + SECRET.upper().replace(" ", "\n"))
     assert not bench.state.has_tombstone(SECRET + " Or not.")
-    bench.state.lift_tombstone(SECRET)
+    bench.state.remove_tombstone(SECRET)
     assert not bench.state.has_tombstone(SECRET)
 
 
@@ -171,8 +171,8 @@ def test_a_purge_that_cannot_clean_the_index_says_so_and_a_second_one_does(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Somebody reads an old state of the index for longer than we wait."""
-    quick = partial(vacuum.scour, wait_s=0.2)
-    monkeypatch.setattr("hivemind_memory.curation.purge_stores.scour", quick)
+    quick = partial(vacuum.vacuum, wait_s=0.2)
+    monkeypatch.setattr("hivemind_memory.curation.purge_stores.vacuum", quick)
     entry_id = fill(bench)
     reader = apsw.Connection(str(bench.house.index_file))
     reader.execute("BEGIN")
@@ -210,7 +210,7 @@ def test_a_purge_that_is_killed_is_finished_by_the_next(
     name = fill(bench)
     if kind == "memory":
         bench.purge(name)
-        bench.state.lift_tombstone(SECRET)
+        bench.state.remove_tombstone(SECRET)
         name = bench.save("vault", SECRET).id
         bench.save("friend", "Knows it.", related=(name,))
         bench.memory.embed_pending()

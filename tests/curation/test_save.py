@@ -20,7 +20,7 @@ from hivemind_memory.errors import (
     UnknownTypeError,
     UsageError,
 )
-from hivemind_memory.model.curation import Candidate, NewMemory, Recalled
+from hivemind_memory.model.curation import NewMemory, StoredMemory, TextCandidate
 from hivemind_memory.model.memory_types import MemoryType
 from hivemind_memory.notes.slug import hash_of
 from tests.support.typed_memory import Shelf
@@ -76,7 +76,7 @@ def test_a_memory_is_one_file_that_a_person_can_read(shelf: Shelf) -> None:
         "---\n"
         "Never deploy on Fridays: it caused incident #42.\n"
     )
-    assert (saved.first_line, saved.last_line, saved.is_new) == (17, 17, True)
+    assert (saved.start_line, saved.end_line, saved.is_new) == (17, 17, True)
     assert saved.changed_paths == (saved.path,) == ("deploy-lesson.md",)
 
 
@@ -100,7 +100,7 @@ def test_a_key_that_is_taken_is_refused_with_what_is_in_force(shelf: Shelf) -> N
     assert str(error) == (
         'Active entry exists for key "auth-approach", supersede_reason required'
     )
-    assert isinstance(error.current, Recalled)
+    assert isinstance(error.current, StoredMemory)
     assert (error.current.id, error.current.text) == (first.id, "JWT with one hour")
     assert "JWT with one hour" in error.hint
 
@@ -427,7 +427,7 @@ def test_unknown_types_are_refused_with_the_list_and_own_types_are_known(
     )
     wanted = NewMemory(key="k", content="Never too hot.", type="Recipe")
 
-    saved = save(shelf.desk(types={"recipe": recipe}), wanted)
+    saved = save(shelf.context(types={"recipe": recipe}), wanted)
 
     assert isinstance(error, UnknownTypeError)
     assert str(error) == "Unknown memory type: recipe"
@@ -452,7 +452,7 @@ def test_what_nearly_says_the_same_is_named_with_its_lines(shelf: Shelf) -> None
     other = shelf.save("twin", text.upper(), type="lesson")
     shelf.put("free.md", "a\nb\n")
     candidates = [
-        Candidate(path, 1, 20, shelf.text(path) if path != "free.md" else text)
+        TextCandidate(path, 1, 20, shelf.text(path) if path != "free.md" else text)
         for path in shelf.files()
     ]
 
@@ -510,7 +510,7 @@ def test_any_text_comes_back_as_it_was_said(
     assert (said.key, said.by) == (key.strip(), by.strip())
     assert said.tags == tuple(dict.fromkeys(t.strip() for t in tags if t.strip()))
     assert said.text.strip() == text.strip()
-    line = shelf.text(saved.path).split("\n")[saved.first_line - 1]
+    line = shelf.text(saved.path).split("\n")[saved.start_line - 1]
     assert line.strip()
     assert line.strip() in text
     assert shelf.active(key.strip()) == [saved.path]

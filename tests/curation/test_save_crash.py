@@ -66,7 +66,7 @@ def test_killed_at_every_call_it_leaves_one_in_force_and_the_next_save_gets_thro
         again = shelf.save(KEY, "Third.", "and then", by="later")
 
         assert shelf.active(KEY) == ["deploy-lesson.md"]
-        told = [one.text for one in history(shelf.desk(), again.id).memories]
+        told = [one.text for one in history(shelf.context(), again.id).memories]
         wanted = ["Third.", NEW, OLD]
         assert told in (wanted, [wanted[0], OLD], wanted[:2], wanted[:1])
         assert kind == "none" or OLD in told
@@ -81,7 +81,9 @@ def test_killed_between_the_copy_and_the_name_the_copy_counts_as_none(
     """The one moment in which a text is there twice."""
     shelf = Shelf(tmp_path)
     first = shelf.save(KEY, OLD)
-    monkeypatch.setattr("hivemind_memory.curation.save.take_back", lambda *_: None)
+    monkeypatch.setattr(
+        "hivemind_memory.curation.save.remove_own_file", lambda *_: None
+    )
     faults = Faults("replace", errno.EIO)
     faults.has_next()
     monkeypatch.setattr(os, "replace", faults)
@@ -90,8 +92,8 @@ def test_killed_between_the_copy_and_the_name_the_copy_counts_as_none(
     monkeypatch.undo()
 
     assert len(shelf.files()) == 2
-    assert [one.text for one in history(shelf.desk(), KEY).memories] == [OLD]
-    assert history(shelf.desk(), KEY).missing == ()
+    assert [one.text for one in history(shelf.context(), KEY).memories] == [OLD]
+    assert history(shelf.context(), KEY).missing == ()
 
     second = shelf.save(KEY, NEW, "it was the migration")
 
@@ -112,13 +114,13 @@ def test_a_refusal_of_the_disk_at_every_call_changes_nothing(
         start(shelf, "ours")
         before = shelf.tree()
         index = ScannedIndex(shelf.notes).frozen()
-        desk = shelf.desk(look=lambda index=index: index)
+        context = shelf.context(look=lambda index=index: index)
         wanted = NewMemory(key=KEY, content=NEW, reason="it was the migration")
         error = None
         with monkeypatch.context() as patch:
             patch.setattr(os, faults.name, faults)
             try:
-                save(desk, wanted)
+                save(context, wanted)
             except HivemindError as refused:
                 error = refused
         is_sound(shelf, before=True, after=error is None)
@@ -186,7 +188,7 @@ def test_of_twelve_processes_with_a_reason_each_replaces_the_one_before(
 
     shelf = Shelf(tmp_path)
     assert told == ["saved"] * 12
-    chain = history(shelf.desk(), KEY)
+    chain = history(shelf.context(), KEY)
     assert len({one.text for one in chain.memories}) == len(chain.memories) == 12
     assert (chain.missing, chain.is_cut) == ((), False)
     for newer, older in zip(chain.memories, chain.memories[1:], strict=False):
@@ -230,7 +232,7 @@ def in_twelve(
                 word = "saved"
             except KeyTakenError:
                 word = "taken"
-            except BaseException as error:  # noqa: BLE001 - the parent is to hear of all
+            except BaseException as error:
                 word = repr(error)
             finally:
                 (said / str(number)).write_text(word)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from hivemind_memory.curation.validate import type_hint
-from hivemind_memory.model.curation import Candidate
-from hivemind_memory.search.similarity import near_ones, words_in
+from hivemind_memory.model.curation import TextCandidate
+from hivemind_memory.search.similarity import similar_texts, words_in
 
 READS_LIKE = {
     "Never deploy on Fridays: incident #42.": "lesson",
@@ -84,18 +84,18 @@ def test_near_texts_are_found_in_any_script_and_behind_a_front_matter() -> None:
     """Case, punctuation and front matter do not count."""
     text = "never deploy on fridays, nobody is there to help"
     candidates = [
-        Candidate("far.md", 1, 1, "never say never on fridays"),
-        Candidate("near.md", 3, 4, f"---\nid: 1\n---\n# {text.upper()}!"),
-        Candidate("equal.md", 1, 1, text),
+        TextCandidate("far.md", 1, 1, "never say never on fridays"),
+        TextCandidate("near.md", 3, 4, f"---\nid: 1\n---\n# {text.upper()}!"),
+        TextCandidate("equal.md", 1, 1, text),
     ]
 
-    found = near_ones(text, candidates)
+    found = similar_texts(text, candidates)
 
     assert [one.path for one, _ in found] == ["equal.md", "near.md"]
-    assert near_ones(
-        "数据库备份每天运行", [Candidate("a.md", 1, 1, "数据库备份每天运行。")]
+    assert similar_texts(
+        "数据库备份每天运行", [TextCandidate("a.md", 1, 1, "数据库备份每天运行。")]
     )
-    assert not near_ones(
-        "数据库备份每天运行", [Candidate("a.md", 1, 1, "每天运行测试")]
+    assert not similar_texts(
+        "数据库备份每天运行", [TextCandidate("a.md", 1, 1, "每天运行测试")]
     )
     assert words_in("ไทย") != words_in("ไม่")

@@ -61,7 +61,7 @@ def chunk_ids(index: SqliteIndex) -> dict[str, int]:
 
 def found(index: SqliteIndex, *words: str) -> list[str]:
     """Return the notes that hold any of the words."""
-    from hivemind_memory.model.terms import Term
+    from hivemind_memory.model.terms import QueryTerm
 
-    matches = index.find_words([Term(word) for word in words], limit=10_000)
+    matches = index.find_words([QueryTerm(word) for word in words], limit=10_000)
     return sorted(match.place.path for match in matches.candidates)

@@ -18,7 +18,7 @@ from hivemind_memory.index.sqlite import notes
 from hivemind_memory.index.sqlite.check import check_index
 from hivemind_memory.index.sqlite.index import SqliteIndex
 from hivemind_memory.index.sqlite.rows import rows_of
-from hivemind_memory.index.sqlite.swap import holding
+from hivemind_memory.index.sqlite.swap import index_lock
 from hivemind_memory.markdown.chunker import parse_note
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.sqlite import connection
@@ -174,7 +174,7 @@ def test_a_writer_at_work_is_not_swept(open_index: Open, index_file: Path) -> No
     index = open_index()
     leave_half(index)
 
-    with holding(str(index_file)):
+    with index_lock(str(index_file)):
         open_index().sweep()
 
     assert index.has_unfinished()
@@ -256,7 +256,7 @@ def test_the_id_in_the_name_of_a_replaced_memory_does_not_weigh() -> None:
 
     trails = [
         [
-            row.row.trail
+            row.row.breadcrumbs
             for row in rows_of(parse_note(NotePath(f"{name}.md"), b"x"), str.split)
         ]
         for name in names

@@ -89,7 +89,7 @@ def test_two_indexes_tell_each_other_apart(tmp_path: Path) -> None:
         SqliteIndex(str(tmp_path / name), now=lambda: 0.0) for name in ("a.db", "b.db")
     ]
 
-    made = [index.fact("made") for index in indexes]
+    made = [index.get_meta("made") for index in indexes]
 
     assert made[0] != made[1]
     for index in indexes:

@@ -16,7 +16,7 @@ import pytest
 
 from hivemind_memory.errors import StateUnusableError
 from hivemind_memory.state.file import StateFile
-from hivemind_memory.state.opening import damaged_name, trouble_with
+from hivemind_memory.state.opening import damage_report, damaged_name
 
 NOW_S = 1_800_000_000.5
 
@@ -35,8 +35,8 @@ def state(path: str) -> Iterator[StateFile]:
 
 def test_a_recall_is_counted_once_a_question(state: StateFile) -> None:
     """An answer may hold two chunks of one memory."""
-    assert state.bump(["a", "b", "a"], NOW_S)
-    assert state.bump(["b"], NOW_S + 60)
+    assert state.count_recall(["a", "b", "a"], NOW_S)
+    assert state.count_recall(["b"], NOW_S + 60)
 
     assert state.recalls(["a", "b", "c"]) == {
         "a": (1, 1_800_000_000),
@@ -48,21 +48,21 @@ def test_a_clock_that_was_set_back_does_not_make_a_recall_older(
     state: StateFile,
 ) -> None:
     """The last time is the latest one."""
-    state.bump(["a"], NOW_S)
-    state.bump(["a"], NOW_S - 3600)
+    state.count_recall(["a"], NOW_S)
+    state.count_recall(["a"], NOW_S - 3600)
 
     assert state.recalls(["a"]) == {"a": (2, 1_800_000_000)}
 
 
 def test_counters_of_what_is_gone_are_dropped(state: StateFile) -> None:
     """A purge leaves nothing."""
-    state.bump(["a", "b"], NOW_S)
+    state.count_recall(["a", "b"], NOW_S)
 
     assert state.drop(["a", "none"])
 
     assert state.recalls(["a", "b"]).keys() == {"b"}
     assert state.drop([])
-    assert state.bump([], NOW_S)
+    assert state.count_recall([], NOW_S)
 
 
 def test_asking_makes_no_file(state: StateFile, path: str) -> None:
@@ -70,7 +70,7 @@ def test_asking_makes_no_file(state: StateFile, path: str) -> None:
     assert not state.has_tombstone("anything")
     assert state.recalls(["a"]) == {}
     assert state.unfinished() == {}
-    assert state.scour()
+    assert state.vacuum()
 
     assert not os.path.exists(path)
 
@@ -83,7 +83,7 @@ def test_the_file_and_its_log_are_private(
     """It tells what an agent asks about."""
     before = os.umask(umask)
     try:
-        state.bump(["a"], NOW_S)
+        state.count_recall(["a"], NOW_S)
     finally:
         os.umask(before)
 
@@ -96,25 +96,25 @@ def test_another_process_that_writes_costs_a_count_and_no_error(
     state: StateFile, path: str
 ) -> None:
     """An answer waits no longer than a moment."""
-    state.bump(["a"], NOW_S)
+    state.count_recall(["a"], NOW_S)
     other = apsw.Connection(path)
     other.execute("BEGIN IMMEDIATE")
 
-    assert not state.bump(["a"], NOW_S)
+    assert not state.count_recall(["a"], NOW_S)
 
     other.execute("ROLLBACK")
-    assert state.bump(["a"], NOW_S)
+    assert state.count_recall(["a"], NOW_S)
     assert state.recalls(["a"])["a"][0] == 2
 
 
 def test_many_threads_with_files_of_their_own_lose_no_count(path: str) -> None:
     """Ten servers answer at once."""
-    StateFile(path).bump(["a"], NOW_S)
+    StateFile(path).count_recall(["a"], NOW_S)
     counted: list[bool] = []
 
     def work() -> None:
         state = StateFile(path)
-        counted.extend(state.bump(["a"], NOW_S) for _ in range(30))
+        counted.extend(state.count_recall(["a"], NOW_S) for _ in range(30))
         state.close()
 
     threads = [threading.Thread(target=work) for _ in range(4)]
@@ -134,7 +134,7 @@ def test_what_was_counted_survives_a_kill(path: str) -> None:
         "from hivemind_memory.state.file import StateFile\n"
         "state = StateFile(sys.argv[1])\n"
         "state.add_tombstones(['secret'])\n"
-        "[state.bump(['a'], 1) for _ in range(7)]\n"
+        "[state.count_recall(['a'], 1) for _ in range(7)]\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     ran = subprocess.run([sys.executable, "-c", program, path], check=False)
@@ -157,41 +157,41 @@ def test_a_damaged_file_is_set_aside_and_the_doctor_is_told(
 ) -> None:
     """Counters are not precious; tombstones are, so that is said aloud."""
     state.add_tombstones(["secret"])
-    state.bump(["a"], NOW_S)
+    state.count_recall(["a"], NOW_S)
     state.close()
-    assert trouble_with(path) == ""
+    assert damage_report(path) == ""
     damage(path)
-    assert "damaged" in trouble_with(path)
+    assert "damaged" in damage_report(path)
 
-    assert state.bump(["a"], NOW_S)
+    assert state.count_recall(["a"], NOW_S)
 
     assert state.recalls(["a"])["a"][0] == 1
     assert os.path.exists(damaged_name(path))
-    assert "NO LONGER refused" in trouble_with(path)
+    assert "NO LONGER refused" in damage_report(path)
     assert not state.has_tombstone("secret")
 
 
 def test_a_table_that_is_missing_is_damage_too(state: StateFile, path: str) -> None:
     """Somebody was at it by hand."""
-    state.bump(["a"], NOW_S)
+    state.count_recall(["a"], NOW_S)
     other = apsw.Connection(path)
     other.execute("DROP TABLE recalls")
     other.close()
 
-    assert state.bump(["a"], NOW_S)
+    assert state.count_recall(["a"], NOW_S)
 
     assert os.path.exists(damaged_name(path))
 
 
 def test_a_file_of_a_newer_version_is_left_alone(state: StateFile, path: str) -> None:
     """It is not damaged, and counting can wait."""
-    state.bump(["a"], NOW_S)
+    state.count_recall(["a"], NOW_S)
     state.close()
     other = apsw.Connection(path)
     other.pragma("user_version", 99)
     other.close()
 
-    assert not state.bump(["a"], NOW_S)
+    assert not state.count_recall(["a"], NOW_S)
     assert state.recalls(["a"]) == {}
     with pytest.raises(StateUnusableError, match="newer"):
         state.has_tombstone("x")
@@ -204,7 +204,7 @@ def test_a_home_that_cannot_be_written_is_no_error_for_a_count(tmp_path: Path) -
     (tmp_path / "home").write_text("not a folder")
     state = StateFile(str(tmp_path / "home" / "state.db"))
 
-    assert not state.bump(["a"], NOW_S)
+    assert not state.count_recall(["a"], NOW_S)
     with pytest.raises(StateUnusableError):
         state.add_tombstones(["x"])
 
@@ -214,7 +214,7 @@ def test_a_tombstone_of_one_home_says_nothing_in_another(tmp_path: Path) -> None
     one, other = (StateFile(str(tmp_path / name / "state.db")) for name in "ab")
 
     assert one.add_tombstones(["secret", "SECRET", "other"]) == 2
-    other.bump(["a"], NOW_S)
+    other.count_recall(["a"], NOW_S)
 
     assert one.hash_of("secret") != other.hash_of("secret")
     assert not other.has_tombstone("secret")
@@ -228,7 +228,7 @@ def test_work_is_remembered_until_it_is_done(state: StateFile) -> None:
     assert state.unfinished()[state.hash_of("name=x")] == '{"ids": ["zanzibar"]}'
     state.finish([state.hash_of("name=x")])
     assert set(state.unfinished().values()) == {"{}"}
-    assert state.scour()
+    assert state.vacuum()
 
     for file in Path(state.path).parent.iterdir():
         assert b"zanzibar" not in file.read_bytes()
@@ -238,7 +238,7 @@ def test_a_file_that_was_put_in_its_place_is_noticed(
     state: StateFile, path: str
 ) -> None:
     """Else a server would go on with a file that no one else sees."""
-    state.bump(["a"], NOW_S)
+    state.count_recall(["a"], NOW_S)
     for suffix in ("", "-wal", "-shm"):
         Path(path + suffix).unlink(missing_ok=True)
     StateFile(path).add_tombstones(["secret"])

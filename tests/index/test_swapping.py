@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hivemind_memory.index.sqlite.index import SqliteIndex
-from hivemind_memory.index.sqlite.swap import copy_paid_for, holding, put_in_place
+from hivemind_memory.index.sqlite.swap import copy_vectors, index_lock, replace_index
 from tests.index.conftest import Open, chunk_ids, found, put
 from tests.index.test_vector_store import SPACE, best, fill, vector
 
@@ -23,9 +23,9 @@ def new(tmp_path: Path) -> Iterator[SqliteIndex]:
 
 
 def swap(new: SqliteIndex, index_file: Path) -> None:
-    with holding(str(index_file)):
-        copy_paid_for(str(index_file), new)
-        put_in_place(new, str(index_file))
+    with index_lock(str(index_file)):
+        copy_vectors(str(index_file), new)
+        replace_index(new, str(index_file))
 
 
 def test_who_has_the_old_one_open_sees_the_new_one(
@@ -66,14 +66,14 @@ def test_what_was_paid_for_comes_along_and_is_linked(
     index = open_index()
     put(index, "# One\n\n\n# Two\n")
     fill(index.vector_store())
-    index.remember("space:somewhere", "recipe")
+    index.set_meta("space:somewhere", "recipe")
     put(new, "# Two\n\n\n# Three\n")
 
     swap(new, index_file)
 
     assert fill(index.vector_store()) == ["# Three"]
     assert index.vector_store().dims(SPACE) == 64
-    assert index.fact("space:somewhere") == "recipe"
+    assert index.get_meta("space:somewhere") == "recipe"
 
 
 def test_a_lane_that_is_held_forgets_the_old_numbers(
@@ -81,7 +81,7 @@ def test_a_lane_that_is_held_forgets_the_old_numbers(
 ) -> None:
     """As many vectors as before, and every number for another chunk."""
     index = open_index()
-    lane = index.vector_lane(SPACE)
+    retriever = index.vector_retriever(SPACE)
     for text in ("zero", "zero and one", "alpha text", "beta text"):
         put(index, f"{text}\n")
         put(index, f"{text}\n", "b.md")
@@ -89,19 +89,19 @@ def test_a_lane_that_is_held_forgets_the_old_numbers(
     put(index, "alpha text\n", "b.md")
     fill(index.vector_store())
     put(index, "beta text\n", "note.md")
-    assert best(index, lane, "alpha text") == "alpha text"
+    assert best(index, retriever, "alpha text") == "alpha text"
     for path, text in (("a.md", "alpha text\n"), ("b.md", "beta text\n")):
         put(new, text, path)
     put(new, "beta text\n")
 
     swap(new, index_file)
 
-    matches = lane.find(vector("alpha text"), limit=9, also=())
+    matches = retriever.find(vector("alpha text"), limit=9, also=())
     assert matches is not None
     assert set(matches.cosines) == {
         number for (number,) in index.connection.execute("SELECT id FROM chunks")
     }
-    assert best(index, lane, "alpha text") == "alpha text"
+    assert best(index, retriever, "alpha text") == "alpha text"
 
 
 @pytest.mark.parametrize("name", ["a b", "a?b=c", "a%20b", "a#b", "ä'b", 'q"q'])

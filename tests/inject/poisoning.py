@@ -13,7 +13,7 @@ from pathlib import Path
 from hivemind_memory.inject.session_hook import section_at_start
 from hivemind_memory.memory import Memory
 from hivemind_memory.model.curation import NewMemory
-from hivemind_memory.model.filters import Wish
+from hivemind_memory.model.filters import SearchFilter
 from hivemind_memory.model.query import Hit, Query
 from hivemind_memory.notes.status import UNTRUSTED
 from hivemind_memory.wiring import open_injector
@@ -78,8 +78,10 @@ class Poisoned:
 
     def _is_found(self, word: str) -> bool:
         """Whether all hits of a word are marked as what they are, and there is one."""
-        wish = Wish(has_waiting=True)
-        query = Query(text=word, min_score=0.0, max_results=50, wish=wish)
+        search_filter = SearchFilter(has_pending=True)
+        query = Query(
+            text=word, min_score=0.0, max_results=50, search_filter=search_filter
+        )
         hits = [hit for hit in self.memory.search(query).hits if word in hit.snippet]
         return bool(hits) and all(map(is_marked, hits))
 

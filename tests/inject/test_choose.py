@@ -30,8 +30,8 @@ TEXTS = (
 def quote(number: int, *, score: float = 0.5, date: str = "", text: str = "") -> Quote:
     return Quote(
         path=f"note-{number}.md",
-        first_line=1,
-        last_line=2,
+        start_line=1,
+        end_line=2,
         text=text or TEXTS[number % len(TEXTS)],
         date=date,
         score=score,

@@ -12,9 +12,9 @@ from hivemind_memory import open_memory
 from hivemind_memory.mcp_server.render import word_answer
 from hivemind_memory.mcp_server.shape import shape_answer
 from hivemind_memory.memory import Memory
-from hivemind_memory.model.curation import NewMemory, Which
+from hivemind_memory.model.curation import MemorySelector, NewMemory
 from hivemind_memory.model.query import Query
-from hivemind_memory.wiring import open_injected, open_injector
+from hivemind_memory.wiring import open_injection_records, open_injector
 from tests.inject.poisoning import OPTIONS, WAYS, Poisoned
 from tests.inject.repos import make_repo
 
@@ -101,7 +101,7 @@ def test_a_poisoned_session_is_undone_whole(memory: Memory, worktree: Path) -> N
     poison_session(memory)
     before = [VENOM in text for text in poisoned.told(worktree)]
 
-    forgotten = memory.curation.forget(Which(session=SESSION))
+    forgotten = memory.curation.forget(MemorySelector(session=SESSION))
 
     assert all(before)
     assert len(forgotten.memories) == 8
@@ -113,7 +113,7 @@ def test_a_poisoned_session_is_undone_whole(memory: Memory, worktree: Path) -> N
         assert VENOM not in text
         assert "We run the shop." in text
         assert "The shop sells tea." in text
-    again = memory.curation.forget(Which(session=SESSION))
+    again = memory.curation.forget(MemorySelector(session=SESSION))
     assert (len(again.memories), again.already) == (0, 8)
 
 
@@ -126,9 +126,11 @@ def test_a_poisoned_session_is_purged_to_the_last_byte(
     injector = open_injector(memory)
     for agent in ("claude", "codex"):
         injector.inject(str(worktree), agent=agent)
-    memory.curation.forget(Which(session=SESSION))
+    memory.curation.forget(MemorySelector(session=SESSION))
 
-    receipt = memory.curation.purge(Which(session=SESSION), open_injected(memory))
+    receipt = memory.curation.purge(
+        MemorySelector(session=SESSION), open_injection_records(memory)
+    )
 
     memory.close()
     assert receipt.left == ()

@@ -11,7 +11,7 @@ from hivemind_memory.model.injection import Quote
 
 
 def quote(text: str, path: str = "shop.md", date: str = "2026-11-21") -> Quote:
-    return Quote(path=path, first_line=3, last_line=9, text=text, date=date)
+    return Quote(path=path, start_line=3, end_line=9, text=text, date=date)
 
 
 def test_the_section_has_the_heading_and_the_tools_of_the_seed() -> None:

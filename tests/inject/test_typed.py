@@ -228,4 +228,4 @@ def test_what_was_appended_to_a_memory_is_not_told_with_it(
     [quote] = planned(memory, worktree).choice.quotes
 
     assert quote.text == "We are the shop."
-    assert quote.first_line == quote.last_line
+    assert quote.start_line == quote.end_line

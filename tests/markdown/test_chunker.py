@@ -41,7 +41,7 @@ LIMITS = st.integers(1, 90)
 
 def starts_of(text: str) -> list[int]:
     """Return the first lines of the chunks of a short text."""
-    return [chunk.first_line for chunk in chunk_note(text)]
+    return [chunk.start_line for chunk in chunk_note(text)]
 
 
 def bodies_of(text: str, **settings: int) -> list[str]:
@@ -54,12 +54,12 @@ def check_whole(text: str, chunks: tuple[Chunk, ...], limit: int) -> None:
     lines = split_lines(text)
     assert join_chunks(chunks) == text.removesuffix("\n")
     assert all(len(chunk.text) <= limit for chunk in chunks)
-    ends = [0, *(chunk.last_line for chunk in chunks)]
+    ends = [0, *(chunk.end_line for chunk in chunks)]
     for end, chunk in zip(ends, chunks, strict=False):
-        is_cut_within = chunk.first_line == end
-        assert is_cut_within or chunk.first_line == end + 1
+        is_cut_within = chunk.start_line == end
+        assert is_cut_within or chunk.start_line == end + 1
         assert not is_cut_within or len(lines[end - 1]) > limit
-        assert chunk.first_line <= chunk.last_line
+        assert chunk.start_line <= chunk.end_line
     assert ends[-1] == len(lines)
 
 
@@ -71,7 +71,7 @@ def test_a_note_falls_into_these_chunks(case: dict[str, object]) -> None:
     chunks = chunk_note(text, limit_chars=800)
 
     found = [
-        [chunk.first_line, chunk.last_line, list(chunk.headings)] for chunk in chunks
+        [chunk.start_line, chunk.end_line, list(chunk.headings)] for chunk in chunks
     ]
     assert found == case["chunks"]
     check_whole(text, chunks, 800)
@@ -117,12 +117,12 @@ def test_headings_and_starts_are_those_of_the_library(text: str) -> None:
 
     chunks = chunk_note(text)
 
-    starts = {chunk.first_line for chunk in chunks}
+    starts = {chunk.start_line for chunk in chunks}
     lead = len(text) - len(text.lstrip(" \t\n"))
     first = text.count("\n", 0, lead) + 1
     assert {line for line in trails if line > first} <= starts
     for chunk in chunks:
-        above = [line for line in trails if line <= chunk.last_line]
+        above = [line for line in trails if line <= chunk.end_line]
         trail_here = trails[max(above)] if above and chunk.body else ()
         assert chunk.headings == trail_here
 
@@ -211,7 +211,7 @@ def test_a_line_that_is_cut_goes_on_in_the_next_chunk() -> None:
 
     chunks = chunk_note(note, limit_chars=100)
 
-    assert [(chunk.first_line, chunk.last_line) for chunk in chunks] == [
+    assert [(chunk.start_line, chunk.end_line) for chunk in chunks] == [
         (1, 3),
         (3, 4),
     ]

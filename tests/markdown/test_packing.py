@@ -149,7 +149,7 @@ def test_blank_lines_stay_with_the_lines_above_them() -> None:
 
     chunks = chunk_note(text, limit_chars=40)
 
-    assert [chunk.first_line for chunk in chunks] == [1, 11, 23, 33]
+    assert [chunk.start_line for chunk in chunks] == [1, 11, 23, 33]
 
 
 def test_blank_lines_that_do_not_fit_are_a_chunk_that_nothing_finds() -> None:

@@ -7,14 +7,14 @@ import json
 from hivemind_memory.mcp_server import render, shape
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.query import Hit, SearchAnswer, SearchReport
-from hivemind_memory.model.results import ListedNote, Passage
+from hivemind_memory.model.results import ListedNote, NoteLines
 
 REPORT = SearchReport(mode="keyword", reason="", is_fresh=True)
 
 
-def passage(text: str, first: int = 1) -> Passage:
+def passage(text: str, first: int = 1) -> NoteLines:
     count = text.count("\n") + 1
-    return Passage(
+    return NoteLines(
         path=NotePath("a.md"),
         start_line=first,
         end_line=first + count - 1,
@@ -75,7 +75,7 @@ def test_a_line_longer_than_a_result_is_cut_and_passed() -> None:
 
 def test_a_place_beyond_the_end_says_where_the_end_is() -> None:
     """An empty text alone would look like an empty note."""
-    beyond = Passage(
+    beyond = NoteLines(
         path=NotePath("a.md"), start_line=9, end_line=8, text="", line_count=3
     )
 

@@ -40,7 +40,7 @@ def test_a_rebuild_makes_what_a_new_index_would_be(
 ) -> None:
     """Also out of an index that says something else."""
     memory.sync()
-    with memory.held.opened().index.connection as raw:
+    with memory.index_handle.opened().index.connection as raw:
         raw.execute("UPDATE chunks SET body = 'wrong', trail = 'wrong'")
         raw.execute("UPDATE files SET day = 1")
 
@@ -132,7 +132,7 @@ def test_no_rebuild_sends_a_text_that_was_paid_for(house: House) -> None:
             try:
                 memory.rebuild(killed_after(number) if number % 2 else None)
             except Killed:
-                memory = house.memory()  # noqa: PLW2901 - as the next process would
+                memory = house.memory()
             memory.sync()
             assert memory.embed_pending().embedded == 0
 

@@ -434,9 +434,9 @@ def test_a_model_that_knows_a_script_speaks_in_it(house: House) -> None:
     house.save("ru.md", "Сервер базы данных слушает порт 5433.\n")
     with house.memory() as memory:
         memory.sync()
-        memory._vector_side()
-        index = memory.held.opened().index
-        index.remember(f"script:{embedder.fingerprint}:Cyrillic", "yes")
+        memory._embedding_service()
+        index = memory.index_handle.opened().index
+        index.set_meta(f"script:{embedder.fingerprint}:Cyrillic", "yes")
         memory.embed_pending()
 
         assert ask(memory, "порт сервера").report.mode == "hybrid"

@@ -208,7 +208,7 @@ def test_no_content_ends_its_entry_or_begins_another(
     ids = [chunk.provenance and chunk.provenance.id for chunk in note.chunks]
     assert ids[0] is None
     assert set(ids[1:]) == {ID}
-    assert note.chunks[1].first_line == 4
+    assert note.chunks[1].start_line == 4
     assert "hivemind:" not in "".join(chunk.body for chunk in note.chunks).replace(
         "&lt;!-- hivemind:", ""
     )

@@ -13,10 +13,10 @@ from hivemind_memory.notes.status import (
     ACTIVE,
     CONTRADICTS,
     FORGOTTEN,
+    PENDING,
     RELATED,
     SUPERSEDED,
     UPDATES,
-    WAITING,
 )
 
 
@@ -73,7 +73,7 @@ def test_a_memory_without_a_key_has_its_name() -> None:
         ("superseded/k.md", "type: fact", SUPERSEDED),
         ("projects/shop/superseded/k.md", "type: fact", SUPERSEDED),
         ("k.md", "type: fact\nsuperseded_by: x", SUPERSEDED),
-        ("teams/red/inbox/k.md", "type: fact", WAITING),
+        ("teams/red/inbox/k.md", "type: fact", PENDING),
         ("inbox/k.md", "type: fact\nforgotten: 2026-01-01", FORGOTTEN),
         ("k.md", "forgotten: true", FORGOTTEN),
         ("k.md", "type: fact\nforgotten: false", ACTIVE),
@@ -152,5 +152,5 @@ def test_no_front_matter_is_an_error(front: dict[str, object], path: str) -> Non
 
     assert header.importance is not None
     assert 0 <= header.importance <= 1
-    assert header.standing in (ACTIVE, SUPERSEDED, WAITING, FORGOTTEN)
+    assert header.standing in (ACTIVE, SUPERSEDED, PENDING, FORGOTTEN)
     assert all(target for _, target, _ in header.edges)

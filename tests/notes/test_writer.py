@@ -33,7 +33,7 @@ def test_a_new_note_holds_the_comment_and_the_content(home: Home) -> None:
     assert (provenance.id, provenance.at) == (entry.id, AT)
     assert (provenance.by, provenance.source) == ("claude-code", "agent")
     assert content == ["Port 8080 is taken.", ""]
-    assert (entry.first_line, entry.last_line) == (1, 2)
+    assert (entry.start_line, entry.end_line) == (1, 2)
 
 
 def test_a_second_entry_stands_two_blank_lines_below(home: Home) -> None:
@@ -44,8 +44,8 @@ def test_a_second_entry_stands_two_blank_lines_below(home: Home) -> None:
     entry = home.append("two\nlines")
 
     assert home.read().startswith(before + b"\n\n<!-- hm id=" + entry.id.encode())
-    assert home.text().split("\n")[entry.first_line - 1].startswith("<!-- hm id=")
-    assert (entry.first_line, entry.last_line) == (5, 7)
+    assert home.text().split("\n")[entry.start_line - 1].startswith("<!-- hm id=")
+    assert (entry.start_line, entry.end_line) == (5, 7)
 
 
 @pytest.mark.parametrize(
@@ -71,10 +71,10 @@ def test_what_a_person_wrote_stays_byte_for_byte(home: Home, before: bytes) -> N
 
     lines = home.read().split(b"\n")
     assert home.read().startswith(before)
-    assert entry.id.encode() in lines[entry.first_line - 1]
-    assert lines[entry.last_line - 1].rstrip(b"\r") == b"second"
-    assert entry.last_line == entry.first_line + 2
-    assert lines[entry.last_line :] == [b""]
+    assert entry.id.encode() in lines[entry.start_line - 1]
+    assert lines[entry.end_line - 1].rstrip(b"\r") == b"second"
+    assert entry.end_line == entry.start_line + 2
+    assert lines[entry.end_line :] == [b""]
 
 
 def test_a_note_with_windows_line_ends_gets_more_of_them(home: Home) -> None:
@@ -94,8 +94,8 @@ def test_line_numbers_are_right_when_nobody_reads_the_note_again(home: Home) -> 
     lines = home.text().split("\n")
 
     for number, entry in enumerate(entries):
-        assert entry.id in lines[entry.first_line - 1]
-        assert lines[entry.first_line : entry.last_line] == [f"entry {number}", "more"]
+        assert entry.id in lines[entry.start_line - 1]
+        assert lines[entry.start_line : entry.end_line] == [f"entry {number}", "more"]
 
 
 def test_line_numbers_are_right_after_a_person_edited(home: Home) -> None:
@@ -105,7 +105,7 @@ def test_line_numbers_are_right_after_a_person_edited(home: Home) -> None:
 
     entry = home.append("two")
 
-    assert entry.id in home.text().split("\n")[entry.first_line - 1]
+    assert entry.id in home.text().split("\n")[entry.start_line - 1]
 
 
 def test_the_content_cannot_forge_an_entry(home: Home) -> None:
@@ -191,7 +191,7 @@ def test_the_longest_content_fits(home: Home) -> None:
     """The limit is inclusive."""
     entry = home.append("x" * MAX_CONTENT_BYTES)
 
-    assert entry.last_line == 2
+    assert entry.end_line == 2
 
 
 @pytest.mark.parametrize("target", ["outside.md", "nowhere.md"])
@@ -284,7 +284,7 @@ def test_an_editor_that_renames_meanwhile_does_not_swallow_the_entry(
     lines = home.text().split("\n")
     assert lines[:3] == ["# Human", "", "more"]
     assert home.text().count(entry.id) == 1
-    assert entry.id in lines[entry.first_line - 1]
+    assert entry.id in lines[entry.start_line - 1]
     assert saves == [0]
 
 
@@ -335,8 +335,8 @@ def test_any_content_after_any_bytes_is_one_entry_at_its_lines(
     lines = home.read().split(b"\n")
     assert home.read().startswith(before)
     for entry in entries:
-        comment = lines[entry.first_line - 1].decode("utf-8", "replace")
+        comment = lines[entry.start_line - 1].decode("utf-8", "replace")
         provenance = parse_provenance(comment.removeprefix("\ufeff"))
         assert provenance is not None
         assert provenance.id == entry.id
-    assert entries[-1].last_line == len(lines) - 1
+    assert entries[-1].end_line == len(lines) - 1

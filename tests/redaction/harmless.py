@@ -1,4 +1,3 @@
-# ruff: noqa: E501, SIM905 - lines are shown as they are written
 """Lines without a secret, of the kinds that look most like one; from a seed."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# ruff: noqa: ISC003 - the parts stand apart so that no scanner takes them for real
 """Secrets of many kinds as providers document them, written as people write them.
 
 Made anew at each run from a seed, from parts, so that no file holds anything that looks

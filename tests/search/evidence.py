@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from hivemind_memory.model.matches import (
-    Place,
+    ChunkLocation,
     TermCount,
     VectorMatches,
     WordCandidate,
@@ -17,8 +17,8 @@ TODAY = 20_000
 
 def place(
     chunk: int, *, day: int | None = None, path: str = "", line: int = 1
-) -> Place:
-    return Place(chunk, path or f"{chunk}.md", line, line + 3, day)
+) -> ChunkLocation:
+    return ChunkLocation(chunk, path or f"{chunk}.md", line, line + 3, day)
 
 
 def term(text: str, chunks: int, *, is_phrase: bool = False) -> TermCount:
@@ -43,7 +43,7 @@ def matches(
         known=tuple(term for term in terms if term.chunks),
         chunk_count=total,
         mean_length=100.0,
-        mean_trail_length=5.0,
+        mean_breadcrumbs_length=5.0,
         candidates=candidates,
     )
 
@@ -51,7 +51,7 @@ def matches(
 def vectors(cosines: dict[int, float], *, total: int = 1000) -> VectorMatches:
     return VectorMatches(
         cosines=cosines,
-        unit_cosines=dict(cosines),
+        subchunk_cosines=dict(cosines),
         background=0.1,
         deviation=0.1,
         chunk_count=total,
@@ -74,7 +74,7 @@ def both_lanes(draw: st.DrawFn) -> tuple[dict[int, float], VectorMatches]:
     }
     found = VectorMatches(
         cosines=own,
-        unit_cosines=units,
+        subchunk_cosines=units,
         background=draw(st.floats(-0.2, 0.8)),
         deviation=draw(st.floats(0, 0.3)),
         chunk_count=draw(st.integers(1, 10_000)),
@@ -122,6 +122,6 @@ def word_matches(draw: st.DrawFn) -> WordMatches:
         known=tuple(known),
         chunk_count=total if known else 0,
         mean_length=draw(st.floats(1, 300)),
-        mean_trail_length=draw(st.floats(0, 20)),
+        mean_breadcrumbs_length=draw(st.floats(0, 20)),
         candidates=found,
     )

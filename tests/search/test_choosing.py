@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hivemind_memory.model.matches import Place, VectorMatches, WordMatches
+from hivemind_memory.model.matches import ChunkLocation, VectorMatches, WordMatches
 from hivemind_memory.model.query import SearchSettings
-from hivemind_memory.search.choosing import Choice, Chosen, choose
+from hivemind_memory.search.choosing import HitSelection, SelectedHit, choose
 from hivemind_memory.search.explaining import explain
-from hivemind_memory.search.fusion import Fused
+from hivemind_memory.search.fusion import FusedScore
 from hivemind_memory.search.ranking import (
-    ALL_WORDS_STRENGTH,
-    Ranked,
+    ALL_WORDS_RAW_SCORE,
+    RankedChunk,
     rank,
     score_of,
 )
@@ -31,17 +31,17 @@ from tests.search.evidence import (
 )
 
 
-def ranked(where: Place, strength: float, *, age: float = 1.0) -> Ranked:
-    return Ranked(where, Fused(strength, 0.0), None, None, strength, age)
+def ranked(where: ChunkLocation, strength: float, *, age: float = 1.0) -> RankedChunk:
+    return RankedChunk(where, FusedScore(strength, 0.0), None, None, strength, age)
 
 
 def shown(
-    candidates: Sequence[Ranked],
+    candidates: Sequence[RankedChunk],
     texts: Mapping[int, str] | None = None,
     *,
     limit: int = 10,
     diversity: float | None = None,
-) -> Choice:
+) -> HitSelection:
     return choose(
         candidates,
         lambda chunks: {chunk: (texts or {}).get(chunk, "") for chunk in chunks},
@@ -50,7 +50,7 @@ def shown(
     )
 
 
-def numbers(choice: Choice) -> list[int]:
+def numbers(choice: HitSelection) -> list[int]:
     return [chosen.ranked.place.chunk_id for chosen in choice.hits]
 
 
@@ -233,7 +233,7 @@ def test_all_words_of_the_question_are_half_at_least() -> None:
     for lane in (None, vectors({1: -0.5})):
         [one] = rank(found, lane, places, settings=SearchSettings(), today=TODAY).ranked
         assert one.relevance >= 0.5
-    assert score_of(ALL_WORDS_STRENGTH) == pytest.approx(0.5)
+    assert score_of(ALL_WORDS_RAW_SCORE) == pytest.approx(0.5)
 
 
 def test_a_chunk_that_went_meanwhile_is_no_hit() -> None:
@@ -275,8 +275,10 @@ def test_the_explanation_names_the_steps_that_counted() -> None:
     one = ranked(place(1), 0.5)
     aged = ranked(place(1), 0.5, age=0.9)
 
-    assert explain(Chosen(one, 0.0, one.score)) == ()
-    assert [part.name for part in explain(Chosen(aged, 0.1, aged.score + 0.1))] == [
+    assert explain(SelectedHit(one, 0.0, one.score)) == ()
+    assert [
+        part.name for part in explain(SelectedHit(aged, 0.1, aged.score + 0.1))
+    ] == [
         "age",
         "newest copy",
     ]

@@ -39,7 +39,7 @@ def test_the_order_is_that_of_the_convex_sum_of_standardised_scores(
     fused = fuse_standardised(words, found, weight=weight)
     chunks = list(fused)
     two_level = {
-        chunk: (cosine + found.unit_cosines[chunk]) / 2
+        chunk: (cosine + found.subchunk_cosines[chunk]) / 2
         for chunk, cosine in found.cosines.items()
     }
     by_words = [words.get(chunk, 0.0) for chunk in chunks]
@@ -54,7 +54,7 @@ def test_the_order_is_that_of_the_convex_sum_of_standardised_scores(
     for one, other in combinations(chunks, 2):
         expected = convex[one] - convex[other]
         if abs(expected) > 1e-6:
-            assert (fused[one].strength - fused[other].strength) * expected > 0
+            assert (fused[one].raw_score - fused[other].raw_score) * expected > 0
 
 
 @settings(max_examples=200, deadline=None)
@@ -66,7 +66,7 @@ def test_without_weight_the_vectors_change_nothing(lanes: Lanes) -> None:
     fused = fuse_standardised(words, found, weight=0.0)
 
     for chunk, one in fused.items():
-        assert one.strength == pytest.approx(words.get(chunk, 0.0))
+        assert one.raw_score == pytest.approx(words.get(chunk, 0.0))
 
 
 @settings(max_examples=200, deadline=None)
@@ -87,7 +87,7 @@ def test_a_text_without_a_vector_is_neither_praised_nor_blamed() -> None:
     fused = fuse_standardised({1: 0.5}, vectors({2: 0.9}), weight=0.4)
 
     assert fused[1].vectors == 0
-    assert fused[1].strength == 0.5
+    assert fused[1].raw_score == 0.5
 
 
 def test_an_unrelated_cosine_speaks_against_a_chunk() -> None:
@@ -104,7 +104,7 @@ def test_a_strength_means_the_same_with_one_lane_or_two() -> None:
 
     fused = fuse_standardised(words, vectors(cosines), weight=0.4)
 
-    strengths = [one.strength for one in fused.values()]
+    strengths = [one.raw_score for one in fused.values()]
     assert max(strengths) - min(strengths) < 0.15
 
 
@@ -115,13 +115,13 @@ def test_weighted_and_ranks_stay_in_0_to_1(lanes: Lanes) -> None:
     words, found = lanes
     for fused in (fuse_weighted(words, found), fuse_ranks(words, found)):
         for one in fused.values():
-            assert -1e-9 <= one.strength <= 1 + 1e-9
+            assert -1e-9 <= one.raw_score <= 1 + 1e-9
 
 
 def test_first_in_both_lanes_is_1_by_ranks() -> None:
     """And the formula is the published one."""
     fused = fuse_ranks({1: 0.9, 2: 0.5}, vectors({1: 0.9, 3: 0.5}))
 
-    assert fused[1].strength == pytest.approx(1)
-    assert fused[2].strength == pytest.approx((1 / 62) * 61 / 2)
-    assert fused[3].strength == fused[2].strength
+    assert fused[1].raw_score == pytest.approx(1)
+    assert fused[2].raw_score == pytest.approx((1 / 62) * 61 / 2)
+    assert fused[3].raw_score == fused[2].raw_score

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hivemind_memory.model.matches import Place
+from hivemind_memory.model.matches import ChunkLocation
 from hivemind_memory.notes.status import (
     ACTIVE,
     CONTRADICTS,
+    PENDING,
     RELATED,
     SUPERSEDED,
     UPDATES,
-    WAITING,
 )
-from hivemind_memory.search.fusion import Fused
-from hivemind_memory.search.ranking import Ranked
+from hivemind_memory.search.fusion import FusedScore
+from hivemind_memory.search.ranking import RankedChunk
 from hivemind_memory.search.superseding import supersede
 
 Edge = tuple[str, str, str]
@@ -27,15 +27,15 @@ KINDS = (UPDATES, CONTRADICTS, RELATED)
 
 def ranked(
     path: str, strength: float = 0.5, *, chunk: int = 0, **place: object
-) -> Ranked:
+) -> RankedChunk:
     """Return a candidate; its note is in force unless it is told otherwise."""
     number = chunk or sum(map(ord, path))
     said = {"day": 20_000, **place}
-    where = Place(number, path, 1, 3, **said)  # type: ignore[arg-type]
-    return Ranked(where, Fused(strength, 0.0), None, None, strength, 1.0)
+    where = ChunkLocation(number, path, 1, 3, **said)  # type: ignore[arg-type]
+    return RankedChunk(where, FusedScore(strength, 0.0), None, None, strength, 1.0)
 
 
-def paths(kept: list[Ranked]) -> list[str]:
+def paths(kept: list[RankedChunk]) -> list[str]:
     return [one.place.path for one in kept]
 
 
@@ -74,7 +74,7 @@ def test_the_older_version_of_a_key_leaves_when_the_key_answers() -> None:
 def test_a_claim_that_waits_replaces_nothing() -> None:
     """Whoever wrote a web page must not make an older answer vanish."""
     old = ranked("superseded/k--1.md", key="k", standing=SUPERSEDED)
-    claim = ranked("inbox/k--2.md", key="k", standing=WAITING)
+    claim = ranked("inbox/k--2.md", key="k", standing=PENDING)
 
     kept, gone = supersede([old, claim], [])
 
@@ -142,7 +142,7 @@ def test_a_dispute_goes_down_through_a_chain() -> None:
 class Candidates:
     """Some candidates and edges between them and what is not there."""
 
-    ranked: list[Ranked]
+    ranked: list[RankedChunk]
     edges: list[Edge]
 
 
@@ -156,7 +156,7 @@ def candidates(draw: st.DrawFn) -> Candidates:
         place = {
             "scope": scope,
             "key": draw(st.sampled_from((None, "k1", "k2"))),
-            "standing": draw(st.sampled_from((ACTIVE, ACTIVE, SUPERSEDED, WAITING))),
+            "standing": draw(st.sampled_from((ACTIVE, ACTIVE, SUPERSEDED, PENDING))),
             "day": draw(st.none() | st.integers(1, 4)),
             "memory_id": draw(st.sampled_from((None, f"id-{note}"))),
         }

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from hivemind_memory.model.terms import (
     MAX_TERMS,
-    Term,
+    QueryTerm,
     extra_terms,
-    question_terms,
+    query_terms,
     words_of,
 )
 from hivemind_memory.sqlite.connection import make_tokenizer, open_connection
@@ -24,7 +24,7 @@ tokens_of = make_tokenizer(CONNECTION)
 
 
 def words(question: str) -> list[str]:
-    return [term.text for term in question_terms(question).terms if not term.is_phrase]
+    return [term.text for term in query_terms(question).terms if not term.is_phrase]
 
 
 def indexed(text: str) -> set[str]:
@@ -70,7 +70,7 @@ anything = st.one_of(
 @example("⚠️ ☎ 🇩🇪")
 def test_every_text_is_a_legal_question(text: str) -> None:
     """At most 64 terms, none without a token, none twice."""
-    found = question_terms(text)
+    found = query_terms(text)
 
     assert len(found.terms) <= MAX_TERMS
     assert found.ignored >= 0
@@ -151,7 +151,7 @@ def test_identifiers_and_paths_are_found_whole_and_in_parts(
 
 def test_parts_that_belong_together_are_a_phrase() -> None:
     """So that user_id ranks before a text with user here and id there."""
-    assert Term("user id", is_phrase=True) in question_terms("user_id").terms
+    assert QueryTerm("user id", is_phrase=True) in query_terms("user_id").terms
 
 
 def test_question_words_carry_nothing_unless_they_are_all_there_is() -> None:
@@ -167,7 +167,7 @@ def test_marks_without_a_letter_are_no_words() -> None:
 
 def test_more_than_64_terms_are_counted_and_ignored() -> None:
     """And the report can say so."""
-    found = question_terms(" ".join(f"word{chr(97 + n % 26)}{n}x" for n in range(200)))
+    found = query_terms(" ".join(f"word{chr(97 + n % 26)}{n}x" for n in range(200)))
 
     assert len(found.terms) == MAX_TERMS
     assert found.ignored > 100
@@ -175,8 +175,8 @@ def test_more_than_64_terms_are_counted_and_ignored() -> None:
 
 def test_what_stands_behind_the_part_that_is_read_is_counted_too() -> None:
     """A long word first, and what was meant behind it."""
-    assert question_terms("x" * 5000 + " deploy on tuesday").ignored >= 3
-    assert question_terms("x" * 100).ignored == 0
+    assert query_terms("x" * 5000 + " deploy on tuesday").ignored >= 3
+    assert query_terms("x" * 100).ignored == 0
 
 
 @pytest.mark.parametrize(
@@ -197,10 +197,10 @@ def test_what_stands_behind_the_part_that_is_read_is_counted_too() -> None:
 )
 def test_a_question_of_100_kb_is_read_in_no_time(text: str) -> None:
     """It is somebody's clipboard, or an attack."""
-    question_terms("é")  # compiles the patterns
+    query_terms("é")  # compiles the patterns
     started = time.perf_counter()
 
-    found = question_terms(text)
+    found = query_terms(text)
 
     assert time.perf_counter() - started < 0.1
     assert len(found.terms) <= MAX_TERMS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 
 from hivemind_memory.model.matches import WordMatches
-from hivemind_memory.search.words import word_count, word_strengths
+from hivemind_memory.search.words import word_count, word_scores
 from tests.search.evidence import candidate, matches, term, word_matches
 
 
@@ -13,9 +13,9 @@ from tests.search.evidence import candidate, matches, term, word_matches
 @given(word_matches())
 def test_a_strength_lies_in_0_to_1(found: WordMatches) -> None:
     """Whatever the index saw; so a score means the same in every memory."""
-    for strength in word_strengths(found).values():
+    for strength in word_scores(found).values():
         assert strength.chunk >= 0
-        assert strength.unit >= 0
+        assert strength.subchunk >= 0
         if not any(term.is_phrase for term in found.known):
             assert strength.total <= 1 + 1e-9
         assert strength.found <= word_count(found)
@@ -29,7 +29,7 @@ def test_a_rare_word_weighs_more_than_a_common_one() -> None:
         candidate(2, (0, 0), (1, 0)),
     )
 
-    strengths = word_strengths(found)
+    strengths = word_scores(found)
 
     assert strengths[1].total > 3 * strengths[2].total
 
@@ -42,7 +42,7 @@ def test_a_word_that_nobody_knows_weakens_the_answer() -> None:
         candidate(1, (2, 0)),
     )
 
-    assert word_strengths(among)[1].total < word_strengths(alone)[1].total / 3
+    assert word_scores(among)[1].total < word_scores(alone)[1].total / 3
     assert word_count(among) == 5
 
 
@@ -55,7 +55,7 @@ def test_a_heading_counts_like_the_text() -> None:
         candidate(3, (1, 1)),
     )
 
-    strengths = {chunk: one.total for chunk, one in word_strengths(found).items()}
+    strengths = {chunk: one.total for chunk, one in word_scores(found).items()}
 
     assert strengths[3] > max(strengths[1], strengths[2])
     assert min(strengths[1], strengths[2]) > 0
@@ -69,7 +69,7 @@ def test_the_same_word_in_a_longer_text_counts_less() -> None:
         candidate(2, (1, 0), length=400),
     )
 
-    strengths = word_strengths(found)
+    strengths = word_scores(found)
 
     assert strengths[1].total > strengths[2].total
 
@@ -83,9 +83,9 @@ def test_words_in_one_line_beat_words_all_over_the_chunk() -> None:
         candidate(2, (1, 0), (1, 0), units=[(50, {0: 1}), (50, {1: 1})]),
     )
 
-    strengths = word_strengths(found)
+    strengths = word_scores(found)
 
-    assert strengths[1].unit > strengths[2].unit
+    assert strengths[1].subchunk > strengths[2].subchunk
     assert strengths[1].chunk == strengths[2].chunk
 
 
@@ -98,7 +98,7 @@ def test_a_phrase_is_no_word_that_must_be_there() -> None:
         candidate(2, (1, 0), (1, 0), (0, 0)),
     )
 
-    strengths = word_strengths(found)
+    strengths = word_scores(found)
 
     assert word_count(found) == 2
     assert (strengths[1].found, strengths[2].found) == (2, 2)
@@ -107,5 +107,5 @@ def test_a_phrase_is_no_word_that_must_be_there() -> None:
 
 def test_nothing_asked_and_nothing_found_is_no_error() -> None:
     """An empty question, an empty memory."""
-    assert word_strengths(WordMatches()) == {}
+    assert word_scores(WordMatches()) == {}
     assert word_count(WordMatches()) == 0

@@ -378,7 +378,7 @@ class Side:
         given = {"workspace": "", "teams": "", **opened}
         keeper = Keeper(
             lambda: wiring.open_memory(
-                home=str(self.home), door=wiring.agents_door(**given)
+                home=str(self.home), door=wiring.agent_scope_request(**given)
             )
         )
         server = make_server(keeper, "5e551017")

@@ -28,19 +28,19 @@ from hivemind_memory.errors import (
     NotSavedError,
 )
 from hivemind_memory.memory.service import Memory
-from hivemind_memory.model.curation import NewMemory, Saved, Which
-from hivemind_memory.model.filters import Wish
+from hivemind_memory.model.curation import MemorySelector, NewMemory, SaveResult
+from hivemind_memory.model.filters import SearchFilter
 from hivemind_memory.model.query import Query
 from hivemind_memory.model.scope import scope_of
 from hivemind_memory.notes.status import (
     ACTIVE,
     CONTRADICTS,
     FORGOTTEN,
+    PENDING,
     RELATED,
-    STANDINGS,
+    STATUSES,
     SUPERSEDED,
     UPDATES,
-    WAITING,
 )
 from tests.support.sandbox import House, difference_from_fresh
 
@@ -109,7 +109,7 @@ class Curated(RuleBasedStateMachine):
         owner = self.house.memory()
         self.memories: dict[Caller, Memory] = {OWNER: owner}
         for caller in CALLERS[1:]:
-            self.memories[caller] = owner.seen_by(caller)
+            self.memories[caller] = owner.as_caller(caller)
         self.files: dict[str, File] = {}
         self.fresh: set[str] = set()
         self.count = 0
@@ -183,7 +183,12 @@ class Curated(RuleBasedStateMachine):
         self._saved(curation.save(new), new, old, word)
 
     def _saved(
-        self, saved: Saved, new: NewMemory, old: list[str], word: str, claim: str = ""
+        self,
+        saved: SaveResult,
+        new: NewMemory,
+        old: list[str],
+        word: str,
+        claim: str = "",
     ) -> None:
         """Take a save over into the model."""
         assert saved.is_new
@@ -198,7 +203,7 @@ class Curated(RuleBasedStateMachine):
         )
         if new.source == "external":
             assert saved.standing == "waiting"
-            file.standing = WAITING
+            file.standing = PENDING
         elif old:
             assert saved.path in old
             before = self.files.pop(saved.path)
@@ -238,7 +243,7 @@ class Curated(RuleBasedStateMachine):
         path = f"{scope}/x.md" if scope else "x.md"
         new = NewMemory(key="", content=text, scope=named(scope), session="s1")
         curation = self.memories[caller].curation
-        call = lambda: curation.learn(new, topic="t", confidence=confidence)  # noqa: E731
+        call = lambda: curation.learn(new, topic="t", confidence=confidence)
         if not may_write(caller, path):
             self._refused(HivemindError, call)
             return
@@ -255,7 +260,7 @@ class Curated(RuleBasedStateMachine):
         _, file = self._any(number)
         name = file.key if by_key or not file.id else file.id
         meant = self._meant(caller, name)
-        call = lambda: self.memories[caller].curation.forget(Which(name=name))  # noqa: E731
+        call = lambda: self.memories[caller].curation.forget(MemorySelector(name=name))
         if not self._may_change(meant, caller):
             self._refused(HivemindError, call)
             return
@@ -281,7 +286,11 @@ class Curated(RuleBasedStateMachine):
             for path, file in self.files.items()
             if file.session == session and may_write(caller, path)
         ]
-        call = lambda: self.memories[caller].curation.forget(Which(session=session))  # noqa: E731
+
+        def call() -> object:
+            selector = MemorySelector(session=session)
+            return self.memories[caller].curation.forget(selector)
+
         if not meant:
             self._refused(HivemindError, call)
             return
@@ -348,7 +357,7 @@ class Curated(RuleBasedStateMachine):
         name = file.key if by_key or not file.id else file.id
         meant = self._meant(caller, name)
         hidden = {one for one in meant or () if self.files[one].is_forgotten}
-        call = lambda: self.memories[caller].curation.restore(Which(name=name))  # noqa: E731
+        call = lambda: self.memories[caller].curation.restore(MemorySelector(name=name))
         if not self._may_change(meant, caller):
             self._refused(HivemindError, call)
             return
@@ -378,7 +387,11 @@ class Curated(RuleBasedStateMachine):
             if file.session == session and may_write(caller, path)
         ]
         hidden = {one for one in meant if self.files[one].is_forgotten}
-        call = lambda: self.memories[caller].curation.restore(Which(session=session))  # noqa: E731
+
+        def call() -> object:
+            selector = MemorySelector(session=session)
+            return self.memories[caller].curation.restore(selector)
+
         if not meant:
             self._refused(HivemindError, call)
             return
@@ -426,7 +439,7 @@ class Curated(RuleBasedStateMachine):
             return
         curation = self.memories[caller].curation
         act = curation.unlink if is_ended else curation.link
-        call = lambda: act(start.id, end.id, kind)  # noqa: E731
+        call = lambda: act(start.id, end.id, kind)
         sees = [self._sees(caller, one) for one in (start, end)]
         is_refused = not sees[0] or not may_write(caller, path)
         if not is_ended:
@@ -511,7 +524,7 @@ class Curated(RuleBasedStateMachine):
     def believe(self, number: int) -> None:
         """Move a claim out of the inbox."""
         waiting = sorted(
-            path for path, file in self.files.items() if file.standing == WAITING
+            path for path, file in self.files.items() if file.standing == PENDING
         )
         if not waiting:
             return
@@ -555,11 +568,13 @@ class Curated(RuleBasedStateMachine):
 
     def _check_search(self, memory: Memory, word: str, seen: dict[str, File]) -> None:
         """Compare what a search for a word finds."""
-        wish = Wish(has_waiting=True, has_expired=True)
-        query = Query(text=word, min_score=0.0, max_results=50, wish=wish)
+        search_filter = SearchFilter(has_pending=True, has_expired=True)
+        query = Query(
+            text=word, min_score=0.0, max_results=50, search_filter=search_filter
+        )
         found = {(hit.path, hit.standing) for hit in memory.search(query).hits}
         expected = {
-            (path, STANDINGS[file.standing])
+            (path, STATUSES[file.standing])
             for path, file in seen.items()
             if file.word == word
         }
@@ -612,7 +627,7 @@ class Curated(RuleBasedStateMachine):
                 if (one.scope, one.key) == (file.scope, file.key)
                 and one.told in (ACTIVE, SUPERSEDED)
             }
-            if file.standing != WAITING:
+            if file.standing != PENDING:
                 assert same <= set(chain)
 
     def the_index_is_a_new_one(self) -> None:

@@ -222,7 +222,7 @@ class Histories(RuleBasedStateMachine):
             return  # it cannot be read, or a link is in its place
         found = ask(memory, f"remember {word}", max_results=1000)
         assert any(
-            hit.path == path and hit.start_line <= written.last_line <= hit.end_line
+            hit.path == path and hit.start_line <= written.end_line <= hit.end_line
             for hit in found.hits
         ), "a write is found at once"
 

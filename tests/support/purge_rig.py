@@ -11,22 +11,22 @@ from pathlib import Path
 import apsw
 
 from hivemind_memory.access.rules import OWNER, Caller
-from hivemind_memory.curation.context import Desk, Eraser
+from hivemind_memory.curation.context import CurationContext, ForgetContext
 from hivemind_memory.curation.forget import forget, restore
 from hivemind_memory.curation.purge import purge
-from hivemind_memory.curation.purge_report import Purger
+from hivemind_memory.curation.purge_report import PurgeContext
 from hivemind_memory.curation.save import save
 from hivemind_memory.memory.service import Memory
 from hivemind_memory.memory.sync import ChunkSettings
 from hivemind_memory.model.curation import (
-    Forgotten,
+    ForgetResult,
+    MemorySelector,
     NewMemory,
-    Receipt,
-    Restored,
-    Saved,
-    Which,
+    PurgeResult,
+    RestoreResult,
+    SaveResult,
 )
-from hivemind_memory.model.ports import Injected, MemoryIndex
+from hivemind_memory.model.ports import InjectionRecords, MemoryIndex
 from hivemind_memory.notes.journal import Journal
 from hivemind_memory.state.file import STATE_FILE, StateFile
 from tests.support.sandbox import House, ask, paths
@@ -40,52 +40,60 @@ class Bench:
 
     house: House
     memory: Memory
-    injected: Injected | None = None
+    injected: InjectionRecords | None = None
     state: StateFile = field(init=False)
 
     def __post_init__(self) -> None:
         self.state = StateFile(str(self.house.home / STATE_FILE))
 
-    def desk(self, caller: Caller = OWNER) -> Desk:
-        held, syncer = self.memory.held, self.memory.syncer
+    def context(self, caller: Caller = OWNER) -> CurationContext:
+        held, syncer = self.memory.index_handle, self.memory.syncer
 
         def look() -> MemoryIndex:
             index = held.opened().index
             syncer.sync(index)
             return index
 
-        return Desk(
+        return CurationContext(
             folder=self.memory.folder,
             locks=str(self.house.home / "locks"),
             clocks=self.memory.clocks,
             caller=caller,
-            look=look,
+            fresh_index=look,
         )
 
-    def eraser(self, caller: Caller = OWNER) -> Eraser:
-        return Eraser(
-            desk=self.desk(caller),
+    def forget_context(self, caller: Caller = OWNER) -> ForgetContext:
+        return ForgetContext(
+            context=self.context(caller),
             journal=Journal(self.house.places.journal),
-            index_one=self.memory.held.index_one,
+            index_note=self.memory.index_handle.index_note,
         )
 
-    def purger(self, caller: Caller = OWNER) -> Purger:
-        return Purger(
-            eraser=self.eraser(caller),
+    def purge_context(self, caller: Caller = OWNER) -> PurgeContext:
+        return PurgeContext(
+            forget_context=self.forget_context(caller),
             places=self.house.places,
             chunking=ChunkSettings(limit_chars=800, overlap_chars=0),
             state=self.state,
             injected=self.injected,
         )
 
-    def save(self, key: str, content: str, **more: object) -> Saved:
-        return save(self.desk(), NewMemory(key=key, content=content, **more))  # type: ignore[arg-type]
+    def save(self, key: str, content: str, **more: object) -> SaveResult:
+        return save(self.context(), NewMemory(key=key, content=content, **more))  # type: ignore[arg-type]
 
-    def forget(self, name: str = "", caller: Caller = OWNER, **which: str) -> Forgotten:
-        return forget(self.eraser(caller), Which(name=name, **which))
+    def forget(
+        self, name: str = "", caller: Caller = OWNER, **selector: str
+    ) -> ForgetResult:
+        return forget(
+            self.forget_context(caller), MemorySelector(name=name, **selector)
+        )
 
-    def restore(self, name: str = "", caller: Caller = OWNER, **which: str) -> Restored:
-        return restore(self.eraser(caller), Which(name=name, **which))
+    def restore(
+        self, name: str = "", caller: Caller = OWNER, **selector: str
+    ) -> RestoreResult:
+        return restore(
+            self.forget_context(caller), MemorySelector(name=name, **selector)
+        )
 
     def purge(
         self,
@@ -94,11 +102,11 @@ class Bench:
         *,
         is_dry_run: bool = False,
         is_forced: bool = False,
-        **which: str,
-    ) -> Receipt:
+        **selector: str,
+    ) -> PurgeResult:
         return purge(
-            self.purger(caller),
-            Which(name=name, **which),
+            self.purge_context(caller),
+            MemorySelector(name=name, **selector),
             is_dry_run=is_dry_run,
             is_forced=is_forced,
         )

@@ -1,4 +1,4 @@
-"""A desk over a home of a test, and an index that is nothing but the files."""
+"""A context over a home of a test, and an index that is nothing but the files."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hivemind_memory.access.rules import OWNER, Caller
-from hivemind_memory.curation.context import Desk
-from hivemind_memory.curation.lookup import recalled_from
+from hivemind_memory.curation.context import CurationContext
+from hivemind_memory.curation.lookup import parse_memory
 from hivemind_memory.curation.save import save
 from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.markdown.front_matter import split_front_matter
 from hivemind_memory.markdown.text import decode
 from hivemind_memory.memory.clocks import Clocks
-from hivemind_memory.memory.index_handle import Freshener, open_index
+from hivemind_memory.memory.index_handle import FreshnessCheck, open_index
 from hivemind_memory.memory.sync import ChunkSettings, Syncer
-from hivemind_memory.model.curation import NewMemory, Recalled, Saved
+from hivemind_memory.model.curation import NewMemory, SaveResult, StoredMemory
 from hivemind_memory.model.memories import EdgeRow, MemoryRow
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.ports import MemoryIndex
@@ -71,7 +71,7 @@ class ScannedIndex:
         memory_id: str | None = None,
         path: str | None = None,
         scopes: frozenset[str] | None = None,
-        standings: Collection[int] | None = None,
+        statuses: Collection[int] | None = None,
     ) -> list[MemoryRow]:
         return [
             row
@@ -80,10 +80,10 @@ class ScannedIndex:
             and (memory_id is None or row.memory_id == memory_id)
             and (path is None or row.path == path)
             and (scopes is None or row.scope in scopes)
-            and (standings is None or row.standing in standings)
+            and (statuses is None or row.standing in statuses)
         ]
 
-    def end_named(
+    def resolve_ref(
         self, target: str, *, scopes: frozenset[str] | None, near: str = ""
     ) -> MemoryRow | None:
         rows = [row for row in self._rows() if row.standing != FORGOTTEN]
@@ -105,7 +105,7 @@ class ScannedIndex:
             front = split_front_matter(decode(file.read_bytes())).values
             header = header_of(own, front)
             for kind, target, weight in header.edges:
-                end = self.end_named(target, scopes=scopes, near=scope_of(own))
+                end = self.resolve_ref(target, scopes=scopes, near=scope_of(own))
                 ends = (end.path, end.memory_id) if end else ("", target)
                 if path in (own, ends[0]):
                     found.append(EdgeRow(kind, weight, own, header.memory_id, *ends))
@@ -153,16 +153,16 @@ class Shelf:
         self.notes = self.house.notes
         self._look: Callable[[], MemoryIndex] | None = None
 
-    def desk(self, **changes: object) -> Desk:
+    def context(self, **changes: object) -> CurationContext:
         parts = {
             "folder": NotesFolder(str(self.notes)),
             "locks": str(self.home / "locks"),
             "clocks": self.clock.clocks(),
             "caller": self.caller,
-            "look": self.look,
+            "fresh_index": self.look,
             **changes,
         }
-        return Desk(**parts)  # type: ignore[arg-type]
+        return CurationContext(**parts)  # type: ignore[arg-type]
 
     def look(self) -> MemoryIndex:
         if self.is_scanned:
@@ -171,10 +171,12 @@ class Shelf:
             self._look = self._open()
         return self._look()
 
-    def save(self, key: str, content: str, reason: str = "", **more: object) -> Saved:
+    def save(
+        self, key: str, content: str, reason: str = "", **more: object
+    ) -> SaveResult:
         changes = {name: more.pop(name) for name in ("near",) if name in more}
         wanted = NewMemory(key=key, content=content, reason=reason, **more)  # type: ignore[arg-type]
-        return save(self.desk(), wanted, **changes)  # type: ignore[arg-type]
+        return save(self.context(), wanted, **changes)  # type: ignore[arg-type]
 
     def put(self, path: str, text: str | bytes) -> Path:
         """Save a note as a person does."""
@@ -183,8 +185,8 @@ class Shelf:
     def text(self, path: str) -> str:
         return (self.notes / path).read_text(encoding="utf-8")
 
-    def said(self, path: str) -> Recalled:
-        return recalled_from(NotePath(path), self.text(path), self.desk())
+    def said(self, path: str) -> StoredMemory:
+        return parse_memory(NotePath(path), self.text(path), self.context())
 
     def values(self, path: str) -> dict[str, object]:
         return dict(split_front_matter(self.text(path)).values)
@@ -204,7 +206,7 @@ class Shelf:
         }
 
     def active(self, key: str) -> list[str]:
-        rows = ScannedIndex(self.notes).memories(key=key, standings=(ACTIVE,))
+        rows = ScannedIndex(self.notes).memories(key=key, statuses=(ACTIVE,))
         return sorted(row.path for row in rows)
 
     def _open(self) -> Callable[[], MemoryIndex]:
@@ -213,10 +215,10 @@ class Shelf:
         folder = NotesFolder(places.notes)
         syncer = Syncer(folder, places.journal, chunking, time.time)
         opened = open_index(places, time.time)
-        freshener = Freshener(syncer, places, clocks.stopwatch)
+        freshness_check = FreshnessCheck(syncer, places, clocks.stopwatch)
 
         def look() -> MemoryIndex:
-            assert not freshener.freshen(opened.index).stale
+            assert not freshness_check.ensure_fresh(opened.index).stale
             return opened.index
 
         return look

@@ -5,7 +5,7 @@ from __future__ import annotations
 import apsw
 
 from hivemind_memory.errors import IndexUnusableError
-from hivemind_memory.sqlite.connection import one_number, translated_errors
+from hivemind_memory.sqlite.connection import select_int, translated_errors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def _links_problem(connection: apsw.Connection) -> str:
     broken = list(connection.execute("PRAGMA foreign_key_check"))
     if broken:
         return f"{len(broken)} rows point at nothing"
-    wrong = one_number(
+    wrong = select_int(
         connection,
         """
         SELECT count(*) FROM files

@@ -8,18 +8,18 @@ from hivemind_memory.errors import IndexBusyError
 from hivemind_memory.index.sqlite import notes
 from hivemind_memory.index.sqlite.schema import bring_up_to_date
 from hivemind_memory.index.sqlite.visibility import (
-    OPEN,
-    Counts,
-    Holdings,
-    Sieve,
-    where_visible,
-    where_wished,
+    ALL_VISIBLE,
+    CorpusStats,
+    IndexContents,
+    Visibility,
+    query_filter,
+    visibility_filter,
 )
 from hivemind_memory.sqlite.connection import (
     make_tokenizer,
-    one_number,
     open_connection,
     read_transaction,
+    select_int,
     translated_errors,
     version_of,
     write_transaction,
@@ -34,17 +34,17 @@ if TYPE_CHECKING:
 
     from hivemind_memory.index.sqlite.rows import PlacedRow
     from hivemind_memory.index.sqlite.vector_store import SqliteVectorStore
-    from hivemind_memory.index.sqlite.vectors import VectorLane
-    from hivemind_memory.index.sqlite.visibility import Where
+    from hivemind_memory.index.sqlite.vectors import VectorRetriever
+    from hivemind_memory.index.sqlite.visibility import SqlFilter
     from hivemind_memory.index.sqlite.vocabulary import Vocabulary
-    from hivemind_memory.index.sqlite.words import WordLane
-    from hivemind_memory.model.filters import Access, Wish
-    from hivemind_memory.model.matches import Place, WordMatches
+    from hivemind_memory.index.sqlite.words import WordRetriever
+    from hivemind_memory.model.filters import Access, SearchFilter
+    from hivemind_memory.model.matches import ChunkLocation, WordMatches
     from hivemind_memory.model.memories import EdgeRow, MemoryRow
     from hivemind_memory.model.note import Note
     from hivemind_memory.model.note_path import NotePath
-    from hivemind_memory.model.snapshot import IndexedFiles, Stamp
-    from hivemind_memory.model.terms import Term
+    from hivemind_memory.model.snapshot import FileSignature, IndexedFiles
+    from hivemind_memory.model.terms import QueryTerm
 
     T = TypeVar("T")
     Edge = tuple[str, str, str]
@@ -73,13 +73,13 @@ class SqliteIndex:
         with translated_errors(path):
             bring_up_to_date(self._connection)
             self._tokens_of = make_tokenizer(self._connection)
-        self._words: WordLane | None = None
-        self._vector_lanes: dict[str, VectorLane] = {}
+        self._words: WordRetriever | None = None
+        self._vector_retrievers: dict[str, VectorRetriever] = {}
         self._kept: dict[str, tuple[tuple[int, int], object]] = {}
 
     def close(self) -> None:
         """Close the file; nothing is lost when this is not called."""
-        self._vector_lanes.clear()
+        self._vector_retrievers.clear()
         self._connection.close()
 
     def is_still_there(self) -> bool:
@@ -105,7 +105,7 @@ class SqliteIndex:
         with translated_errors(self.path):
             return notes.digest_of(self._connection, path)
 
-    def touch(self, path: NotePath, stamp: Stamp, *, is_settled: bool) -> None:
+    def touch(self, path: NotePath, stamp: FileSignature, *, is_settled: bool) -> None:
         """Record a new stamp of a note whose bytes are the same."""
         with translated_errors(self.path):
             notes.touch(self._connection, path, stamp, is_settled=is_settled)
@@ -136,9 +136,9 @@ class SqliteIndex:
         self, path: NotePath, file: notes.FileRow, rows: list[PlacedRow]
     ) -> int:
         """Write one large note, with no other large one written meanwhile."""
-        from hivemind_memory.index.sqlite.swap import holding
+        from hivemind_memory.index.sqlite.swap import index_lock
 
-        with holding(self.path):
+        with index_lock(self.path):
             return notes.replace_large_note(self._connection, path, file, rows)
 
     def remove(self, paths: Iterable[NotePath]) -> None:
@@ -146,7 +146,7 @@ class SqliteIndex:
         with translated_errors(self.path):
             notes.remove_notes(self._connection, paths)
 
-    def distrust_all(self) -> None:
+    def mark_all_stale(self) -> None:
         """Have every note read and cut again at the next sync."""
         with translated_errors(self.path), write_transaction(self._connection):
             self._connection.execute("UPDATE files SET is_settled = 0, hash = ''")
@@ -159,10 +159,10 @@ class SqliteIndex:
         """Delete what a killed process left half written, unless one is at work."""
         if not self.has_unfinished():
             return
-        from hivemind_memory.index.sqlite.swap import holding
+        from hivemind_memory.index.sqlite.swap import index_lock
 
         try:
-            with holding(self.path, wait_s=0), translated_errors(self.path):
+            with index_lock(self.path, wait_s=0), translated_errors(self.path):
                 notes.sweep_unfinished(self._connection)
         except IndexBusyError:
             return  # somebody is at work, and sweeps himself
@@ -179,57 +179,69 @@ class SqliteIndex:
     def count_chunks(self) -> int:
         """Return how many chunks can be found."""
         with translated_errors(self.path):
-            return one_number(
+            return select_int(
                 self._connection,
                 "SELECT coalesce(sum(chunk_count), 0) FROM files WHERE state = 0",
             )
 
     # -- lanes -----------------------------------------------------------------
 
-    def sieve(self, access: Access, wish: Wish, today: int) -> Sieve:
+    def visibility(
+        self, access: Access, search_filter: SearchFilter, today: int
+    ) -> Visibility:
         """Return what a question may find, and what its figures are counted over.
 
         Args:
             access: What its caller may see.
-            wish: What it asks for.
+            search_filter: What it asks for.
             today: Days since the epoch.
         """
-        holdings = self._holdings()
-        visible = where_visible(access, holdings)
-        wished = where_wished(access, wish, today, holdings)
-        return Sieve(wished, pool=self._counts(wished), counts=self._counts(visible))
+        contents = self._contents()
+        visible = visibility_filter(access, contents)
+        matching = query_filter(access, search_filter, today, contents)
+        return Visibility(
+            matching,
+            matching_stats=self._stats(matching),
+            visible_stats=self._stats(visible),
+        )
 
-    def _holdings(self) -> Holdings:
+    def _contents(self) -> IndexContents:
         """Return what the index holds, as far as filters care."""
-        return self._once("holdings", lambda: Holdings(self._connection))
+        return self._once("holdings", lambda: IndexContents(self._connection))
 
-    def _counts(self, where: Where) -> Counts | None:
+    def _stats(self, where: SqlFilter) -> CorpusStats | None:
         """Return figures over what a condition leaves; None: it leaves everything."""
         if not where:
             return None
         return self._once(
-            f"counts {where.key}", lambda: Counts(self._connection, where)
+            f"counts {where.key}", lambda: CorpusStats(self._connection, where)
         )
 
     def find_words(
-        self, terms: Sequence[Term], *, limit: int, sieve: Sieve = OPEN
+        self,
+        terms: Sequence[QueryTerm],
+        *,
+        limit: int,
+        visibility: Visibility = ALL_VISIBLE,
     ) -> WordMatches:
         """Return what the lane of words finds."""
         # A sync asks nothing: what looks things up loads with the first question.
-        from hivemind_memory.index.sqlite.words import WordLane
+        from hivemind_memory.index.sqlite.words import WordRetriever
 
         if self._words is None:
-            self._words = WordLane(self._connection, self._tokens_of)
+            self._words = WordRetriever(self._connection, self._tokens_of)
         with translated_errors(self.path):
-            return self._words.find(terms, limit=limit, sieve=sieve)
+            return self._words.find(terms, limit=limit, visibility=visibility)
 
-    def vector_lane(self, fingerprint: str) -> VectorLane:
+    def vector_retriever(self, fingerprint: str) -> VectorRetriever:
         """Return the lane of vectors of one space; loads numpy."""
-        from hivemind_memory.index.sqlite.vectors import VectorLane
+        from hivemind_memory.index.sqlite.vectors import VectorRetriever
 
-        if fingerprint not in self._vector_lanes:
-            self._vector_lanes[fingerprint] = VectorLane(self._connection, fingerprint)
-        return self._vector_lanes[fingerprint]
+        if fingerprint not in self._vector_retrievers:
+            self._vector_retrievers[fingerprint] = VectorRetriever(
+                self._connection, fingerprint
+            )
+        return self._vector_retrievers[fingerprint]
 
     def vector_store(self) -> SqliteVectorStore:
         """Return the side that vectors are written to."""
@@ -258,12 +270,12 @@ class SqliteIndex:
         """Return a context in which all reads see one state of the index."""
         return read_transaction(self._connection)
 
-    def places(self, chunks: Sequence[int]) -> dict[int, Place]:
+    def chunk_locations(self, chunks: Sequence[int]) -> dict[int, ChunkLocation]:
         """Return where chunks stand; those that went are left out."""
         with translated_errors(self.path):
-            from hivemind_memory.index.sqlite.words import places_of
+            from hivemind_memory.index.sqlite.words import chunk_locations
 
-            return places_of(self._connection, chunks)
+            return chunk_locations(self._connection, chunks)
 
     def texts(self, chunks: Sequence[int]) -> dict[int, tuple[str, str]]:
         """Return chunk -> (text, headings, one a line)."""
@@ -277,7 +289,7 @@ class SqliteIndex:
                 )
             }
 
-    def words(self, sieve: Sieve) -> Vocabulary:
+    def words(self, visibility: Visibility) -> Vocabulary:
         """Return the words of what a caller may see."""
         from hivemind_memory.index.sqlite.vocabulary import (
             Vocabulary,
@@ -289,7 +301,7 @@ class SqliteIndex:
             self.path,
             self._tokens_of,
             lambda: self._once("vocabulary", lambda: read_vocabulary(self._connection)),
-            sieve.counts,
+            visibility.visible_stats,
         )
 
     # -- memories --------------------------------------------------------------
@@ -298,31 +310,31 @@ class SqliteIndex:
         self,
         *,
         scopes: frozenset[str] | None = None,
-        standings: Collection[int] | None = None,
+        statuses: Collection[int] | None = None,
         **equal: str | None,
     ) -> list[MemoryRow]:
         """Return the memories that fit, the newest first.
 
         Args:
             scopes: Scopes to look in; None: all.
-            standings: Standings that fit; None: any.
+            statuses: Standings that fit; None: any.
             equal: Column of ``MemoryRow`` -> what it must be; None: anything.
         """
         from hivemind_memory.index.sqlite.memories import select_memories
 
         with translated_errors(self.path):
             return select_memories(
-                self._connection, scopes=scopes, standings=standings, **equal
+                self._connection, scopes=scopes, statuses=statuses, **equal
             )
 
-    def end_named(
+    def resolve_ref(
         self, target: str, *, scopes: frozenset[str] | None, near: str = ""
     ) -> MemoryRow | None:
         """Return the note that an id, a key, a path or a name means."""
-        from hivemind_memory.index.sqlite.memories import find_end
+        from hivemind_memory.index.sqlite.memories import find_ref
 
         with translated_errors(self.path):
-            return find_end(self._connection, target, scopes=scopes, near=near)
+            return find_ref(self._connection, target, scopes=scopes, near=near)
 
     def edges_of(self, path: str, *, scopes: frozenset[str] | None) -> list[EdgeRow]:
         """Return the edges at a note, both ways, between what may be seen."""
@@ -340,7 +352,7 @@ class SqliteIndex:
 
     def has_strong_edges(self) -> bool:
         """Return whether anything in the memory replaces or disputes anything."""
-        return self._holdings().has_strong_edges
+        return self._contents().has_strong_edges
 
     def strong_edges(self, paths: Collection[str], access: Access) -> list[Edge]:
         """Return (path, kind, target) of what replaces or disputes, from notes."""
@@ -351,7 +363,7 @@ class SqliteIndex:
 
     # -- what processes tell each other ---------------------------------------
 
-    def fact(self, key: str) -> str:
+    def get_meta(self, key: str) -> str:
         """Return what was remembered under *key*; empty: nothing."""
         with translated_errors(self.path):
             row = self._connection.execute(
@@ -359,7 +371,7 @@ class SqliteIndex:
             ).fetchone()
             return str(row[0]) if row else ""
 
-    def remember(self, key: str, value: str) -> None:
+    def set_meta(self, key: str, value: str) -> None:
         """Remember *value* under *key* for all processes."""
         with translated_errors(self.path), write_transaction(self._connection):
             self._connection.execute(

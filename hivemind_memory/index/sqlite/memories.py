@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hivemind_memory.model.memories import EdgeRow, MemoryRow
-from hivemind_memory.notes.status import FORGOTTEN, WAITING
+from hivemind_memory.notes.status import FORGOTTEN, PENDING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def select_memories(
     connection: apsw.Connection,
     *,
     scopes: frozenset[str] | None,
-    standings: Collection[int] | None = None,
+    statuses: Collection[int] | None = None,
     **equal: str | None,
 ) -> list[MemoryRow]:
     """Return the memories that fit, the newest first.
@@ -38,7 +38,7 @@ def select_memories(
     Args:
         connection: The index.
         scopes: Scopes to look in; None: all.
-        standings: Standings that fit; None: any.
+        statuses: Standings that fit; None: any.
         equal: Column -> what it must be; None: anything.
     """
     wanted = {column: value for column, value in equal.items() if value is not None}
@@ -47,7 +47,7 @@ def select_memories(
     if not wanted:
         # Free text with no name of its own is no memory.
         parts.append(" AND (type IS NOT NULL OR memory_id IS NOT NULL)")
-    for column, allowed in (("scope", scopes), ("standing", standings)):
+    for column, allowed in (("scope", scopes), ("standing", statuses)):
         if allowed is not None:
             parts.append(f" AND {column} IN ({','.join('?' * len(allowed))})")
             values += sorted(allowed)
@@ -56,7 +56,7 @@ def select_memories(
     return sorted(rows, key=lambda row: (row.created, row.path), reverse=True)
 
 
-def find_end(
+def find_ref(
     connection: apsw.Connection,
     target: str,
     *,
@@ -105,7 +105,7 @@ def select_edges(
         """,
         (path,),
     ):
-        end = find_end(connection, target, scopes=scopes, near=mine.scope)
+        end = find_ref(connection, target, scopes=scopes, near=mine.scope)
         to_path, to_id = (end.path, end.memory_id) if end else ("", target)
         if to_path != path:
             found.append(
@@ -134,7 +134,7 @@ def _incoming(
         if scopes is not None and scope not in scopes:
             continue
         # A name may mean another note to whoever wrote it.
-        end = find_end(connection, target, scopes=scopes, near=scope)
+        end = find_ref(connection, target, scopes=scopes, near=scope)
         if end is not None and end.path == mine.path:
             yield EdgeRow(kind, weight, path, memory_id, mine.path, mine.memory_id)
 
@@ -173,14 +173,14 @@ def strong_edges(
           AND path IN ({marks})
         ORDER BY path, kind, target
         """,
-        (WAITING, *paths),
+        (PENDING, *paths),
     ).fetchall()
     found = []
     for path, scope, kind, target in (map(str, row) for row in rows):
         end = (
             None
             if len(target) == _ID_CHARS and target.isupper()
-            else find_end(connection, target, scopes=scopes, near=scope)
+            else find_ref(connection, target, scopes=scopes, near=scope)
         )
         found.append((path, kind, end.path if end else target))
     return found

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from hivemind_memory.index.sqlite.rows import ChunkRow, PlacedRow
     from hivemind_memory.model.memories import MemoryHeader
-    from hivemind_memory.model.snapshot import Stamp
+    from hivemind_memory.model.snapshot import FileSignature
 
 STEP_CHUNKS = 1_000
 """Chunks written in one transaction: some 30 ms of work."""
@@ -46,7 +46,7 @@ class FileRow:
     def __init__(
         self,
         *,
-        stamp: Stamp,
+        stamp: FileSignature,
         digest: str,
         is_settled: bool,
         day: int | None,
@@ -92,7 +92,7 @@ class FileRow:
 
 def indexed_files(connection: apsw.Connection) -> IndexedFiles:
     """Return the stamps of all indexed notes, and which of them are too young."""
-    stamps: dict[NotePath, Stamp] = {}
+    stamps: dict[NotePath, FileSignature] = {}
     unsettled = []
     for path, mtime, ctime, size, inode, is_settled in connection.execute(
         "SELECT path, mtime, ctime, size, inode, is_settled FROM files WHERE state = 0"
@@ -113,7 +113,11 @@ def digest_of(connection: apsw.Connection, path: NotePath) -> str:
 
 
 def touch(
-    connection: apsw.Connection, path: NotePath, stamp: Stamp, *, is_settled: bool
+    connection: apsw.Connection,
+    path: NotePath,
+    stamp: FileSignature,
+    *,
+    is_settled: bool,
 ) -> None:
     """Record a new stamp of a note whose bytes are the same."""
     with write_transaction(connection):
@@ -178,7 +182,7 @@ def replace_large_note(
 ) -> int:
     """Write a large note beside its old self, then swap the two in one short step.
 
-    The caller holds the index file: see ``holding``.
+    The caller holds the index file: see ``index_lock``.
     """
     sweep_unfinished(connection)
     with write_transaction(connection):

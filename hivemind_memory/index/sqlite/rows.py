@@ -28,8 +28,8 @@ class ChunkRow(NamedTuple):
     text: str
     body: str | None
     extra: str
-    trail: str
-    units: bytes
+    breadcrumbs: str
+    subchunks: bytes
     source: str | None
 
 
@@ -61,7 +61,7 @@ def rows_of(note: Note, tokens_of: Callable[[str], list[str]]) -> list[PlacedRow
         if not chunk.body and not chunk.headings:
             continue
         rows.append(
-            PlacedRow(chunk.first_line, chunk.last_line, _row(chunk, title, tokens_of))
+            PlacedRow(chunk.start_line, chunk.end_line, _row(chunk, title, tokens_of))
         )
     return rows
 
@@ -79,8 +79,8 @@ def _row(chunk: Chunk, title: str, tokens_of: Callable[[str], list[str]]) -> Chu
         text=chunk.text,
         body=None if chunk.body == chunk.text else chunk.body,
         extra=extra,
-        trail=f"{trail} {more}" if more else trail,
-        units=units,
+        breadcrumbs=f"{trail} {more}" if more else trail,
+        subchunks=units,
         source=(provenance.source or None) if provenance else None,
     )
 

@@ -18,8 +18,8 @@ from hivemind_memory.errors import IndexBusyError, IndexDamagedError, IndexUnusa
 from hivemind_memory.files.locks import KernelLock
 from hivemind_memory.sqlite.connection import (
     make_file,
-    one_number,
     open_connection,
+    select_int,
     translated_errors,
     write_transaction,
 )
@@ -56,7 +56,7 @@ _COPY = (
 )
 
 
-def copy_paid_for(old_path: str, new: SqliteIndex) -> None:
+def copy_vectors(old_path: str, new: SqliteIndex) -> None:
     """Copy vectors and what was learned of models from the old index into *new*.
 
     What a damaged old index does not give is made again; nothing else is lost by it.
@@ -68,7 +68,7 @@ def copy_paid_for(old_path: str, new: SqliteIndex) -> None:
         with translated_errors(old_path):
             connection.execute("ATTACH ? AS old", (old_path,))
             try:
-                if one_number(connection, _HAS_TABLES) < 3:
+                if select_int(connection, _HAS_TABLES) < 3:
                     return  # made a moment ago, or emptied by somebody
                 with write_transaction(connection):
                     for sql in _COPY:
@@ -82,11 +82,11 @@ def copy_paid_for(old_path: str, new: SqliteIndex) -> None:
         store.plan(fingerprint)
 
 
-def put_in_place(new: SqliteIndex, path: str) -> None:
+def replace_index(new: SqliteIndex, path: str) -> None:
     """Make the index at *path* equal to *new*, in one transaction.
 
     An index too damaged to be written to is set aside. The caller holds the index file:
-    see ``holding``.
+    see ``index_lock``.
     """
     with translated_errors(new.path):
         new.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -121,7 +121,7 @@ IN_MEMORY = ":memory:"
 """Path of an index that no file holds and that ends with its process."""
 
 
-class holding:  # noqa: N801 - a context manager reads like a word
+class index_lock:
     """Hold the index file at *path*; one in memory belongs to its process anyway.
 
     Raises:

@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 from hivemind_memory.errors import IndexUnusableError
 from hivemind_memory.index.sqlite.notes import sweep_unfinished
-from hivemind_memory.index.sqlite.swap import holding
+from hivemind_memory.index.sqlite.swap import index_lock
 from hivemind_memory.sqlite.connection import (
-    one_number,
     open_connection,
+    select_int,
     translated_errors,
     write_transaction,
 )
@@ -53,7 +53,7 @@ class IndexCounts(NamedTuple):
     """Pages of the file that hold nothing but leavings."""
 
 
-class Scoured(NamedTuple):
+class VacuumResult(NamedTuple):
     """What a scouring did."""
 
     vectors: int = 0
@@ -86,7 +86,7 @@ def count_in_index(
                 for some, marks in _steps(values):
                     also = " AND path NOT IN (SELECT value FROM json_each(?))"
                     known = (_json(paths),) if column == "entry_id" else ()
-                    chunks += one_number(
+                    chunks += select_int(
                         connection,
                         f"""
                         SELECT count(*) FROM chunks JOIN files ON files.id = file_id
@@ -98,7 +98,7 @@ def count_in_index(
             return IndexCounts(
                 chunks=chunks,
                 vectors=sum(
-                    one_number(
+                    select_int(
                         connection,
                         f"""
                         SELECT count(*) FROM embedding_cache
@@ -114,13 +114,13 @@ def count_in_index(
         connection.close()
 
 
-def scour(
+def vacuum(
     path: str,
     text_hashes: Collection[str],
     *,
     since_s: float = inf,
     wait_s: float = WAIT_S,
-) -> Scoured:
+) -> VacuumResult:
     """Take the vectors of some texts out of the index at *path*, and all leavings.
 
     The chunks themselves are taken out before, by the sync of their notes. A text that
@@ -135,10 +135,10 @@ def scour(
         wait_s: How long to wait for each of those who use the index.
     """
     if not os.path.exists(path):
-        return Scoured()
+        return VacuumResult()
     vectors = free_pages = 0
     try:
-        with holding(path, wait_s=wait_s):
+        with index_lock(path, wait_s=wait_s):
             connection = open_connection(path)
             try:
                 with translated_errors(path):
@@ -148,12 +148,12 @@ def scour(
                     _link_known(connection, path)
                     vectors = _drop_vectors(connection, text_hashes, since_s)
                     free_pages = int(connection.pragma("freelist_count"))
-                    is_clean = _write_anew(connection)
+                    is_clean = _rewrite(connection)
             finally:
                 connection.close()
     except IndexUnusableError as error:
-        return Scoured(vectors, free_pages, str(error))
-    return Scoured(vectors, free_pages, "" if is_clean else _STILL_READ)
+        return VacuumResult(vectors, free_pages, str(error))
+    return VacuumResult(vectors, free_pages, "" if is_clean else _STILL_READ)
 
 
 def _link_known(connection: apsw.Connection, path: str) -> None:
@@ -182,7 +182,7 @@ def _drop_vectors(
         return connection.total_changes() - before
 
 
-def _write_anew(connection: apsw.Connection) -> bool:
+def _rewrite(connection: apsw.Connection) -> bool:
     """Write postings and pages anew, and empty the log; False: a reader is in the way.
 
     A posting that is deleted stays in its segment, and a mark of the deletion in the

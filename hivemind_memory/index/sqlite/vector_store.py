@@ -9,10 +9,10 @@ from __future__ import annotations
 import hashlib
 
 from hivemind_memory.errors import EmbeddingInvalidError
-from hivemind_memory.index.sqlite.swap import holding
+from hivemind_memory.index.sqlite.swap import index_lock
 from hivemind_memory.markdown.packing import units_of
 from hivemind_memory.sqlite.connection import (
-    one_number,
+    select_int,
     translated_errors,
     write_transaction,
 )
@@ -67,7 +67,7 @@ class SqliteVectorStore:
         """Return how many texts have no vector in that space."""
         with translated_errors(self._path):
             space = self._space(fingerprint)
-            listed = one_number(
+            listed = select_int(
                 self._connection,
                 """
                 SELECT count(DISTINCT text_hash) FROM chunks_vec
@@ -81,7 +81,7 @@ class SqliteVectorStore:
         """Return how many chunks cannot be found by their own vector yet."""
         with translated_errors(self._path):
             space = self._space(fingerprint)
-            waiting = one_number(
+            waiting = select_int(
                 self._connection,
                 """
                 SELECT count(*) FROM chunks_vec
@@ -94,7 +94,7 @@ class SqliteVectorStore:
     def count_vectors(self, fingerprint: str) -> int:
         """Return how many chunks have a vector in that space."""
         with translated_errors(self._path):
-            return one_number(
+            return select_int(
                 self._connection,
                 """
                 SELECT count(*) FROM chunks_vec
@@ -121,7 +121,7 @@ class SqliteVectorStore:
         """Return how many numbers a vector of that space has; None while empty."""
         with translated_errors(self._path):
             return (
-                one_number(
+                select_int(
                     self._connection,
                     "SELECT dimensions FROM spaces WHERE id = ?",
                     self._space(fingerprint),
@@ -138,7 +138,7 @@ class SqliteVectorStore:
         # A rebuild copies what was paid for and then takes the place of this file: what
         # was stored between the two would be lost.
         with (
-            holding(self._path),
+            index_lock(self._path),
             translated_errors(self._path),
             write_transaction(self._connection),
         ):
@@ -206,7 +206,7 @@ class SqliteVectorStore:
         """Point the chunks that wait for these texts at their vectors."""
         # A serial number tells readers which links are new to them. It is counted, for
         # the highest one in use falls when its chunk goes.
-        serial = one_number(
+        serial = select_int(
             self._connection,
             """
             INSERT INTO meta(key, value) VALUES ('serial', 1)
@@ -228,7 +228,7 @@ class SqliteVectorStore:
 
     def _count_unlisted(self, space: int) -> int:
         """Return how many chunks are new to the space."""
-        return one_number(
+        return select_int(
             self._connection,
             """
             SELECT count(*) FROM chunks
@@ -241,7 +241,7 @@ class SqliteVectorStore:
 
     def _space(self, fingerprint: str) -> int:
         """Return the number of a space; 0 when nothing was ever stored in it."""
-        return one_number(
+        return select_int(
             self._connection, "SELECT id FROM spaces WHERE fingerprint = ?", fingerprint
         )
 

@@ -13,10 +13,10 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 
-from hivemind_memory.index.sqlite.visibility import OPEN
+from hivemind_memory.index.sqlite.visibility import ALL_VISIBLE
 from hivemind_memory.model.matches import VectorMatches
 from hivemind_memory.sqlite.connection import (
-    one_number,
+    select_int,
     translated_errors,
     version_of,
 )
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     import apsw
     from numpy.typing import NDArray
 
-    from hivemind_memory.index.sqlite.visibility import Sieve
+    from hivemind_memory.index.sqlite.visibility import Visibility
 
     Matrix = NDArray[np.float32]
 
 GROWTH = 1.5
 """Room is made in advance by this factor, so that adding vectors is cheap."""
 
-SPOILT = 0.01
+MAX_LENGTH_ERROR = 0.01
 """So far from 1 no rounding brings the square of a vector's length."""
 
 _NEW_VECTORS = """
@@ -45,7 +45,7 @@ WHERE chunks_vec.space_id = ? AND chunks_vec.serial > ?
 """
 
 
-class VectorLane:
+class VectorRetriever:
     """Every vector of one space, in memory, in step with the index file."""
 
     def __init__(self, connection: apsw.Connection, fingerprint: str) -> None:
@@ -55,10 +55,10 @@ class VectorLane:
         self._made = ""
         self._serial = 0
         self._chunks = _Rows()
-        self._units = _Rows()
+        self._subchunks = _Rows()
         self._ids: list[int] = []
         self._place: dict[int, int] = {}
-        self._unit_places: dict[int, list[int]] = {}
+        self._subchunk_rows: dict[int, list[int]] = {}
 
     def find(
         self,
@@ -66,7 +66,7 @@ class VectorLane:
         *,
         limit: int,
         also: Sequence[int],
-        sieve: Sieve = OPEN,
+        visibility: Visibility = ALL_VISIBLE,
     ) -> VectorMatches | None:
         """Return the cosines of the best *limit* chunks, and of the chunks *also*.
 
@@ -74,7 +74,7 @@ class VectorLane:
             question: Vector of the question, of the same space.
             limit: Chunks at most, by their own cosine.
             also: Chunks that the other lane found.
-            sieve: Which chunks may be found, and which count.
+            visibility: Which chunks may be found, and which count.
 
         Returns:
             None when the space is empty or the question has another length.
@@ -87,24 +87,28 @@ class VectorLane:
             return None
         cosines = self._chunks.rows() @ asked
         seen = cosines
-        if sieve.counts is not None:
-            seen = cosines[self._places_of(sieve.counts.chunks)]
+        if visibility.visible_stats is not None:
+            seen = cosines[self._places_of(visibility.visible_stats.chunks)]
         if not len(seen):
             return None
-        places = self._best(cosines, limit, sieve)
+        places = self._best(cosines, limit, visibility)
         places += [at for at in map(self._place.get, also) if at is not None]
         chunks = {self._ids[at]: float(cosines[at]) for at in dict.fromkeys(places)}
         return VectorMatches(
             cosines=chunks,
-            unit_cosines=self._unit_cosines(chunks, asked),
+            subchunk_cosines=self._subchunk_cosines(chunks, asked),
             background=float(seen.mean(dtype=np.float64)),
             deviation=float(seen.std(dtype=np.float64)),
             chunk_count=len(seen),
         )
 
-    def _best(self, cosines: Matrix, limit: int, sieve: Sieve) -> list[int]:
+    def _best(self, cosines: Matrix, limit: int, visibility: Visibility) -> list[int]:
         """Return the places of the best *limit* chunks that may be found."""
-        found = None if sieve.pool is None else self._places_of(sieve.pool.chunks)
+        found = (
+            None
+            if visibility.matching_stats is None
+            else self._places_of(visibility.matching_stats.chunks)
+        )
         among = cosines if found is None else cosines[found]
         best = min(limit, len(among))
         if not best:
@@ -118,19 +122,19 @@ class VectorLane:
         at = [self._place[chunk] for chunk in chunks if chunk in self._place]
         return np.array(sorted(at), dtype=np.intp)
 
-    def _unit_cosines(
+    def _subchunk_cosines(
         self, chunks: dict[int, float], asked: Matrix
     ) -> dict[int, float]:
         """Return the cosine of each chunk's best unit, its own if it has none."""
         places: list[int] = []
         owners: list[int] = []
         for chunk in chunks:
-            units = self._unit_places.get(chunk, ())
+            units = self._subchunk_rows.get(chunk, ())
             places += units
             owners += [chunk] * len(units)
         best: dict[int, float] = {}
         if places:
-            cosines = self._units.rows()[places] @ asked
+            cosines = self._subchunks.rows()[places] @ asked
             for chunk, cosine in zip(owners, cosines.tolist(), strict=True):
                 if cosine > best.get(chunk, -2.0):
                     best[chunk] = cosine
@@ -151,7 +155,7 @@ class VectorLane:
         space = self._connection.execute(
             "SELECT id FROM spaces WHERE fingerprint = ?", (self._fingerprint,)
         ).fetchone()
-        alive = one_number(
+        alive = select_int(
             self._connection,
             """
             SELECT count(*) FROM chunks_vec
@@ -161,7 +165,7 @@ class VectorLane:
         )
         if space:
             self._add_new(space[0])
-        if self._chunks.count + self._units.count != alive:
+        if self._chunks.count + self._subchunks.count != alive:
             # Some chunks went; numbers are never used again, so reading all anew is
             # the one way that cannot go wrong, and it is needed rarely.
             self._forget()
@@ -181,19 +185,21 @@ class VectorLane:
                 self._place[chunk] = self._chunks.add(row)
                 self._ids.append(chunk)
             else:
-                self._unit_places.setdefault(chunk, []).append(self._units.add(row))
+                self._subchunk_rows.setdefault(chunk, []).append(
+                    self._subchunks.add(row)
+                )
         self._serial = newest
-        self._chunks.drop_spoilt()
-        self._units.drop_spoilt()
+        self._chunks.zero_corrupt_rows()
+        self._subchunks.zero_corrupt_rows()
 
     def _forget(self) -> None:
         """Hold nothing."""
         self._serial = 0
         self._chunks = _Rows()
-        self._units = _Rows()
+        self._subchunks = _Rows()
         self._ids = []
         self._place = {}
-        self._unit_places = {}
+        self._subchunk_rows = {}
 
 
 class _Rows:
@@ -215,7 +221,7 @@ class _Rows:
         """Return the rows in use, as a view."""
         return self._data[: self.count]
 
-    def drop_spoilt(self) -> None:
+    def zero_corrupt_rows(self) -> None:
         """Make rows nothing that are not of length 1: a disk may turn bits.
 
         One number that is not finite would spoil the mean over all.
@@ -223,7 +229,7 @@ class _Rows:
         rows = self._data[self._checked : self.count]
         with np.errstate(all="ignore"):
             lengths = np.einsum("ij,ij->i", rows, rows)
-        rows[~(np.abs(lengths - 1) < SPOILT)] = 0
+        rows[~(np.abs(lengths - 1) < MAX_LENGTH_ERROR)] = 0
         self._checked = self.count
 
     def add(self, row: Matrix) -> int:

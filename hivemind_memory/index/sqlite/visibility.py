@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import apsw
 
-    from hivemind_memory.model.filters import Access, Wish
+    from hivemind_memory.model.filters import Access, SearchFilter
 
 
 _SCOPES = "SELECT DISTINCT scope FROM files WHERE state = 0"
@@ -27,7 +27,7 @@ FROM files WHERE state = 0 AND (standing <> 0 OR expires_day IS NOT NULL)
 _STRONG_EDGES = "SELECT 1 FROM edges WHERE kind <> 'related_to' LIMIT 1"
 
 
-class Where:
+class SqlFilter:
     """Conditions on ``files`` and ``chunks``, with their values."""
 
     __slots__ = ("sql", "values")
@@ -47,18 +47,18 @@ class Where:
         return bool(self.sql)
 
 
-NOWHERE_HIDDEN = Where([])
+NO_FILTER = SqlFilter([])
 
 
-class Holdings:
+class IndexContents:
     """What the index holds at all, as far as filters care; read once a change."""
 
-    __slots__ = ("has_expiring", "has_strong_edges", "has_waiting", "scopes")
+    __slots__ = ("has_expiring", "has_pending", "has_strong_edges", "scopes")
 
     def __init__(self, connection: apsw.Connection) -> None:
         self.scopes = frozenset(scope for (scope,) in connection.execute(_SCOPES))
         [(waiting, expiring, replaced)] = connection.execute(_ODDITIES)
-        self.has_waiting = bool(waiting)
+        self.has_pending = bool(waiting)
         self.has_expiring = bool(expiring)
         self.has_strong_edges = bool(replaced) or (
             connection.execute(_STRONG_EDGES).fetchone() is not None
@@ -66,10 +66,10 @@ class Holdings:
         """Something replaces or disputes something."""
 
 
-def where_visible(access: Access, holdings: Holdings) -> Where:
+def visibility_filter(access: Access, contents: IndexContents) -> SqlFilter:
     """Return the condition that leaves what a caller may see."""
     parts: list[tuple[str, tuple[object, ...]]] = []
-    if access.scopes is not None and not holdings.scopes <= access.scopes:
+    if access.scopes is not None and not contents.scopes <= access.scopes:
         parts.append(_among("files.scope", sorted(access.scopes)))
     if access.is_public_only:
         inherited = "'public'"
@@ -78,27 +78,29 @@ def where_visible(access: Access, holdings: Holdings) -> Where:
             marks = ",".join("?" * len(private))
             inherited = f"CASE WHEN files.scope IN ({marks}) THEN '' ELSE 'public' END"
         parts.append((f"coalesce(files.visibility, {inherited}) = 'public'", private))
-    return Where(parts)
+    return SqlFilter(parts)
 
 
-def where_wished(access: Access, wish: Wish, today: int, holdings: Holdings) -> Where:
+def query_filter(
+    access: Access, search_filter: SearchFilter, today: int, contents: IndexContents
+) -> SqlFilter:
     """Return the condition for a question: what may be seen, and is asked for."""
-    visible = where_visible(access, holdings)
+    visible = visibility_filter(access, contents)
     parts = [(visible.sql.removeprefix(" AND "), visible.values)] if visible else []
-    if wish.scope is not None:
-        parts.append(("files.scope = ?", (wish.scope,)))
-    if wish.types:
-        parts.append(_among("files.type", wish.types))
-    if holdings.has_waiting and not wish.has_waiting:
+    if search_filter.scope is not None:
+        parts.append(("files.scope = ?", (search_filter.scope,)))
+    if search_filter.types:
+        parts.append(_among("files.type", search_filter.types))
+    if contents.has_pending and not search_filter.has_pending:
         parts.append(("files.standing <> 2", ()))
-    if holdings.has_expiring and not wish.has_expired:
+    if contents.has_expiring and not search_filter.has_expired:
         parts.append(("coalesce(files.expires_day > ?, 1)", (today,)))
     day = "coalesce(chunks.day, files.day)"
-    if wish.since_day is not None:
-        parts.append((f"{day} >= ?", (wish.since_day,)))
-    if wish.until_day is not None:
-        parts.append((f"{day} <= ?", (wish.until_day,)))
-    return Where(parts)
+    if search_filter.since_day is not None:
+        parts.append((f"{day} >= ?", (search_filter.since_day,)))
+    if search_filter.until_day is not None:
+        parts.append((f"{day} <= ?", (search_filter.until_day,)))
+    return SqlFilter(parts)
 
 
 def _among(
@@ -120,34 +122,34 @@ WHERE 1 {where}
 """
 
 
-class Sieve:
+class Visibility:
     """What a question may find, and what its figures are counted over."""
 
-    __slots__ = ("counts", "pool", "wished")
+    __slots__ = ("matching", "matching_stats", "visible_stats")
 
     def __init__(
         self,
-        wished: Where = NOWHERE_HIDDEN,
+        matching: SqlFilter = NO_FILTER,
         *,
-        pool: Counts | None = None,
-        counts: Counts | None = None,
+        matching_stats: CorpusStats | None = None,
+        visible_stats: CorpusStats | None = None,
     ) -> None:
-        self.wished = wished
+        self.matching = matching
         """What it may find."""
-        self.pool = pool
+        self.matching_stats = matching_stats
         """The chunks of that; None: all of them."""
-        self.counts = counts
+        self.visible_stats = visible_stats
         """What its caller may see; None: everything."""
 
 
-OPEN = Sieve()
+ALL_VISIBLE = Visibility()
 """Hides nothing."""
 
 
-class Counts:
+class CorpusStats:
     """Figures over the chunks that a caller may see, in one state of the index."""
 
-    def __init__(self, connection: apsw.Connection, visible: Where) -> None:
+    def __init__(self, connection: apsw.Connection, visible: SqlFilter) -> None:
         self._connection = connection
         self._visible = visible
         self._chunks: frozenset[int] | None = None

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from hivemind_memory.index.sqlite.visibility import Counts
+    from hivemind_memory.index.sqlite.visibility import CorpusStats
 
     Tokens = list[tuple[str, int]]
     """Each token, and in how many chunks it stands."""
@@ -54,13 +54,13 @@ class Vocabulary:
         path: str,
         tokens_of: Callable[[str], list[str]],
         read: Callable[[], Tokens],
-        counts: Counts | None,
+        stats: CorpusStats | None,
     ) -> None:
         self._connection = connection
         self._path = path
         self._tokens_of = tokens_of
         self._read = read
-        self._counts = counts
+        self._stats = stats
 
     def all(self) -> Tokens:
         """Return every token of the index; see ``is_seen``."""
@@ -68,7 +68,7 @@ class Vocabulary:
 
     def is_seen(self, token: str) -> bool:
         """Return whether a token stands in something that the caller may see."""
-        return self._counts is None or self._counts.documents(token) > 0
+        return self._stats is None or self._stats.documents(token) > 0
 
     def longer_words(self, part: str, *, limit: int, anywhere: bool) -> list[str]:
         """Return words of the notes that contain *part*, the most common first.
@@ -84,11 +84,11 @@ class Vocabulary:
         return [
             token
             if self._tokens_of(token) == [token]
-            else self.spelled(token, chunks=1)
+            else self.shortest_spelling(token, chunks=1)
             for token, _ in found[:limit]
         ]
 
-    def spelled(self, token: str, *, chunks: int = SPELLINGS) -> str:
+    def shortest_spelling(self, token: str, *, chunks: int = SPELLINGS) -> str:
         """Return the shortest word in some *chunks* that becomes *token*.
 
         Tokens are stems, and a stem is often no word.
@@ -96,11 +96,11 @@ class Vocabulary:
         from hivemind_memory.model.terms import words_of
 
         found = set()
-        limit = chunks if self._counts is None else -1
+        limit = chunks if self._stats is None else -1
         with translated_errors(self._path):
             # Not by a full-text query, which would make the stem of the stem.
             for chunk, text in self._connection.execute(_TEXTS, (token, limit)):
-                if self._counts is not None and chunk not in self._counts.chunks:
+                if self._stats is not None and chunk not in self._stats.chunks:
                     continue
                 for word in words_of(text):
                     if self._tokens_of(word) == [token]:
@@ -110,15 +110,15 @@ class Vocabulary:
     def _longer(self, part: str, limit: int, *, anywhere: bool) -> Tokens:
         """Return the tokens that contain a part."""
         start = (self._tokens_of(part) or [part])[0]
-        most = limit if self._counts is None else limit * HIDDEN_FACTOR
+        most = limit if self._stats is None else limit * HIDDEN_FACTOR
         if anywhere:
             found = [row for row in self._read() if start in row[0]]
             found.sort(key=lambda row: -row[1])
         else:
             values = (start, start + LAST_CHARACTER, most)
             found = list(self._connection.execute(_LONGER, values))
-        if self._counts is None:
+        if self._stats is None:
             return found
-        counted = [(token, self._counts.documents(token)) for token, _ in found[:most]]
+        counted = [(token, self._stats.documents(token)) for token, _ in found[:most]]
         counted.sort(key=lambda row: (-row[1], row[0]))
         return [row for row in counted if row[1]]

@@ -11,14 +11,14 @@ from array import array
 from bisect import bisect_right
 from typing import NamedTuple
 
-from hivemind_memory.index.sqlite.visibility import OPEN
+from hivemind_memory.index.sqlite.visibility import ALL_VISIBLE
 from hivemind_memory.model.matches import (
-    Place,
+    ChunkLocation,
     TermCount,
     WordCandidate,
     WordMatches,
 )
-from hivemind_memory.sqlite.connection import one_number, version_of
+from hivemind_memory.sqlite.connection import select_int, version_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from hivemind_memory.index.sqlite.visibility import Sieve
-    from hivemind_memory.model.terms import Term
+    from hivemind_memory.index.sqlite.visibility import Visibility
+    from hivemind_memory.model.terms import QueryTerm
 
     Locations = list[list[list[int]]]
     """For each phrase, for each column: offsets in tokens."""
@@ -40,7 +40,7 @@ benchmarks/speed.py shows what it saves."""
 MAX_COUNTS = 10_000
 """Tokens whose counts are kept between two changes of the file."""
 
-_PLACE = """
+_LOCATION = """
   chunks.id, files.path, chunks.start_line, chunks.end_line,
   coalesce(chunks.day, files.day), chunks.entry_id,
   files.scope, files.standing, files.ages, files.importance,
@@ -48,11 +48,11 @@ _PLACE = """
   CASE WHEN lower(files.source) IN ('external', 'tool') THEN lower(files.source)
     ELSE coalesce(chunks.source, files.source) END
 """
-"""The columns of a ``Place``."""
+"""The columns of a ``ChunkLocation``."""
 
 _SELECT = f"""
 SELECT seen(chunks_fts),
-  {_PLACE},
+  {_LOCATION},
   chunks.units
 FROM chunks_fts
 JOIN chunks ON chunks.id = chunks_fts.rowid
@@ -67,15 +67,15 @@ HIDDEN_FACTOR = 4
 make up for it."""
 
 
-class _Seen(NamedTuple):
+class _RowMatches(NamedTuple):
     """What the callback saw in one row."""
 
     locations: Locations
     length: int
-    trail_length: int
+    breadcrumbs_length: int
 
 
-class WordLane:
+class WordRetriever:
     """Looks words up in one connection; holds the callback that sees the matches."""
 
     def __init__(
@@ -83,55 +83,67 @@ class WordLane:
     ) -> None:
         self._connection = connection
         self._tokens_of = tokens_of
-        self._row: _Seen | None = None
+        self._row: _RowMatches | None = None
         self._totals = (0, 0, 0)
         self._phrases = 0
         self._document_counts: dict[str, int] = {}
         self._counted_at = (-1, -1)
-        connection.register_fts5_function("seen", self._see)
+        connection.register_fts5_function("seen", self._record_row)
 
     def find(
-        self, terms: Sequence[Term], *, limit: int, sieve: Sieve = OPEN
+        self,
+        terms: Sequence[QueryTerm],
+        *,
+        limit: int,
+        visibility: Visibility = ALL_VISIBLE,
     ) -> WordMatches:
         """Return the best *limit* candidates for *terms*, best first."""
-        asked = self._count(terms, sieve)
+        asked = self._count(terms, visibility)
         known = tuple(term for term in asked if term.chunks)
         if not known:
             return WordMatches(asked=asked)
         self._totals = (0, 0, 0)
         self._phrases = len(known)
         candidates = []
-        if sieve.counts is not None:
+        if visibility.visible_stats is not None:
             limit *= HIDDEN_FACTOR
         for _, *place, units in self._connection.execute(
-            _SELECT.format(where=sieve.wished.sql),
-            (_expression(known), *sieve.wished.values, limit),
+            _SELECT.format(where=visibility.matching.sql),
+            (_expression(known), *visibility.matching.values, limit),
         ):
             seen = self._row
             if seen is None:  # pragma: no cover - the callback runs for every row
                 continue
             candidates.append(
                 WordCandidate(
-                    Place(*place),
+                    ChunkLocation(*place),
                     *_counted(seen, units),
                 )
             )
         rows, text_tokens, trail_tokens = (
-            self._totals if sieve.counts is None else sieve.counts.totals
+            self._totals
+            if visibility.visible_stats is None
+            else visibility.visible_stats.totals
         )
         return WordMatches(
             asked=asked,
             known=known,
             chunk_count=rows,
             mean_length=text_tokens / max(1, rows),
-            mean_trail_length=trail_tokens / max(1, rows),
+            mean_breadcrumbs_length=trail_tokens / max(1, rows),
             candidates=candidates,
         )
 
-    def _count(self, terms: Sequence[Term], sieve: Sieve) -> tuple[TermCount, ...]:
+    def _count(
+        self, terms: Sequence[QueryTerm], visibility: Visibility
+    ) -> tuple[TermCount, ...]:
         """Return each term with its tokens and the number of chunks that hold it."""
         self._forget_counts_if_changed()
-        count = self._document_count if sieve.counts is None else sieve.counts.documents
+        count = (
+            self._document_count
+            if visibility.visible_stats is None
+            else visibility.visible_stats.documents
+        )
         counted: dict[tuple[str, ...], TermCount] = {}
         for term in terms:
             tokens = tuple(self._tokens_of(term.text))
@@ -145,7 +157,7 @@ class WordLane:
         """Return how many chunks hold *token*; the engine reads them all to tell."""
         known = self._document_counts.get(token)
         if known is None:
-            known = self._document_counts[token] = one_number(
+            known = self._document_counts[token] = select_int(
                 self._connection, "SELECT doc FROM vocabulary WHERE term = ?", token
             )
         return known
@@ -157,7 +169,7 @@ class WordLane:
             self._counted_at = version
             self._document_counts.clear()
 
-    def _see(self, api: apsw.FTS5ExtensionApi, *_: object) -> None:
+    def _record_row(self, api: apsw.FTS5ExtensionApi, *_: object) -> None:
         """Note what a row holds; called once for each row that is returned."""
         if not self._totals[0]:
             self._totals = (
@@ -167,21 +179,23 @@ class WordLane:
             )
         # A term that brings candidates stands in the expression twice, the second time
         # behind all of them.
-        self._row = _Seen(
+        self._row = _RowMatches(
             [api.phrase_locations(phrase) for phrase in range(self._phrases)],
             api.column_size(0) + api.column_size(1),
             api.column_size(2),
         )
 
 
-def places_of(connection: apsw.Connection, chunks: Sequence[int]) -> dict[int, Place]:
+def chunk_locations(
+    connection: apsw.Connection, chunks: Sequence[int]
+) -> dict[int, ChunkLocation]:
     """Return where chunks stand; those that went are left out."""
     marks = ",".join("?" * len(chunks))
     return {
-        row[0]: Place(*row)
+        row[0]: ChunkLocation(*row)
         for row in connection.execute(
             f"""
-            SELECT {_PLACE}
+            SELECT {_LOCATION}
             FROM chunks JOIN files ON files.id = file_id AND state = 0
             WHERE chunks.id IN ({marks})
             """,
@@ -217,7 +231,7 @@ def _quoted(term: TermCount) -> str:
 
 
 def _counted(
-    seen: _Seen, units: bytes
+    seen: _RowMatches, units: bytes
 ) -> tuple[list[tuple[int, int]], int, int, list[tuple[int, dict[int, int]]]]:
     """Return what was seen in one row: by term, the lengths, and by unit."""
     counts = [
@@ -225,7 +239,7 @@ def _counted(
         for in_body, in_extra, in_trail in seen.locations
     ]
     in_units = _seen_in_units(seen.locations, units) if units else []
-    return counts, seen.length, seen.trail_length, in_units
+    return counts, seen.length, seen.breadcrumbs_length, in_units
 
 
 def _seen_in_units(
