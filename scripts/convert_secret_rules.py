@@ -10,7 +10,7 @@ ones:
 Writes ``rules.json`` and, from it and from the hand-kept ``own_rules.json``, the small
 module ``keywords.py`` that decides whether a text needs any rule at all. Without an
 argument only ``keywords.py`` is made again; ``--check`` compares it and writes nothing.
-"""
+"""  # noqa: INP001
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Writes what can be derived: the references in docs/, and config.example.json.
 
 ``--write`` writes the files, ``--check`` ends with 1 if one of them is not up to date.
-"""
+"""  # noqa: INP001
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ ROOT = Path(__file__).resolve().parent.parent
 if __name__ == "__main__":
     sys.path.insert(0, str(ROOT))
 
-from hivemind_memory.cli.helping import (
+from hivemind_memory.cli.helping import (  # noqa: E402 - the path comes first
     EXIT_CODES,
     HELP_ROW,
     VARIABLES,
     option_rows,
     usage,
 )
-from hivemind_memory.cli.spec import COMMANDS, GROUPS, PANELS, Command
-from hivemind_memory.config import Option, options
-from hivemind_memory.config.values import allowed_values
-from hivemind_memory.mcp_server.describe import described_tools
-from hivemind_memory.mcp_server.instructions import INSTRUCTIONS
-from hivemind_memory.mcp_server.shape import (
+from hivemind_memory.cli.spec import COMMANDS, GROUPS, PANELS, Command  # noqa: E402
+from hivemind_memory.config import Option, options  # noqa: E402
+from hivemind_memory.config.values import allowed_values  # noqa: E402
+from hivemind_memory.mcp_server.describe import described_tools  # noqa: E402
+from hivemind_memory.mcp_server.instructions import INSTRUCTIONS  # noqa: E402
+from hivemind_memory.mcp_server.shape import (  # noqa: E402
     LIMIT_CHARS,
     SNIPPET_CHARS,
 )
@@ -186,7 +186,7 @@ def main() -> int:
             path.parent.mkdir(exist_ok=True)
             path.write_text(text, encoding="utf-8")
     for name in stale:
-        print("wrote" if should_write else "not up to date:", name)
+        print("wrote" if should_write else "not up to date:", name)  # noqa: T201
     return 1 if stale and not should_write else 0
 
 

@@ -106,5 +106,5 @@ def _verdict(check: Check, setting: Setting) -> tuple[str, str]:
     except FailedError as failure:
         return FAILED, str(failure)
     # A check of someone else's program must not end the others.
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001
         return FAILED, f"{type(error).__name__}: {error}"

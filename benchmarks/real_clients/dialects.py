@@ -194,7 +194,7 @@ class Responses:
 class _OffersAll:
     """An agent that waits for its servers: every tool is offered from the start."""
 
-    def looks(self, body: Body) -> int:
+    def looks(self, body: Body) -> int:  # noqa: ARG002 - as the port says
         return 0
 
 

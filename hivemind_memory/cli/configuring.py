@@ -130,7 +130,7 @@ def unset(request: Request) -> int:
     return 0
 
 
-def path(request: Request) -> int:
+def path(request: Request) -> int:  # noqa: ARG001 - all commands have one shape
     """Print where config.json lies."""
     write_data(f"{_config_path()}\n")
     return 0

@@ -58,7 +58,7 @@ def main(words: Sequence[str]) -> int:
     except HivemindError as error:
         return _report(str(error), error.hint, _exit_code(error))
     # The last door: whatever it is, a person gets a sentence and not a traceback.
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001
         return _report_unexpected(error)
 
 

@@ -132,7 +132,7 @@ def _inject_port(
         except HivemindError as error:
             return _not_injected(str(error), name)
         # At this door too: whatever it is, it must not keep an agent from starting.
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001
             return _not_injected(f"{type(error).__name__}: {error}", name)
         if done.outcome in ("nothing", "removed") or not is_quiet:
             _talk(injecting.sentence(done))

@@ -53,7 +53,7 @@ def _ask(request: Request, answers: list[str]) -> None:
             agent = request.values["agent"] or "claude"
             answers.append(section_at_start(injector, worktree, agent))
     # Whatever it is: the agent starts all the same.
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001
         _say(str(error) or type(error).__name__)
 
 
@@ -75,7 +75,7 @@ def _print(section: str) -> None:
     try:
         write_data(json.dumps({"hookSpecificOutput": said}) + "\n")
     # The agent closed the pipe, or its disk is full.
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001
         _say(str(error) or type(error).__name__)
         _leave()
 

@@ -34,7 +34,7 @@ def watch(request: Request) -> int:
     with wiring.open_memory(memory_dir=request.memory_dir) as memory:
         watcher = wiring.open_watcher(memory)
 
-        def end(number: int, frame: FrameType | None) -> None:
+        def end(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
             stop.set()
             watcher.interrupt()
 

@@ -90,7 +90,7 @@ def check_projects(projects: Mapping[str, object]) -> str:
         complaint = _scope_complaint("project", slug, project)
         if complaint:
             return complaint
-        assert isinstance(project, dict)
+        assert isinstance(project, dict)  # noqa: S101 - it was just looked at
         unknown = project.keys() - {"identity", "visibility"}
         if unknown:
             return f"The project {slug} has no {min(unknown)}."
@@ -111,7 +111,7 @@ def check_workspaces(workspaces: Mapping[str, object]) -> str:
         complaint = _scope_complaint("workspace", slug, workspace)
         if complaint:
             return complaint
-        assert isinstance(workspace, dict)
+        assert isinstance(workspace, dict)  # noqa: S101 - it was just looked at
         unknown = workspace.keys() - {"parent", "teams"}
         if unknown:
             return f"The workspace {slug} has no {min(unknown)}."

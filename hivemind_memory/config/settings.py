@@ -50,7 +50,7 @@ class Option:
     env: tuple[str, ...]
     """Environment variables that set it, the first one that is set wins."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - a row has as many arguments as the table columns
         self,
         default: object,
         description: str,
@@ -86,7 +86,7 @@ class Settings:
     """Every option with the value that is in effect."""
 
     enabled: bool = _option(
-        True,
+        True,  # noqa: FBT003 - the first column is the default
         "Whether the memory answers at all; off, every question gets an empty answer"
         " that says so, and nothing is written.",
     )

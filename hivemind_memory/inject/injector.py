@@ -73,7 +73,7 @@ class Injector:
             UsageError: There is no such folder, or the option names no file.
         """
         root, repository = self._root(worktree)
-        exists = lambda name: os.path.lexists(os.path.join(root, *name.split("/")))
+        exists = lambda name: os.path.lexists(os.path.join(root, *name.split("/")))  # noqa: E731
         target = target_of(agent, self._memory.settings.inject_target, exists)
         done = Injection(worktree=root, agent=agent, outcome="off", file=target.file)
         if repository is not None and not repository.switch():
@@ -241,7 +241,7 @@ def _place(
 ) -> Placed:
     """Write a section into the target, or into the file that is its second best."""
 
-    def body(is_ours: bool) -> str:
+    def body(is_ours: bool) -> str:  # noqa: FBT001 - it is called with nothing else
         return body_of_plan(planned, is_ours=is_ours)
 
     try:

@@ -127,7 +127,7 @@ def become(words: Sequence[str], environ: Mapping[str, str]) -> NoReturn:
         number = getattr(signal, name, None)
         if number is not None:
             signal.signal(number, signal.SIG_DFL)
-    os.execvpe(words[0], list(words), dict(environ))
+    os.execvpe(words[0], list(words), dict(environ))  # noqa: S606 - that is the point
 
 
 def exit_code_of(error: OSError) -> int:

@@ -44,7 +44,7 @@ _DEFINITION = re.compile(
 )
 
 
-def table(state: State, start: int, end: int, silent: bool) -> bool:
+def table(state: State, start: int, end: int, silent: bool) -> bool:  # noqa: FBT001
     """Find a table, without a token for each cell."""
     if start + 1 >= end or not _is_table_head(state, start):
         return False
@@ -68,7 +68,7 @@ def table(state: State, start: int, end: int, silent: bool) -> bool:
     return True
 
 
-def definition(state: State, start: int, _end: int, silent: bool) -> bool:
+def definition(state: State, start: int, _end: int, silent: bool) -> bool:  # noqa: FBT001
     """Find a link's definition on one line, which no line below makes a heading."""
     line = _line(state, start)
     if line[:1] != "[" or silent or state.is_code_block(start):
@@ -80,7 +80,7 @@ def definition(state: State, start: int, _end: int, silent: bool) -> bool:
     return True
 
 
-def too_deep(state: State, start: int, end: int, _silent: bool) -> bool:
+def too_deep(state: State, start: int, end: int, _silent: bool) -> bool:  # noqa: FBT001
     """Take all that is left of a container which is nested too deep, as no block."""
     if state.level < _MAX_LEVEL:
         return False
@@ -91,7 +91,7 @@ def too_deep(state: State, start: int, end: int, _silent: bool) -> bool:
     return True
 
 
-def items(state: State, start: int, end: int, _silent: bool) -> bool:
+def items(state: State, start: int, end: int, _silent: bool) -> bool:  # noqa: FBT001
     """Find the items of a list that hold one paragraph of prose each, as most do.
 
     It stops before the first item that holds more, which the library's own rule then
@@ -121,7 +121,7 @@ def items(state: State, start: int, end: int, _silent: bool) -> bool:
     return bool(lines)
 
 
-def prose(state: State, start: int, end: int, _silent: bool) -> bool:
+def prose(state: State, start: int, end: int, _silent: bool) -> bool:  # noqa: FBT001
     """Find a paragraph, or a setext heading, that begins like one.
 
     Nothing else can, but code and tables. This is most lines of most notes.

@@ -113,6 +113,6 @@ class Keeper:
         # Watching would make the folder, and a drive that is not mounted needs none.
         if not memory.settings.enabled or not os.path.isdir(memory.places.notes):
             return
-        assert self._open_watcher is not None
+        assert self._open_watcher is not None  # noqa: S101 - start() saw to it
         self._watcher = self._open_watcher(memory)
         self._watcher.run(self._stop, lambda _event: None)

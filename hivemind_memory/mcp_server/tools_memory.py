@@ -46,7 +46,7 @@ class MemoryTools:
         add_tool(server, self.memory_link, "Join two memories", _CHANGES)
         add_tool(server, self.memory_forget, "Forget a memory", _CHANGES)
 
-    async def memory_save(
+    async def memory_save(  # noqa: PLR0913, PLR0917 - as clients of the seed call it
         self,
         key: Annotated[
             str, Field(description="short lasting name, such as deploy-day")
@@ -55,7 +55,7 @@ class MemoryTools:
             str, Field(description="what to remember, in sentences that stand alone")
         ],
         context: Context[Any],
-        type: Annotated[
+        type: Annotated[  # noqa: A002 - the name that clients know
             str,
             Field(
                 description="identity, lesson, decision, preference, goal, todo,"
@@ -75,10 +75,10 @@ class MemoryTools:
             str, Field(description="global, project, team or workspace")
         ] = "",
         visibility: Annotated[str, Field(description="public or private")] = "",
-        related: _Names = [],
-        contradicts: _Names = [],
+        related: _Names = [],  # noqa: B006 - the SDK copies it
+        contradicts: _Names = [],  # noqa: B006
         expires: Annotated[str, Field(description="day on which it is over")] = "",
-        tags: _Words = [],
+        tags: _Words = [],  # noqa: B006
     ) -> Annotated[CallToolResult, SaveOut]:
         """Save one memory under a key; at most one of a key is in force.
 
@@ -144,7 +144,7 @@ class MemoryTools:
 
     async def memory_forget(
         self,
-        id: Annotated[
+        id: Annotated[  # noqa: A002 - the name that clients know
             str, Field(description="id of a memory or an entry, as a hit shows it")
         ] = "",
         key: Annotated[str, Field(description="or the key of a memory")] = "",

@@ -98,6 +98,6 @@ def _show_joiners(text: str) -> str:
         is_joiner = character in _JOINERS
         around = text[at - 1 : at], text[at + 1 : at + 2]
         if is_joiner and any(not side or side.isascii() for side in around):
-            character = _escape(ord(character))
+            character = _escape(ord(character))  # noqa: PLW2901 - the one that is shown
         pieces.append(character)
     return "".join(pieces)

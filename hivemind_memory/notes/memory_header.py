@@ -159,7 +159,7 @@ def _visibility(front_matter: Mapping[str, object]) -> str:
 
 def _share(value: object, default: float) -> float:
     """Return a number within 0..1."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:  # noqa: PLR0124 - NaN
         return default
     return min(1.0, max(0.0, float(value)))
 

@@ -208,7 +208,7 @@ def run_within(timeout_s: float, call: Callable[[], T]) -> T:
     def run() -> None:
         try:
             future.set_result(call())
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001 - carried over to the caller
             future.set_exception(error)
 
     threading.Thread(target=run, name="hm-embed", daemon=True).start()

@@ -43,7 +43,7 @@ _TOKENIZER_ARGUMENTS = [
 ]
 
 
-class translated_errors:
+class translated_errors:  # noqa: N801 - a context manager reads like a word
     """Raise our errors for SQLite's, so that no caller above knows apsw.
 
     A class and not ``contextlib.contextmanager``: it stands around every query.
@@ -120,7 +120,7 @@ def make_file(path: str) -> None:
         os.close(file)
 
 
-class read_transaction:
+class read_transaction:  # noqa: N801 - a context manager reads like a word
     """``BEGIN … COMMIT`` around reads that belong together: all see one state."""
 
     __slots__ = ("_connection",)
@@ -143,7 +143,7 @@ class read_transaction:
                 self._connection.execute("ROLLBACK")
 
 
-class write_transaction:
+class write_transaction:  # noqa: N801 - a context manager reads like a word
     """``BEGIN IMMEDIATE … COMMIT``, rolled back when the body raises.
 
     Immediate: a transaction that begins by reading and writes later cannot wait for

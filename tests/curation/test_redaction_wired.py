@@ -17,7 +17,7 @@ from hivemind_memory.memory import Memory
 from hivemind_memory.model.curation import NewMemory
 from hivemind_memory.model.query import Query
 from hivemind_memory.wiring import agent_scope_request, open_injector
-from tests.cli.conftest import Hm, hm
+from tests.cli.conftest import Hm, hm  # noqa: F401 - a fixture
 from tests.mcp_server.agents import call, found, text_of
 from tests.redaction.samples import Sample, is_left, samples
 from tests.support.embedding_server import EmbeddingServer
@@ -149,7 +149,7 @@ def test_no_field_carries_a_secret_to_the_disk(home: Path, memory: Memory) -> No
         refused += [
             way
             for way in ways
-            if is_refused(lambda w=way: w(memory, sample.text, number), sample)  # type: ignore[misc]
+            if is_refused(lambda w=way: w(memory, sample.text, number), sample)  # type: ignore[misc]  # noqa: B023
         ]
     memory.search(Query(text="plain entry memory"))
 
@@ -160,7 +160,7 @@ def test_no_field_carries_a_secret_to_the_disk(home: Path, memory: Memory) -> No
     assert left_in(raw(home)) == []
 
 
-def test_tools_and_commands_tell_what_they_left_out(home: Path, hm: Hm) -> None:
+def test_tools_and_commands_tell_what_they_left_out(home: Path, hm: Hm) -> None:  # noqa: F811
     """Whoever wrote it learns that it is not there to be found."""
     keeper = Keeper(lambda: open_memory(home=str(home), door=agent_scope_request()))
     server = make_server(keeper, "5e551017")
@@ -200,7 +200,7 @@ def person_writes(home: Path) -> dict[Path, bytes]:
     return notes
 
 
-def test_a_persons_secret_stays_in_their_file_alone(home: Path, hm: Hm) -> None:
+def test_a_persons_secret_stays_in_their_file_alone(home: Path, hm: Hm) -> None:  # noqa: F811
     """Their bytes are theirs; what an agent or a pipe gets of them is masked."""
     notes = person_writes(home)
     keeper = Keeper(lambda: open_memory(home=str(home), door=agent_scope_request()))

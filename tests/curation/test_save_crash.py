@@ -232,7 +232,7 @@ def in_twelve(
                 word = "saved"
             except KeyTakenError:
                 word = "taken"
-            except BaseException as error:
+            except BaseException as error:  # noqa: BLE001 - the parent is to hear of all
                 word = repr(error)
             finally:
                 (said / str(number)).write_text(word)

@@ -136,7 +136,7 @@ def test_damage_under_a_running_process_does_not_kill_it(
                 memory.rebuild()
                 assert len(ask(memory, "common", max_results=1000).hits) == NOTES * 20
             status = 0
-        except BaseException:
+        except BaseException:  # noqa: BLE001 - the parent is to hear of all
             import traceback
 
             traceback.print_exc()

@@ -11,29 +11,29 @@ from pathlib import Path
 from tests.redaction.samples import ALNUM, BASE64, HEX, Maker
 
 ROOT = Path(__file__).parents[2]
-NAMES = (
+NAMES = (  # noqa: SIM905
     "token password secret api_key access_token client_secret auth_token credentials "
     "private_key signing_key passphrase session_key db_password jwt_secret key"
 ).split()
-WORDS = (
+WORDS = (  # noqa: SIM905
     "retry the index after rollback when search answers from memory and notes are read "
     "by agents in a worktree before merge so that nobody waits for vectors or a lock"
 ).split()
 VALUES = (
     "get_token()", "input('Password: ')", "os.environ['API_KEY']", "settings.secret",
-    "None", "null", "True", '""', "''", "<your password>", "<token>", "$TOKEN", "${API_KEY}",
+    "None", "null", "True", '""', "''", "<your password>", "<token>", "$TOKEN", "${API_KEY}",  # noqa: E501
     "{{ vault.password }}", "process.env.CLIENT_SECRET", "config.get('secret')",
     "getpass.getpass()", "your-api-key-here", "changeme", "********", "xxxxxxxx", "...",
-    "self._token", "await fetch_token(client)", "args.password", "str", "string", "4096",
-    "Optional[str] = None", "[REDACTED]", "[redacted:password]", "secrets.token_hex(32)",
+    "self._token", "await fetch_token(client)", "args.password", "str", "string", "4096",  # noqa: E501
+    "Optional[str] = None", "[REDACTED]", "[redacted:password]", "secrets.token_hex(32)",  # noqa: E501
     "/run/secrets/db_password", "./keys/server.pem", "example", "REPLACE_ME_please",
-    "request.headers.get('X-Token')", "%(password)s", "$(cat /run/secret)", "os.getenv('X')",
+    "request.headers.get('X-Token')", "%(password)s", "$(cat /run/secret)", "os.getenv('X')",  # noqa: E501
     "required", "bcrypt", "sha256", "base64", "utf8", "HS256", "argon2id", "string[]",
-    "vault:secret/data/app#password", "!vault |", "TODO", "hidden", "user_input", "lambda: x",
+    "vault:secret/data/app#password", "!vault |", "TODO", "hidden", "user_input", "lambda: x",  # noqa: E501
 )  # fmt: skip
 ASSIGNING = (
     "{n} = {v}", "{n}: {v}", '"{n}": "{v}",', "export {N}={v}", "--{d} {v}", "{N}={v}",
-    "const {n} = {v};", "| {n} | {v} |", "def login({n}: str = {v}) -> None:", "- {n}: {v}",
+    "const {n} = {v};", "| {n} | {v} |", "def login({n}: str = {v}) -> None:", "- {n}: {v}",  # noqa: E501
     "`{n}` is {v}", "self.{n} = {v}", "{n}={v},", "<{n}>{v}</{n}>", "# {n}: {v}",
 )  # fmt: skip
 
@@ -68,12 +68,12 @@ def _lines(make: Maker) -> tuple[Callable[[], str], ...]:
         lambda: f"Merge commit '{of(HEX, 40)}' into main",
         lambda: f"reverted in {of(HEX, 12)}, see {of(HEX, 40)}.",
         lambda: f"commit: {of(HEX, 40)}",
-        lambda: f"{of(HEX, 64)}  dist/app-{rng.randint(1, 9)}.{rng.randint(0, 30)}.tar.gz",
+        lambda: f"{of(HEX, 64)}  dist/app-{rng.randint(1, 9)}.{rng.randint(0, 30)}.tar.gz",  # noqa: E501
         lambda: f"    --hash=sha256:{of(HEX, 64)} \\",
         lambda: f'checksum = "{of(HEX, 64)}"',
         lambda: f'      "integrity": "{sri(64, "sha512")}",',
         lambda: f"  resolution: {{integrity: {sri(64, 'sha512')}}}",
-        lambda: f"{name().split('_')[0]}pkg v1.2.{rng.randint(0, 99)} h1:{make.base64(32)}",
+        lambda: f"{name().split('_')[0]}pkg v1.2.{rng.randint(0, 99)} h1:{make.base64(32)}",  # noqa: E501
         lambda: f"id: {make.uuid()}",
         lambda: f'"request_id": "{make.uuid()}",',
         lambda: f"idempotency-key: {make.uuid()}",
@@ -88,19 +88,19 @@ def _lines(make: Maker) -> tuple[Callable[[], str], ...]:
         picture,
         lambda: f'<img src="data:image/svg+xml;base64,{make.base64(300)}">',
         lambda: f"max_tokens: {rng.randint(1, 200000)}",
-        lambda: f"tokens={rng.randint(1, 9999)} cost={rng.random():.4f} key={rng.randint(1, 99)}",
+        lambda: f"tokens={rng.randint(1, 9999)} cost={rng.random():.4f} key={rng.randint(1, 99)}",  # noqa: E501
         lambda: f"The {name().replace('_', ' ')} is {words(6)}.",
-        lambda: f"{words(5)}: the {name()} must be {words(4)}, {rng.randint(2, 30)} of them",
+        lambda: f"{words(5)}: the {name()} must be {words(4)}, {rng.randint(2, 30)} of them",  # noqa: E501
         lambda: f"token_count = len(tokens[{rng.randint(0, 9)}:])",
-        lambda: f"see https://example.org/{of(HEX, 8)}?page={rng.randint(1, 9)}#key-{rng.randint(1, 9)}",
+        lambda: f"see https://example.org/{of(HEX, 8)}?page={rng.randint(1, 9)}#key-{rng.randint(1, 9)}",  # noqa: E501
         lambda: f"git@github.com:org/{rng.choice(WORDS)}-{of(HEX, 6)}.git",
-        lambda: f"http://localhost:{rng.randint(1024, 65535)}/@scope/pkg@{rng.randint(1, 9)}.0.1",
-        lambda: f"postgres://{rng.choice(['user:password', 'app:${PW}', 'u:<password>'])}@db/app",
-        lambda: "Authorization: Bearer " + rng.choice(["<token>", "$TOKEN", "${{ secrets.T }}"]),
+        lambda: f"http://localhost:{rng.randint(1024, 65535)}/@scope/pkg@{rng.randint(1, 9)}.0.1",  # noqa: E501
+        lambda: f"postgres://{rng.choice(['user:password', 'app:${PW}', 'u:<password>'])}@db/app",  # noqa: E501
+        lambda: "Authorization: Bearer " + rng.choice(["<token>", "$TOKEN", "${{ secrets.T }}"]),  # noqa: E501
         lambda: f"sk-{'x' * rng.randint(8, 40)}",
         lambda: "AKIA" + "IOSFODNN7" + "EXAMPLE is the one of the manual",
-        lambda: f"2026-0{rng.randint(1, 9)}-1{rng.randint(0, 9)}T10:00:00Z key={rng.choice(WORDS)}",
-        lambda: f"{rng.choice(WORDS)}_{rng.choice(WORDS)}_{rng.choice(WORDS)}_{rng.randint(1, 99)}",
+        lambda: f"2026-0{rng.randint(1, 9)}-1{rng.randint(0, 9)}T10:00:00Z key={rng.choice(WORDS)}",  # noqa: E501
+        lambda: f"{rng.choice(WORDS)}_{rng.choice(WORDS)}_{rng.choice(WORDS)}_{rng.randint(1, 99)}",  # noqa: E501
         lambda: f"/srv/anna/{rng.choice(WORDS)}/keys/{of(HEX, 10)}.key: ok",
         lambda: f"def {rng.choice(WORDS)}_token(self, key: str, secret: bytes) -> str:",
         lambda: f"    {name()}: {rng.choice(['string', 'int', 'bytes'])};",

@@ -113,7 +113,7 @@ def tokens(make: Maker) -> dict[str, Callable[[], str]]:
             "xo" + f"xb-{of(DIGITS, 12)}-{of(DIGITS, 13)}-{of(ALNUM, 24)}"
         ),
         "Slack user token": lambda: (
-            "xo"
+            "xo"  # noqa: ISC003
             + "xp-"
             + "-".join(of(DIGITS, 12) for _ in range(3))
             + "-"

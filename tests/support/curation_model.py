@@ -243,7 +243,7 @@ class Curated(RuleBasedStateMachine):
         path = f"{scope}/x.md" if scope else "x.md"
         new = NewMemory(key="", content=text, scope=named(scope), session="s1")
         curation = self.memories[caller].curation
-        call = lambda: curation.learn(new, topic="t", confidence=confidence)
+        call = lambda: curation.learn(new, topic="t", confidence=confidence)  # noqa: E731
         if not may_write(caller, path):
             self._refused(HivemindError, call)
             return
@@ -260,7 +260,7 @@ class Curated(RuleBasedStateMachine):
         _, file = self._any(number)
         name = file.key if by_key or not file.id else file.id
         meant = self._meant(caller, name)
-        call = lambda: self.memories[caller].curation.forget(MemorySelector(name=name))
+        call = lambda: self.memories[caller].curation.forget(MemorySelector(name=name))  # noqa: E731
         if not self._may_change(meant, caller):
             self._refused(HivemindError, call)
             return
@@ -357,7 +357,7 @@ class Curated(RuleBasedStateMachine):
         name = file.key if by_key or not file.id else file.id
         meant = self._meant(caller, name)
         hidden = {one for one in meant or () if self.files[one].is_forgotten}
-        call = lambda: self.memories[caller].curation.restore(MemorySelector(name=name))
+        call = lambda: self.memories[caller].curation.restore(MemorySelector(name=name))  # noqa: E731
         if not self._may_change(meant, caller):
             self._refused(HivemindError, call)
             return
@@ -439,7 +439,7 @@ class Curated(RuleBasedStateMachine):
             return
         curation = self.memories[caller].curation
         act = curation.unlink if is_ended else curation.link
-        call = lambda: act(start.id, end.id, kind)
+        call = lambda: act(start.id, end.id, kind)  # noqa: E731
         sees = [self._sees(caller, one) for one in (start, end)]
         is_refused = not sees[0] or not may_write(caller, path)
         if not is_ended:

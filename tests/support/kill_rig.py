@@ -104,7 +104,7 @@ def _work(house: House, rng: random.Random, said: int) -> None:
                 ask(memory, f"remember {rng.randrange(1000)}")
             else:
                 memory.rebuild()
-    except BaseException as error:
+    except BaseException as error:  # noqa: BLE001 - the parent is to hear of all
         os.write(said, f"! {type(error).__name__}: {error}\n".encode())
     finally:
         os._exit(1)

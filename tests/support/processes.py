@@ -94,7 +94,7 @@ def _start(
         time.sleep(max(0.0, start - time.time()))
         told = job(house, rng, number, time.monotonic() + plan.seconds)
         told.setdefault("problems", [])
-    except BaseException as error:
+    except BaseException as error:  # noqa: BLE001 - the parent is to hear of all
         told = {"problems": [f"{job.__name__}: {type(error).__name__}: {error}"]}
     finally:
         (said / f"{job.__name__}-{number}").write_text(json.dumps(told))

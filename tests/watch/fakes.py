@@ -174,7 +174,7 @@ def running(watcher: Watcher) -> Iterator[News]:
     def run() -> None:
         try:
             watcher.run(stop, news)
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001 - told by the test
             errors.append(error)
 
     thread = threading.Thread(target=run)

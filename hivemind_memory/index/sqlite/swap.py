@@ -121,7 +121,7 @@ IN_MEMORY = ":memory:"
 """Path of an index that no file holds and that ends with its process."""
 
 
-class index_lock:
+class index_lock:  # noqa: N801 - a context manager reads like a word
     """Hold the index file at *path*; one in memory belongs to its process anyway.
 
     Raises:
