@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hivemind_memory.markdown.chunker import join_chunks, parse_note
-from hivemind_memory.markdown.packing import units_of
+from hivemind_memory.markdown.packing import split_subchunks
 from hivemind_memory.markdown.text import decode, split_lines
 from hivemind_memory.model.note_path import NotePath
 
@@ -158,7 +158,7 @@ def broken_promise(data: bytes, findings: Findings, limit: int) -> str:
         if chunk.start_line not in (end_line, end_line + 1):
             return "a line is left out or told twice"
         end_line = chunk.end_line
-        if chunk.body and not units_of(chunk.body):
+        if chunk.body and not split_subchunks(chunk.body):
             return "a body has no unit"
     if end_line != len(split_lines(text)):
         return "the last line is not the last line"

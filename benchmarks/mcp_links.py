@@ -32,7 +32,7 @@ from mcp.types import CallToolResult, TextContent
 
 from hivemind_memory import wiring
 from hivemind_memory.mcp_server.server import make_server
-from hivemind_memory.mcp_server.server_state import Keeper
+from hivemind_memory.mcp_server.server_state import ServerState
 
 SECRET = "zanzibarite"
 INSIDE = "The harbour is inside."
@@ -94,10 +94,10 @@ def race(home: Path, *, seconds: float, mode: str = "auto") -> Seen:
     for name in ("b.md", "only.md"):
         (outside / name).write_text(f"{SECRET} {name}\n", encoding="utf-8")
     before = _held(outside)
-    keeper = Keeper(lambda: wiring.open_memory(home=str(home)))
+    server_state = ServerState(lambda: wiring.open_memory(home=str(home)))
     with _swapping(notes):
-        anyio.run(_use, make_server(keeper, "5e551017"), seconds, mode, seen)
-    keeper.close(within_s=5)
+        anyio.run(_use, make_server(server_state, "5e551017"), seconds, mode, seen)
+    server_state.close(within_s=5)
     if _held(outside) != before:
         seen.escapes.append(f"outside holds {sorted(_held(outside))}")
     seen.escapes += _leaks(notes / ".index")

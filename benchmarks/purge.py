@@ -22,7 +22,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from hivemind_memory.inject.purged import InjectedPlaces
+from hivemind_memory.inject.purged import InjectionTraces
 from hivemind_memory.testing import FakeEmbedder
 from hivemind_memory.wiring import open_injector
 from tests.support.fake_provider import FakeProvider
@@ -59,7 +59,7 @@ def run(folder: Path, memories: int, chance: random.Random) -> dict[str, object]
     seen = 0
     with house.memory() as memory:
         injector = open_injector(memory)
-        bench = Bench(house, memory, InjectedPlaces(str(house.home), injector))
+        bench = Bench(house, memory, InjectionTraces(str(house.home), injector))
         texts = written(bench, memories, chance)
         memory.embed_pending()
         injector.inject(str(shop))

@@ -20,7 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from hivemind_memory.access.request import Door
+    from hivemind_memory.access.request import ScopeRequest
     from hivemind_memory.access.rules import Caller
     from hivemind_memory.config.settings import Settings
     from hivemind_memory.inject.injector import Injector
@@ -87,7 +87,7 @@ def open_memory(
     memory_dir: str | None = None,
     home: str | None = None,
     flags: Mapping[str, object] | None = None,
-    door: Door | None = None,
+    scope_request: ScopeRequest | None = None,
 ) -> Memory:
     """Return the memory in *memory_dir*, else that of the home folder.
 
@@ -97,12 +97,12 @@ def open_memory(
         memory_dir: Folder of notes; None: ``memory`` in the home folder.
         home: Home folder; None: ``HIVEMIND_HOME``, else ``~/.hivemind``.
         flags: Options that win over environment and config.json.
-        door: With which scopes it is opened; None: those of the environment, and
-            without any it is open to its owner.
+        scope_request: Scopes to open it with; None: those of the environment,
+            or, if it names none, all of them.
 
     Raises:
         ConfigError: A value in config.json or the environment cannot be used.
-        ScopeError: A name of the door, or of the environment, cannot be one.
+        ScopeError: A name of the scope_request, or of the environment, cannot be one.
     """
     folder = resolve_home(home)
     settings = load_settings(folder, flags)
@@ -118,13 +118,13 @@ def open_memory(
         local_offset_s=_local_offset_s,
         randomness=_ten_random_bytes,
     )
-    caller = _caller(door or _shell_scope_request(), settings)
+    caller = _caller(scope_request or _shell_scope_request(), settings)
     return Memory(places, settings, Provider(settings), clocks, caller=caller)
 
 
 def agent_scope_request(
     *, workspace: str = "", teams: str = "", project: str = ""
-) -> Door:
+) -> ScopeRequest:
     """Return the door of an agent's server: what is not given, the environment says.
 
     Args:
@@ -133,11 +133,11 @@ def agent_scope_request(
         project: Name of a project, ``none``, or ``auto``, which is the default: the
             project of the folder in which it opens.
     """
-    from hivemind_memory.access.request import AUTO, Door
+    from hivemind_memory.access.request import AUTO, ScopeRequest
 
     names = [os.environ.get(name, "").strip() for name in SCOPE_VARIABLES]
     teams = teams or names[1]
-    return Door(
+    return ScopeRequest(
         workspace=workspace or names[0],
         teams=tuple(team.strip() for team in teams.split(",") if team.strip()),
         project=project or names[2] or AUTO,
@@ -145,15 +145,15 @@ def agent_scope_request(
     )
 
 
-def _shell_scope_request() -> Door | None:
+def _shell_scope_request() -> ScopeRequest | None:
     """Return the door that the environment of a shell names; None: it names none."""
     names = [os.environ.get(name, "").strip() for name in SCOPE_VARIABLES]
     if not any(names):
         return None
-    from hivemind_memory.access.request import Door
+    from hivemind_memory.access.request import ScopeRequest
 
     workspace, teams, project = names
-    return Door(
+    return ScopeRequest(
         workspace=workspace,
         teams=tuple(team.strip() for team in teams.split(",") if team.strip()),
         project=project,
@@ -163,11 +163,11 @@ def _shell_scope_request() -> Door | None:
 def current_project(folder: str) -> str:
     """Return the identity of the project in a folder; all its worktrees share it."""
     from hivemind_memory.context.gather import project_identity
-    from hivemind_memory.inject.git import find_repository, place_of
+    from hivemind_memory.inject.git import find_repository, project_state
 
     real = os.path.realpath(folder)
     repository = find_repository(real, git_environ())
-    return project_identity(place_of(real, repository))
+    return project_identity(project_state(real, repository))
 
 
 def _caller_in(identity: str, settings: Settings) -> Caller:
@@ -182,14 +182,14 @@ def _caller_in(identity: str, settings: Settings) -> Caller:
     )
 
 
-def _caller(door: Door | None, settings: Settings) -> Caller:
+def _caller(scope_request: ScopeRequest | None, settings: Settings) -> Caller:
     """Return who comes in through a door."""
-    if door is None:
+    if scope_request is None:
         return OWNER
     from hivemind_memory.access.request import caller_of
 
     return caller_of(
-        door,
+        scope_request,
         projects=settings.projects,
         workspaces=settings.workspaces,
         identity=lambda: current_project(os.getcwd()),
@@ -199,7 +199,10 @@ def _caller(door: Door | None, settings: Settings) -> Caller:
 def open_watcher(memory: Memory) -> Watcher:
     """Return the watcher that keeps *memory* in step; ``run`` starts it."""
     from hivemind_memory.watch import observer
-    from hivemind_memory.watch.change_detector import Lookout, LookoutSettings
+    from hivemind_memory.watch.change_detector import (
+        ChangeDetector,
+        ChangeDetectorSettings,
+    )
     from hivemind_memory.watch.leader import Leadership
     from hivemind_memory.watch.leader_loop import WatchSettings
     from hivemind_memory.watch.loop import Watcher
@@ -207,10 +210,10 @@ def open_watcher(memory: Memory) -> Watcher:
     places, settings = memory.places, memory.settings
     return Watcher(
         memory,
-        Lookout(
+        ChangeDetector(
             places.notes,
             open_source=observer.open_source,
-            settings=LookoutSettings(poll_s=settings.poll_s),
+            settings=ChangeDetectorSettings(poll_s=settings.poll_s),
         ),
         leadership=Leadership(places.leader_lock, state_path=places.watch_state),
         settings=WatchSettings(quiet_s=settings.debounce_ms / 1000),
@@ -237,9 +240,9 @@ def open_injector(memory: Memory) -> Injector:
 
 def open_injection_records(memory: Memory) -> InjectionRecords:
     """Return what worktrees were shown of a memory, so that a purge reaches it."""
-    from hivemind_memory.inject.purged import InjectedPlaces
+    from hivemind_memory.inject.purged import InjectionTraces
 
-    return InjectedPlaces(memory.places.home, open_injector(memory))
+    return InjectionTraces(memory.places.home, open_injector(memory))
 
 
 def open_launcher() -> Launcher:

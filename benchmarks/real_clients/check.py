@@ -13,7 +13,7 @@ OK = "ok"
 FAILED = "FAILED"
 SKIPPED = "skipped"
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
-_MOST_CHARS = 300
+_MAX_CHARS = 300
 
 
 class FailedError(Exception):
@@ -61,7 +61,7 @@ class Outcome:
 
     def __str__(self) -> str:
         said = " ".join(_COLOUR.sub("", self.said).split())
-        short = said if len(said) <= _MOST_CHARS else f"{said[:_MOST_CHARS]}…"
+        short = said if len(said) <= _MAX_CHARS else f"{said[:_MAX_CHARS]}…"
         return f"{self.verdict:8}{self.name}: {short} ({self.took_s:.1f} s)"
 
 

@@ -24,7 +24,7 @@ from benchmarks.real_clients.dialects import (
 )
 
 LAST_WORDS = "The stand-in is done."
-MOST_LOOKS = 3
+MAX_LOOKS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +104,7 @@ class StandIn:
         }
         for name, arguments in looks.items():
             looking = _named(name, asked)
-            if looking is not None and asked.looks < MOST_LOOKS:
+            if looking is not None and asked.looks < MAX_LOOKS:
                 given = f"{LOOK}_{asked.looks}"
                 return Use(tool=looking, arguments=arguments, id=given)
         return Say(text=LAST_WORDS)

@@ -36,10 +36,10 @@ def check_readable(caller: Caller, path: NotePath) -> None:
     """
     if caller.is_member and may_read(caller, path):
         return
-    from hivemind_memory.files.errors import unreadable
+    from hivemind_memory.files.errors import read_error
 
     # The very words of a note that is missing.
-    raise unreadable(path, FileNotFoundError())
+    raise read_error(path, FileNotFoundError())
 
 
 def check_writable(caller: Caller, path: NotePath) -> None:
@@ -68,12 +68,12 @@ def without_forgotten(path: NotePath, text: str) -> str:
     """
     if "forgotten" not in text:
         return text
-    from hivemind_memory.files.errors import unreadable
+    from hivemind_memory.files.errors import read_error
     from hivemind_memory.markdown.chunker import parse_note
 
     note = parse_note(path, text.encode())
     if note.front_matter.get("forgotten") not in (None, False, ""):
-        raise unreadable(path, FileNotFoundError())
+        raise read_error(path, FileNotFoundError())
     lines = text.split("\n")
     for chunk in note.chunks:
         if chunk.provenance is not None and chunk.provenance.is_forgotten:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @value
-class Door:
+class ScopeRequest:
     """What somebody opened a door with; empty: nothing."""
 
     workspace: str = ""
@@ -35,7 +35,7 @@ AUTO, NONE = "auto", "none"
 
 
 def caller_of(
-    door: Door,
+    scope_request: ScopeRequest,
     *,
     projects: Mapping[str, object],
     workspaces: Mapping[str, object],
@@ -44,7 +44,7 @@ def caller_of(
     """Return who comes in through a door.
 
     Args:
-        door: What it was opened with.
+        scope_request: What it was opened with.
         projects: The checked option ``projects``.
         workspaces: The checked option ``workspaces``.
         identity: Returns the identity of the project where the door opens; asked only
@@ -53,20 +53,25 @@ def caller_of(
     Raises:
         ScopeError: A name cannot be one of a scope.
     """
-    if not (door.is_agent or door.workspace or door.teams or door.project):
+    if not (
+        scope_request.is_agent
+        or scope_request.workspace
+        or scope_request.teams
+        or scope_request.project
+    ):
         return OWNER
-    workspace = workspaces.get(door.workspace)
-    teams, is_root = door.teams, True
+    workspace = workspaces.get(scope_request.workspace)
+    teams, is_root = scope_request.teams, True
     if isinstance(workspace, dict):
         teams = (*teams, *workspace.get("teams", ()))
         is_root = not workspace.get("parent")
-    project = door.project
+    project = scope_request.project
     if project == AUTO:
         project = slug_of_identity(identity(), projects)
     elif project == NONE:
         project = ""
     return Caller(
-        workspace=_scope("workspace", door.workspace),
+        workspace=_scope("workspace", scope_request.workspace),
         teams=tuple(make_scope("team", team) for team in dict.fromkeys(teams)),
         project=_scope("project", project),
         is_root=is_root,

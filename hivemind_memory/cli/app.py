@@ -1,7 +1,7 @@
 """The typer application, made from the table: help, mistakes, completion.
 
 Correct command lines mostly take the quick way (``parse``) and do not come here; what
-does come here ends in the same ``Request`` and the same function.
+does come here ends in the same ``CommandRequest`` and the same function.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from hivemind_memory.cli.completing import completer
 from hivemind_memory.cli.entry import EXIT_USAGE, perform
 from hivemind_memory.cli.escape import escape_line
 from hivemind_memory.cli.helping import help_text
-from hivemind_memory.cli.parse import Request
+from hivemind_memory.cli.parse import CommandRequest
 from hivemind_memory.cli.spec import (
     GROUPS,
     MEMORY_DIR,
@@ -30,7 +30,7 @@ from hivemind_memory.cli.spec import (
     commands_of,
     find_command,
 )
-from hivemind_memory.cli.streams import is_terminal, write_data, write_talk
+from hivemind_memory.cli.streams import is_terminal, write_stderr, write_stdout
 from hivemind_memory.version import __version__
 
 # What typer's parser raises has no public name, and was click's in older versions; but
@@ -103,10 +103,10 @@ def _begin(
     """Keep what every command wants to know."""
     ctx.obj = memory_dir
     if version:
-        write_data(f"hm {__version__}\n")
+        write_stdout(f"hm {__version__}\n")
         raise typer.Exit
     if ctx.invoked_subcommand is None:
-        write_data(f"{ctx.get_help().rstrip()}\n")
+        write_stdout(f"{ctx.get_help().rstrip()}\n")
 
 
 def _group_callback(fallback: str) -> Callable[[typer.Context], Any]:
@@ -119,7 +119,7 @@ def _group_callback(fallback: str) -> Callable[[typer.Context], Any]:
         values: dict[str, Any] = {flag.name: _nothing(flag) for flag in command.flags}
         for argument in command.arguments:
             values[argument.name] = () if argument.is_many else None
-        return perform(Request(command, values, ctx.obj))
+        return perform(CommandRequest(command, values, ctx.obj))
 
     return call
 
@@ -143,7 +143,7 @@ def _function(command: Command) -> Callable[..., int]:
             if flag.choices and values[flag.name] is not None:
                 values[flag.name] = values[flag.name].value
         memory_dir = values.pop(MEMORY_DIR.name) or ctx.obj
-        return perform(Request(command, values, memory_dir))
+        return perform(CommandRequest(command, values, memory_dir))
 
     parameters = [_parameter("ctx", typer.Context, inspect.Parameter.empty)]
     for argument in command.arguments:
@@ -210,6 +210,6 @@ def _report_usage(error: Any) -> int:
     hint = f"`{path} --help` shows how it is used."
     if path in ("hm search", "hm exec", "hm launch"):
         hint += " Words that begin with a dash come after --."
-    write_talk(f"error: {escape_line(error.format_message())}\n")
-    write_talk(f"hint: {hint}\n")
+    write_stderr(f"error: {escape_line(error.format_message())}\n")
+    write_stderr(f"hint: {hint}\n")
     return EXIT_USAGE

@@ -6,7 +6,7 @@ import json
 import sys
 
 from hivemind_memory.cli.escape import escape_json
-from hivemind_memory.cli.streams import is_terminal, write_data
+from hivemind_memory.cli.streams import is_terminal, write_stdout
 from hivemind_memory.model.value import fields_of
 
 TYPE_CHECKING = False
@@ -28,7 +28,7 @@ def print_json(value: object) -> None:
         ensure_ascii=encoding.replace("-", "") != "utf8",
         indent=2 if is_terminal(sys.stdout) else None,
     )
-    write_data(escape_json(text) + "\n")
+    write_stdout(escape_json(text) + "\n")
 
 
 def answer_value(answer: SearchAnswer) -> dict[str, object]:

@@ -13,13 +13,13 @@ from hivemind_memory.cli.escape import escape_line
 from hivemind_memory.cli.streams import (
     is_terminal,
     read_stdin,
-    write_data,
-    write_talk,
+    write_stderr,
+    write_stdout,
 )
 from hivemind_memory.config import CONFIG_NAME, Option, options, read_config, resolve
 from hivemind_memory.config.file import remove_option, write_option
 from hivemind_memory.config.values import (
-    UnfitPartError,
+    InvalidPartError,
     allowed_values,
     check_value,
     parse_part,
@@ -29,10 +29,10 @@ from hivemind_memory.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hivemind_memory.cli.parse import Request
+    from hivemind_memory.cli.parse import CommandRequest
 
 
-def list_options(request: Request) -> int:
+def list_options(request: CommandRequest) -> int:
     """Show every option, its value and where that is from."""
     file = read_config(_config_path())
     settings, origins = resolve(file, os.environ)
@@ -63,11 +63,11 @@ def list_options(request: Request) -> int:
     _print_rows(rows)
     if settings.unknown_keys:
         names = ", ".join(map(escape_line, settings.unknown_keys))
-        write_talk(f"kept in {file.path} and not known to this version: {names}\n")
+        write_stderr(f"kept in {file.path} and not known to this version: {names}\n")
     return 0
 
 
-def get(request: Request) -> int:
+def get(request: CommandRequest) -> int:
     """Print one value."""
     option, part = _option_and_part(request.values["key"])
     settings, origins = resolve(read_config(_config_path()), os.environ)
@@ -79,11 +79,11 @@ def get(request: Request) -> int:
         name = _name(option, part)
         print_json({"name": name, "value": value, "origin": origin})
     else:
-        write_data(f"{_text(value)}\n")
+        write_stdout(f"{_text(value)}\n")
     return 0
 
 
-def set_option(request: Request) -> int:
+def set_option(request: CommandRequest) -> int:
     """Write one value into config.json."""
     option, part = _option_and_part(request.values["key"])
     path = _config_path()
@@ -96,21 +96,21 @@ def set_option(request: Request) -> int:
             value = check_value(option, {**_parts_in_file(option, path), part: said})
         else:
             said = value = parse_value(option, text)
-    except UnfitPartError as error:
+    except InvalidPartError as error:
         raise UsageError(str(error), hint=option.description) from None
     except ValueError:
         message = f"{option.name} is {allowed_values(option)}."
         raise UsageError(message, hint=option.description) from None
     write_option(path, option.name, value)
     name, shown = _name(option, part), _text(_shown(option, said))
-    write_talk(f"{name} is now {escape_line(shown)} in {escape_line(path)}\n")
+    write_stderr(f"{name} is now {escape_line(shown)} in {escape_line(path)}\n")
     for variable in option.env:
         if os.environ.get(variable):
-            write_talk(f"but {variable} is set, and wins over the file\n")
+            write_stderr(f"but {variable} is set, and wins over the file\n")
     return 0
 
 
-def unset(request: Request) -> int:
+def unset(request: CommandRequest) -> int:
     """Take one option out of config.json."""
     key = _bare(request.values["key"])
     path = _config_path()
@@ -120,19 +120,19 @@ def unset(request: Request) -> int:
         parts = _parts_in_file(option, path) if part else {}
         if part not in parts:
             name = escape_line(_name(option, part))
-            write_talk(f"{name} was not set in {escape_line(path)}\n")
+            write_stderr(f"{name} was not set in {escape_line(path)}\n")
             return 0
         del parts[part]
         write_option(path, option.name, parts)
     else:
         remove_option(path, key)
-    write_talk(f"{escape_line(key)} is no longer set in {escape_line(path)}\n")
+    write_stderr(f"{escape_line(key)} is no longer set in {escape_line(path)}\n")
     return 0
 
 
-def path(request: Request) -> int:  # noqa: ARG001 - all commands have one shape
+def path(request: CommandRequest) -> int:  # noqa: ARG001 - all commands have one shape
     """Print where config.json lies."""
-    write_data(f"{_config_path()}\n")
+    write_stdout(f"{_config_path()}\n")
     return 0
 
 
@@ -206,8 +206,8 @@ def _print_rows(rows: list[tuple[str, str, str]]) -> None:
     if is_terminal(sys.stdout):
         from hivemind_memory.cli.terminal import options_text
 
-        write_data(options_text(rows))
+        write_stdout(options_text(rows))
         return
-    write_data(
+    write_stdout(
         "".join(f"{name}\t{escape_line(value)}\t{come}\n" for name, value, come in rows)
     )

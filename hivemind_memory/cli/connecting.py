@@ -8,27 +8,32 @@ import shutil
 import subprocess
 
 from hivemind_memory import wiring
-from hivemind_memory.cli.consenting import Conversation
+from hivemind_memory.cli.consenting import PlanRunner
 from hivemind_memory.cli.own_command import own_command
 from hivemind_memory.cli.serving import PORT, require_sdk
-from hivemind_memory.cli.streams import write_talk
-from hivemind_memory.connect.agents import AGENTS, HOME_VARIABLE, Local, Remote
+from hivemind_memory.cli.streams import write_stderr
+from hivemind_memory.connect.agents import (
+    AGENTS,
+    HOME_VARIABLE,
+    LocalServer,
+    RemoteServer,
+)
 from hivemind_memory.connect.connector import Connector, chosen_agents
-from hivemind_memory.connect.draft import ALLOWED, HOOKED
-from hivemind_memory.connect.plans import Surroundings, Wish
+from hivemind_memory.connect.draft import AGENTS_WITH_HOOKS, AGENTS_WITH_PERMISSIONS
+from hivemind_memory.connect.plans import HostEnvironment, Registration
 from hivemind_memory.errors import NotConnectedError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hivemind_memory.cli.parse import Request
-    from hivemind_memory.connect.agents import Agent
-    from hivemind_memory.connect.plans import Plan
+    from hivemind_memory.cli.parse import CommandRequest
+    from hivemind_memory.connect.agents import ConnectableAgent
+    from hivemind_memory.connect.plans import ConnectionPlan
 
 _START_S = 20.0
 _NO_TOKEN = "made when this is changed"  # noqa: S105 - shown instead of one
 
 
-def connect(request: Request) -> int:
+def connect(request: CommandRequest) -> int:
     """Register the server with agents."""
     values = request.values
     agents = _chosen(request)
@@ -36,9 +41,9 @@ def connect(request: Request) -> int:
     connector = Connector(_surroundings())
     _check_installed(connector, agents, is_named=_is_named(request))
 
-    def plan() -> list[Plan]:
-        wish = _wish(request)
-        return [connector.plan_connect(agent, wish) for agent in agents]
+    def plan() -> list[ConnectionPlan]:
+        registration = _registration(request)
+        return [connector.plan_connect(agent, registration) for agent in agents]
 
     def prepare() -> None:
         require_sdk()
@@ -46,24 +51,24 @@ def connect(request: Request) -> int:
         if values["http"]:
             _token(is_made=True)
 
-    code = Conversation(request, connector, plan, prepare).run()
+    code = PlanRunner(request, connector, plan, prepare).run()
     if values["http"] and not values["dry_run"] and not values["json"] and not code:
-        write_talk("Agents find it while this runs: hm mcp --http\n")
+        write_stderr("Agents find it while this runs: hm mcp --http\n")
     return code
 
 
-def disconnect(request: Request) -> int:
+def disconnect(request: CommandRequest) -> int:
     """Take back what connect did."""
     agents = _chosen(request)
     connector = Connector(_surroundings())
 
-    def plan() -> list[Plan]:
+    def plan() -> list[ConnectionPlan]:
         return [connector.plan_disconnect(agent) for agent in agents]
 
-    return Conversation(request, connector, plan, lambda: None).run()
+    return PlanRunner(request, connector, plan, lambda: None).run()
 
 
-def _chosen(request: Request) -> tuple[Agent, ...]:
+def _chosen(request: CommandRequest) -> tuple[ConnectableAgent, ...]:
     """Return the agents that were named."""
     try:
         return chosen_agents(request.values["who"])
@@ -73,24 +78,27 @@ def _chosen(request: Request) -> tuple[Agent, ...]:
         raise UsageError(message, hint=f"It knows {known}, and all.") from None
 
 
-def _is_named(request: Request) -> bool:
+def _is_named(request: CommandRequest) -> bool:
     """Whether agents were named one by one."""
     names = request.values["who"]
     return bool(names) and "all" not in names
 
 
-def _check_flags(agents: tuple[Agent, ...], request: Request) -> None:
+def _check_flags(agents: tuple[ConnectableAgent, ...], request: CommandRequest) -> None:
     """Refuse an option that would do nothing."""
     values = request.values
     if values["port"] is not None and not values["http"]:
         raise UsageError("--port needs --http.")
-    for name, able in (("hooks", HOOKED), ("allow", ALLOWED)):
+    for name, able in (
+        ("hooks", AGENTS_WITH_HOOKS),
+        ("allow", AGENTS_WITH_PERMISSIONS),
+    ):
         if values[name] and not any(agent.name in able for agent in agents):
             raise UsageError(f"--{name} is for {' and '.join(able)} alone.")
 
 
 def _check_installed(
-    connector: Connector, agents: tuple[Agent, ...], *, is_named: bool
+    connector: Connector, agents: tuple[ConnectableAgent, ...], *, is_named: bool
 ) -> None:
     """Refuse an agent that was named and is not there; somebody counts on it."""
     missing = [agent for agent in agents if not connector.is_installed(agent)]
@@ -103,12 +111,12 @@ def _check_installed(
             hint=f"Not found on the PATH: {programs}",
         )
     if len(missing) == len(agents):
-        write_talk("No agent that hm knows is installed here.\n")
+        write_stderr("No agent that hm knows is installed here.\n")
 
 
-def _surroundings() -> Surroundings:
+def _surroundings() -> HostEnvironment:
     """Return what this machine tells."""
-    return Surroundings(
+    return HostEnvironment(
         home=wiring.resolve_home(None),
         user_home=os.path.expanduser("~"),
         environ=os.environ,
@@ -116,24 +124,26 @@ def _surroundings() -> Surroundings:
     )
 
 
-def _wish(request: Request) -> Wish:
+def _registration(request: CommandRequest) -> Registration:
     """Return what is to be registered."""
     folder = request.memory_dir
     words = ("--memory-dir", os.path.abspath(folder)) if folder else ()
     home = wiring.resolve_home(None)
     other_home = "" if home == os.path.expanduser("~/.hivemind") else home
     command = own_command()
-    server: Local | Remote = Local(command=(*command, "mcp", *words), home=other_home)
+    server: LocalServer | RemoteServer = LocalServer(
+        command=(*command, "mcp", *words), home=other_home
+    )
     if request.values["http"]:
         port = PORT if request.values["port"] is None else request.values["port"]
-        server = Remote(url=f"http://127.0.0.1:{port}/mcp", token=_token())
+        server = RemoteServer(url=f"http://127.0.0.1:{port}/mcp", token=_token())
 
     def hook_command(agent: str) -> str:
         asked = () if agent == "claude" else ("--agent", agent)
         said = shlex.join((*command, "hook", "session-start", *asked, *words))
         return f"{HOME_VARIABLE}={shlex.quote(home)} {said}" if other_home else said
 
-    return Wish(
+    return Registration(
         server=server,
         hook_command=hook_command,
         has_hooks=request.values["hooks"],

@@ -6,31 +6,31 @@ import sys
 
 from hivemind_memory.cli.as_json import print_json
 from hivemind_memory.cli.escape import escape_for_terminal, escape_line
-from hivemind_memory.cli.streams import is_terminal, write_data, write_talk
+from hivemind_memory.cli.streams import is_terminal, write_stderr, write_stdout
 from hivemind_memory.connect import plans as states
-from hivemind_memory.connect.plans import difference, masked
+from hivemind_memory.connect.plans import difference, mask_secrets
 from hivemind_memory.errors import HivemindError, NotConnectedError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hivemind_memory.cli.parse import Request
+    from hivemind_memory.cli.parse import CommandRequest
     from hivemind_memory.connect.connector import Connector
-    from hivemind_memory.connect.plans import Plan
+    from hivemind_memory.connect.plans import ConnectionPlan
 
 _BEARER = "Bearer "
 _CONNECTING = {states.CONNECTED: "already connected"}
 
 
-class Conversation:
+class PlanRunner:
     """Shows plans, asks, and carries them out."""
 
     def __init__(
         self,
-        request: Request,
+        request: CommandRequest,
         connector: Connector,
-        plan: Callable[[], list[Plan]],
+        plan: Callable[[], list[ConnectionPlan]],
         prepare: Callable[[], None],
     ) -> None:
         """Take what is to be said and done.
@@ -73,55 +73,55 @@ class Conversation:
         is_refused = has_changes and not is_willing and not self._values["dry_run"]
         return 1 if errors or is_refused else 0
 
-    def _say_done(self, plan: Plan) -> None:
+    def _say_done(self, plan: ConnectionPlan) -> None:
         """Say that an agent's files were written."""
         if not self._values["json"]:
             done = "connected" if self._is_connecting else "disconnected"
-            write_data(f"{plan.agent.title}: {done}\n")
+            write_stdout(f"{plan.agent.title}: {done}\n")
 
     def _is_wanted(self) -> bool:
         """Whether somebody said yes."""
         if self._values["yes"]:
             return True
         if self._values["json"] or not is_terminal(sys.stdin):
-            write_talk("Nothing was changed: nobody can be asked here; see --yes.\n")
+            write_stderr("Nothing was changed: nobody can be asked here; see --yes.\n")
             return False
-        write_talk("Change this? [y/N] ")
+        write_stderr("Change this? [y/N] ")
         if sys.stdin.readline().strip().lower() in ("y", "yes"):
             return True
-        write_talk("Nothing was changed.\n")
+        write_stderr("Nothing was changed.\n")
         return False
 
     def _carry_out(self) -> list[HivemindError]:
         """Do what was shown; return what went wrong, and go on with the others."""
         self._prepare()
         errors: list[HivemindError] = []
-        with self._connector.alone():
+        with self._connector.exclusive():
             # Again: a token may have been made just now, or another hm was quicker.
             for shown, plan in zip(self._plans, self._plan(), strict=True):
                 if not plan.changes:
                     continue
                 try:
                     _refuse_unseen(shown, plan)
-                    self._connector.carry_out(plan)
+                    self._connector.apply(plan)
                 except HivemindError as error:
                     errors.append(error)
                     continue
                 self._is_changed = True
                 self._say_done(plan)
         if self._is_changed and not self._values["json"]:
-            write_talk("An agent that runs now sees it when it is started again.\n")
+            write_stderr("An agent that runs now sees it when it is started again.\n")
         return errors
 
 
-def _refuse_unseen(shown: Plan, plan: Plan) -> None:
+def _refuse_unseen(shown: ConnectionPlan, plan: ConnectionPlan) -> None:
     """Raise if a plan would change something else than was shown."""
     if _differences(shown) != _differences(plan):
         message = f"{plan.path} was changed by somebody else meanwhile."
         raise NotConnectedError(message, hint="Try again.")
 
 
-def _differences(plan: Plan) -> dict[str, str]:
+def _differences(plan: ConnectionPlan) -> dict[str, str]:
     """Return what becomes of each file, as it is shown."""
     return {
         change.file.path: difference(change.file.path, change.file.text, change.text)
@@ -129,7 +129,7 @@ def _differences(plan: Plan) -> dict[str, str]:
     }
 
 
-def _show(plans: list[Plan], *, is_connecting: bool) -> None:
+def _show(plans: list[ConnectionPlan], *, is_connecting: bool) -> None:
     """Print how every agent stands, and what would become of each file."""
     wide = max(len(plan.agent.title) for plan in plans)
     words = _CONNECTING if is_connecting else {}
@@ -139,22 +139,22 @@ def _show(plans: list[Plan], *, is_connecting: bool) -> None:
         place = f"  {escape_line(plan.path)}" if is_there else ""
         hook = ", with its hook" if plan.has_hook else ""
         state = f"{state}{hook}"
-        write_data(f"{plan.agent.title.ljust(wide)}  {state}{place}\n")
+        write_stdout(f"{plan.agent.title.ljust(wide)}  {state}{place}\n")
     for plan in plans:
         for shown in _differences(plan).values():
-            write_data(f"\n{escape_for_terminal(shown)}")
+            write_stdout(f"\n{escape_for_terminal(shown)}")
         for change in plan.changes:
             is_new = _BEARER in (change.text or "") and _BEARER not in (
                 change.file.text or ""
             )
             if is_new and change.file.is_open_to_others:
                 path = escape_line(change.file.path)
-                write_talk(f"others may read {path}, and the token in it\n")
+                write_stderr(f"others may read {path}, and the token in it\n")
     if any(plan.changes for plan in plans):
-        write_data("\n")
+        write_stdout("\n")
 
 
-def _value(plan: Plan) -> dict[str, object]:
+def _value(plan: ConnectionPlan) -> dict[str, object]:
     """Return a plan for programs."""
     return {
         "agent": plan.agent.name,
@@ -171,6 +171,6 @@ def _value(plan: Plan) -> dict[str, object]:
 def _report(errors: list[HivemindError]) -> None:
     """Say what went wrong, each with what to do."""
     for error in errors:
-        write_talk(f"error: {escape_line(masked(str(error)))}\n")
+        write_stderr(f"error: {escape_line(mask_secrets(str(error)))}\n")
         if error.hint:
-            write_talk(f"hint: {escape_line(error.hint)}\n")
+            write_stderr(f"hint: {escape_line(error.hint)}\n")

@@ -6,7 +6,7 @@ import sys
 
 from hivemind_memory.cli.escape import escape_for_pipe, escape_line
 from hivemind_memory.cli.render import count_text
-from hivemind_memory.cli.streams import is_terminal, write_data, write_talk
+from hivemind_memory.cli.streams import is_terminal, write_stderr, write_stdout
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,12 +50,12 @@ def show_saved(saved: SaveResult, *, as_json: bool) -> None:
     place = f"{saved.path}:{saved.start_line}-{saved.end_line}"
     if not saved.is_new:
         _line(f"unchanged: {place} says exactly this already")
-        _talk(saved.warnings)
+        _print_to_stderr(saved.warnings)
         return None
     _line(f"saved {place} as {saved.type} {saved.key}")
     if saved.superseded:
         _line(f"kept the one before as {saved.superseded_path or saved.superseded}")
-    _talk((*saved.warnings, *saved.hints))
+    _print_to_stderr((*saved.warnings, *saved.hints))
     return None
 
 
@@ -67,11 +67,11 @@ def show_memory(shown: MemoryDetails, *, as_json: bool) -> None:
     if is_terminal(sys.stdout):
         from hivemind_memory.cli.terminal import memory_text
 
-        return write_data(memory_text(_place(memory), facts, memory.text))
+        return write_stdout(memory_text(_place(memory), facts, memory.text))
     _line(_place(memory))
     for name, value in facts:
         _line(f"  {name}: {value}")
-    write_data("\n" + escape_for_pipe(memory.text).rstrip("\n") + "\n")
+    write_stdout("\n" + escape_for_pipe(memory.text).rstrip("\n") + "\n")
     return None
 
 
@@ -83,16 +83,18 @@ def show_history(history: History, *, as_json: bool) -> None:
     if is_terminal(sys.stdout):
         from hivemind_memory.cli.terminal import versions_text
 
-        write_data(versions_text([(a, b, one.text) for a, b, one in versions]))
+        write_stdout(versions_text([(a, b, one.text) for a, b, one in versions]))
     else:
         for head, place, memory in versions:
             _line(head)
             _line(f"  {place}")
             text = escape_for_pipe(memory.text).rstrip("\n").replace("\n", "\n    ")
-            write_data(f"    {text}\n")
-    _talk(f"{one} is named in the chain and not there" for one in history.missing)
+            write_stdout(f"    {text}\n")
+    _print_to_stderr(
+        f"{one} is named in the chain and not there" for one in history.missing
+    )
     if history.is_cut:
-        _talk(["older versions are not shown"])
+        _print_to_stderr(["older versions are not shown"])
     return None
 
 
@@ -116,7 +118,7 @@ def show_forgotten(forgotten: ForgetResult, *, as_json: bool) -> None:
     _list("in force again:", forgotten.reinstated)
     _rest(forgotten.already, "forgotten already", forgotten.failed)
     if forgotten.memories:
-        write_talk("hm restore brings it back; --purge takes it out for good\n")
+        write_stderr("hm restore brings it back; --purge takes it out for good\n")
     return None
 
 
@@ -139,10 +141,12 @@ def show_receipt(receipt: PurgeResult, *, as_json: bool) -> None:
     for place in receipt.places:
         _line(f"  {place.name:{width}}  {_amount(place)}")
     _list("in force again:", receipt.reinstated)
-    _talk(f"NOT done: {one.what}: {one.why}" for one in receipt.left)
+    _print_to_stderr(f"NOT done: {one.what}: {one.why}" for one in receipt.left)
     if receipt.left and not receipt.is_dry_run:
-        _talk(["the same purge again does what is left"])
-    _talk(f"out of reach: {one.what}: {one.why}" for one in receipt.out_of_reach)
+        _print_to_stderr(["the same purge again does what is left"])
+    _print_to_stderr(
+        f"out of reach: {one.what}: {one.why}" for one in receipt.out_of_reach
+    )
     return None
 
 
@@ -228,18 +232,18 @@ def _list(verb: str, memories: Sequence[AffectedItem]) -> None:
 def _rest(already: int, what: str, failed: Sequence[FailedItem]) -> None:
     """Print what needed nothing, and what could not be done."""
     if already:
-        _talk([f"{count_text(already, 'memory', 'memories')} {what}"])
-    _talk(f"NOT done: {one.what}: {one.why}" for one in failed)
+        _print_to_stderr([f"{count_text(already, 'memory', 'memories')} {what}"])
+    _print_to_stderr(f"NOT done: {one.what}: {one.why}" for one in failed)
 
 
 def _line(text: str) -> None:
     """Print one line of data."""
-    write_data(f"{escape_line(text)}\n")
+    write_stdout(f"{escape_line(text)}\n")
 
 
-def _talk(lines: Iterable[str]) -> None:
+def _print_to_stderr(lines: Iterable[str]) -> None:
     """Print lines of talk."""
-    write_talk("".join(f"{escape_line(line)}\n" for line in lines))
+    write_stderr("".join(f"{escape_line(line)}\n" for line in lines))
 
 
 def _json(value: object) -> None:

@@ -10,7 +10,7 @@ from hivemind_memory.cli.streams import (
     is_terminal,
     read_stdin,
     typed_text,
-    write_talk,
+    write_stderr,
 )
 from hivemind_memory.errors import KeyTakenError, UsageError
 from hivemind_memory.model.curation import MemorySelector, NewMemory
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from hivemind_memory.cli.parse import Request
+    from hivemind_memory.cli.parse import CommandRequest
     from hivemind_memory.memory import Memory
     from hivemind_memory.model.curation import PurgeResult
 
 
-def save(request: Request) -> int:
+def save(request: CommandRequest) -> int:
     """Save a memory under a key."""
     values = request.values
     wanted = NewMemory(
@@ -53,7 +53,7 @@ def save(request: Request) -> int:
     return 0
 
 
-def learn(request: Request) -> int:
+def learn(request: CommandRequest) -> int:
     """Save a claim."""
     values = request.values
     wanted = NewMemory(
@@ -75,7 +75,7 @@ def learn(request: Request) -> int:
     return 0
 
 
-def show(request: Request) -> int:
+def show(request: CommandRequest) -> int:
     """Show one memory."""
     values = request.values
     with wiring.open_memory(memory_dir=request.memory_dir) as memory:
@@ -86,7 +86,7 @@ def show(request: Request) -> int:
     return 0
 
 
-def history(request: Request) -> int:
+def history(request: CommandRequest) -> int:
     """Show what a memory was and is."""
     values = request.values
     with wiring.open_memory(memory_dir=request.memory_dir) as memory:
@@ -97,7 +97,7 @@ def history(request: Request) -> int:
     return 0
 
 
-def link(request: Request) -> int:
+def link(request: CommandRequest) -> int:
     """Join two memories."""
     values = request.values
     weight = 1.0 if values["weight"] is None else values["weight"]
@@ -112,7 +112,7 @@ def link(request: Request) -> int:
     return 0
 
 
-def unlink(request: Request) -> int:
+def unlink(request: CommandRequest) -> int:
     """End what joins two memories."""
     values = request.values
     with wiring.open_memory(memory_dir=request.memory_dir) as memory:
@@ -125,7 +125,7 @@ def unlink(request: Request) -> int:
     return 0
 
 
-def forget(request: Request) -> int:
+def forget(request: CommandRequest) -> int:
     """Hide memories, or take them out of every place."""
     values = request.values
     selector = _selector(values)
@@ -149,7 +149,7 @@ def forget(request: Request) -> int:
     return 0 if receipt.is_dry_run or receipt.is_complete else 1
 
 
-def restore(request: Request) -> int:
+def restore(request: CommandRequest) -> int:
     """Show forgotten memories again."""
     values = request.values
     with wiring.open_memory(memory_dir=request.memory_dir) as memory:
@@ -177,12 +177,12 @@ def _is_sure(receipt: PurgeResult, *, as_json: bool) -> bool:
     """Show what a purge would do and ask; False, and why, when nobody can answer."""
     curated.show_receipt(receipt, as_json=as_json)
     if not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
-        write_talk("nothing was purged: --yes does it without a question\n")
+        write_stderr("nothing was purged: --yes does it without a question\n")
         return False
-    write_talk("Purge them for good? [y/N] ")
+    write_stderr("Purge them for good? [y/N] ")
     if sys.stdin.readline().strip().lower() in ("y", "yes"):
         return True
-    write_talk("nothing was purged\n")
+    write_stderr("nothing was purged\n")
     return False
 
 
@@ -218,5 +218,5 @@ def _content(words: tuple[str, ...], what: str) -> str:
     if words and words != ("-",):
         return typed_text(" ".join(words))
     if is_terminal(sys.stdin):
-        write_talk(f"Type {what}; Ctrl-D on an empty line ends it.\n")
+        write_stderr(f"Type {what}; Ctrl-D on an empty line ends it.\n")
     return read_stdin()

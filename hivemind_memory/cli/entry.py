@@ -10,7 +10,7 @@ import os
 import sys
 
 from hivemind_memory.cli import streams
-from hivemind_memory.cli.parse import Request, parse_request
+from hivemind_memory.cli.parse import CommandRequest, parse_request
 from hivemind_memory.errors import ConfigError, HivemindError, UsageError
 
 TYPE_CHECKING = False
@@ -62,12 +62,12 @@ def main(words: Sequence[str]) -> int:
         return _report_unexpected(error)
 
 
-def perform(request: Request) -> int:
+def perform(request: CommandRequest) -> int:
     """Call the function that does the command; return the exit code."""
     from importlib import import_module
 
     module, _, function = request.command.verb.partition(":")
-    verb: Callable[[Request], int]
+    verb: Callable[[CommandRequest], int]
     verb = getattr(import_module(f"hivemind_memory.cli.{module}"), function)
     return verb(request)
 
@@ -99,9 +99,9 @@ def _report(message: str, hint: str, code: int) -> int:
     from hivemind_memory.cli.escape import escape_line
 
     _show_traceback()
-    streams.write_talk(f"error: {escape_line(message)}\n")
+    streams.write_stderr(f"error: {escape_line(message)}\n")
     if hint:
-        streams.write_talk(f"hint: {escape_line(hint)}\n")
+        streams.write_stderr(f"hint: {escape_line(hint)}\n")
     return code
 
 
@@ -125,4 +125,4 @@ def _show_traceback() -> None:
     if _is_debugging():
         import traceback
 
-        streams.write_talk(traceback.format_exc())
+        streams.write_stderr(traceback.format_exc())

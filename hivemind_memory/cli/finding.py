@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from hivemind_memory.cli.parse import Request
+    from hivemind_memory.cli.parse import CommandRequest
     from hivemind_memory.memory import Memory
     from hivemind_memory.model.filters import SearchFilter
 
 
-def search(request: Request) -> int:
+def search(request: CommandRequest) -> int:
     """Answer a question."""
     from hivemind_memory.model.query import Query
 
@@ -38,7 +38,7 @@ def search(request: Request) -> int:
             max_results=values["max_results"] or memory.settings.max_results,
             min_score=min_score,
             should_explain=values["explain"],
-            search_filter=_wish(memory, values),
+            search_filter=_search_filter(memory, values),
         )
         answer = memory.search(query)
         render.show_answer(answer, question, as_json=values["json"])
@@ -47,7 +47,7 @@ def search(request: Request) -> int:
     return 1 if values["fail_empty"] and not answer.hits else 0
 
 
-def _wish(memory: Memory, values: Mapping[str, Any]) -> SearchFilter:
+def _search_filter(memory: Memory, values: Mapping[str, Any]) -> SearchFilter:
     """Return what the options narrow a question to."""
     words = {
         "types": values["type"],
@@ -61,7 +61,7 @@ def _wish(memory: Memory, values: Mapping[str, Any]) -> SearchFilter:
     return memory.parse_filter(**given) if given else DEFAULT_FILTER
 
 
-def get(request: Request) -> int:
+def get(request: CommandRequest) -> int:
     """Print a note or some of its lines."""
     values = request.values
     path, first, count = split_place(values["path"])
@@ -76,7 +76,7 @@ def get(request: Request) -> int:
     return 0
 
 
-def list_notes(request: Request) -> int:
+def list_notes(request: CommandRequest) -> int:
     """List all notes."""
     with wiring.open_memory(memory_dir=request.memory_dir) as memory:
         _catch_up(memory)
@@ -110,10 +110,10 @@ def _catch_up(memory: Memory) -> None:
     The answer does it too, but cannot show how far it is.
     """
     if is_terminal(sys.stderr) and memory.settings.enabled:
-        from hivemind_memory.cli.progress import Progress
+        from hivemind_memory.cli.progress import ProgressDisplay
 
         try:
-            with Progress() as progress:
+            with ProgressDisplay() as progress:
                 memory.sync(progress)
         except IndexUnusableError:
             return  # the answer comes from elsewhere and says so

@@ -9,7 +9,7 @@ from hivemind_memory import wiring
 from hivemind_memory.cli import render
 from hivemind_memory.cli.as_json import print_json
 from hivemind_memory.cli.escape import escape_for_pipe, escape_line
-from hivemind_memory.cli.streams import write_data, write_talk
+from hivemind_memory.cli.streams import write_stderr, write_stdout
 from hivemind_memory.errors import UsageError
 
 TYPE_CHECKING = False
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from hivemind_memory.cli.parse import Request
-    from hivemind_memory.model.injection import Ejection, Injection
+    from hivemind_memory.cli.parse import CommandRequest
+    from hivemind_memory.model.injection import EjectionResult, InjectionResult
 
 _WHYS = {
     "budget": "no room in the budget",
@@ -29,7 +29,7 @@ _WHYS = {
 }
 
 
-def inject(request: Request) -> int:
+def inject(request: CommandRequest) -> int:
     """Inject into a worktree, or switch that off or on."""
     from hivemind_memory.state.injection_log import record_of
 
@@ -51,16 +51,16 @@ def inject(request: Request) -> int:
         print_json({**record, "section": done.planned.body})
         return 0
     if done.outcome == "planned":
-        write_data(
+        write_stdout(
             escape_for_pipe(done.planned.body) + "\n" if done.planned.body else ""
         )
     else:
-        write_data(f"{sentence(done)}\n")
-    _talk(_notices(done))
+        write_stdout(f"{sentence(done)}\n")
+    _print_to_stderr(_notices(done))
     return 0
 
 
-def eject(request: Request) -> int:
+def eject(request: CommandRequest) -> int:
     """Take the section away."""
     with wiring.open_memory(memory_dir=request.memory_dir) as memory:
         injector = wiring.open_injector(memory)
@@ -72,7 +72,7 @@ def eject(request: Request) -> int:
     return 0
 
 
-def why(request: Request) -> int:
+def why(request: CommandRequest) -> int:
     """Show the newest record of the ledger."""
     worktree = request.values["worktree"] or os.curdir
     with wiring.open_memory(memory_dir=request.memory_dir) as memory:
@@ -80,39 +80,39 @@ def why(request: Request) -> int:
     if request.values["json"]:
         print_json(record)
     elif record is None:
-        write_data("Nothing was injected here yet.\n")
+        write_stdout("Nothing was injected here yet.\n")
     else:
         lines = _record_lines(record)
-        write_data("".join(f"{escape_line(line)}\n" for line in lines))
+        write_stdout("".join(f"{escape_line(line)}\n" for line in lines))
     return 0
 
 
-def _show_switch(ejection: Ejection | None, *, as_json: bool) -> int:
+def _show_switch(ejection: EjectionResult | None, *, as_json: bool) -> int:
     """Say that a repository is switched."""
     is_on = ejection is None
     if as_json:
         print_json({"is_on": is_on, **(asdict(ejection) if ejection else {})})
     elif ejection is None:
-        write_data("On: hm inject writes into this repository again.\n")
+        write_stdout("On: hm inject writes into this repository again.\n")
     else:
-        write_data("Off: hm inject writes nothing into this repository.\n")
+        write_stdout("Off: hm inject writes nothing into this repository.\n")
         _show_ejection(ejection)
     return 0
 
 
-def _show_ejection(done: Ejection) -> None:
+def _show_ejection(done: EjectionResult) -> None:
     """Say what was taken away."""
     for file in done.files:
-        write_data(f"{escape_line(file)}: section removed\n")
+        write_stdout(f"{escape_line(file)}: section removed\n")
     if not done.files:
-        write_data("There was no section.\n")
+        write_stdout("There was no section.\n")
     notices = list(done.warnings)
     if not done.is_git_restored:
         notices.append("git keeps our settings: a worktree still has a section")
-    _talk(notices)
+    _print_to_stderr(notices)
 
 
-def sentence(done: Injection) -> str:
+def sentence(done: InjectionResult) -> str:
     """Return what an injection did."""
     if done.outcome == "off":
         return "off for this repository: `hm inject --on` switches it on"
@@ -120,14 +120,14 @@ def sentence(done: Injection) -> str:
         what = "section removed" if done.file else "nothing to inject"
         place = f"{escape_line(done.file)}: " if done.file else ""
         return f"{place}{what}: {done.planned.why_empty}"
-    quotes = done.planned.choice.quotes
-    count = render.count_text(len(quotes), "memory", "memories")
+    excerpts = done.planned.choice.excerpts
+    count = render.count_text(len(excerpts), "memory", "memories")
     what = "unchanged, " if done.outcome == "unchanged" else ""
     tokens = f"about {done.planned.tokens} tokens"
     return f"{escape_line(done.file)}: {what}{count}, {tokens}"
 
 
-def _notices(done: Injection) -> Iterable[str]:
+def _notices(done: InjectionResult) -> Iterable[str]:
     """Return what a person should know beside it."""
     if done.outcome == "planned":
         empty = done.planned.why_empty
@@ -171,7 +171,7 @@ def _memory_line(memory: dict[str, Any]) -> str:
     return f"{place}  {memory['score']:.3f} = {parts}{tokens}"
 
 
-def _talk(lines: Iterable[str]) -> None:
+def _print_to_stderr(lines: Iterable[str]) -> None:
     """Say lines to the person."""
     for line in lines:
-        write_talk(f"{escape_line(line)}\n")
+        write_stderr(f"{escape_line(line)}\n")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-class Request:
+class CommandRequest:
     """A command with the values of its arguments and options, all of them present."""
 
     __slots__ = ("command", "memory_dir", "values")
@@ -29,7 +29,7 @@ class Request:
         self.memory_dir = memory_dir
 
 
-def parse_request(words: Sequence[str]) -> Request | None:
+def parse_request(words: Sequence[str]) -> CommandRequest | None:
     """Return what *words* ask for, or nothing when it is not plain and correct."""
     rest = list(words)
     memory_dir: str | None = None
@@ -49,7 +49,7 @@ def parse_request(words: Sequence[str]) -> Request | None:
     places = _take_flags(rest, flags, values)
     if places is None or not _place(command, places, values):
         return None
-    return Request(command, values, values.pop("memory_dir") or memory_dir)
+    return CommandRequest(command, values, values.pop("memory_dir") or memory_dir)
 
 
 def _global_flag(rest: list[str]) -> tuple[str | None, list[str]]:

@@ -6,7 +6,7 @@ import os
 import sys
 import time
 
-from hivemind_memory.cli.streams import is_terminal, write_talk
+from hivemind_memory.cli.streams import is_terminal, write_stderr
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ _DUMB_REDRAW_S = 5.0
 """A terminal that cannot go back to the start of a line gets a new line instead."""
 
 
-class Progress:
+class ProgressDisplay:
     """Call it with phase, number done, and number in all; silent without a terminal."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -44,7 +44,7 @@ class Progress:
         if not self._is_on or now_s - self._began_s < QUIET_S or not is_due:
             return
         line = progress_text(phase, done, total, now_s - self._phase_began_s)
-        write_talk(f"{line}\n" if self._is_dumb else f"\r\x1b[K{line}")
+        write_stderr(f"{line}\n" if self._is_dumb else f"\r\x1b[K{line}")
         self._drawn_s, self._is_drawn = now_s, not self._is_dumb
 
     def __enter__(self) -> Self:
@@ -59,7 +59,7 @@ class Progress:
     ) -> None:
         """Take the line away."""
         if self._is_drawn:
-            write_talk("\r\x1b[K")
+            write_stderr("\r\x1b[K")
 
 
 def progress_text(phase: str, done: int, total: int, took_s: float) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 
 from hivemind_memory.cli.escape import escape_for_pipe, escape_for_terminal, escape_line
-from hivemind_memory.cli.streams import is_terminal, write_data, write_talk
+from hivemind_memory.cli.streams import is_terminal, write_stderr, write_stdout
 from hivemind_memory.notes.status import UNTRUSTED
 
 TYPE_CHECKING = False
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     )
     from hivemind_memory.model.snapshot import SkippedNote
 
-_MOST_SKIPPED = 10
+_MAX_SKIPPED = 10
 
 
 def show_answer(answer: SearchAnswer, question: str, *, as_json: bool) -> None:
@@ -40,10 +40,10 @@ def show_answer(answer: SearchAnswer, question: str, *, as_json: bool) -> None:
     if is_terminal(sys.stdout):
         from hivemind_memory.cli.terminal import hits_text
 
-        write_data(hits_text(answer.hits, question))
+        write_stdout(hits_text(answer.hits, question))
     else:
-        write_data("\n".join(map(_hit_text, answer.hits)))
-    _talk(report_lines(answer))
+        write_stdout("\n".join(map(_hit_text, answer.hits)))
+    _print_to_stderr(report_lines(answer))
     return None
 
 
@@ -67,7 +67,7 @@ def show_passage(passage: NoteLines, *, as_json: bool) -> None:
     text = passage.text
     if text and not text.endswith("\n"):
         text += "\n"
-    write_data(escape_for_terminal(text) if is_terminal(sys.stdout) else text)
+    write_stdout(escape_for_terminal(text) if is_terminal(sys.stdout) else text)
     return None
 
 
@@ -78,8 +78,8 @@ def show_notes(notes: Sequence[ListedNote], *, as_json: bool) -> None:
     if is_terminal(sys.stdout):
         from hivemind_memory.cli.terminal import notes_text
 
-        return write_data(notes_text(notes))
-    return write_data(
+        return write_stdout(notes_text(notes))
+    return write_stdout(
         "".join(
             f"{escape_line(note.path)}\t{note.size_bytes}\t{note.updated_at}"
             f"\t{note.chunk_count}\n"
@@ -93,9 +93,9 @@ def show_written(written: WriteResult, *, as_json: bool) -> None:
     if as_json:
         return _print_json(written)
     place = f"{written.path}:{written.start_line}-{written.end_line}"
-    write_data(f"saved {escape_line(place)}\n")
+    write_stdout(f"saved {escape_line(place)}\n")
     later = () if written.is_indexed else ("the next search will index it first",)
-    _talk((*later, *written.warnings))
+    _print_to_stderr((*later, *written.warnings))
     return None
 
 
@@ -105,7 +105,7 @@ def show_rebuild(result: SyncResult, embedding: EmbedResult, *, as_json: bool) -
         return show_sync(result, embedding, as_json=True)
     notes = count_text(result.added + result.updated + result.unchanged, "note")
     chunks = count_text(result.chunks, "chunk")
-    write_data(f"{notes} indexed anew, {chunks} ({result.took_s:.2f} s)\n")
+    write_stdout(f"{notes} indexed anew, {chunks} ({result.took_s:.2f} s)\n")
     return _show_rest(result, embedding)
 
 
@@ -115,7 +115,7 @@ def show_sync(result: SyncResult, embedding: EmbedResult, *, as_json: bool) -> N
         from hivemind_memory.cli.as_json import plain_value
 
         return _print_json({**plain_value(result), "embedding": embedding})
-    write_data(
+    write_stdout(
         f"{result.added} added, {result.updated} updated, {result.removed} removed,"
         f" {result.unchanged} unchanged ({result.took_s:.2f} s)\n"
     )
@@ -125,7 +125,7 @@ def show_sync(result: SyncResult, embedding: EmbedResult, *, as_json: bool) -> N
 def _show_rest(result: SyncResult, embedding: EmbedResult) -> None:
     """Print what a sync and a rebuild have in common."""
     if embedding.embedded or embedding.from_cache:
-        write_data(
+        write_stdout(
             f"{count_text(embedding.embedded, 'text')} embedded,"
             f" {embedding.from_cache} from the cache\n"
         )
@@ -136,7 +136,7 @@ def _show_rest(result: SyncResult, embedding: EmbedResult) -> None:
     if embedding.problem:
         waiting = count_text(embedding.pending, "text")
         talk.append(f"{waiting} without a vector: {embedding.problem}")
-    _talk(talk)
+    _print_to_stderr(talk)
 
 
 def show_status(status: MemoryStatus, *, as_json: bool) -> None:
@@ -147,9 +147,9 @@ def show_status(status: MemoryStatus, *, as_json: bool) -> None:
     if is_terminal(sys.stdout):
         from hivemind_memory.cli.terminal import rows_text
 
-        write_data(rows_text(rows))
+        write_stdout(rows_text(rows))
     else:
-        write_data("".join(f"{key}: {escape_line(value)}\n" for key, value in rows))
+        write_stdout("".join(f"{key}: {escape_line(value)}\n" for key, value in rows))
     return None
 
 
@@ -162,21 +162,21 @@ def show_diagnosis(diagnosis: Diagnosis, *, as_json: bool) -> None:
     if is_terminal(sys.stdout):
         from hivemind_memory.cli.terminal import findings_text
 
-        return write_data(findings_text(diagnosis.findings))
+        return write_stdout(findings_text(diagnosis.findings))
     for finding in diagnosis.findings:
         verdict = "ok" if finding.is_ok else "WRONG"
-        write_data(f"{verdict}\t{finding.name}\t{escape_line(finding.detail)}\n")
+        write_stdout(f"{verdict}\t{finding.name}\t{escape_line(finding.detail)}\n")
         if finding.hint:
-            write_data(f"\thint\t{escape_line(finding.hint)}\n")
+            write_stdout(f"\thint\t{escape_line(finding.hint)}\n")
     return None
 
 
-def _talk(lines: Iterable[str]) -> None:
+def _print_to_stderr(lines: Iterable[str]) -> None:
     """Print lines to standard error, folded at words on a terminal."""
     shown = [escape_line(line) for line in lines]
     if shown and is_terminal(sys.stderr):
         shown = [_folded(line) for line in shown]
-    write_talk("".join(f"{line}\n" for line in shown))
+    write_stderr("".join(f"{line}\n" for line in shown))
 
 
 def _folded(line: str) -> str:
@@ -273,10 +273,10 @@ def _status_rows(status: MemoryStatus) -> list[tuple[str, str]]:
 
 def _skipped_lines(skipped: Sequence[SkippedNote]) -> Iterable[str]:
     """Return the files that were left out, the first few of many."""
-    for note in skipped[:_MOST_SKIPPED]:
+    for note in skipped[:_MAX_SKIPPED]:
         yield f"skipped {note.path}: {note.reason}"
-    if len(skipped) > _MOST_SKIPPED:
-        yield f"and {len(skipped) - _MOST_SKIPPED} more; `hm status` names them"
+    if len(skipped) > _MAX_SKIPPED:
+        yield f"and {len(skipped) - _MAX_SKIPPED} more; `hm status` names them"
 
 
 def size_text(size_bytes: int) -> str:

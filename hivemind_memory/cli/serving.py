@@ -9,20 +9,20 @@ import threading
 
 from hivemind_memory import wiring
 from hivemind_memory.cli.escape import escape_line
-from hivemind_memory.cli.streams import is_terminal, write_talk
+from hivemind_memory.cli.streams import is_terminal, write_stderr
 from hivemind_memory.errors import HivemindError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hivemind_memory.cli.parse import Request
-    from hivemind_memory.mcp_server.server_state import Keeper
+    from hivemind_memory.cli.parse import CommandRequest
+    from hivemind_memory.mcp_server.server_state import ServerState
 
 PORT = 8737
 CLOSE_S = 0.8
 """So long may closing take; the client has left, and nothing depends on it."""
 
 
-def mcp(request: Request) -> int:
+def mcp(request: CommandRequest) -> int:
     """Serve until the client leaves; with --http until the process is told to end."""
     values = request.values
     is_http = values["http"]
@@ -32,18 +32,20 @@ def mcp(request: Request) -> int:
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
     require_sdk()
     from hivemind_memory.mcp_server.server import make_server
-    from hivemind_memory.mcp_server.server_state import Keeper
+    from hivemind_memory.mcp_server.server_state import ServerState
 
-    door = wiring.agent_scope_request(
+    scope_request = wiring.agent_scope_request(
         workspace=values["workspace"] or "",
         teams=values["team"] or "",
         project=values["project"] or "",
     )
-    keeper = Keeper(
-        lambda: wiring.open_memory(memory_dir=request.memory_dir, door=door),
+    server_state = ServerState(
+        lambda: wiring.open_memory(
+            memory_dir=request.memory_dir, scope_request=scope_request
+        ),
         wiring.open_watcher,
     )
-    server = make_server(keeper, wiring.new_session())
+    server = make_server(server_state, wiring.new_session())
     try:
         if is_http:
             from hivemind_memory.mcp_server.http import serve_http
@@ -51,18 +53,18 @@ def mcp(request: Request) -> int:
             home = wiring.resolve_home(None)
             token_file = values["token_file"] or os.path.join(home, "mcp-token")
             port = PORT if values["port"] is None else values["port"]
-            keeper.start()
+            server_state.start()
             serve_http(server, port, token_file, _announce)
         else:
             from hivemind_memory.mcp_server.stdio import serve_stdio
 
             if is_terminal(sys.stdin):
-                write_talk(
+                write_stderr(
                     "This is for agents: they speak JSON-RPC here. Ctrl-C ends it.\n"
                 )
-            serve_stdio(server, keeper.start)
+            serve_stdio(server, server_state.start)
     finally:
-        _leave(keeper)
+        _leave(server_state)
     return 0
 
 
@@ -79,12 +81,12 @@ def require_sdk() -> None:
 
 def _announce(url: str, token_file: str) -> None:
     """Say where the server is and where its token lies."""
-    write_talk(f"serving {url}\ntoken in {escape_line(token_file)}\n")
+    write_stderr(f"serving {url}\ntoken in {escape_line(token_file)}\n")
 
 
-def _leave(keeper: Keeper) -> None:
+def _leave(server_state: ServerState) -> None:
     """Close what can be closed at once, and end the process if something cannot."""
-    is_closed = keeper.close(CLOSE_S)
+    is_closed = server_state.close(CLOSE_S)
     others = [
         one
         for one in threading.enumerate()

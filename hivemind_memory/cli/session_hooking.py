@@ -16,42 +16,42 @@ from hivemind_memory.cli.escape import escape_line
 from hivemind_memory.cli.streams import (
     is_terminal,
     read_stdin,
-    write_data,
-    write_talk,
+    write_stderr,
+    write_stdout,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hivemind_memory.cli.parse import Request
+    from hivemind_memory.cli.parse import CommandRequest
 
-PATIENCE_S = 5.0
+TIMEOUT_S = 5.0
 """Asking the memory takes a tenth of a second; an agent waits for nothing longer."""
 
 
-def session_start(request: Request) -> int:
+def session_start(request: CommandRequest) -> int:
     """Print the section as the agent's hook wants it; nothing if there is none."""
     answers: list[str] = []
     asking = threading.Thread(target=_ask, args=(request, answers), daemon=True)
     asking.start()
-    asking.join(PATIENCE_S)
+    asking.join(TIMEOUT_S)
     if asking.is_alive():
-        _say(f"nothing came within {PATIENCE_S:g} s")
+        _say(f"nothing came within {TIMEOUT_S:g} s")
         _leave()
     if answers:
         _print(answers[0])
     return 0
 
 
-def _ask(request: Request, answers: list[str]) -> None:
+def _ask(request: CommandRequest, answers: list[str]) -> None:
     """Put the section into *answers*."""
-    from hivemind_memory.inject.session_hook import section_at_start
+    from hivemind_memory.inject.session_hook import session_start_section
 
     try:
         worktree = _worktree()
         with wiring.open_memory(memory_dir=request.memory_dir) as memory:
             injector = wiring.open_injector(memory)
             agent = request.values["agent"] or "claude"
-            answers.append(section_at_start(injector, worktree, agent))
+            answers.append(session_start_section(injector, worktree, agent))
     # Whatever it is: the agent starts all the same.
     except Exception as error:  # noqa: BLE001
         _say(str(error) or type(error).__name__)
@@ -73,7 +73,7 @@ def _print(section: str) -> None:
         return
     said = {"hookEventName": "SessionStart", "additionalContext": section}
     try:
-        write_data(json.dumps({"hookSpecificOutput": said}) + "\n")
+        write_stdout(json.dumps({"hookSpecificOutput": said}) + "\n")
     # The agent closed the pipe, or its disk is full.
     except Exception as error:  # noqa: BLE001
         _say(str(error) or type(error).__name__)
@@ -82,7 +82,7 @@ def _print(section: str) -> None:
 
 def _say(reason: str) -> None:
     """Say why there is nothing, on one line."""
-    write_talk(f"hivemind: no memories at this start: {escape_line(reason)}\n")
+    write_stderr(f"hivemind: no memories at this start: {escape_line(reason)}\n")
 
 
 def _leave() -> None:

@@ -6,9 +6,9 @@ import os
 
 from hivemind_memory import wiring
 from hivemind_memory.cli.escape import escape_line
-from hivemind_memory.cli.progress import Progress
+from hivemind_memory.cli.progress import ProgressDisplay
 from hivemind_memory.cli.render import count_text
-from hivemind_memory.cli.streams import write_data
+from hivemind_memory.cli.streams import write_stdout
 from hivemind_memory.config import CONFIG_NAME
 from hivemind_memory.config.file import write_new_config
 from hivemind_memory.errors import NotSavedError
@@ -20,7 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from hivemind_memory.cli.parse import Request
+    from hivemind_memory.cli.parse import CommandRequest
 
 FIRST_NOTE = """\
 # Global
@@ -41,17 +41,17 @@ Any .md file that you put into the notes folder is found by the next search.
 """
 
 
-def init(request: Request) -> int:
+def init(request: CommandRequest) -> int:
     """Make what is missing, and say what was made and what was there."""
     home = wiring.resolve_home(None)
     folder = os.path.abspath(request.memory_dir or os.path.join(home, "memory"))
     lines = list(_make(home, folder))
     with wiring.open_memory(memory_dir=request.memory_dir) as memory:
-        with Progress() as progress:
+        with ProgressDisplay() as progress:
             memory.sync(progress)
         notes = count_text(memory.status().notes, "note")
     lines.append(f"Ready: {notes} in the index.")
-    write_data("".join(f"{escape_line(line)}\n" for line in lines) + _NEXT)
+    write_stdout("".join(f"{escape_line(line)}\n" for line in lines) + _NEXT)
     return 0
 
 

@@ -38,7 +38,7 @@ def is_terminal(stream: TextIO | None) -> bool:
     return stream is not None and not stream.closed and stream.isatty()
 
 
-def write_data(text: str) -> None:
+def write_stdout(text: str) -> None:
     """Write *text* to standard output, and make sure that it arrived.
 
     Raises:
@@ -56,7 +56,7 @@ def write_data(text: str) -> None:
         raise OutputError(error.strerror) from error
 
 
-def write_talk(text: str) -> None:
+def write_stderr(text: str) -> None:
     """Write lines to standard error; if nobody hears them, so be it."""
     try:
         if sys.stderr is not None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from hivemind_memory.model.query import Hit
     from hivemind_memory.model.results import Finding, ListedNote
 
-_FEWEST_LINES, _MOST_LINES = 2, 8
+_MIN_LINES, _MAX_LINES = 2, 8
 """Lines of one hit that are shown: as many as let all hits fit the screen."""
 
 
@@ -36,7 +36,7 @@ def hits_text(hits: Sequence[Hit], question: str) -> str:
         return ""
     # A head and an empty line for each hit, three lines of talk at the end.
     room = (get_terminal_size().lines - 3) // len(hits) - 2
-    limit = max(_FEWEST_LINES, min(room, _MOST_LINES))
+    limit = max(_MIN_LINES, min(room, _MAX_LINES))
     pieces: list[RenderableType] = []
     is_cut = False
     for hit in hits:

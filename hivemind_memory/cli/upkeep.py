@@ -8,15 +8,18 @@ from hivemind_memory.cli import render
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hivemind_memory.cli.parse import Request
+    from hivemind_memory.cli.parse import CommandRequest
 
 
-def sync(request: Request) -> int:
+def sync(request: CommandRequest) -> int:
     """Bring the index in step with the notes."""
-    from hivemind_memory.cli.progress import Progress
+    from hivemind_memory.cli.progress import ProgressDisplay
 
     memory_dir = request.memory_dir
-    with wiring.open_memory(memory_dir=memory_dir) as memory, Progress() as progress:
+    with (
+        wiring.open_memory(memory_dir=memory_dir) as memory,
+        ProgressDisplay() as progress,
+    ):
         check_owner(memory.caller, "hm sync")
         result = memory.sync(progress)
         embedding = memory.embed_pending(progress)
@@ -24,12 +27,15 @@ def sync(request: Request) -> int:
     return 0
 
 
-def rebuild(request: Request) -> int:
+def rebuild(request: CommandRequest) -> int:
     """Make the index again."""
-    from hivemind_memory.cli.progress import Progress
+    from hivemind_memory.cli.progress import ProgressDisplay
 
     memory_dir = request.memory_dir
-    with wiring.open_memory(memory_dir=memory_dir) as memory, Progress() as progress:
+    with (
+        wiring.open_memory(memory_dir=memory_dir) as memory,
+        ProgressDisplay() as progress,
+    ):
         check_owner(memory.caller, "hm rebuild")
         result = memory.rebuild(progress)
         embedding = memory.embed_pending(progress)
@@ -37,7 +43,7 @@ def rebuild(request: Request) -> int:
     return 0
 
 
-def status(request: Request) -> int:
+def status(request: CommandRequest) -> int:
     """Show what there is."""
     with wiring.open_memory(memory_dir=request.memory_dir) as memory:
         check_owner(memory.caller, "hm status")
@@ -46,7 +52,7 @@ def status(request: Request) -> int:
     return 0
 
 
-def doctor(request: Request) -> int:
+def doctor(request: CommandRequest) -> int:
     """Look for what is wrong."""
     with wiring.open_memory(memory_dir=request.memory_dir) as memory:
         check_owner(memory.caller, "hm doctor")

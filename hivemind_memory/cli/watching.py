@@ -9,7 +9,7 @@ import time
 from hivemind_memory import wiring
 from hivemind_memory.cli.escape import escape_line
 from hivemind_memory.cli.render import count_text
-from hivemind_memory.cli.streams import write_data
+from hivemind_memory.cli.streams import write_stdout
 from hivemind_memory.watch.events import (
     Embedded,
     Following,
@@ -24,11 +24,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import FrameType
 
-    from hivemind_memory.cli.parse import Request
+    from hivemind_memory.cli.parse import CommandRequest
     from hivemind_memory.model.results import EmbedResult, SyncResult
 
 
-def watch(request: Request) -> int:
+def watch(request: CommandRequest) -> int:
     """Keep the index in step until Ctrl-C or a polite kill."""
     stop = threading.Event()
     with wiring.open_memory(memory_dir=request.memory_dir) as memory:
@@ -40,7 +40,7 @@ def watch(request: Request) -> int:
 
         before = signal.signal(signal.SIGTERM, end)
         try:
-            watcher.run(stop, _tell)
+            watcher.run(stop, _print_event)
         finally:
             signal.signal(signal.SIGTERM, before)
     return 0
@@ -58,7 +58,7 @@ def event_line(event: WatchEvent) -> str:
             is_told = state.mode == "native"
             looking = f"looking every few seconds: {state.reason}"
             line = "the system tells of changes" if is_told else looking
-        case Synced(result=result) if event.is_news:
+        case Synced(result=result) if event.is_notable:
             line = _sync_line(result)
         case SyncFailed(error=error, retry_in_s=retry_in_s):
             line = f"could not sync: {error} Trying again in {retry_in_s:.0f} s."
@@ -67,11 +67,11 @@ def event_line(event: WatchEvent) -> str:
     return line
 
 
-def _tell(event: WatchEvent) -> None:
+def _print_event(event: WatchEvent) -> None:
     """Print one event with the time of day."""
     line = event_line(event)
     if line:
-        write_data(f"{time.strftime('%H:%M:%S')} {escape_line(line)}\n")
+        write_stdout(f"{time.strftime('%H:%M:%S')} {escape_line(line)}\n")
 
 
 def _sync_line(result: SyncResult) -> str:

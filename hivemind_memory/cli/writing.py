@@ -12,12 +12,12 @@ from contextlib import suppress
 from hivemind_memory import wiring
 from hivemind_memory.access.check import check_writable
 from hivemind_memory.cli import render
-from hivemind_memory.cli.progress import Progress
+from hivemind_memory.cli.progress import ProgressDisplay
 from hivemind_memory.cli.streams import (
     is_terminal,
     read_stdin,
     typed_text,
-    write_talk,
+    write_stderr,
 )
 from hivemind_memory.errors import (
     HivemindError,
@@ -26,19 +26,19 @@ from hivemind_memory.errors import (
     UsageError,
 )
 from hivemind_memory.files.descriptors import make_private_folder
-from hivemind_memory.files.errors import not_saved
+from hivemind_memory.files.errors import save_error
 from hivemind_memory.files.paths import parse_note_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hivemind_memory.cli.parse import Request
+    from hivemind_memory.cli.parse import CommandRequest
     from hivemind_memory.memory import Memory
     from hivemind_memory.model.note_path import NotePath
 
 _USUAL_EDITORS = ("nano", "vim", "vi", "notepad")
 
 
-def write(request: Request) -> int:
+def write(request: CommandRequest) -> int:
     """Append an entry."""
     values = request.values
     content = _content(values["content"])
@@ -59,7 +59,7 @@ def write(request: Request) -> int:
     return 0
 
 
-def edit(request: Request) -> int:
+def edit(request: CommandRequest) -> int:
     """Open a note in the editor, then index it."""
     command = editor_command(os.environ)
     with wiring.open_memory(memory_dir=request.memory_dir) as memory:
@@ -74,19 +74,19 @@ def edit(request: Request) -> int:
         except OSError as error:
             message = f"the editor {command[0]} did not start: {error.strerror}."
             raise HivemindError(message, hint="Set VISUAL or EDITOR.") from error
-        with Progress() as progress:
+        with ProgressDisplay() as progress:
             result = memory.sync(progress)
             embedding = memory.embed_pending(progress)
         is_changed = memory.folder.stamp(note) != before
     if not memory.caller.is_owner:
         # What was counted is all that changed, in whatever scope.
-        write_talk(f"{note} was changed\n" if is_changed else "nothing changed\n")
+        write_stderr(f"{note} was changed\n" if is_changed else "nothing changed\n")
     elif result.added or result.updated or result.removed:
         render.show_sync(result, embedding, as_json=False)
     else:
-        write_talk("nothing changed\n")
+        write_stderr("nothing changed\n")
     if done.returncode:
-        write_talk(f"note: the editor ended with status {done.returncode}\n")
+        write_stderr(f"note: the editor ended with status {done.returncode}\n")
     return 0
 
 
@@ -101,7 +101,7 @@ def _path_to_edit(memory: Memory, note: NotePath) -> str:
     try:
         memory.folder.open_parent(note, made=[]).close()
     except OSError as error:
-        raise not_saved(note, error) from error
+        raise save_error(note, error) from error
     # What cannot be read may need the editor most.
     with suppress(NoteNotFoundError, NoteUnreadableError):
         memory.folder.read(note)
@@ -136,5 +136,5 @@ def _content(words: tuple[str, ...]) -> str:
     if words and words != ("-",):
         return typed_text(" ".join(words))
     if is_terminal(sys.stdin):
-        write_talk("Type the entry; Ctrl-D on an empty line ends it.\n")
+        write_stderr("Type the entry; Ctrl-D on an empty line ends it.\n")
     return read_stdin()

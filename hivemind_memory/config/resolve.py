@@ -8,7 +8,7 @@ from __future__ import annotations
 from hivemind_memory.config.file import CONFIG_NAME, ConfigFile, read_config
 from hivemind_memory.config.settings import Option, Settings, options
 from hivemind_memory.config.values import (
-    UnfitPartError,
+    InvalidPartError,
     allowed_values,
     check_value,
     parse_value,
@@ -106,7 +106,7 @@ def _refusal(
     option: Option, value: object, place: str, error: ValueError
 ) -> ConfigError:
     """Return the error for a value that is not allowed; a secret stays unsaid."""
-    if isinstance(error, UnfitPartError):
+    if isinstance(error, InvalidPartError):
         return ConfigError(f"{place}: {error}", hint=_hint(option, place))
     shown = "" if option.is_secret else f" {_shown(value)}"
     message = (

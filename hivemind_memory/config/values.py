@@ -10,7 +10,7 @@ _TRUE = frozenset(("1", "true", "yes", "on"))
 _FALSE = frozenset(("0", "false", "no", "off"))
 
 
-class UnfitPartError(ValueError):
+class InvalidPartError(ValueError):
     """Something within an object is not allowed; the message is a sentence about it."""
 
 
@@ -70,7 +70,7 @@ def parse_part(text: str) -> object:
         return _parse_json(text)
     except ValueError as error:
         message = f"The value begins as JSON does, but is none: {error}."
-        raise UnfitPartError(message) from error
+        raise InvalidPartError(message) from error
 
 
 def allowed_values(option: Option) -> str:
@@ -109,7 +109,7 @@ def _check_parts(option: Option, value: object) -> None:
 
     complaint = getattr(objects, option.check)(value)
     if complaint:
-        raise UnfitPartError(complaint)
+        raise InvalidPartError(complaint)
 
 
 def _has_kind(option: Option, value: object) -> bool:

@@ -19,13 +19,13 @@ SERVER = "hivemind"
 HOME_VARIABLE = "HIVEMIND_HOME"
 
 
-PLAIN = Dialect()
+STRICT_JSON = Dialect()
 COMMENTED = Dialect(has_comments=True)
 LENIENT = Dialect(has_comments=True, has_last_commas=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Agent:
+class ConnectableAgent:
     """A program that speaks the Model Context Protocol."""
 
     name: str
@@ -39,7 +39,7 @@ class Agent:
     table: str = "mcpServers"
     """Under which key its servers are."""
 
-    dialect: Dialect | None = PLAIN
+    dialect: Dialect | None = STRICT_JSON
     """How it reads its file; None: TOML."""
 
     beginning: str = "{}\n"
@@ -48,13 +48,13 @@ class Agent:
 
 AGENTS = (
     # It keeps a program of its own there when it was installed in the old way.
-    Agent(
+    ConnectableAgent(
         name="claude",
         title="Claude Code",
         program="claude",
         also=".claude/local/claude",
     ),
-    Agent(
+    ConnectableAgent(
         name="codex",
         title="Codex",
         program="codex",
@@ -62,20 +62,20 @@ AGENTS = (
         dialect=None,
         beginning="",
     ),
-    Agent(
+    ConnectableAgent(
         name="gemini",
         title="Gemini CLI",
         program="gemini",
         dialect=COMMENTED,
     ),
-    Agent(
+    ConnectableAgent(
         name="cursor",
         title="Cursor",
         program="cursor",
         also=".cursor",
         dialect=LENIENT,
     ),
-    Agent(
+    ConnectableAgent(
         name="opencode",
         title="OpenCode",
         program="opencode",
@@ -84,7 +84,7 @@ AGENTS = (
         # It adds this itself at its next start.
         beginning='{\n  "$schema": "https://opencode.ai/config.json"\n}\n',
     ),
-    Agent(
+    ConnectableAgent(
         name="qwen",
         title="Qwen Code",
         program="qwen",
@@ -94,7 +94,7 @@ AGENTS = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Local:
+class LocalServer:
     """The server as a program that each agent starts for itself."""
 
     command: tuple[str, ...]
@@ -103,14 +103,16 @@ class Local:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Remote:
+class RemoteServer:
     """The server as one that runs already, reached over HTTP."""
 
     url: str
     token: str
 
 
-def servers_file(agent: Agent, user_home: str, environ: Mapping[str, str]) -> str:
+def servers_file(
+    agent: ConnectableAgent, user_home: str, environ: Mapping[str, str]
+) -> str:
     """Return the file in which an agent keeps the servers of its user."""
     if agent.name == "claude":
         return os.path.join(
@@ -135,7 +137,9 @@ def servers_file(agent: Agent, user_home: str, environ: Mapping[str, str]) -> st
     return next((file for file in files if os.path.lexists(file)), files[0])
 
 
-def hooks_file(agent: Agent, user_home: str, environ: Mapping[str, str]) -> str:
+def hooks_file(
+    agent: ConnectableAgent, user_home: str, environ: Mapping[str, str]
+) -> str:
     """Return the file in which an agent keeps hooks and permissions."""
     if agent.name == "claude":
         folder = environ.get("CLAUDE_CONFIG_DIR") or os.path.join(user_home, ".claude")
@@ -143,13 +147,15 @@ def hooks_file(agent: Agent, user_home: str, environ: Mapping[str, str]) -> str:
     return servers_file(agent, user_home, environ)
 
 
-def entry_of(agent: Agent, server: Local | Remote) -> dict[str, Any]:
+def server_entry(
+    agent: ConnectableAgent, server: LocalServer | RemoteServer
+) -> dict[str, Any]:
     """Return what an agent's file says of the server.
 
-    >>> entry_of(AGENTS[0], Local(command=("hm", "mcp")))
+    >>> server_entry(AGENTS[0], LocalServer(command=("hm", "mcp")))
     {'type': 'stdio', 'command': 'hm', 'args': ['mcp']}
     """
-    if isinstance(server, Remote):
+    if isinstance(server, RemoteServer):
         return _remote_entry(agent, server)
     env = {HOME_VARIABLE: server.home} if server.home else {}
     if agent.name == "opencode":
@@ -206,7 +212,7 @@ _TRANSPORT = frozenset(
 _EMPTY_BY_DEFAULT = frozenset({"args", "env", "environment", "headers"})
 
 
-def _remote_entry(agent: Agent, server: Remote) -> dict[str, Any]:
+def _remote_entry(agent: ConnectableAgent, server: RemoteServer) -> dict[str, Any]:
     """Return what an agent's file says of a server over HTTP."""
     headers = {"Authorization": f"Bearer {server.token}"}
     if agent.name == "codex":

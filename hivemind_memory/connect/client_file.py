@@ -23,7 +23,7 @@ from hivemind_memory.errors import NotConnectedError
 from hivemind_memory.files import descriptors
 from hivemind_memory.model.snapshot import FileSignature
 
-_MOST_BYTES = 64 * 1024 * 1024
+_MAX_BYTES = 64 * 1024 * 1024
 _BOM = "\ufeff"
 
 
@@ -65,9 +65,9 @@ def read_client_file(path: str) -> ClientFile:
         raise NotConnectedError(f"{path} cannot be read: {error.strerror}.") from error
     try:
         status = os.fstat(fd)
-        if not stat.S_ISREG(status.st_mode) or status.st_size > _MOST_BYTES:
+        if not stat.S_ISREG(status.st_mode) or status.st_size > _MAX_BYTES:
             raise NotConnectedError(f"{path} is not a file of settings.")
-        data = descriptors.read_at(fd, 0, _MOST_BYTES + 1)
+        data = descriptors.read_at(fd, 0, _MAX_BYTES + 1)
     finally:
         os.close(fd)
     try:
@@ -179,7 +179,7 @@ NAME = "connections.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Receipt:
+class ConnectionRecord:
     """What one file was like."""
 
     blank: str | None = ""
@@ -194,10 +194,10 @@ class Receipt:
     emptied: Mapping[str, str | None] = field(default_factory=dict)
     """See ``json_edit.Emptied``."""
 
-    def older(self, other: Receipt) -> Receipt:
+    def merged_with(self, other: ConnectionRecord) -> ConnectionRecord:
         """Return this receipt with what a newer one adds: the first look counts."""
         emptied = {**other.emptied, **self.emptied}
-        return Receipt(
+        return ConnectionRecord(
             blank=self.blank,
             is_ours=self.is_ours,
             folders=self.folders,
@@ -205,24 +205,26 @@ class Receipt:
         )
 
 
-def read_receipts(home: str) -> dict[str, Receipt]:
+def read_connection_records(home: str) -> dict[str, ConnectionRecord]:
     """Return every receipt, by the real path of its file; none when it is broken."""
     try:
         with open(os.path.join(home, NAME), encoding="utf-8") as file:
             found = json.load(file)["files"]
-        return {path: _receipt(one) for path, one in found.items()}
+        return {path: _connection_record(one) for path, one in found.items()}
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return {}
 
 
-def write_receipts(home: str, receipts: Mapping[str, Receipt]) -> None:
+def write_connection_records(
+    home: str, records: Mapping[str, ConnectionRecord]
+) -> None:
     """Replace all receipts; the file goes with the last one.
 
     Raises:
         OSError: They could not be written.
     """
     path = os.path.join(home, NAME)
-    if not receipts:
+    if not records:
         if os.path.exists(path):
             os.unlink(path)
         return
@@ -234,7 +236,7 @@ def write_receipts(home: str, receipts: Mapping[str, Receipt]) -> None:
                 "folders": list(one.folders),
                 "emptied": dict(one.emptied),
             }
-            for path, one in receipts.items()
+            for path, one in records.items()
         }
     }
     descriptors.make_private_folder(home)
@@ -248,9 +250,9 @@ def write_receipts(home: str, receipts: Mapping[str, Receipt]) -> None:
     os.replace(beside, path)
 
 
-def _receipt(value: Any) -> Receipt:
+def _connection_record(value: Any) -> ConnectionRecord:
     """Return a receipt from its JSON."""
-    return Receipt(
+    return ConnectionRecord(
         blank=value["blank"],
         is_ours=value["is_ours"],
         folders=tuple(value["folders"]),

@@ -15,49 +15,49 @@ from hivemind_memory.connect import draft
 from hivemind_memory.connect.agents import (
     AGENTS,
     SERVER,
-    Agent,
-    entry_of,
+    ConnectableAgent,
     hooks_file,
     is_same,
     merged,
+    server_entry,
     servers_file,
 )
 from hivemind_memory.connect.client_file import (
     ClientFile,
-    Receipt,
+    ConnectionRecord,
     delete_client_file,
     missing_folders,
     read_client_file,
-    read_receipts,
+    read_connection_records,
     write_client_file,
-    write_receipts,
+    write_connection_records,
 )
-from hivemind_memory.connect.draft import Draft
+from hivemind_memory.connect.draft import FileDraft
 from hivemind_memory.connect.plans import (
     CONNECTED,
     DIFFERS,
     NOT_CONNECTED,
     NOT_INSTALLED,
     UNUSABLE,
-    Change,
-    Plan,
-    Surroundings,
-    Wish,
+    ConnectionPlan,
+    FileChange,
+    HostEnvironment,
+    Registration,
 )
 from hivemind_memory.errors import HivemindError, NotConnectedError
 from hivemind_memory.files import descriptors
 from hivemind_memory.files.locks import KernelLock
 
-_PATIENCE_S = 20.0
+_LOCK_TIMEOUT_S = 20.0
 
 
 class Connector:
     """Knows the agents of one machine."""
 
-    def __init__(self, around: Surroundings) -> None:
+    def __init__(self, around: HostEnvironment) -> None:
         self._around = around
 
-    def is_installed(self, agent: Agent) -> bool:
+    def is_installed(self, agent: ConnectableAgent) -> bool:
         """Whether an agent is there: its program, or what else tells of it."""
         around = self._around
         if around.find_program(agent.program) is not None:
@@ -65,20 +65,26 @@ class Connector:
         also = os.path.join(around.user_home, *agent.also.split("/"))
         return bool(agent.also) and os.path.exists(also)
 
-    def plan_connect(self, agent: Agent, wish: Wish) -> Plan:
+    def plan_connect(
+        self, agent: ConnectableAgent, registration: Registration
+    ) -> ConnectionPlan:
         """Return what connecting an agent would do."""
         if not self.is_installed(agent):
-            return Plan(agent=agent, state=NOT_INSTALLED, path=self._path(agent))
-        return self._planned(agent, lambda drafts: _connect(agent, wish, *drafts))
+            return ConnectionPlan(
+                agent=agent, state=NOT_INSTALLED, path=self._path(agent)
+            )
+        return self._planned(
+            agent, lambda drafts: _connect(agent, registration, *drafts)
+        )
 
-    def plan_disconnect(self, agent: Agent) -> Plan:
+    def plan_disconnect(self, agent: ConnectableAgent) -> ConnectionPlan:
         """Return what disconnecting an agent would do, installed or not."""
         plan = self._planned(agent, lambda drafts: _disconnect(agent, *drafts))
-        changes = tuple(replace(change, receipt=None) for change in plan.changes)
+        changes = tuple(replace(change, record=None) for change in plan.changes)
         return replace(plan, changes=changes)
 
-    def carry_out(self, plan: Plan) -> None:
-        """Do what a plan says; the caller is ``alone``.
+    def apply(self, plan: ConnectionPlan) -> None:
+        """Do what a plan says; the caller is ``exclusive``.
 
         Raises:
             NotConnectedError: A file was not written, and why.
@@ -87,7 +93,7 @@ class Connector:
             self._write(change)
 
     @contextmanager
-    def alone(self) -> Iterator[None]:
+    def exclusive(self) -> Iterator[None]:
         """Be the only one who connects, from the last look to the last write.
 
         Raises:
@@ -97,7 +103,7 @@ class Connector:
         lock = KernelLock(os.path.join(folder, "connect.lock"))
         try:
             descriptors.make_private_folder(folder)
-            is_mine = lock.acquire(wait_s=_PATIENCE_S)
+            is_mine = lock.acquire(wait_s=_LOCK_TIMEOUT_S)
         except OSError as error:
             message = f"No lock could be had in {folder}: {error.strerror}."
             raise NotConnectedError(message) from error
@@ -109,68 +115,75 @@ class Connector:
             lock.release()
 
     def _planned(
-        self, agent: Agent, edit: Callable[[tuple[Draft, Draft]], str]
-    ) -> Plan:
+        self,
+        agent: ConnectableAgent,
+        edit: Callable[[tuple[FileDraft, FileDraft]], str],
+    ) -> ConnectionPlan:
         """Return a plan with what *edit* makes of the agent's files."""
         path = self._path(agent)
         try:
-            receipts = read_receipts(self._around.home)
-            main = self._draft(agent, path, receipts)
+            records = read_connection_records(self._around.home)
+            main = self._draft(agent, path, records)
             beside = hooks_file(agent, self._around.user_home, self._around.environ)
-            other = main if beside == path else self._draft(agent, beside, receipts)
-            has_hook = agent.name in draft.HOOKED and draft.has_hook(other[1])
+            other = main if beside == path else self._draft(agent, beside, records)
+            has_hook = agent.name in draft.AGENTS_WITH_HOOKS and draft.has_hook(
+                other[1]
+            )
             state = edit((main[1], other[1]))
         except HivemindError as error:
-            return Plan(agent=agent, state=UNUSABLE, path=path, error=error)
+            return ConnectionPlan(agent=agent, state=UNUSABLE, path=path, error=error)
         drafts = [main] if other is main else [main, other]
-        return Plan(
+        return ConnectionPlan(
             agent=agent,
             state=state,
             path=path,
             has_hook=has_hook,
             changes=tuple(
-                _change(file, draft, receipts.get(file.real))
+                _change(file, draft, records.get(file.real))
                 for file, draft in drafts
                 if draft.is_changed
             ),
         )
 
-    def _path(self, agent: Agent) -> str:
+    def _path(self, agent: ConnectableAgent) -> str:
         """Return the file in which an agent keeps its servers."""
         return servers_file(agent, self._around.user_home, self._around.environ)
 
     def _draft(
-        self, agent: Agent, path: str, receipts: Mapping[str, Receipt]
-    ) -> tuple[ClientFile, Draft]:
+        self,
+        agent: ConnectableAgent,
+        path: str,
+        records: Mapping[str, ConnectionRecord],
+    ) -> tuple[ClientFile, FileDraft]:
         """Return a file and a draft of it."""
         file = read_client_file(path)
-        receipt = receipts.get(file.real)
-        return file, Draft(file, agent.dialect, agent.beginning, receipt)
+        record = records.get(file.real)
+        return file, FileDraft(file, agent.dialect, agent.beginning, record)
 
-    def _write(self, change: Change) -> None:
+    def _write(self, change: FileChange) -> None:
         """Change one file; what is to be remembered comes first."""
         file = change.file
-        receipts = read_receipts(self._around.home)
-        old = receipts.pop(file.real, None)
-        if change.receipt is not None:
-            self._remember({**receipts, file.real: change.receipt})
+        records = read_connection_records(self._around.home)
+        old = records.pop(file.real, None)
+        if change.record is not None:
+            self._remember({**records, file.real: change.record})
         if change.text is None:
             delete_client_file(file, old.folders if old else ())
         else:
             write_client_file(file, change.text)
-        if change.receipt is None and old is not None:
-            self._remember(receipts)
+        if change.record is None and old is not None:
+            self._remember(records)
 
-    def _remember(self, receipts: Mapping[str, Receipt]) -> None:
+    def _remember(self, records: Mapping[str, ConnectionRecord]) -> None:
         """Write the receipts."""
         try:
-            write_receipts(self._around.home, receipts)
+            write_connection_records(self._around.home, records)
         except OSError as error:
             message = f"{self._around.home} cannot be written: {error.strerror}."
             raise NotConnectedError(message) from error
 
 
-def chosen_agents(names: tuple[str, ...]) -> tuple[Agent, ...]:
+def chosen_agents(names: tuple[str, ...]) -> tuple[ConnectableAgent, ...]:
     """Return the agents called *names*; every one for none, or for ``all``.
 
     Raises:
@@ -182,38 +195,47 @@ def chosen_agents(names: tuple[str, ...]) -> tuple[Agent, ...]:
     return tuple(by_name[name] for name in dict.fromkeys(names))
 
 
-def _connect(agent: Agent, wish: Wish, main: Draft, beside: Draft) -> str:
+def _connect(
+    agent: ConnectableAgent,
+    registration: Registration,
+    main: FileDraft,
+    beside: FileDraft,
+) -> str:
     """Edit the drafts so that an agent is connected; return how it was before."""
     place = (agent.table, SERVER)
-    found, wanted = main.value_at(place), entry_of(agent, wish.server)
+    found, wanted = main.value_at(place), server_entry(agent, registration.server)
     state = CONNECTED if found is not None else NOT_CONNECTED
     if not is_same(found, wanted):
         state = DIFFERS if found is not None else NOT_CONNECTED
         main.put(place, merged(found, wanted))
-    if agent.name in draft.HOOKED:
-        command = wish.hook_command(agent.name)
-        draft.put_hook(beside, agent.name, command, is_wanted=wish.has_hooks)
-    if wish.has_rules and agent.name in draft.ALLOWED:
+    if agent.name in draft.AGENTS_WITH_HOOKS:
+        command = registration.hook_command(agent.name)
+        draft.put_hook(beside, agent.name, command, is_wanted=registration.has_hooks)
+    if registration.has_rules and agent.name in draft.AGENTS_WITH_PERMISSIONS:
         draft.put_rules(beside)
     return state
 
 
-def _disconnect(agent: Agent, main: Draft, beside: Draft) -> str:
+def _disconnect(agent: ConnectableAgent, main: FileDraft, beside: FileDraft) -> str:
     """Edit the drafts so that nothing of ours is left; return how it was before."""
     place = (agent.table, SERVER)
     is_there = main.value_at(place) is not None
     if is_there:
         main.drop(place)
-    if agent.name in draft.HOOKED:
+    if agent.name in draft.AGENTS_WITH_HOOKS:
         draft.drop_hooks(beside)
-    if agent.name in draft.ALLOWED:
+    if agent.name in draft.AGENTS_WITH_PERMISSIONS:
         draft.drop_rules(beside)
     return CONNECTED if is_there else NOT_CONNECTED
 
 
-def _change(file: ClientFile, draft: Draft, old: Receipt | None) -> Change:
+def _change(
+    file: ClientFile, draft: FileDraft, old: ConnectionRecord | None
+) -> FileChange:
     """Return what is to become of a file, and what is to be remembered of it."""
     text = draft.new_text
     folders = missing_folders(file.real) if file.text is None else ()
-    made = replace(draft.made, folders=folders)
-    return Change(file=file, text=text, receipt=old.older(made) if old else made)
+    made = replace(draft.pending_record, folders=folders)
+    return FileChange(
+        file=file, text=text, record=old.merged_with(made) if old else made
+    )

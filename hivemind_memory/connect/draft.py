@@ -16,14 +16,14 @@ from dataclasses import replace
 from typing import Any
 
 from hivemind_memory.connect import json_edit, toml_edit
-from hivemind_memory.connect.client_file import ClientFile, Receipt
-from hivemind_memory.connect.json_edit import Path
+from hivemind_memory.connect.client_file import ClientFile, ConnectionRecord
+from hivemind_memory.connect.json_edit import JsonPath
 from hivemind_memory.connect.jsonc import BrokenTextError, Dialect
 from hivemind_memory.connect.plans import pasteable
 from hivemind_memory.errors import NotConnectedError
 
 
-class Draft:
+class FileDraft:
     """A file's next text."""
 
     def __init__(
@@ -31,7 +31,7 @@ class Draft:
         file: ClientFile,
         dialect: Dialect | None,
         beginning: str,
-        receipt: Receipt | None,
+        record: ConnectionRecord | None,
     ) -> None:
         """Begin with what is there.
 
@@ -39,7 +39,7 @@ class Draft:
             file: As it was read.
             dialect: How its agent reads it; None: TOML.
             beginning: What a new file holds.
-            receipt: From an earlier connection.
+            record: From an earlier connection.
 
         Raises:
             NotConnectedError: Its agent could not read it.
@@ -47,9 +47,11 @@ class Draft:
         self._file = file
         self._dialect = dialect
         self._beginning = beginning
-        self._receipt = receipt
+        self._record = record
         is_blank = file.text is None or not file.text.strip()
-        self.made = Receipt(blank=file.text if is_blank else "", is_ours=is_blank)
+        self.pending_record = ConnectionRecord(
+            blank=file.text if is_blank else "", is_ours=is_blank
+        )
         """What a receipt has to say of the edits so far."""
         self._text = file.text or ""
         if is_blank and dialect is not None:
@@ -57,7 +59,7 @@ class Draft:
         self._start = self._text
         self.value_at(())
 
-    def value_at(self, path: Path) -> Any:
+    def value_at(self, path: JsonPath) -> Any:
         """Return the value at *path*, or None."""
         with _Refusal(self._file):
             if self._dialect is not None:
@@ -67,7 +69,7 @@ class Draft:
             value = value.get(key) if isinstance(value, dict) else None
         return value
 
-    def put(self, path: Path, value: Any) -> None:
+    def put(self, path: JsonPath, value: Any) -> None:
         """Set the value at *path*."""
         with _Refusal(self._file, path, value):
             if self._dialect is None:
@@ -76,16 +78,18 @@ class Draft:
                 return
             emptied = json_edit.emptiness(self._text, path, self._dialect)
             self._text = json_edit.put(self._text, path, value, self._dialect)
-        self.made = replace(self.made, emptied={**emptied, **self.made.emptied})
+        self.pending_record = replace(
+            self.pending_record, emptied={**emptied, **self.pending_record.emptied}
+        )
 
-    def drop(self, path: Path) -> None:
+    def drop(self, path: JsonPath) -> None:
         """Take what is at *path* away."""
         with _Refusal(self._file, path):
             if self._dialect is None:
                 names = [str(key) for key in path]
                 self._text = toml_edit.drop_table(self._text, names)
                 return
-            emptied = self._receipt.emptied if self._receipt else {}
+            emptied = self._record.emptied if self._record else {}
             self._text = json_edit.drop(self._text, path, self._dialect, emptied)
 
     @property
@@ -93,9 +97,9 @@ class Draft:
         """What the file is to hold; None: it is to be deleted, or not to be made."""
         if self._text == self._start:
             return self._file.text
-        receipt = self._receipt
-        if receipt is not None and receipt.is_ours and self._is_bare():
-            return receipt.blank
+        record = self._record
+        if record is not None and record.is_ours and self._is_bare():
+            return record.blank
         return self._text
 
     @property
@@ -115,7 +119,9 @@ class Draft:
 class _Refusal:
     """Turns a broken text into an error that names the file and the way out."""
 
-    def __init__(self, file: ClientFile, path: Path = (), value: Any = None) -> None:
+    def __init__(
+        self, file: ClientFile, path: JsonPath = (), value: Any = None
+    ) -> None:
         self._file = file
         self._path = path
         self._value = value
@@ -141,12 +147,12 @@ READING_TOOLS = ("memory_search", "memory_get", "memory_list", "memory_history")
 """Those that change nothing. ``memory_write`` is not among them: what one session
 writes, every later one reads, so a person should see it, or decide so in the agent."""
 
-RULES = tuple(f"mcp__hivemind__{tool}" for tool in READING_TOOLS)
+PERMISSION_RULES = tuple(f"mcp__hivemind__{tool}" for tool in READING_TOOLS)
 
-HOOKED = ("claude", "gemini")
+AGENTS_WITH_HOOKS = ("claude", "gemini")
 """Agents with a hook at the start of a session that was tried."""
 
-ALLOWED = ("claude",)
+AGENTS_WITH_PERMISSIONS = ("claude",)
 
 _EVENT = ("hooks", "SessionStart")
 _ALLOW = ("permissions", "allow")
@@ -156,7 +162,7 @@ _OURS = re.compile(
 _TIMEOUT_S = 10
 
 
-def put_hook(draft: Draft, agent: str, command: str, *, is_wanted: bool) -> str:
+def put_hook(draft: FileDraft, agent: str, command: str, *, is_wanted: bool) -> str:
     """Add our hook, or renew one that is there; return what was done: a word or none.
 
     Args:
@@ -179,12 +185,12 @@ def put_hook(draft: Draft, agent: str, command: str, *, is_wanted: bool) -> str:
     return "hook renewed"
 
 
-def has_hook(draft: Draft) -> bool:
+def has_hook(draft: FileDraft) -> bool:
     """Whether a hook of ours is there."""
     return next(_hooks_of_ours(draft), None) is not None
 
 
-def drop_hooks(draft: Draft) -> None:
+def drop_hooks(draft: FileDraft) -> None:
     """Take every hook of ours away."""
     # From the last one on, so that the places of the others stay true.
     for group, at, _ in reversed(list(_hooks_of_ours(draft))):
@@ -192,19 +198,19 @@ def drop_hooks(draft: Draft) -> None:
         draft.drop((*_EVENT, group, *(("hooks", at) if len(hooks) > 1 else ())))
 
 
-def put_rules(draft: Draft) -> None:
+def put_rules(draft: FileDraft) -> None:
     """Allow the tools that only read."""
-    for rule in RULES:
+    for rule in PERMISSION_RULES:
         rules = _list_at(draft, _ALLOW)
         if rule not in rules:
             draft.put((*_ALLOW, len(rules)), rule)
 
 
-def drop_rules(draft: Draft) -> None:
+def drop_rules(draft: FileDraft) -> None:
     """Take those permissions away."""
     rules = _list_at(draft, _ALLOW)
     for at in reversed(range(len(rules))):
-        if rules[at] in RULES:
+        if rules[at] in PERMISSION_RULES:
             draft.drop((*_ALLOW, at))
 
 
@@ -216,7 +222,7 @@ def _hook(agent: str, command: str) -> dict[str, Any]:
     return {"type": "command", "command": command, "timeout": _TIMEOUT_S}
 
 
-def _hooks_of_ours(draft: Draft) -> Iterator[tuple[int, int, dict[str, Any]]]:
+def _hooks_of_ours(draft: FileDraft) -> Iterator[tuple[int, int, dict[str, Any]]]:
     """Yield each hook of ours: number of its group, its own, and what it says."""
     for group, value in enumerate(_list_at(draft, _EVENT)):
         hooks = value.get("hooks") if isinstance(value, dict) else None
@@ -226,7 +232,7 @@ def _hooks_of_ours(draft: Draft) -> Iterator[tuple[int, int, dict[str, Any]]]:
                 yield group, at, hook
 
 
-def _list_at(draft: Draft, path: tuple[str, ...]) -> list[Any]:
+def _list_at(draft: FileDraft, path: tuple[str, ...]) -> list[Any]:
     """Return a list of the settings; empty when it is not there."""
     value = draft.value_at(path)
     if value is None:

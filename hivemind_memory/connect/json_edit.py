@@ -14,15 +14,15 @@ from typing import Any
 
 from hivemind_memory.connect.jsonc import BrokenTextError, Dialect, Element, Node, parse
 
-Path = tuple[str | int, ...]
-Emptied = Mapping[str, str | None]
+JsonPath = tuple[str | int, ...]
+EmptyContainers = Mapping[str, str | None]
 """Pointer of a container -> what stood between its brackets while nothing else did;
 None: it was not there."""
 
 _WHITE = " \t\r\n"
 
 
-def value_at(text: str, path: Path, dialect: Dialect) -> Any:
+def value_at(text: str, path: JsonPath, dialect: Dialect) -> Any:
     """Return the value at *path*, or None.
 
     Raises:
@@ -32,7 +32,7 @@ def value_at(text: str, path: Path, dialect: Dialect) -> Any:
     return None if node is None else node.value()
 
 
-def emptiness(text: str, path: Path, dialect: Dialect) -> dict[str, str | None]:
+def emptiness(text: str, path: JsonPath, dialect: Dialect) -> dict[str, str | None]:
     """Return which of the containers above *path* are empty or missing, and how."""
     root = parse(text, dialect)
     found: dict[str, str | None] = {}
@@ -45,7 +45,7 @@ def emptiness(text: str, path: Path, dialect: Dialect) -> dict[str, str | None]:
     return found
 
 
-def put(text: str, path: Path, value: Any, dialect: Dialect) -> str:
+def put(text: str, path: JsonPath, value: Any, dialect: Dialect) -> str:
     """Return *text* with *value* at *path*; what is there is replaced.
 
     Missing objects on the way are made. A number behind the last item of an array, or
@@ -79,7 +79,7 @@ def put(text: str, path: Path, value: Any, dialect: Dialect) -> str:
     return new
 
 
-def drop(text: str, path: Path, dialect: Dialect, emptied: Emptied) -> str:
+def drop(text: str, path: JsonPath, dialect: Dialect, emptied: EmptyContainers) -> str:
     """Return *text* without what is at *path*.
 
     A container that is empty then becomes what it was, as *emptied* knows.
@@ -104,7 +104,7 @@ def drop(text: str, path: Path, dialect: Dialect, emptied: Emptied) -> str:
     return new
 
 
-def pointer(path: Path) -> str:
+def pointer(path: JsonPath) -> str:
     """Return a path as text.
 
     >>> pointer(("hooks", "SessionStart"))
@@ -113,7 +113,7 @@ def pointer(path: Path) -> str:
     return "".join(f"/{key}" for key in path)
 
 
-def _node_at(root: Node, path: Path) -> Node | None:
+def _node_at(root: Node, path: JsonPath) -> Node | None:
     """Return the node at *path*, or None."""
     node = root
     for key in path:
@@ -154,7 +154,7 @@ def _insert(text: str, node: Node, key: str | int, value: Any, unit: str) -> str
     return text[:at] + element + text[at:]
 
 
-def _remove(text: str, path: Path, dialect: Dialect) -> str:
+def _remove(text: str, path: JsonPath, dialect: Dialect) -> str:
     """Return *text* without one element; its container stays."""
     parent = _node_at(parse(text, dialect), path[:-1])
     element = parent.find(path[-1]) if parent is not None else None
@@ -184,7 +184,7 @@ def _before(parent: Node, element: Element) -> Element | None:
     return parent.elements[at - 1] if at else None
 
 
-def _check(old: str, new: str, path: Path, dialect: Dialect, *, cut: str) -> None:
+def _check(old: str, new: str, path: JsonPath, dialect: Dialect, *, cut: str) -> None:
     """Raise unless two texts say the same, what is at *path* in one or both apart."""
     pair = {"old": parse(old, dialect).value(), "new": parse(new, dialect).value()}
     for name, value in pair.items():
@@ -193,7 +193,7 @@ def _check(old: str, new: str, path: Path, dialect: Dialect, *, cut: str) -> Non
         raise BrokenTextError(f"{pointer(path)} cannot be edited alone")
 
 
-def _cut(value: Any, path: Path, *, has_leaf: bool) -> None:
+def _cut(value: Any, path: JsonPath, *, has_leaf: bool) -> None:
     """Take what is at *path* out of a value, and the containers that are empty then."""
     key = path[0]
     is_there = isinstance(value, dict) and key in value

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-_MOST_DEPTH = 200
+_MAX_DEPTH = 200
 _SPACE = re.compile(r"[ \t\r\n]*")
 _COMMENT = re.compile(r"//[^\r\n]*|/\*.*?\*/", re.DOTALL)
 _STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"')
@@ -108,7 +108,7 @@ class _Reader:
     def value(self, at: int, depth: int) -> Node:
         """Return the value that begins at an offset."""
         first = self._text[at : at + 1]
-        if depth > _MOST_DEPTH:
+        if depth > _MAX_DEPTH:
             raise self.broken(at)
         if first in ("{", "["):
             return self._container(at, depth)

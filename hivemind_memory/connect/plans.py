@@ -14,8 +14,8 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from hivemind_memory.connect.agents import Agent, Local, Remote
-from hivemind_memory.connect.client_file import ClientFile, Receipt
+from hivemind_memory.connect.agents import ConnectableAgent, LocalServer, RemoteServer
+from hivemind_memory.connect.client_file import ClientFile, ConnectionRecord
 from hivemind_memory.errors import HivemindError
 
 NOT_INSTALLED = "not installed"
@@ -26,7 +26,7 @@ UNUSABLE = "unusable"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
+class HostEnvironment:
     """What the machine tells."""
 
     home: str
@@ -38,10 +38,10 @@ class Surroundings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
+class Registration:
     """What is to be there afterwards."""
 
-    server: Local | Remote
+    server: LocalServer | RemoteServer
     hook_command: Callable[[str], str]
     """Agent's name -> what its hook runs, for a shell."""
 
@@ -50,22 +50,22 @@ class Wish:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class FileChange:
     """What is to become of one file."""
 
     file: ClientFile
     text: str | None
     """None: it is deleted."""
 
-    receipt: Receipt | None
+    record: ConnectionRecord | None
     """None: there is nothing to remember any more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class ConnectionPlan:
     """What there is for one agent, and what is to be done."""
 
-    agent: Agent
+    agent: ConnectableAgent
     state: str
     """not installed, not connected, connected, differs or unusable."""
 
@@ -73,7 +73,7 @@ class Plan:
     """The file in which it keeps its servers."""
 
     has_hook: bool = False
-    changes: tuple[Change, ...] = ()
+    changes: tuple[FileChange, ...] = ()
     error: HivemindError | None = field(default=None, compare=False)
 
 
@@ -89,10 +89,10 @@ _SHAPES = re.compile(r"\b(?:sk-|gh[pousr]_|xox[abprs]-|AKIA|AIza|eyJ)[\w.-]{8,}"
 _HUNK = re.compile(r"^@@ -(\d+)(,\d+)? \+(\d+)(,\d+)? @@$")
 
 
-def masked(text: str) -> str:
+def mask_secrets(text: str) -> str:
     """Return *text* with an ellipsis for what looks like a secret.
 
-    >>> masked('"API_KEY": "abc", "port": "80"')
+    >>> mask_secrets('"API_KEY": "abc", "port": "80"')
     '"API_KEY": "…", "port": "80"'
     """
     return _SHAPES.sub("…", _SECRET.sub(r'\1"…"', text))
@@ -100,7 +100,7 @@ def masked(text: str) -> str:
 
 def pasteable(value: object) -> str:
     """Return a value as one line of JSON, masked."""
-    return masked(json.dumps(value, ensure_ascii=False))
+    return mask_secrets(json.dumps(value, ensure_ascii=False))
 
 
 def difference(path: str, old: str | None, new: str | None) -> str:
@@ -119,7 +119,7 @@ def difference(path: str, old: str | None, new: str | None) -> str:
         n=_CONTEXT,
         lineterm="",
     )
-    return masked("".join(f"{_shifted(line, start)}\n" for line in lines))
+    return mask_secrets("".join(f"{_shifted(line, start)}\n" for line in lines))
 
 
 def _same_lines(before: list[str], after: list[str]) -> int:

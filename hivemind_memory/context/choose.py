@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from hivemind_memory.errors import NoteNotFoundError, NoteUnreadableError
 from hivemind_memory.markdown.front_matter import split_front_matter
-from hivemind_memory.model.injection import Choice, LeftOut, Quote, Reason
+from hivemind_memory.model.injection import Excerpt, FacetScore, LeftOut, Selection
 from hivemind_memory.model.memory_types import (
     FIRST,
     LESSON,
@@ -42,15 +42,15 @@ PREFERENCE_SHARE = 0.5
 """Of the budget, as long as there is anything else to say."""
 
 
-def choose(
-    preferences: Sequence[Quote],
-    others: Iterable[Quote],
+def select_excerpts(
+    preferences: Sequence[Excerpt],
+    others: Iterable[Excerpt],
     *,
     count: int,
     budget_tokens: int,
-    cost: Callable[[Quote], int],
-    always: Sequence[Quote] = (),
-) -> Choice:
+    cost: Callable[[Excerpt], int],
+    always: Sequence[Excerpt] = (),
+) -> Selection:
     """Return the memories that fit, in the order in which they are shown.
 
     A memory that does not fit is left out, and a shorter one after it may still fit.
@@ -68,73 +68,73 @@ def choose(
         Carbonell, Goldstein: The use of MMR, SIGIR 1998.
     """
     rivals = sorted(others, key=_order)
-    shelf = _Shelf(cost)
-    for quote in always:
-        if quote.is_kept:
-            shelf.take(quote)
-        elif len(shelf.quotes) >= ALWAYS_CAP:
-            shelf.leave(quote, "cap")
+    builder = _SelectionBuilder(cost)
+    for excerpt in always:
+        if excerpt.is_kept:
+            builder.take(excerpt)
+        elif len(builder.excerpts) >= ALWAYS_CAP:
+            builder.leave(excerpt, "cap")
         else:
-            shelf.offer(quote, budget_tokens)
+            builder.offer(excerpt, budget_tokens)
     share = PREFERENCE_SHARE if rivals and count else 1.0
-    for quote in preferences:
-        shelf.offer(quote, int(budget_tokens * share))
-    taken = len(shelf.quotes)
-    top = max((quote.score for quote in rivals), default=0.0) or 1.0
+    for excerpt in preferences:
+        builder.offer(excerpt, int(budget_tokens * share))
+    taken = len(builder.excerpts)
+    top = max((excerpt.score for excerpt in rivals), default=0.0) or 1.0
     while rivals:
         best = max(
             range(len(rivals)),
             # The earliest of equals: max() keeps the first.
             key=lambda at: (
                 DIVERSITY * rivals[at].score / top
-                - (1 - DIVERSITY) * shelf.nearest(rivals[at])
+                - (1 - DIVERSITY) * builder.nearest(rivals[at])
             ),
         )
-        quote = rivals.pop(best)
-        if len(shelf.quotes) - taken >= count:
-            shelf.leave(quote, "count")
+        excerpt = rivals.pop(best)
+        if len(builder.excerpts) - taken >= count:
+            builder.leave(excerpt, "count")
         else:
-            shelf.offer(quote, budget_tokens)
-    return Choice(quotes=tuple(shelf.quotes), left_out=tuple(shelf.left_out))
+            builder.offer(excerpt, budget_tokens)
+    return Selection(excerpts=tuple(builder.excerpts), left_out=tuple(builder.left_out))
 
 
-class _Shelf:
+class _SelectionBuilder:
     """What has been chosen so far."""
 
-    def __init__(self, cost: Callable[[Quote], int]) -> None:
-        self.quotes: list[Quote] = []
+    def __init__(self, cost: Callable[[Excerpt], int]) -> None:
+        self.excerpts: list[Excerpt] = []
         self.left_out: list[LeftOut] = []
         self._cost = cost
         self._spent = 0
         self._words: dict[str, frozenset[str]] = {}
 
-    def take(self, quote: Quote) -> None:
+    def take(self, excerpt: Excerpt) -> None:
         """Take a memory whatever it costs."""
-        self.quotes.append(quote)
-        self._spent += self._cost(quote)
+        self.excerpts.append(excerpt)
+        self._spent += self._cost(excerpt)
 
-    def offer(self, quote: Quote, budget_tokens: int) -> None:
+    def offer(self, excerpt: Excerpt, budget_tokens: int) -> None:
         """Take a memory, or say why not."""
-        tokens = self._cost(quote)
-        if any(_overlap(quote, other) for other in self.quotes):
-            self.leave(quote, "overlap")
-        elif self.nearest(quote) >= NEAR_COPY:
-            self.leave(quote, "copy")
+        tokens = self._cost(excerpt)
+        if any(_overlap(excerpt, other) for other in self.excerpts):
+            self.leave(excerpt, "overlap")
+        elif self.nearest(excerpt) >= NEAR_COPY:
+            self.leave(excerpt, "copy")
         elif self._spent + tokens > budget_tokens:
-            self.leave(quote, "budget")
+            self.leave(excerpt, "budget")
         else:
-            self.quotes.append(quote)
+            self.excerpts.append(excerpt)
             self._spent += tokens
 
-    def leave(self, quote: Quote, why: str) -> None:
+    def leave(self, excerpt: Excerpt, why: str) -> None:
         """Count a memory that is not taken."""
-        self.left_out.append(LeftOut(quote=quote, why=why))
+        self.left_out.append(LeftOut(excerpt=excerpt, why=why))
 
-    def nearest(self, quote: Quote) -> float:
+    def nearest(self, excerpt: Excerpt) -> float:
         """Return the Jaccard similarity to the nearest of those chosen, 0..1."""
-        mine = self._words_of(quote.text)
+        mine = self._words_of(excerpt.text)
         nearest = 0.0
-        for other in self.quotes:
+        for other in self.excerpts:
             theirs = self._words_of(other.text)
             both = len(mine & theirs)
             nearest = max(nearest, both / max(1, len(mine) + len(theirs) - both))
@@ -151,13 +151,13 @@ class _Shelf:
         return known
 
 
-def _order(quote: Quote) -> tuple[float, tuple[int, ...], str, int]:
+def _order(excerpt: Excerpt) -> tuple[float, tuple[int, ...], str, int]:
     """Sort best first, the newest of equals first, then by place."""
-    newest = tuple(-ord(character) for character in quote.date)
-    return (-round(quote.score, 9), newest or (1,), quote.path, quote.start_line)
+    newest = tuple(-ord(character) for character in excerpt.date)
+    return (-round(excerpt.score, 9), newest or (1,), excerpt.path, excerpt.start_line)
 
 
-def _overlap(one: Quote, other: Quote) -> bool:
+def _overlap(one: Excerpt, other: Excerpt) -> bool:
     """Whether two memories share a line."""
     return (
         one.path == other.path
@@ -166,11 +166,11 @@ def _overlap(one: Quote, other: Quote) -> bool:
     )
 
 
-_KEPT = Reason(facet="always", value=1.0)
-_LESSON = Reason(facet="lesson", value=1.0)
+_KEPT = FacetScore(facet="always", value=1.0)
+_LESSON = FacetScore(facet="lesson", value=1.0)
 
 
-class Typed:
+class TypedMemories:
     """The typed memories that a worktree's caller may see."""
 
     def __init__(self, memory: Memory, rows: Iterable[MemoryRow]) -> None:
@@ -179,20 +179,20 @@ class Typed:
         self._types = types_of_config(memory.settings.types)
         self._today = memory.today()
 
-    def always(self) -> list[Quote]:
+    def always(self) -> list[Excerpt]:
         """Return what no question has to find: pinned, identity, then lessons.
 
         Among lessons the most important comes first, of equals the newest.
         """
-        rows = [row for row in self._rows.values() if self._may_be_told(row)]
+        rows = [row for row in self._rows.values() if self._may_be_injected(row)]
         pinned = [row for row in rows if row.is_pinned]
         rest = [row for row in rows if not row.is_pinned]
         identities = [row for row in rest if self._injected(row) == FIRST]
         lessons = [row for row in rest if self._injected(row) == LESSON]
         kept = [*_ordered(pinned), *_ordered(identities)]
-        quotes = [self._quote(row, _KEPT, is_kept=True) for row in kept]
-        quotes += [self._quote(row, _LESSON) for row in _ordered(lessons)]
-        return [quote for quote in quotes if quote is not None]
+        excerpts = [self._excerpt(row, _KEPT, is_kept=True) for row in kept]
+        excerpts += [self._excerpt(row, _LESSON) for row in _ordered(lessons)]
+        return [excerpt for excerpt in excerpts if excerpt is not None]
 
     def is_search_only(self, path: str) -> bool:
         """Return whether a note is found by a search and never told unasked."""
@@ -204,17 +204,19 @@ class Typed:
         row = self._rows.get(path)
         return row is not None and is_untrusted(row.source)
 
-    def is_over(self, path: str) -> bool:
+    def is_expired_or_done(self, path: str) -> bool:
         """Return whether a memory is expired or done."""
         row = self._rows.get(path)
-        return row is not None and self._is_over(row)
+        return row is not None and self._is_expired_or_done(row)
 
-    def _may_be_told(self, row: MemoryRow) -> bool:
+    def _may_be_injected(self, row: MemoryRow) -> bool:
         """Whether a memory is in force, trusted and not over."""
         is_trusted = not is_untrusted(row.source)
-        return row.standing == ACTIVE and is_trusted and not self._is_over(row)
+        return (
+            row.standing == ACTIVE and is_trusted and not self._is_expired_or_done(row)
+        )
 
-    def _is_over(self, row: MemoryRow) -> bool:
+    def _is_expired_or_done(self, row: MemoryRow) -> bool:
         """Whether a memory is expired or done."""
         days = (row.expires_day, row.done_day)
         return any(day is not None and day <= self._today for day in days)
@@ -224,9 +226,9 @@ class Typed:
         kind = find_type(row.type, self._types) if row.type else None
         return kind.injected if kind else ""
 
-    def _quote(
-        self, row: MemoryRow, reason: Reason, *, is_kept: bool = False
-    ) -> Quote | None:
+    def _excerpt(
+        self, row: MemoryRow, reason: FacetScore, *, is_kept: bool = False
+    ) -> Excerpt | None:
         """Return a memory whole; None: it says nothing, or went meanwhile."""
         try:
             text = self._memory.read(row.path).text
@@ -239,7 +241,7 @@ class Typed:
         last = _last_own_line(lines, first)
         if first > last:
             return None
-        return Quote(
+        return Excerpt(
             path=row.path,
             start_line=first + 1,
             end_line=last + 1,

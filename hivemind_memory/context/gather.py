@@ -14,9 +14,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from hivemind_memory.context.choose import Typed, is_untrusted
+from hivemind_memory.context.choose import TypedMemories, is_untrusted
 from hivemind_memory.errors import NoteNotFoundError, NoteUnreadableError
-from hivemind_memory.model.injection import Facet, LeftOut, Quote, Reason
+from hivemind_memory.model.injection import Excerpt, Facet, FacetScore, LeftOut
 from hivemind_memory.model.query import Query
 from hivemind_memory.notes.entry import OPENING, parse_provenance
 from hivemind_memory.notes.status import UNTRUSTED
@@ -30,52 +30,52 @@ if TYPE_CHECKING:
 
 
 PREFERENCES_NOTE = "global.md"
-_PREFERENCE = Reason(facet="preference", value=1.0)
-_MOST_HITS = 20
-_PATIENCE_S = 3.0
+_PREFERENCE = FacetScore(facet="preference", value=1.0)
+_MAX_HITS = 20
+_SEARCH_BUDGET_S = 3.0
 """Further facets are not asked after this: a provider far away may take long."""
 
 _EXTERNAL = "external"
 
 
-class Gathered:
+class InjectionCandidates:
     """What was found, before the choice."""
 
     def __init__(self) -> None:
-        self.always: list[Quote] = []
+        self.always: list[Excerpt] = []
         """What is pinned and who somebody is, then lessons."""
-        self.preferences: list[Quote] = []
-        self.others: list[Quote] = []
+        self.preferences: list[Excerpt] = []
+        self.others: list[Excerpt] = []
         self.left_out: list[LeftOut] = []
         self.warnings: list[str] = []
 
 
-def gather(memory: Memory, facets: Sequence[Facet]) -> Gathered:
+def gather(memory: Memory, facets: Sequence[Facet]) -> InjectionCandidates:
     """Return what is always told, the preferences, and all that answers a facet.
 
     Text from outside is never among them: whoever wrote a web page must not speak to
     an agent before its person does.
     """
-    found = Gathered()
+    found = InjectionCandidates()
     sources = _Sources(memory)
     rows = {row.path: row for row in memory.memories()}
-    typed = Typed(memory, rows.values())
+    typed = TypedMemories(memory, rows.values())
     found.always = typed.always()
-    taken = {quote.path for quote in found.always}
+    taken = {excerpt.path for excerpt in found.always}
     found.preferences = _preferences(memory)
-    for quote in _merged(_asked(memory, facets, found)):
-        if quote.path in taken or typed.is_search_only(quote.path):
+    for excerpt in _merged(_asked(memory, facets, found)):
+        if excerpt.path in taken or typed.is_search_only(excerpt.path):
             continue
-        if typed.is_untrusted(quote.path) or sources.is_external(quote):
-            found.left_out.append(LeftOut(quote=quote, why=_EXTERNAL))
-        elif typed.is_over(quote.path):
-            found.left_out.append(LeftOut(quote=quote, why="over"))
+        if typed.is_untrusted(excerpt.path) or sources.is_external(excerpt):
+            found.left_out.append(LeftOut(excerpt=excerpt, why=_EXTERNAL))
+        elif typed.is_expired_or_done(excerpt.path):
+            found.left_out.append(LeftOut(excerpt=excerpt, why="over"))
         else:
-            found.others.append(quote)
+            found.others.append(excerpt)
     return found
 
 
-def is_empty(memory: Memory, gathered: Gathered) -> bool:
+def is_empty(memory: Memory, gathered: InjectionCandidates) -> bool:
     """Whether the memory holds nothing at all, the first note's frame apart."""
     found = (gathered.always, gathered.preferences, gathered.others, gathered.left_out)
     if any(found):
@@ -84,7 +84,7 @@ def is_empty(memory: Memory, gathered: Gathered) -> bool:
     return not any(n.chunk_count for n in notes if n.path != PREFERENCES_NOTE)
 
 
-def _preferences(memory: Memory) -> list[Quote]:
+def _preferences(memory: Memory) -> list[Excerpt]:
     """Return the chunks of ``global.md`` that say something, in their order."""
     # The chunker brings a Markdown parser with it, which only this needs.
     from hivemind_memory.markdown.chunker import parse_note
@@ -101,15 +101,15 @@ def _preferences(memory: Memory) -> list[Quote]:
     )
     if is_untrusted(note.front_matter.get("source")):
         return []
-    quotes = []
+    excerpts = []
     for chunk in note.chunks:
         origin = chunk.provenance
         if origin and (origin.is_forgotten or origin.source in UNTRUSTED):
             continue
         if not _says_something(chunk.body):
             continue
-        quotes.append(
-            Quote(
+        excerpts.append(
+            Excerpt(
                 path=PREFERENCES_NOTE,
                 start_line=chunk.start_line,
                 end_line=chunk.end_line,
@@ -120,7 +120,7 @@ def _preferences(memory: Memory) -> list[Quote]:
                 is_preference=True,
             )
         )
-    return quotes
+    return excerpts
 
 
 def _says_something(body: str) -> bool:
@@ -134,15 +134,15 @@ def _says_something(body: str) -> bool:
 
 
 def _asked(
-    memory: Memory, facets: Sequence[Facet], found: Gathered
+    memory: Memory, facets: Sequence[Facet], found: InjectionCandidates
 ) -> list[tuple[Facet, Hit]]:
     """Return every hit of every facet."""
     spent_ms, answers = 0.0, []
     for facet in facets:
-        if spent_ms > 1000 * _PATIENCE_S:
+        if spent_ms > 1000 * _SEARCH_BUDGET_S:
             found.warnings.append(f"the {facet.name} was not asked for: too slow")
             continue
-        answer = memory.search(Query(text=facet.text, max_results=_MOST_HITS))
+        answer = memory.search(Query(text=facet.text, max_results=_MAX_HITS))
         spent_ms += answer.report.took_ms
         for warning in answer.report.warnings:
             if warning not in found.warnings:
@@ -151,10 +151,10 @@ def _asked(
     return answers
 
 
-def _merged(answers: Sequence[tuple[Facet, Hit]]) -> list[Quote]:
+def _merged(answers: Sequence[tuple[Facet, Hit]]) -> list[Excerpt]:
     """Return one quote for each place, its score the sum over the facets."""
     hits: dict[tuple[str, int, int], Hit] = {}
-    reasons: dict[tuple[str, int, int], list[Reason]] = {}
+    reasons: dict[tuple[str, int, int], list[FacetScore]] = {}
     for facet, hit in answers:
         if hit.path == PREFERENCES_NOTE or hit.standing != "active":
             continue
@@ -163,9 +163,9 @@ def _merged(answers: Sequence[tuple[Facet, Hit]]) -> list[Quote]:
         place = (hit.path, hit.start_line, hit.end_line)
         hits.setdefault(place, hit)
         value = facet.weight * hit.score
-        reasons.setdefault(place, []).append(Reason(facet=facet.name, value=value))
+        reasons.setdefault(place, []).append(FacetScore(facet=facet.name, value=value))
     return [
-        Quote(
+        Excerpt(
             path=hit.path,
             start_line=hit.start_line,
             end_line=hit.end_line,
@@ -188,14 +188,14 @@ class _Sources:
         self._lines: dict[str, list[str]] = {}
         self._is_external: dict[str, bool] = {}
 
-    def is_external(self, quote: Quote) -> bool:
+    def is_external(self, excerpt: Excerpt) -> bool:
         """Whether a text came from outside, as its entry or its note says."""
-        if quote.path not in self._lines:
-            self._read(quote.path)
-        if self._is_external[quote.path]:
+        if excerpt.path not in self._lines:
+            self._read(excerpt.path)
+        if self._is_external[excerpt.path]:
             return True
         # An entry goes on to the next one, so the last comment above tells.
-        for line in reversed(self._lines[quote.path][: quote.start_line]):
+        for line in reversed(self._lines[excerpt.path][: excerpt.start_line]):
             if line.startswith(OPENING) and (origin := parse_provenance(line)):
                 return origin.source in UNTRUSTED
         return False
@@ -219,8 +219,8 @@ FOLDER_WEIGHT = 0.4
 FILES_WEIGHT = 0.6
 COMMIT_WEIGHT = 0.4
 
-_MOST_COMMITS = 4
-_MOST_FILES = 8
+_MAX_COMMITS = 4
+_MAX_FILES = 8
 _COMMON_BRANCHES = frozenset({"main", "master", "trunk", "develop", "HEAD", ""})
 _SCHEME = re.compile(r"^[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 _SCP = re.compile(r"^(?:[^@/]+@)?(\[[^\]]+\]|[^:/]+):(?!//)(.*)$")
@@ -296,11 +296,11 @@ def facets_of(state: WorktreeState) -> tuple[Facet, ...]:
     if state.branch not in _COMMON_BRANCHES:
         branch = _words(state.branch)
         facets.append(Facet(name="branch", text=branch, weight=BRANCH_WEIGHT))
-    stems = dict.fromkeys(_stem(path) for path in state.changed[:_MOST_FILES])
+    stems = dict.fromkeys(_stem(path) for path in state.changed[:_MAX_FILES])
     facets.append(Facet(name="files", text=" ".join(stems), weight=FILES_WEIGHT))
     facets += [
         Facet(name="commit", text=_KIND.sub("", subject), weight=COMMIT_WEIGHT)
-        for subject in state.subjects[:_MOST_COMMITS]
+        for subject in state.subjects[:_MAX_COMMITS]
     ]
     first = {facet.text: facet for facet in reversed(facets) if facet.text.strip()}
     return tuple(facet for facet in facets if first.get(facet.text) is facet)

@@ -14,7 +14,7 @@ from hivemind_memory.model.curation import ENTRY, MEMORY, AffectedItem, StoredMe
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.scope import scope_of
 from hivemind_memory.notes.memory_file import body_of
-from hivemind_memory.notes.memory_header import header_of, standing_apart
+from hivemind_memory.notes.memory_header import header_of, status_unless_forgotten
 from hivemind_memory.notes.status import ACTIVE, FORGOTTEN, STATUSES
 
 TYPE_CHECKING = False
@@ -209,7 +209,7 @@ def read_target(
         start_line=start_line,
         end_line=start_line + body.count("\n"),
         text=body,
-        standing=standing_apart(path, values),
+        standing=status_unless_forgotten(path, values),
         forgotten="" if mark in (None, False, "") else str(mark),
         created=text_of(values, "created"),
         supersedes=texts_of(values, "supersedes"),

@@ -191,7 +191,7 @@ class _Run:
         for path in self._plan.paths:
             parts = path.split("/")[:-1]
             folders |= {"/".join(parts[: at + 1]) for at in range(len(parts))}
-        self._forget_context.context.folder.take_back_folders(sorted(folders - {""}))
+        self._forget_context.context.folder.remove_made_folders(sorted(folders - {""}))
 
     def _end(self, selector: MemorySelector) -> None:
         """Let go of the counters and, if all is done, of what was to be done."""

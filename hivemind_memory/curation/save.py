@@ -34,7 +34,7 @@ from hivemind_memory.errors import (
     UsageError,
 )
 from hivemind_memory.files.descriptors import make_private_folder
-from hivemind_memory.files.errors import not_saved
+from hivemind_memory.files.errors import save_error
 from hivemind_memory.files.paths import parse_note_path
 from hivemind_memory.model.curation import SaveResult, SimilarMemory
 from hivemind_memory.model.memory_types import BUILT_IN, DEFAULT_TYPE
@@ -90,7 +90,7 @@ def save(
     try:
         make_private_folder(context.folder.root)
     except OSError as error:
-        raise not_saved(path_in_scope("", next(names_of(new.key))), error) from error
+        raise save_error(path_in_scope("", next(names_of(new.key))), error) from error
     with context.key_lock(new.scope, new.key):
         index = context.fresh_index()
         old, others = find_active(context, index, new.scope, new.key)

@@ -18,7 +18,7 @@ from contextlib import suppress
 
 from hivemind_memory.curation.validate import SOURCES
 from hivemind_memory.errors import HivemindError, NoteNotFoundError, NotSavedError
-from hivemind_memory.files.errors import not_saved
+from hivemind_memory.files.errors import save_error
 from hivemind_memory.files.paths import parse_note_path
 from hivemind_memory.markdown.front_matter import render_header, split_front_matter
 from hivemind_memory.model.memory_types import DEFAULT_TYPE
@@ -253,7 +253,7 @@ def remove_own_file(folder: NotesFolder, path: NotePath, stamp: FileSignature) -
     """Remove a file of ours that has become needless, and its folder if empty."""
     with suppress(HivemindError):
         remove_note(folder, path, expected=stamp)
-        folder.take_back_folders([path.rpartition("/")[0]])
+        folder.remove_made_folders([path.rpartition("/")[0]])
 
 
 def _in_names(
@@ -300,5 +300,5 @@ def _is_free(folder: NotesFolder, path: NotePath) -> bool:
     except FileNotFoundError:
         return True
     except OSError as error:
-        raise not_saved(path, error) from error
+        raise save_error(path, error) from error
     return False

@@ -51,7 +51,7 @@ def cause_of(error: OSError) -> tuple[str, str]:
     return reason.lower(), "Try again; `hm doctor` looks for what may be wrong."
 
 
-def unreadable(path: NotePath, error: OSError) -> HivemindError:
+def read_error(path: NotePath, error: OSError) -> HivemindError:
     """Return the error to raise when a note could not be opened or read."""
     if isinstance(error, FileNotFoundError):
         message = f"There is no note {path}."
@@ -64,9 +64,9 @@ def unreadable(path: NotePath, error: OSError) -> HivemindError:
     return NoteUnreadableError(f"{path} cannot be read: {cause}.", hint=hint)
 
 
-def not_saved(path: NotePath, error: OSError) -> HivemindError:
+def save_error(path: NotePath, error: OSError) -> HivemindError:
     """Return the error to raise when a note could not be written."""
     if is_in_the_way(error):
-        return unreadable(path, error)
+        return read_error(path, error)
     cause, hint = cause_of(error)
     return NotSavedError(f"Nothing was saved to {path}: {cause}.", hint=hint)

@@ -21,8 +21,8 @@ from hivemind_memory.errors import HivemindError, NotSavedError, UsageError
 from hivemind_memory.files import descriptors
 from hivemind_memory.files.atomic import replace_file
 from hivemind_memory.files.descriptors import OpenFolder, stamp_of
-from hivemind_memory.files.errors import cause_of, not_saved, unreadable
-from hivemind_memory.files.scan import Look, look_at
+from hivemind_memory.files.errors import cause_of, read_error, save_error
+from hivemind_memory.files.scan import FolderSnapshot, take_snapshot
 from hivemind_memory.model.note_path import NotePath
 
 TYPE_CHECKING = False
@@ -42,7 +42,7 @@ class NotesFolder:
         self.root = os.path.abspath(root)
         """Where the folder lies, absolute; a link there is followed."""
 
-    def look(self) -> Look:
+    def snapshot(self) -> FolderSnapshot:
         """Return every note with its stamp, and what was passed over and why.
 
         Raises:
@@ -52,15 +52,15 @@ class NotesFolder:
         """
         try:
             with self.open_root() as root:
-                return look_at(root)
+                return take_snapshot(root)
         except OSError as error:
             cause, hint = cause_of(error)
             message = f"The notes folder {self.root} cannot be listed: {cause}."
             raise HivemindError(message, hint=hint) from error
 
     def stamps(self) -> dict[NotePath, FileSignature]:
-        """Return every note with its stamp; see ``look``."""
-        return self.look().stamps
+        """Return every note with its stamp; see ``snapshot``."""
+        return self.snapshot().stamps
 
     def read(self, path: NotePath) -> tuple[bytes, FileSignature]:
         """Return the bytes of a note and the stamp that they belong to.
@@ -77,11 +77,11 @@ class NotesFolder:
             with self.open_parent(path) as parent:
                 fd = parent.open_file(_name(path), descriptors.READ)
         except OSError as error:
-            raise unreadable(path, error) from error
+            raise read_error(path, error) from error
         try:
             return _read_quiet(fd)
         except OSError as error:
-            raise unreadable(path, error) from error
+            raise read_error(path, error) from error
         finally:
             os.close(fd)
 
@@ -123,10 +123,10 @@ class NotesFolder:
             with self.open_parent(path, made=made) as parent:
                 return replace_file(parent, path, data, expected)
         except OSError as error:
-            self.take_back_folders(made)
-            raise not_saved(path, error) from error
+            self.remove_made_folders(made)
+            raise save_error(path, error) from error
         except NotSavedError:
-            self.take_back_folders(made)
+            self.remove_made_folders(made)
             raise
 
     def open_root(self) -> OpenFolder:
@@ -169,7 +169,7 @@ class NotesFolder:
             raise
         return folder
 
-    def take_back_folders(self, made: list[str]) -> None:
+    def remove_made_folders(self, made: list[str]) -> None:
         """Remove folders that were made for a note that was not saved, if empty."""
         for path in reversed(made):
             # If it is not empty, somebody uses it by now.

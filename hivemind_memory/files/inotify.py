@@ -32,7 +32,7 @@ _EVENT = struct.Struct("iIII")
 _READ_BYTES = 65_536
 
 
-class Sentry:
+class InotifyProbe:
     """Watches one folder of notes and the folders in it."""
 
     def __init__(self, folder: str, cookie: str) -> None:

@@ -29,7 +29,7 @@ _SAFE_PREFIX_CHARS = 192
 
 
 @value
-class Look:
+class FolderSnapshot:
     """What the notes folder held at one moment."""
 
     stamps: dict[NotePath, FileSignature]
@@ -39,7 +39,7 @@ class Look:
     """Files and folders that look like notes and cannot be, sorted by path."""
 
 
-def look_at(root: OpenFolder) -> Look:
+def take_snapshot(root: OpenFolder) -> FolderSnapshot:
     """Return every note below *root*, and what was passed over and why.
 
     A note is a regular file whose name ends in ``.md`` and is legal, in no dot folder.
@@ -55,7 +55,7 @@ def look_at(root: OpenFolder) -> Look:
         SkippedNote(path=_printable(path), reason=reason)
         for path, reason in sorted(pass_.skipped.items())
     ]
-    return Look(stamps=pass_.stamps, skipped=tuple(skipped))
+    return FolderSnapshot(stamps=pass_.stamps, skipped=tuple(skipped))
 
 
 class _Pass:

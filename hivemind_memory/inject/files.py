@@ -22,15 +22,15 @@ from dataclasses import dataclass
 from hivemind_memory.errors import NotInjectedError
 from hivemind_memory.files import descriptors
 from hivemind_memory.inject.marked_section import (
-    SECTION,
+    SECTION_MARKS,
     body_of,
     put_section,
     remove_section,
 )
 from hivemind_memory.inject.section import CREATED
 from hivemind_memory.inject.targets import IMPORT, head_of
-from hivemind_memory.inject.zero_diff import FILTER, Settings
-from hivemind_memory.model.injection import Placed
+from hivemind_memory.inject.zero_diff import FILTER, GitSettings
+from hivemind_memory.model.injection import FileOutcome
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,12 +44,12 @@ _TRIES, _PAUSE_S = 20, 0.1
 """Git does not wait for its index; two seconds are more than a commit takes."""
 
 
-def place(
+def write_section(
     root: str,
     file: str,
     repository: Repository | None,
     body: Callable[[bool], str],
-) -> Placed:
+) -> FileOutcome:
     """Write a section into *file* unless it is there already, byte for byte.
 
     Args:
@@ -78,10 +78,14 @@ def place(
         write_file(old, new, beside=repository.git_dir if repository else "")
     if repository is not None and not is_ours:
         warnings += _refresh(repository, old.file, new)
-    return Placed(file=old.file, outcome=outcome, is_ours=is_ours, warnings=warnings)
+    return FileOutcome(
+        file=old.file, outcome=outcome, is_ours=is_ours, warnings=warnings
+    )
 
 
-def take_away(root: str, file: str, repository: Repository | None) -> Placed | None:
+def erase_section(
+    root: str, file: str, repository: Repository | None
+) -> FileOutcome | None:
     """Take the section out of *file*; None when it has none.
 
     Raises:
@@ -100,7 +104,9 @@ def take_away(root: str, file: str, repository: Repository | None) -> Placed | N
         write_file(old, rest, beside=repository.git_dir if repository else "")
         if repository is not None:
             warnings = _refresh(repository, old.file, rest)
-    return Placed(file=old.file, outcome="removed", is_ours=is_ours, warnings=warnings)
+    return FileOutcome(
+        file=old.file, outcome="removed", is_ours=is_ours, warnings=warnings
+    )
 
 
 def open_file(root: str, file: str, repository: Repository | None) -> WorktreeFile:
@@ -127,11 +133,11 @@ def _prepare(
         UnfitFileError: Git would see the section.
         NotInjectedError: Git has one already.
     """
-    file, settings = old.file, Settings(repository)
+    file, settings = old.file, GitSettings(repository)
     entry = repository.entry(file)
     is_tracked = entry.is_tracked
     bare = remove_section(old.data or b"")
-    if old.data != bare and repository.holds(entry, SECTION.begin):
+    if old.data != bare and repository.holds(entry, SECTION_MARKS.begin):
         # Of another program, or of one that runs no filters: without it git, and the
         # person, would see a change.
         message = f"{file} has a section that is committed"
@@ -139,19 +145,21 @@ def _prepare(
         raise NotInjectedError(message, hint=hint)
     if is_ours and is_tracked:
         message = f"{file} is tracked by git, but not there"
-        raise UnfitFileError(message, hint=f"`git restore {file}` brings it back.")
+        raise UnusableFileError(message, hint=f"`git restore {file}` brings it back.")
     if is_ours and not repository.is_ignored(file):
         settings.exclude(file)
         if not repository.is_ignored(file):
-            raise UnfitFileError(f"{file} cannot be hidden from git status")
+            raise UnusableFileError(f"{file} cannot be hidden from git status")
     other = repository.filter_of(file)
     if other not in ("", FILTER):
         if is_ours:
             return ()  # hidden it is, and the person's own filter stays
-        raise UnfitFileError(f"{file} has a filter of its own: {other}")
+        raise UnusableFileError(f"{file} has a filter of its own: {other}")
     if not is_ours and bare == old.data and _lacks_newline(bare):
         # The filter cannot take back the line end that the section needs before it.
-        raise UnfitFileError(f"{file} has no last newline, so git would see a change")
+        raise UnusableFileError(
+            f"{file} has no last newline, so git would see a change"
+        )
     is_new = settings.filter(file)
     if is_ours or new == old.data:
         return ()
@@ -159,7 +167,7 @@ def _prepare(
     if repository.stored_id(file, new) != repository.stored_id(file, bare):
         if is_new:
             settings.unfilter(file)
-        raise UnfitFileError(f"git would see a change in {file}: the filter fails")
+        raise UnusableFileError(f"git would see a change in {file}: the filter fails")
     if not is_tracked and settings.is_excluding(file):
         return (f"git passes over {file}; `git add -f {file}` tracks it",)
     return ()
@@ -195,13 +203,13 @@ def _exists(root: str, name: str) -> bool:
     return os.path.lexists(os.path.join(root, *name.split("/")))
 
 
-_MOST_BYTES = 4 * 1024 * 1024
+_MAX_BYTES = 4 * 1024 * 1024
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _OLDER_NS = 2_000_000_000
 """A written file is dated so far back: git compares whole seconds, some disks two."""
 
 
-class UnfitFileError(NotInjectedError):
+class UnusableFileError(NotInjectedError):
     """This file cannot hold a section; another one may."""
 
 
@@ -238,19 +246,19 @@ def read_file(root: str, file: str, *, forbidden: tuple[str, ...] = ()) -> Workt
     """
     named = os.path.join(root, *file.split("/"))
     if os.path.islink(named) and not os.path.exists(named):
-        raise UnfitFileError(f"{file} is a link that leads nowhere")
+        raise UnusableFileError(f"{file} is a link that leads nowhere")
     path = os.path.realpath(named)
     within = os.path.relpath(path, root).replace(os.sep, "/")
     parts = within.split("/")
     if parts[0] == ".." or os.path.isabs(within):
-        raise UnfitFileError(f"{file} is a link that leads out of the worktree")
+        raise UnusableFileError(f"{file} is a link that leads out of the worktree")
     is_gits = any(part.lower() == ".git" for part in parts) or any(
         os.path.commonpath([path, folder]) == folder
         for folder in forbidden
         if folder != root
     )
     if is_gits:
-        raise UnfitFileError(f"{file} leads into git's own folder")
+        raise UnusableFileError(f"{file} leads into git's own folder")
     try:
         fd = os.open(path, descriptors.READ)
     except (FileNotFoundError, NotADirectoryError):
@@ -258,16 +266,16 @@ def read_file(root: str, file: str, *, forbidden: tuple[str, ...] = ()) -> Workt
             root=root, file=within, data=None, stamp=None, mode=descriptors.PRIVATE_FILE
         )
     except OSError as error:
-        raise UnfitFileError(f"{file} cannot be read: {error.strerror}") from error
+        raise UnusableFileError(f"{file} cannot be read: {error.strerror}") from error
     try:
         status = os.fstat(fd)
-        if not stat.S_ISREG(status.st_mode) or status.st_size > _MOST_BYTES:
-            raise UnfitFileError(f"{file} is not a text file of reasonable size")
-        data = descriptors.read_at(fd, 0, _MOST_BYTES + 1)
+        if not stat.S_ISREG(status.st_mode) or status.st_size > _MAX_BYTES:
+            raise UnusableFileError(f"{file} is not a text file of reasonable size")
+        data = descriptors.read_at(fd, 0, _MAX_BYTES + 1)
     finally:
         os.close(fd)
     if data.startswith(_UTF16):
-        raise UnfitFileError(f"{file} is in UTF-16, and a section in UTF-8")
+        raise UnusableFileError(f"{file} is in UTF-16, and a section in UTF-8")
     stamp = descriptors.stamp_of(status)
     mode = stat.S_IMODE(status.st_mode)
     return WorktreeFile(root=root, file=within, data=data, stamp=stamp, mode=mode)

@@ -26,7 +26,7 @@ _STATE_TIMEOUT_S = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class GitIndexEntry:
     """What git knows about one file."""
 
     object_id: str = ""
@@ -72,16 +72,18 @@ class Repository:
             raise NotInjectedError(f"git {words[0]}: {complaint_of(done)}")
         return os.fsdecode(done.stdout).removesuffix("\n")
 
-    def entry(self, file: str) -> Entry:
+    def entry(self, file: str) -> GitIndexEntry:
         """Return what the index holds of a file."""
         listed = self.ask("ls-files", "--stage", "-z", "--", f":(literal){file}")
         stages = [line.split(" ", 2) for line in listed.split("\0") if line]
         if len(stages) != 1:
-            return Entry(is_tracked=bool(stages))
+            return GitIndexEntry(is_tracked=bool(stages))
         object_id, stage = stages[0][1], stages[0][2].partition("\t")[0]
-        return Entry(object_id=object_id if stage == "0" else "", is_tracked=True)
+        return GitIndexEntry(
+            object_id=object_id if stage == "0" else "", is_tracked=True
+        )
 
-    def holds(self, entry: Entry, text: bytes) -> bool:
+    def holds(self, entry: GitIndexEntry, text: bytes) -> bool:
         """Whether what the index holds of a file has *text* in it."""
         if not entry.object_id:
             return False
@@ -151,25 +153,25 @@ def find_repository(folder: str, environ: Mapping[str, str]) -> Repository | Non
     )
 
 
-def state_of(folder: str, repository: Repository | None) -> WorktreeState:
+def worktree_state(folder: str, repository: Repository | None) -> WorktreeState:
     """Return what a worktree tells about the work in it; what fails is left empty."""
     if repository is None:
         return WorktreeState(folder=folder)
-    changed = _told(
+    changed = _git_output(
         repository, "status", "--porcelain", "-z", "--no-renames", "--untracked-files"
     ).split("\0")
-    subjects = _told(repository, "log", "-n", "8", "--no-merges", "--format=%s")
+    subjects = _git_output(repository, "log", "-n", "8", "--no-merges", "--format=%s")
     return WorktreeState(
         folder=repository.top,
         common_dir=repository.common_dir,
         origin=_origin(repository),
-        branch=_told(repository, "symbolic-ref", "-q", "--short", "HEAD").strip(),
+        branch=_git_output(repository, "symbolic-ref", "-q", "--short", "HEAD").strip(),
         subjects=tuple(line for line in subjects.split("\n") if line),
         changed=tuple(line[3:] for line in changed if len(line) > 3),
     )
 
 
-def place_of(folder: str, repository: Repository | None) -> WorktreeState:
+def project_state(folder: str, repository: Repository | None) -> WorktreeState:
     """Return what tells which project a worktree is of; asks nothing of its files."""
     if repository is None:
         return WorktreeState(folder=folder)
@@ -182,10 +184,10 @@ def place_of(folder: str, repository: Repository | None) -> WorktreeState:
 
 def _origin(repository: Repository) -> str:
     """Return the URL of the remote ``origin``, as configured; empty: there is none."""
-    return _told(repository, "config", "--get", "remote.origin.url").strip()
+    return _git_output(repository, "config", "--get", "remote.origin.url").strip()
 
 
-def _told(repository: Repository, *words: str) -> str:
+def _git_output(repository: Repository, *words: str) -> str:
     """Return what git prints, or nothing."""
     try:
         done = repository.run(*words, timeout_s=_STATE_TIMEOUT_S)

@@ -16,18 +16,23 @@ from hivemind_memory.context.gather import project_identity
 from hivemind_memory.errors import NotInjectedError, UsageError
 from hivemind_memory.files.descriptors import make_private_folder
 from hivemind_memory.files.locks import KernelLock
-from hivemind_memory.inject.files import UnfitFileError, open_file, place, take_away
-from hivemind_memory.inject.git import SWITCH, find_repository, state_of
-from hivemind_memory.inject.marked_section import SECTION, find_section
-from hivemind_memory.inject.section import body_of_plan, plan
+from hivemind_memory.inject.files import (
+    UnusableFileError,
+    erase_section,
+    open_file,
+    write_section,
+)
+from hivemind_memory.inject.git import SWITCH, find_repository, worktree_state
+from hivemind_memory.inject.marked_section import SECTION_MARKS, find_section
+from hivemind_memory.inject.section import plan_section, section_body
 from hivemind_memory.inject.targets import (
     AGENTS_FILE,
     KNOWN_FILES,
-    Target,
-    target_of,
+    TargetFile,
+    choose_target,
 )
-from hivemind_memory.inject.zero_diff import Settings
-from hivemind_memory.model.injection import Ejection, Injection, Placed
+from hivemind_memory.inject.zero_diff import GitSettings
+from hivemind_memory.model.injection import EjectionResult, FileOutcome, InjectionResult
 from hivemind_memory.state import injection_log
 
 TYPE_CHECKING = False
@@ -38,9 +43,9 @@ if TYPE_CHECKING:
     from hivemind_memory.access.rules import Caller
     from hivemind_memory.inject.git import Repository
     from hivemind_memory.memory import Memory
-    from hivemind_memory.model.injection import Planned
+    from hivemind_memory.model.injection import SectionPlan
 
-_PATIENCE_S = 60.0
+_LOCK_TIMEOUT_S = 60.0
 """Two hundred launches at once stand in one queue."""
 
 _CODEX_BYTES = 32 * 1024
@@ -65,7 +70,7 @@ class Injector:
 
     def inject(
         self, worktree: str, *, agent: str = "", is_dry_run: bool = False
-    ) -> Injection:
+    ) -> InjectionResult:
         """Write the section into the file that *agent* reads; nothing if it is there.
 
         Raises:
@@ -74,26 +79,28 @@ class Injector:
         """
         root, repository = self._root(worktree)
         exists = lambda name: os.path.lexists(os.path.join(root, *name.split("/")))  # noqa: E731
-        target = target_of(agent, self._memory.settings.inject_target, exists)
-        done = Injection(worktree=root, agent=agent, outcome="off", file=target.file)
+        target = choose_target(agent, self._memory.settings.inject_target, exists)
+        done = InjectionResult(
+            worktree=root, agent=agent, outcome="off", file=target.file
+        )
         if repository is not None and not repository.switch():
             return done
-        state = state_of(root, repository)
+        state = worktree_state(root, repository)
         with self._memory.as_caller(self._caller_of(project_identity(state))) as memory:
             room = _room_bytes(root, target.file, repository)
-            planned = plan(memory, state, room_bytes=room)
+            planned = plan_section(memory, state, room_bytes=room)
         done = replace(done, planned=planned)
         if is_dry_run:
             return replace(done, outcome="planned")
         with self._lock(root, repository):
             if planned.body:
-                done = _placed(done, _place(root, target, repository, planned))
+                done = _placed(done, _write_section(root, target, repository, planned))
             else:
                 done = _emptied(done, root, target, repository)
         self._note(done)
         return done
 
-    def eject(self, worktree: str) -> Ejection:
+    def eject(self, worktree: str) -> EjectionResult:
         """Give every file its own bytes back, and git its settings.
 
         The settings stay while another worktree of the repository has a section.
@@ -107,7 +114,7 @@ class Injector:
         with self._lock(root, repository):
             for file in self._files(repository):
                 try:
-                    placed = take_away(root, file, repository)
+                    placed = erase_section(root, file, repository)
                 except NotInjectedError as error:
                     if _may_hold_marks(root, file):
                         warnings.append(f"{file} was left as it is: {error}")
@@ -116,14 +123,14 @@ class Injector:
                     files.append(placed.file)
                     warnings += placed.warnings
             is_restored = self._restore(repository)
-        return Ejection(
+        return EjectionResult(
             worktree=root,
             files=tuple(files),
             is_git_restored=is_restored,
             warnings=tuple(warnings),
         )
 
-    def switch(self, worktree: str, *, is_on: bool) -> Ejection | None:
+    def switch(self, worktree: str, *, is_on: bool) -> EjectionResult | None:
         """Switch injection off or on for a repository; off takes the section away.
 
         Raises:
@@ -180,7 +187,7 @@ class Injector:
         lock = KernelLock(os.path.join(folder, f"inject-{digest}.lock"))
         try:
             make_private_folder(folder)
-            is_mine = lock.acquire(wait_s=_PATIENCE_S)
+            is_mine = lock.acquire(wait_s=_LOCK_TIMEOUT_S)
         except OSError as error:
             message = f"no lock could be had in {folder}: {error.strerror}"
             raise NotInjectedError(message) from error
@@ -193,22 +200,24 @@ class Injector:
 
     def _files(self, repository: Repository | None) -> list[str]:
         """Return every file that may hold a section of ours."""
-        named = Settings(repository).files() if repository else []
-        own = target_of("", self._memory.settings.inject_target, lambda _: True).file
+        named = GitSettings(repository).files() if repository else []
+        own = choose_target(
+            "", self._memory.settings.inject_target, lambda _: True
+        ).file
         return list(dict.fromkeys((*KNOWN_FILES, own, *named)))
 
     def _restore(self, repository: Repository | None) -> bool:
         """Give git its settings back, unless a worktree needs them."""
-        if repository is None or not Settings(repository).are_there():
+        if repository is None or not GitSettings(repository).are_there():
             return True
         for root in repository.worktrees():
             for file in self._files(repository):
                 if _has_section(root, file, repository):
                     return False
-        Settings(repository).remove()
+        GitSettings(repository).remove()
         return True
 
-    def _note(self, done: Injection) -> None:
+    def _note(self, done: InjectionResult) -> None:
         """Write into the ledger; what cannot be written there stops nobody."""
         record = injection_log.record_of(done, self._now_iso())
         home = self._memory.places.home
@@ -236,26 +245,26 @@ def _room_bytes(root: str, file: str, repository: Repository | None) -> int | No
     return _CODEX_BYTES - (len(data) - ours)
 
 
-def _place(
-    root: str, target: Target, repository: Repository | None, planned: Planned
-) -> Placed:
+def _write_section(
+    root: str, target: TargetFile, repository: Repository | None, planned: SectionPlan
+) -> FileOutcome:
     """Write a section into the target, or into the file that is its second best."""
 
     def body(is_ours: bool) -> str:  # noqa: FBT001 - it is called with nothing else
-        return body_of_plan(planned, is_ours=is_ours)
+        return section_body(planned, is_ours=is_ours)
 
     try:
-        placed = place(root, target.file, repository, body)
+        placed = write_section(root, target.file, repository, body)
     except NotInjectedError as error:
-        is_unfit = isinstance(error, UnfitFileError)
-        if not is_unfit or repository is None or not target.instead:
+        is_unfit = isinstance(error, UnusableFileError)
+        if not is_unfit or repository is None or not target.fallback:
             raise _explained(error, target.file) from error
         try:
-            placed = place(root, target.instead, repository, body)
+            placed = write_section(root, target.fallback, repository, body)
         except NotInjectedError as other:
             both = type(other)(f"{error}, and {other}", hint=other.hint or error.hint)
             raise _explained(both, target.file) from other
-        warning = f"{error}: {target.instead} is used instead"
+        warning = f"{error}: {target.fallback} is used instead"
         placed = replace(placed, warnings=(warning, *placed.warnings))
     size = os.path.getsize(os.path.join(root, *placed.file.split("/")))
     if placed.file == AGENTS_FILE and size > _CODEX_BYTES:
@@ -265,14 +274,14 @@ def _place(
 
 
 def _without_second(
-    placed: Placed, root: str, target: Target, repository: Repository | None
-) -> Placed:
+    placed: FileOutcome, root: str, target: TargetFile, repository: Repository | None
+) -> FileOutcome:
     """Take the section out of the other files that the same agent reads."""
     for file in (target.file, *target.siblings):
         try:
             other = open_file(root, file, repository)
             if other.file != placed.file:
-                take_away(root, file, repository)
+                erase_section(root, file, repository)
         except NotInjectedError as error:
             if file != target.file:
                 warning = f"{file} was left as it is: {error}"
@@ -281,17 +290,17 @@ def _without_second(
 
 
 def _emptied(
-    done: Injection, root: str, target: Target, repository: Repository | None
-) -> Injection:
+    done: InjectionResult, root: str, target: TargetFile, repository: Repository | None
+) -> InjectionResult:
     """Take an old section away when there is nothing to inject any more."""
     for file in (target.file, *target.siblings):
-        placed = take_away(root, file, repository)
+        placed = erase_section(root, file, repository)
         if placed is not None:
             return _placed(done, placed)
     return replace(done, outcome="nothing", file="")
 
 
-def _placed(done: Injection, placed: Placed) -> Injection:
+def _placed(done: InjectionResult, placed: FileOutcome) -> InjectionResult:
     """Return an injection with what became of its file."""
     return replace(
         done,
@@ -321,7 +330,7 @@ def _may_hold_marks(root: str, file: str) -> bool:
             data = opened.read()
     except OSError:
         return True  # nobody can tell, so nothing is taken from it
-    return any(one in data for one in SECTION.likenesses)
+    return any(one in data for one in SECTION_MARKS.lookalikes)
 
 
 def _explained(error: NotInjectedError, file: str) -> NotInjectedError:

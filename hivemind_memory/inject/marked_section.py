@@ -14,17 +14,17 @@ from hivemind_memory.errors import NotInjectedError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Marks:
+class SectionMarks:
     """The two lines around a section, without line ends."""
 
     begin: bytes
     end: bytes
-    likenesses: tuple[bytes, ...]
+    lookalikes: tuple[bytes, ...]
     """What only the two lines may begin with."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Span:
+class SectionSpan:
     """Where a section stands in its file."""
 
     start: int
@@ -41,17 +41,17 @@ class Span:
     none behind it."""
 
 
-SECTION = Marks(
+SECTION_MARKS = SectionMarks(
     begin=b"<!-- hivemind:begin v1 -->",
     end=b"<!-- hivemind:end -->",
-    likenesses=(b"<!-- hivemind:begin", b"<!-- hivemind:end"),
+    lookalikes=(b"<!-- hivemind:begin", b"<!-- hivemind:end"),
 )
 """Around the section in an agent's file."""
 
-SETTINGS = Marks(
+SETTINGS_MARKS = SectionMarks(
     begin=b"# hivemind:begin",
     end=b"# hivemind:end",
-    likenesses=(b"# hivemind:begin", b"# hivemind:end"),
+    lookalikes=(b"# hivemind:begin", b"# hivemind:end"),
 )
 """Around our lines in git's own files."""
 
@@ -60,7 +60,9 @@ class SectionDamagedError(NotInjectedError):
     """The marks in a file do not make one section; nothing was written."""
 
 
-def find_section(data: bytes, marks: Marks = SECTION) -> Span | None:
+def find_section(
+    data: bytes, marks: SectionMarks = SECTION_MARKS
+) -> SectionSpan | None:
     """Return where the section stands, or None when there is none.
 
     Raises:
@@ -69,7 +71,7 @@ def find_section(data: bytes, marks: Marks = SECTION) -> Span | None:
     found = [
         (offset, line)
         for offset, line in _lines(data, marks)
-        if line.startswith(marks.likenesses)
+        if line.startswith(marks.lookalikes)
     ]
     if not found:
         return None
@@ -81,7 +83,7 @@ def find_section(data: bytes, marks: Marks = SECTION) -> Span | None:
         raise SectionDamagedError(message, hint=hint)
     (start, first), (last, closing) = found
     stop = last + len(closing)
-    return Span(
+    return SectionSpan(
         start=start,
         stop=stop,
         newline=b"\r\n" if first.endswith(b"\r\n") else b"\n",
@@ -89,7 +91,7 @@ def find_section(data: bytes, marks: Marks = SECTION) -> Span | None:
     )
 
 
-def put_section(data: bytes, body: str, marks: Marks = SECTION) -> bytes:
+def put_section(data: bytes, body: str, marks: SectionMarks = SECTION_MARKS) -> bytes:
     r"""Return *data* with *body* between the marks: in place, else at the end.
 
     The section takes the line ends of the file. A file without a last newline gets one
@@ -103,7 +105,7 @@ def put_section(data: bytes, body: str, marks: Marks = SECTION) -> bytes:
     Raises:
         SectionDamagedError: See ``find_section``.
 
-    >>> put_section(b"mine", "theirs", SETTINGS)
+    >>> put_section(b"mine", "theirs", SETTINGS_MARKS)
     b'mine\n# hivemind:begin\ntheirs\n# hivemind:end'
     """
     span = find_section(data, marks)
@@ -118,14 +120,14 @@ def put_section(data: bytes, body: str, marks: Marks = SECTION) -> bytes:
     return data + section + newline
 
 
-def remove_section(data: bytes, marks: Marks = SECTION) -> bytes:
+def remove_section(data: bytes, marks: SectionMarks = SECTION_MARKS) -> bytes:
     r"""Return *data* as it was before a section was put into it.
 
     Raises:
         SectionDamagedError: See ``find_section``.
 
-    >>> remove_section(b"mine\n# hivemind:begin\ntheirs\n# hivemind:end", SETTINGS)
-    b'mine'
+    >>> remove_section(b"a\n# hivemind:begin\nb\n# hivemind:end", SETTINGS_MARKS)
+    b'a'
     """
     span = find_section(data, marks)
     if span is None:
@@ -136,7 +138,7 @@ def remove_section(data: bytes, marks: Marks = SECTION) -> bytes:
     return before + data[span.stop :]
 
 
-def body_of(data: bytes, marks: Marks = SECTION) -> str:
+def body_of(data: bytes, marks: SectionMarks = SECTION_MARKS) -> str:
     """Return what stands between the marks; empty when there is no section.
 
     Raises:
@@ -149,10 +151,10 @@ def body_of(data: bytes, marks: Marks = SECTION) -> str:
     return b"\n".join(lines[1:-1]).decode("utf-8", "replace")
 
 
-def _lines(data: bytes, marks: Marks) -> list[tuple[int, bytes]]:
+def _lines(data: bytes, marks: SectionMarks) -> list[tuple[int, bytes]]:
     """Return the lines that may be marks, with their offsets."""
     # Most files hold neither word, and then this is one quick look.
-    if not any(likeness in data for likeness in marks.likenesses):
+    if not any(likeness in data for likeness in marks.lookalikes):
         return []
     lines, offset = [], 0
     for line in data.split(b"\n"):
@@ -168,7 +170,7 @@ def _newline_of(data: bytes) -> bytes:
     return b"\r\n" if at > 0 and data[at - 1 : at] == b"\r" else b"\n"
 
 
-def _describe(found: list[bytes], marks: Marks) -> str:
+def _describe(found: list[bytes], marks: SectionMarks) -> str:
     """Return what is wrong with the marks."""
     odd = [line for line in found if line not in (marks.begin, marks.end)]
     if odd:

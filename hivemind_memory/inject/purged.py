@@ -13,7 +13,7 @@ from contextlib import suppress
 
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.files import descriptors
-from hivemind_memory.state.injection_log import LEDGER_FILE
+from hivemind_memory.state.injection_log import INJECTION_LOG_FILE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ _KINDS = ("memories", "left_out")
 _FLAGS = os.O_RDWR | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
 
 
-class InjectedPlaces:
+class InjectionTraces:
     """The injection log and the sections it lists; implements ``InjectionRecords``."""
 
     def __init__(self, home: str, injector: Injector) -> None:
@@ -43,7 +43,9 @@ class InjectedPlaces:
             worktree = str(record.get("worktree", ""))
             agents = self._agents.setdefault(worktree, {})
             agents[str(record.get("agent", ""))] = None
-            if not any(told.get("path") in paths for told in _told(record)):
+            if not any(
+                listed.get("path") in paths for listed in _memory_records(record)
+            ):
                 continue
             count += 1
             if os.path.isdir(worktree):
@@ -83,7 +85,7 @@ class InjectedPlaces:
 
     def _files(self) -> list[str]:
         """Return the ledger's files that are there."""
-        path = os.path.join(self._home, LEDGER_FILE)
+        path = os.path.join(self._home, INJECTION_LOG_FILE)
         return [one for one in (f"{path}.old", path) if os.path.isfile(one)]
 
 
@@ -91,8 +93,8 @@ def renamed(record: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
     """Return a record with other names for notes, each as long as it was in JSON."""
     changed = dict(record)
     for kind in _KINDS:
-        told = record.get(kind)
-        if isinstance(told, list):
+        listed = record.get(kind)
+        if isinstance(listed, list):
             changed[kind] = [
                 {
                     key: _filler(value, names[one["path"]])
@@ -102,7 +104,7 @@ def renamed(record: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
                 }
                 if isinstance(one, dict) and one.get("path") in names
                 else one
-                for one in told
+                for one in listed
             ]
     return changed
 
@@ -152,10 +154,10 @@ def _parsed(line: bytes) -> dict[str, Any] | None:
     return record if isinstance(record, dict) else None
 
 
-def _told(record: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _memory_records(record: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield what a record tells of each memory."""
     for kind in _KINDS:
-        told = record.get(kind)
-        for one in told if isinstance(told, list) else ():
+        listed = record.get(kind)
+        for one in listed if isinstance(listed, list) else ():
             if isinstance(one, dict):
                 yield one

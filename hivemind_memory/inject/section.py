@@ -13,11 +13,16 @@ import re
 import unicodedata
 from dataclasses import replace
 
-from hivemind_memory.context.choose import ALWAYS_CAP, choose
-from hivemind_memory.context.gather import Gathered, facets_of, gather, is_empty
+from hivemind_memory.context.choose import ALWAYS_CAP, select_excerpts
+from hivemind_memory.context.gather import (
+    InjectionCandidates,
+    facets_of,
+    gather,
+    is_empty,
+)
 from hivemind_memory.context.tokens import estimate_tokens
-from hivemind_memory.inject.marked_section import SECTION
-from hivemind_memory.model.injection import Planned
+from hivemind_memory.inject.marked_section import SECTION_MARKS
+from hivemind_memory.model.injection import SectionPlan
 from hivemind_memory.redaction import mask
 
 TYPE_CHECKING = False
@@ -26,7 +31,7 @@ if TYPE_CHECKING:
 
     from hivemind_memory.context.gather import WorktreeState
     from hivemind_memory.memory import Memory
-    from hivemind_memory.model.injection import Choice, Quote
+    from hivemind_memory.model.injection import Excerpt, Selection
 
 
 CREATED = "<!-- hivemind:created -->"
@@ -60,42 +65,42 @@ _TAGS = range(0xE0100, 0xE01F0)  # variation selectors that nothing needs
 
 
 def render_body(
-    quotes: Sequence[Quote], *, left_out: int, is_ours: bool = False
+    excerpts: Sequence[Excerpt], *, left_out: int, is_ours: bool = False
 ) -> str:
     r"""Return the lines between the marks, joined by ``"\n"``.
 
     Args:
-        quotes: The memories, in order.
+        excerpts: The memories, in order.
         left_out: Memories that matter here and are not among them.
         is_ours: The file is made by us and holds nothing else.
     """
     parts = [f"{CREATED}\n{_GUIDE}" if is_ours else _GUIDE]
-    parts.append(_NOTES if quotes else _NONE)
-    parts += [render_quote(quote) for quote in quotes]
+    parts.append(_NOTES if excerpts else _NONE)
+    parts += [render_excerpt(excerpt) for excerpt in excerpts]
     if left_out:
         noun = "memory" if left_out == 1 else "memories"
         parts.append(f"{left_out} more {noun} left out; `memory_search` finds them.")
     return "\n\n".join(parts)
 
 
-def render_quote(quote: Quote) -> str:
+def render_excerpt(excerpt: Excerpt) -> str:
     """Return a memory as quoted lines under its place and date."""
-    dated = f" ({quote.date})" if quote.date else ""
-    typed = f" {quote.type} `{_on_one_line(quote.key)}`" if quote.type else ""
-    lines = [f"`{_on_one_line(quote.place)}`{dated}{typed}"]
-    lines += shown(mask(quote.text)).split("\n")
+    dated = f" ({excerpt.date})" if excerpt.date else ""
+    typed = f" {excerpt.type} `{_on_one_line(excerpt.key)}`" if excerpt.type else ""
+    lines = [f"`{_on_one_line(excerpt.place)}`{dated}{typed}"]
+    lines += make_inert(mask(excerpt.text)).split("\n")
     return "\n".join(f"> {line}".rstrip() for line in lines)
 
 
 def _on_one_line(place: str) -> str:
     """Return a place fit to stand between two backticks."""
-    return shown(place).replace("\n", "\\n").replace("`", "'")
+    return make_inert(place).replace("\n", "\\n").replace("`", "'")
 
 
-def shown(text: str) -> str:
+def make_inert(text: str) -> str:
     r"""Return *text* so that it can only be read.
 
-    >>> shown("see @~/.ssh/id <!-- and\x07")
+    >>> make_inert("see @~/.ssh/id <!-- and\x07")
     'see \\@~/.ssh/id &lt;!-- and\\x07'
     """
     text = text.replace("\r\n", "\n").replace("\t", "    ").strip("\n")
@@ -122,15 +127,15 @@ BYTES_PER_TOKEN = 4
 NEAR_CAP = 0.8
 """Share of the budget from which the report warns."""
 
-_MARK_TOKENS = estimate_tokens(f"{SECTION.begin!r}\n\n{SECTION.end!r}\n")
+_MARK_TOKENS = estimate_tokens(f"{SECTION_MARKS.begin!r}\n\n{SECTION_MARKS.end!r}\n")
 _COUNTED = ("budget", "cap", "count")
 _QUOTE_MARGIN = 2
 """Tokens for the blank line around a memory and for rounding."""
 
 
-def plan(
+def plan_section(
     memory: Memory, state: WorktreeState, *, room_bytes: int | None = None
-) -> Planned:
+) -> SectionPlan:
     """Return the section for a worktree; its body is empty when there is none.
 
     An empty memory and one that is switched off have nothing to say.
@@ -145,38 +150,40 @@ def plan(
     if room_bytes is not None:
         budget = max(1, min(budget, room_bytes // BYTES_PER_TOKEN))
     if not settings.enabled:
-        return Planned(body="", why_empty="the memory is switched off")
+        return SectionPlan(body="", why_empty="the memory is switched off")
     facets = facets_of(state)
     gathered = gather(memory, facets)
     if is_empty(memory, gathered):
-        return Planned(body="", why_empty="the memory is empty", facets=facets)
+        return SectionPlan(body="", why_empty="the memory is empty", facets=facets)
     # With a number of two digits, for the line that counts what is left out.
     frame = render_body((), left_out=99, is_ours=True)
     spare = budget - estimate_tokens(frame) - _MARK_TOKENS
-    choice = choose(
+    choice = select_excerpts(
         gathered.preferences,
         gathered.others,
         count=settings.startup_inject_count,
         budget_tokens=max(0, spare),
-        cost=lambda quote: estimate_tokens(render_quote(quote)) + _QUOTE_MARGIN,
+        cost=lambda excerpt: estimate_tokens(render_excerpt(excerpt)) + _QUOTE_MARGIN,
         always=gathered.always,
     )
     choice = replace(choice, left_out=(*choice.left_out, *gathered.left_out))
-    planned = Planned(body="", budget_tokens=budget, choice=choice, facets=facets)
-    body = body_of_plan(planned)
+    planned = SectionPlan(body="", budget_tokens=budget, choice=choice, facets=facets)
+    body = section_body(planned)
     tokens = estimate_tokens(body) + _MARK_TOKENS
     warnings = (*_warnings(gathered, tokens, budget), *_crowding(choice))
     return replace(planned, body=body, tokens=tokens, warnings=warnings)
 
 
-def body_of_plan(planned: Planned, *, is_ours: bool = False) -> str:
+def section_body(planned: SectionPlan, *, is_ours: bool = False) -> str:
     """Return the lines between the marks."""
     choice = planned.choice
-    told = [one for one in choice.left_out if one.why in _COUNTED]
-    return render_body(choice.quotes, left_out=len(told), is_ours=is_ours)
+    counted = [one for one in choice.left_out if one.why in _COUNTED]
+    return render_body(choice.excerpts, left_out=len(counted), is_ours=is_ours)
 
 
-def _warnings(gathered: Gathered, tokens: int, budget: int) -> tuple[str, ...]:
+def _warnings(
+    gathered: InjectionCandidates, tokens: int, budget: int
+) -> tuple[str, ...]:
     """Return what a person should know about the choice."""
     warnings = list(gathered.warnings)
     if tokens > NEAR_CAP * budget:
@@ -188,9 +195,9 @@ def _warnings(gathered: Gathered, tokens: int, budget: int) -> tuple[str, ...]:
     return tuple(warnings)
 
 
-def _crowding(choice: Choice) -> tuple[str, ...]:
+def _crowding(choice: Selection) -> tuple[str, ...]:
     """Return that what is always told comes near to its cap."""
-    always = [quote for quote in choice.quotes if _is_always(quote)]
+    always = [excerpt for excerpt in choice.excerpts if _is_always(excerpt)]
     over = sum(one.why == "cap" for one in choice.left_out)
     if len(always) + over < NEAR_CAP * ALWAYS_CAP:
         return ()
@@ -198,6 +205,6 @@ def _crowding(choice: Choice) -> tuple[str, ...]:
     return (f"{said} (pinned, identity, lesson): forget or merge some",)
 
 
-def _is_always(quote: Quote) -> bool:
+def _is_always(excerpt: Excerpt) -> bool:
     """Whether no question had to find a memory."""
-    return any(reason.facet in ("always", "lesson") for reason in quote.reasons)
+    return any(reason.facet in ("always", "lesson") for reason in excerpt.reasons)

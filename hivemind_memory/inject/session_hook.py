@@ -11,14 +11,14 @@ from dataclasses import replace
 from hivemind_memory.errors import NotInjectedError
 from hivemind_memory.inject.files import read_file
 from hivemind_memory.inject.marked_section import find_section
-from hivemind_memory.inject.section import body_of_plan
+from hivemind_memory.inject.section import section_body
 from hivemind_memory.inject.targets import CLAUDE_FILES, GEMINI_FILE
-from hivemind_memory.model.injection import Choice, LeftOut
+from hivemind_memory.model.injection import LeftOut, Selection
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hivemind_memory.inject.injector import Injector
-    from hivemind_memory.model.injection import Planned
+    from hivemind_memory.model.injection import SectionPlan
 
 
 LIMIT_CHARS = 9_000
@@ -26,7 +26,7 @@ LIMIT_CHARS = 9_000
 documents say 10,000."""
 
 
-def section_at_start(injector: Injector, worktree: str, agent: str) -> str:
+def session_start_section(injector: Injector, worktree: str, agent: str) -> str:
     """Return the section for a session in *worktree*; empty if there is none to give.
 
     There is none where injection is switched off, and none where a file that the agent
@@ -54,13 +54,13 @@ def _has_section(root: str, file: str) -> bool:
         return False
 
 
-def _shortened(planned: Planned) -> str:
+def _shortened(planned: SectionPlan) -> str:
     """Return the body of a section within the limit."""
     body = planned.body
-    while len(body) > LIMIT_CHARS and planned.choice.quotes:
-        *kept, last = planned.choice.quotes
-        left_out = (*planned.choice.left_out, LeftOut(quote=last, why="budget"))
-        choice = Choice(quotes=tuple(kept), left_out=left_out)
+    while len(body) > LIMIT_CHARS and planned.choice.excerpts:
+        *kept, last = planned.choice.excerpts
+        left_out = (*planned.choice.left_out, LeftOut(excerpt=last, why="budget"))
+        choice = Selection(excerpts=tuple(kept), left_out=left_out)
         planned = replace(planned, choice=choice)
-        body = body_of_plan(planned)
+        body = section_body(planned)
     return body[:LIMIT_CHARS]

@@ -34,20 +34,22 @@ _READS_GEMINI = frozenset({"gemini"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
+class TargetFile:
     """Where a section goes."""
 
     file: str
     """Relative to the worktree, with forward slashes."""
 
-    instead: str = ""
+    fallback: str = ""
     """The file to take when git would see a change in the first one."""
 
     siblings: tuple[str, ...] = ()
     """Files that the same agent reads too: a section left in one would be a second."""
 
 
-def target_of(agent: str, setting: str, exists: Callable[[str], bool]) -> Target:
+def choose_target(
+    agent: str, setting: str, exists: Callable[[str], bool]
+) -> TargetFile:
     """Return where the section for *agent* goes.
 
     A setting that names a file of Claude Code speaks of Claude Code alone; any other
@@ -63,20 +65,20 @@ def target_of(agent: str, setting: str, exists: Callable[[str], bool]) -> Target
     """
     wanted = _parsed(setting)
     if wanted not in CLAUDE_FILES:
-        return Target(file=wanted)
+        return TargetFile(file=wanted)
     name = agent.lower()
     if name in _READS_GEMINI:
-        return Target(file=GEMINI_FILE)
+        return TargetFile(file=GEMINI_FILE)
     if name == "aider":
-        return Target(file=AIDER_FILE)
+        return TargetFile(file=AIDER_FILE)
     if name == "opencode" and not exists(AGENTS_FILE) and exists(CLAUDE_FILE):
         # It reads CLAUDE.md where there is no AGENTS.md: ours must not hide it.
-        return Target(file=CLAUDE_FILE)
+        return TargetFile(file=CLAUDE_FILE)
     if name not in _CLAUDE:  # AGENTS.md is also what an unknown agent most likely reads
-        return Target(file=AGENTS_FILE)
+        return TargetFile(file=AGENTS_FILE)
     siblings = tuple(file for file in CLAUDE_FILES if file != wanted)
-    instead = RULES_FILE if wanted != RULES_FILE else ""
-    return Target(file=wanted, instead=instead, siblings=siblings)
+    fallback = RULES_FILE if wanted != RULES_FILE else ""
+    return TargetFile(file=wanted, fallback=fallback, siblings=siblings)
 
 
 def head_of(file: str, exists: Callable[[str], bool]) -> bytes:

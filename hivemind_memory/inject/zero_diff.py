@@ -16,7 +16,7 @@ from contextlib import suppress
 
 from hivemind_memory.errors import NotInjectedError
 from hivemind_memory.inject.marked_section import (
-    SETTINGS,
+    SETTINGS_MARKS,
     body_of,
     put_section,
     remove_section,
@@ -57,7 +57,7 @@ _ATTRIBUTES = "info/attributes"
 _GLOB = frozenset("\\*?[")
 
 
-class Settings:
+class GitSettings:
     """The settings of one repository that are ours."""
 
     def __init__(self, repository: Repository) -> None:
@@ -117,7 +117,7 @@ class Settings:
 
     def _lines(self, name: str) -> list[str]:
         """Return our lines in one of git's files."""
-        body = body_of(self._read(name), SETTINGS)
+        body = body_of(self._read(name), SETTINGS_MARKS)
         return [line for line in body.split("\n") if line]
 
     def _read(self, name: str) -> bytes:
@@ -132,8 +132,8 @@ class Settings:
         """Make our part of one of git's files these lines."""
         before = self._read(name)
         body = "\n".join(lines)
-        rest = put_section(before, body, SETTINGS) if body else None
-        after = remove_section(before, SETTINGS) if rest is None else rest
+        rest = put_section(before, body, SETTINGS_MARKS) if body else None
+        after = remove_section(before, SETTINGS_MARKS) if rest is None else rest
         path = self._path(name)
         if after == before:
             return

@@ -38,7 +38,7 @@ _FLAGS = {"aider": "--read"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Agent:
+class AgentCommand:
     """A program that can be started."""
 
     name: str
@@ -51,7 +51,7 @@ class Agent:
     """The program, as an absolute path, and the arguments that always come first."""
 
 
-def find_agent(name: str, configured: Mapping[str, object], path: str) -> Agent:
+def find_agent(name: str, configured: Mapping[str, object], path: str) -> AgentCommand:
     """Return the agent that *name* stands for.
 
     Args:
@@ -71,7 +71,9 @@ def find_agent(name: str, configured: Mapping[str, object], path: str) -> Agent:
     program = shutil.which(os.path.expanduser(words[0]), path=path)
     if program is not None:
         kind = name if name in PROGRAMS else kind_of(words[0])
-        return Agent(name=name, kind=kind, words=(os.path.abspath(program), *words[1:]))
+        return AgentCommand(
+            name=name, kind=kind, words=(os.path.abspath(program), *words[1:])
+        )
     if name in configured or name in PROGRAMS:
         message = f"{name} was not started: there is no program {words[0]}."
         raise NotLaunchedError(message, hint=hint)
@@ -93,10 +95,10 @@ def kind_of(program: str) -> str:
     return base
 
 
-def told(kind: str, words: Sequence[str], file: str) -> tuple[str, ...]:
+def with_memory_file(kind: str, words: Sequence[str], file: str) -> tuple[str, ...]:
     """Return a command that reads *file*, for an agent that does not by itself.
 
-    >>> told("aider", ["aider", "--model", "x"], "/shop/memory.md")
+    >>> with_memory_file("aider", ["aider", "--model", "x"], "/shop/memory.md")
     ('aider', '--read', '/shop/memory.md', '--model', 'x')
     """
     flag = _FLAGS.get(kind)
@@ -112,7 +114,7 @@ def _words_of(command: object) -> list[str]:
     return [str(word) for word in command] if isinstance(command, list) else []
 
 
-def become(words: Sequence[str], environ: Mapping[str, str]) -> NoReturn:
+def exec_process(words: Sequence[str], environ: Mapping[str, str]) -> NoReturn:
     """Become the program *words*, looked for as a shell would.
 
     Raises:

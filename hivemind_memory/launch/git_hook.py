@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from hivemind_memory.errors import HookNotChangedError, NotInjectedError, UsageError
 from hivemind_memory.inject.git import complaint_of, run_git
 from hivemind_memory.inject.marked_section import (
-    SETTINGS,
+    SETTINGS_MARKS,
     body_of,
     put_section,
     remove_section,
@@ -43,7 +43,7 @@ class HookState:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class HookCommand:
     """What the hook runs."""
 
     hm: Sequence[str]
@@ -69,7 +69,7 @@ def state(folder: str, environ: Mapping[str, str]) -> HookState:
     return HookState(path=path, is_installed=bool(_body(path, _read(path))))
 
 
-def install(folder: str, call: Call, environ: Mapping[str, str]) -> HookState:
+def install(folder: str, call: HookCommand, environ: Mapping[str, str]) -> HookState:
     """Put our block into the hook, or bring it up to date.
 
     Raises:
@@ -86,14 +86,14 @@ def install(folder: str, call: Call, environ: Mapping[str, str]) -> HookState:
     lines = [_CREATED] if is_ours else []
     body = "\n".join((*lines, *_lines(call)))
     if before is None:
-        after = put_section(_SHEBANG, body, SETTINGS)
+        after = put_section(_SHEBANG, body, SETTINGS_MARKS)
     elif _body(path, before):
-        after = put_section(before, body, SETTINGS)
+        after = put_section(before, body, SETTINGS_MARKS)
     else:
         _refuse_other_scripts(path, before, call)
         first, newline, rest = before.partition(b"\n")
         # Before theirs: it may end with `exit` or `exec`, and its status is git's.
-        after = put_section(first + newline, body, SETTINGS) + rest
+        after = put_section(first + newline, body, SETTINGS_MARKS) + rest
     if after != before:
         _replace(path, after)
     return HookState(path=path, is_installed=True, is_changed=after != before)
@@ -110,7 +110,7 @@ def remove(folder: str, environ: Mapping[str, str]) -> HookState:
     body = _body(path, before)
     if before is None or not body:
         return HookState(path=path, is_installed=False)
-    after = remove_section(before, SETTINGS)
+    after = remove_section(before, SETTINGS_MARKS)
     try:
         if _CREATED in body and after == _SHEBANG:
             os.unlink(path)
@@ -121,7 +121,7 @@ def remove(folder: str, environ: Mapping[str, str]) -> HookState:
     return HookState(path=path, is_installed=False, is_changed=True)
 
 
-def _lines(call: Call) -> list[str]:
+def _lines(call: HookCommand) -> list[str]:
     """Return the block, for any shell; it does nothing when this program is gone."""
     hm = " ".join(map(shlex.quote, call.hm))
     words = " ".join(map(shlex.quote, call.options))
@@ -141,7 +141,7 @@ def _lines(call: Call) -> list[str]:
     ]
 
 
-def by_hand(call: Call) -> str:
+def manual_command(call: HookCommand) -> str:
     """Return the one line that a person may put into a hook of another kind."""
     hm = " ".join(map(shlex.quote, (*call.hm, *call.options)))
     return f"{hm} git-hook run --agent {call.agents}"
@@ -164,7 +164,9 @@ def _path(folder: str, environ: Mapping[str, str]) -> str:
     )
 
 
-def _refuse_other_hooks(folder: str, environ: Mapping[str, str], call: Call) -> None:
+def _refuse_other_hooks(
+    folder: str, environ: Mapping[str, str], call: HookCommand
+) -> None:
     """Refuse where git does not run the repository's own hooks.
 
     Theirs may be tracked, or shared by all repositories: not ours to change.
@@ -173,11 +175,13 @@ def _refuse_other_hooks(folder: str, environ: Mapping[str, str], call: Call) -> 
     other = os.fsdecode(done.stdout).removesuffix("\n")
     if other:
         message = f"core.hooksPath is {other}, so git runs hooks from there alone."
-        hint = f"Nothing was changed. Call this from {NAME} there: {by_hand(call)}"
+        hint = (
+            f"Nothing was changed. Call this from {NAME} there: {manual_command(call)}"
+        )
         raise HookNotChangedError(message, hint=hint)
 
 
-def _refuse_other_scripts(path: str, data: bytes, call: Call) -> None:
+def _refuse_other_scripts(path: str, data: bytes, call: HookCommand) -> None:
     """Refuse a hook to which no line of sh can be added."""
     if os.path.islink(path):
         why = "is a link"
@@ -190,13 +194,15 @@ def _refuse_other_scripts(path: str, data: bytes, call: Call) -> None:
     else:
         return
     message = f"{path} is yours and {why}; it was not changed."
-    raise HookNotChangedError(message, hint=f"Call this from it: {by_hand(call)}")
+    raise HookNotChangedError(
+        message, hint=f"Call this from it: {manual_command(call)}"
+    )
 
 
 def _body(path: str, data: bytes | None) -> str:
     """Return our block without its marks; empty when there is none."""
     try:
-        return body_of(data or b"", SETTINGS)
+        return body_of(data or b"", SETTINGS_MARKS)
     except NotInjectedError as error:
         message = f"{path} was not changed: {error}."
         raise HookNotChangedError(message, hint="Correct the file by hand.") from error

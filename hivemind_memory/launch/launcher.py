@@ -8,17 +8,21 @@ import time
 from dataclasses import dataclass
 
 from hivemind_memory.errors import NotLaunchedError
-from hivemind_memory.launch.agents import told
+from hivemind_memory.launch.agents import with_memory_file
 from hivemind_memory.launch.names import session_names
 from hivemind_memory.launch.tmux import NewSession, Tmux
-from hivemind_memory.launch.worktrees import Place, place_of, place_of_branch
+from hivemind_memory.launch.worktrees import (
+    LaunchLocation,
+    locate_branch,
+    locate_folder,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from hivemind_memory.launch.agents import Agent
-    from hivemind_memory.launch.tmux import Session
+    from hivemind_memory.launch.agents import AgentCommand
+    from hivemind_memory.launch.tmux import AgentSession
 
     Inject = Callable[[str, str], str]
     """Worktree and kind of agent -> the file with the section, empty for none; it
@@ -31,7 +35,7 @@ _STATUS_S = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ended:
+class EndedAgent:
     """An agent that ended while we looked."""
 
     exit_code: int | None
@@ -41,21 +45,21 @@ class Ended:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Launched:
+class LaunchedAgent:
     """An agent that runs."""
 
-    session: Session
+    session: AgentSession
     is_new: bool
     """It was started now; otherwise it was found."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
+class LaunchRequest:
     """What is to be launched."""
 
-    agent: Agent
-    place: Place
-    look_s: float
+    agent: AgentCommand
+    location: LaunchLocation
+    watch_s: float
     """Seconds for which a new agent is watched, to see whether it ends."""
 
     arguments: tuple[str, ...] = ()
@@ -78,7 +82,7 @@ class Launcher:
         program = shutil.which("tmux", path=environ.get("PATH"))
         self.tmux = Tmux(program, environ) if program else None
 
-    def place(self, worktree: str | None, branch: str | None) -> Place:
+    def locate(self, worktree: str | None, branch: str | None) -> LaunchLocation:
         """Return the worktree that a person named, or that of a branch; or this folder.
 
         Raises:
@@ -87,52 +91,64 @@ class Launcher:
         """
         if branch is None:
             folder = os.curdir if worktree is None else worktree
-            return place_of(folder, self._git_environ)
-        return place_of_branch(os.curdir, branch, self._git_environ, locks=self._locks)
+            return locate_folder(folder, self._git_environ)
+        return locate_branch(os.curdir, branch, self._git_environ, locks=self._locks)
 
-    def sessions(self) -> list[Session]:
+    def sessions(self) -> list[AgentSession]:
         """Return all sessions of ours; none where there is no tmux."""
         return self.tmux.sessions() if self.tmux else []
 
-    def launch(self, tmux: Tmux, wish: Wish, inject: Inject) -> Launched | Ended:
+    def launch(
+        self, tmux: Tmux, launch_request: LaunchRequest, inject: Inject
+    ) -> LaunchedAgent | EndedAgent:
         """Start an agent, or find the one that runs there.
 
         Raises:
             NotLaunchedError: tmux refuses.
         """
-        found = _find(tmux, wish)
+        found = _find(tmux, launch_request)
         if found is not None:
-            return Launched(session=found, is_new=False)
-        words = self.words(wish, inject)
-        identity = f"{wish.agent.name}\n{wish.place.worktree}"
-        for name in session_names(wish.place.label, wish.agent.name, identity):
+            return LaunchedAgent(session=found, is_new=False)
+        words = self.words(launch_request, inject)
+        identity = f"{launch_request.agent.name}\n{launch_request.location.worktree}"
+        for name in session_names(
+            launch_request.location.label, launch_request.agent.name, identity
+        ):
             new = NewSession(
                 name=name,
-                agent=wish.agent.name,
-                worktree=wish.place.worktree,
-                folder=wish.place.folder,
+                agent=launch_request.agent.name,
+                worktree=launch_request.location.worktree,
+                folder=launch_request.location.folder,
                 words=words,
                 environ=self.environ,
-                size=wish.size,
+                size=launch_request.size,
             )
             is_new = tmux.start(new)
             # A name that is taken may be by another launch of the same, just now.
-            found = _find(tmux, wish, is_dead_too=is_new)
+            found = _find(tmux, launch_request, include_ended=is_new)
             if found is not None:
-                seen = _look(tmux, found, wish.look_s) if is_new else None
-                return seen or Launched(session=found, is_new=is_new)
+                seen = (
+                    _watch_start(tmux, found, launch_request.watch_s)
+                    if is_new
+                    else None
+                )
+                return seen or LaunchedAgent(session=found, is_new=is_new)
             if is_new:
                 raise NotLaunchedError("tmux started a session, and it is gone.")
-        message = f"No free name for a session of {wish.agent.name} was found."
+        message = (
+            f"No free name for a session of {launch_request.agent.name} was found."
+        )
         raise NotLaunchedError(message, hint="`tmux list-sessions` shows them.")
 
-    def words(self, wish: Wish, inject: Inject) -> tuple[str, ...]:
+    def words(self, launch_request: LaunchRequest, inject: Inject) -> tuple[str, ...]:
         """Have memories injected; return the command that reads them."""
-        file = inject(wish.place.worktree, wish.agent.kind)
-        words = told(wish.agent.kind, wish.agent.words, file)
-        return (*words, *wish.arguments)
+        file = inject(launch_request.location.worktree, launch_request.agent.kind)
+        words = with_memory_file(
+            launch_request.agent.kind, launch_request.agent.words, file
+        )
+        return (*words, *launch_request.arguments)
 
-    def leave(self, tmux: Tmux, session: Session) -> Ended | None:
+    def reap_if_ended(self, tmux: Tmux, session: AgentSession) -> EndedAgent | None:
         """Return how an agent ended, if it has and can be asked; None while it runs.
 
         What was left of it is taken away.
@@ -141,21 +157,25 @@ class Launcher:
         return _bury(tmux, now) if now is not None and now.is_ended else None
 
 
-def _find(tmux: Tmux, wish: Wish, *, is_dead_too: bool = False) -> Session | None:
+def _find(
+    tmux: Tmux, launch_request: LaunchRequest, *, include_ended: bool = False
+) -> AgentSession | None:
     """Return the session of an agent in a worktree; take away what ended there."""
     for session in tmux.sessions():
-        is_same = session.worktree == wish.place.worktree
-        if not is_same or session.agent != wish.agent.name:
+        is_same = session.worktree == launch_request.location.worktree
+        if not is_same or session.agent != launch_request.agent.name:
             continue
-        if is_dead_too or not session.is_ended:
+        if include_ended or not session.is_ended:
             return session
         tmux.kill(session)
     return None
 
 
-def _look(tmux: Tmux, session: Session, look_s: float) -> Ended | None:
+def _watch_start(
+    tmux: Tmux, session: AgentSession, watch_s: float
+) -> EndedAgent | None:
     """Watch a new agent for a while; return how it ended, if it did."""
-    until_s = time.monotonic() + look_s
+    until_s = time.monotonic() + watch_s
     is_last = False
     while True:
         now = _again(tmux, session)
@@ -169,24 +189,24 @@ def _look(tmux: Tmux, session: Session, look_s: float) -> Ended | None:
             time.sleep(_LOOK_EVERY_S)
         else:
             # And once more after that: it may have ended in between, and would stay.
-            tmux.settle(session)
+            tmux.release_pane(session)
             is_last = True
 
 
-def _bury(tmux: Tmux, session: Session) -> Ended:
+def _bury(tmux: Tmux, session: AgentSession) -> EndedAgent:
     """Return how an agent ended, and take away what is left of it."""
     until_s = time.monotonic() + _STATUS_S
-    now: Session | None = session
+    now: AgentSession | None = session
     while now and now.exit_code is None and time.monotonic() < until_s:
         time.sleep(_LOOK_EVERY_S)
         now = _again(tmux, session)
     lines = tmux.last_lines(session, _LAST_LINES)
     tmux.kill(session)
     exit_code = now.exit_code if now else None
-    return Ended(exit_code=exit_code, last_lines=tuple(lines))
+    return EndedAgent(exit_code=exit_code, last_lines=tuple(lines))
 
 
-def _again(tmux: Tmux, session: Session) -> Session | None:
+def _again(tmux: Tmux, session: AgentSession) -> AgentSession | None:
     """Return a session as it is now; None when it is gone."""
     found = (one for one in tmux.sessions() if one.pane == session.pane)
     return next(found, None)

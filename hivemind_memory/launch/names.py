@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_MOST_CHARS = 60
+_MAX_CHARS = 60
 _DIGEST_CHARS = 6
 
 
@@ -26,7 +26,7 @@ def slug(text: str) -> str:
     composed = unicodedata.normalize("NFC", text)
     kept = "".join(one if one.isalnum() or one == "_" else "-" for one in composed)
     parts = [part for part in kept.split("-") if part]
-    return "-".join(parts)[:_MOST_CHARS].strip("-") or "x"
+    return "-".join(parts)[:_MAX_CHARS].strip("-") or "x"
 
 
 def session_names(label: str, agent: str, identity: str) -> Iterator[str]:

@@ -87,7 +87,7 @@ class Tmux:
         """Whether we were typed into a pane of it."""
         return bool(self._environ.get("TMUX"))
 
-    def sessions(self) -> list[Session]:
+    def sessions(self) -> list[AgentSession]:
         """Return our sessions, the oldest first; none when no server runs.
 
         Raises:
@@ -104,7 +104,7 @@ class Tmux:
     def start(self, new: NewSession) -> bool:
         """Start a session, detached; return False if its name is taken.
 
-        An agent that ends leaves its pane behind until ``settle`` is called.
+        An agent that ends leaves its pane behind until ``release_pane`` is called.
 
         Raises:
             NotLaunchedError: tmux refuses.
@@ -121,12 +121,12 @@ class Tmux:
         message = f"tmux would not start a session: {_complaint(done)}."
         raise NotLaunchedError(message, hint="hm needs tmux 3.2 or later.")
 
-    def settle(self, session: Session) -> None:
+    def release_pane(self, session: AgentSession) -> None:
         """From now on leave a pane behind only if its agent fails."""
         words = ("-t", session.pane, "remain-on-exit", "failed")
         self._run("set-option", "-p", *words)
 
-    def last_lines(self, session: Session, most: int) -> list[str]:
+    def last_lines(self, session: AgentSession, most: int) -> list[str]:
         """Return the last lines that an agent wrote, without empty ones at the end.
 
         What it wrote in the instant of its death Linux may have thrown away.
@@ -140,24 +140,24 @@ class Tmux:
             said.pop()
         return said[-most:]
 
-    def kill(self, session: Session) -> None:
+    def kill(self, session: AgentSession) -> None:
         """End an agent; nothing happens if it is gone.
 
         Its session ends with it, unless the person has opened more in there.
         """
         self._run("kill-pane", "-t", session.pane)
 
-    def attach_command(self, session: Session) -> str:
+    def attach_command(self, session: AgentSession) -> str:
         """Return the command that shows a session, as a person types it."""
         # Quoted always: zsh reads a word that begins with = as a program's name.
         return f"tmux {self._verb} -t '={session.name}'"
 
-    def attach(self, session: Session) -> int:
+    def attach(self, session: AgentSession) -> int:
         """Show a session in this terminal until the person leaves it."""
         command = [self._program, "-u", self._verb, "-t", f"={session.name}"]
         return subprocess.run(command, env=dict(self._environ), check=False).returncode
 
-    def _listed(self) -> list[Session]:
+    def _listed(self) -> list[AgentSession]:
         """Return our sessions as tmux tells of them now."""
         done = self._run("list-panes", "-a", "-F", FORMAT)
         if done.returncode == 0:
@@ -253,7 +253,7 @@ and other control characters do not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Session:
+class AgentSession:
     """One agent in one worktree."""
 
     pane: str
@@ -283,7 +283,7 @@ def tag(text: str) -> str:
     return quote(os.fsencode(text), safe="/ ~+=@,()[]!&;'")
 
 
-def sessions_of(printed: bytes) -> Iterator[Session]:
+def sessions_of(printed: bytes) -> Iterator[AgentSession]:
     """Yield the sessions in what ``list-panes -a -F FORMAT`` printed."""
     for line in printed.decode("utf-8", "replace").split("\n"):
         fields = line.split("\t")
@@ -291,7 +291,7 @@ def sessions_of(printed: bytes) -> Iterator[Session]:
             continue  # a pane of somebody else's
         worktree, agent, pane, name, created, attached, pid, *death = fields
         is_ended = death[0] == "1"
-        yield Session(
+        yield AgentSession(
             pane=pane,
             name=name,
             agent=_untag(agent),

@@ -22,7 +22,7 @@ _HEADS = "refs/heads/"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class LaunchLocation:
     """Where an agent works."""
 
     folder: str
@@ -38,7 +38,7 @@ class Place:
     """It was made for this launch."""
 
 
-def place_of(folder: str, environ: Mapping[str, str]) -> Place:
+def locate_folder(folder: str, environ: Mapping[str, str]) -> LaunchLocation:
     """Return the place that a folder is.
 
     Raises:
@@ -53,14 +53,16 @@ def place_of(folder: str, environ: Mapping[str, str]) -> Place:
     except NotInjectedError:  # a repository that git does not want to look at
         repository = None
     if repository is None:
-        return Place(folder=start, worktree=start, label=os.path.basename(start))
+        return LaunchLocation(
+            folder=start, worktree=start, label=os.path.basename(start)
+        )
     label = label_of(repository.top, repository.common_dir, repository.git_dir)
-    return Place(folder=start, worktree=repository.top, label=label)
+    return LaunchLocation(folder=start, worktree=repository.top, label=label)
 
 
-def place_of_branch(
+def locate_branch(
     folder: str, branch: str, environ: Mapping[str, str], *, locks: str
-) -> Place:
+) -> LaunchLocation:
     """Return the worktree in which a branch is checked out; made if there is none.
 
     It is made beside the repository: on the same disk, found by a person who looks
@@ -85,9 +87,9 @@ def place_of_branch(
     with _one_at_a_time(os.path.join(locks, f"branch-{digest(common_dir)}.lock")):
         found = _worktree_with(folder, branch, environ)
         if found is not None:
-            return place_of(found, environ)
+            return locate_folder(found, environ)
         made = _make(folder, branch, root_of(common_dir), environ)
-    return Place(
+    return LaunchLocation(
         folder=made.folder, worktree=made.worktree, label=made.label, is_new=True
     )
 
@@ -115,7 +117,9 @@ def _worktree_with(folder: str, branch: str, environ: Mapping[str, str]) -> str 
     return None
 
 
-def _make(folder: str, branch: str, root: str, environ: Mapping[str, str]) -> Place:
+def _make(
+    folder: str, branch: str, root: str, environ: Mapping[str, str]
+) -> LaunchLocation:
     """Make a worktree for a branch, and the branch."""
     path = os.path.join(f"{root}.worktrees", slug(branch))
     if os.path.lexists(path):  # of another branch with the same letters
@@ -132,7 +136,7 @@ def _make(folder: str, branch: str, root: str, environ: Mapping[str, str]) -> Pl
         message = f"No worktree was made for {branch}; git says: {complaint_of(done)}."
         hint = "`git worktree list` shows those there are; `prune` forgets lost ones."
         raise NotLaunchedError(message, hint=hint)
-    return place_of(path, environ)
+    return locate_folder(path, environ)
 
 
 def _remote_branch(folder: str, branch: str, environ: Mapping[str, str]) -> str:

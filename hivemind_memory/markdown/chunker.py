@@ -20,7 +20,7 @@ from hivemind_memory.markdown.outline import (
     MAX_TITLE_CHARS,
     Heading,
     Outline,
-    Page,
+    ParsedLines,
     is_too_dense,
     scan,
 )
@@ -130,7 +130,7 @@ def _chunks(
     )
 
 
-def outline_of(page: Page, first: int, stop: int) -> Outline:
+def outline_of(page: ParsedLines, first: int, stop: int) -> Outline:
     """Return where the blocks of lines *first* up to *stop* of a page lie.
 
     The lines are read as a Markdown text of their own.

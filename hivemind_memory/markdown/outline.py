@@ -70,7 +70,7 @@ class Outline(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
+class ParsedLines:
     """A note's text and its lines."""
 
     text: str
@@ -80,7 +80,7 @@ class Page:
     ``starts[i + 1] - 1``, its newline not counted."""
 
 
-def is_too_dense(page: Page, first: int, stop: int) -> bool:
+def is_too_dense(page: ParsedLines, first: int, stop: int) -> bool:
     """Tell whether a parser would take longer than 1 s for a megabyte of these lines.
 
     It depends on the text alone, so a note has the same chunks on every machine.
@@ -95,7 +95,7 @@ def is_too_dense(page: Page, first: int, stop: int) -> bool:
     return cost_us > free_us
 
 
-def scan(page: Page, first: int, stop: int) -> Outline:
+def scan(page: ParsedLines, first: int, stop: int) -> Outline:
     """Return the outline of lines *first* up to *stop*, roughly."""
     text, starts, lines = page.text, page.starts, page.lines
     wholes: list[tuple[int, int]] = []
@@ -125,7 +125,7 @@ def scan(page: Page, first: int, stop: int) -> Outline:
     return Outline(blocks, wholes, headings)
 
 
-def _fence_end(page: Page, fence: str, line: int, stop: int) -> int:
+def _fence_end(page: ParsedLines, fence: str, line: int, stop: int) -> int:
     """Return the line after the one that closes a *fence*, or *stop*."""
     mark, starts = re.escape(fence[0]), page.starts
     closing = re.compile(rf"^[ \t]*+{mark}{{{len(fence)},}}[ \t\r]*$", re.MULTILINE)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from hivemind_memory.markdown.outline import Page
+    from hivemind_memory.markdown.outline import ParsedLines
 
 
 # How good it is to cut before a line, best first. 0 to DEEPEST: a block begins there,
@@ -38,7 +38,7 @@ _JOINERS = "\u200d\ufe0e\ufe0f"
 
 
 # A plain tuple, not a dataclass: there are two for each chunk.
-class Cut(NamedTuple):
+class CutPoint(NamedTuple):
     """Where a piece ends and the next begins."""
 
     at: int
@@ -48,9 +48,9 @@ class Cut(NamedTuple):
     """Index of the line that holds it: cut within, unless it starts there."""
 
 
-def cuts(
-    page: Page, marks: Sequence[int], first: int, stop: int, *, limit: int
-) -> Iterator[Cut]:
+def cut_points(
+    page: ParsedLines, marks: Sequence[int], first: int, stop: int, *, limit: int
+) -> Iterator[CutPoint]:
     """Yield where lines *first* up to *stop* are cut, in order.
 
     Each piece holds at most *limit* characters, the newline at its end not counted.
@@ -65,22 +65,22 @@ def cuts(
     """
     starts = page.starts
     end = starts[stop] - 1
-    cut = Cut(starts[first], first)
+    cut = CutPoint(starts[first], first)
     while end - cut.at > limit:
         reach = cut.at + limit
         # The first line that does not fit as a whole.
         full = bisect_right(starts, reach + 1, cut.line) - 1
         line = _best_line(page, marks, cut, full, limit=limit)
         if line:
-            cut = Cut(starts[line], line)
+            cut = CutPoint(starts[line], line)
         else:
             begin = max(cut.at, starts[full])
-            cut = Cut(_within_line(page.text, begin, reach), full)
+            cut = CutPoint(_within_line(page.text, begin, reach), full)
         yield cut
 
 
 def _best_line(
-    page: Page, marks: Sequence[int], last: Cut, full: int, *, limit: int
+    page: ParsedLines, marks: Sequence[int], last: CutPoint, full: int, *, limit: int
 ) -> int:
     """Return the line before which to cut, or 0 to cut within line *full*.
 
@@ -112,7 +112,9 @@ def _best_line(
     return in_block or early or other.get(AFTER_HEADING) or other.get(IN_WHOLE) or 0
 
 
-def _block_end(page: Page, marks: Sequence[int], line: int, *, limit: int) -> int:
+def _block_end(
+    page: ParsedLines, marks: Sequence[int], line: int, *, limit: int
+) -> int:
     """Return the end of the block that starts at *line*, or some end too far."""
     starts = page.starts
     reach = starts[line] + limit
@@ -158,14 +160,14 @@ _RULE = re.compile(r"\s*(?:=+|-{2,}|(?:[-*_][ \t]*){3,})\s*")
 _GAP = re.compile(r"\n(?:[ \t]*\n)+")
 
 
-def units_of(body: str) -> tuple[str, ...]:
+def split_subchunks(body: str) -> tuple[str, ...]:
     r"""Return the units of a chunk's body, in order.
 
     A unit is a list item with its continuation lines, a paragraph, a table, or a whole
     fence. Headings and rules are no units: they are found through the heading trail.
     A body that holds nothing else is its own single unit, if it is not blank.
 
-    >>> units_of("## Ports\n\n- web: 80\n- db: 5432\n  (read only)\n\nSee wiki.")
+    >>> split_subchunks("## Ports\n\n- web: 80\n- db: 5432\n  (read only)\n\nSee wiki.")
     ('- web: 80', '- db: 5432\n  (read only)', 'See wiki.')
     """
     units: list[str] = []

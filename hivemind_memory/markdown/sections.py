@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from hivemind_memory.markdown.outline import Heading, Outline, Page
+from hivemind_memory.markdown.outline import Heading, Outline, ParsedLines
 from hivemind_memory.markdown.packing import (
     AFTER_HEADING,
     DEEPEST,
     IN_BLOCK,
     IN_WHOLE,
-    Cut,
-    cuts,
+    CutPoint,
+    cut_points,
 )
 from hivemind_memory.markdown.text import is_blank, plain
 from hivemind_memory.model.note import Chunk, Provenance
@@ -66,7 +66,7 @@ def chunks_of(
     text: str,
     lines: Sequence[str],
     front_lines: int,
-    outline_of: Callable[[Page, int, int], Outline],
+    outline_of: Callable[[ParsedLines, int, int], Outline],
     *,
     limit_chars: int,
     overlap_chars: int,
@@ -82,7 +82,7 @@ def chunks_of(
         overlap_chars: See ``chunker.chunk_note``.
     """
     starts = list(accumulate(map((1).__add__, map(len, lines)), initial=0))
-    page = Page(text=text, lines=lines, starts=starts)
+    page = ParsedLines(text=text, lines=lines, starts=starts)
     marks = bytearray([IN_BLOCK]) * len(starts)
     for segment in segments_of(page, front_lines):
         if segment.content < segment.stop:
@@ -92,16 +92,16 @@ def chunks_of(
         is_marked = False
         for section in _sections(page, segment, outline):
             first, stop, _ = section
-            pieces = [Cut(starts[first], first), Cut(starts[stop], stop)]
+            pieces = [CutPoint(starts[first], first), CutPoint(starts[stop], stop)]
             if starts[stop] - 1 - starts[first] > limit_chars:
                 if not is_marked:
                     _mark(marks, page, segment, outline, limit=limit_chars)
                     is_marked = True
-                pieces[1:1] = cuts(page, marks, first, stop, limit=limit_chars)
+                pieces[1:1] = cut_points(page, marks, first, stop, limit=limit_chars)
             yield from _pieces(page, segment, section, pieces, overlap_chars)
 
 
-def segments_of(page: Page, front_lines: int) -> Iterator[Segment]:
+def segments_of(page: ParsedLines, front_lines: int) -> Iterator[Segment]:
     """Yield the segments of a note: together, all its lines.
 
     Args:
@@ -136,7 +136,9 @@ def segments_of(page: Page, front_lines: int) -> Iterator[Segment]:
         yield Segment(first=first, stop=stop, content=content, provenance=provenance)
 
 
-def _sections(page: Page, segment: Segment, outline: Outline) -> Iterator[_Section]:
+def _sections(
+    page: ParsedLines, segment: Segment, outline: Outline
+) -> Iterator[_Section]:
     """Yield the sections of a segment: together, all its lines."""
     lines = page.lines
     lead = segment.content
@@ -166,7 +168,9 @@ def _sections(page: Page, segment: Segment, outline: Outline) -> Iterator[_Secti
     yield _Section(first, segment.stop, names)
 
 
-def _after_gaps(page: Page, lead: int, stop: int, outline: Outline) -> Iterator[int]:
+def _after_gaps(
+    page: ParsedLines, lead: int, stop: int, outline: Outline
+) -> Iterator[int]:
     """Yield the lines after two blank ones.
 
     Not those within a fence or the like; nor those below a heading, which would be a
@@ -188,7 +192,7 @@ def _after_gaps(page: Page, lead: int, stop: int, outline: Outline) -> Iterator[
 
 def _mark(
     marks: bytearray,
-    page: Page,
+    page: ParsedLines,
     segment: Segment,
     outline: Outline,
     *,
@@ -219,10 +223,10 @@ def _mark(
 
 
 def _pieces(
-    page: Page,
+    page: ParsedLines,
     segment: Segment,
     section: _Section,
-    pieces: Sequence[Cut],
+    pieces: Sequence[CutPoint],
     overlap_chars: int,
 ) -> Iterator[Chunk]:
     """Yield the chunks between the given cuts of one section."""
@@ -246,7 +250,7 @@ def _pieces(
             overlap = _overlap(page, max(begin.at, content), end, overlap_chars)
 
 
-def _overlap(page: Page, begin: int, end: Cut, overlap_chars: int) -> str:
+def _overlap(page: ParsedLines, begin: int, end: CutPoint, overlap_chars: int) -> str:
     """Return the last whole lines before *end*, as many as the overlap may hold."""
     starts = page.starts
     if end.at != starts[end.line]:

@@ -11,7 +11,7 @@ from mcp.types import Tool
 
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.mcp_server.server import make_server
-from hivemind_memory.mcp_server.server_state import Keeper
+from hivemind_memory.mcp_server.server_state import ServerState
 
 Rows = list[tuple[str, str]]
 
@@ -30,7 +30,7 @@ class DescribedTool:
 
 def described_tools() -> list[DescribedTool]:
     """Return every tool of the server, in its order."""
-    server = make_server(Keeper(_no_memory), session="")
+    server = make_server(ServerState(_no_memory), session="")
     return [_described(tool) for tool in anyio.run(server.list_tools)]
 
 

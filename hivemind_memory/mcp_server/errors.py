@@ -15,7 +15,7 @@ from hivemind_memory.errors import (
     NoteNotFoundError,
 )
 
-WRITING = {
+FAILURE_STATEMENTS = {
     "memory_write": "Nothing was saved.",
     "memory_save": "Nothing was saved.",
     "memory_link": "Nothing was linked.",
@@ -26,11 +26,11 @@ WRITING = {
 _SAID = ("saved", "linked", "changed", "forgotten")
 """Words of a message that tells already what came of the call."""
 
-_MOST_CHARS = 500
+_MAX_CHARS = 500
 """Of one message: a name in it may be as long as an argument can be."""
 
 
-def refusal_of(tool: str, error: HivemindError) -> ToolError:
+def expected_error(tool: str, error: HivemindError) -> ToolError:
     """Return what to raise for an error that was foreseen."""
     hint = error.hint
     if isinstance(error, NoteNotFoundError):
@@ -42,17 +42,17 @@ def refusal_of(tool: str, error: HivemindError) -> ToolError:
     said = [_sentence(str(error))]
     # Whatever the memory raises while it writes, it raises before the note has it.
     is_said = any(word in said[0] for word in _SAID) or "Nothing was " in hint
-    if tool in WRITING and not is_said:
-        said.append(WRITING[tool])
+    if tool in FAILURE_STATEMENTS and not is_said:
+        said.append(FAILURE_STATEMENTS[tool])
     if hint:
         said.append(f"Hint: {_sentence(hint)}")
     return ToolError(" ".join(said))
 
 
-def unforeseen(tool: str, error: Exception) -> ToolError:
+def unexpected_error(tool: str, error: Exception) -> ToolError:
     """Return what to raise for an error that nobody foresaw."""
     kind = type(error).__name__
-    if tool in WRITING:
+    if tool in FAILURE_STATEMENTS:
         return ToolError(
             f"Something unforeseen happened ({kind}): it may be saved or not."
             " Hint: look for it with memory_search before you try again."
@@ -63,7 +63,7 @@ def unforeseen(tool: str, error: Exception) -> ToolError:
     )
 
 
-def unknown_argument(
+def unknown_argument_error(
     tool: str, known: Iterable[str], given: Mapping[str, object]
 ) -> ToolError | None:
     """Return what to raise when a call holds an argument that the tool does not take.
@@ -79,7 +79,7 @@ def unknown_argument(
     return ToolError(_with_effect(tool, said))
 
 
-def wrong_argument(tool: str, error: ValidationError) -> ToolError:
+def invalid_argument_error(tool: str, error: ValidationError) -> ToolError:
     """Return what to raise for arguments that do not fit, without their values."""
     first = error.errors(include_url=False, include_context=False, include_input=False)
     place = ".".join(str(part) for part in first[0]["loc"]) or "the arguments"
@@ -90,12 +90,12 @@ def wrong_argument(tool: str, error: ValidationError) -> ToolError:
 
 def _with_effect(tool: str, said: str) -> str:
     """Return *said* with what came of the call."""
-    return f"{said} {WRITING[tool]}" if tool in WRITING else said
+    return f"{said} {FAILURE_STATEMENTS[tool]}" if tool in FAILURE_STATEMENTS else said
 
 
 def _sentence(text: str) -> str:
     """Return *text* as a sentence that is not too long."""
-    short = _short(text, _MOST_CHARS).strip()
+    short = _short(text, _MAX_CHARS).strip()
     return short if short.endswith((".", "!", "?", "…")) else f"{short}."
 
 

@@ -20,7 +20,7 @@ from mcp.types import (
 )
 from pydantic import ValidationError
 
-MOST_BYTES = 32 * 1024 * 1024
+MAX_BYTES = 32 * 1024 * 1024
 """A longer line is not read; more than any argument of ours may be."""
 
 Id = str | int | float | None
@@ -35,18 +35,18 @@ _SCALAR = re.compile(
 )
 _HALF = re.compile("[\ud800-\udfff]")
 # Deeper than any message of the protocol, and far from where Python gives up.
-_MOST_DEPTH = 100
+_MAX_DEPTH = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unreadable:
+class RejectedLine:
     """A line that is not handed on."""
 
-    answers: tuple[dict[str, object], ...]
+    error_responses: tuple[dict[str, object], ...]
     """JSON-RPC errors to send; none for what nobody waits for."""
 
 
-def read_frame(line: bytes) -> JSONRPCMessage | Unreadable:
+def read_frame(line: bytes) -> JSONRPCMessage | RejectedLine:
     """Return the message on *line*, or what to answer instead.
 
     Halves of characters, which JSON can hold and no file, become visible escapes.
@@ -80,13 +80,13 @@ def readable_id(line: bytes) -> Id:
     return None
 
 
-def error_answer(code: int, given: Id, message: str) -> dict[str, object]:
+def error_response(code: int, given: Id, message: str) -> dict[str, object]:
     """Return a JSON-RPC error."""
     error = {"code": code, "message": message}
     return {"jsonrpc": "2.0", "id": given, "error": error}
 
 
-def _second_look(line: bytes) -> JSONRPCMessage | Unreadable:
+def _second_look(line: bytes) -> JSONRPCMessage | RejectedLine:
     """Read with a more patient parser, or say what is wrong."""
     try:
         value = json.loads(line.decode("utf-8", "replace"))
@@ -102,18 +102,22 @@ def _second_look(line: bytes) -> JSONRPCMessage | Unreadable:
     except ValidationError:
         pass
     if isinstance(seen, dict) and ("result" in seen or "error" in seen):
-        return Unreadable(answers=())  # an answer of theirs; nobody waits for one to it
+        return RejectedLine(
+            error_responses=()
+        )  # an answer of theirs; nobody waits for one to it
     return _refused(INVALID_REQUEST, _given_id(seen), "this is no JSON-RPC 2.0 request")
 
 
-def _batch_refused(batch: list[object]) -> Unreadable:
+def _batch_refused(batch: list[object]) -> RejectedLine:
     """Return an error for every request of a batch, for each waits for an answer."""
     wrong = "batches are not part of the protocol; send one message a line"
     asking = [one for one in batch if isinstance(one, dict) and "method" in one]
     ids = [given for one in asking if (given := _given_id(one)) is not None]
     waiting: list[Id] = [*ids] or [None]
-    answers = (error_answer(INVALID_REQUEST, given, wrong) for given in waiting)
-    return Unreadable(answers=tuple(answers))
+    error_responses = (
+        error_response(INVALID_REQUEST, given, wrong) for given in waiting
+    )
+    return RejectedLine(error_responses=tuple(error_responses))
 
 
 def _given_id(value: object) -> Id:
@@ -126,7 +130,7 @@ def _given_id(value: object) -> Id:
 
 def _visible(value: object, depth: int) -> object:
     """Return *value* with halves of characters shown as escapes."""
-    if depth > _MOST_DEPTH:
+    if depth > _MAX_DEPTH:
         raise RecursionError
     if isinstance(value, str):
         return _HALF.sub(lambda half: f"\\u{ord(half[0]):04x}", value)
@@ -158,6 +162,6 @@ def _why_not(error: ValueError) -> str:
     return "this is not JSON: it holds a number that is too long"
 
 
-def _refused(code: int, given: Id, message: str) -> Unreadable:
+def _refused(code: int, given: Id, message: str) -> RejectedLine:
     """Return the answer to a line that asked for something."""
-    return Unreadable(answers=(error_answer(code, given, message),))
+    return RejectedLine(error_responses=(error_response(code, given, message),))

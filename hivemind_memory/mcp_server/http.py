@@ -30,7 +30,7 @@ from hivemind_memory.mcp_server.server import MemoryServer
 
 HOST = "127.0.0.1"
 PATH = "/mcp"
-MOST_BYTES = 32 * 1024 * 1024
+MAX_BYTES = 32 * 1024 * 1024
 """Of one request; as over standard input."""
 
 Scope = MutableMapping[str, Any]
@@ -84,7 +84,7 @@ def make_app(server: MemoryServer, port: int, token: str) -> App:
     app: App = server.streamable_http_app(
         streamable_http_path=PATH,
         host=HOST,
-        max_request_body_size=MOST_BYTES,
+        max_request_body_size=MAX_BYTES,
         transport_security=TransportSecuritySettings(
             enable_dns_rebinding_protection=True,
             allowed_hosts=names,
@@ -149,7 +149,7 @@ def listen(port: int) -> socket.socket:
     return listening
 
 
-_LEAST_CHARS = 16
+_MIN_CHARS = 16
 
 
 def read_token(path: str, make_token: Callable[[], str]) -> str:
@@ -172,9 +172,9 @@ def read_token(path: str, make_token: Callable[[], str]) -> str:
             f"The token cannot be read from {path}: {reason}.",
             hint="see who owns the file, or name another with --token-file",
         ) from error
-    if len(token) < _LEAST_CHARS or not token.isascii() or not token.isprintable():
+    if len(token) < _MIN_CHARS or not token.isascii() or not token.isprintable():
         raise HivemindError(
-            f"{path} holds no token of at least {_LEAST_CHARS} characters.",
+            f"{path} holds no token of at least {_MIN_CHARS} characters.",
             hint="delete it, and a new one is made",
         )
     return token

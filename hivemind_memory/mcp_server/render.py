@@ -22,7 +22,7 @@ from hivemind_memory.mcp_server.schemas import (
 )
 
 
-def word_answer(found: SearchOut) -> str:
+def render_answer(found: SearchOut) -> str:
     """Return hits and report, the best hit first."""
     count = len(found.hits)
     head = f"{count} hit{'' if count == 1 else 's'}, {found.report.mode}"
@@ -33,7 +33,7 @@ def word_answer(found: SearchOut) -> str:
     return "\n".join([*parts, *_report_lines(found.report)])
 
 
-def word_passage(passage: PassageOut) -> str:
+def render_passage(passage: PassageOut) -> str:
     """Return the lines under one that says where they are from."""
     place = f"{passage.path}:{passage.start_line}-{passage.end_line}"
     parts = [f"{place} of {passage.line_count} lines", passage.text]
@@ -42,7 +42,7 @@ def word_passage(passage: PassageOut) -> str:
     return "\n".join(parts)
 
 
-def word_list(listed: ListOut) -> str:
+def render_list(listed: ListOut) -> str:
     """Return one line for each note."""
     count = listed.file_count
     lines = [f"{count:,} note{'' if count == 1 else 's'}: path, bytes, changed, chunks"]
@@ -55,7 +55,7 @@ def word_list(listed: ListOut) -> str:
     return "\n".join(lines)
 
 
-def word_written(written: WriteOut) -> str:
+def render_written(written: WriteOut) -> str:
     """Return what was saved where."""
     place = f"{written.path}:{written.start_line}-{written.end_line}"
     found = "a search finds it now" if written.is_indexed else "it is not indexed yet"
@@ -119,7 +119,7 @@ def _report_lines(report: SearchSummary) -> list[str]:
     return lines
 
 
-def word_saved(saved: SaveOut) -> str:
+def render_saved(saved: SaveOut) -> str:
     """Return what was saved where."""
     place = f"{saved.path}:{saved.start_line}-{saved.end_line}"
     verb = "Saved in" if saved.is_new else "Unchanged, it said this already:"
@@ -136,7 +136,7 @@ def word_saved(saved: SaveOut) -> str:
     return "\n".join([f"{said}; {found}.", *notes])
 
 
-def word_history(history: HistoryOut) -> str:
+def render_history(history: HistoryOut) -> str:
     """Return the versions, the newest first."""
     count = len(history.memories)
     where = f" in {history.scope}" if history.scope else ""
@@ -149,7 +149,7 @@ def word_history(history: HistoryOut) -> str:
     return "\n".join(parts)
 
 
-def word_linked(linked: LinkOut) -> str:
+def render_linked(linked: LinkOut) -> str:
     """Return what joins two memories now."""
     said = f"{linked.from_path} {linked.kind} {linked.to_path}, weight {linked.weight}"
     if not linked.is_changed:
@@ -158,7 +158,7 @@ def word_linked(linked: LinkOut) -> str:
     return f"Linked: {said}{later}."
 
 
-def word_forgotten(forgotten: ForgetOut) -> str:
+def render_forgotten(forgotten: ForgetOut) -> str:
     """Return what is hidden now."""
     lines = [
         f"Forgotten: {one.path}:{one.start_line}-{one.end_line}"

@@ -14,14 +14,14 @@ from pydantic import BaseModel, ValidationError
 
 from hivemind_memory.mcp_server.clean import clean
 from hivemind_memory.mcp_server.errors import (
-    unforeseen,
-    unknown_argument,
-    wrong_argument,
+    invalid_argument_error,
+    unexpected_error,
+    unknown_argument_error,
 )
 from hivemind_memory.mcp_server.instructions import INSTRUCTIONS
-from hivemind_memory.mcp_server.server_state import Keeper
+from hivemind_memory.mcp_server.server_state import ServerState
 from hivemind_memory.mcp_server.tools_memory import MemoryTools
-from hivemind_memory.mcp_server.tools_notes import Tools
+from hivemind_memory.mcp_server.tools_notes import NoteTools
 from hivemind_memory.version import __version__
 
 logger = logging.getLogger(__name__)
@@ -29,11 +29,11 @@ logger = logging.getLogger(__name__)
 NAME = "hivemind-memory"
 
 
-def make_server(keeper: Keeper, session: str) -> MemoryServer:
+def make_server(server_state: ServerState, session: str) -> MemoryServer:
     """Return a server with the tools; nothing is opened before a tool is called.
 
     Args:
-        keeper: Opens the memory.
+        server_state: Opens the memory.
         session: Name of this process, which the entries carry that it writes.
     """
     server = MemoryServer(
@@ -45,7 +45,7 @@ def make_server(keeper: Keeper, session: str) -> MemoryServer:
         subscriptions=False,
         middleware=[_clean_results],
     )
-    tools = Tools(keeper, session)
+    tools = NoteTools(server_state, session)
     tools.add_to(server)
     MemoryTools(tools).add_to(server)
     return server
@@ -85,18 +85,18 @@ class MemoryServer(MCPServer[Any]):
         tool = self._tool_manager.get_tool(name)
         if tool is not None:
             known = tool.parameters.get("properties", {})
-            strange = unknown_argument(name, known, arguments)
+            strange = unknown_argument_error(name, known, arguments)
             if strange is not None:
                 raise strange
         try:
             return await super().call_tool(name, arguments, context)
         except UnexpectedToolError as error:
             logger.exception("%s failed", name)
-            raise unforeseen(name, _cause(error)) from error
+            raise unexpected_error(name, _cause(error)) from error
         except ToolError as error:
             cause = _cause(error)
             if isinstance(cause, ValidationError):
-                raise wrong_argument(name, cause) from cause
+                raise invalid_argument_error(name, cause) from cause
             # The SDK puts words before ours.
             raise ToolError(str(cause)) from error
 

@@ -29,7 +29,7 @@ RETRY_S = 2.0
 """Between two looks for a folder of notes, or two tries to watch."""
 
 
-class Keeper:
+class ServerState:
     """Opens one memory for all tools, and runs its watcher. Threads may share it."""
 
     def __init__(

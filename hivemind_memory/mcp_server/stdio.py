@@ -35,9 +35,9 @@ from mcp.types import (
 )
 
 from hivemind_memory.mcp_server.frames import (
-    MOST_BYTES,
-    Unreadable,
-    error_answer,
+    MAX_BYTES,
+    RejectedLine,
+    error_response,
     read_frame,
     readable_id,
 )
@@ -52,7 +52,7 @@ may have piped them in. With all that follows it is less than 3 s."""
 LAST_S = 0.4
 """So long the SDK may take to say that what is still open is not answered any more."""
 
-MOST_PENDING = 64
+MAX_PENDING = 64
 """While more requests are open, the next line is read only after a second."""
 
 Item = SessionMessage | dict[str, object]
@@ -157,7 +157,7 @@ class _Connection:
         """Read on a thread of its own: no signal or loop waits for a silent client."""
         loop = asyncio.get_running_loop()
 
-        def hand_over(item: JSONRPCMessage | Unreadable) -> None:
+        def hand_over(item: JSONRPCMessage | RejectedLine) -> None:
             asyncio.run_coroutine_threadsafe(self._take(item), loop).result()
 
         def read() -> None:
@@ -180,15 +180,15 @@ class _Connection:
 
         threading.Thread(target=read, name="reader", daemon=True).start()
 
-    async def _take(self, item: JSONRPCMessage | Unreadable) -> None:
+    async def _take(self, item: JSONRPCMessage | RejectedLine) -> None:
         """Give what was read to the SDK, or answer it."""
         try:
-            if isinstance(item, Unreadable):
-                for answer in item.answers:
+            if isinstance(item, RejectedLine):
+                for answer in item.error_responses:
                     await self._refused.send(answer)
                 return
             self._count(item)
-            if len(self._pending) > MOST_PENDING:
+            if len(self._pending) > MAX_PENDING:
                 with anyio.move_on_after(1):
                     await self._fewer.wait()
             await self._received.send(SessionMessage(item))
@@ -226,7 +226,7 @@ def _encoded(item: Item) -> tuple[bytes, str]:
     except Exception:
         logger.exception("a message could not be written")
         said = "the answer could not be written"
-        return _line(error_answer(INTERNAL_ERROR, reply, said)), given
+        return _line(error_response(INTERNAL_ERROR, reply, said)), given
 
 
 def _line(value: dict[str, object]) -> bytes:
@@ -234,10 +234,12 @@ def _line(value: dict[str, object]) -> bytes:
     return json.dumps(value).encode() + b"\n"
 
 
-def _too_long(head: bytes) -> Unreadable:
+def _too_long(head: bytes) -> RejectedLine:
     """Return the answer to a line that was not read to its end."""
-    said = f"a message has at most {MOST_BYTES:,} bytes"
-    return Unreadable(answers=(error_answer(INVALID_REQUEST, readable_id(head), said),))
+    said = f"a message has at most {MAX_BYTES:,} bytes"
+    return RejectedLine(
+        error_responses=(error_response(INVALID_REQUEST, readable_id(head), said),)
+    )
 
 
 _CHUNK_BYTES = 1 << 16
@@ -347,6 +349,6 @@ class _Lines:
         if self._is_dropping:
             return
         self._rest += data
-        if len(self._rest) > MOST_BYTES:
+        if len(self._rest) > MAX_BYTES:
             self._is_dropping = True
             del self._rest[_HEAD_BYTES:]

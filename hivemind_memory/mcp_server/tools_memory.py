@@ -16,7 +16,12 @@ from hivemind_memory.errors import UsageError
 from hivemind_memory.mcp_server import render as wording
 from hivemind_memory.mcp_server import shape as shaping
 from hivemind_memory.mcp_server.schemas import ForgetOut, HistoryOut, LinkOut, SaveOut
-from hivemind_memory.mcp_server.tools_notes import READS, Tools, add_tool, client_name
+from hivemind_memory.mcp_server.tools_notes import (
+    READS,
+    NoteTools,
+    add_tool,
+    client_name,
+)
 from hivemind_memory.model.curation import MemorySelector, NewMemory
 
 _NO_IMPORTANCE = -1.0
@@ -35,7 +40,7 @@ _Words = Annotated[list[str], Field(max_length=50)]
 class MemoryTools:
     """Four more tools of one server process."""
 
-    def __init__(self, tools: Tools) -> None:
+    def __init__(self, tools: NoteTools) -> None:
         """Take the tools whose memory and session these share."""
         self._tools = tools
 
@@ -105,7 +110,7 @@ class MemoryTools:
             source="agent",
         )
         return await self._tools.answer(
-            "memory_save", partial(self._save, wanted), wording.word_saved
+            "memory_save", partial(self._save, wanted), wording.render_saved
         )
 
     async def memory_history(self, key: _Ref) -> Annotated[CallToolResult, HistoryOut]:
@@ -115,7 +120,7 @@ class MemoryTools:
         memory whose reasons you do not know.
         """
         return await self._tools.answer(
-            "memory_history", partial(self._history, key), wording.word_history
+            "memory_history", partial(self._history, key), wording.render_history
         )
 
     async def memory_link(
@@ -139,7 +144,7 @@ class MemoryTools:
         return await self._tools.answer(
             "memory_link",
             partial(self._link, from_, to, kind, weight),
-            wording.word_linked,
+            wording.render_linked,
         )
 
     async def memory_forget(
@@ -156,7 +161,7 @@ class MemoryTools:
         restore it.
         """
         return await self._tools.answer(
-            "memory_forget", partial(self._forget, id or key), wording.word_forgotten
+            "memory_forget", partial(self._forget, id or key), wording.render_forgotten
         )
 
     def _save(self, wanted: NewMemory) -> SaveOut:

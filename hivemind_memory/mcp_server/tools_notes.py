@@ -17,9 +17,9 @@ from pydantic import BaseModel, Field
 
 from hivemind_memory.errors import HivemindError, NotesMissingError
 from hivemind_memory.mcp_server import render, shape
-from hivemind_memory.mcp_server.errors import refusal_of, unforeseen
+from hivemind_memory.mcp_server.errors import expected_error, unexpected_error
 from hivemind_memory.mcp_server.schemas import ListOut, PassageOut, SearchOut, WriteOut
-from hivemind_memory.mcp_server.server_state import Keeper
+from hivemind_memory.mcp_server.server_state import ServerState
 from hivemind_memory.model.filters import DEFAULT_FILTER
 from hivemind_memory.model.query import Query
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 Shape = TypeVar("Shape", bound=BaseModel)
 
-MOST_RESULTS = 100
+MAX_RESULTS = 100
 _AS_CONFIGURED = 0
 """Not given: as the settings say, whose defaults are those in the schema."""
 _ALWAYS = {"anthropic/alwaysLoad": True}
@@ -71,12 +71,12 @@ def add_tool(
     )
 
 
-class Tools:
+class NoteTools:
     """The tools of one server process."""
 
-    def __init__(self, keeper: Keeper, session: str) -> None:
+    def __init__(self, server_state: ServerState, session: str) -> None:
         """Take the memory, and the name of this process."""
-        self._keeper = keeper
+        self._server_state = server_state
         self.session = session
         """This process's name for itself, which entries carry."""
 
@@ -95,7 +95,7 @@ class Tools:
         self,
         query: Annotated[str, Field(description="the question, in plain words")],
         max_results: Annotated[
-            int, Field(ge=1, le=MOST_RESULTS, json_schema_extra={"default": 10})
+            int, Field(ge=1, le=MAX_RESULTS, json_schema_extra={"default": 10})
         ] = _AS_CONFIGURED,
         min_score: Annotated[
             float,
@@ -134,7 +134,7 @@ class Tools:
                 min_score,
                 {"types": types, "scope": scope, "inbox": inbox},
             ),
-            render.word_answer,
+            render.render_answer,
         )
 
     async def memory_write(
@@ -162,7 +162,7 @@ class Tools:
         return await self.answer(
             "memory_write",
             partial(self._write, content, file, by),
-            render.word_written,
+            render.render_written,
         )
 
     async def memory_get(
@@ -184,7 +184,7 @@ class Tools:
         return await self.answer(
             "memory_get",
             partial(self._get, path, from_, lines),
-            render.word_passage,
+            render.render_passage,
         )
 
     async def memory_list(
@@ -199,15 +199,15 @@ class Tools:
         something, call memory_search.
         """
         return await self.answer(
-            "memory_list", partial(self._list, after), render.word_list
+            "memory_list", partial(self._list, after), render.render_list
         )
 
     def memory(self) -> Memory:
         """Return the memory; for a worker thread."""
-        return self._keeper.memory()
+        return self._server_state.memory()
 
     async def answer(
-        self, tool: str, work: Callable[[], Shape], word: Callable[[Shape], str]
+        self, tool: str, work: Callable[[], Shape], render: Callable[[Shape], str]
     ) -> CallToolResult:
         """Do *work* on a thread and return it as object and text.
 
@@ -219,12 +219,12 @@ class Tools:
             # that has begun is finished.
             shape = await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
         except HivemindError as error:
-            raise refusal_of(tool, error) from error
+            raise expected_error(tool, error) from error
         # The model gets a sentence, whatever it is, and the log the rest.
         except Exception as error:
-            raise unforeseen(tool, error) from error
+            raise unexpected_error(tool, error) from error
         return CallToolResult(
-            content=[TextContent(type="text", text=word(shape))],
+            content=[TextContent(type="text", text=render(shape))],
             structured_content=shape.model_dump(exclude_defaults=True),
         )
 
@@ -236,10 +236,10 @@ class Tools:
         narrowing: dict[str, Any],
     ) -> SearchOut:
         """Ask the memory; what the caller left out is as the settings say."""
-        memory = self._keeper.memory()
+        memory = self._server_state.memory()
         asked = Query(
             text=query,
-            max_results=max_results or min(memory.settings.max_results, MOST_RESULTS),
+            max_results=max_results or min(memory.settings.max_results, MAX_RESULTS),
             min_score=None if min_score < 0 else min_score,
             search_filter=memory.parse_filter(**narrowing)
             if any(narrowing.values())
@@ -254,14 +254,14 @@ class Tools:
 
     def _write(self, content: str, file: str, by: str) -> WriteOut:
         """Append an entry."""
-        written = self._keeper.memory().write(
+        written = self._server_state.memory().write(
             content, file=file, by=by, session=self.session, source="agent"
         )
         return shape.shape_written(written)
 
     def _get(self, path: str, start_line: int, count: int) -> PassageOut:
         """Read lines; none of them counts as all."""
-        passage = self._keeper.memory().read(
+        passage = self._server_state.memory().read(
             path, start_line=start_line, line_count=count or None
         )
         return shape.shape_passage(passage)
@@ -269,7 +269,7 @@ class Tools:
     def _list(self, after: str) -> ListOut:
         """List the notes; where there is no folder there are none."""
         try:
-            return shape.shape_list(self._keeper.memory().list(), after)
+            return shape.shape_list(self._server_state.memory().list(), after)
         except NotesMissingError as error:
             return ListOut(files=[], file_count=0, go_on=str(error))
 

@@ -158,7 +158,7 @@ def _index(places: Places, now: Callable[[], float]) -> Iterator[Finding]:
 
 def _notes(places: Places, now: Callable[[], float]) -> Finding:
     """Compare the folder with the index, and name what was passed over."""
-    look = NotesFolder(places.notes).look()
+    look = NotesFolder(places.notes).snapshot()
     try:
         opened = open_index(places, now)
         try:
@@ -206,7 +206,7 @@ def _journal(places: Places, now: Callable[[], float]) -> Finding:
             detail=f"{parent} cannot be written: agents cannot save anything",
             hint=f"`chmod u+w {parent}`",
         )
-    fresh = Journal(places.journal).count_unsettled(now())
+    fresh = Journal(places.journal).count_pending_entries(now())
     noun = "entry" if fresh == 1 else "entries"
     detail = f"{fresh} fresh {noun} kept twice" if fresh else "empty, as it should be"
     return Finding(name="journal", is_ok=True, detail=detail)
@@ -329,4 +329,4 @@ def _unsettled(places: Places, now_s: float) -> int:
         return 0
     from hivemind_memory.notes.journal import Journal
 
-    return Journal(places.journal).count_unsettled(now_s)
+    return Journal(places.journal).count_pending_entries(now_s)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from hivemind_memory.index.sqlite.index import SqliteIndex
     from hivemind_memory.model.ports import Embedder
     from hivemind_memory.model.results import EmbedResult
-    from hivemind_memory.providers.fingerprint import Space
+    from hivemind_memory.providers.fingerprint import VectorSpace
     from hivemind_memory.providers.provider import Provider
 
 
@@ -35,7 +35,7 @@ class QueryEmbedRequest(NamedTuple):
 
     text: str
     fingerprint: str
-    space: Space
+    space: VectorSpace
     dims: int | None
     """Numbers that a vector of this space has; None: not known yet."""
 
@@ -223,7 +223,7 @@ class EmbeddingService:
             return f"the embedding model does not understand {script} script"
         return f"not known yet whether the embedding model understands {script} script"
 
-    def _space(self, index: SqliteIndex, fingerprint: str) -> Space:
+    def _space(self, index: SqliteIndex, fingerprint: str) -> VectorSpace:
         """Return what a space is made of: the chosen one, or one of earlier days."""
         chosen = self._provider.space()
         if chosen is not None and chosen.fingerprint == fingerprint:
@@ -309,7 +309,7 @@ class _Breaker:
                 self._before = state
 
 
-def _recipe(space: Space) -> str:
+def _recipe(space: VectorSpace) -> str:
     """Return all that an embedder for *space* is made of, as text."""
     import json
     from dataclasses import asdict
@@ -317,10 +317,10 @@ def _recipe(space: Space) -> str:
     return json.dumps(asdict(space))
 
 
-def _space_of(recipe: str) -> Space:
+def _space_of(recipe: str) -> VectorSpace:
     """Return the space that a recipe describes."""
     import json
 
-    from hivemind_memory.providers.fingerprint import Space
+    from hivemind_memory.providers.fingerprint import VectorSpace
 
-    return Space(**json.loads(recipe))
+    return VectorSpace(**json.loads(recipe))

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeVar
 
-    from hivemind_memory.files.inotify import Sentry
+    from hivemind_memory.files.inotify import InotifyProbe
     from hivemind_memory.files.places import Places
     from hivemind_memory.memory.clocks import Clocks
     from hivemind_memory.memory.sync import Syncer
@@ -215,7 +215,7 @@ class FreshnessCheck:
         self._syncer = syncer
         self._places = places
         self._stopwatch = stopwatch
-        self._sentry: Sentry | None = None
+        self._sentry: InotifyProbe | None = None
         self._can_watch = True
         self._looked_s = -MAX_UNCHECKED_S
         self._in_step: IndexedFiles | None = None
@@ -270,14 +270,14 @@ class FreshnessCheck:
         # Loaded by a process that is asked again and again, never by a cold answer.
         import os
 
-        from hivemind_memory.files.inotify import Sentry
+        from hivemind_memory.files.inotify import InotifyProbe
         from hivemind_memory.files.mounts import shared_type
 
         notes = self._places.notes
         cookie = os.path.join(self._places.index, "cookie")
         try:
             if not shared_type(notes):
-                self._sentry = Sentry(notes, cookie)
+                self._sentry = InotifyProbe(notes, cookie)
         except OSError:
             self._sentry = None
         self._can_watch = self._sentry is not None

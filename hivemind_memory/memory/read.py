@@ -75,7 +75,7 @@ def list_notes(memory: Memory) -> list[ListedNote]:
 
     with memory.lock:
         counts, hidden = memory.index_handle.run_with_fallback(count)
-        stamps = memory.folder.look().stamps
+        stamps = memory.folder.snapshot().stamps
     return [
         ListedNote(
             path=path,

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from hivemind_memory.files.folder import NotesFolder
     from hivemind_memory.files.places import Places
-    from hivemind_memory.files.scan import Look
+    from hivemind_memory.files.scan import FolderSnapshot
     from hivemind_memory.model.memory_types import MemoryType
     from hivemind_memory.model.note import Note
     from hivemind_memory.model.note_path import NotePath
@@ -107,7 +107,7 @@ class Syncer:
         index: SqliteIndex,
         *,
         progress: Progress | None = None,
-        look: Look | None = None,
+        look: FolderSnapshot | None = None,
     ) -> SyncResult:
         """Apply what changed; ``took_s`` is left to the caller.
 
@@ -122,7 +122,7 @@ class Syncer:
         index.sweep()
         self._invalidate_old_chunking(index)
         if look is None or recovered:
-            look = self._folder.look()
+            look = self._folder.snapshot()
         changes = compare_files(look.stamps, index.files())
         counts = SyncCounts()
         counts.skipped += look.skipped
@@ -152,9 +152,9 @@ class Syncer:
             # answer nothing now.
             return 0
 
-    def find_changes(self, known: IndexedFiles) -> tuple[FolderChanges, Look]:
+    def find_changes(self, known: IndexedFiles) -> tuple[FolderChanges, FolderSnapshot]:
         """Return what differs between the folder and *known*, and the look itself."""
-        look = self._folder.look()
+        look = self._folder.snapshot()
         return compare_files(look.stamps, known), look
 
     def has_current_chunking(self, index: SqliteIndex) -> bool:

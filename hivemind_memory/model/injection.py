@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reason:
+class FacetScore:
     """One summand of a memory's score: what it answers, and how well."""
 
     facet: str
@@ -16,7 +16,7 @@ class Reason:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Quote:
+class Excerpt:
     """A memory as a section quotes it."""
 
     path: str
@@ -29,7 +29,7 @@ class Quote:
     score: float = 0.0
     """Sum of the reasons."""
 
-    reasons: tuple[Reason, ...] = ()
+    reasons: tuple[FacetScore, ...] = ()
     type: str = ""
     """Of a typed memory; empty: free text."""
 
@@ -50,16 +50,16 @@ class Quote:
 class LeftOut:
     """A memory that was considered and is not in the section."""
 
-    quote: Quote
+    excerpt: Excerpt
     why: str
     """budget, count, cap, copy, overlap, external, or over (done)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
+class Selection:
     """Which memories go into a section, in order, and which do not."""
 
-    quotes: tuple[Quote, ...] = ()
+    excerpts: tuple[Excerpt, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
 
 
@@ -73,7 +73,7 @@ class Facet:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Planned:
+class SectionPlan:
     """A section before it is written."""
 
     body: str
@@ -84,13 +84,13 @@ class Planned:
     """Estimated, of the whole section."""
 
     budget_tokens: int = 0
-    choice: Choice = field(default_factory=Choice)
+    choice: Selection = field(default_factory=Selection)
     facets: tuple[Facet, ...] = ()
     warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Placed:
+class FileOutcome:
     """What became of one file."""
 
     file: str
@@ -106,7 +106,7 @@ class Placed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Injection:
+class InjectionResult:
     """What ``hm inject`` did."""
 
     worktree: str
@@ -116,12 +116,12 @@ class Injection:
 
     file: str = ""
     is_ours: bool = False
-    planned: Planned = field(default_factory=lambda: Planned(body=""))
+    planned: SectionPlan = field(default_factory=lambda: SectionPlan(body=""))
     warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ejection:
+class EjectionResult:
     """What ``hm eject`` did."""
 
     worktree: str

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from hivemind_memory.errors import HivemindError, NotSavedError
 from hivemind_memory.files import descriptors
 from hivemind_memory.files.descriptors import OpenFolder, stamp_of
-from hivemind_memory.files.errors import not_saved
+from hivemind_memory.files.errors import save_error
 from hivemind_memory.notes.entry import OPENING, new_entry_text
 from hivemind_memory.notes.journal_records import JournalEntry, LastSaved
 
@@ -39,7 +39,7 @@ _NO_STAMP = (0, 0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
+class EntryDraft:
     """An entry that is to be appended."""
 
     entry: JournalEntry
@@ -50,7 +50,7 @@ class Draft:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Placed:
+class EntryLocation:
     """Where an entry stands now."""
 
     start_line: int
@@ -74,7 +74,9 @@ class _End:
     is_empty: bool = False
 
 
-def append_entry(session: JournalFile, folder: NotesFolder, draft: Draft) -> Placed:
+def append_entry(
+    session: JournalFile, folder: NotesFolder, draft: EntryDraft
+) -> EntryLocation:
     """Append an entry to its note; it is synced when this returns.
 
     Raises:
@@ -84,12 +86,12 @@ def append_entry(session: JournalFile, folder: NotesFolder, draft: Draft) -> Pla
     try:
         session.commit()
     except OSError as error:
-        raise not_saved(draft.entry.target, error) from error
+        raise save_error(draft.entry.target, error) from error
     for _ in range(_ATTEMPTS):
         placed = _Attempt(session, folder, draft).run()
         if placed is not None:
             return placed
-    session.take_back()
+    session.rollback()
     message = (
         f"Nothing was saved to {draft.entry.target}: "
         f"another program replaced the file {_ATTEMPTS} times in a row."
@@ -103,7 +105,9 @@ class _Attempt:
 
     __slots__ = ("_data", "_draft", "_folder", "_made", "_note", "_path", "_session")
 
-    def __init__(self, session: JournalFile, folder: NotesFolder, draft: Draft) -> None:
+    def __init__(
+        self, session: JournalFile, folder: NotesFolder, draft: EntryDraft
+    ) -> None:
         self._session = session
         self._folder = folder
         self._draft = draft
@@ -112,7 +116,7 @@ class _Attempt:
         self._data = b""
         self._made: list[str] = []
 
-    def run(self) -> Placed | None:
+    def run(self) -> EntryLocation | None:
         """Append the entry; None if another program changed the file below us."""
         try:
             return self._append()
@@ -121,13 +125,13 @@ class _Attempt:
         except OSError as error:
             raise self._undone(error) from error
         except HivemindError:
-            self._session.take_back()
+            self._session.rollback()
             raise
         finally:
             if self._note is not None:
                 self._note.close()
 
-    def _append(self) -> Placed | None:
+    def _append(self) -> EntryLocation | None:
         """Journal first, then the note, then the word that it is saved."""
         note = self._note = OpenNote.find(self._folder, self._path)
         end = self._known_end()
@@ -169,7 +173,7 @@ class _Attempt:
         size = last.stamp[2]
         return _End(size=size, line_count=last.line_count, newline=last.newline)
 
-    def _finish(self, note: OpenNote, end: _End, text: str) -> Placed:
+    def _finish(self, note: OpenNote, end: _End, text: str) -> EntryLocation:
         """Say that the entry is saved; return where it stands."""
         line_count, stamp = end.line_count, note.stamp()
         if note.start != end.size:  # another program appended just before us
@@ -184,9 +188,11 @@ class _Attempt:
             newline=end.newline,
         )
         self._session.finish(self._draft.entry, last)
-        return Placed(start_line=start_line, end_line=end_line, stamp=stamp)
+        return EntryLocation(start_line=start_line, end_line=end_line, stamp=stamp)
 
-    def _already_there(self, note: OpenNote, held: bytes, entry_at: int) -> Placed:
+    def _already_there(
+        self, note: OpenNote, held: bytes, entry_at: int
+    ) -> EntryLocation:
         """Finish an entry that an editor took over with the file that it put there."""
         note.sync()
         start_line = held.count(b"\n", 0, entry_at) + 1
@@ -195,15 +201,17 @@ class _Attempt:
         last = LastSaved(path=self._path, stamp=_NO_STAMP, line_count=0, newline="\n")
         self._session.finish(self._draft.entry, last)
         end_line = start_line + entry.count(b"\n")
-        return Placed(start_line=start_line, end_line=end_line, stamp=note.stamp())
+        return EntryLocation(
+            start_line=start_line, end_line=end_line, stamp=note.stamp()
+        )
 
     def _undone(self, error: OSError) -> HivemindError:
         """Undo what was done so far; return the error to raise."""
-        is_clean = self._note is None or self._note.take_back(self._data)
-        self._folder.take_back_folders(self._made)
-        refusal = not_saved(self._path, error)
+        is_clean = self._note is None or self._note.rollback(self._data)
+        self._folder.remove_made_folders(self._made)
+        refusal = save_error(self._path, error)
         if is_clean:
-            self._session.take_back()
+            self._session.rollback()
             return refusal
         # The journal keeps the text, so that the next writer knows what to cut off.
         message = f"{refusal} What was written of it goes with the next write."
@@ -282,7 +290,7 @@ class OpenNote:
         return stamp_of(os.fstat(self._fd))
 
     def append(self, data: bytes) -> None:
-        """Write *data* at the end; on an error ``take_back`` undoes what was done."""
+        """Write *data* at the end; on an error ``rollback`` undoes what was done."""
         rest = memoryview(data)
         while rest:
             count = os.write(self._fd, rest)
@@ -321,7 +329,7 @@ class OpenNote:
         os.ftruncate(self._fd, size)
         descriptors.sync_file(self._fd)
 
-    def take_back(self, data: bytes) -> bool:
+    def rollback(self, data: bytes) -> bool:
         """Undo ``append`` and the creation; tell whether nothing of it is left.
 
         Text that another program has put behind ours is never cut off.

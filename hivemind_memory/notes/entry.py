@@ -78,13 +78,13 @@ def parse_provenance(line: str) -> Provenance | None:
     )
 
 
-def disarm(content: str) -> str:
+def escape_markers(content: str) -> str:
     """Return *content* with lines that look like our comments made harmless.
 
     Else an agent could end its own entry and begin one in another's name, or open the
     marked section of an agent's file.
 
-    >>> disarm("<!-- hm id=1 -->")
+    >>> escape_markers("<!-- hm id=1 -->")
     '&lt;!-- hm id=1 -->'
     """
     return _LOOKALIKE.sub(r"\1&lt;", content) if "<!" in content else content
@@ -111,7 +111,7 @@ def new_entry_text(
     """
     text = encodable(content).replace("\r\n", "\n").replace("\r", "\n").rstrip()
     edge = len(text) - len(text.lstrip())
-    text = disarm(text[text.rfind("\n", 0, edge) + 1 :])
+    text = escape_markers(text[text.rfind("\n", 0, edge) + 1 :])
     lines = [render_provenance(provenance), *text.split("\n"), ""]
     if not is_empty:
         lines[:0] = ["", ""] if ends_with_newline else ["", "", ""]

@@ -16,13 +16,13 @@ from dataclasses import dataclass
 
 from hivemind_memory.errors import HivemindError, NoteNotFoundError
 from hivemind_memory.markdown.front_matter import split_front_matter
-from hivemind_memory.markdown.outline import Page
+from hivemind_memory.markdown.outline import ParsedLines
 from hivemind_memory.markdown.sections import segments_of
 from hivemind_memory.markdown.text import decode, is_blank, plain, split_lines
 from hivemind_memory.model.note import Provenance
 from hivemind_memory.notes.entry import OPENING, parse_provenance
 from hivemind_memory.notes.memory_file import edit_note
-from hivemind_memory.notes.recovery import finish_interrupted
+from hivemind_memory.notes.recovery import finish_crashed_write
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -130,7 +130,9 @@ def _entries(lines: list[str]) -> Iterable[tuple[Segment, Provenance]]:
     """Yield the segments of a note that are entries."""
     text = "\n".join(lines)
     front_lines = split_front_matter(text).line_count
-    for segment in segments_of(Page(text=text, lines=lines, starts=()), front_lines):
+    for segment in segments_of(
+        ParsedLines(text=text, lines=lines, starts=()), front_lines
+    ):
         if segment.provenance is not None:
             yield segment, segment.provenance
 
@@ -179,7 +181,7 @@ def _joined(data: bytes, change: Callable[[int, bytes], bytes]) -> bytes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Changed:
+class EntryChanges:
     """What was changed, and what could not be."""
 
     paths: tuple[NotePath, ...]
@@ -203,7 +205,7 @@ def change_entries(
     *,
     now_s: float,
     final: Collection[str],
-) -> Changed:
+) -> EntryChanges:
     """Change entries in their notes; a note that cannot be changed stops no other.
 
     Args:
@@ -224,9 +226,9 @@ def change_entries(
     dropped = 0
     with journal.session() as session:
         try:
-            finish_interrupted(session)
+            finish_crashed_write(session)
         except OSError as error:
-            raise journal.refused(error) from error
+            raise journal.write_error(error) from error
         for path, ids in entries.items():
             try:
                 if edit_note(folder, path, lambda data, ids=ids: change(data, ids)):  # type: ignore[misc]  # bound now
@@ -242,8 +244,8 @@ def change_entries(
                 session.keep(known.keys() - gone, now_s)
                 dropped = len(known.keys() & gone)
             except OSError as error:
-                problem = journal.refused(error)
-    return Changed(
+                problem = journal.write_error(error)
+    return EntryChanges(
         paths=tuple(paths),
         failed=failed,
         journal_problem=problem,

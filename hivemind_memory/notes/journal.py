@@ -23,7 +23,7 @@ from hivemind_memory.notes.journal_records import (
     SAVED,
     entries_of,
     heading_of,
-    is_young,
+    is_recoverable,
     last_saved,
     mark_line,
     opened_line,
@@ -52,7 +52,7 @@ class Journal:
         self.folder = folder
         self._lock = KernelLock(os.path.join(folder, "lock"))
 
-    def needs_look(self) -> bool:
+    def may_need_recovery(self) -> bool:
         """Tell whether ``recovery.recover`` has anything to do, by one stat."""
         return has_pending_entries(self.folder)
 
@@ -71,10 +71,11 @@ class Journal:
         except OSError:
             return ()
 
-    def count_unsettled(self, now_s: float) -> int:
+    def count_pending_entries(self, now_s: float) -> int:
         """Return how many acknowledged entries are in their ten minutes."""
         return sum(
-            entry.state == SAVED and is_young(entry, now_s) for entry in self.entries()
+            entry.state == SAVED and is_recoverable(entry, now_s)
+            for entry in self.entries()
         )
 
     def forget(self, entry_ids: Collection[str], now_s: float) -> None:
@@ -83,14 +84,14 @@ class Journal:
         Raises:
             NotSavedError: The journal could not be rewritten and is as it was.
         """
-        if not self.needs_look():
+        if not self.may_need_recovery():
             return
         with self.session() as session:
             kept = session.entries().keys() - set(entry_ids)
             try:
                 session.keep(kept, now_s)
             except OSError as error:
-                raise self.refused(error) from error
+                raise self.write_error(error) from error
 
     @contextmanager
     def session(self, *, wait_s: float = LOCK_WAIT_S) -> Iterator[JournalFile]:
@@ -105,13 +106,13 @@ class Journal:
             try:
                 session = JournalFile(self.folder)
             except OSError as error:
-                raise self.refused(error) from error
+                raise self.write_error(error) from error
             with closing(session):
                 yield session
         finally:
             self._lock.release()
 
-    def refused(self, error: OSError) -> NotSavedError:
+    def write_error(self, error: OSError) -> NotSavedError:
         """Return the error to raise when the system refused to write the journal."""
         cause, hint = cause_of(error)
         message = f"Nothing was saved: the journal {self.folder} cannot be written"
@@ -124,7 +125,7 @@ class Journal:
             if self._lock.acquire(wait_s=wait_s):
                 return
         except OSError as error:
-            raise self.refused(error) from error
+            raise self.write_error(error) from error
         holder = self._lock.holder() or "another process"
         message = f"Nothing was saved: {holder} has been writing for {wait_s:g} s."
         hint = "Try again; if it stays so, see what that process is doing."
@@ -203,10 +204,10 @@ class JournalFile:
         descriptors.write_all(self._fd, mark_line(do, entry.id))
 
     def commit(self) -> None:
-        """Let ``take_back`` spare all that was written so far."""
+        """Let ``rollback`` spare all that was written so far."""
         self._mark = self._size()
 
-    def take_back(self) -> None:
+    def rollback(self) -> None:
         """Cut off what was written since the last ``commit``, or since the start."""
         with suppress(OSError):  # then the next writer finds that nothing was saved
             os.ftruncate(self._fd, self._mark)

@@ -26,7 +26,7 @@ BEGUN, SAVED, RETURNING, RECOVERED = "begun", "saved", "returning", "recovered"
 DROPPED = "dropped"
 """What is said of an entry that was never acknowledged and is forgotten."""
 
-WINDOW_S = 600.0
+RECOVERY_WINDOW_S = 600.0
 """An entry that vanishes so soon after its writing comes back once."""
 
 LONGEST_MARK_BYTES = 8192
@@ -73,9 +73,9 @@ class LastSaved:
     newline: str
 
 
-def is_young(entry: JournalEntry, now_s: float) -> bool:
+def is_recoverable(entry: JournalEntry, now_s: float) -> bool:
     """Tell whether an entry is in its ten minutes, whichever way the clock was set."""
-    return abs(now_s - entry.at_s) < WINDOW_S
+    return abs(now_s - entry.at_s) < RECOVERY_WINDOW_S
 
 
 def opened_line(now_s: float) -> bytes:

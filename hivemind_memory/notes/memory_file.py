@@ -17,7 +17,7 @@ from hashlib import sha256
 
 from hivemind_memory.errors import NotSavedError
 from hivemind_memory.files.descriptors import stamp_of
-from hivemind_memory.files.errors import not_saved
+from hivemind_memory.files.errors import save_error
 from hivemind_memory.markdown.front_matter import (
     FrontMatter,
     blocks_of,
@@ -26,7 +26,7 @@ from hivemind_memory.markdown.front_matter import (
     with_values,
 )
 from hivemind_memory.markdown.text import decode
-from hivemind_memory.notes.entry import disarm, new_ulid
+from hivemind_memory.notes.entry import escape_markers, new_ulid
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class MemoryFile:
     text: str
     """All of it but a byte order mark."""
 
-    has_mark: bool
+    has_bom: bool
     """It begins with a byte order mark."""
 
     front: FrontMatter
@@ -88,7 +88,7 @@ class MemoryFile:
             text = with_values(self.text, changes)
         except ValueError as error:
             raise _unfit(self.path, str(error)) from error
-        return (_BOM if self.has_mark else b"") + text.encode()
+        return (_BOM if self.has_bom else b"") + text.encode()
 
 
 def read_memory_file(folder: NotesFolder, path: NotePath) -> MemoryFile:
@@ -112,7 +112,7 @@ def read_memory_file(folder: NotesFolder, path: NotePath) -> MemoryFile:
         path=path,
         stamp=stamp,
         text=text,
-        has_mark=data.startswith(_BOM),
+        has_bom=data.startswith(_BOM),
         front=front,
     )
 
@@ -188,7 +188,7 @@ def fit_content(content: str) -> str:
     """
     text = content.replace("\r\n", "\n").replace("\r", "\n").rstrip()
     edge = len(text) - len(text.lstrip())
-    return disarm(text[text.rfind("\n", 0, edge) + 1 :])
+    return escape_markers(text[text.rfind("\n", 0, edge) + 1 :])
 
 
 def may_be_broken_memory(data: bytes) -> bool:
@@ -281,4 +281,4 @@ def remove_note(
             parent.unlink(name)
             parent.sync()
     except OSError as error:
-        raise not_saved(path, error) from error
+        raise save_error(path, error) from error

@@ -62,7 +62,7 @@ def header_of(
         return MemoryHeader(
             memory_id=_text(front_matter, "id"),
             visibility=_visibility(front_matter),
-            standing=_standing(path, front_matter),
+            standing=_status(path, front_matter),
             source=_text(front_matter, "source"),
             session=_text(front_matter, "session"),
             expires_day=_day(front_matter, "expires"),
@@ -77,7 +77,7 @@ def header_of(
         key=_text(front_matter, "key") or _stem(path),
         importance=_share(front_matter.get("importance"), kind.importance),
         visibility=_visibility(front_matter),
-        standing=_standing(path, front_matter),
+        standing=_status(path, front_matter),
         source=_text(front_matter, "source"),
         session=_text(front_matter, "session"),
         created=_text(front_matter, "created"),
@@ -89,14 +89,14 @@ def header_of(
     )
 
 
-def _standing(path: str, front_matter: Mapping[str, object]) -> int:
+def _status(path: str, front_matter: Mapping[str, object]) -> int:
     """Return whether a note is in force, replaced, waiting or hidden."""
     if front_matter.get("forgotten") not in (None, False, ""):
         return FORGOTTEN
-    return standing_apart(path, front_matter)
+    return status_unless_forgotten(path, front_matter)
 
 
-def standing_apart(path: str, front_matter: Mapping[str, object]) -> int:
+def status_unless_forgotten(path: str, front_matter: Mapping[str, object]) -> int:
     """Return how a note stands, whether it is forgotten or not."""
     room = place_in_scope(path)
     if room == INBOX:

@@ -33,16 +33,16 @@ from hivemind_memory.files.descriptors import PRIVATE_FILE
 from hivemind_memory.files.errors import is_in_the_way
 from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.model.note_path import NotePath
-from hivemind_memory.notes.append import Draft, OpenNote, append_entry
+from hivemind_memory.notes.append import EntryDraft, OpenNote, append_entry
 from hivemind_memory.notes.entry import OPENING, parse_provenance
 from hivemind_memory.notes.journal_records import (
     BEGUN,
     DROPPED,
     RECOVERED,
+    RECOVERY_WINDOW_S,
     RETURNING,
     SAVED,
-    WINDOW_S,
-    is_young,
+    is_recoverable,
 )
 
 TYPE_CHECKING = False
@@ -61,7 +61,7 @@ _WAIT_S = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recovered:
+class RecoveredEntry:
     """An entry that vanished and is back."""
 
     id: str
@@ -69,7 +69,7 @@ class Recovered:
     """The note that it vanished from."""
 
 
-def recover(journal: Journal, now_s: float) -> tuple[Recovered, ...]:
+def recover(journal: Journal, now_s: float) -> tuple[RecoveredEntry, ...]:
     """Bring back acknowledged entries that have vanished, each of them once.
 
     Also finishes what a killed writer left, and forgets entries that have survived
@@ -88,7 +88,7 @@ def recover(journal: Journal, now_s: float) -> tuple[Recovered, ...]:
         raise NotSavedError(message, hint=error.hint) from error
 
 
-def recover_within(session: JournalFile, now_s: float) -> tuple[Recovered, ...]:
+def recover_within(session: JournalFile, now_s: float) -> tuple[RecoveredEntry, ...]:
     """Do what ``recover`` does, for who holds the lock already.
 
     Raises:
@@ -96,37 +96,37 @@ def recover_within(session: JournalFile, now_s: float) -> tuple[Recovered, ...]:
         OSError: The journal could not be rewritten.
     """
     entries = session.entries()
-    gone = vanished(entries.values(), now_s)
+    gone = find_lost_entries(entries.values(), now_s)
     back = [entry for entry in gone if _put_back(session, entry)]
     kept = {
         entry.id
         for entry in entries.values()
-        if entry.state == SAVED and is_young(entry, now_s) and entry not in gone
+        if entry.state == SAVED and is_recoverable(entry, now_s) and entry not in gone
     }
     session.keep(kept, now_s)
-    return tuple(Recovered(id=entry.id, path=entry.path) for entry in back)
+    return tuple(RecoveredEntry(id=entry.id, path=entry.path) for entry in back)
 
 
-def _recover(journal: Journal, now_s: float) -> tuple[Recovered, ...]:
+def _recover(journal: Journal, now_s: float) -> tuple[RecoveredEntry, ...]:
     """Look without the lock first: nearly always that is all."""
-    if not journal.needs_look():
+    if not journal.may_need_recovery():
         return ()
     entries = journal.entries()
     is_in_doubt = any(entry.state in (BEGUN, RETURNING) for entry in entries)
     is_over = not any(
-        entry.state == SAVED and is_young(entry, now_s) for entry in entries
+        entry.state == SAVED and is_recoverable(entry, now_s) for entry in entries
     )
-    if not vanished(entries, now_s) and (
+    if not find_lost_entries(entries, now_s) and (
         # A writer that is at work will leave nothing in doubt, and look after the rest.
         not (is_in_doubt or is_over) or journal.is_busy()
     ):
         return ()
     with journal.session(wait_s=_WAIT_S) as session:
         try:
-            finish_interrupted(session)
+            finish_crashed_write(session)
             return recover_within(session, now_s)
         except OSError as error:
-            raise journal.refused(error) from error
+            raise journal.write_error(error) from error
 
 
 def _put_back(session: JournalFile, entry: JournalEntry) -> bool:
@@ -136,7 +136,7 @@ def _put_back(session: JournalFile, entry: JournalEntry) -> bool:
     if provenance is None:
         return False
     entry = replace(entry, state=RETURNING, target=RECOVERED_NOTE)
-    draft = Draft(entry=entry, provenance=provenance, content=content)
+    draft = EntryDraft(entry=entry, provenance=provenance, content=content)
     append_entry(session, NotesFolder(entry.root), draft)
     return True
 
@@ -161,7 +161,9 @@ class _Glance:
     is_empty: bool = False
 
 
-def vanished(entries: Iterable[JournalEntry], now_s: float) -> list[JournalEntry]:
+def find_lost_entries(
+    entries: Iterable[JournalEntry], now_s: float
+) -> list[JournalEntry]:
     """Return the saved entries that are in no note and should be, oldest first.
 
     An entry counts while it is young, and later if its note has not changed since then:
@@ -194,7 +196,10 @@ def _missing_from(
             entry
             for entry in entries
             if entry.id not in glance.ids
-            and (is_young(entry, now_s) or glance.changed_s < entry.at_s + WINDOW_S)
+            and (
+                is_recoverable(entry, now_s)
+                or glance.changed_s < entry.at_s + RECOVERY_WINDOW_S
+            )
         ]
         if not missing or abs(now_s - glance.changed_s) > _YOUNG_S:
             return missing
@@ -241,7 +246,7 @@ def _in_no_note(folder: NotesFolder, entries: list[JournalEntry]) -> list[Journa
     return [entry for entry in entries if entry.id not in found]
 
 
-def finish_interrupted(session: JournalFile) -> None:
+def finish_crashed_write(session: JournalFile) -> None:
     """Settle what became of the entry whose writer was killed, if there is one.
 
     Raises:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hmac
 import unicodedata
 
-from hivemind_memory.notes.entry import disarm
+from hivemind_memory.notes.entry import escape_markers
 
 
 def tombstone_of(key: bytes, text: str) -> bytes:
@@ -32,5 +32,5 @@ def normal_form(text: str) -> str:
     True
     """
     # An entry stands in its note disarmed; who writes it again sends it as it was.
-    folded = unicodedata.normalize("NFKC", disarm(text)).casefold()
+    folded = unicodedata.normalize("NFKC", escape_markers(text)).casefold()
     return " ".join(folded.split())

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 from hivemind_memory.errors import HivemindError, UsageError
 from hivemind_memory.model.note import Provenance
-from hivemind_memory.notes.append import Draft, append_entry
+from hivemind_memory.notes.append import EntryDraft, append_entry
 from hivemind_memory.notes.entry import new_ulid, parse_provenance, render_provenance
-from hivemind_memory.notes.journal_records import BEGUN, WINDOW_S, JournalEntry
-from hivemind_memory.notes.recovery import finish_interrupted, recover_within
+from hivemind_memory.notes.journal_records import BEGUN, RECOVERY_WINDOW_S, JournalEntry
+from hivemind_memory.notes.recovery import finish_crashed_write, recover_within
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ class NoteWriter:
             message = f"at must be ISO 8601 and source must not be empty, got {at!r}"
             raise ValueError(message)
         entry = self._entry(provenance.id, path, now_s)
-        draft = Draft(entry=entry, provenance=provenance, content=content)
+        draft = EntryDraft(entry=entry, provenance=provenance, content=content)
         with self._journal.session() as journal:
             self._look_after(journal, now_s)
             placed = append_entry(journal, self._folder, draft)
@@ -143,16 +143,16 @@ class NoteWriter:
             NotSavedError: What was left cannot be settled now.
         """
         try:
-            finish_interrupted(journal)
+            finish_crashed_write(journal)
             opened_s = journal.opened_s()
-            if opened_s is not None and abs(now_s - opened_s) >= WINDOW_S:
+            if opened_s is not None and abs(now_s - opened_s) >= RECOVERY_WINDOW_S:
                 # The old entries stay in the journal until somebody can look after
                 # them; this write need not fail for them.
                 with suppress(OSError, HivemindError):
                     recover_within(journal, now_s)
-                finish_interrupted(journal)
+                finish_crashed_write(journal)
         except OSError as error:
-            raise self._journal.refused(error) from error
+            raise self._journal.write_error(error) from error
 
 
 def _refuse_unfit(content: str) -> None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from hivemind_memory.providers.settings import EmbeddingSettings
 
 
-class Choice(NamedTuple):
+class ProviderChoice(NamedTuple):
     """Who turns texts into vectors."""
 
     provider: str
@@ -51,7 +51,7 @@ def choose_provider(
     has_key_in_environment: bool,
     ask_ollama: Callable[[], str],
     find_missing: Callable[[str], tuple[str, ...]],
-) -> Choice:
+) -> ProviderChoice:
     """Return the provider and why: what the settings name, else OpenAI, Ollama, none.
 
     Args:
@@ -65,18 +65,20 @@ def choose_provider(
     named = settings.embedding_provider
     has_key = has_key_in_config or has_key_in_environment
     if not settings.enabled:
-        choice = Choice("none", "The memory is switched off (`enabled` is false).")
+        choice = ProviderChoice(
+            "none", "The memory is switched off (`enabled` is false)."
+        )
     elif named == "auto" and has_key_in_config:
-        choice = Choice("openai", "config.json holds a key for OpenAI.")
+        choice = ProviderChoice("openai", "config.json holds a key for OpenAI.")
     elif named == "auto":
         choice = _try_ollama(settings, ask_ollama)
         if choice.provider == "none" and has_key_in_environment:
-            choice = Choice("none", f"{choice.reason} {_KEY_ALONE}")
+            choice = ProviderChoice("none", f"{choice.reason} {_KEY_ALONE}")
     elif named == "openai" and not has_key and not settings.openai_base_url:
         # Only OpenAI itself is known to want a key; local servers mostly do not.
-        choice = Choice("none", _NO_KEY)
+        choice = ProviderChoice("none", _NO_KEY)
     else:
-        choice = Choice(named, f"embedding_provider is {named}.")
+        choice = ProviderChoice(named, f"embedding_provider is {named}.")
     return _if_installed(choice, find_missing)
 
 
@@ -88,7 +90,9 @@ def find_missing_packages(provider: str) -> tuple[str, ...]:
     return tuple(name for name in needed if find_spec(name) is None)
 
 
-def _try_ollama(settings: EmbeddingSettings, ask_ollama: Callable[[], str]) -> Choice:
+def _try_ollama(
+    settings: EmbeddingSettings, ask_ollama: Callable[[], str]
+) -> ProviderChoice:
     """Return Ollama if it answers on this machine, else none."""
     address = parse_address(settings.ollama_url)
     if not address.is_loopback:
@@ -96,17 +100,17 @@ def _try_ollama(settings: EmbeddingSettings, ask_ollama: Callable[[], str]) -> C
             f"No provider was chosen; Ollama at {address.place} is another machine and"
             " must be named: `hm config set embedding_provider ollama`."
         )
-        return Choice("none", reason)
+        return ProviderChoice("none", reason)
     why_not = ask_ollama()
     if why_not:
-        return Choice("none", f"No provider was chosen. {why_not}")
+        return ProviderChoice("none", f"No provider was chosen. {why_not}")
     reason = f"Ollama answers on this machine and has {settings.ollama_model}."
-    return Choice("ollama", reason)
+    return ProviderChoice("ollama", reason)
 
 
 def _if_installed(
-    choice: Choice, find_missing: Callable[[str], tuple[str, ...]]
-) -> Choice:
+    choice: ProviderChoice, find_missing: Callable[[str], tuple[str, ...]]
+) -> ProviderChoice:
     """Return *choice*, or none if a package that it needs is missing."""
     missing = () if choice.provider == "none" else find_missing(choice.provider)
     if not missing:
@@ -115,7 +119,7 @@ def _if_installed(
     verb = "is" if len(missing) == 1 else "are"
     extra = f"`pip install 'hivemind-memory[{choice.provider}]'`"
     reason = f"{choice.reason} But {names} {verb} not installed: {extra}."
-    return Choice("none", reason)
+    return ProviderChoice("none", reason)
 
 
 _PORT = 11434

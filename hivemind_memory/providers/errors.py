@@ -20,7 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from hivemind_memory.providers.fingerprint import Space
+    from hivemind_memory.providers.fingerprint import VectorSpace
 
 
 _OFFLINE_HINT = "Search goes on with words alone; `hm status` tells more."
@@ -40,7 +40,7 @@ _CODE = re.compile(r"[a-z][a-z_]{2,40}")
 
 
 def explain_status(
-    space: Space,
+    space: VectorSpace,
     status: int,
     *,
     said: str = "",
@@ -68,7 +68,7 @@ def explain_status(
     return EmbeddingRefusedError(f"{space.who} {what} ({known}).", hint=hint)
 
 
-def explain_no_address(space: Space) -> EmbeddingRefusedError:
+def explain_no_address(space: VectorSpace) -> EmbeddingRefusedError:
     """Return the error for an address to which nothing can be sent."""
     option = _address_option(space)
     message = f"{option} is not an address that can be asked."
@@ -78,7 +78,7 @@ def explain_no_address(space: Space) -> EmbeddingRefusedError:
     return EmbeddingRefusedError(message, hint=hint)
 
 
-def explain_no_answer(space: Space) -> EmbeddingError:
+def explain_no_answer(space: VectorSpace) -> EmbeddingError:
     """Return the error for a server that could not be reached or broke off."""
     message = f"{space.who} cannot be reached, or broke off in the middle."
     hint = _OFFLINE_HINT
@@ -87,13 +87,13 @@ def explain_no_answer(space: Space) -> EmbeddingError:
     return EmbeddingError(message, hint=hint)
 
 
-def explain_timeout(space: Space, timeout_s: float) -> EmbeddingError:
+def explain_timeout(space: VectorSpace, timeout_s: float) -> EmbeddingError:
     """Return the error for a server that took longer than *timeout_s* seconds."""
     message = f"{space.who} did not answer within {_seconds(timeout_s)}."
     return EmbeddingError(message, hint=_OFFLINE_HINT)
 
 
-def explain_bad_answer(space: Space, what: str) -> EmbeddingInvalidError:
+def explain_bad_answer(space: VectorSpace, what: str) -> EmbeddingInvalidError:
     """Return the error for a success whose body is of no use.
 
     Args:
@@ -128,7 +128,9 @@ def read_retry_after(headers: Mapping[str, str]) -> float | None:
         return None
 
 
-def _passing(space: Space, status: int, headers: Mapping[str, str]) -> EmbeddingError:
+def _passing(
+    space: VectorSpace, status: int, headers: Mapping[str, str]
+) -> EmbeddingError:
     """Return the error for what may go well a little later."""
     wait_s = read_retry_after(headers)
     if status == 429:
@@ -140,7 +142,7 @@ def _passing(space: Space, status: int, headers: Mapping[str, str]) -> Embedding
     return EmbeddingError(message, hint=hint, retry_after_s=wait_s)
 
 
-def _refusal(space: Space, status: int, *, is_quota: bool) -> tuple[str, str]:
+def _refusal(space: VectorSpace, status: int, *, is_quota: bool) -> tuple[str, str]:
     """Return what a refusal says, and what to do about it."""
     is_ollama = space.provider == "ollama"
     option = _address_option(space)
@@ -169,6 +171,6 @@ def _seconds(duration_s: float) -> str:
     return f"{duration_s:.{digits}f} s"
 
 
-def _address_option(space: Space) -> str:
+def _address_option(space: VectorSpace) -> str:
     """Return the name of the option that holds the address."""
     return "ollama_url" if space.provider == "ollama" else "openai_base_url"

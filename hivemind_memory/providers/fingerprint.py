@@ -32,7 +32,7 @@ _READABLE_CHARS = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Space:
+class VectorSpace:
     """All that shapes a vector."""
 
     provider: str
@@ -73,7 +73,7 @@ class Space:
         return f"The embedding server at {self.address.place}"
 
 
-def describe_space(settings: EmbeddingSettings, provider: str) -> Space:
+def describe_space(settings: EmbeddingSettings, provider: str) -> VectorSpace:
     """Return the space that *settings* describe for *provider*, openai or ollama."""
     is_ollama = provider == "ollama"
     model = settings.ollama_model if is_ollama else settings.openai_model
@@ -81,7 +81,7 @@ def describe_space(settings: EmbeddingSettings, provider: str) -> Space:
     prefixes = choose_prefixes(
         model, document=settings.document_prefix, query=settings.query_prefix
     )
-    return Space(
+    return VectorSpace(
         provider=provider,
         base_url=url,
         model=model,

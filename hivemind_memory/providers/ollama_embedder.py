@@ -14,45 +14,51 @@ from hivemind_memory.providers.errors import (
     explain_status,
     explain_timeout,
 )
-from hivemind_memory.providers.remote import Limits, RemoteEmbedder, require_address
+from hivemind_memory.providers.remote import (
+    RemoteEmbedder,
+    RequestLimits,
+    require_address,
+)
 from hivemind_memory.providers.vectors import pack
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hivemind_memory.providers.fingerprint import Space
-    from hivemind_memory.providers.retry import Patience
+    from hivemind_memory.providers.fingerprint import VectorSpace
+    from hivemind_memory.providers.retry import RetryPolicy
 
 
 def connect_ollama(
-    space: Space,
+    space: VectorSpace,
     *,
-    patience: Patience,
-    limits: Limits | None = None,
+    retry_policy: RetryPolicy,
+    limits: RequestLimits | None = None,
     dims: int | None = None,
 ) -> RemoteEmbedder:
     """Return an embedder for *space*; nothing is sent yet.
 
     Args:
         space: Address, model and prefixes.
-        patience: How often and how long to ask again.
+        retry_policy: How often and how long to ask again.
         limits: What goes into one request.
         dims: Numbers that a vector of this space has; None: not known yet.
 
     Raises:
         EmbeddingRefusedError: The address is none.
     """
-    limits = limits or Limits()
+    limits = limits or RequestLimits()
     require_address(space)
     request = _OllamaRequest(space, limits.timeout_s)
-    return RemoteEmbedder(space, request, limits=limits, patience=patience, dims=dims)
+    return RemoteEmbedder(
+        space, request, limits=limits, retry_policy=retry_policy, dims=dims
+    )
 
 
 class _OllamaRequest:
     """Sends one request."""
 
-    def __init__(self, space: Space, timeout_s: float) -> None:
+    def __init__(self, space: VectorSpace, timeout_s: float) -> None:
         self._space = space
         self._client = ollama.Client(
             space.base_url,

@@ -22,15 +22,19 @@ from hivemind_memory.providers.errors import (
     explain_timeout,
 )
 from hivemind_memory.providers.fingerprint import OPENAI_URL
-from hivemind_memory.providers.remote import Limits, RemoteEmbedder, require_address
+from hivemind_memory.providers.remote import (
+    RemoteEmbedder,
+    RequestLimits,
+    require_address,
+)
 from hivemind_memory.providers.vectors import pack
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hivemind_memory.providers.fingerprint import Space
-    from hivemind_memory.providers.retry import Patience
+    from hivemind_memory.providers.fingerprint import VectorSpace
+    from hivemind_memory.providers.retry import RetryPolicy
 
 
 _LOGGER = logging.getLogger("openai")
@@ -42,11 +46,11 @@ _NO_KEY = "none"  # local servers want no key; the client wants one
 
 
 def connect_openai(
-    space: Space,
+    space: VectorSpace,
     *,
     api_key: str,
-    patience: Patience,
-    limits: Limits | None = None,
+    retry_policy: RetryPolicy,
+    limits: RequestLimits | None = None,
     dims: int | None = None,
 ) -> RemoteEmbedder:
     """Return an embedder for *space*; nothing is sent yet.
@@ -54,7 +58,7 @@ def connect_openai(
     Args:
         space: Address, model, dimensions and prefixes.
         api_key: The key; empty for a server that wants none.
-        patience: How often and how long to ask again.
+        retry_policy: How often and how long to ask again.
         limits: What goes into one request.
         dims: Numbers that a vector of this space has; None: not known yet.
 
@@ -68,14 +72,18 @@ def connect_openai(
         raise EmbeddingRefusedError(message, hint=hint)
     request = _OpenAIRequest(space, api_key)
     return RemoteEmbedder(
-        space, request, limits=limits or Limits(), patience=patience, dims=dims
+        space,
+        request,
+        limits=limits or RequestLimits(),
+        retry_policy=retry_policy,
+        dims=dims,
     )
 
 
 class _OpenAIRequest:
     """Sends one request."""
 
-    def __init__(self, space: Space, api_key: str) -> None:
+    def __init__(self, space: VectorSpace, api_key: str) -> None:
         self._space = space
         self._client = openai.OpenAI(
             api_key=api_key or _NO_KEY,
@@ -130,7 +138,7 @@ class _OpenAIRequest:
         self._client.close()
 
 
-def _read_vectors(space: Space, body: bytes) -> list[Sequence[float]]:
+def _read_vectors(space: VectorSpace, body: bytes) -> list[Sequence[float]]:
     """Return the vectors of an answer in the order of the texts."""
     try:
         document = json.loads(body)
@@ -150,7 +158,7 @@ def _read_vectors(space: Space, body: bytes) -> list[Sequence[float]]:
     return [_read_vector(space, row.get("embedding")) for row in data]
 
 
-def _read_vector(space: Space, value: object) -> Sequence[float]:
+def _read_vector(space: VectorSpace, value: object) -> Sequence[float]:
     """Return one vector: a list, or base64 from a server that sends it unasked."""
     if isinstance(value, list):
         return value

@@ -12,12 +12,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hivemind_memory.config.settings import Settings
     from hivemind_memory.model.ports import Embedder
-    from hivemind_memory.providers.choose import Choice
-    from hivemind_memory.providers.fingerprint import Space
+    from hivemind_memory.providers.choose import ProviderChoice
+    from hivemind_memory.providers.fingerprint import VectorSpace
 
 
 OLLAMA_PROBE_S = 0.3
-KNOCK_S = 0.1
+PORT_PROBE_S = 0.1
 """On this machine a refusal comes at once."""
 
 
@@ -26,7 +26,7 @@ class Provider:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._choice: Choice | None = None
+        self._choice: ProviderChoice | None = None
 
     @property
     def is_off(self) -> bool:
@@ -54,7 +54,7 @@ class Provider:
         """How many texts are sent at once."""
         return self._settings.embed_batch_size
 
-    def choice(self) -> Choice:
+    def choice(self) -> ProviderChoice:
         """Return who it is and why; may ask Ollama on this machine."""
         # Most questions need no vector: what chooses a provider loads when one does.
         from hivemind_memory.providers.choose import (
@@ -73,33 +73,35 @@ class Provider:
             )
         return self._choice
 
-    def space(self) -> Space | None:
+    def space(self) -> VectorSpace | None:
         """Return the space that the chosen provider makes vectors for."""
         from hivemind_memory.providers.fingerprint import describe_space
 
         provider = self.choice().provider
         return None if provider == "none" else describe_space(self._settings, provider)
 
-    def connect(self, space: Space, *, dims: int | None = None) -> Embedder:
+    def connect(self, space: VectorSpace, *, dims: int | None = None) -> Embedder:
         """Return an embedder for *space*, also for one of earlier settings."""
-        from hivemind_memory.providers.remote import Limits
-        from hivemind_memory.providers.retry import Patience
+        from hivemind_memory.providers.remote import RequestLimits
+        from hivemind_memory.providers.retry import RetryPolicy
 
         settings = self._settings
-        limits = Limits(
+        limits = RequestLimits(
             batch_texts=settings.embed_batch_size, timeout_s=settings.embed_timeout_s
         )
-        patience = Patience(now=time.monotonic, sleep=time.sleep)
+        retry_policy = RetryPolicy(now=time.monotonic, sleep=time.sleep)
         if space.provider == "ollama":
             from hivemind_memory.providers.ollama_embedder import connect_ollama
 
-            return connect_ollama(space, patience=patience, limits=limits, dims=dims)
+            return connect_ollama(
+                space, retry_policy=retry_policy, limits=limits, dims=dims
+            )
         from hivemind_memory.providers.openai_embedder import connect_openai
 
         return connect_openai(
             space,
             api_key=settings.openai_api_key,
-            patience=patience,
+            retry_policy=retry_policy,
             limits=limits,
             dims=dims,
         )
@@ -126,9 +128,9 @@ def _may_be_listening(url: str) -> bool:
 
     for family, address in ((socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")):
         try:
-            with socket.socket(family, socket.SOCK_STREAM) as knock:
-                knock.settimeout(KNOCK_S)
-                if knock.connect_ex((address, int(port))) == 0:
+            with socket.socket(family, socket.SOCK_STREAM) as probe:
+                probe.settimeout(PORT_PROBE_S)
+                if probe.connect_ex((address, int(port))) == 0:
                     return True
         except (OSError, OverflowError):
             continue

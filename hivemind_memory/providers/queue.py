@@ -115,7 +115,7 @@ class EmbedQueue:
             }
             self._keep(list(known), list(known.values()))
             self._run.from_cache += len(known)
-            self._run.tell()
+            self._run.report_progress()
             batch = [(name, text) for name, text in batch if name not in known]
         return batch
 
@@ -128,14 +128,14 @@ class EmbedQueue:
             self._embed(batch)
         except EmbeddingRefusedError as error:
             self._breaker.fail(self._clock(), str(error), is_refusal=True)
-            return _tell(error)
+            return _error_text(error)
         except EmbeddingInvalidError as error:
             self._breaker.fail(self._clock(), str(error))
-            return _tell(error)
+            return _error_text(error)
         except EmbeddingError as error:
             # Once more with the same texts, until the breaker has seen enough.
             self._breaker.fail(self._clock(), str(error))
-            return "" if self._breaker.may_ask(self._clock()) else _tell(error)
+            return "" if self._breaker.may_ask(self._clock()) else _error_text(error)
         self._breaker.succeed()
         return ""
 
@@ -157,14 +157,14 @@ class EmbedQueue:
             self._keep([name for name, _ in part], vectors)
             self._run.embedded += len(part)
             self._poisons_in_a_row = 0
-            self._run.tell()
+            self._run.report_progress()
 
     def _give_up(self, name: str, error: EmbeddingInvalidError) -> None:
         """Do not ask for this text again; stop if it seems not to be the text."""
         self._poisons[name] = str(error)
         self._poisons_in_a_row += 1
         self._run.given_up += 1
-        self._run.tell()
+        self._run.report_progress()
         if self._poisons_in_a_row >= POISON_IN_A_ROW:
             # The texts are not to blame, so they may be asked for in another run.
             for name_in_row in list(self._poisons)[-POISON_IN_A_ROW:]:
@@ -204,7 +204,7 @@ class _Run:
         self.given_up = 0
         self.stored: set[str] = set()
 
-    def tell(self) -> None:
+    def report_progress(self) -> None:
         """Report how far it is; texts that came meanwhile raise the total."""
         done = len(self.stored) + self.given_up
         self.total = max(self.total, done)
@@ -212,6 +212,6 @@ class _Run:
             self.progress(done, self.total)
 
 
-def _tell(error: EmbeddingError) -> str:
+def _error_text(error: EmbeddingError) -> str:
     """Return an error and its hint as one text."""
     return f"{error} {error.hint}".strip()

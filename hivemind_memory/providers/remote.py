@@ -22,7 +22,7 @@ from functools import partial
 
 from hivemind_memory.errors import EmbeddingInvalidError, EmbeddingTooLongError
 from hivemind_memory.providers.errors import explain_no_address, explain_timeout
-from hivemind_memory.providers.retry import Patience, ask_again
+from hivemind_memory.providers.retry import RetryPolicy, retry
 from hivemind_memory.providers.vectors import check_batch
 from hivemind_memory.redaction import mask
 
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import Protocol, TypeVar
 
-    from hivemind_memory.providers.fingerprint import Space
+    from hivemind_memory.providers.fingerprint import VectorSpace
 
-    class Request(Protocol):
+    class EmbeddingRequest(Protocol):
         """Sends one request."""
 
         def __call__(self, texts: Sequence[str], *, timeout_s: float) -> list[bytes]:
@@ -63,7 +63,7 @@ characters, ten times the usual chunk."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class RequestLimits:
     """What goes into one request."""
 
     batch_texts: int = 64
@@ -75,7 +75,7 @@ class Limits:
     """Seconds for one attempt at one batch."""
 
 
-def require_address(space: Space) -> None:
+def require_address(space: VectorSpace) -> None:
     """Raise EmbeddingRefusedError unless requests can be sent to the address."""
     if not _ADDRESS.fullmatch(space.base_url) or not space.address.port:
         raise explain_no_address(space)
@@ -86,17 +86,17 @@ class RemoteEmbedder:
 
     def __init__(
         self,
-        space: Space,
-        request: Request,
+        space: VectorSpace,
+        request: EmbeddingRequest,
         *,
-        limits: Limits,
-        patience: Patience,
+        limits: RequestLimits,
+        retry_policy: RetryPolicy,
         dims: int | None,
     ) -> None:
         self._space = space
         self._request = request
         self._limits = limits
-        self._patience = patience
+        self._retry_policy = retry_policy
         self._known_dims = dims
         self._seen_dims = dims
         self._fingerprint = space.fingerprint
@@ -138,7 +138,7 @@ class RemoteEmbedder:
         """Return the vectors of one batch, shortening a lone text that is too long."""
         while True:
             try:
-                return ask_again(partial(self._ask, batch), self._patience)
+                return retry(partial(self._ask, batch), self._retry_policy)
             except EmbeddingTooLongError:
                 size = len(batch[0].encode())
                 if len(batch) > 1 or size < 2 * _SHORTEST_BYTES:

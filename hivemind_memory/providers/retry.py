@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Patience:
+class RetryPolicy:
     """How often, how long, and by which clock."""
 
     now: Callable[[], float]
@@ -49,30 +49,30 @@ class Patience:
     longest_wait_s: float = 20.0
 
 
-def ask_again(call: Callable[[float], T], patience: Patience) -> T:
+def retry(call: Callable[[float], T], retry_policy: RetryPolicy) -> T:
     """Return what *call* returns, asking again while that may help.
 
     Args:
         call: Gets the seconds that are left.
-        patience: The bounds.
+        retry_policy: The bounds.
 
     Raises:
         EmbeddingError: The last failure, if all attempts failed; a refusal or an
             invalid answer at once.
     """
-    start_s = patience.now()
+    start_s = retry_policy.now()
 
     def left_s() -> float:
-        return patience.total_s - (patience.now() - start_s)
+        return retry_policy.total_s - (retry_policy.now() - start_s)
 
     def should_stop(state: RetryCallState) -> bool:
-        is_last = state.attempt_number >= patience.attempts
+        is_last = state.attempt_number >= retry_policy.attempts
         return is_last or state.upcoming_sleep >= left_s()
 
     retrying = Retrying(
-        sleep=patience.sleep,
+        sleep=retry_policy.sleep,
         stop=should_stop,
-        wait=_Wait(patience),
+        wait=_Wait(retry_policy),
         retry=retry_if_exception(_may_pass),
         reraise=True,
     )
@@ -82,11 +82,11 @@ def ask_again(call: Callable[[float], T], patience: Patience) -> T:
 class _Wait(wait_base):
     """The seconds before the next attempt: as the provider asks, else doubling."""
 
-    def __init__(self, patience: Patience) -> None:
-        first_s = patience.first_wait_s
+    def __init__(self, retry_policy: RetryPolicy) -> None:
+        first_s = retry_policy.first_wait_s
         # Anything up to the doubled wait ("full jitter"), yet never nothing.
         self._doubling = wait_random_exponential(
-            multiplier=first_s, max=patience.longest_wait_s
+            multiplier=first_s, max=retry_policy.longest_wait_s
         )
         self._least_s = first_s / 2
 

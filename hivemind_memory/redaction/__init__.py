@@ -8,6 +8,6 @@ needs. ``docs/safety.md`` says where the rules are from and what is left alone.
 from __future__ import annotations
 
 from hivemind_memory.redaction.finding import Secret, find_secrets
-from hivemind_memory.redaction.redact import Scrubbed, mask, scrub
+from hivemind_memory.redaction.redact import RedactedText, mask, scrub
 
-__all__ = ["Scrubbed", "Secret", "find_secrets", "mask", "scrub"]
+__all__ = ["RedactedText", "Secret", "find_secrets", "mask", "scrub"]

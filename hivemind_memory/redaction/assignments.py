@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 
-from hivemind_memory.redaction.names import Holds, what_it_holds
-from hivemind_memory.redaction.spans import Span
+from hivemind_memory.redaction.names import ValueKind, classify_name
+from hivemind_memory.redaction.spans import TextSpan
 from hivemind_memory.redaction.values import is_real, is_sure, looks_random
 
 LONGEST_NAME = 48
@@ -60,9 +60,9 @@ _STRING = re.compile(rf"[^\n]{{0,100}}?[\"'`]{_LONE}[\"'`]")
 _NEXT = re.compile(r"\)?\]\(|[&,](?=[\w.-]{1,40}=)|%(?:26|22|27|20|3[bB]|0[aA])")
 
 
-def assigned(text: str, low: str, words: list[str]) -> list[Span]:
+def find_assigned(text: str, low: str, words: list[str]) -> list[TextSpan]:
     """Return the secrets that are assigned; *words* are those that are there."""
-    spans: list[Span] = []
+    spans: list[TextSpan] = []
     done: set[int] = set()
     for word in words:
         within = 0  # the end of a value that was looked at
@@ -73,11 +73,11 @@ def assigned(text: str, low: str, words: list[str]) -> list[Span]:
             if end in done or (start < within and text[start - 1] not in _BEGINNERS):
                 continue
             done.add(end)
-            holds = what_it_holds(_with_owner(text, start, end))
+            holds = classify_name(_with_owner(text, start, end))
             value = holds and _value_after(text, start, end, holds)
             if value:
                 within = value[1]
-            if holds and not (value and value[2]) and holds is not Holds.KEY:
+            if holds and not (value and value[2]) and holds is not ValueKind.KEY:
                 value = _lone_value(text, end)
             if value and value[2]:
                 spans.append(value)
@@ -103,7 +103,7 @@ def _with_owner(text: str, start: int, end: int) -> str:
     return f"{before[1].lower()}_{name}" if before else name
 
 
-def _lone_value(text: str, end: int) -> Span | None:
+def _lone_value(text: str, end: int) -> TextSpan | None:
     """Return a value that nothing assigns: the next word, or a string on the line.
 
     So ``the token q7Z… expired`` and ``set_secret("shop", "q7Z…")`` are found. It has
@@ -115,11 +115,15 @@ def _lone_value(text: str, end: int) -> Span | None:
             value = found[1].rstrip(".")
             parts = max(map(len, re.split(r"[-_./:+=]", value)))
             if parts >= SHORTEST_LONE - 4 and is_sure(value):
-                return (found.start(1), found.start(1) + len(value), Holds.SECRET.value)
+                return (
+                    found.start(1),
+                    found.start(1) + len(value),
+                    ValueKind.SECRET.value,
+                )
     return None
 
 
-def _value_after(text: str, start: int, end: int, holds: Holds) -> Span | None:
+def _value_after(text: str, start: int, end: int, holds: ValueKind) -> TextSpan | None:
     """Return the value that is assigned to a name; its kind is empty if no secret."""
     name = text[start:end].rstrip(".")
     # A sentence's end is no part of a name.

@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from binascii import Error, a2b_base64
 
-from hivemind_memory.redaction.spans import Span
+from hivemind_memory.redaction.spans import TextSpan
 from hivemind_memory.redaction.values import is_placeholder, looks_random
 
 TYPE_CHECKING = False
@@ -48,9 +48,9 @@ COMMANDS = (
 )
 
 
-def in_headers(text: str, low: str) -> list[Span]:
+def in_headers(text: str, low: str) -> list[TextSpan]:
     """Return the credentials of headers; *low* is the text in lower case."""
-    spans: list[Span] = []
+    spans: list[TextSpan] = []
     for at in _places(low, "bearer"):
         spans += _if_random(_BEARER.match(text, at), "bearer-token")
     for at in _places(low, "authorization"):
@@ -81,7 +81,7 @@ def _places(low: str, word: str) -> Iterator[int]:
         at = low.find(word, at + len(word))
 
 
-def _if_random(found: re.Match[str] | None, kind: str) -> list[Span]:
+def _if_random(found: re.Match[str] | None, kind: str) -> list[TextSpan]:
     """Return the value if it looks like a credential."""
     if found is None:
         return []
@@ -109,7 +109,7 @@ def _is_basic(value: str) -> bool:
     )
 
 
-def _cookies(header: str, start: int) -> Iterator[Span]:
+def _cookies(header: str, start: int) -> Iterator[TextSpan]:
     """Return the values of cookies that look random."""
     for found in _COOKIE.finditer(header):
         value = found[2]
@@ -117,7 +117,7 @@ def _cookies(header: str, start: int) -> Iterator[Span]:
             yield (start + found.start(2), start + found.end(2), "cookie")
 
 
-def _of_command(line: str, start: int, pattern: re.Pattern[str]) -> Iterator[Span]:
+def _of_command(line: str, start: int, pattern: re.Pattern[str]) -> Iterator[TextSpan]:
     """Return the password in a command."""
     for found in pattern.finditer(line):
         place = len(found.groups())
@@ -134,9 +134,9 @@ _URL_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,30}$")
 _DATA_SOURCE = re.compile(r"([\w.%+-]{1,64}):([^\s:@\"'`]{3,128})@tcp\(")
 
 
-def url_passwords(text: str) -> list[Span]:
+def url_passwords(text: str) -> list[TextSpan]:
     """Return the passwords of ``scheme://user:password@host`` in a text."""
-    spans: list[Span] = []
+    spans: list[TextSpan] = []
     at = text.find("://")
     while at >= 0:
         found = _URL_SCHEME.search(text, max(0, at - 31), at) and _REST.match(
@@ -154,7 +154,7 @@ def url_passwords(text: str) -> list[Span]:
     return spans
 
 
-def _password(rest: str, start: int) -> list[Span]:
+def _password(rest: str, start: int) -> list[TextSpan]:
     """Return the password in what follows the scheme."""
     next_url = rest.find("://")
     if next_url >= 0:
@@ -183,7 +183,7 @@ def _password(rest: str, start: int) -> list[Span]:
 
 _PRIVATE_KEY = "private-key"
 LONGEST_BLOCK = 40_000
-LEAST_BODY = 24
+MIN_BODY = 24
 # Between dashes; the dashes of the older SSH2 form are four and have spaces.
 _BEGIN = re.compile(
     r"-{4,5} ?BEGIN [A-Z0-9 ]{0,40}+(?<=PRIVATE KEY)(?: BLOCK)? ?-{4,5}"
@@ -203,9 +203,9 @@ _INLINE = re.compile(r"(?:[A-Za-z0-9+/=\s]|\\{1,2}[nr])*+")
 _PUTTY = re.compile(r"Private-Lines: ?\d+\r?\n(?:[A-Za-z0-9+/=]{1,100}+\r?(?:\n|$))++")
 
 
-def private_keys(text: str) -> list[Span]:
+def private_keys(text: str) -> list[TextSpan]:
     """Return the private keys in a text, their first and last lines included."""
-    spans: list[Span] = [
+    spans: list[TextSpan] = [
         (m.start(), m.end(), _PRIVATE_KEY) for m in _PUTTY.finditer(text)
     ]
     done = 0
@@ -263,4 +263,4 @@ def _above(text: str, end: int, stop: int) -> int:
 def _has_body(block: str) -> bool:
     """Whether there is more than the words that frame a key."""
     body = _END.sub("", _BEGIN.sub("", block))
-    return sum(len(part) for part in _BASE64.findall(body)) >= LEAST_BODY
+    return sum(len(part) for part in _BASE64.findall(body)) >= MIN_BODY

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from hivemind_memory.model.value import value
 from hivemind_memory.redaction.keywords import EXACT, FOLDED
-from hivemind_memory.redaction.spans import HIDDEN, Span, joined, without_marks
+from hivemind_memory.redaction.spans import HIDDEN, TextSpan, merge_spans, without_marks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ ASSIGNED = (
     "contrasen", "senha", "kennwort", "wachtwoord",
 )  # fmt: skip
 """Words beside which something is assigned that may be a secret, in lower case."""
-ASSIGNED_ABROAD = (
+ASSIGNED_NON_ASCII = (
     "парол", "密码", "密碼", "口令", "パスワード", "비밀번호", "암호",
     "contraseñ", "lösenord", "hasło", "şifre",
 )  # fmt: skip
@@ -79,15 +79,15 @@ def find_secrets(text: str, known: Iterable[str] = ()) -> tuple[Secret, ...]:
     spans = _spans(hidden, known)
     return tuple(
         Secret(kind=kind, start=start, end=end)
-        for start, end, kind in joined(spans)
+        for start, end, kind in merge_spans(spans)
         if HIDDEN not in hidden[start:end] or HIDDEN in text[start:end]
     )
 
 
-def _spans(text: str, known: Iterable[str]) -> list[Span]:
+def _spans(text: str, known: Iterable[str]) -> list[TextSpan]:
     """Return what each way of looking finds, the surest way first."""
     low = _lowered(text)
-    spans: list[Span] = []
+    spans: list[TextSpan] = []
     values = [one for one in known if len(one.strip()) > 3]
     if values:
         spans += known_values(text, values)
@@ -108,12 +108,12 @@ def _spans(text: str, known: Iterable[str]) -> list[Span]:
         spans += in_headers(low=low, text=text)
     words = [word for word in ASSIGNED if word in low]
     if not text.isascii():
-        words += [word for word in ASSIGNED_ABROAD if word in low]
+        words += [word for word in ASSIGNED_NON_ASCII if word in low]
     words = [word for word in words if _is_assigned(low, word)]
     if words:
-        from hivemind_memory.redaction.assignments import assigned
+        from hivemind_memory.redaction.assignments import find_assigned
 
-        spans += assigned(text, low, words)
+        spans += find_assigned(text, low, words)
     return spans
 
 
@@ -124,7 +124,7 @@ def _lowered(text: str) -> str:
     return low if len(low) == len(text) else text.translate(_UPPER_TO_LOWER)
 
 
-def _by_rules(text: str, low: str) -> list[Span]:
+def _by_rules(text: str, low: str) -> list[TextSpan]:
     """Return what the rules find; most texts have nothing that they would look at."""
     long, near = _long_parts(text, low)
     if not long:
@@ -222,9 +222,9 @@ def _is_promising(near: str, words: int = 2) -> bool:
 KIND = "vault-value"
 
 
-def known_values(text: str, values: Iterable[str]) -> list[Span]:
+def known_values(text: str, values: Iterable[str]) -> list[TextSpan]:
     """Return where some values stand in a text, longer ones first."""
-    spans: list[Span] = []
+    spans: list[TextSpan] = []
     for form in sorted({form for one in values for form in _forms(one)}, key=len)[::-1]:
         at = text.find(form)
         while at >= 0:

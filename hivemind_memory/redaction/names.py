@@ -60,7 +60,7 @@ NOT_AT_THE_END = frozenset(
         "form", "page", "screen", "view", "icon",
     )
 )  # fmt: skip
-NOWHERE = frozenset(
+NEVER_IN_NAME = frozenset(
     (
         "public", "pub", "foreign", "primary", "sort", "partition", "cache",
         "idempotency", "hot", "author", "authors", "authority", "authored",
@@ -77,7 +77,7 @@ NOWHERE = frozenset(
 )  # fmt: skip
 
 
-class Holds(Enum):
+class ValueKind(Enum):
     """What a setting of some name holds."""
 
     PASSWORD = "password"  # noqa: S105 - the name of a kind
@@ -91,16 +91,16 @@ class Holds(Enum):
 
 
 @lru_cache(maxsize=4096)
-def what_it_holds(name: str) -> Holds | None:
+def classify_name(name: str) -> ValueKind | None:
     """Return what a setting of this name holds, or nothing if no secret.
 
-    >>> what_it_holds("DB_PASSWORD"), what_it_holds("stripeApiKey")
+    >>> classify_name("DB_PASSWORD"), classify_name("stripeApiKey")
     (<Holds.PASSWORD: 'password'>, <Holds.SECRET: 'secret'>)
-    >>> what_it_holds("max_tokens"), what_it_holds("passwordPolicy")
+    >>> classify_name("max_tokens"), classify_name("passwordPolicy")
     (None, None)
     """
     words = [word.lower() for word in _WORDS.findall(name)]
-    if not NOWHERE.isdisjoint(words):
+    if not NEVER_IN_NAME.isdisjoint(words):
         return None
     for place in range(len(words) - 1, -1, -1):
         word = words[place]
@@ -110,15 +110,15 @@ def what_it_holds(name: str) -> Holds | None:
     return None
 
 
-def _one(word: str, before: str) -> Holds | None:
+def _one(word: str, before: str) -> ValueKind | None:
     """Return what one word of a name says."""
     single = word.removesuffix("s") if word not in {"pass", "dbpass"} else word
     if word in PASSWORD_WORDS or single.endswith(PASSWORD_ENDS):
-        return Holds.PASSWORD
+        return ValueKind.PASSWORD
     if any(part in word for part in PASSWORD_PARTS):
-        return Holds.PASSWORD
+        return ValueKind.PASSWORD
     if word in SECRET_WORDS or single.endswith(SECRET_ENDS):
-        return Holds.SECRET
+        return ValueKind.SECRET
     if single == "key":
-        return Holds.SECRET if before in KEY_OWNERS else Holds.KEY
+        return ValueKind.SECRET if before in KEY_OWNERS else ValueKind.KEY
     return None

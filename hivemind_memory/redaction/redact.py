@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 
 LINE_ENDS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
-MOST_ROUNDS = 20  # a safeguard; two are the most that any test has needed
+MAX_ROUNDS = 20  # a safeguard; two are the most that any test has needed
 
 
 @value
-class Scrubbed:
+class RedactedText:
     """A text without its secrets."""
 
     text: str
@@ -34,7 +34,7 @@ class Scrubbed:
     """The kind of each secret that was replaced, in order."""
 
 
-def scrub(text: str, known: Iterable[str] = ()) -> Scrubbed:
+def scrub(text: str, known: Iterable[str] = ()) -> RedactedText:
     """Return a text with each secret replaced by ``[redacted:kind]``.
 
     What stood on other lines stays on them, and scrubbing twice changes nothing more.
@@ -48,7 +48,7 @@ def scrub(text: str, known: Iterable[str] = ()) -> Scrubbed:
     """
     values = tuple(known)
     kinds: list[str] = []
-    for _ in range(MOST_ROUNDS):
+    for _ in range(MAX_ROUNDS):
         secrets = find_secrets(text, values)
         if not secrets:
             break
@@ -59,7 +59,7 @@ def scrub(text: str, known: Iterable[str] = ()) -> Scrubbed:
             parts.append(_line_ends(text[secret.start : secret.end]))
             done = secret.end
         text = "".join([*parts, text[done:]])
-    return Scrubbed(text=text, found=tuple(kinds))
+    return RedactedText(text=text, found=tuple(kinds))
 
 
 def mask(text: str, known: Iterable[str] = ()) -> str:

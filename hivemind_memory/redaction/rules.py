@@ -13,7 +13,7 @@ import re
 from functools import cache
 
 from hivemind_memory.redaction.keywords import EXACT, FOLDED
-from hivemind_memory.redaction.spans import Span
+from hivemind_memory.redaction.spans import TextSpan
 from hivemind_memory.redaction.values import (
     UUID,
     entropy,
@@ -60,7 +60,7 @@ class Rule:
         self._real: bool = data.get("real", False)
         self._allow = [re.compile(one) for one in data.get("allow", ())]
 
-    def matches(self, text: str, at: int, done: int) -> tuple[list[Span], int]:
+    def matches(self, text: str, at: int, done: int) -> tuple[list[TextSpan], int]:
         """Return what the rule finds around one of its words.
 
         Args:
@@ -99,7 +99,7 @@ class Rule:
         before = text[at - 1 : at] if at else ""
         return not (before and before in self._not_behind) and _starts_at(text, at)
 
-    def _checked(self, text: str, found: re.Match[str]) -> Span | None:
+    def _checked(self, text: str, found: re.Match[str]) -> TextSpan | None:
         """Return the secret of a match, if it looks like a real one."""
         start, end = found.span(self._group)
         follows = text[end : end + 1]
@@ -127,7 +127,9 @@ class Rule:
         )
 
 
-def by_rules(text: str, low: str, exact: list[str], folded: list[str]) -> list[Span]:
+def by_rules(
+    text: str, low: str, exact: list[str], folded: list[str]
+) -> list[TextSpan]:
     """Return the secrets that the rules find.
 
     Args:
@@ -136,7 +138,7 @@ def by_rules(text: str, low: str, exact: list[str], folded: list[str]) -> list[S
         exact: The words of ``keywords.EXACT`` that the text has.
         folded: Those of ``keywords.FOLDED`` that it has in lower case.
     """
-    spans: list[Span] = []
+    spans: list[TextSpan] = []
     table = _rules_by_word()
     for within, words, folds in ((text, exact, False), (low, folded, True)):
         for part in words:
@@ -182,9 +184,11 @@ def _rules_by_word() -> dict[tuple[str, bool], Words]:
     return table
 
 
-def _around(text: str, within: str, word: str, rules: tuple[Rule, ...]) -> list[Span]:
+def _around(
+    text: str, within: str, word: str, rules: tuple[Rule, ...]
+) -> list[TextSpan]:
     """Return what some rules find at each place of their word."""
-    spans: list[Span] = []
+    spans: list[TextSpan] = []
     searched = [0] * len(rules)
     at = within.find(word)
     while at >= 0:

@@ -17,7 +17,7 @@ LONGEST_MARK = 80
 HIDDEN = "\0"
 
 
-Span = tuple[int, int, str]
+TextSpan = tuple[int, int, str]
 """First and last place (the latter not included) of a secret, and its kind."""
 
 
@@ -51,12 +51,12 @@ def without_marks(text: str) -> str:
     return "".join([*parts, text[done:]])
 
 
-def joined(spans: list[Span]) -> list[Span]:
+def merge_spans(spans: list[TextSpan]) -> list[TextSpan]:
     """Return spans in order without overlaps; the first that was given names a join."""
     if len(spans) < 2:
         return spans
     order = {span: place for place, span in reversed(list(enumerate(spans)))}
-    whole: list[list[Span]] = []
+    whole: list[list[TextSpan]] = []
     end = -1
     for span in sorted(order):
         if span[0] < end:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from math import log2
 
-from hivemind_memory.redaction.names import Holds
+from hivemind_memory.redaction.names import ValueKind
 
 SHORTEST_OF_LETTERS = 16
 _URL_OR_PATH = re.compile(
@@ -35,7 +35,9 @@ _VERSION_OR_DATE = re.compile(r"v?\d+(?:\.\d+)+[\w.+-]{0,12}|\d{4}-\d\d-\d\d.*")
 _SYMBOL = re.compile(r"[!@#$%^&*+=?~]")
 
 
-def is_real(name: str, value: str, holds: Holds, *, firm: bool, tight: bool) -> bool:
+def is_real(
+    name: str, value: str, holds: ValueKind, *, firm: bool, tight: bool
+) -> bool:
     """Whether a value is what its name says.
 
     Args:
@@ -45,15 +47,15 @@ def is_real(name: str, value: str, holds: Holds, *, firm: bool, tight: bool) -> 
         firm: It is quoted, or stands in an environment file: not code.
         tight: The value follows the name, without other words between.
     """
-    if len(value) < (4 if holds is Holds.PASSWORD else 8):
+    if len(value) < (4 if holds is ValueKind.PASSWORD else 8):
         return False
     if len(value) < SHORTEST_OF_LETTERS and value.isalpha():
         return False  # a word: by far the most that follows such a name
     if _is_no_secret(value, firm=firm):
         return False
-    if holds is Holds.PASSWORD:
+    if holds is ValueKind.PASSWORD:
         return _is_password(value, firm=firm, tight=tight)
-    loose = holds is Holds.KEY and not (firm and name.isupper())
+    loose = holds is ValueKind.KEY and not (firm and name.isupper())
     return _is_machine_made(name, value, loose=loose, tight=tight)
 
 

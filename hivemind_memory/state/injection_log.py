@@ -12,21 +12,21 @@ from dataclasses import asdict
 
 from hivemind_memory.context.tokens import estimate_tokens
 from hivemind_memory.files import descriptors
-from hivemind_memory.inject.section import render_quote
+from hivemind_memory.inject.section import render_excerpt
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from hivemind_memory.model.injection import Injection, Quote
+    from hivemind_memory.model.injection import Excerpt, InjectionResult
 
 
-LEDGER_FILE = "injections.jsonl"
-_MOST_BYTES = 8 * 1024 * 1024
+INJECTION_LOG_FILE = "injections.jsonl"
+_MAX_BYTES = 8 * 1024 * 1024
 _READ_BYTES = 1024 * 1024
 
 
-def record_of(injection: Injection, at: str) -> dict[str, Any]:
+def record_of(injection: InjectionResult, at: str) -> dict[str, Any]:
     """Return an injection as the ledger and ``--json`` tell it."""
     planned = injection.planned
     return {
@@ -38,9 +38,10 @@ def record_of(injection: Injection, at: str) -> dict[str, Any]:
         "is_ours": injection.is_ours,
         "tokens": planned.tokens,
         "budget_tokens": planned.budget_tokens,
-        "memories": [_told(quote) for quote in planned.choice.quotes],
+        "memories": [_memory_record(excerpt) for excerpt in planned.choice.excerpts],
         "left_out": [
-            {**_told(one.quote), "why": one.why} for one in planned.choice.left_out
+            {**_memory_record(one.excerpt), "why": one.why}
+            for one in planned.choice.left_out
         ],
         "facets": [asdict(facet) for facet in planned.facets],
         "why_empty": planned.why_empty,
@@ -55,14 +56,14 @@ def append(home: str, record: dict[str, Any]) -> None:
     ledger of more than 8 MB becomes the old one, and the one before it is gone.
     """
     descriptors.make_private_folder(home)
-    path = os.path.join(home, LEDGER_FILE)
+    path = os.path.join(home, INJECTION_LOG_FILE)
     flags = descriptors.APPEND | os.O_CREAT
     fd = os.open(path, flags, descriptors.PRIVATE_FILE)
     try:
         descriptors.set_mode(fd, descriptors.PRIVATE_FILE)
         line = json.dumps(record, separators=(",", ":")) + "\n"
         descriptors.write_all(fd, line.encode())
-        is_large = os.fstat(fd).st_size > _MOST_BYTES
+        is_large = os.fstat(fd).st_size > _MAX_BYTES
     finally:
         os.close(fd)
     if is_large:
@@ -77,7 +78,7 @@ def last_records(home: str, worktree: str) -> list[dict[str, Any]]:
     """
     seen_at: dict[str, str] = {}
     found: dict[str, dict[str, Any]] = {}
-    for record in _newest_first(os.path.join(home, LEDGER_FILE)):
+    for record in _newest_first(os.path.join(home, INJECTION_LOG_FILE)):
         if record.get("worktree") != worktree:
             continue
         file = str(record.get("file", ""))
@@ -109,15 +110,15 @@ def _newest_first(path: str) -> list[dict[str, Any]]:
     return records
 
 
-def _told(quote: Quote) -> dict[str, Any]:
+def _memory_record(excerpt: Excerpt) -> dict[str, Any]:
     """Return a memory without its text."""
     return {
-        "path": quote.path,
-        "start_line": quote.start_line,
-        "end_line": quote.end_line,
-        "date": quote.date,
-        "type": quote.type,
-        "tokens": estimate_tokens(render_quote(quote)),
-        "score": round(quote.score, 6),
-        "parts": [asdict(reason) for reason in quote.reasons],
+        "path": excerpt.path,
+        "start_line": excerpt.start_line,
+        "end_line": excerpt.end_line,
+        "date": excerpt.date,
+        "type": excerpt.type,
+        "tokens": estimate_tokens(render_excerpt(excerpt)),
+        "score": round(excerpt.score, 6),
+        "parts": [asdict(reason) for reason in excerpt.reasons],
     }

@@ -28,11 +28,11 @@ from hivemind_memory.watch.observer import EventSource, Listener, OpenSource
 
 logger = logging.getLogger(__name__)
 
-GONE = "the notes folder is not there"
+FOLDER_MISSING = "the notes folder is not there"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LookoutSettings:
+class ChangeDetectorSettings:
     """How often to look, in seconds."""
 
     poll_s: float = 2.0
@@ -42,7 +42,7 @@ class LookoutSettings:
     """A source that has not told of a probe by then counts as muted."""
 
 
-class Lookout:
+class ChangeDetector:
     """Watches one folder by whatever means work. Used from one thread."""
 
     def __init__(
@@ -50,7 +50,7 @@ class Lookout:
         folder: str,
         *,
         open_source: OpenSource,
-        settings: LookoutSettings | None = None,
+        settings: ChangeDetectorSettings | None = None,
         type_of: Callable[[str], str] = shared_type,
     ) -> None:
         """Nothing is watched before ``open``.
@@ -63,7 +63,7 @@ class Lookout:
         """
         self._folder = folder
         self._open_source = open_source
-        self._settings = settings or LookoutSettings()
+        self._settings = settings or ChangeDetectorSettings()
         self._type_of = type_of
         self._listener: Listener | None = None
         self._source: EventSource | None = None
@@ -72,12 +72,12 @@ class Lookout:
         self._is_unanswered = False
         self._refusal = ""
         self._shared = ""
-        self._miss = ""
+        self._missed_event = ""
 
     def open(self, listener: Listener, now_s: float) -> None:
         """Start to watch; errors become the reason to poll."""
         self._listener = listener
-        self._miss = ""
+        self._missed_event = ""
         self._next_poll_s = now_s + self._settings.poll_s
         self._reopen(now_s)
 
@@ -90,7 +90,7 @@ class Lookout:
     @property
     def state(self) -> WatchState:
         """How changes are learned of now."""
-        reason = self._refusal or self._shared or self._silence() or self._miss
+        reason = self._refusal or self._shared or self._silence() or self._missed_event
         return WatchState(mode="polling" if reason else "native", reason=reason)
 
     @property
@@ -114,10 +114,10 @@ class Lookout:
             return False
         self._next_poll_s = now_s + self._settings.poll_s
         is_lost = self._source is not None and not self._source.is_current()
-        if is_lost or self._refusal == GONE:
+        if is_lost or self._refusal == FOLDER_MISSING:
             # Looked at in any case: it may be another folder by now.
             self._reopen(now_s)
-            return self._refusal != GONE
+            return self._refusal != FOLDER_MISSING
         return self.state.mode == "polling"
 
     def refresh(self, now_s: float, *, is_forced: bool = False) -> None:
@@ -131,9 +131,9 @@ class Lookout:
         except OSError as error:
             self._refuse(error)
 
-    def miss(self) -> None:
+    def report_missed_event(self) -> None:
         """Polling from now on: a change came that no event had announced."""
-        self._miss = "a change came without an event"
+        self._missed_event = "a change came without an event"
 
     def _reopen(self, now_s: float) -> None:
         """Begin anew with the folder that bears the name now."""
@@ -167,13 +167,17 @@ class Lookout:
         """Why a probe makes us poll; the first event ends it, however late."""
         if not self._is_unanswered or self._source is None:
             return ""
-        return "" if self._source.has_spoken() else "file events do not arrive here"
+        return (
+            ""
+            if self._source.has_received_event()
+            else "file events do not arrive here"
+        )
 
 
 def _reason(error: OSError) -> str:
     """Return why there are no events, in words that say what to change."""
     if error.errno in {errno.ENOENT, errno.ENOTDIR}:
-        return GONE
+        return FOLDER_MISSING
     if error.errno == errno.ENOSPC:
         return "no file watches left (raise fs.inotify.max_user_watches)"
     if error.errno == errno.EMFILE:
@@ -209,15 +213,15 @@ class Debouncer:
     _follows_calm: bool = False
     _is_eager: bool = False
 
-    def add(self, now_s: float, *, is_whole: bool = False) -> None:
-        """Gather one hint; *is_whole*: the change it tells of is not half done."""
+    def add(self, now_s: float, *, is_complete: bool = False) -> None:
+        """Gather one hint; *is_complete*: the change it tells of is not half done."""
         if self._first_s is None:
             self._first_s = now_s
             self._follows_calm = now_s - self._last_s >= self.max_wait_s
         self._last_s = now_s
         # Judged by the newest hint alone: when another file has begun to change
         # meanwhile, it gets the full quiet time to be finished.
-        self._is_eager = self._follows_calm and is_whole
+        self._is_eager = self._follows_calm and is_complete
 
     def due_s(self) -> float | None:
         """Return when the gathered hints are due, or None when there are none."""

@@ -50,7 +50,7 @@ class Synced:
     result: SyncResult
 
     @property
-    def is_news(self) -> bool:
+    def is_notable(self) -> bool:
         """Something was done, or it is the first look: worth a line."""
         done = self.result
         changes = done.added + done.updated + done.removed + done.recovered

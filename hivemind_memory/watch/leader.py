@@ -84,7 +84,7 @@ class Leadership:
         """Return who leads, as ``pid 123``; empty when nobody does."""
         return self._lock.holder()
 
-    def tell(self, state: WatchState) -> None:
+    def write_state(self, state: WatchState) -> None:
         """Leave word of how this leader watches.
 
         Raises:
@@ -101,7 +101,7 @@ class Leadership:
             os.close(fd)
         os.replace(part, self._state_path)
 
-    def told(self) -> WatchState | None:
+    def read_state(self) -> WatchState | None:
         """Return what the present leader said; None without a leader or its word."""
         try:
             with open(self._state_path, encoding="utf-8") as file:

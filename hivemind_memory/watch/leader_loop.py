@@ -12,7 +12,11 @@ from typing import Protocol
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.model.results import EmbedResult, SyncResult
 from hivemind_memory.model.snapshot import SETTLED_NS
-from hivemind_memory.watch.change_detector import MAX_WAIT_FACTOR, Debouncer, Lookout
+from hivemind_memory.watch.change_detector import (
+    MAX_WAIT_FACTOR,
+    ChangeDetector,
+    Debouncer,
+)
 from hivemind_memory.watch.embed_queue import VectorQueue
 from hivemind_memory.watch.events import (
     Embedded,
@@ -29,7 +33,7 @@ logger = logging.getLogger(__name__)
 TICK_S = 0.5
 """Longest wait of any thread before it looks whether it should stop."""
 
-DOUBT_S = 1.0
+LATE_EVENT_S = 1.0
 """So long after a rescan found a change its event may still come."""
 
 SETTLE_S = SETTLED_NS / 1e9 + 0.5
@@ -41,7 +45,7 @@ LAST_RETRY_S = 30.0
 """A failed sync is tried again after so long, doubling from the first to the last."""
 
 
-class Syncs(Protocol):
+class SyncableMemory(Protocol):
     """What the watcher needs of the memory."""
 
     def sync(self) -> SyncResult:
@@ -72,7 +76,7 @@ class WatchSettings:
     """Between two looks that nothing asked for."""
 
 
-class Term:
+class LeaderLoop:
     """Watches, syncs and embeds until it is stopped or no longer leads.
 
     All but the marks that a source of events leaves happens on the thread of ``run``.
@@ -80,8 +84,8 @@ class Term:
 
     def __init__(
         self,
-        memory: Syncs,
-        lookout: Lookout,
+        memory: SyncableMemory,
+        detector: ChangeDetector,
         *,
         leadership: Leadership,
         settings: WatchSettings,
@@ -89,7 +93,7 @@ class Term:
     ) -> None:
         """Do nothing before ``run``; *clock* is in seconds and never goes back."""
         self._memory = memory
-        self._lookout = lookout
+        self._detector = detector
         self._leadership = leadership
         self._settings = settings
         self._clock = clock
@@ -102,10 +106,10 @@ class Term:
             quiet_s=settings.quiet_s, max_wait_s=settings.quiet_s * MAX_WAIT_FACTOR
         )
         self._hints = 0
-        self._doubt: tuple[float, int] | None = None
-        self._told: WatchState | None = None
+        self._late_event_check: tuple[float, int] | None = None
+        self._reported_state: WatchState | None = None
         self._problem = ""
-        self._dates: dict[str, float] = {}  # cause -> when, in seconds of the clock
+        self._due_times: dict[str, float] = {}  # cause -> when, in seconds of the clock
         self._retry_s = FIRST_RETRY_S
         self._syncing_thread = 0
 
@@ -117,14 +121,14 @@ class Term:
         self._vectors.start()
         try:
             # Watched first and looked at second, so that nothing falls in between.
-            self._lookout.open(self._hint, self._clock())
+            self._detector.open(self._hint, self._clock())
             self._sync("start")
             while not stop.is_set() and self._leadership.still_leads():
                 self._wait()
                 if not stop.is_set():
                     self._act()
         finally:
-            self._lookout.close()
+            self._detector.close()
             self._vectors.close()
 
     def interrupt(self) -> None:
@@ -137,12 +141,12 @@ class Term:
         if self._syncing_thread == threading.get_ident():
             raise KeyboardInterrupt
 
-    def _hint(self, *, is_whole: bool) -> None:
+    def _hint(self, *, is_complete: bool) -> None:
         """Mark a change; called by the source, on its thread, perhaps very often."""
         with self._lock:
             self._hints += 1
             before_s = self._debouncer.due_s()
-            self._debouncer.add(self._clock(), is_whole=is_whole)
+            self._debouncer.add(self._clock(), is_complete=is_complete)
             now_due_s = self._debouncer.due_s()
         if before_s is None or (now_due_s is not None and now_due_s < before_s):
             # Later ones only move the date; the loop sees that when it wakes for it.
@@ -163,31 +167,31 @@ class Term:
 
     def _next_due_s(self) -> float:
         """When something is to be done next."""
-        dates: list[float | None] = [self._lookout.due_s]
-        if self._doubt is not None:
-            dates.append(self._doubt[0])
-        if "retry" in self._dates:
-            dates.append(self._dates["retry"])
+        dates: list[float | None] = [self._detector.due_s]
+        if self._late_event_check is not None:
+            dates.append(self._late_event_check[0])
+        if "retry" in self._due_times:
+            dates.append(self._due_times["retry"])
         else:
             with self._lock:
-                dates += [*self._dates.values(), self._debouncer.due_s()]
+                dates += [*self._due_times.values(), self._debouncer.due_s()]
         return min(date for date in dates if date is not None)
 
     def _act(self) -> None:
         """Do what is due."""
         now_s = self._clock()
-        self._settle_doubt(now_s)
-        is_time = now_s >= self._lookout.due_s and self._lookout.check(now_s)
+        self._end_late_event_check(now_s)
+        is_time = now_s >= self._detector.due_s and self._detector.check(now_s)
         cause = self._cause(now_s, is_time=is_time)
         if cause:
             self._sync(cause)
         else:
-            self._tell_state()
+            self._report_state()
 
     def _cause(self, now_s: float, *, is_time: bool) -> str:
         """Return why to sync now, or nothing."""
-        due = [cause for cause, date_s in self._dates.items() if now_s >= date_s]
-        if "retry" in self._dates:
+        due = [cause for cause, date_s in self._due_times.items() if now_s >= date_s]
+        if "retry" in self._due_times:
             # After a failure everything waits for the retry; hints stay gathered.
             return "retry" if "retry" in due else ""
         with self._lock:
@@ -201,13 +205,13 @@ class Term:
         """Look at the folder once, and say how it went."""
         now_s = self._clock()
         hints = self._hints
-        self._dates.pop("settle", None)
+        self._due_times.pop("settle", None)
         if cause in {"rescan", "start"}:
-            self._dates["rescan"] = now_s + self._settings.rescan_s
-        self._lookout.refresh(now_s, is_forced=cause == "rescan")
-        self._tell_state()
-        if not self._lookout.is_folder_there:
-            self._dates.pop("retry", None)  # the lookout says when it is back
+            self._due_times["rescan"] = now_s + self._settings.rescan_s
+        self._detector.refresh(now_s, is_forced=cause == "rescan")
+        self._report_state()
+        if not self._detector.is_folder_there:
+            self._due_times.pop("retry", None)  # the lookout says when it is back
             return
         try:
             self._syncing_thread = threading.get_ident()
@@ -224,17 +228,17 @@ class Term:
             return
         finally:
             self._syncing_thread = 0
-        self._dates.pop("retry", None)
+        self._due_times.pop("retry", None)
         self._retry_s = FIRST_RETRY_S
         self._take_in(Synced(cause=cause, result=result), hints)
 
     def _take_in(self, done: Synced, hints_before: int) -> None:
         """Decide what follows from a sync."""
-        if done.is_news:
-            self._dates["settle"] = self._clock() + SETTLE_S
+        if done.is_notable:
+            self._due_times["settle"] = self._clock() + SETTLE_S
             if done.cause == "rescan":
-                self._begin_doubt(hints_before)
-        if done.cause != "poll" or done.is_news:
+                self._begin_late_event_check(hints_before)
+        if done.cause != "poll" or done.is_notable:
             # Also without changes: others index what they write, and do not embed it.
             self._vectors.wake()
         self._on_event(done)
@@ -242,37 +246,37 @@ class Term:
     def _fail(self, error: Exception) -> None:
         """Plan the next try."""
         retry_s = self._retry_s
-        self._dates["retry"] = self._clock() + retry_s
+        self._due_times["retry"] = self._clock() + retry_s
         self._retry_s = min(2 * retry_s, LAST_RETRY_S)
         self._on_event(SyncFailed(error=error, retry_in_s=retry_s))
 
-    def _begin_doubt(self, hints_before: int) -> None:
+    def _begin_late_event_check(self, hints_before: int) -> None:
         """A rescan found something: was there, or will there be, an event for it?"""
         with self._lock:
             is_announced = self._debouncer.due_s() is not None
         if not is_announced and self._hints == hints_before:
-            self._doubt = (self._clock() + DOUBT_S, hints_before)
+            self._late_event_check = (self._clock() + LATE_EVENT_S, hints_before)
 
-    def _settle_doubt(self, now_s: float) -> None:
+    def _end_late_event_check(self, now_s: float) -> None:
         """Poll from now on if no event came for what a rescan found."""
-        if self._doubt is None or now_s < self._doubt[0]:
+        if self._late_event_check is None or now_s < self._late_event_check[0]:
             return
-        if self._hints == self._doubt[1]:
-            self._lookout.miss()
-        self._doubt = None
+        if self._hints == self._late_event_check[1]:
+            self._detector.report_missed_event()
+        self._late_event_check = None
 
-    def _tell_state(self) -> None:
+    def _report_state(self) -> None:
         """Say how changes are learned of, whenever that is new."""
-        state = self._lookout.state
-        if state == self._told:
+        state = self._detector.state
+        if state == self._reported_state:
             return
         if state.mode == "polling":
             logger.warning("polling for changes: %s", state.reason)
-        elif self._told is not None:
+        elif self._reported_state is not None:
             logger.info("file events arrive again")
-        self._told = state
+        self._reported_state = state
         try:
-            self._leadership.tell(state)
+            self._leadership.write_state(state)
         except OSError as error:
             logger.warning("cannot say how this leader watches: %s", error)
         self._on_event(StateChanged(state=state))

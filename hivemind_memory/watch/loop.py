@@ -11,10 +11,15 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-from hivemind_memory.watch.change_detector import Lookout
+from hivemind_memory.watch.change_detector import ChangeDetector
 from hivemind_memory.watch.events import Following, Leading, WatchEvent
 from hivemind_memory.watch.leader import Leadership
-from hivemind_memory.watch.leader_loop import TICK_S, Syncs, Term, WatchSettings
+from hivemind_memory.watch.leader_loop import (
+    TICK_S,
+    LeaderLoop,
+    SyncableMemory,
+    WatchSettings,
+)
 
 TYPE_CHECKING = False
 
@@ -24,8 +29,8 @@ class Watcher:
 
     def __init__(
         self,
-        memory: Syncs,
-        lookout: Lookout,
+        memory: SyncableMemory,
+        detector: ChangeDetector,
         *,
         leadership: Leadership,
         settings: WatchSettings | None = None,
@@ -35,17 +40,17 @@ class Watcher:
 
         Args:
             memory: Whose ``sync`` and ``embed_pending`` are called.
-            lookout: Watches the notes folder; belongs to this watcher.
+            detector: Watches the notes folder; belongs to this watcher.
             leadership: The lock of the index; belongs to this watcher.
             settings: None: as the class says.
             clock: Seconds, never going back: ``time.monotonic``.
         """
         self._memory = memory
-        self._lookout = lookout
+        self._detector = detector
         self._leadership = leadership
         self._settings = settings or WatchSettings()
         self._clock = clock
-        self._term: Term | None = None
+        self._leader_loop: LeaderLoop | None = None
 
     def run(
         self, stop: threading.Event, on_event: Callable[[WatchEvent], None]
@@ -76,9 +81,9 @@ class Watcher:
         Raises:
             KeyboardInterrupt: It broke off a sync; ``run`` catches it.
         """
-        term = self._term
-        if term is not None:
-            term.interrupt()
+        leader_loop = self._leader_loop
+        if leader_loop is not None:
+            leader_loop.interrupt()
 
     def _wait_for_lead(
         self, stop: threading.Event, on_event: Callable[[WatchEvent], None]
@@ -99,14 +104,14 @@ class Watcher:
         """Serve one term."""
         try:
             on_event(Leading())
-            self._term = Term(
+            self._leader_loop = LeaderLoop(
                 self._memory,
-                self._lookout,
+                self._detector,
                 leadership=self._leadership,
                 settings=self._settings,
                 clock=self._clock,
             )
-            self._term.run(stop, on_event)
+            self._leader_loop.run(stop, on_event)
         finally:
-            self._term = None
+            self._leader_loop = None
             self._leadership.release()

@@ -101,7 +101,7 @@ class _Probing:
         os.close(os.open(path, flags, 0o600))
         os.unlink(path)
 
-    def has_spoken(self) -> bool:
+    def has_received_event(self) -> bool:
         """At least one event came through."""
         return self._spoke.is_set()
 
@@ -190,7 +190,7 @@ class InotifySource(_Probing):
             self._mark_tree()
         elif event.name[-3:].lower() == b".md":
             self._listener(
-                is_whole=event.is_close_write or event.is_moved_to or event.is_attrib
+                is_complete=event.is_close_write or event.is_moved_to or event.is_attrib
             )
 
     def on_watch_deleted(self, wd: WatchDescriptor) -> None:
@@ -209,7 +209,7 @@ class InotifySource(_Probing):
     def _mark_tree(self) -> None:
         """Folders came or went."""
         self._has_new_tree = True
-        self._listener(is_whole=False)
+        self._listener(is_complete=False)
 
     def _watch_tree(self, path: str, identity: _Identity, seen: set[_Identity]) -> None:
         """Watch a folder and all below it that are not hidden."""
@@ -321,7 +321,7 @@ class ObserverSource(_Probing, FileSystemEventHandler):
         paths = [os.fsdecode(path) for path in (event.src_path, event.dest_path)]
         is_folder = event.is_directory
         if any(self._tells(path, is_folder=is_folder) for path in paths if path):
-            self._listener(is_whole=isinstance(event, _WHOLE))
+            self._listener(is_complete=isinstance(event, _WHOLE))
 
     def _tells(self, path: str, *, is_folder: bool) -> bool:
         """A path is that of a note, or of a folder that may hold notes."""
@@ -339,11 +339,11 @@ Always the same, so that one left by a killed process goes with the next probe."
 class Listener(Protocol):
     """Hears, on a thread of the source, that a note may have changed."""
 
-    def __call__(self, *, is_whole: bool) -> None:
+    def __call__(self, *, is_complete: bool) -> None:
         """Take a hint; must be quick and never raise.
 
         Args:
-            is_whole: The change is not half done: closed after writing, renamed into
+            is_complete: The change is not half done: closed after writing, renamed into
                 place.
         """
         ...
@@ -376,7 +376,7 @@ class EventSource(Protocol):
         """
         ...
 
-    def has_spoken(self) -> bool:
+    def has_received_event(self) -> bool:
         """At least one event came through since it was opened."""
         ...
 

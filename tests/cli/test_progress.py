@@ -7,7 +7,7 @@ import io
 import pytest
 
 from hivemind_memory.cli import progress
-from hivemind_memory.cli.progress import Progress, progress_text
+from hivemind_memory.cli.progress import ProgressDisplay, progress_text
 
 
 class Terminal(io.StringIO):
@@ -28,7 +28,7 @@ def run_for(monkeypatch: pytest.MonkeyPatch, stream: io.StringIO, term: str) -> 
     monkeypatch.setattr(progress.sys, "stderr", stream)
     monkeypatch.setenv("TERM", term)
     clock = Clock()
-    with Progress(clock) as show:
+    with ProgressDisplay(clock) as show:
         for done in range(40):
             clock.now_s += 0.25
             show("reading", done, 40)

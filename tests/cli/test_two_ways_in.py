@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hivemind_memory.cli import app, entry
-from hivemind_memory.cli.parse import Request, parse_request
+from hivemind_memory.cli.parse import CommandRequest, parse_request
 from hivemind_memory.cli.spec import COMMANDS, MEMORY_DIR
 
 WORDS = st.sampled_from(
@@ -48,7 +48,7 @@ def command_line(draw: st.DrawFn) -> list[str]:
 class PerformedError(Exception):
     """Carries what a way in would have done."""
 
-    def __init__(self, request: Request) -> None:
+    def __init__(self, request: CommandRequest) -> None:
         super().__init__()
         self.seen = (request.command.name, request.values, request.memory_dir)
 
@@ -56,7 +56,7 @@ class PerformedError(Exception):
 def through_typer(words: list[str]) -> Any:
     """What typer makes of *words*: command, values and folder, or an exit code."""
 
-    def perform(request: Request) -> int:
+    def perform(request: CommandRequest) -> int:
         raise PerformedError(request)
 
     with pytest.MonkeyPatch.context() as patch:

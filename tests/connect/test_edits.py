@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hivemind_memory.connect import json_edit
-from hivemind_memory.connect.agents import COMMENTED, LENIENT, PLAIN
+from hivemind_memory.connect.agents import COMMENTED, LENIENT, STRICT_JSON
 from hivemind_memory.connect.jsonc import BrokenTextError, Dialect, parse
-from hivemind_memory.connect.plans import difference, masked
+from hivemind_memory.connect.plans import difference, mask_secrets
 from hivemind_memory.connect.toml_edit import drop_table, put_table
 
 PLACE = ("mcpServers", "hivemind")
@@ -61,7 +61,7 @@ def test_what_is_put_and_taken_out_again_leaves_no_trace(
     text = json.dumps(document, indent=indent) + end
     text = text.replace("\n", newline)
 
-    put, back = there_and_back(text, ENTRY, PLAIN)
+    put, back = there_and_back(text, ENTRY, STRICT_JSON)
 
     document.setdefault("mcpServers", {})["hivemind"] = ENTRY
     assert json.loads(put) == document
@@ -117,10 +117,10 @@ def test_a_comma_behind_the_last_element_stays_the_last(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "dialect"),
     [
-        ("", PLAIN),
-        ("{", PLAIN),
+        ("", STRICT_JSON),
+        ("{", STRICT_JSON),
         ('{"a": 1,}', COMMENTED),
-        ('{"a": 1} // x', PLAIN),
+        ('{"a": 1} // x', STRICT_JSON),
         ('{"a": NaN}', LENIENT),
         ('{"a": 01}', LENIENT),
         ("{'a': 1}", LENIENT),
@@ -142,14 +142,14 @@ def test_what_the_agent_cannot_read_is_broken(text: str, dialect: Dialect) -> No
 def test_something_else_on_the_way_is_not_replaced(text: str) -> None:
     """Whatever it is, somebody put it there."""
     with pytest.raises(BrokenTextError):
-        json_edit.put(text, PLACE, ENTRY, PLAIN)
+        json_edit.put(text, PLACE, ENTRY, STRICT_JSON)
 
 
 def test_an_entry_is_replaced_where_it_stands() -> None:
     """The order of the servers is the user's."""
     text = '{"mcpServers": {"hivemind": {"command": "old"}, "b": {}}}'
 
-    new = json_edit.put(text, PLACE, {"command": "new"}, PLAIN)
+    new = json_edit.put(text, PLACE, {"command": "new"}, STRICT_JSON)
 
     assert list(json.loads(new)["mcpServers"]) == ["hivemind", "b"]
     assert json.loads(new)["mcpServers"]["hivemind"] == {"command": "new"}
@@ -176,13 +176,13 @@ def test_what_follows_a_comment_does_not_end_up_in_it() -> None:
 def test_two_edits_of_a_flat_file_leave_no_trace() -> None:
     """The second finds the lines of the first; both must go."""
     text = '{"a": 1}'
-    emptied = json_edit.emptiness(text, PLACE, PLAIN) | {"/hooks": None}
-    one = json_edit.put(text, PLACE, ENTRY, PLAIN)
-    two = json_edit.put(one, ("hooks", "x"), [1], PLAIN)
+    emptied = json_edit.emptiness(text, PLACE, STRICT_JSON) | {"/hooks": None}
+    one = json_edit.put(text, PLACE, ENTRY, STRICT_JSON)
+    two = json_edit.put(one, ("hooks", "x"), [1], STRICT_JSON)
 
-    back = json_edit.drop(two, PLACE, PLAIN, emptied)
+    back = json_edit.drop(two, PLACE, STRICT_JSON, emptied)
 
-    assert json_edit.drop(back, ("hooks", "x"), PLAIN, emptied) == text
+    assert json_edit.drop(back, ("hooks", "x"), STRICT_JSON, emptied) == text
 
 
 @pytest.mark.parametrize(
@@ -244,7 +244,7 @@ def test_a_table_that_is_written_in_another_way_is_refused(text: str) -> None:
 def test_a_difference_shows_no_secret_of_anybody() -> None:
     """It is printed, and what is printed ends in logs."""
     old = '{\n  "env": {"API_KEY": "hunter2"},\n  "x": "sk-abcdefghijklmnop"\n}\n'
-    new = json_edit.put(old, ("h",), {"Authorization": "Bearer 1234"}, PLAIN)
+    new = json_edit.put(old, ("h",), {"Authorization": "Bearer 1234"}, STRICT_JSON)
 
     shown = difference("/f", old, new)
 
@@ -262,4 +262,4 @@ def test_a_difference_in_a_large_file_names_its_real_lines() -> None:
     shown = difference("/f", old, new)
 
     assert "@@ -49999,5 +49999,5 @@" in shown
-    assert masked("port = 80") == "port = 80"
+    assert mask_secrets("port = 80") == "port = 80"

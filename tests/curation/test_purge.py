@@ -16,7 +16,7 @@ from hivemind_memory.curation import purge
 from hivemind_memory.errors import MemoryNotFoundError, UsageError
 from hivemind_memory.files.locks import KernelLock
 from hivemind_memory.index.sqlite import vacuum
-from hivemind_memory.inject.purged import InjectedPlaces
+from hivemind_memory.inject.purged import InjectionTraces
 from hivemind_memory.model.curation import PurgeResult
 from hivemind_memory.testing import FakeEmbedder
 from hivemind_memory.wiring import open_injector
@@ -350,7 +350,7 @@ def test_what_worktrees_were_shown_is_written_anew(
     bench.save("xylophonist vault", SECRET, type="lesson")
     bench.save("weather", "The zanzibarquux-shop is open in any weather.")
     injector = open_injector(bench.memory)
-    bench.injected = InjectedPlaces(str(bench.house.home), injector)
+    bench.injected = InjectionTraces(str(bench.house.home), injector)
     injector.inject(str(shop))
     section = (shop / "CLAUDE.md").read_text()
     assert "flimmerkeks" in section

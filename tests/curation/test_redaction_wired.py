@@ -12,7 +12,7 @@ import pytest
 from hivemind_memory import open_memory
 from hivemind_memory.errors import UsageError
 from hivemind_memory.mcp_server.server import make_server
-from hivemind_memory.mcp_server.server_state import Keeper
+from hivemind_memory.mcp_server.server_state import ServerState
 from hivemind_memory.memory import Memory
 from hivemind_memory.model.curation import NewMemory
 from hivemind_memory.model.query import Query
@@ -162,8 +162,10 @@ def test_no_field_carries_a_secret_to_the_disk(home: Path, memory: Memory) -> No
 
 def test_tools_and_commands_tell_what_they_left_out(home: Path, hm: Hm) -> None:  # noqa: F811
     """Whoever wrote it learns that it is not there to be found."""
-    keeper = Keeper(lambda: open_memory(home=str(home), door=agent_scope_request()))
-    server = make_server(keeper, "5e551017")
+    server_state = ServerState(
+        lambda: open_memory(home=str(home), scope_request=agent_scope_request())
+    )
+    server = make_server(server_state, "5e551017")
     samples = [one for one in SAMPLES if "\n" not in one.text][:8]
 
     for number, sample in enumerate(samples):
@@ -181,7 +183,7 @@ def test_tools_and_commands_tell_what_they_left_out(home: Path, hm: Hm) -> None:
             assert ran.code == 0, ran.err
             assert "secret" in str(ran.json["warnings"])
             assert not is_left(sample.secret, ran.out + ran.err)
-    assert keeper.close(within_s=5)
+    assert server_state.close(within_s=5)
 
     assert left_in(raw(home)) == []
 
@@ -203,8 +205,10 @@ def person_writes(home: Path) -> dict[Path, bytes]:
 def test_a_persons_secret_stays_in_their_file_alone(home: Path, hm: Hm) -> None:  # noqa: F811
     """Their bytes are theirs; what an agent or a pipe gets of them is masked."""
     notes = person_writes(home)
-    keeper = Keeper(lambda: open_memory(home=str(home), door=agent_scope_request()))
-    server = make_server(keeper, "5e551017")
+    server_state = ServerState(
+        lambda: open_memory(home=str(home), scope_request=agent_scope_request())
+    )
+    server = make_server(server_state, "5e551017")
 
     leaks = []
     for number, sample in enumerate(SAMPLES):
@@ -221,7 +225,7 @@ def test_a_persons_secret_stays_in_their_file_alone(home: Path, hm: Hm) -> None:
             told.append(hm("search", f"marker{number}x", "--json").out)
             told.append(hm("search", f"marker{number}x", "--explain").out)
         leaks += [sample.kind for text in told if is_left(sample.secret, text)]
-    assert keeper.close(within_s=5)
+    assert server_state.close(within_s=5)
 
     assert leaks == []
     assert {file: file.read_bytes() for file in notes} == notes
@@ -265,7 +269,7 @@ def test_a_persons_secret_is_in_no_section(
 
     for _ in range(3):  # lessons take turns: what was told goes
         done = open_injector(memory).inject(str(worktree))
-        told = [quote.path for quote in done.planned.choice.quotes]
+        told = [quote.path for quote in done.planned.choice.excerpts]
         assert told
         assert left_in(done.planned.body) == []
         assert left_in((worktree / "CLAUDE.md").read_text(encoding="utf-8")) == []

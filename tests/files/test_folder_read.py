@@ -165,7 +165,7 @@ def test_reading_leaves_no_descriptor_open(root: Path) -> None:
             folder.read(NotePath(path))
         except HivemindError:
             continue
-    folder.look()
+    folder.snapshot()
 
     assert len(os.listdir("/proc/self/fd")) == before
 

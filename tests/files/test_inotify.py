@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from hivemind_memory.files.inotify import Sentry
+from hivemind_memory.files.inotify import InotifyProbe
 
 pytestmark = pytest.mark.skipif(
     not sys.platform.startswith("linux"), reason="only Linux tells in order"
@@ -27,11 +27,11 @@ def notes(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def sentry(notes: Path, tmp_path: Path) -> Sentry:
-    return Sentry(str(notes), str(tmp_path / "cookie"))
+def sentry(notes: Path, tmp_path: Path) -> InotifyProbe:
+    return InotifyProbe(str(notes), str(tmp_path / "cookie"))
 
 
-def test_it_is_quiet_as_long_as_nothing_happens(sentry: Sentry) -> None:
+def test_it_is_quiet_as_long_as_nothing_happens(sentry: InotifyProbe) -> None:
     """Also when asked again and again, and when others touch the cookie."""
     assert all(sentry.is_quiet() for _ in range(50))
 
@@ -52,7 +52,7 @@ CHANGES: dict[str, Callable[[Path], object]] = {
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_every_change_is_noticed_at_once(
-    sentry: Sentry, notes: Path, change: Callable[[Path], object]
+    sentry: InotifyProbe, notes: Path, change: Callable[[Path], object]
 ) -> None:
     """What finished before the question is seen by it."""
     assert sentry.is_quiet()
@@ -63,7 +63,7 @@ def test_every_change_is_noticed_at_once(
 
 
 def test_a_source_that_does_not_answer_proves_nothing(
-    sentry: Sentry, tmp_path: Path
+    sentry: InotifyProbe, tmp_path: Path
 ) -> None:
     """The cookie is what tells silence from deafness."""
     (tmp_path / "cookie").unlink()
@@ -76,7 +76,7 @@ def test_a_sentry_that_was_forgotten_gives_its_watch_back(
 ) -> None:
     """A user has a hundred or so, and the tests once used them all up."""
     for _ in range(300):
-        Sentry(str(notes), str(tmp_path / "cookie"))
+        InotifyProbe(str(notes), str(tmp_path / "cookie"))
     gc.collect()
 
-    assert Sentry(str(notes), str(tmp_path / "cookie")).is_quiet()
+    assert InotifyProbe(str(notes), str(tmp_path / "cookie")).is_quiet()

@@ -11,7 +11,7 @@ from hivemind_memory.errors import HivemindError, UsageError
 from hivemind_memory.files import descriptors
 from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.files.paths import MAX_PARTS
-from hivemind_memory.files.scan import Look
+from hivemind_memory.files.scan import FolderSnapshot
 
 IS_ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
 
@@ -23,8 +23,8 @@ def make(root: Path, *names: str) -> None:
         file.write_text(name)
 
 
-def look(root: Path) -> Look:
-    return NotesFolder(str(root)).look()
+def look(root: Path) -> FolderSnapshot:
+    return NotesFolder(str(root)).snapshot()
 
 
 def reasons(root: Path) -> dict[str, str]:
@@ -62,7 +62,7 @@ def test_a_stamp_is_what_the_system_says(tmp_path: Path) -> None:
     folder = NotesFolder(str(tmp_path))
     status = (tmp_path / "a/b.md").stat()
 
-    [(path, stamp)] = folder.look().stamps.items()
+    [(path, stamp)] = folder.snapshot().stamps.items()
 
     numbers = (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
     assert stamp == numbers

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from hivemind_memory.inject.session_hook import section_at_start
+from hivemind_memory.inject.session_hook import session_start_section
 from hivemind_memory.memory import Memory
 from hivemind_memory.model.curation import NewMemory
 from hivemind_memory.model.filters import SearchFilter
@@ -66,7 +66,7 @@ class Poisoned:
         injector = open_injector(self.memory)
         injector.eject(str(worktree))
         for agent in AGENTS:
-            yield section_at_start(injector, str(worktree), agent)
+            yield session_start_section(injector, str(worktree), agent)
         for agent in AGENTS:
             done = injector.inject(str(worktree), agent=agent)
             yield done.planned.body

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from hivemind_memory.context.choose import choose
+from hivemind_memory.context.choose import select_excerpts
 from hivemind_memory.context.gather import (
     WorktreeState,
     facets_of,
@@ -14,8 +14,8 @@ from hivemind_memory.context.gather import (
     project_identity,
 )
 from hivemind_memory.errors import UsageError
-from hivemind_memory.inject.targets import RULES_FILE, head_of, target_of
-from hivemind_memory.model.injection import Choice, Quote
+from hivemind_memory.inject.targets import RULES_FILE, choose_target, head_of
+from hivemind_memory.model.injection import Excerpt, Selection
 
 TEXTS = (
     "We deploy on Tuesdays only",
@@ -27,8 +27,10 @@ TEXTS = (
 )
 
 
-def quote(number: int, *, score: float = 0.5, date: str = "", text: str = "") -> Quote:
-    return Quote(
+def excerpt(
+    number: int, *, score: float = 0.5, date: str = "", text: str = ""
+) -> Excerpt:
+    return Excerpt(
         path=f"note-{number}.md",
         start_line=1,
         end_line=2,
@@ -39,24 +41,30 @@ def quote(number: int, *, score: float = 0.5, date: str = "", text: str = "") ->
 
 
 def chosen(
-    preferences: list[Quote], others: list[Quote], *, count: int = 5, budget: int = 100
-) -> Choice:
-    return choose(
+    preferences: list[Excerpt],
+    others: list[Excerpt],
+    *,
+    count: int = 5,
+    budget: int = 100,
+) -> Selection:
+    return select_excerpts(
         preferences, others, count=count, budget_tokens=budget, cost=lambda _: 10
     )
 
 
-def paths(choice: Choice) -> list[str]:
-    return [one.path for one in choice.quotes]
+def paths(choice: Selection) -> list[str]:
+    return [one.path for one in choice.excerpts]
 
 
-def reasons(choice: Choice) -> list[str]:
+def reasons(choice: Selection) -> list[str]:
     return [one.why for one in choice.left_out]
 
 
 def test_preferences_come_first_and_the_count_is_for_the_others() -> None:
     """What holds for every project is not paid for with what matters here."""
-    choice = chosen([quote(0)], [quote(n, score=1 / n) for n in range(1, 5)], count=2)
+    choice = chosen(
+        [excerpt(0)], [excerpt(n, score=1 / n) for n in range(1, 5)], count=2
+    )
 
     assert paths(choice) == ["note-0.md", "note-1.md", "note-2.md"]
     assert reasons(choice) == ["count", "count"]
@@ -64,9 +72,9 @@ def test_preferences_come_first_and_the_count_is_for_the_others() -> None:
 
 def test_preferences_leave_half_of_the_budget_to_the_others() -> None:
     """A long global.md must not silence every project."""
-    preferences = [quote(n, text=f"preference {n}" * n) for n in range(9)]
+    preferences = [excerpt(n, text=f"preference {n}" * n) for n in range(9)]
 
-    choice = chosen(preferences, [quote(20)], budget=60)
+    choice = chosen(preferences, [excerpt(20)], budget=60)
 
     assert paths(choice) == ["note-0.md", "note-1.md", "note-2.md", "note-20.md"]
     assert reasons(choice) == ["budget"] * 6
@@ -74,10 +82,10 @@ def test_preferences_leave_half_of_the_budget_to_the_others() -> None:
 
 def test_what_does_not_fit_is_skipped_and_counted() -> None:
     """A shorter memory after it may still fit."""
-    others = [quote(0, score=0.9), quote(1, score=0.5)]
+    others = [excerpt(0, score=0.9), excerpt(1, score=0.5)]
     costs = {"note-0.md": 50, "note-1.md": 10}
 
-    choice = choose(
+    choice = select_excerpts(
         [], others, count=5, budget_tokens=20, cost=lambda one: costs[one.path]
     )
 
@@ -87,9 +95,9 @@ def test_what_does_not_fit_is_skipped_and_counted() -> None:
 
 def test_a_copy_takes_no_place() -> None:
     """The same sentence twice costs twice and says nothing."""
-    copy = quote(9, score=0.8, text=TEXTS[0])
+    copy = excerpt(9, score=0.8, text=TEXTS[0])
 
-    choice = chosen([], [quote(0, score=0.9), copy])
+    choice = chosen([], [excerpt(0, score=0.9), copy])
 
     assert paths(choice) == ["note-0.md"]
     assert reasons(choice) == ["copy"]
@@ -97,29 +105,29 @@ def test_a_copy_takes_no_place() -> None:
 
 def test_something_new_goes_before_more_of_the_same() -> None:
     """Five memories of one matter are worth less than of five."""
-    more = quote(7, score=0.85, text="We deploy on Tuesdays and Thursdays only")
+    more = excerpt(7, score=0.85, text="We deploy on Tuesdays and Thursdays only")
 
-    choice = chosen([], [quote(0, score=0.9), more, quote(1, score=0.8)])
+    choice = chosen([], [excerpt(0, score=0.9), more, excerpt(1, score=0.8)])
 
     assert paths(choice) == ["note-0.md", "note-1.md", "note-7.md"]
 
 
 def test_the_order_in_which_they_come_does_not_matter() -> None:
     """Otherwise two launches would write two different sections."""
-    others = [quote(n, score=(n % 3) / 3, date=f"2026-11-0{n + 1}") for n in range(6)]
+    others = [excerpt(n, score=(n % 3) / 3, date=f"2026-11-0{n + 1}") for n in range(6)]
     chance = random.Random(3)
     expected = chosen([], others, count=3)
 
     for _ in range(20):
         chance.shuffle(others)
-        assert chosen([], others, count=3).quotes == expected.quotes
+        assert chosen([], others, count=3).excerpts == expected.excerpts
 
 
 def test_the_newest_of_equals_comes_first() -> None:
     """What was decided last is what holds."""
-    old, new = quote(1, date="2025-01-01"), quote(2, date="2026-01-01")
+    old, new = excerpt(1, date="2025-01-01"), excerpt(2, date="2026-01-01")
 
-    assert paths(chosen([], [quote(0), old, new])) == [
+    assert paths(chosen([], [excerpt(0), old, new])) == [
         "note-2.md",
         "note-1.md",
         "note-0.md",
@@ -204,7 +212,7 @@ def test_each_agent_gets_the_file_that_it_reads(
     agent: str, setting: str, there: tuple[str, ...], file: str
 ) -> None:
     """A section that nobody reads is only a change to somebody's file."""
-    assert target_of(agent, setting, lambda name: name in there).file == file
+    assert choose_target(agent, setting, lambda name: name in there).file == file
 
 
 @pytest.mark.parametrize(
@@ -213,7 +221,7 @@ def test_each_agent_gets_the_file_that_it_reads(
 def test_a_target_outside_the_worktree_is_refused(setting: str) -> None:
     """Also one inside of git's own folder."""
     with pytest.raises(UsageError):
-        target_of("", setting, lambda _: False)
+        choose_target("", setting, lambda _: False)
 
 
 def test_a_claude_file_that_we_make_does_not_hide_agents_md() -> None:

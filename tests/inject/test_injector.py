@@ -13,7 +13,7 @@ import pytest
 from hivemind_memory import open_memory
 from hivemind_memory.errors import NotInjectedError, UsageError
 from hivemind_memory.inject.injector import Injector
-from hivemind_memory.state.injection_log import LEDGER_FILE
+from hivemind_memory.state.injection_log import INJECTION_LOG_FILE
 from hivemind_memory.wiring import open_injector
 from tests.inject.conftest import make_home
 from tests.inject.repos import (
@@ -496,7 +496,7 @@ def test_a_dry_run_writes_nothing(tmp_path: Path, home: Path) -> None:
 
     assert done.planned.body.startswith("## Hivemind Memory")
     assert (worktree / "CLAUDE.md").read_text() == TEXT
-    assert not (home / LEDGER_FILE).exists()
+    assert not (home / INJECTION_LOG_FILE).exists()
 
 
 def test_the_ledger_says_what_and_why_and_holds_no_text(
@@ -510,8 +510,8 @@ def test_the_ledger_says_what_and_why_and_holds_no_text(
     with open_memory(home=str(home)) as memory:
         record = open_injector(memory).why(str(worktree))
 
-    raw = (home / LEDGER_FILE).read_text()
-    assert stat.S_IMODE((home / LEDGER_FILE).stat().st_mode) == 0o600
+    raw = (home / INJECTION_LOG_FILE).read_text()
+    assert stat.S_IMODE((home / INJECTION_LOG_FILE).stat().st_mode) == 0o600
     assert len(raw.splitlines()) == 2
     assert "Tuesdays" not in raw
     assert record is not None

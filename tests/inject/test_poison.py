@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from hivemind_memory import open_memory
-from hivemind_memory.mcp_server.render import word_answer
+from hivemind_memory.mcp_server.render import render_answer
 from hivemind_memory.mcp_server.shape import shape_answer
 from hivemind_memory.memory import Memory
 from hivemind_memory.model.curation import MemorySelector, NewMemory
@@ -69,8 +69,8 @@ def test_an_agent_reads_that_a_hit_is_from_outside(memory: Memory) -> None:
     ]
 
     assert [answer.hits[0].source for answer in answers] == ["external", ""]
-    assert "UNTRUSTED, external" in word_answer(answers[0])
-    assert "UNTRUSTED" not in word_answer(answers[1])
+    assert "UNTRUSTED, external" in render_answer(answers[0])
+    assert "UNTRUSTED" not in render_answer(answers[1])
 
 
 def poison_session(memory: Memory) -> None:

@@ -6,17 +6,22 @@ import pytest
 
 from hivemind_memory.context.tokens import estimate_tokens
 from hivemind_memory.inject.marked_section import body_of, put_section, remove_section
-from hivemind_memory.inject.section import CREATED, render_body, render_quote, shown
-from hivemind_memory.model.injection import Quote
+from hivemind_memory.inject.section import (
+    CREATED,
+    make_inert,
+    render_body,
+    render_excerpt,
+)
+from hivemind_memory.model.injection import Excerpt
 
 
-def quote(text: str, path: str = "shop.md", date: str = "2026-11-21") -> Quote:
-    return Quote(path=path, start_line=3, end_line=9, text=text, date=date)
+def excerpt(text: str, path: str = "shop.md", date: str = "2026-11-21") -> Excerpt:
+    return Excerpt(path=path, start_line=3, end_line=9, text=text, date=date)
 
 
 def test_the_section_has_the_heading_and_the_tools_of_the_seed() -> None:
     """Agents that were told of it elsewhere look for these words."""
-    body = render_body([quote("We deploy on Tuesdays.")], left_out=3)
+    body = render_body([excerpt("We deploy on Tuesdays.")], left_out=3)
 
     assert body.startswith("## Hivemind Memory (auto-injected, do not edit)\n")
     for tool in ("memory_search", "memory_write", "memory_get", "memory_list"):
@@ -28,9 +33,9 @@ def test_the_section_has_the_heading_and_the_tools_of_the_seed() -> None:
 
 def test_the_same_memories_give_the_same_text() -> None:
     """Otherwise every launch would write the file again."""
-    quotes = [quote("a"), quote("b", path="b.md")]
+    excerpts = [excerpt("a"), excerpt("b", path="b.md")]
 
-    assert render_body(quotes, left_out=1) == render_body(quotes, left_out=1)
+    assert render_body(excerpts, left_out=1) == render_body(excerpts, left_out=1)
 
 
 @pytest.mark.parametrize(
@@ -47,7 +52,7 @@ def test_the_same_memories_give_the_same_text() -> None:
 )
 def test_no_memory_can_close_the_section(text: str) -> None:
     """Else a note could speak with the voice of the file's owner."""
-    body = render_body([quote(text, path=text.replace("\n", ""))], left_out=0)
+    body = render_body([excerpt(text, path=text.replace("\n", ""))], left_out=0)
 
     data = put_section(b"mine\n", body)
 
@@ -60,18 +65,18 @@ def test_no_memory_can_close_the_section(text: str) -> None:
 
 def test_a_memory_loads_no_file() -> None:
     """Claude Code reads what stands behind an @ into its prompt."""
-    assert shown("see @~/.ssh/id_rsa, (@/etc/passwd)") == (
+    assert make_inert("see @~/.ssh/id_rsa, (@/etc/passwd)") == (
         "see \\@~/.ssh/id_rsa, (\\@/etc/passwd)"
     )
-    assert shown("ann@example.com") == "ann@example.com"
+    assert make_inert("ann@example.com") == "ann@example.com"
 
 
 def test_what_nobody_sees_is_shown() -> None:
     """Hidden text is how a note says one thing to a person and another to a model."""
-    assert shown("a\u202eb\u200bc\U000e0041\x1b[0m\ufeff") == (
+    assert make_inert("a\u202eb\u200bc\U000e0041\x1b[0m\ufeff") == (
         "a\\u202eb\\u200bc\\U000e0041\\x1b[0m\\ufeff"
     )
-    assert shown("👩‍💻 مى‌خواهم 数据库\tx") == "👩‍💻 مى‌خواهم 数据库    x"
+    assert make_inert("👩‍💻 مى‌خواهم 数据库\tx") == "👩‍💻 مى‌خواهم 数据库    x"
 
 
 def test_a_file_of_ours_says_so() -> None:
@@ -81,7 +86,7 @@ def test_a_file_of_ours_says_so() -> None:
 
 def test_a_blank_line_in_a_memory_does_not_end_its_quote() -> None:
     """What follows it would no longer look like a note."""
-    assert render_quote(quote("a\n\nb")).split("\n")[1:] == ["> a", ">", "> b"]
+    assert render_excerpt(excerpt("a\n\nb")).split("\n")[1:] == ["> a", ">", "> b"]
 
 
 @pytest.mark.parametrize(

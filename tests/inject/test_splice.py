@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from hivemind_memory.inject.marked_section import (
-    SECTION,
-    SETTINGS,
+    SECTION_MARKS,
+    SETTINGS_MARKS,
     SectionDamagedError,
     body_of,
     find_section,
@@ -100,9 +100,9 @@ def test_text_around_the_section_may_change_meanwhile() -> None:
 def test_damaged_marks_are_refused(lines: list[str]) -> None:
     """A guess about where the section ends would be about somebody's text."""
     marks = {
-        "begin": SECTION.begin,
-        "end": SECTION.end,
-        "odd end": SECTION.end + b" and more",
+        "begin": SECTION_MARKS.begin,
+        "end": SECTION_MARKS.end,
+        "odd end": SECTION_MARKS.end + b" and more",
         "odd begin": b"<!-- hivemind:begin v2 -->",
     }
     data = b"mine\n" + b"".join(marks[name] + b"\ntext\n" for name in lines)
@@ -121,7 +121,7 @@ def test_the_lines_of_a_section_end_as_those_of_the_file() -> None:
 
 def test_settings_of_git_have_marks_of_their_own() -> None:
     """Its files know other comments than Markdown."""
-    data = put_section(b"*.log\n", "/CLAUDE.md", SETTINGS)
+    data = put_section(b"*.log\n", "/CLAUDE.md", SETTINGS_MARKS)
 
     assert data == b"*.log\n# hivemind:begin\n/CLAUDE.md\n# hivemind:end\n"
 

@@ -103,7 +103,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Machine
     monkeypatch.setenv("HIVEMIND_HOME", str(machine.home))
     monkeypatch.setenv("PATH", f"{machine.tools}:{_system_path()}")
     monkeypatch.chdir(machine.repo)
-    monkeypatch.setattr(launching, "_LOOK_S", 0.1)
+    monkeypatch.setattr(launching, "_WATCH_S", 0.1)
     yield machine
     for socket in ("default", "outer"):
         machine.tmux("-L", socket, "kill-server", check=False)

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hivemind_memory.errors import HookNotChangedError
-from hivemind_memory.launch.git_hook import Call, install, remove, state
+from hivemind_memory.launch.git_hook import HookCommand, install, remove, state
 from hivemind_memory.wiring import git_environ
 from tests.inject.repos import git, no_object_has_the_section, status
 
@@ -107,7 +107,7 @@ def test_git_waits_for_a_bounded_time(machine, hook, monkeypatch) -> None:
     held = KernelLock(str(lock))
     assert held.try_acquire()
     text = (machine.tools / "hm").read_text()
-    short = "import hivemind_memory.cli.git_hooking as h; h._MOST_S = 0.5\n"
+    short = "import hivemind_memory.cli.git_hooking as h; h._MAX_S = 0.5\n"
     machine.program("hm", text.replace("from ", f"{short}from ", 1))
     as_installed(machine)
     began_s = time.monotonic()
@@ -257,7 +257,7 @@ def test_any_script_comes_back(machine, hook, lines, has_newline) -> None:
     folder, environ = str(machine.repo), git_environ()
 
     try:
-        install(folder, Call(hm=("/bin/hm",)), environ)
+        install(folder, HookCommand(hm=("/bin/hm",)), environ)
     except HookNotChangedError:
         pass
     else:

@@ -255,7 +255,7 @@ def test_a_branch_needs_a_repository(machine, hm) -> None:
 
 def test_an_agent_that_ends_at_once_is_reported(machine, hm, monkeypatch) -> None:
     """Its session would be gone, and with it the reason."""
-    monkeypatch.setattr(launching, "_LOOK_S", PATIENCE_S)
+    monkeypatch.setattr(launching, "_WATCH_S", PATIENCE_S)
     # Linux forgets what is not read yet when the first process of a terminal ends.
     machine.program("claude", "#!/bin/sh\necho no key >&2\nsleep 0.3\nexit 3\n")
     failed = hm("launch", "claude")
@@ -278,7 +278,7 @@ def test_an_agent_that_ends_at_once_is_reported(machine, hm, monkeypatch) -> Non
 
 def test_the_advice_for_a_silent_death_can_be_typed(machine, hm, monkeypatch) -> None:
     """A name of config.json is no program, and exec knows programs alone."""
-    monkeypatch.setattr(launching, "_LOOK_S", PATIENCE_S)
+    monkeypatch.setattr(launching, "_WATCH_S", PATIENCE_S)
     program = machine.program("silent", "#!/bin/sh\nexit 3\n")
     monkeypatch.setenv("HIVEMIND_AGENTS", '{"pi": "silent --fast"}')
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from markdown_it import MarkdownIt
 
 from hivemind_memory.markdown.chunker import join_chunks, outline_of, parse_note
-from hivemind_memory.markdown.outline import Outline, Page, is_too_dense, scan
+from hivemind_memory.markdown.outline import Outline, ParsedLines, is_too_dense, scan
 from hivemind_memory.markdown.text import split_lines
 from hivemind_memory.model.note_path import NotePath
 from tests.support.markdown_texts import COMMENT, markdown
@@ -22,11 +22,11 @@ WHOLE = {"fence", "code_block", "html_block", "table_open"}
 ITEM_AS_TABLE = re.compile(r"(?:[-*+]|[0-9][.)])[ \t].*\|")
 
 
-def page_of(text: str) -> Page:
+def page_of(text: str) -> ParsedLines:
     """Return a text with its lines."""
     lines = split_lines(text)
     starts = accumulate(map(len, lines), lambda at, size: at + size + 1, initial=0)
-    return Page(text=text, lines=lines, starts=list(starts))
+    return ParsedLines(text=text, lines=lines, starts=list(starts))
 
 
 def outline_by_the_library(text: str) -> Outline:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hivemind_memory.markdown import packing
-from hivemind_memory.markdown.packing import units_of
+from hivemind_memory.markdown.packing import split_subchunks
 
 ATOMS = st.sampled_from(
     [
@@ -69,7 +69,7 @@ def test_a_body_falls_into_its_bullets_and_paragraphs(
     body: str, expected: list[str]
 ) -> None:
     """A chunk is found by its best unit, so a unit is what one remark takes."""
-    assert [unit.strip("\n") for unit in units_of(body)] == [
+    assert [unit.strip("\n") for unit in split_subchunks(body)] == [
         unit.strip("\n") for unit in expected
     ]
 
@@ -79,7 +79,7 @@ def test_units_are_lines_of_the_body_in_order(body: str) -> None:
     """Nothing is made up, repeated or moved."""
     lines = iter(body.split("\n"))
 
-    for unit in units_of(body):
+    for unit in split_subchunks(body):
         for line in unit.split("\n"):
             assert line in lines
 
@@ -89,7 +89,7 @@ def test_every_item_of_a_list_is_in_a_unit(body: str) -> None:
     """What is in no unit is found by the chunk alone, and ranked too low."""
     items = {"a", "b", "c"}
 
-    found = " ".join(units_of(body)).split()
+    found = " ".join(split_subchunks(body)).split()
 
     assert items & set(body.split()) <= set(found)
 
@@ -97,7 +97,7 @@ def test_every_item_of_a_list_is_in_a_unit(body: str) -> None:
 @given(st.text(max_size=80))
 def test_a_body_that_is_not_blank_has_a_unit(body: str) -> None:
     """Every chunk that is indexed has a second level."""
-    assert bool(units_of(body)) == bool(body.strip())
+    assert bool(split_subchunks(body)) == bool(body.strip())
 
 
 def test_the_examples_of_the_module_hold() -> None:

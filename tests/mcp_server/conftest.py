@@ -10,7 +10,7 @@ import pytest
 
 from hivemind_memory import wiring
 from hivemind_memory.mcp_server.server import MemoryServer, make_server
-from hivemind_memory.mcp_server.server_state import Keeper
+from hivemind_memory.mcp_server.server_state import ServerState
 
 
 @pytest.fixture
@@ -49,6 +49,6 @@ def notes(home: Path) -> Path:
 @pytest.fixture
 def server(home: Path) -> Iterator[MemoryServer]:
     """A server that watches nothing."""
-    keeper = Keeper(lambda: wiring.open_memory(home=str(home)))
-    yield make_server(keeper, "5e551017")
-    assert keeper.close(within_s=5)
+    server_state = ServerState(lambda: wiring.open_memory(home=str(home)))
+    yield make_server(server_state, "5e551017")
+    assert server_state.close(within_s=5)

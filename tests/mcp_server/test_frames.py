@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mcp.types import JSONRPCNotification, JSONRPCRequest
 
-from hivemind_memory.mcp_server.frames import Unreadable, read_frame, readable_id
+from hivemind_memory.mcp_server.frames import RejectedLine, read_frame, readable_id
 
 ASK = '{"jsonrpc":"2.0","id":7,"method":"tools/call","params":'
 
@@ -17,10 +17,10 @@ ASK = '{"jsonrpc":"2.0","id":7,"method":"tools/call","params":'
 def ids_of(line: bytes) -> list[object]:
     """The ids of the errors with which a line is answered."""
     read = read_frame(line)
-    assert isinstance(read, Unreadable)
-    for answer in read.answers:
+    assert isinstance(read, RejectedLine)
+    for answer in read.error_responses:
         assert json.loads(json.dumps(answer, allow_nan=False)) == answer
-    return [answer["id"] for answer in read.answers]
+    return [answer["id"] for answer in read.error_responses]
 
 
 def test_a_request_and_a_note_are_handed_on() -> None:
@@ -108,8 +108,8 @@ def test_any_json_is_read(value: object) -> None:
         return
     given_id = value.get("id")
     if isinstance(given_id, int) and not isinstance(given_id, bool):
-        if isinstance(read, Unreadable):
-            assert [answer["id"] for answer in read.answers] == [given_id]
+        if isinstance(read, RejectedLine):
+            assert [answer["id"] for answer in read.error_responses] == [given_id]
         else:
             assert isinstance(read, JSONRPCRequest)
             assert read.id == given_id

@@ -14,7 +14,7 @@ from mcp.types import Tool
 from hivemind_memory.errors import ConfigError
 from hivemind_memory.mcp_server.instructions import INSTRUCTIONS
 from hivemind_memory.mcp_server.server import MemoryServer, make_server
-from hivemind_memory.mcp_server.server_state import Keeper
+from hivemind_memory.mcp_server.server_state import ServerState
 from tests.mcp_server.agents import MODES, call, found, refused, text_of
 
 HOSTILE_PATHS = (
@@ -271,7 +271,7 @@ def test_a_broken_configuration_is_told_when_a_tool_is_called() -> None:
     def fail() -> Any:
         raise ConfigError("config.json: min_score is 7", hint="Mend the file.")
 
-    server = make_server(Keeper(fail), "s")
+    server = make_server(ServerState(fail), "s")
 
     for tool, arguments in (
         ("memory_search", {"query": "x"}),
@@ -304,7 +304,7 @@ def test_a_memory_without_notes_answers(tmp_path: Path, home: Path) -> None:
     from hivemind_memory import wiring
 
     empty = tmp_path / "empty"
-    server = make_server(Keeper(lambda: wiring.open_memory(home=str(empty))), "s")
+    server = make_server(ServerState(lambda: wiring.open_memory(home=str(empty))), "s")
 
     search = found(call(server, "memory_search", query="anything"))
     listed = found(call(server, "memory_list"))

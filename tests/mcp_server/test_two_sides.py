@@ -31,14 +31,14 @@ from hivemind_memory.mcp_server.server import MemoryServer
 from tests.mcp_server.agents import call, found, piped, text_of
 
 SIDES: tuple[tuple[type[BaseModel], Callable[[Any], str]], ...] = (
-    (SearchOut, render.word_answer),
-    (PassageOut, render.word_passage),
-    (ListOut, render.word_list),
-    (WriteOut, render.word_written),
-    (SaveOut, render.word_saved),
-    (HistoryOut, render.word_history),
-    (LinkOut, render.word_linked),
-    (ForgetOut, render.word_forgotten),
+    (SearchOut, render.render_answer),
+    (PassageOut, render.render_passage),
+    (ListOut, render.render_list),
+    (WriteOut, render.render_written),
+    (SaveOut, render.render_saved),
+    (HistoryOut, render.render_history),
+    (LinkOut, render.render_linked),
+    (ForgetOut, render.render_forgotten),
 )
 MEANT: dict[str, tuple[str, str]] = {"standing": ("superseded", "waiting")}
 """Fields whose words are a closed list: two of them."""

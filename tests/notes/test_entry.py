@@ -14,7 +14,7 @@ from hivemind_memory.model.note import Provenance
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.notes import entry
 from hivemind_memory.notes.entry import (
-    disarm,
+    escape_markers,
     new_entry_text,
     new_ulid,
     parse_provenance,
@@ -162,8 +162,8 @@ def test_a_carriage_return_ends_the_line_as_well() -> None:
 )
 def test_only_our_own_comments_are_disarmed(content: str, expected: str) -> None:
     """An agent's text is otherwise its own."""
-    assert disarm(content) == expected
-    assert disarm(disarm(content)) == expected
+    assert escape_markers(content) == expected
+    assert escape_markers(escape_markers(content)) == expected
 
 
 @pytest.mark.parametrize(

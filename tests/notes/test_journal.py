@@ -60,12 +60,12 @@ def test_an_entry_is_in_the_journal_word_for_word(home: Home) -> None:
 
 def test_nothing_written_means_nothing_to_look_at(home: Home) -> None:
     """A search asks this each time."""
-    assert not home.journal.needs_look()
+    assert not home.journal.may_need_recovery()
     assert not has_pending_entries(str(home.path / "nowhere"))
 
     home.append("x")
 
-    assert home.journal.needs_look()
+    assert home.journal.may_need_recovery()
     assert has_pending_entries(str(home.path / "journal"))
 
 
@@ -77,7 +77,7 @@ def test_the_count_of_unsettled_entries_ends_after_ten_minutes(home: Home) -> No
     counts = []
     for seconds in (0, 599, 1):
         home.later(seconds)
-        counts.append(home.journal.count_unsettled(home.clock[0]))
+        counts.append(home.journal.count_pending_entries(home.clock[0]))
 
     assert counts == [2, 2, 0]
 
@@ -166,9 +166,9 @@ def test_an_idle_journal_is_emptied_by_the_first_look_after_ten_minutes(
     home.append("x")
     home.later(601)
 
-    assert home.journal.needs_look()
+    assert home.journal.may_need_recovery()
     assert home.recover() == ()
-    assert not home.journal.needs_look()
+    assert not home.journal.may_need_recovery()
     assert home.journal_file.read_bytes() == b""
 
 
@@ -188,7 +188,7 @@ def test_a_forgotten_entry_leaves_no_trace_in_the_journal(home: Home) -> None:
         "entries.jsonl",
         "lock",
     ]
-    assert not home.journal.needs_look()
+    assert not home.journal.may_need_recovery()
 
 
 def test_writing_goes_on_after_the_journal_was_deleted(home: Home) -> None:
@@ -214,7 +214,7 @@ def test_a_clock_that_was_wrong_does_not_keep_entries_for_ever(home: Home) -> No
     home.append("now")
     home.touch(NOTE, home.clock[0])
 
-    assert home.journal.count_unsettled(home.clock[0]) == 1
+    assert home.journal.count_pending_entries(home.clock[0]) == 1
     assert len(home.journal.entries()) == 1
 
 

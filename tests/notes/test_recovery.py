@@ -108,7 +108,7 @@ def test_it_comes_back_when_nobody_looked_until_long_after(home: Home) -> None:
     home.later(3600)
 
     assert len(home.recover()) == 1
-    assert not home.journal.needs_look()
+    assert not home.journal.may_need_recovery()
 
 
 def test_removing_it_later_is_final(home: Home) -> None:
@@ -118,7 +118,7 @@ def test_removing_it_later_is_final(home: Home) -> None:
     home.write(STALE, changed_s=home.clock[0])
 
     assert home.recover() == ()
-    assert not home.journal.needs_look()
+    assert not home.journal.may_need_recovery()
 
 
 def test_a_late_write_also_looks_after_what_vanished_in_time(home: Home) -> None:
@@ -269,7 +269,7 @@ def test_a_folder_that_is_not_mounted_is_no_loss(home: Home) -> None:
 
     assert home.recover() == ()
     os.rename(home.path / "unmounted", home.notes)
-    assert home.journal.count_unsettled(home.clock[0]) == 1
+    assert home.journal.count_pending_entries(home.clock[0]) == 1
 
 
 def test_two_folders_of_one_home_do_not_mix(home: Home) -> None:

@@ -184,7 +184,7 @@ def test_unfit_content_is_refused_in_one_sentence(
 
     assert caught.value.hint
     assert list(home.notes.iterdir()) == []
-    assert not home.journal.needs_look()
+    assert not home.journal.may_need_recovery()
 
 
 def test_the_longest_content_fits(home: Home) -> None:
@@ -229,7 +229,7 @@ def test_something_else_in_the_place_of_a_note_is_refused(
     with pytest.raises(NotePathError):
         home.append("x")
 
-    assert not home.journal.needs_look()
+    assert not home.journal.may_need_recovery()
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
@@ -242,7 +242,7 @@ def test_a_utf_16_note_is_left_alone(home: Home, encoding: str) -> None:
         home.append("x")
 
     assert home.read() == data
-    assert not home.journal.needs_look()
+    assert not home.journal.may_need_recovery()
 
 
 def test_a_missing_notes_folder_is_not_made(home: Home) -> None:
@@ -305,7 +305,7 @@ def test_an_editor_that_never_stops_is_named(
         home.append("mine")
 
     assert home.read() == b"# Human\n"
-    assert not home.journal.needs_look()
+    assert not home.journal.may_need_recovery()
 
 
 @settings(

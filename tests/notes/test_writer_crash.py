@@ -76,7 +76,7 @@ def test_an_entry_torn_at_any_byte_is_cut_off_by_the_next_search(
 
         assert home.recover() == ()
         assert home.read() == HUMAN
-        assert not home.journal.needs_look()
+        assert not home.journal.may_need_recovery()
 
 
 @pytest.mark.parametrize("part", [0, 1, 2])

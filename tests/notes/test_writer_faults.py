@@ -102,7 +102,7 @@ def test_a_disk_that_fills_up_in_the_middle_of_an_entry(
 
     assert caught.value.hint.startswith("Free some space")
     assert home.read() == b"# Human\n"
-    assert not home.journal.needs_look()
+    assert not home.journal.may_need_recovery()
 
 
 def test_what_another_program_put_behind_our_part_is_never_cut_off(

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from hivemind_memory.providers.fingerprint import Space
+from hivemind_memory.providers.fingerprint import VectorSpace
 from hivemind_memory.providers.ollama_embedder import connect_ollama
 from hivemind_memory.providers.openai_embedder import connect_openai
-from hivemind_memory.providers.remote import Limits, RemoteEmbedder
-from hivemind_memory.providers.retry import Patience
+from hivemind_memory.providers.remote import RemoteEmbedder, RequestLimits
+from hivemind_memory.providers.retry import RetryPolicy
 from tests.support.embedding_server import EmbeddingServer
 
 KEY = "sk-test-3f9a77c0ffee"
@@ -64,19 +64,21 @@ def connect(server: EmbeddingServer, hours: Hours) -> Iterator[Connect]:
         **limits: float,
     ) -> RemoteEmbedder:
         is_openai = provider == "openai"
-        space = Space(
+        space = VectorSpace(
             provider=provider,
             base_url=(url or server.url) + ("/v1" if is_openai else ""),
             model="text-embedding-3-small" if is_openai else "nomic-embed-text",
         )
-        bounds = Limits(**{"timeout_s": 5.0, **limits})  # type: ignore[arg-type]
-        patience = Patience(now=hours.now, sleep=hours.sleep, attempts=attempts)
+        bounds = RequestLimits(**{"timeout_s": 5.0, **limits})  # type: ignore[arg-type]
+        retry_policy = RetryPolicy(now=hours.now, sleep=hours.sleep, attempts=attempts)
         if is_openai:
             one = connect_openai(
-                space, api_key=KEY, patience=patience, limits=bounds, dims=dims
+                space, api_key=KEY, retry_policy=retry_policy, limits=bounds, dims=dims
             )
         else:
-            one = connect_ollama(space, patience=patience, limits=bounds, dims=dims)
+            one = connect_ollama(
+                space, retry_policy=retry_policy, limits=bounds, dims=dims
+            )
         made.append(one)
         return one
 

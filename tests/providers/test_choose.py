@@ -8,7 +8,7 @@ import pytest
 
 from hivemind_memory.config import Settings
 from hivemind_memory.providers.choose import (
-    Choice,
+    ProviderChoice,
     choose_provider,
     find_missing_packages,
     why_ollama_is_not_ready,
@@ -26,7 +26,7 @@ def choose(
     in_environment: bool = False,
     ollama: str | None = None,
     missing: tuple[str, ...] = (),
-) -> Choice:
+) -> ProviderChoice:
     """Return the choice; *ollama* None: nobody may ask it."""
 
     def ask() -> str:

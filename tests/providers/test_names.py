@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hivemind_memory.config import Settings
 from hivemind_memory.providers.addresses import parse_address
 from hivemind_memory.providers.fingerprint import (
-    Space,
+    VectorSpace,
     choose_prefixes,
     describe_space,
     look_up_prefixes,
@@ -114,7 +114,7 @@ def test_an_address_tells_whose_machine_it_is(
     assert (address.place, address.is_loopback) == (place, is_loopback)
 
 
-BASE = Space(
+BASE = VectorSpace(
     provider="openai",
     base_url="http://localhost:8080/v1",
     model="some-model",
@@ -123,10 +123,10 @@ BASE = Space(
 )
 
 
-def space(**changes: object) -> Space:
+def space(**changes: object) -> VectorSpace:
     """Return BASE with changes."""
-    values = {name: getattr(BASE, name) for name in Space.__dataclass_fields__}
-    return Space(**(values | changes))  # type: ignore[arg-type]
+    values = {name: getattr(BASE, name) for name in VectorSpace.__dataclass_fields__}
+    return VectorSpace(**(values | changes))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -169,16 +169,18 @@ def test_the_same_place_in_other_words_is_the_same_space(url: str) -> None:
 
 def test_a_tag_that_ollama_adds_itself_is_no_other_model() -> None:
     """nomic-embed-text and nomic-embed-text:latest are one."""
-    short = Space(provider="ollama", base_url="http://localhost:11434", model="m")
-    long = Space(provider="ollama", base_url="http://localhost", model="m:latest")
-    tagged = Space(provider="ollama", base_url="http://localhost:11434", model="m:v2")
+    short = VectorSpace(provider="ollama", base_url="http://localhost:11434", model="m")
+    long = VectorSpace(provider="ollama", base_url="http://localhost", model="m:latest")
+    tagged = VectorSpace(
+        provider="ollama", base_url="http://localhost:11434", model="m:v2"
+    )
 
     assert short.fingerprint != tagged.fingerprint
     assert short.fingerprint != long.fingerprint  # port 80, as http says
     at = "http://localhost:11434"
     assert (
         short.fingerprint
-        == Space(provider="ollama", base_url=at, model="m:latest").fingerprint
+        == VectorSpace(provider="ollama", base_url=at, model="m:latest").fingerprint
     )
 
 

@@ -9,17 +9,17 @@ from dataclasses import replace
 import pytest
 
 from hivemind_memory.errors import EmbeddingRefusedError, EmbeddingTooLongError
-from hivemind_memory.providers.fingerprint import Space
+from hivemind_memory.providers.fingerprint import VectorSpace
 from hivemind_memory.providers.ollama_embedder import connect_ollama
 from hivemind_memory.providers.openai_embedder import connect_openai
-from hivemind_memory.providers.retry import Patience
+from hivemind_memory.providers.retry import RetryPolicy
 from tests.providers.conftest import KEY, Connect, Hours
 from tests.support.embedding_server import EmbeddingServer
 
 
 @pytest.fixture
-def patience(hours: Hours) -> Patience:
-    return Patience(now=hours.now, sleep=hours.sleep)
+def retry_policy(hours: Hours) -> RetryPolicy:
+    return RetryPolicy(now=hours.now, sleep=hours.sleep)
 
 
 def test_batches_are_bounded_by_count_and_by_characters(
@@ -84,17 +84,17 @@ def test_a_text_that_never_fits_ends_as_too_long(
 
 
 def test_prefixes_are_sent_before_notes_and_questions(
-    server: EmbeddingServer, patience: Patience
+    server: EmbeddingServer, retry_policy: RetryPolicy
 ) -> None:
     """Models that were trained with them find less without."""
-    space = Space(
+    space = VectorSpace(
         provider="ollama",
         base_url=server.url,
         model="nomic-embed-text",
         document_prefix="search_document: ",
         query_prefix="search_query: ",
     )
-    embedder = connect_ollama(space, patience=patience)
+    embedder = connect_ollama(space, retry_policy=retry_policy)
 
     embedder.embed_documents(["note"])
     embedder.embed_query("question", timeout_s=5)
@@ -104,12 +104,12 @@ def test_prefixes_are_sent_before_notes_and_questions(
 
 
 def test_openai_is_asked_for_floats_and_dimensions_only_if_wanted(
-    server: EmbeddingServer, patience: Patience
+    server: EmbeddingServer, retry_policy: RetryPolicy
 ) -> None:
     """Compatible servers refuse what they do not know."""
-    space = Space(provider="openai", base_url=server.openai_url, model="m")
+    space = VectorSpace(provider="openai", base_url=server.openai_url, model="m")
     for asked in (space, replace(space, dimensions=16)):
-        embedder = connect_openai(asked, api_key=KEY, patience=patience)
+        embedder = connect_openai(asked, api_key=KEY, retry_policy=retry_policy)
         embedder.embed_documents(["note"])
         embedder.close()
 
@@ -170,13 +170,15 @@ def test_a_proxy_never_sees_what_stays_on_this_machine(
 
 @pytest.mark.parametrize("key", ["sk-\nx", "sk-é", "sk x"])
 def test_a_key_that_cannot_be_sent_is_refused_without_repeating_it(
-    key: str, patience: Patience
+    key: str, retry_policy: RetryPolicy
 ) -> None:
     """A newline at the end of a pasted key; the library would print the header."""
-    space = Space(provider="openai", base_url="https://api.openai.com/v1", model="m")
+    space = VectorSpace(
+        provider="openai", base_url="https://api.openai.com/v1", model="m"
+    )
 
     with pytest.raises(EmbeddingRefusedError) as caught:
-        connect_openai(space, api_key=key, patience=patience)
+        connect_openai(space, api_key=key, retry_policy=retry_policy)
 
     assert key not in str(caught.value)
 
@@ -185,16 +187,16 @@ def test_a_key_that_cannot_be_sent_is_refused_without_repeating_it(
     "url", ["", "http://", "localhost", "http://a b", "http://[::1", "http://x:99999"]
 )
 def test_an_address_that_is_none_is_refused_before_asking(
-    url: str, patience: Patience
+    url: str, retry_policy: RetryPolicy
 ) -> None:
     """A typing error in config.json must end in a sentence, not in a traceback."""
-    openai = Space(provider="openai", base_url=url, model="m")
-    ollama = Space(provider="ollama", base_url=url, model="m")
+    openai = VectorSpace(provider="openai", base_url=url, model="m")
+    ollama = VectorSpace(provider="ollama", base_url=url, model="m")
 
     with pytest.raises(EmbeddingRefusedError, match="openai_base_url is not an"):
-        connect_openai(openai, api_key=KEY, patience=patience)
+        connect_openai(openai, api_key=KEY, retry_policy=retry_policy)
     with pytest.raises(EmbeddingRefusedError, match="ollama_url is not an"):
-        connect_ollama(ollama, patience=patience)
+        connect_ollama(ollama, retry_policy=retry_policy)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from hivemind_memory.errors import (
     EmbeddingRefusedError,
 )
 from hivemind_memory.providers.errors import read_retry_after
-from hivemind_memory.providers.retry import Patience, ask_again
+from hivemind_memory.providers.retry import RetryPolicy, retry
 from tests.providers.conftest import Hours
 
 
@@ -30,11 +30,11 @@ def failing(hours: Hours, error: Exception, *, took_s: float = 0.0):
 
 def test_waits_double_with_jitter_until_the_attempts_are_used_up(hours: Hours) -> None:
     """Several processes must not come back at the same moment."""
-    patience = Patience(now=hours.now, sleep=hours.sleep, attempts=5)
+    retry_policy = RetryPolicy(now=hours.now, sleep=hours.sleep, attempts=5)
     call, calls = failing(hours, EmbeddingError("busy"))
 
     with pytest.raises(EmbeddingError, match="busy"):
-        ask_again(call, patience)
+        retry(call, retry_policy)
 
     assert len(calls) == 5
     for slept, longest in zip(hours.slept, (0.5, 1.0, 2.0, 4.0), strict=True):
@@ -51,40 +51,40 @@ def test_the_whole_time_is_bounded(
 ) -> None:
     """Whatever the provider wishes, a batch is over within its bound."""
     hours = Hours()
-    patience = Patience(now=hours.now, sleep=hours.sleep, attempts=attempts)
+    retry_policy = RetryPolicy(now=hours.now, sleep=hours.sleep, attempts=attempts)
     error = EmbeddingError("busy", retry_after_s=retry_after_s)
     start_s = hours.now()
     call, calls = failing(hours, error, took_s=took_s)
 
     with pytest.raises(EmbeddingError):
-        ask_again(call, patience)
+        retry(call, retry_policy)
 
     assert len(calls) <= attempts
-    assert sum(hours.slept) <= patience.total_s
+    assert sum(hours.slept) <= retry_policy.total_s
     # The caller bounds the last attempt by the seconds that are left.
-    assert hours.now() - start_s - took_s <= patience.total_s
+    assert hours.now() - start_s - took_s <= retry_policy.total_s
     assert all(left_s > 0 for left_s in calls)
 
 
 @pytest.mark.parametrize("kind", [EmbeddingRefusedError, EmbeddingInvalidError])
 def test_a_no_is_final(hours: Hours, kind: type[EmbeddingError]) -> None:
     """Asking again changes nothing and costs something."""
-    patience = Patience(now=hours.now, sleep=hours.sleep)
+    retry_policy = RetryPolicy(now=hours.now, sleep=hours.sleep)
     call, calls = failing(hours, kind("no"))
 
     with pytest.raises(kind):
-        ask_again(call, patience)
+        retry(call, retry_policy)
 
     assert len(calls) == 1
 
 
 def test_a_programming_error_is_not_tried_again(hours: Hours) -> None:
     """It would fail the same way, and later."""
-    patience = Patience(now=hours.now, sleep=hours.sleep)
+    retry_policy = RetryPolicy(now=hours.now, sleep=hours.sleep)
     call, calls = failing(hours, KeyError("x"))
 
     with pytest.raises(KeyError):
-        ask_again(call, patience)
+        retry(call, retry_policy)
 
     assert len(calls) == 1
 

@@ -25,7 +25,7 @@ from mcp.types import TextContent
 from hivemind_memory import wiring
 from hivemind_memory.cli import entry
 from hivemind_memory.mcp_server.server import make_server
-from hivemind_memory.mcp_server.server_state import Keeper
+from hivemind_memory.mcp_server.server_state import ServerState
 from hivemind_memory.model.scope import scope_of
 
 Answer = tuple[str, str]
@@ -376,12 +376,12 @@ class Side:
         opened = DOORS[self.door][0]
         # What the environment says is not meant here.
         given = {"workspace": "", "teams": "", **opened}
-        keeper = Keeper(
+        server_state = ServerState(
             lambda: wiring.open_memory(
-                home=str(self.home), door=wiring.agent_scope_request(**given)
+                home=str(self.home), scope_request=wiring.agent_scope_request(**given)
             )
         )
-        server = make_server(keeper, "5e551017")
+        server = make_server(server_state, "5e551017")
 
         async def run() -> list[Answer]:
             async with Client(server) as client:
@@ -390,7 +390,7 @@ class Side:
         try:
             return anyio.run(run)
         finally:
-            assert keeper.close(within_s=5)
+            assert server_state.close(within_s=5)
 
     async def _call(self, client: Client, tool: str, given: dict[str, Any]) -> Answer:
         """Call one tool."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import apsw
 from hypothesis import strategies as st
@@ -287,7 +288,7 @@ class Curated(RuleBasedStateMachine):
             if file.session == session and may_write(caller, path)
         ]
 
-        def call() -> object:
+        def call() -> Any:
             selector = MemorySelector(session=session)
             return self.memories[caller].curation.forget(selector)
 
@@ -388,7 +389,7 @@ class Curated(RuleBasedStateMachine):
         ]
         hidden = {one for one in meant if self.files[one].is_forgotten}
 
-        def call() -> object:
+        def call() -> Any:
             selector = MemorySelector(session=session)
             return self.memories[caller].curation.restore(selector)
 

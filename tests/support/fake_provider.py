@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from hivemind_memory.providers.choose import Choice
-from hivemind_memory.providers.fingerprint import Space
+from hivemind_memory.providers.choose import ProviderChoice
+from hivemind_memory.providers.fingerprint import VectorSpace
 from hivemind_memory.testing import FakeEmbedder
 
 
@@ -18,16 +18,18 @@ class FakeProvider:
 
     def __init__(self, embedder: FakeEmbedder, model: str = "fake") -> None:
         self.embedder = embedder
-        self._space = Space(provider="ollama", base_url="http://localhost", model=model)
+        self._space = VectorSpace(
+            provider="ollama", base_url="http://localhost", model=model
+        )
         embedder._fingerprint = self._space.fingerprint
 
-    def choice(self) -> Choice:
-        return Choice("ollama", "a test chose it.")
+    def choice(self) -> ProviderChoice:
+        return ProviderChoice("ollama", "a test chose it.")
 
-    def space(self) -> Space:
+    def space(self) -> VectorSpace:
         return self._space
 
-    def connect(self, space: Space, *, dims: int | None = None) -> FakeEmbedder:
+    def connect(self, space: VectorSpace, *, dims: int | None = None) -> FakeEmbedder:
         return self.embedder
 
 

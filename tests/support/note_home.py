@@ -9,7 +9,7 @@ from pathlib import Path
 from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.notes.journal import Journal
-from hivemind_memory.notes.recovery import Recovered, recover
+from hivemind_memory.notes.recovery import RecoveredEntry, recover
 from hivemind_memory.notes.writer import AppendedEntry, NoteWriter
 
 AT = "2026-11-21T14:03:11+01:00"
@@ -39,7 +39,7 @@ class Home:
     def later(self, seconds: float) -> None:
         self.clock[0] += seconds
 
-    def recover(self) -> tuple[Recovered, ...]:
+    def recover(self) -> tuple[RecoveredEntry, ...]:
         return recover(self.journal, self.clock[0])
 
     def write(self, data: bytes, path: str = NOTE, *, changed_s: float = 0) -> None:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from hivemind_memory.model.results import EmbedResult, SyncResult
-from hivemind_memory.watch.change_detector import Lookout, LookoutSettings
+from hivemind_memory.watch.change_detector import ChangeDetector, ChangeDetectorSettings
 from hivemind_memory.watch.events import WatchEvent
 from hivemind_memory.watch.leader import Leadership
 from hivemind_memory.watch.leader_loop import WatchSettings
@@ -90,10 +90,10 @@ class FakeSource:
         self.refreshes: list[bool] = []
         self.problem: OSError | None = None
 
-    def say(self, *, is_whole: bool = True) -> None:
+    def say(self, *, is_complete: bool = True) -> None:
         self.spoke = True
         assert self.listener is not None
-        self.listener(is_whole=is_whole)
+        self.listener(is_complete=is_complete)
 
     def refresh(self, *, is_forced: bool = False) -> None:
         self.refreshes.append(is_forced)
@@ -107,7 +107,7 @@ class FakeSource:
         if not self.is_writable:
             raise PermissionError
 
-    def has_spoken(self) -> bool:
+    def has_received_event(self) -> bool:
         return self.spoke
 
     def close(self) -> None:
@@ -150,15 +150,15 @@ def make_watcher(
 ) -> Watcher:
     """Return a watcher with short times; its lock lies beside the folder."""
     lock = lock or memory.folder.parent / "index" / "leader.lock"
-    lookout = Lookout(
+    detector = ChangeDetector(
         str(memory.folder),
         open_source=source,
-        settings=LookoutSettings(poll_s=0.2, probe_s=0.3),
+        settings=ChangeDetectorSettings(poll_s=0.2, probe_s=0.3),
         type_of=type_of,
     )
     return Watcher(
         memory,
-        lookout,
+        detector,
         leadership=Leadership(str(lock), state_path=str(lock) + ".state"),
         settings=settings or WatchSettings(quiet_s=0.05),
         clock=time.monotonic,

@@ -45,7 +45,7 @@ def test_a_whole_change_after_a_long_calm_hardly_waits() -> None:
     """One save of one note need not wait half a second for a second one."""
     debouncer = Debouncer(quiet_s=0.5, max_wait_s=2.0)
 
-    debouncer.add(10.0, is_whole=True)
+    debouncer.add(10.0, is_complete=True)
 
     assert debouncer.take(10.05)
 
@@ -53,10 +53,10 @@ def test_a_whole_change_after_a_long_calm_hardly_waits() -> None:
 def test_after_the_first_change_the_next_ones_wait_for_quiet() -> None:
     """A burst of files costs one look at its start and few more."""
     debouncer = Debouncer(quiet_s=0.5, max_wait_s=2.0)
-    debouncer.add(10.0, is_whole=True)
+    debouncer.add(10.0, is_complete=True)
     debouncer.take(10.05)
 
-    debouncer.add(10.1, is_whole=True)
+    debouncer.add(10.1, is_complete=True)
 
     assert debouncer.due_s() == 10.6
 
@@ -64,9 +64,9 @@ def test_after_the_first_change_the_next_ones_wait_for_quiet() -> None:
 def test_a_half_done_change_takes_the_haste_away() -> None:
     """Whoever begins to write another note gets the time to finish it."""
     debouncer = Debouncer(quiet_s=0.5, max_wait_s=2.0)
-    debouncer.add(10.0, is_whole=True)
+    debouncer.add(10.0, is_complete=True)
 
-    debouncer.add(10.02, is_whole=False)
+    debouncer.add(10.02, is_complete=False)
 
     assert debouncer.due_s() == 10.52
 
@@ -100,7 +100,7 @@ def test_it_does_what_the_plain_description_says(
                 before_s, waiting = waiting[-1][0], []
         else:
             waiting.append((now, step == "add whole"))
-            debouncer.add(now, is_whole=step == "add whole")
+            debouncer.add(now, is_complete=step == "add whole")
         assert debouncer.due_s() == _model_due(waiting, before_s, quiet, bound)
 
 

@@ -40,12 +40,12 @@ def test_letting_go_without_leading_changes_nothing(tmp_path: Path) -> None:
     """A follower that stops must not end another's lead."""
     first, second = claim(tmp_path), claim(tmp_path)
     first.try_acquire()
-    first.tell(NATIVE)
+    first.write_state(NATIVE)
 
     second.release()
 
     assert first.still_leads()
-    assert second.told() == NATIVE
+    assert second.read_state() == NATIVE
 
 
 def test_a_killed_leader_leads_no_more(tmp_path: Path) -> None:
@@ -54,7 +54,7 @@ def test_a_killed_leader_leads_no_more(tmp_path: Path) -> None:
         "import sys; from hivemind_memory.watch.leader import Leadership\n"
         "from hivemind_memory.watch.loop import WatchState\n"
         "lead = Leadership(sys.argv[1], state_path=sys.argv[2])\n"
-        "lead.try_acquire(); lead.tell(WatchState(mode='native'))\n"
+        "lead.try_acquire(); lead.write_state(WatchState(mode='native'))\n"
         "print('leads', flush=True); sys.stdin.read()"
     )
     lock, state = str(tmp_path / "lock"), str(tmp_path / "state")
@@ -69,10 +69,10 @@ def test_a_killed_leader_leads_no_more(tmp_path: Path) -> None:
         assert leader.stdout.readline() == b"leads\n"
         assert not follower.try_acquire()
         assert follower.holder() == f"pid {leader.pid}"
-        assert follower.told() == NATIVE
+        assert follower.read_state() == NATIVE
         leader.kill()
 
-    assert follower.told() is None
+    assert follower.read_state() is None
     assert follower.try_acquire()
 
 
@@ -85,21 +85,21 @@ def test_a_leader_whose_index_was_deleted_leads_no_more(tmp_path: Path) -> None:
     assert new.try_acquire()
 
     assert not old.still_leads()
-    new.tell(NATIVE)
+    new.write_state(NATIVE)
     old.release()
     assert new.still_leads()
-    assert new.told() == NATIVE
+    assert new.read_state() == NATIVE
 
 
 def test_what_a_leader_said_goes_with_it(tmp_path: Path) -> None:
     """A state without a leader would be a lie."""
     leader, other = claim(tmp_path), claim(tmp_path)
     leader.try_acquire()
-    leader.tell(WatchState(mode="polling", reason="nfs … \n two lines"))
+    leader.write_state(WatchState(mode="polling", reason="nfs … \n two lines"))
 
-    assert other.told() == WatchState(mode="polling", reason="nfs … \n two lines")
+    assert other.read_state() == WatchState(mode="polling", reason="nfs … \n two lines")
     leader.release()
-    assert other.told() is None
+    assert other.read_state() is None
     assert {file.name for file in (tmp_path / "index").iterdir()} == {"lock"}
 
 
@@ -115,7 +115,7 @@ def test_what_another_process_left_behind_is_not_believed(
 
     (tmp_path / "index" / "state").write_text(words)
 
-    assert leader.told() is None
+    assert leader.read_state() is None
 
 
 @pytest.mark.parametrize("umask", [0o000, 0o022, 0o277])
@@ -127,7 +127,7 @@ def test_its_files_are_private_under_any_umask(tmp_path: Path, umask: int) -> No
     try:
         leader = claim(tmp_path)
         leader.try_acquire()
-        leader.tell(NATIVE)
+        leader.write_state(NATIVE)
     finally:
         os.umask(before)
 

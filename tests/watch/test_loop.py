@@ -14,7 +14,7 @@ import pytest
 from hivemind_memory.errors import IndexBusyError
 from hivemind_memory.model.results import EmbedResult
 from hivemind_memory.watch import leader_loop
-from hivemind_memory.watch.change_detector import GONE
+from hivemind_memory.watch.change_detector import FOLDER_MISSING
 from hivemind_memory.watch.events import (
     Embedded,
     Following,
@@ -218,7 +218,7 @@ def test_a_change_that_only_a_rescan_found_makes_it_poll(
     memory: FolderMemory, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A source can fall silent later; the next change must not wait a minute again."""
-    monkeypatch.setattr(leader_loop, "DOUBT_S", 0.5)
+    monkeypatch.setattr(leader_loop, "LATE_EVENT_S", 0.5)
     source = FakeSource()
     source.spoke = True
     settings = WatchSettings(quiet_s=0.05, rescan_s=0.2)
@@ -237,7 +237,7 @@ def test_an_announced_change_does_not_make_it_poll(
     memory: FolderMemory, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A rescan that comes before the end of the quiet time discredits no source."""
-    monkeypatch.setattr(leader_loop, "DOUBT_S", 0.05)
+    monkeypatch.setattr(leader_loop, "LATE_EVENT_S", 0.05)
     settings = WatchSettings(quiet_s=0.5, rescan_s=0.1)
     with running(make_watcher(memory, settings=settings)) as news:
         assert memory.holds(note="old text")
@@ -262,7 +262,9 @@ def test_a_folder_that_comes_back_is_watched_again(
 
         folder.rename(folder.with_name("away"))
         assert news.wait_for(
-            lambda event: isinstance(event, StateChanged) and event.state.reason == GONE
+            lambda event: (
+                isinstance(event, StateChanged) and event.state.reason == FOLDER_MISSING
+            )
         )
         assert memory.notes, "a missing folder is not an empty memory"
         folder.mkdir()
@@ -442,10 +444,10 @@ def test_others_learn_how_the_leader_watches(
     with running(make_watcher(memory, source=FakeSource)) as news:
         assert news.wait_for(polls)
 
-        told = other.told()
+        told = other.read_state()
 
     assert told == WatchState(mode="polling", reason="file events do not arrive here")
-    assert other.told() is None
+    assert other.read_state() is None
 
 
 def test_a_second_watcher_follows_and_takes_over(

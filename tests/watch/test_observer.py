@@ -34,8 +34,8 @@ class Ear:
     def __init__(self) -> None:
         self.heard: queue.SimpleQueue[bool] = queue.SimpleQueue()
 
-    def __call__(self, *, is_whole: bool) -> None:
-        self.heard.put(is_whole)
+    def __call__(self, *, is_complete: bool) -> None:
+        self.heard.put(is_complete)
 
     def hears(self) -> bool:
         """Wait for a hint."""
@@ -130,7 +130,7 @@ def test_reading_and_hidden_places_are_not_heard(
     assert ear.hears()
 
     assert ear.heard.empty()
-    assert source.has_spoken()
+    assert source.has_received_event()
 
 
 def test_a_probe_leaves_nothing_and_is_no_hint(
@@ -351,10 +351,10 @@ class TestInotify:
         is_reading, may_go_on = threading.Event(), threading.Event()
         hints: queue.SimpleQueue[bool] = queue.SimpleQueue()
 
-        def listen(*, is_whole: bool) -> None:
+        def listen(*, is_complete: bool) -> None:
             is_reading.set()
             may_go_on.wait(SOON_S)
-            hints.put(is_whole)
+            hints.put(is_complete)
 
         source = InotifySource(str(folder), listen)
         (folder / "note.md").write_text("text")

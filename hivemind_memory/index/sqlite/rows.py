@@ -6,7 +6,7 @@ import re
 from array import array
 from typing import NamedTuple
 
-from hivemind_memory.markdown.packing import units_of
+from hivemind_memory.markdown.packing import split_subchunks
 from hivemind_memory.model.terms import extra_terms
 from hivemind_memory.notes.dates import day_of_iso
 
@@ -95,7 +95,7 @@ def _extra_and_units(
         unit: first and behind-last token in ``body``, the same in ``extra``. Empty
         for a chunk of one unit, or of more tokens than 16 bits can count.
     """
-    units = units_of(body)
+    units = split_subchunks(body)
     if len(units) < 2:
         return extra_terms(body), b""
     extras: list[str] = []

@@ -10,7 +10,7 @@ import hashlib
 
 from hivemind_memory.errors import EmbeddingInvalidError
 from hivemind_memory.index.sqlite.swap import index_lock
-from hivemind_memory.markdown.packing import units_of
+from hivemind_memory.markdown.packing import split_subchunks
 from hivemind_memory.sqlite.connection import (
     select_int,
     translated_errors,
@@ -271,7 +271,7 @@ def text_hash(text: str) -> str:
 
 def texts_of(body: str) -> list[str]:
     """Return the texts of a chunk that want a vector: itself, and its units."""
-    units = units_of(body)
+    units = split_subchunks(body)
     return [body, *units] if len(units) > 1 else [body]
 
 
