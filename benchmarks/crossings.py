@@ -3,8 +3,8 @@
     python -m benchmarks.crossings [--json]
 
 Six operations run in this process. Each runs first in one throw-away memory, which does
-the imports, and is then counted in another one in the same state. Functions are those
-made by ``def`` and ``lambda``; module and class bodies and comprehensions do not count.
+the imports, and is then counted in others in the same state. Functions are those made
+by ``def`` and ``lambda``; module and class bodies and comprehensions do not count.
 Of the package only the command line's entry is used by name, so the figures of two
 versions can be compared however their modules are called.
 """
@@ -18,7 +18,6 @@ import inspect
 import io
 import json
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -41,6 +40,9 @@ NAME = hivemind_memory.__name__
 PACKAGE = Path(hivemind_memory.__file__).parent
 SETTINGS_OF_OTHERS = ("HIVEMIND_", "OPENAI_", "OLLAMA_", "GIT_", "XDG_", "_HM")
 COMPREHENSIONS = {"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"}
+TRIES = 3
+"""The least counts: a random id may look like part of a secret, and be looked into."""
+
 SETTLE_S = 2.5
 """A note younger than two seconds is read again by every answer."""
 
@@ -64,8 +66,9 @@ OPERATIONS = {
     "purge": ("forget", "deploy-day", "--purge", "--yes"),
 }
 COLD = (("--version",), ("--help",), ("search", "x"), ("write", "x"))
-RUN = f"import sys; from {NAME}.cli.entry import main; sys.exit(main(sys.argv[1:]))"
-IMPORTED = re.compile(r"^import time: +\d+ \| +\d+ \| +(\S+)$", re.MULTILINE)
+RUN = f"from {NAME}.cli.entry import main; code = main(sys.argv[1:])"
+COUNTED = "import sys; code = 0; {}; print(*sys.modules, file=sys.stderr); exit(code)"
+"""Not -X importtime: that does not see what ``importlib.import_module`` loads."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,7 +180,7 @@ def crossing(home: Path, *words: str) -> Crossing:
 def imports(home: Path, program: str, *words: str) -> Imports:
     """Run a program of Python and return how many modules it imported."""
     done = subprocess.run(
-        [sys.executable, "-X", "importtime", "-c", program, *words],
+        [sys.executable, "-c", COUNTED.format(program), *words],
         env=os.environ
         | {"HIVEMIND_HOME": str(home), "PYTHONPATH": str(PACKAGE.parent)},
         cwd=home,
@@ -186,8 +189,8 @@ def imports(home: Path, program: str, *words: str) -> Imports:
         text=True,
         check=True,
     )
-    names = set(IMPORTED.findall(done.stderr))
-    ours = {name for name in names if f"{name}.".startswith(f"{NAME}.")}
+    names = done.stderr.splitlines()[-1].split()
+    ours = [name for name in names if f"{name}.".startswith(f"{NAME}.")]
     return Imports(ours=len(ours), all=len(names))
 
 
@@ -325,16 +328,18 @@ def main() -> None:
             "GIT_CONFIG_GLOBAL": os.devnull,
             "GIT_CONFIG_NOSYSTEM": "1",
         }
-        homes = make_homes(folder, 2 * len(OPERATIONS) + 1)
+        homes = make_homes(folder, (len(OPERATIONS) + 1) * (TRIES + 1))
         entered = {}
         for name, words in OPERATIONS.items():
             use(next(homes), *words)
-            entered[name] = crossing(next(homes), *words)
+            tries = [crossing(next(homes), *words) for _ in range(TRIES)]
+            entered[name] = min(tries, key=lambda one: one.functions)
         os.chdir(back)
-        home = next(homes)
-        cold = {"python -c pass": imports(home, "pass")}
+        cold = {"python -c pass": imports(next(homes), "pass")}
+        colds = [next(homes) for _ in range(TRIES)]
         for words in COLD:
-            cold[f"hm {' '.join(words)}"] = imports(home, RUN, *words)
+            counts = [imports(home, RUN, *words) for home in colds]
+            cold[f"hm {' '.join(words)}"] = min(counts, key=lambda one: one.all)
     package = shape()
     if options.json:
         made = {
