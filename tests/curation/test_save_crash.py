@@ -114,7 +114,7 @@ def test_a_refusal_of_the_disk_at_every_call_changes_nothing(
         start(shelf, "ours")
         before = shelf.tree()
         index = ScannedIndex(shelf.notes).frozen()
-        context = shelf.context(look=lambda index=index: index)
+        context = shelf.context(fresh_index=lambda index=index: index)
         wanted = NewMemory(key=KEY, content=NEW, reason="it was the migration")
         error = None
         with monkeypatch.context() as patch:
