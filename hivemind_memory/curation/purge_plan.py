@@ -66,7 +66,7 @@ class PurgePlan:
     """When the first of it was written: no version of it has an older vector."""
 
     def add(self, other: PurgePlan) -> None:
-        """Take other plan in."""
+        """Merge another plan into this one."""
         self.ids |= other.ids
         self.paths |= other.paths
         self.notes |= other.notes

@@ -200,7 +200,7 @@ class KilledError(BaseException):
 
 @pytest.mark.parametrize("is_done", [False, True])
 @pytest.mark.parametrize(
-    "step", ["take_files", "take_entries", "change_others", "clean_index"]
+    "step", ["remove_files", "remove_entries", "unlink_from_others", "clean_index"]
 )
 @pytest.mark.parametrize("kind", ["entry", "memory"])
 def test_a_purge_that_is_killed_is_finished_by_the_next(

@@ -1,4 +1,4 @@
-"""The project's own files: what a clone of it would hold."""
+"""The files of the project: those that git tracks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-_NOT_OURS = frozenset(
+_MADE_BY_TOOLS = frozenset(
     {
         ".data",
         ".git",
@@ -27,22 +27,26 @@ _NOT_OURS = frozenset(
 def project_files() -> list[Path]:
     """Return every file of the project, relative to it, sorted.
 
-    What git tracks or would track; where there is no repository (an unpacked source
-    distribution), everything that is not made by tools.
+    What git tracks; where there is no repository (an unpacked source distribution),
+    everything that tools did not make. So a virtual environment or a scratch file
+    inside the clone, whatever its name, is never taken for a part of the project.
     """
     if (ROOT / ".git").exists():
         listed = subprocess.run(
-            ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+            ["git", "ls-files", "-z"],
             cwd=ROOT,
             capture_output=True,
             check=True,
         ).stdout
         names = {Path(name) for name in listed.decode().split("\0") if name}
         return sorted(name for name in names if (ROOT / name).is_file())
+    environments = {found.parent for found in ROOT.rglob("pyvenv.cfg")}
     return sorted(
         path.relative_to(ROOT)
         for path in ROOT.rglob("*")
-        if path.is_file() and _NOT_OURS.isdisjoint(path.relative_to(ROOT).parts)
+        if path.is_file()
+        and _MADE_BY_TOOLS.isdisjoint(path.relative_to(ROOT).parts)
+        and environments.isdisjoint(path.parents)
     )
 
 
@@ -52,13 +56,13 @@ def text_files() -> list[Path]:
 
 
 def copy_project(target: Path, *, as_repository: bool = False) -> Path:
-    """Copy the project's files to *target* as if they were new; return *target*."""
+    """Copy the project's files to the new folder *target*; return *target*."""
     for name in project_files():
         (target / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(ROOT / name, target / name)
         shutil.copymode(ROOT / name, target / name)
     if as_repository:
-        author = ["-c", "user.name=somebody", "-c", "user.email=somebody@example.org"]
+        author = ["-c", "user.name=Ann", "-c", "user.email=ann@example.org"]
         for words in (
             ["init", "-q"],
             ["add", "-A"],
