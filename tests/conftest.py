@@ -1,4 +1,4 @@
-"""What every test may count on, wherever it is run."""
+"""Fixtures and settings that every test may rely on, wherever it runs."""
 
 from __future__ import annotations
 
@@ -11,18 +11,30 @@ import pytest
 from hivemind_memory.memory.service import Memory
 from tests.support.sandbox import House
 
+WHOLE_SUITE = "about five minutes"
+
 
 def pytest_configure() -> None:
-    """Undo what a shell did to us: our children are to be interrupted as usual.
+    """Stop ignoring the signals that a shell may have told us to ignore.
 
     A program that was started in the background or by ``nohup`` ignores some signals,
-    and so do all its children.
+    and so do all its children; the tests interrupt theirs.
     """
     usual = {"SIGINT": signal.default_int_handler, "SIGHUP": signal.SIG_DFL}
     for name, handler in usual.items():
         number = getattr(signal, name, None)  # Windows has no SIGHUP
         if number is not None and signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, handler)
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Say how long the whole suite takes, if that is what was asked for."""
+    config = session.config
+    is_whole = config.args_source is not pytest.Config.ArgsSource.ARGS
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    is_worker = hasattr(config, "workerinput")
+    if is_whole and reporter is not None and not is_worker:
+        reporter.write_line(f"The whole suite takes {WHOLE_SUITE} on two cores.")
 
 
 @pytest.fixture

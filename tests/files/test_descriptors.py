@@ -68,7 +68,7 @@ def test_the_holder_is_named_while_it_holds(tmp_path: Path) -> None:
 
 
 def test_a_killed_holder_lets_go_and_its_name_is_not_believed(tmp_path: Path) -> None:
-    """Promise 1.6."""
+    """Locks are kernel locks: a killed holder frees them."""
     lock = KernelLock(str(tmp_path / "lock"))
     process = hold(tmp_path / "lock")
     assert not lock.try_acquire()
@@ -148,7 +148,7 @@ def test_a_full_disk_does_not_take_the_lock_away(
 def test_private_folders_and_locks_are_private_under_any_umask(
     tmp_path: Path, umask: int
 ) -> None:
-    """Promise 6.1, for what the wiring makes."""
+    """Files are 0600 and folders 0700, those that wiring makes too."""
     old = os.umask(umask)
     try:
         descriptors.make_private_folder(str(tmp_path / "a/b/c"))

@@ -21,7 +21,7 @@ def _umask(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.mark.usefixtures("_umask")
 def test_files_are_0600_and_folders_0700_under_any_umask(tmp_path: Path) -> None:
-    """Promise 6.1: exact modes, of the index, its logs, its locks and the journal."""
+    """The index, its logs and locks, and the journal have exact modes."""
     os.chmod(tmp_path, 0o700)
     home = tmp_path / "home"
     home.mkdir(mode=0o700)

@@ -58,7 +58,7 @@ def test_a_request_and_a_note_are_handed_on() -> None:
     ],
 )
 def test_what_cannot_be_handed_on_is_answered(line: bytes, ids: list[object]) -> None:
-    """Promise 5.2: a client that asked with a readable id does not wait for ever."""
+    """Every request with a readable id is answered, so no client waits forever."""
     assert ids_of(line) == ids
 
 

@@ -9,7 +9,7 @@ from tests.mcp_server.agents import COMMAND, environ
 
 
 def test_two_thousand_hostile_frames_are_survived_and_answered(home: Path) -> None:
-    """Promise 5.2: no death, no stray byte, nothing unanswered with a readable id."""
+    """The server survives, prints no stray byte and answers every readable id."""
     told = run_frames(COMMAND, environ(), frames=2000, seed=7)
 
     assert told.is_alive

@@ -212,7 +212,7 @@ def test_a_port_that_is_taken_is_said(served: Served, home: Path) -> None:
 
 
 def test_the_token_is_made_once_and_for_its_owner_alone(tmp_path: Path) -> None:
-    """Promise 6.1, under any umask; a client keeps what it was once given."""
+    """The token file is 0600 under any umask, and the token stays the same."""
     file = tmp_path / "new" / "token"
 
     first = read_token(str(file), lambda: "0123456789abcdef")

@@ -13,7 +13,7 @@ from benchmarks.mcp_links import race
 def test_links_that_are_swapped_in_lead_no_tool_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Promise 5.4: 0 accesses outside, and no confirmed entry goes missing."""
+    """Nothing outside the notes folder is reached, and no saved entry goes missing."""
     monkeypatch.setenv("HIVEMIND_EMBEDDING_PROVIDER", "none")
 
     seen = race(tmp_path, seconds=3)

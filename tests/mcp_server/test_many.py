@@ -46,7 +46,7 @@ def facts_of(pipes: Pipes, given: str) -> set[str]:
 def test_ten_servers_share_an_index_and_replace_each_leader_that_is_killed(
     home: Path,
 ) -> None:
-    """Promise 3.1: any process may take over, and it is noticed within a second."""
+    """Any process may take over, within a second."""
     with ExitStack() as stack:
         servers = [stack.enter_context(piped()) for _ in range(COUNT)]
         for pipes in servers:

@@ -62,7 +62,7 @@ def test_the_sdks_own_client_is_served(
 
 
 def test_an_entry_names_the_client_that_wrote_it(home: Path, notes: Path) -> None:
-    """Promise 6.4: every entry records who, and in which session."""
+    """Every entry records who wrote it, and in which session."""
     with piped() as pipes:
         pipes.initialize()
         for word in ("one", "two"):
@@ -80,7 +80,7 @@ def test_an_entry_names_the_client_that_wrote_it(home: Path, notes: Path) -> Non
 
 
 def test_initialize_is_answered_before_anything_is_opened(home: Path) -> None:
-    """Promise 5.1; a client gives up on a server that indexes first."""
+    """It answers `initialize` before it indexes, or a client would give up."""
     notes = home / "memory"
     with piped() as pipes:
         answer = pipes.initialize()
@@ -264,7 +264,7 @@ def test_what_the_program_prints_does_not_reach_the_client(home: Path) -> None:
 
 
 def test_an_argument_of_any_kind_is_answered(home: Path) -> None:
-    """Promise 5.2; and the next request is served as before."""
+    """The request is answered, and the next one is served as before."""
     odd: tuple[dict[str, Any], ...] = (
         {"content": "x" * 20_000_000},
         {"content": "half \ud83d", "file": "a\ud800.md"},

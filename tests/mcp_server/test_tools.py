@@ -196,7 +196,7 @@ def test_object_and_text_say_the_same(
 def test_a_hostile_path_is_refused_in_one_sentence(
     server: MemoryServer, home: Path, path: str, mode: str
 ) -> None:
-    """Promise 5.4; and what was not saved is said."""
+    """Paths are plain relative Markdown names; the error says what was not saved."""
     before = sorted(str(one) for one in home.rglob("*.md"))
 
     reading = refused(call(server, "memory_get", mode, path=path))
@@ -284,7 +284,7 @@ def test_a_broken_configuration_is_told_when_a_tool_is_called() -> None:
 
 
 def test_what_is_hidden_or_steers_is_shown_escaped(server: MemoryServer) -> None:
-    """Promise 5.3: a note must not hide from the person who reads what a model read."""
+    """A note must not hide text from a person that a model reads."""
     result = call(server, "memory_get", path="odd.md")
 
     for text in (text_of(result), found(result)["text"]):

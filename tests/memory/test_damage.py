@@ -187,7 +187,7 @@ def test_no_place_for_an_index_is_no_reason_to_answer_nothing(tmp_path: Path) ->
 
 @pytest.mark.parametrize("seed", range(12))
 def test_random_damage_is_survived_and_healed(house: House, seed: int) -> None:
-    """Promise 3: whatever the bytes are; more of it in benchmarks/damage_index.py."""
+    """Whatever the bytes are. benchmarks/damage_index.py tries many more."""
     before = contents(house.notes)
 
     damage_at_random(house, random.Random(seed))

@@ -142,7 +142,7 @@ def asked(request: pytest.FixtureRequest, house: House, memory: Memory) -> Memor
 def test_a_search_sees_what_was_written_just_before(
     house: House, asked: Memory, change: Change
 ) -> None:
-    """Promise 2.1, for each way in which files change."""
+    """A search sees every change that finished before it, however the file changed."""
     elsewhere(lambda: change(house))
 
     answer = ask(asked, "new")
@@ -156,7 +156,7 @@ def test_a_search_sees_what_was_written_just_before(
 def test_a_search_does_not_see_what_went_just_before(
     house: House, asked: Memory, change: Change
 ) -> None:
-    """Promise 2.2: a vanished note leaves the answers at once."""
+    """A deleted note leaves the answers at once."""
     elsewhere(lambda: change(house))
 
     answer = ask(asked, "old text")
@@ -269,7 +269,7 @@ def test_an_index_elsewhere_outlives_a_drive_that_is_not_mounted(
 
 
 def test_a_note_that_cannot_be_read_hides_no_other(house: House, asked: Memory) -> None:
-    """Promise 2.3; the defect it is named after: one such note ended every search."""
+    """One bad file never hides the others; such a note once ended every search."""
     ask(asked, "old")
     house.save("bad.md", "the old secret\n")
     original = OpenFolder.open_file

@@ -1,4 +1,4 @@
-"""kill -9 at any moment: nothing acknowledged is lost, and no index needs a hand."""
+"""kill -9 at any moment: nothing acknowledged is lost, and no index needs a repair."""
 
 from __future__ import annotations
 
@@ -13,4 +13,5 @@ def test_what_was_acknowledged_survives_sixty_kills(tmp_path: Path) -> None:
 
     assert tally.problems == []
     assert tally.kills == 60
-    assert tally.acknowledged > 30
+    # Half of what is asked for on average: 1.5 entries a kill.
+    assert tally.acknowledged > 45

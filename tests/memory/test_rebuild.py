@@ -53,7 +53,7 @@ def test_a_rebuild_makes_what_a_new_index_would_be(
 def test_the_old_index_answers_while_a_rebuild_goes_on(
     house: House, memory: Memory
 ) -> None:
-    """Promise 3.5: in another process, and in another thread of this one."""
+    """The old index answers in another process, and in another thread of this one."""
     memory.sync()
     seen: list[int] = []
 
@@ -120,7 +120,7 @@ def test_two_rebuilds_at_once_are_one_too_many(
 
 
 def test_no_rebuild_sends_a_text_that_was_paid_for(house: House) -> None:
-    """Promise 3: 10 rebuilds and some crashes; calls = distinct texts."""
+    """After 10 rebuilds and some crashes, each distinct text was sent once."""
     embedder = FakeEmbedder()
     house.provider = FakeProvider(embedder)
     with house.memory() as memory:

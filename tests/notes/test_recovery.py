@@ -1,4 +1,4 @@
-"""Promise 1.2: what vanishes within ten minutes comes back once."""
+"""An entry that vanishes within ten minutes comes back once."""
 
 from __future__ import annotations
 

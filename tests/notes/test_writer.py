@@ -131,7 +131,7 @@ def test_folders_are_made_and_private(home: Home) -> None:
 
 @pytest.mark.parametrize("umask", [0o000, 0o022, 0o077, 0o777])
 def test_modes_are_exact_under_any_umask(tmp_path: Path, umask: int) -> None:
-    """Promise 6.1."""
+    """Files are 0600 and folders 0700 under any umask."""
     home = Home(tmp_path)
     old = os.umask(umask)
     try:

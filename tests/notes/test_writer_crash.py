@@ -215,7 +215,7 @@ def test_a_recovery_that_was_killed_when_done_is_not_done_twice(tmp_path: Path) 
 def test_no_acknowledged_entry_is_lost_torn_or_doubled(
     tmp_path: Path, command: list[str]
 ) -> None:
-    """Promises 1.1, 1.2 and 1.6, with real processes."""
+    """Saved means synced and journalled, and a killed writer frees its locks."""
     name, *arguments = command
     place = MEMORY if name == "kill_each_call" and MEMORY.is_dir() else tmp_path
 

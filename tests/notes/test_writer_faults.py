@@ -1,4 +1,4 @@
-"""Promise 1.5: a write that cannot finish leaves no part of itself, and says why."""
+"""A write that can't finish leaves no part of itself behind, and says why."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ print(saved, refused)
 
 
 def test_a_size_limit_at_every_byte_of_an_entry(tmp_path: Path) -> None:
-    """Promise 1.5's figure: 0 partial entries, every refusal names the cause."""
+    """No partial entry at any size, and every refusal names the cause."""
     home = Home(tmp_path)
     home.write(b"# Human\n" * 300)
     size = len(home.read())

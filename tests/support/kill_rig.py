@@ -1,13 +1,18 @@
-"""Kills a process that writes, syncs and rebuilds, and looks at what it leaves.
+"""Kills processes that write, sync and rebuild, and checks what they leave behind.
 
-One warm process forks the victims, so that a kill costs some 50 ms and not a start.
+One warm process forks the victims, so that a kill costs some 50 ms and not a start. A
+victim is killed after it has acknowledged a random number of entries and then lived for
+a random fraction of the time that an entry took it. So however slow the machine is, as
+many entries are acknowledged, and kills fall everywhere in an operation.
 """
 
 from __future__ import annotations
 
+import io
 import os
 import random
 import re
+import select
 import shutil
 import signal
 import time
@@ -21,9 +26,15 @@ from tests.support.sandbox import House, ask, difference_from_fresh
 ENTRY = re.compile(r"^<!-- hm id=([0-9A-Z]{26}) ", re.MULTILINE)
 NOTES = ("a.md", "deep/b.md", "2026-01-02.md")
 STEP_CHUNKS = 6
-"""In the place of 1,000: small notes are large ones and go in by steps."""
+"""Instead of 1,000: so small notes are indexed in steps, as large ones are."""
 
-LONGEST_S = 0.045
+MAX_ACKNOWLEDGED = 3
+"""The most entries that a victim writes before it is killed."""
+
+FIRST_S = 0.02
+"""How long a victim lives at most that is to acknowledge nothing."""
+
+PATIENCE_S = 30.0
 ROUNDS_PER_HOME = 25  # or the notes would grow without end
 
 
@@ -63,55 +74,75 @@ def kill_often(base: Path, kills: int, seed: int) -> Tally:
 
 
 def _kill_one(house: House, rng: random.Random) -> set[str]:
-    """Let a process work for a moment; return the entries that it acknowledged."""
-    seed, life_s = rng.getrandbits(64), rng.random() * LONGEST_S
+    """Let a process work for a while; return the entries that it acknowledged."""
+    seed, wanted, share = (
+        rng.getrandbits(64),
+        rng.randint(0, MAX_ACKNOWLEDGED),
+        rng.random(),
+    )
     reader, writer = os.pipe()
     pid = os.fork()
     if not pid:
         os.close(reader)
         _work(house, random.Random(seed), writer)
     os.close(writer)
-    time.sleep(life_s)
-    os.kill(pid, signal.SIGKILL)
-    os.waitpid(pid, 0)
-    with os.fdopen(reader, "rb") as said:
-        lines = said.readlines()
+    with os.fdopen(reader, "rb", buffering=0) as said:
+        began_s = time.monotonic()
+        told = _read_lines(said, wanted)
+        took_s = (time.monotonic() - began_s) / wanted if wanted else FIRST_S
+        time.sleep(share * took_s)
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        lines = (told + said.readall()).splitlines(keepends=True)
     errors = [line.decode() for line in lines if line.startswith(b"!")]
     if errors:
         raise AssertionError(errors)
     return {line.decode().strip() for line in lines if line.endswith(b"\n")}
 
 
+def _read_lines(said: io.FileIO, wanted: int) -> bytes:
+    """Read until there are so many lines, or the process has ended."""
+    told = b""
+    while told.count(b"\n") < wanted:
+        if not select.select([said], [], [], PATIENCE_S)[0]:
+            raise AssertionError(f"no entry in {PATIENCE_S} s")
+        part = said.read(4096)
+        if not part:
+            break
+        told += part
+    return told
+
+
 def _work(house: House, rng: random.Random, said: int) -> None:
-    """Write, edit, sync, ask and rebuild until somebody puts an end to it."""
+    """Write, edit, sync, search and rebuild until the process is killed."""
     try:
         memory = house.memory()
         while True:
-            deed = rng.random()
-            if deed < 0.6:
+            action = rng.random()
+            if action < 0.6:
                 text = f"remember {rng.randrange(1000)} " + "word " * rng.randrange(40)
                 entry = memory.write(text, file=rng.choice(NOTES))
                 os.write(said, f"{entry.id}\n".encode())
-            elif deed < 0.75:
+            elif action < 0.75:
                 parts = (
                     f"part {n} {rng.randrange(99)}" for n in range(rng.randrange(20))
                 )
                 house.save_over(f"large{rng.randrange(2)}.md", "\n\n\n".join(parts))
                 memory.sync()
-            elif deed < 0.8:
+            elif action < 0.8:
                 (house.notes / f"large{rng.randrange(2)}.md").unlink(missing_ok=True)
-            elif deed < 0.95:
+            elif action < 0.95:
                 ask(memory, f"remember {rng.randrange(1000)}")
             else:
                 memory.rebuild()
-    except BaseException as error:  # noqa: BLE001 - the parent is to hear of all
+    except BaseException as error:  # noqa: BLE001 - the parent reports all of them
         os.write(said, f"! {type(error).__name__}: {error}\n".encode())
     finally:
         os._exit(1)
 
 
 def _is_unfinished(house: House) -> bool:
-    """Whether the killed process left something to be put right."""
+    """Return whether the killed process left something unfinished."""
     if Path(house.places.rebuild_file).exists():
         return True
     if not house.index_file.exists():
@@ -126,7 +157,7 @@ def _is_unfinished(house: House) -> bool:
 
 
 def _what_is_wrong(house: House, acknowledged: set[str]) -> list[str]:
-    """Sync as the next process would, and compare with the truth."""
+    """Sync as the next process would, and compare with a fresh index."""
     with house.memory() as memory:
         memory.sync()
         found = difference_from_fresh(house, memory, ("remember part",))

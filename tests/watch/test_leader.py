@@ -120,7 +120,7 @@ def test_what_another_process_left_behind_is_not_believed(
 
 @pytest.mark.parametrize("umask", [0o000, 0o022, 0o277])
 def test_its_files_are_private_under_any_umask(tmp_path: Path, umask: int) -> None:
-    """Promise 6.1: 0600 and 0700 from the moment of creation."""
+    """Files are 0600 and folders 0700 from the moment they are created."""
     import os
 
     before = os.umask(umask)

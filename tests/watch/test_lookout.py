@@ -201,7 +201,7 @@ def test_a_missed_change_makes_it_poll(tmp_path: Path) -> None:
 def test_errors_of_a_source_leave_no_traceback(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Promise 2: no watches, no instances, muted: 0 tracebacks."""
+    """Without watches, instances or events, polling takes over without a traceback."""
     with caplog.at_level(logging.DEBUG):
         open_lookout(tmp_path, OSError(errno.EMFILE, "no")).check(2.0)
 

@@ -155,7 +155,7 @@ def test_an_edit_is_visible_without_waiting_for_a_rescan(
 def test_a_muted_source_is_found_out_and_replaced_by_looking(
     memory: FolderMemory, folder: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Promise 2: found within one poll interval, no traceback, and said."""
+    """Found within one poll interval, without a traceback, and the log says so."""
     with running(make_watcher(memory, source=FakeSource)) as news:
         assert memory.holds(note="old text")
         assert news.wait_for(polls)
@@ -177,7 +177,7 @@ def test_without_watches_or_instances_changes_are_seen(
     caplog: pytest.LogCaptureFixture,
     number: int,
 ) -> None:
-    """Promise 2: found within one poll interval, no traceback."""
+    """Found within one poll interval, without a traceback."""
 
     def refuse(folder: str, listener: Listener) -> FakeSource:
         raise OSError(number, "no")
@@ -453,7 +453,7 @@ def test_others_learn_how_the_leader_watches(
 def test_a_second_watcher_follows_and_takes_over(
     memory: FolderMemory, folder: Path
 ) -> None:
-    """Promise 3.1: one leads, any may take over; the follower does not index."""
+    """One process leads and any may take over; a follower does not index."""
     second = FolderMemory(folder)
     with running(make_watcher(second)) as follower_news:
         assert follower_news.wait_for_type(Leading)

@@ -52,7 +52,7 @@ def watching(
 
 
 def test_a_killed_leader_is_replaced_within_a_second(folder: Path) -> None:
-    """Promise 3: new leader < 1 s; and it sees what came in between."""
+    """A new leader is there within a second, and sees what changed in between."""
     memory = FolderMemory(folder)
     with (
         watching(folder, until="Synced") as leader,
@@ -95,7 +95,7 @@ def test_a_signal_ends_it_within_a_second(
 def test_at_a_real_limit_of_the_system_edits_are_seen(
     folder: Path, limit: str, left: int
 ) -> None:
-    """Promise 2: found within one poll interval. A user namespace has own limits."""
+    """Found within one poll interval. A user namespace has limits of its own."""
     (folder / "a" / "b").mkdir(parents=True)
     command = f'echo {left} > /proc/sys/user/max_inotify_{limit} && exec "$@"'
     within = ("unshare", "--user", "--map-root-user", "sh", "-c", command, "sh")
