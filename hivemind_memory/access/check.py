@@ -70,9 +70,10 @@ def without_forgotten(path: NotePath, text: str) -> str:
         return text
     from hivemind_memory.files.errors import read_error
     from hivemind_memory.markdown.chunker import parse_note
+    from hivemind_memory.notes.status import is_forgotten
 
     note = parse_note(path, text.encode())
-    if note.front_matter.get("forgotten") not in (None, False, ""):
+    if is_forgotten(note.front_matter):
         raise read_error(path, FileNotFoundError())
     lines = text.split("\n")
     for chunk in note.chunks:

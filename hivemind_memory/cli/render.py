@@ -10,7 +10,7 @@ import sys
 
 from hivemind_memory.cli.escape import escape_for_pipe, escape_for_terminal, escape_line
 from hivemind_memory.cli.streams import is_terminal, write_stderr, write_stdout
-from hivemind_memory.notes.status import UNTRUSTED
+from hivemind_memory.model.trust import is_trusted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -220,7 +220,7 @@ def label_text(hit: Hit) -> str:
         said.append("superseded")
     elif hit.standing == "waiting":
         said.append("untrusted, in the inbox")
-    elif hit.source in UNTRUSTED:
+    elif not is_trusted(hit.source):
         said.append(f"untrusted, {hit.source}")
     if hit.disputed_by:
         said.append(f"disputed by {hit.disputed_by}")

@@ -11,6 +11,7 @@ from __future__ import annotations
 from hivemind_memory.errors import NoteNotFoundError, NoteUnreadableError
 from hivemind_memory.markdown.front_matter import split_front_matter
 from hivemind_memory.model.injection import Excerpt, FacetScore, LeftOut, Selection
+from hivemind_memory.model.memories import ACTIVE
 from hivemind_memory.model.memory_types import (
     FIRST,
     LESSON,
@@ -18,8 +19,9 @@ from hivemind_memory.model.memory_types import (
     find_type,
     types_of_config,
 )
+from hivemind_memory.model.trust import is_trusted
 from hivemind_memory.notes.entry import parse_provenance
-from hivemind_memory.notes.status import ACTIVE, UNTRUSTED
+from hivemind_memory.notes.status import is_expired_or_done
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -202,7 +204,7 @@ class TypedMemories:
     def is_untrusted(self, path: str) -> bool:
         """Return whether a note says of itself that it is from outside."""
         row = self._rows.get(path)
-        return row is not None and is_untrusted(row.source)
+        return row is not None and not is_trusted(row.source)
 
     def is_expired_or_done(self, path: str) -> bool:
         """Return whether a memory is expired or done."""
@@ -211,15 +213,15 @@ class TypedMemories:
 
     def _may_be_injected(self, row: MemoryRow) -> bool:
         """Whether a memory is in force, trusted and not over."""
-        is_trusted = not is_untrusted(row.source)
         return (
-            row.standing == ACTIVE and is_trusted and not self._is_expired_or_done(row)
+            row.standing == ACTIVE
+            and is_trusted(row.source)
+            and not self._is_expired_or_done(row)
         )
 
     def _is_expired_or_done(self, row: MemoryRow) -> bool:
         """Whether a memory is expired or done."""
-        days = (row.expires_day, row.done_day)
-        return any(day is not None and day <= self._today for day in days)
+        return is_expired_or_done(row.expires_day, row.done_day, today=self._today)
 
     def _injected(self, row: MemoryRow) -> str:
         """Return how a memory of its type comes into a section."""
@@ -253,14 +255,6 @@ class TypedMemories:
             key=row.key,
             is_kept=is_kept,
         )
-
-
-def is_untrusted(source: object) -> bool:
-    """Return whether a front matter's word for its source means the outside."""
-    if not isinstance(source, str):
-        return False
-    # A web clipper writes the address of the page there.
-    return source.strip().casefold() in UNTRUSTED or "://" in source
 
 
 def _last_own_line(lines: list[str], first: int) -> int:

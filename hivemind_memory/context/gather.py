@@ -14,12 +14,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from hivemind_memory.context.choose import TypedMemories, is_untrusted
+from hivemind_memory.context.choose import TypedMemories
 from hivemind_memory.errors import NoteNotFoundError, NoteUnreadableError
 from hivemind_memory.model.injection import Excerpt, Facet, FacetScore, LeftOut
 from hivemind_memory.model.query import Query
+from hivemind_memory.model.trust import is_trusted
 from hivemind_memory.notes.entry import OPENING, parse_provenance
-from hivemind_memory.notes.status import UNTRUSTED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -99,12 +99,12 @@ def _preferences(memory: Memory) -> list[Excerpt]:
         text.encode(),
         limit_chars=memory.settings.chunk_chars,
     )
-    if is_untrusted(note.front_matter.get("source")):
+    if not is_trusted(note.front_matter.get("source")):
         return []
     excerpts = []
     for chunk in note.chunks:
         origin = chunk.provenance
-        if origin and (origin.is_forgotten or origin.source in UNTRUSTED):
+        if origin and (origin.is_forgotten or not is_trusted(origin.source)):
             continue
         if not _says_something(chunk.body):
             continue
@@ -197,7 +197,7 @@ class _Sources:
         # An entry goes on to the next one, so the last comment above tells.
         for line in reversed(self._lines[excerpt.path][: excerpt.start_line]):
             if line.startswith(OPENING) and (origin := parse_provenance(line)):
-                return origin.source in UNTRUSTED
+                return not is_trusted(origin.source)
         return False
 
     def _read(self, path: str) -> None:
@@ -210,7 +210,7 @@ class _Sources:
             text = ""
         self._lines[path] = text.split("\n")
         values = split_front_matter(text).values if text.startswith("---") else {}
-        self._is_external[path] = is_untrusted(values.get("source"))
+        self._is_external[path] = not is_trusted(values.get("source"))
 
 
 PROJECT_WEIGHT = 1.0

@@ -27,6 +27,7 @@ from hivemind_memory.model.curation import (
     MemorySelector,
     RestoreResult,
 )
+from hivemind_memory.model.memories import ACTIVE, SUPERSEDED
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.scope import SUPERSEDED as SUPERSEDED_FOLDER
 from hivemind_memory.notes.entry_edits import (
@@ -40,7 +41,7 @@ from hivemind_memory.notes.memory_file import (
     superseded_text,
 )
 from hivemind_memory.notes.slug import name_with_id, names_of
-from hivemind_memory.notes.status import ACTIVE, SUPERSEDED
+from hivemind_memory.notes.status import is_forgotten
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def forget(forget_context: ForgetContext, selector: MemorySelector) -> ForgetRes
     batch, at = BatchResult(), context.now_iso()
 
     def hidden(file: MemoryFile) -> bytes | None:
-        is_hidden = file.front.values.get("forgotten") not in (None, False, "")
+        is_hidden = is_forgotten(file.front.values)
         return None if is_hidden else file.with_values({"forgotten": at})
 
     for target in _memories(fresh):

@@ -17,10 +17,7 @@ from hivemind_memory.model.curation import (
     RecallCounts,
     StoredMemory,
 )
-from hivemind_memory.model.note_path import NotePath
-from hivemind_memory.model.scope import scope_of
-from hivemind_memory.notes.entry_edits import entries_in
-from hivemind_memory.notes.status import (
+from hivemind_memory.model.memories import (
     ACTIVE,
     FORGOTTEN,
     PENDING,
@@ -28,6 +25,9 @@ from hivemind_memory.notes.status import (
     SUPERSEDED,
     UPDATES,
 )
+from hivemind_memory.model.note_path import NotePath
+from hivemind_memory.model.scope import scope_of
+from hivemind_memory.notes.entry_edits import entries_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

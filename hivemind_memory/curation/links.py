@@ -2,45 +2,35 @@
 
 An edge is a line in the front matter of the memory that it begins at; nothing else is
 touched. ``updates`` says that one memory replaces another of any key: both keep their
-standing, and a search that finds both shows the newer. To take a memory out of force,
-save over its key, or forget it.
-
-No memory points to a purged one: edges end, and a chain closes over the gap.
+status, and a search that finds both shows the newer. To retire a memory, save over its
+key, or forget it. What a purge does to references is in ``purge_references``.
 """
 
 from __future__ import annotations
 
 from hivemind_memory.access.check import check_writable
-from hivemind_memory.curation.lookup import find_memory, text_of, texts_of
+from hivemind_memory.curation.lookup import find_memory
 from hivemind_memory.curation.validate import validate_fraction
 from hivemind_memory.errors import (
-    HivemindError,
     MemoryNotFoundError,
-    NotSavedError,
     UsageError,
 )
 from hivemind_memory.files.paths import parse_note_path
 from hivemind_memory.model.curation import LinkResult
+from hivemind_memory.model.memories import EDGE_KINDS, UPDATES
+from hivemind_memory.notes.edge import FIELDS, MAX_EDGES, targets
 from hivemind_memory.notes.memory_file import read_memory_file
-from hivemind_memory.notes.memory_header import MAX_EDGES
-from hivemind_memory.notes.status import CONTRADICTS, EDGE_KINDS, RELATED, UPDATES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable
 
     from hivemind_memory.curation.context import CurationContext
-    from hivemind_memory.curation.lookup import CurationTarget
     from hivemind_memory.model.memories import MemoryRow
-    from hivemind_memory.model.note_path import NotePath
     from hivemind_memory.model.ports import MemoryIndex
 
     Items = list[object]
-    "An edge list of a front matter: texts, and ``{id: …, weight: …}``."
-
-
-FIELDS = {RELATED: "related", UPDATES: "supersedes", CONTRADICTS: "contradicts"}
-"""Kind of edge -> the key of the front matter that lists it."""
+    "The items of one list of references in a front matter; see ``notes.edge``."
 
 
 def link(
@@ -121,7 +111,7 @@ def unlink(context: CurationContext, start: str, end: str, kind: str) -> LinkRes
             other = None
 
         def change(items: Items) -> Items:
-            kept = [one for one in items if _target(one) != end.strip()]
+            kept = [one for one in items if end.strip() not in targets(one)]
             return _without(context, index, row, kept, other) if other else kept
 
         is_changed = _change(context, row, FIELDS[kind], change)
@@ -188,20 +178,17 @@ def _without(
     """Return a list without what means a memory, however it is named there."""
 
     def means_other(one: object) -> bool:
-        target = _target(one)
-        if target in (other.memory_id, other.path) and target:
-            return True
-        end = index.resolve_ref(target, scopes=context.caller.scopes, near=row.scope)
-        return end is not None and end.path == other.path
+        for target in targets(one):
+            if target in (other.memory_id, other.path):
+                return True
+            end = index.resolve_ref(
+                target, scopes=context.caller.scopes, near=row.scope
+            )
+            if end is not None and end.path == other.path:
+                return True
+        return False
 
     return [one for one in items if not means_other(one)]
-
-
-def _target(item: object) -> str:
-    """Return to what an item of a list points."""
-    named = item.get("id") or item.get("key") if isinstance(item, dict) else item
-    text = str(named).strip() if isinstance(named, str | int | float) else ""
-    return text.removeprefix("[[").removesuffix("]]").strip()
 
 
 def _refuse_circle(
@@ -257,91 +244,3 @@ def _linked(
         is_changed=is_changed,
         changed_paths=(path,) if is_changed else (),
     )
-
-
-_ATTEMPTS = 5
-_LISTS = ("related", "contradicts")
-
-
-def unlink_purged(
-    context: CurationContext, path: NotePath, purged: Mapping[str, CurationTarget]
-) -> HivemindError | None:
-    """Take purged memories out of the front matter of another one.
-
-    Args:
-        context: Of the caller.
-        path: A note that names one of them.
-        purged: Id -> what was purged.
-
-    Returns:
-        Why it is as it was, or None.
-    """
-    problem: HivemindError | None = None
-    for _ in range(_ATTEMPTS):
-        try:
-            file = read_memory_file(context.folder, path)
-            changes = changes_without(file.front.values, purged)
-            if changes:
-                data = file.with_values(changes)
-                context.folder.replace(path, data, expected=file.stamp)
-        except NotSavedError as error:
-            problem = error  # perhaps somebody saved it just now
-        except HivemindError as error:
-            return error
-        else:
-            return None
-    return problem
-
-
-def changes_without(
-    values: Mapping[str, object], purged: Mapping[str, CurationTarget]
-) -> dict[str, object]:
-    """Return what must change in a front matter that names purged memories.
-
-    What replaced a purged memory replaces now what that one had replaced.
-    """
-    changes: dict[str, object] = {}
-    for key in _LISTS:
-        value = values.get(key)
-        ends = value if isinstance(value, list) else [value]
-        kept = [end for end in ends if _id_of(end) not in purged]
-        if len(kept) < len(ends):
-            changes[key] = kept or None
-    before = texts_of(values, "supersedes")
-    if not purged.keys().isdisjoint(before):
-        older = _older(before, purged)
-        changes["supersedes"] = older[0] if len(older) == 1 else older or None
-    by = text_of(values, "superseded_by")
-    if by in purged:
-        changes["superseded_by"] = _newer(by, purged) or None
-    return changes
-
-
-def _older(ids: Sequence[str], purged: Mapping[str, CurationTarget]) -> list[str]:
-    """Return the ids, those that are purged replaced by what they had replaced."""
-    found: dict[str, None] = {}
-    waiting, seen = list(ids), set()
-    while waiting:
-        one = waiting.pop(0)
-        if one in seen:
-            continue
-        seen.add(one)
-        if one in purged:
-            waiting += purged[one].supersedes
-        else:
-            found[one] = None
-    return list(found)
-
-
-def _newer(memory_id: str, purged: Mapping[str, CurationTarget]) -> str:
-    """Return what comes after a purged memory and is not purged itself."""
-    seen: Collection[str] = set()
-    while memory_id in purged and memory_id not in seen:
-        seen = {*seen, memory_id}
-        memory_id = purged[memory_id].superseded_by
-    return "" if memory_id in purged else memory_id
-
-
-def _id_of(end: object) -> object:
-    """Return the id that one value of a list names."""
-    return end.get("id") if isinstance(end, dict) else end

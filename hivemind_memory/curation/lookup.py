@@ -11,11 +11,13 @@ from hivemind_memory.errors import HivemindError, MemoryNotFoundError
 from hivemind_memory.markdown.front_matter import split_front_matter
 from hivemind_memory.markdown.text import decode
 from hivemind_memory.model.curation import ENTRY, MEMORY, AffectedItem, StoredMemory
+from hivemind_memory.model.memories import ACTIVE, FORGOTTEN, STATUSES
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.scope import scope_of
+from hivemind_memory.notes.edge import targets
 from hivemind_memory.notes.memory_file import body_of
-from hivemind_memory.notes.memory_header import header_of, status_unless_forgotten
-from hivemind_memory.notes.status import ACTIVE, FORGOTTEN, STATUSES
+from hivemind_memory.notes.memory_header import header_of
+from hivemind_memory.notes.status import is_forgotten, status_unless_forgotten
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -106,8 +108,8 @@ def parse_memory(path: NotePath, text: str, context: CurationContext) -> StoredM
         source=header.source,
         source_ref=text_of(front.values, "source_ref"),
         reason=text_of(front.values, "reason"),
-        supersedes=texts_of(front.values, "supersedes"),
-        superseded_by=text_of(front.values, "superseded_by"),
+        supersedes=targets(front.values.get("supersedes")),
+        superseded_by=(*targets(front.values.get("superseded_by")), "")[0],
         is_pinned=header.is_pinned,
         expires=text_of(front.values, "expires"),
         done=text_of(front.values, "done"),
@@ -124,13 +126,13 @@ def text_of(values: Mapping[str, object], key: str) -> str:
 
 
 def texts_of(values: Mapping[str, object], key: str) -> tuple[str, ...]:
-    """Return the texts of a value that is one or a list of them, or of ``{id: …}``."""
+    """Return the texts of a value that is one or a list of them."""
     value = values.get(key)
-    found = []
-    for one in (value if isinstance(value, list) else [value])[:MAX_LISTED]:
-        named = one.get("id") or one.get("key") if isinstance(one, dict) else one
-        if isinstance(named, str | int | float) and not isinstance(named, bool):
-            found.append(str(named).strip())
+    found = (
+        str(one).strip()
+        for one in (value if isinstance(value, list) else [value])[:MAX_LISTED]
+        if isinstance(one, str | int | float) and not isinstance(one, bool)
+    )
     return tuple(one for one in found if one)
 
 
@@ -200,7 +202,6 @@ def read_target(
     front = split_front_matter(text)
     values = front.values
     body, start_line = body_of(text, front)
-    mark = values.get("forgotten")
     return CurationTarget(
         kind=kind,
         path=note,
@@ -210,10 +211,10 @@ def read_target(
         end_line=start_line + body.count("\n"),
         text=body,
         standing=status_unless_forgotten(path, values),
-        forgotten="" if mark in (None, False, "") else str(mark),
+        forgotten=str(values["forgotten"]) if is_forgotten(values) else "",
         created=text_of(values, "created"),
-        supersedes=texts_of(values, "supersedes"),
-        superseded_by=text_of(values, "superseded_by"),
+        supersedes=targets(values.get("supersedes")),
+        superseded_by=(*targets(values.get("superseded_by")), "")[0],
         why=why,
     )
 

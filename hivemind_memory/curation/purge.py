@@ -15,7 +15,6 @@ from hivemind_memory.curation.forget import forget
 from hivemind_memory.curation.purge_notes import (
     remove_entries,
     remove_files,
-    unlink_from_others,
 )
 from hivemind_memory.curation.purge_plan import (
     PurgePlan,
@@ -24,6 +23,7 @@ from hivemind_memory.curation.purge_plan import (
     targets_of_purge,
     texts_of,
 )
+from hivemind_memory.curation.purge_references import remove_references
 from hivemind_memory.curation.purge_report import PurgeContext, PurgeReport
 from hivemind_memory.curation.purge_stores import (
     clean_index,
@@ -153,7 +153,9 @@ class _Run:
         self._report.count_index(is_shown=False)
         lines, worktrees = self._report.count_quoting()
         # First, while it is known what the purged ones had replaced.
-        self._report.left += unlink_from_others(forget_context, self._targets, plan)
+        self._report.add_references(
+            remove_references(forget_context, self._targets, plan)
+        )
         self._report.left += remove_files(
             forget_context, self._targets, plan, purge_context.chunking
         )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hivemind_memory.curation.links import unlink_purged
 from hivemind_memory.curation.lookup import CurationTarget, notes_in
 from hivemind_memory.curation.purge_plan import (
     PurgePlan,
@@ -126,31 +125,6 @@ def _journalled(forget_context: ForgetContext, plan: PurgePlan) -> Iterator[str]
         is_ours = entry.root == forget_context.context.folder.root
         if is_ours and not plan.paths.isdisjoint((entry.path, entry.target)):
             yield entry.id
-
-
-def unlink_from_others(
-    forget_context: ForgetContext, targets: Sequence[CurationTarget], plan: PurgePlan
-) -> list[FailedItem]:
-    """Take what is purged out of the front matter of other memories."""
-    purged = {
-        one: CurationTarget(kind=ENTRY, path=NotePath(""), id=one) for one in plan.ids
-    }
-    purged |= {target.id: target for target in targets if target.id}
-    gone = {target.path for target in targets if target.kind != ENTRY}
-    left: list[FailedItem] = []
-    for path, data in notes_in(
-        forget_context.context, forget_context.context.caller.scopes
-    ):
-        has_header = data.startswith((b"---", b"\xef\xbb\xbf---"))
-        if path in gone or not has_header:
-            continue
-        if not any(one.encode() in data for one in purged):
-            continue
-        error = unlink_purged(forget_context.context, path, purged)
-        if error is not None:
-            left.append(FailedItem(what=path, why=str(error)))
-        plan.notes.add(path)
-    return left
 
 
 def notes_quoting(

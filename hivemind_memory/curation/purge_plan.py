@@ -25,8 +25,8 @@ from hivemind_memory.index.sqlite.vector_store import texts_of as texts_of_chunk
 from hivemind_memory.markdown.chunker import parse_note
 from hivemind_memory.markdown.text import decode
 from hivemind_memory.model.curation import ENTRY, MEMORY, NOTE, MemorySelector
+from hivemind_memory.model.memories import ACTIVE, PENDING, SUPERSEDED
 from hivemind_memory.notes.entry_edits import entries_in
-from hivemind_memory.notes.status import ACTIVE, PENDING, SUPERSEDED
 from hivemind_memory.notes.tombstones import normal_form
 from hivemind_memory.redaction.redact import masked
 

@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hivemind_memory.curation.purge_notes import count_journal, notes_quoting
+from hivemind_memory.curation.purge_references import (
+    ReferenceRemoval,
+    remove_references,
+)
 from hivemind_memory.curation.purge_stores import (
     editors_copies,
     git_above,
@@ -77,6 +81,11 @@ class PurgeReport:
         """Return what a purge would do."""
         places = self._purge_context.places
         self.count_notes()
+        self.add_references(
+            remove_references(
+                self._forget_context, self.targets, self.plan, is_dry_run=True
+            )
+        )
         texts = count_journal(self._forget_context, self.plan)
         self.add_count("journal", texts, "texts")
         self.count_index()
@@ -98,6 +107,13 @@ class PurgeReport:
         for why, name in (("older", "earlier versions"), ("inbox", "waiting claims")):
             found = [one for one in self.targets if one.why == why]
             self.add_count(name, len(found), "of the files")
+
+    def add_references(self, found: ReferenceRemoval) -> None:
+        """Tell what refers, or referred, to it in other notes."""
+        self.add_count("references", found.count, "in other notes")
+        self.plan.notes |= {*found.paths}
+        self.left += found.left
+        self.out_of_reach += found.links
 
     def count_index(self, *, is_shown: bool = True) -> None:
         """Look what the index holds."""

@@ -37,20 +37,20 @@ from hivemind_memory.files.descriptors import make_private_folder
 from hivemind_memory.files.errors import save_error
 from hivemind_memory.files.paths import parse_note_path
 from hivemind_memory.model.curation import SaveResult, SimilarMemory
-from hivemind_memory.model.memory_types import BUILT_IN, DEFAULT_TYPE
-from hivemind_memory.model.scope import INBOX
-from hivemind_memory.notes.dates import day_of_iso
-from hivemind_memory.notes.entry import new_ulid
-from hivemind_memory.notes.memory_file import compose, read_memory_file, superseded_text
-from hivemind_memory.notes.slug import name_with_id, names_of
-from hivemind_memory.notes.status import (
+from hivemind_memory.model.memories import (
     ACTIVE,
     FORGOTTEN,
     PENDING,
     STATUSES,
     SUPERSEDED,
-    UNTRUSTED,
 )
+from hivemind_memory.model.memory_types import BUILT_IN, DEFAULT_TYPE
+from hivemind_memory.model.scope import INBOX
+from hivemind_memory.model.trust import is_trusted
+from hivemind_memory.notes.dates import day_of_iso
+from hivemind_memory.notes.entry import new_ulid
+from hivemind_memory.notes.memory_file import compose, read_memory_file, superseded_text
+from hivemind_memory.notes.slug import name_with_id, names_of
 from hivemind_memory.search.similarity import similar_texts
 
 TYPE_CHECKING = False
@@ -115,7 +115,7 @@ def _saved(
     """Write what has to be written."""
     if old is not None and has_same_content(old, new, context.types):
         return unchanged_result(context, new, old)
-    if new.source in UNTRUSTED:
+    if not is_trusted(new.source):
         return _save_pending(context, index, new)
     if old is None:
         memory_id, data, at_line = _compose_file(context, new, None)

@@ -24,8 +24,8 @@ from hivemind_memory.errors import MemoryNotFoundError, NotSavedError, UsageErro
 from hivemind_memory.markdown.front_matter import split_front_matter
 from hivemind_memory.markdown.text import decode
 from hivemind_memory.model.curation import MEMORY, NOTE, MemorySelector
+from hivemind_memory.model.memories import PENDING, SUPERSEDED
 from hivemind_memory.notes.entry_edits import entries_in
-from hivemind_memory.notes.status import PENDING, SUPERSEDED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

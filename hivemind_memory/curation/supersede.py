@@ -16,13 +16,14 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from hivemind_memory.curation.validate import SOURCES
 from hivemind_memory.errors import HivemindError, NoteNotFoundError, NotSavedError
 from hivemind_memory.files.errors import save_error
 from hivemind_memory.files.paths import parse_note_path
 from hivemind_memory.markdown.front_matter import render_header, split_front_matter
+from hivemind_memory.model.memories import ACTIVE
 from hivemind_memory.model.memory_types import DEFAULT_TYPE
 from hivemind_memory.model.scope import SUPERSEDED as SUPERSEDED_FOLDER
+from hivemind_memory.model.trust import SOURCES
 from hivemind_memory.notes.memory_file import (
     may_be_broken_memory,
     read_memory_file,
@@ -30,7 +31,6 @@ from hivemind_memory.notes.memory_file import (
 )
 from hivemind_memory.notes.memory_header import header_of
 from hivemind_memory.notes.slug import hash_of, name_with_id, names_of
-from hivemind_memory.notes.status import ACTIVE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from hivemind_memory.errors import UsageError
 from hivemind_memory.model.memory_types import resolve_type
+from hivemind_memory.model.trust import SOURCES
 from hivemind_memory.notes.memory_file import fit_content
 
 TYPE_CHECKING = False
@@ -30,9 +31,6 @@ MAX_LINE_CHARS = 1_000
 
 MAX_ITEMS = 50
 """Of each list: tags, related, contradicts."""
-
-SOURCES = ("human", "agent", "tool", "external")
-"""From the most trusted to the least."""
 
 _VISIBILITIES = ("", "public", "private")
 

@@ -33,7 +33,7 @@ from hivemind_memory.model.curation import (
 )
 from hivemind_memory.model.query import Hit, SearchAnswer, SearchReport
 from hivemind_memory.model.results import ListedNote, NoteLines, WriteResult
-from hivemind_memory.notes.status import UNTRUSTED
+from hivemind_memory.model.trust import untrusted_source
 from hivemind_memory.redaction import mask
 
 LIMIT_CHARS = 20_000
@@ -144,7 +144,7 @@ def _shape_hit(hit: Hit, snippet: str) -> FoundHit:
         key=hit.key,
         scope=hit.scope,
         standing=hit.standing,
-        source=hit.source if hit.source in UNTRUSTED else "",
+        source=untrusted_source(hit.source),
         disputed_by=hit.disputed_by,
     )
 

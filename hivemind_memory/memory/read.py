@@ -10,8 +10,8 @@ from hivemind_memory.access.rules import may_read
 from hivemind_memory.errors import UsageError
 from hivemind_memory.files.paths import parse_note_path
 from hivemind_memory.markdown.text import decode
+from hivemind_memory.model.memories import FORGOTTEN
 from hivemind_memory.model.results import ListedNote, NoteLines
-from hivemind_memory.notes.status import FORGOTTEN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

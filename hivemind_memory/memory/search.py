@@ -13,6 +13,7 @@ import time
 from hivemind_memory.memory.clocks import SECONDS_PER_DAY
 from hivemind_memory.memory.index_handle import Freshness
 from hivemind_memory.model.matches import QueryVector
+from hivemind_memory.model.memories import STATUSES
 from hivemind_memory.model.query import (
     DroppedCandidates,
     Hit,
@@ -21,8 +22,8 @@ from hivemind_memory.model.query import (
 )
 from hivemind_memory.model.scope import scope_of
 from hivemind_memory.model.terms import QueryTerm, query_terms
+from hivemind_memory.model.trust import shown_source
 from hivemind_memory.model.value import replaced
-from hivemind_memory.notes.status import STATUSES
 from hivemind_memory.search.choosing import choose
 from hivemind_memory.search.ranking import rank
 
@@ -211,7 +212,7 @@ def _hits(
                 key=place.key or "",
                 scope=place.scope,
                 standing=STATUSES[place.standing],
-                source=place.source or "",
+                source=shown_source(place.note_source, place.entry_source),
                 disputed_by=chosen.ranked.disputed_by,
                 parts=parts,
             )

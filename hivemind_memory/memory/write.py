@@ -9,8 +9,8 @@ from hivemind_memory.files.paths import parse_note_path
 from hivemind_memory.model.note import Provenance
 from hivemind_memory.model.results import WriteResult
 from hivemind_memory.model.scope import INBOX
+from hivemind_memory.model.trust import is_trusted
 from hivemind_memory.notes.journal import Journal
-from hivemind_memory.notes.status import UNTRUSTED
 from hivemind_memory.notes.writer import NoteWriter
 from hivemind_memory.redaction.redact import scrubbed, warning_of
 
@@ -98,7 +98,7 @@ def note_for(at: str, source: str, scope: str) -> str:
         source: human, agent, tool or external.
         scope: Its folder; empty: global.
     """
-    room = f"{INBOX}/" if source in UNTRUSTED else ""
+    room = f"{INBOX}/" if not is_trusted(source) else ""
     return f"{scope}/{room}{at[:10]}.md" if scope else f"{room}{at[:10]}.md"
 
 

@@ -35,8 +35,11 @@ class ChunkLocation(NamedTuple):
     type: str | None = None
     key: str | None = None
     memory_id: str | None = None
-    source: str | None = None
-    """The less trusted of what its entry and its front matter say."""
+    note_source: str | None = None
+    """As the front matter names it."""
+
+    entry_source: str | None = None
+    """As the comment of its entry names it."""
 
 
 class TermCount(NamedTuple):

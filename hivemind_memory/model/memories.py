@@ -1,10 +1,21 @@
-"""A typed memory as the index knows it, and the edges between memories."""
+"""A typed memory as the index knows it, its status, and the edges between memories."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from hivemind_memory.notes.status import ACTIVE
+ACTIVE, SUPERSEDED, PENDING, FORGOTTEN = range(4)
+"""Status of a note: used; replaced; an untrusted claim in the inbox; hidden."""
+
+STATUSES = ("active", "superseded", "waiting", "forgotten")
+"""Their names, as a person reads them."""
+
+NEUTRAL_IMPORTANCE = 0.5
+"""Importance of a text without a type: it neither lifts nor lowers."""
+
+RELATED, UPDATES, CONTRADICTS = "related_to", "updates", "contradicts"
+EDGE_KINDS = (RELATED, UPDATES, CONTRADICTS)
+"""How one memory may refer to another."""
 
 
 class MemoryHeader(NamedTuple):

@@ -13,11 +13,11 @@ from datetime import datetime
 
 from hivemind_memory.markdown.text import encodable
 from hivemind_memory.model.note import Provenance
+from hivemind_memory.model.trust import EXTERNAL, SOURCES
 
 OPENING = "<!-- hm "
 """How every comment line of an entry begins."""
 
-_SOURCES = frozenset({"human", "agent", "tool", "external"})
 _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _ULID = re.compile("[0-7][0-9A-HJKMNP-TV-Z]{25}")
 _LINE = re.compile(r"<!-- hm((?: [a-z_]+=[!-~\u00a1-\U0010ffff]*)+) -->")
@@ -73,7 +73,7 @@ def parse_provenance(line: str) -> Provenance | None:
         at=at,
         by=values.get("by", ""),
         session=values.get("session", ""),
-        source=source if source in _SOURCES else "external",
+        source=source if source in SOURCES else EXTERNAL,
         is_forgotten="forgotten" in values,
     )
 

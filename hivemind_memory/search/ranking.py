@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from hivemind_memory.notes.status import NEUTRAL_IMPORTANCE
+from hivemind_memory.model.memories import NEUTRAL_IMPORTANCE
 from hivemind_memory.search.age import age_factor
 from hivemind_memory.search.fusion import (
     FusedScore,

@@ -7,7 +7,7 @@ replaced and stands alone is still an answer, and says that it was.
 
 from __future__ import annotations
 
-from hivemind_memory.notes.status import ACTIVE, CONTRADICTS, SUPERSEDED, UPDATES
+from hivemind_memory.model.memories import ACTIVE, CONTRADICTS, SUPERSEDED, UPDATES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

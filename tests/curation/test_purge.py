@@ -200,7 +200,7 @@ class KilledError(BaseException):
 
 @pytest.mark.parametrize("is_done", [False, True])
 @pytest.mark.parametrize(
-    "step", ["remove_files", "remove_entries", "unlink_from_others", "clean_index"]
+    "step", ["remove_files", "remove_entries", "remove_references", "clean_index"]
 )
 @pytest.mark.parametrize("kind", ["entry", "memory"])
 def test_a_purge_that_is_killed_is_finished_by_the_next(
@@ -216,9 +216,9 @@ def test_a_purge_that_is_killed_is_finished_by_the_next(
         bench.memory.embed_pending()
     real = getattr(purge, step)
 
-    def killed(*words: object) -> None:
+    def killed(*words: object, **more: object) -> None:
         if is_done:
-            real(*words)
+            real(*words, **more)
         raise KilledError
 
     with pytest.MonkeyPatch.context() as patch:
@@ -394,3 +394,78 @@ def test_many_random_memories_are_purged_one_by_one(bench: Bench) -> None:
 
     assert left_of(bench, " ".join(texts.values())) == []
     assert difference_from_fresh(bench.house, bench.memory) == []
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "related: [vault, other]",
+        'related: ["[[vault]]", other]',
+        'related: ["[[vault|the safe]]", other]',
+        "related: [[[vault]], other]",
+        "related: [{key: vault, weight: 0.5}, other]",
+        'related: [{key: "[[vault]]"}, other]',
+        "related: [{id: ID}, other]",
+        "related: [ID, other]",
+        "related: [{path: vault.md}, other]",
+        "related: [vault.md, other]",
+        'related: ["[[vault.md]]", other]',
+        "related:\n- vault\n- other",
+        "related:\n  - key: vault\n  - other",
+        "related: vault",
+        "contradicts: [vault]",
+        "contradicts: {key: vault}",
+        "supersedes: vault",
+        'supersedes: ["[[vault]]"]',
+        "supersedes: [{key: vault}]",
+        'superseded_by: "[[vault]]"',
+    ],
+)
+@pytest.mark.parametrize("is_forgotten", [False, True])
+def test_a_purge_reaches_every_form_of_a_reference(
+    bench: Bench, written: str, is_forgotten: bool
+) -> None:
+    """By id, key, path and link, as a tool or a person writes them."""
+    saved = bench.save("vault", SECRET)
+    bench.save("other", OTHER)
+    front = written.replace("ID", saved.id)
+    note = f"---\ntype: fact\nkey: friend\n{front}\n---\nKnows of it.\n"
+    (bench.house.notes / "friend.md").write_text(note)
+    if is_forgotten:
+        bench.forget("vault")
+
+    planned = bench.purge("vault", is_dry_run=True)
+    receipt = bench.purge("vault")
+
+    text = bench.read("friend.md")
+    assert "vault" not in text
+    assert saved.id not in text
+    assert ("other" in text) == ("other" in written)
+    assert count(planned, "references") == count(receipt, "references") == 1
+    assert receipt.is_complete
+
+
+def test_a_reference_to_a_memory_that_stays_is_kept(bench: Bench) -> None:
+    """The key of a purged version is the key of the one in its place."""
+    old = bench.save("vault", SECRET)
+    bench.save("vault", OTHER, reason="it moved house")
+    bench.save("friend", "Knows of it.", related=("vault",))
+    friend = bench.house.notes / "friend.md"
+    text = friend.read_text()
+    friend.write_text(text.replace("related: [", "related: [vault, "))
+
+    receipt = bench.purge(old.id)
+
+    assert "related: [vault, " in friend.read_text()
+    assert count(receipt, "references") == 1  # of the version that replaced it
+
+
+def test_a_link_in_the_text_of_a_note_is_named(bench: Bench) -> None:
+    """The text is a person's: the receipt says where it names what is gone."""
+    bench.save("vault", SECRET)
+    (bench.house.notes / "friend.md").write_text("One.\nSee [[vault]].\n")
+
+    receipt = bench.purge("vault")
+
+    assert "friend.md:2" in [one.what for one in receipt.out_of_reach]
+    assert "[[vault]]" in bench.read("friend.md")

@@ -15,7 +15,7 @@ from hivemind_memory.memory import Memory
 from hivemind_memory.model.curation import NewMemory
 from hivemind_memory.model.filters import SearchFilter
 from hivemind_memory.model.query import Hit, Query
-from hivemind_memory.notes.status import UNTRUSTED
+from hivemind_memory.model.trust import is_trusted
 from hivemind_memory.wiring import open_injector
 
 AGENTS = ("claude", "codex", "gemini")
@@ -88,7 +88,7 @@ class Poisoned:
 
 def is_marked(hit: Hit) -> bool:
     """Whether whoever gets a hit is told that it is from outside."""
-    return hit.standing == "waiting" or hit.source in UNTRUSTED
+    return hit.standing == "waiting" or not is_trusted(hit.source)
 
 
 def trusted(memory: Memory) -> None:
@@ -102,7 +102,7 @@ def trusted(memory: Memory) -> None:
 
 
 def _source(chance: random.Random) -> str:
-    return chance.choice(sorted(UNTRUSTED))
+    return chance.choice(("external", "tool"))
 
 
 def written(memory: Memory, text: str, word: str, chance: random.Random) -> None:

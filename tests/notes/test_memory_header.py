@@ -7,9 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hivemind_memory.markdown.front_matter import split_front_matter
-from hivemind_memory.model.memory_types import BUILT_IN, MemoryType
-from hivemind_memory.notes.memory_header import MAX_EDGES, header_of
-from hivemind_memory.notes.status import (
+from hivemind_memory.model.memories import (
     ACTIVE,
     CONTRADICTS,
     FORGOTTEN,
@@ -18,6 +16,9 @@ from hivemind_memory.notes.status import (
     SUPERSEDED,
     UPDATES,
 )
+from hivemind_memory.model.memory_types import BUILT_IN, MemoryType
+from hivemind_memory.notes.edge import MAX_EDGES
+from hivemind_memory.notes.memory_header import header_of
 
 
 def said(text: str, path: str = "k.md", body: str = "") -> object:
@@ -94,7 +95,7 @@ def test_edges_come_from_lists_texts_and_wiki_links() -> None:
     header = said(
         "supersedes: a\n"
         "contradicts: [b, {id: c, weight: 0.5}, {key: d, weight: 7}, {weight: 1}]\n"
-        'related:\n- "[[e|shown]]"\n- [nested]\n- 7\n- a',
+        "related:\n- '[[e|shown]]'\n- [[nested]]\n- 7\n- true\n- a\n- {path: p/a.md}",
         body="see [[e]], [[f#part]] and ![[g]], but not [[ -f x ]] or [[]]",
     )
 
@@ -104,7 +105,10 @@ def test_edges_come_from_lists_texts_and_wiki_links() -> None:
         (CONTRADICTS, "c", 0.5),
         (CONTRADICTS, "d", 1.0),
         (RELATED, "e", 1.0),
+        (RELATED, "nested", 1.0),
+        (RELATED, "7", 1.0),
         (RELATED, "a", 1.0),
+        (RELATED, "p/a.md", 1.0),
         (RELATED, "f", 1.0),
         (RELATED, "g", 1.0),
     )

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hivemind_memory.model.matches import ChunkLocation
-from hivemind_memory.notes.status import (
+from hivemind_memory.model.memories import (
     ACTIVE,
     CONTRADICTS,
     PENDING,

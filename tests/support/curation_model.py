@@ -31,9 +31,7 @@ from hivemind_memory.errors import (
 from hivemind_memory.memory.service import Memory
 from hivemind_memory.model.curation import MemorySelector, NewMemory, SaveResult
 from hivemind_memory.model.filters import SearchFilter
-from hivemind_memory.model.query import Query
-from hivemind_memory.model.scope import scope_of
-from hivemind_memory.notes.status import (
+from hivemind_memory.model.memories import (
     ACTIVE,
     CONTRADICTS,
     FORGOTTEN,
@@ -43,6 +41,8 @@ from hivemind_memory.notes.status import (
     SUPERSEDED,
     UPDATES,
 )
+from hivemind_memory.model.query import Query
+from hivemind_memory.model.scope import scope_of
 from tests.support.sandbox import House, difference_from_fresh
 
 CALLERS = (

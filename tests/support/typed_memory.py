@@ -19,12 +19,11 @@ from hivemind_memory.memory.clocks import Clocks
 from hivemind_memory.memory.index_handle import FreshnessCheck, open_index
 from hivemind_memory.memory.sync import ChunkSettings, Syncer
 from hivemind_memory.model.curation import NewMemory, SaveResult, StoredMemory
-from hivemind_memory.model.memories import EdgeRow, MemoryRow
+from hivemind_memory.model.memories import ACTIVE, FORGOTTEN, EdgeRow, MemoryRow
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.ports import MemoryIndex
 from hivemind_memory.model.scope import scope_of
 from hivemind_memory.notes.memory_header import header_of
-from hivemind_memory.notes.status import ACTIVE, FORGOTTEN
 from tests.support.sandbox import House
 
 START_S = 1_795_255_391.0

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from hivemind_memory.model.memories import EdgeRow, MemoryRow
-from hivemind_memory.notes.status import FORGOTTEN, PENDING
+from hivemind_memory.model.memories import FORGOTTEN, PENDING, EdgeRow, MemoryRow
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -119,8 +118,9 @@ def _incoming(
     connection: apsw.Connection, mine: MemoryRow, scopes: frozenset[str] | None
 ) -> Iterator[EdgeRow]:
     """Yield the edges that end at a note."""
-    stem = mine.path.removesuffix(".md")
-    names = {mine.memory_id, mine.key, mine.path, stem, stem.rpartition("/")[2]} - {""}
+    from hivemind_memory.notes.edge import names_of_note  # only where edges are shown
+
+    names = names_of_note(mine.path, memory_id=mine.memory_id, key=mine.key)
     marks = ",".join("?" * len(names))
     for kind, weight, path, scope, memory_id, target in connection.execute(
         f"""

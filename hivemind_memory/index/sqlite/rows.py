@@ -9,6 +9,7 @@ from typing import NamedTuple
 from hivemind_memory.markdown.packing import split_subchunks
 from hivemind_memory.model.terms import extra_terms
 from hivemind_memory.notes.dates import day_of_iso
+from hivemind_memory.notes.status import is_forgotten
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def rows_of(note: Note, tokens_of: Callable[[str], list[str]]) -> list[PlacedRow
         note: The parsed note.
         tokens_of: What the full-text index makes of a text, for counting.
     """
-    if note.front_matter.get("forgotten") not in (None, False, ""):
+    if is_forgotten(note.front_matter):
         return []
     title = _title_words(note)
     rows = []

@@ -45,8 +45,7 @@ _LOCATION = """
   coalesce(chunks.day, files.day), chunks.entry_id,
   files.scope, files.standing, files.ages, files.importance,
   files.type, files.key, files.memory_id,
-  CASE WHEN lower(files.source) IN ('external', 'tool') THEN lower(files.source)
-    ELSE coalesce(chunks.source, files.source) END
+  files.source, chunks.source
 """
 """The columns of a ``ChunkLocation``."""
 

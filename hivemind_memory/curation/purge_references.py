@@ -1,0 +1,254 @@
+"""The part of a purge that takes references out of the front matter of other notes.
+
+No memory refers to a purged one, however the reference is written, and a chain of
+versions closes over the gap. Text below the front matter is a person's: what links to
+a purged memory there is named and stays.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hivemind_memory.curation.lookup import CurationTarget, notes_in
+from hivemind_memory.errors import HivemindError, NotSavedError
+from hivemind_memory.markdown.front_matter import split_front_matter
+from hivemind_memory.markdown.text import decode
+from hivemind_memory.model.curation import ENTRY, FailedItem
+from hivemind_memory.model.note_path import NotePath
+from hivemind_memory.model.scope import scope_of
+from hivemind_memory.notes.edge import (
+    FIELDS,
+    links_in,
+    names_of_note,
+    replace_references,
+    targets,
+)
+from hivemind_memory.notes.memory_file import read_memory_file
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hivemind_memory.curation.context import ForgetContext
+    from hivemind_memory.curation.purge_plan import PurgePlan
+    from hivemind_memory.model.ports import MemoryIndex
+
+
+_ATTEMPTS = 5
+_MAX_LINKS = 20
+"""Links in texts that a receipt names."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReferenceRemoval:
+    """What refers to purged memories, or did."""
+
+    count: int = 0
+    """References in front matter."""
+
+    paths: tuple[str, ...] = ()
+    """Notes that had them."""
+
+    left: tuple[FailedItem, ...] = ()
+    """References that are still there."""
+
+    links: tuple[FailedItem, ...] = ()
+    """Links in the text of notes, which stay."""
+
+
+def remove_references(
+    forget_context: ForgetContext,
+    purged: Sequence[CurationTarget],
+    plan: PurgePlan,
+    *,
+    is_dry_run: bool = False,
+) -> ReferenceRemoval:
+    """Take what refers to purged memories out of the front matter of all other notes.
+
+    Args:
+        forget_context: Of the caller.
+        purged: What is purged, as it was.
+        plan: What an earlier attempt has purged already is in it as well.
+        is_dry_run: Only look.
+    """
+    context = forget_context.context
+    try:
+        index = context.fresh_index()
+    except HivemindError as error:
+        return ReferenceRemoval(left=(FailedItem(what="references", why=str(error)),))
+    finder = _PurgedNames(index, context.caller.scopes, purged, plan)
+    count = 0
+    paths: list[str] = []
+    left: list[FailedItem] = []
+    links: list[FailedItem] = []
+    for path, data in notes_in(context, context.caller.scopes):
+        if path in finder.paths:
+            continue
+        text = decode(data)
+        links += _links_to(path, text, finder)
+        if not text.startswith("---"):
+            continue
+        try:
+            found = _clean(forget_context, path, text, finder, is_dry_run=is_dry_run)
+        except HivemindError as error:
+            left.append(FailedItem(what=path, why=str(error)))
+            found = 1
+        if found:
+            count += found
+            paths.append(path)
+    return ReferenceRemoval(
+        count=count, paths=tuple(paths), left=tuple(left), links=tuple(links)
+    )
+
+
+class _PurgedNames:
+    """Tells which purged memory a reference means."""
+
+    def __init__(
+        self,
+        index: MemoryIndex,
+        scopes: frozenset[str] | None,
+        purged: Sequence[CurationTarget],
+        plan: PurgePlan,
+    ) -> None:
+        self._index = index
+        self._scopes = scopes
+        self.paths = {one.path for one in purged if one.kind != ENTRY} | plan.paths
+        self.names: dict[str, CurationTarget] = {}
+        for memory_id in sorted(plan.ids):
+            self._add(CurationTarget(kind=ENTRY, path=NotePath(""), id=memory_id))
+        for path in sorted(plan.paths):
+            self._add(CurationTarget(kind="", path=NotePath(path)))
+        for target in purged:
+            self._add(target)
+
+    def find(self, reference: str, near: str) -> CurationTarget | None:
+        """Return the purged memory that a reference means; None: it means none.
+
+        Args:
+            reference: As ``notes.edge`` reads it.
+            near: Scope of the note that refers.
+        """
+        target = self.names.get(reference.casefold())
+        if target is None:
+            return None
+        # A key or a file name may belong to a memory that stays.
+        row = self._index.resolve_ref(reference, scopes=self._scopes, near=near)
+        return target if row is None or row.path in self.paths else None
+
+    def _add(self, target: CurationTarget) -> None:
+        """Note all names of one target."""
+        path = "" if target.kind == ENTRY else target.path
+        for name in names_of_note(path, memory_id=target.id, key=target.key):
+            self.names[name.casefold()] = target
+
+
+def _clean(
+    forget_context: ForgetContext,
+    path: NotePath,
+    text: str,
+    finder: _PurgedNames,
+    *,
+    is_dry_run: bool,
+) -> int:
+    """Take the references out of one note; return how many there were.
+
+    Raises:
+        HivemindError: They are still there.
+    """
+    front = split_front_matter(text)
+    if front.is_broken:
+        head = text.partition("\n---")[0].casefold()
+        if not any(name in head for name in finder.names):
+            return 0
+        if is_dry_run:
+            return 1
+        read_memory_file(forget_context.context.folder, path)  # raises: it is broken
+    _, count = _changes(path, front.values, finder)
+    if is_dry_run or not count:
+        return count
+    folder = forget_context.context.folder
+    problem: NotSavedError | None = None
+    for _ in range(_ATTEMPTS):
+        file = read_memory_file(folder, path)
+        changes, count = _changes(path, file.front.values, finder)
+        try:
+            if changes:
+                folder.replace(path, file.with_values(changes), expected=file.stamp)
+        except NotSavedError as error:
+            problem = error  # perhaps another program saved it just now
+        else:
+            return count
+    raise problem or NotSavedError(f"{path} was not changed.")
+
+
+def _changes(
+    path: NotePath, values: Mapping[str, object], finder: _PurgedNames
+) -> tuple[dict[str, object], int]:
+    """Return what must change in a front matter, and how many references go."""
+    near = scope_of(path)
+    changes: dict[str, object] = {}
+    count = 0
+    for field in FIELDS.values():
+
+        def substitute(reference: str, field: str = field) -> list[str] | None:
+            target = finder.find(reference, near)
+            if target is None:
+                return None
+            # What replaced a purged memory replaces now what that one had replaced.
+            return _older(target, finder, near) if field == "supersedes" else []
+
+        items, found = replace_references(values.get(field), substitute)
+        if found:
+            count += found
+            kept = [one for at, one in enumerate(items) if one not in items[:at]]
+            is_plain = field == "supersedes" and len(kept) == 1
+            changes[field] = (kept[0] if is_plain else kept) or None
+    for reference in targets(values.get("superseded_by"))[:1]:
+        target = finder.find(reference, near)
+        if target is not None:
+            count += 1
+            changes["superseded_by"] = _newer(target, finder, near) or None
+    return changes, count
+
+
+def _older(target: CurationTarget, finder: _PurgedNames, near: str) -> list[str]:
+    """Return what a purged memory had replaced and is not purged itself."""
+    found: list[str] = []
+    waiting, seen = [target], {id(target)}
+    while waiting:
+        for reference in waiting.pop(0).supersedes:
+            older = finder.find(reference, near)
+            if older is None:
+                found.append(reference)
+            elif id(older) not in seen:
+                seen.add(id(older))
+                waiting.append(older)
+    return found
+
+
+def _newer(target: CurationTarget, finder: _PurgedNames, near: str) -> str:
+    """Return what comes after a purged memory and is not purged itself."""
+    seen: set[int] = set()
+    while id(target) not in seen:
+        seen.add(id(target))
+        newer = finder.find(target.superseded_by, near)
+        if newer is None:
+            return target.superseded_by
+        target = newer
+    return ""
+
+
+def _links_to(path: NotePath, text: str, finder: _PurgedNames) -> list[FailedItem]:
+    """Return the places where the text of a note links to a purged memory."""
+    if "[[" not in text:
+        return []
+    near = scope_of(path)
+    start = split_front_matter(text).line_count
+    lines = list(enumerate(text.split("\n"), start=1))[start:]
+    why = "a link to it stands here: change it by hand if the name must go"
+    return [
+        FailedItem(what=f"{path}:{number}", why=why)
+        for number, line in lines
+        if any(finder.find(link, near) for link in links_in(line))
+    ][:_MAX_LINKS]

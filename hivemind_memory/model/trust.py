@@ -1,0 +1,50 @@
+"""Which sources are trusted: one rule for search, injection, the CLI and MCP.
+
+What a person or an agent of theirs wrote is trusted. The output of a tool, text from
+outside and the address of a page (a web clipper writes it there) are not: such a claim
+waits in the inbox, no agent is told of it unasked, and every answer marks it.
+"""
+
+from __future__ import annotations
+
+SOURCES = ("human", "agent", "tool", "external")
+"""What a writer may call itself, from the most trusted to the least."""
+
+TOOL, EXTERNAL = "tool", "external"
+
+
+def is_trusted(source: object) -> bool:
+    """Return whether a text from this source is trusted.
+
+    >>> is_trusted("agent"), is_trusted("External"), is_trusted("https://example.com")
+    (True, False, False)
+    """
+    return not untrusted_source(source)
+
+
+def untrusted_source(source: object) -> str:
+    """Return ``tool`` or ``external`` for a source that is not trusted, else nothing.
+
+    Args:
+        source: As a front matter or an entry names it; a list is trusted if all of
+            it is. A word that means nothing here is a person's, and trusted.
+    """
+    if isinstance(source, list | tuple):
+        return next((found for one in source if (found := untrusted_source(one))), "")
+    if not isinstance(source, str):
+        return ""
+    word = source.strip().casefold()
+    if word in (TOOL, EXTERNAL):
+        return word
+    return EXTERNAL if "://" in word else ""
+
+
+def shown_source(note_source: str | None, entry_source: str | None = None) -> str:
+    """Return the source that an answer names: the less trusted of a note and its entry.
+
+    Args:
+        note_source: As the front matter names it; None: it names none.
+        entry_source: As the comment of the entry names it; None: no entry.
+    """
+    untrusted = untrusted_source(note_source) or untrusted_source(entry_source)
+    return untrusted or entry_source or note_source or ""

@@ -1,0 +1,156 @@
+"""What the values under ``related``, ``supersedes`` and ``contradicts`` refer to.
+
+The one parser of references: the index makes edges of them, a link and a purge change
+them. A reference is an id, a key or a path, written plainly, as a ``[[wiki link]]``
+(with or without quotes), or as ``{id: …, weight: …}``, ``{key: …}``, ``{path: …}``.
+Which note a reference means is not decided here; the index resolves it.
+"""
+
+from __future__ import annotations
+
+import re
+
+from hivemind_memory.model.memories import CONTRADICTS, RELATED, UPDATES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+
+FIELDS = {UPDATES: "supersedes", CONTRADICTS: "contradicts", RELATED: "related"}
+"""Kind of edge -> the key of the front matter that lists it, the strongest first."""
+
+MAX_EDGES = 200
+"""Edges of one note that count; a page of links is no memory."""
+
+_NAMES = ("id", "key", "path")
+# [[note]], [[note|shown]], [[note#heading]]; a shell's [[ -f x ]] begins with a space.
+_WIKI_LINK = re.compile(
+    r"!?\[\[([^\s\[\]|#][^\[\]|#\n]{0,200})(?:[#|][^\[\]\n]{0,200})?\]\]"
+)
+
+
+def references(value: object) -> Iterator[tuple[str, float]]:
+    """Yield what a value of a front matter refers to, with its weight 0..1.
+
+    An unquoted ``[[key]]`` is a list in a list to YAML, so lists are read at any depth.
+
+    >>> list(references(["shop", "[[key|shown]]", {"key": "k", "weight": 0.5}]))
+    [('shop', 1.0), ('key', 1.0), ('k', 0.5)]
+    """
+    if isinstance(value, list | tuple):
+        for one in value:
+            yield from references(one)
+    elif isinstance(value, dict):
+        weight = fraction(value.get("weight"), 1.0)
+        for name in _names_in(value)[:1]:
+            yield name, weight
+    else:
+        for name in _names_in(value):
+            yield name, 1.0
+
+
+def targets(value: object) -> tuple[str, ...]:
+    """Return what a value refers to, without the weights."""
+    return tuple(target for target, _ in references(value))
+
+
+def edges_of(
+    front_matter: Mapping[str, object], bodies: Iterable[str] = ()
+) -> list[tuple[str, str, float]]:
+    """Return the edges of a note as (kind, reference, weight), each once.
+
+    Args:
+        front_matter: Its parsed values; they come first.
+        bodies: Its texts, for ``[[links]]``.
+    """
+    found: dict[tuple[str, str], float] = {}
+    for kind, target, weight in _all_edges(front_matter, bodies):
+        if len(found) >= MAX_EDGES:
+            break
+        found.setdefault((kind, target), weight)
+    return [(kind, target, weight) for (kind, target), weight in found.items()]
+
+
+def links_in(text: str) -> Iterator[str]:
+    """Yield what the ``[[wiki links]]`` of a text refer to."""
+    if "[[" in text:
+        for match in _WIKI_LINK.finditer(text):
+            yield match[1].strip()
+
+
+def names_of_note(path: str, *, memory_id: str = "", key: str = "") -> set[str]:
+    """Return every name by which a reference may mean a note."""
+    stem = path.removesuffix(".md")
+    name = stem.rpartition("/")[2]
+    return {memory_id, key, path, stem, name, f"{name}.md" if name else ""} - {""}
+
+
+def replace_references(
+    value: object, substitute: Callable[[str], Sequence[str] | None]
+) -> tuple[list[object], int]:
+    """Return the items of a value with some references replaced, and how many were.
+
+    Args:
+        value: One item or a list of them, as the front matter has it.
+        substitute: Returns what stands in the place of a reference, nothing to take it
+            out, or None to leave it as it is.
+    """
+    items: list[object] = []
+    count = 0
+    for item in value if isinstance(value, list) else [value]:
+        if isinstance(item, list):
+            inner, found = replace_references(item, substitute)
+            new: list[object] = [inner] if inner else []
+        else:
+            new, found = _replaced_item(item, substitute)
+        items += new if found else [item]
+        count += found
+    return items, count
+
+
+def fraction(value: object, default: float) -> float:
+    """Return a number within 0..1; what is none is the default."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or value != value:  # noqa: PLR0124 - NaN
+        return default
+    return min(1.0, max(0.0, float(value)))  # type: ignore[arg-type]
+
+
+def _all_edges(
+    front_matter: Mapping[str, object], bodies: Iterable[str]
+) -> Iterator[tuple[str, str, float]]:
+    """Yield what the front matter names, then what the text links to."""
+    for kind, field in FIELDS.items():
+        for target, weight in references(front_matter.get(field)):
+            yield kind, target, weight
+    for body in bodies:
+        for target in links_in(body):
+            yield RELATED, target, 1.0
+
+
+def _names_in(item: object) -> list[str]:
+    """Return the names in an item that is no list; those of a mapping mean one note."""
+    if isinstance(item, dict):
+        return [name for field in _NAMES for name in targets(item.get(field))]
+    if isinstance(item, bool) or not isinstance(item, str | int | float):
+        return []
+    text = str(item).strip()
+    return list(links_in(text)) or ([text] if text else [])
+
+
+def _replaced_item(
+    item: object, substitute: Callable[[str], Sequence[str] | None]
+) -> tuple[list[object], int]:
+    """Return what stands in the place of one item, and how many were replaced."""
+    items: list[object] = []
+    count = 0
+    names = _names_in(item)
+    for name in names:
+        new = substitute(name)
+        if new is not None:
+            items += new
+            count += 1
+        elif not isinstance(item, dict):
+            items.append(name if len(names) == 1 else f"[[{name}]]")
+    return items, min(count, 1) if isinstance(item, dict) else count

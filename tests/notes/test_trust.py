@@ -1,0 +1,53 @@
+"""A source is trusted or not, alike in every answer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hivemind_memory.cli.render import label_text
+from hivemind_memory.context.choose import TypedMemories
+from hivemind_memory.mcp_server.shape import shape_answer
+from hivemind_memory.model.query import Query
+from hivemind_memory.model.trust import is_trusted, shown_source
+from tests.support.sandbox import House
+
+UNTRUSTED = {
+    "tool": "tool",
+    "External": "external",
+    "https://example.com/page": "external",
+    "[https://example.com/page]": "external",
+}
+TRUSTED = ("human", "agent", "a podcast", "", "7")
+
+
+@pytest.mark.parametrize("source", [*UNTRUSTED, *TRUSTED])
+def test_search_mcp_and_injection_agree_on_a_source(
+    tmp_path: Path, source: str
+) -> None:
+    """A web clipper writes the address of the page as the source."""
+    house = House(tmp_path / "home")
+    house.notes.mkdir(parents=True, exist_ok=True)
+    note = f"---\ntype: fact\nsource: {source}\n---\nThe zebra is striped.\n"
+    (house.notes / "zebra.md").write_text(note)
+
+    with house.memory() as memory:
+        answer = memory.search(Query(text="zebra"))
+        typed = TypedMemories(memory, memory.memories())
+
+    [hit] = answer.hits
+    shown = UNTRUSTED.get(source, "")
+    assert is_trusted(hit.source) == (not shown)
+    assert label_text(hit) == (f"[fact, untrusted, {shown}]" if shown else "[fact]")
+    assert shape_answer(answer).hits[0].source == shown
+    assert typed.is_untrusted("zebra.md") == bool(shown)
+
+
+def test_an_entry_is_no_more_trusted_than_its_note() -> None:
+    """And no less than what it says itself."""
+    assert shown_source("https://example.com", "agent") == "external"
+    assert shown_source("human", "tool") == "tool"
+    assert shown_source("human", "agent") == "agent"
+    assert shown_source("human") == "human"
+    assert shown_source(None) == ""
