@@ -22,7 +22,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from hivemind_memory.inject.purged import InjectionTraces
+from hivemind_memory.inject.traces import InjectionTraces
 from hivemind_memory.testing import FakeEmbedder
 from hivemind_memory.wiring import open_injector
 from tests.support.fake_provider import FakeProvider

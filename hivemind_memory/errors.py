@@ -12,6 +12,7 @@ HivemindError
 ├── MemoryNotFoundError   there is no memory of that key or id
 ├── NotSavedError         nothing was saved; the notes are as they were
 │   └── KeyTakenError     an active memory has that key, and no reason was given
+├── GitError              git failed, or cannot be used there
 ├── NotInjectedError      nothing was injected; the worktree is as it was
 ├── NotLaunchedError      no agent was started
 ├── HookNotChangedError   no hook was changed; git runs what it ran before
@@ -88,6 +89,10 @@ class KeyTakenError(NotSavedError):
         super().__init__(message, hint=hint)
         self.current = current
         """The memory that is in force, a ``StoredMemory``; None: unknown."""
+
+
+class GitError(HivemindError):
+    """Git failed, or a repository cannot be used; nothing was changed."""
 
 
 class NotInjectedError(HivemindError):

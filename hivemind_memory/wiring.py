@@ -162,8 +162,8 @@ def _shell_scope_request() -> ScopeRequest | None:
 
 def current_project(folder: str) -> str:
     """Return the identity of the project in a folder; all its worktrees share it."""
-    from hivemind_memory.context.gather import project_identity
-    from hivemind_memory.inject.git import find_repository, project_state
+    from hivemind_memory.git.project import project_identity, project_state
+    from hivemind_memory.git.repository import find_repository
 
     real = os.path.realpath(folder)
     repository = find_repository(real, git_environ())
@@ -240,7 +240,7 @@ def open_injector(memory: Memory) -> Injector:
 
 def open_injection_records(memory: Memory) -> InjectionRecords:
     """Return what worktrees were shown of a memory, so that a purge reaches it."""
-    from hivemind_memory.inject.purged import InjectionTraces
+    from hivemind_memory.inject.traces import InjectionTraces
 
     return InjectionTraces(memory.places.home, open_injector(memory))
 

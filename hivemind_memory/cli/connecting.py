@@ -19,7 +19,10 @@ from hivemind_memory.connect.agents import (
     RemoteServer,
 )
 from hivemind_memory.connect.connector import Connector, chosen_agents
-from hivemind_memory.connect.draft import AGENTS_WITH_HOOKS, AGENTS_WITH_PERMISSIONS
+from hivemind_memory.connect.file_draft import (
+    AGENTS_WITH_HOOKS,
+    AGENTS_WITH_PERMISSIONS,
+)
 from hivemind_memory.connect.plans import HostEnvironment, Registration
 from hivemind_memory.errors import NotConnectedError, UsageError
 

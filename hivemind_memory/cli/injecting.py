@@ -31,7 +31,7 @@ _WHYS = {
 
 def inject(request: CommandRequest) -> int:
     """Inject into a worktree, or switch that off or on."""
-    from hivemind_memory.state.injection_log import record_of
+    from hivemind_memory.inject.injection_record import record_of
 
     values = request.values
     if values["off"] and values["on"]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 
-from hivemind_memory.connect import draft
+from hivemind_memory.connect import file_draft as draft
 from hivemind_memory.connect.agents import (
     AGENTS,
     SERVER,
@@ -32,7 +32,7 @@ from hivemind_memory.connect.client_file import (
     write_client_file,
     write_connection_records,
 )
-from hivemind_memory.connect.draft import FileDraft
+from hivemind_memory.connect.file_draft import FileDraft
 from hivemind_memory.connect.plans import (
     CONNECTED,
     DIFFERS,

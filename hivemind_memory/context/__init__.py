@@ -1,1 +1,1 @@
-"""Chooses what to tell an agent. Reads the memory and writes nothing."""
+"""Chooses which memories a section shows. Reads the memory and writes nothing."""

@@ -1,8 +1,8 @@
-"""Injects into a worktree, takes it back, and says why: what the doors call.
+"""Injects a section into a worktree, removes it, and says why a memory was chosen.
 
-One at a time in a repository, by a lock in the home folder; the memory is asked before
-the lock is taken. Whatever goes wrong is a ``NotInjectedError``: a launcher prints it
-and starts the agent all the same.
+Only one process at a time injects into a repository, by a lock in the home folder; the
+memory is searched before the lock is taken. Whatever goes wrong is a ``HivemindError``,
+which a launcher prints before it starts the agent all the same.
 """
 
 from __future__ import annotations
@@ -12,27 +12,23 @@ from contextlib import contextmanager
 from dataclasses import replace
 from hashlib import sha256
 
-from hivemind_memory.context.gather import project_identity
 from hivemind_memory.errors import NotInjectedError, UsageError
 from hivemind_memory.files.descriptors import make_private_folder
 from hivemind_memory.files.locks import KernelLock
-from hivemind_memory.inject.files import (
-    UnusableFileError,
+from hivemind_memory.git.project import project_identity, worktree_state
+from hivemind_memory.git.repository import find_repository
+from hivemind_memory.inject.git_settings import GitSettings
+from hivemind_memory.inject.injection_record import record_of
+from hivemind_memory.inject.section import plan_section, section_body
+from hivemind_memory.inject.section_file import (
     erase_section,
-    open_file,
+    free_bytes,
+    may_hold_marks,
+    may_hold_section,
     write_section,
 )
-from hivemind_memory.inject.git import SWITCH, find_repository, worktree_state
-from hivemind_memory.inject.marked_section import SECTION_MARKS, find_section
-from hivemind_memory.inject.section import plan_section, section_body
-from hivemind_memory.inject.targets import (
-    AGENTS_FILE,
-    KNOWN_FILES,
-    TargetFile,
-    choose_target,
-)
-from hivemind_memory.inject.zero_diff import GitSettings
-from hivemind_memory.model.injection import EjectionResult, FileOutcome, InjectionResult
+from hivemind_memory.inject.targets import KNOWN_FILES, choose_target
+from hivemind_memory.model.injection import EjectionResult, InjectionResult
 from hivemind_memory.state import injection_log
 
 TYPE_CHECKING = False
@@ -41,14 +37,13 @@ if TYPE_CHECKING:
     from typing import Any
 
     from hivemind_memory.access.rules import Caller
-    from hivemind_memory.inject.git import Repository
+    from hivemind_memory.git.repository import Repository
+    from hivemind_memory.inject.targets import TargetFile
     from hivemind_memory.memory import Memory
-    from hivemind_memory.model.injection import SectionPlan
+    from hivemind_memory.model.injection import FileOutcome
 
 _LOCK_TIMEOUT_S = 60.0
-"""Two hundred launches at once stand in one queue."""
-
-_CODEX_BYTES = 32 * 1024
+"""Two hundred simultaneous launches form one queue."""
 
 
 class Injector:
@@ -61,63 +56,90 @@ class Injector:
         now_iso: Callable[[], str],
         caller_of: Callable[[str], Caller],
     ) -> None:
+        """Take everything that depends on the process.
+
+        Args:
+            memory: The memory.
+            environ: For git: without the variables of a surrounding hook.
+            now_iso: Returns the time, ISO 8601.
+            caller_of: A project's identity -> what its agents may see.
+        """
         self._memory = memory
-        self._caller_of = caller_of
-        """Tells from a project's identity what its agents may see."""
         self._environ = environ
-        """For git: without the variables of a surrounding hook."""
         self._now_iso = now_iso
+        self._caller_of = caller_of
 
     def inject(
         self, worktree: str, *, agent: str = "", is_dry_run: bool = False
     ) -> InjectionResult:
-        """Write the section into the file that *agent* reads; nothing if it is there.
+        """Write the section into the file that *agent* reads, unless it is up to date.
 
         Raises:
             NotInjectedError: Nothing was written, and why.
-            UsageError: There is no such folder, or the option names no file.
+            GitError: Git cannot be used there; nothing was written.
+            UsageError: The folder does not exist, or the option names no file.
         """
-        root, repository = self._root(worktree)
-        exists = lambda name: os.path.lexists(os.path.join(root, *name.split("/")))  # noqa: E731
-        target = choose_target(agent, self._memory.settings.inject_target, exists)
+        root, repository = self._find(worktree)
+        target = choose_target(
+            agent,
+            self._memory.settings.inject_target,
+            lambda name: os.path.lexists(os.path.join(root, *name.split("/"))),
+        )
         done = InjectionResult(
             worktree=root, agent=agent, outcome="off", file=target.file
         )
-        if repository is not None and not repository.switch():
+        if repository is not None and not GitSettings(repository).is_on():
             return done
         state = worktree_state(root, repository)
         with self._memory.as_caller(self._caller_of(project_identity(state))) as memory:
-            room = _room_bytes(root, target.file, repository)
+            room = free_bytes(root, target.file, repository)
             planned = plan_section(memory, state, room_bytes=room)
         done = replace(done, planned=planned)
         if is_dry_run:
             return replace(done, outcome="planned")
         with self._lock(root, repository):
-            if planned.body:
-                done = _placed(done, _write_section(root, target, repository, planned))
-            else:
-                done = _emptied(done, root, target, repository)
-        self._note(done)
+            placed = (
+                write_section(
+                    root,
+                    target,
+                    repository,
+                    lambda is_ours: section_body(planned, is_ours=is_ours),
+                )
+                if planned.body
+                else _erase_old(root, target, repository)
+            )
+        if placed is None:
+            done = replace(done, outcome="nothing", file="")
+        else:
+            done = replace(
+                done,
+                outcome=placed.outcome,
+                file=placed.file,
+                is_ours=placed.is_ours,
+                warnings=placed.warnings,
+            )
+        self._log(done)
         return done
 
     def eject(self, worktree: str) -> EjectionResult:
-        """Give every file its own bytes back, and git its settings.
+        """Restore every file byte for byte, and git's settings.
 
         The settings stay while another worktree of the repository has a section.
 
         Raises:
-            NotInjectedError: There is something that cannot be used.
-            UsageError: There is no such folder.
+            NotInjectedError: The worktree cannot be used.
+            GitError: Git cannot be used there.
+            UsageError: The folder does not exist.
         """
-        root, repository = self._root(worktree)
+        root, repository = self._find(worktree)
         files, warnings = [], []
         with self._lock(root, repository):
             for file in self._files(repository):
                 try:
                     placed = erase_section(root, file, repository)
                 except NotInjectedError as error:
-                    if _may_hold_marks(root, file):
-                        warnings.append(f"{file} was left as it is: {error}")
+                    if may_hold_marks(root, file):
+                        warnings.append(f"{file} was left unchanged: {error}")
                     continue
                 if placed is not None:
                     files.append(placed.file)
@@ -131,56 +153,56 @@ class Injector:
         )
 
     def switch(self, worktree: str, *, is_on: bool) -> EjectionResult | None:
-        """Switch injection off or on for a repository; off takes the section away.
+        """Switch injection on or off for a repository; off removes the section.
 
         Raises:
             NotInjectedError: The folder is in no git repository.
+            GitError: Git cannot be used there.
         """
-        root, repository = self._root(worktree)
+        root, repository = self._find(worktree)
         if repository is None:
             message = f"{root} is in no git repository, so there is nothing to switch"
             raise NotInjectedError(message, hint="Just do not inject there.")
         with self._lock(root, repository):
-            if is_on:
-                repository.run("config", "--local", "--unset-all", SWITCH)
-                return None
-            repository.ask("config", "--local", SWITCH, "false")
-        return self.eject(root)
+            GitSettings(repository).switch(is_on=is_on)
+        return None if is_on else self.eject(root)
 
     def sweep(self, worktree: str) -> None:
-        """Take away the new files that a killed injection never gave their name.
+        """Delete the temporary files that a killed injection left behind.
 
         Raises:
-            NotInjectedError: Somebody else is at work there and stays.
+            NotInjectedError: Another process is injecting there.
+            GitError: Git cannot be used there.
             OSError: A folder cannot be read.
         """
-        root, repository = self._root(worktree)
-        with self._lock(root, repository):  # so nobody is writing one now
+        root, repository = self._find(worktree)
+        with self._lock(root, repository):  # so no other process is writing one now
             for folder in {root, repository.git_dir if repository else root}:
                 for name in os.listdir(folder):
                     if name.startswith(".hm-") and name.endswith(".tmp"):
                         os.unlink(os.path.join(folder, name))
 
     def why(self, worktree: str) -> dict[str, Any] | None:
-        """Return the ledger's newest record about a worktree, or None.
+        """Return the newest record about a worktree, or None.
 
-        Those about other files of it, which other agents read, are its ``others``.
+        Its ``others`` are the records about files that other agents read.
         """
-        root, _ = self._root(worktree)
+        root, _ = self._find(worktree)
         records = injection_log.last_records(self._memory.places.home, root)
         return {**records[0], "others": records[1:]} if records else None
 
-    def _root(self, worktree: str) -> tuple[str, Repository | None]:
-        """Return the worktree that a folder belongs to, and its repository."""
+    def _find(self, worktree: str) -> tuple[str, Repository | None]:
+        """Return the worktree around a folder, and its repository."""
         folder = os.path.realpath(os.path.expanduser(worktree))
         if not os.path.isdir(folder):
-            raise UsageError(f"{worktree} is no folder", hint="Name a worktree.")
+            message = f"{worktree} is not a folder"
+            raise UsageError(message, hint="Name a folder that exists.")
         repository = find_repository(folder, self._environ)
         return (folder, None) if repository is None else (repository.top, repository)
 
     @contextmanager
     def _lock(self, root: str, repository: Repository | None) -> Iterator[None]:
-        """Be the only one who injects into a repository."""
+        """Be the only process that injects into a repository."""
         subject = root if repository is None else repository.common_dir
         digest = sha256(os.fsencode(subject)).hexdigest()[:16]
         folder = os.path.join(self._memory.places.home, "locks")
@@ -189,17 +211,17 @@ class Injector:
             make_private_folder(folder)
             is_mine = lock.acquire(wait_s=_LOCK_TIMEOUT_S)
         except OSError as error:
-            message = f"no lock could be had in {folder}: {error.strerror}"
+            message = f"Could not get a lock in {folder}: {error.strerror}"
             raise NotInjectedError(message) from error
         if not is_mine:
-            raise NotInjectedError("another hm inject is at work there and stays")
+            raise NotInjectedError("Another hm inject is still running there")
         try:
             yield
         finally:
             lock.release()
 
     def _files(self, repository: Repository | None) -> list[str]:
-        """Return every file that may hold a section of ours."""
+        """Return every file that may hold a section."""
         named = GitSettings(repository).files() if repository else []
         own = choose_target(
             "", self._memory.settings.inject_target, lambda _: True
@@ -207,19 +229,22 @@ class Injector:
         return list(dict.fromkeys((*KNOWN_FILES, own, *named)))
 
     def _restore(self, repository: Repository | None) -> bool:
-        """Give git its settings back, unless a worktree needs them."""
-        if repository is None or not GitSettings(repository).are_there():
+        """Restore git's settings, unless a worktree still needs ours."""
+        if repository is None or not GitSettings(repository).exist():
             return True
-        for root in repository.worktrees():
-            for file in self._files(repository):
-                if _has_section(root, file, repository):
-                    return False
+        files = self._files(repository)
+        if any(
+            may_hold_section(root, file, repository)
+            for root in repository.worktrees()
+            for file in files
+        ):
+            return False
         GitSettings(repository).remove()
         return True
 
-    def _note(self, done: InjectionResult) -> None:
-        """Write into the ledger; what cannot be written there stops nobody."""
-        record = injection_log.record_of(done, self._now_iso())
+    def _log(self, done: InjectionResult) -> None:
+        """Add to the injection log; a failure to write it stops nothing."""
+        record = record_of(done, self._now_iso())
         home = self._memory.places.home
         known = injection_log.last_records(home, done.worktree)
         is_known = any(one["file"] == done.file for one in known)
@@ -232,110 +257,12 @@ class Injector:
             return
 
 
-def _room_bytes(root: str, file: str, repository: Repository | None) -> int | None:
-    """Return what a file may still take for its agent to read all of it; None: all."""
-    if file != AGENTS_FILE:
-        return None
-    try:
-        data = open_file(root, file, repository).data or b""
-        span = find_section(data)
-    except NotInjectedError:
-        return None  # placing says what is wrong with it
-    ours = 0 if span is None else span.stop - span.start
-    return _CODEX_BYTES - (len(data) - ours)
-
-
-def _write_section(
-    root: str, target: TargetFile, repository: Repository | None, planned: SectionPlan
-) -> FileOutcome:
-    """Write a section into the target, or into the file that is its second best."""
-
-    def body(is_ours: bool) -> str:  # noqa: FBT001 - it is called with nothing else
-        return section_body(planned, is_ours=is_ours)
-
-    try:
-        placed = write_section(root, target.file, repository, body)
-    except NotInjectedError as error:
-        is_unfit = isinstance(error, UnusableFileError)
-        if not is_unfit or repository is None or not target.fallback:
-            raise _explained(error, target.file) from error
-        try:
-            placed = write_section(root, target.fallback, repository, body)
-        except NotInjectedError as other:
-            both = type(other)(f"{error}, and {other}", hint=other.hint or error.hint)
-            raise _explained(both, target.file) from other
-        warning = f"{error}: {target.fallback} is used instead"
-        placed = replace(placed, warnings=(warning, *placed.warnings))
-    size = os.path.getsize(os.path.join(root, *placed.file.split("/")))
-    if placed.file == AGENTS_FILE and size > _CODEX_BYTES:
-        warning = f"{placed.file} has {size} bytes, of which Codex reads {_CODEX_BYTES}"
-        placed = replace(placed, warnings=(*placed.warnings, warning))
-    return _without_second(placed, root, target, repository)
-
-
-def _without_second(
-    placed: FileOutcome, root: str, target: TargetFile, repository: Repository | None
-) -> FileOutcome:
-    """Take the section out of the other files that the same agent reads."""
-    for file in (target.file, *target.siblings):
-        try:
-            other = open_file(root, file, repository)
-            if other.file != placed.file:
-                erase_section(root, file, repository)
-        except NotInjectedError as error:
-            if file != target.file:
-                warning = f"{file} was left as it is: {error}"
-                placed = replace(placed, warnings=(*placed.warnings, warning))
-    return placed
-
-
-def _emptied(
-    done: InjectionResult, root: str, target: TargetFile, repository: Repository | None
-) -> InjectionResult:
-    """Take an old section away when there is nothing to inject any more."""
+def _erase_old(
+    root: str, target: TargetFile, repository: Repository | None
+) -> FileOutcome | None:
+    """Remove an old section when there is nothing to inject any more."""
     for file in (target.file, *target.siblings):
         placed = erase_section(root, file, repository)
         if placed is not None:
-            return _placed(done, placed)
-    return replace(done, outcome="nothing", file="")
-
-
-def _placed(done: InjectionResult, placed: FileOutcome) -> InjectionResult:
-    """Return an injection with what became of its file."""
-    return replace(
-        done,
-        outcome=placed.outcome,
-        file=placed.file,
-        is_ours=placed.is_ours,
-        warnings=placed.warnings,
-    )
-
-
-def _has_section(root: str, file: str, repository: Repository) -> bool:
-    """Whether a file holds marks of ours, sound or damaged."""
-    try:
-        data = open_file(os.path.realpath(root), file, repository).data
-        return data is not None and find_section(data) is not None
-    except NotInjectedError:
-        return _may_hold_marks(root, file)
-
-
-def _may_hold_marks(root: str, file: str) -> bool:
-    """Whether a file that cannot be edited may hold a mark of ours all the same."""
-    path = os.path.join(root, *file.split("/"))
-    if not os.path.isfile(path):
-        return False
-    try:
-        with open(path, "rb") as opened:
-            data = opened.read()
-    except OSError:
-        return True  # nobody can tell, so nothing is taken from it
-    return any(one in data for one in SECTION_MARKS.lookalikes)
-
-
-def _explained(error: NotInjectedError, file: str) -> NotInjectedError:
-    """Return an error that names the file and the way out."""
-    text = str(error)
-    message = text if file in text else f"{file}: {text}"
-    hint = error.hint or "`hm config set inject_target` chooses another file."
-    return type(error)(f"Nothing was injected: {message}.", hint=hint)
+            return placed
+    return None

@@ -1,17 +1,15 @@
-"""The section for an agent that asks for it when a session starts: nothing is written.
+"""The section for an agent whose hook asks for it when a session starts.
 
-What such a hook may say is limited, so memories are left out from the last one on.
+Nothing is written. What a hook may return is limited, so the last memories are dropped
+until the section fits.
 """
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 
-from hivemind_memory.errors import NotInjectedError
-from hivemind_memory.inject.files import read_file
-from hivemind_memory.inject.marked_section import find_section
 from hivemind_memory.inject.section import section_body
+from hivemind_memory.inject.section_file import has_section
 from hivemind_memory.inject.targets import CLAUDE_FILES, GEMINI_FILE
 from hivemind_memory.model.injection import LeftOut, Selection
 
@@ -22,40 +20,32 @@ if TYPE_CHECKING:
 
 
 LIMIT_CHARS = 9_000
-"""Claude Code 2.1.330 shows so many whole; of 11,000 it showed the model a preview. Its
-documents say 10,000."""
+"""Claude Code 2.1.330 shows that many in full, and only a preview of 11,000. Its
+documentation says 10,000."""
 
 
 def session_start_section(injector: Injector, worktree: str, agent: str) -> str:
-    """Return the section for a session in *worktree*; empty if there is none to give.
+    """Return the section for a session in *worktree*; empty if there is none.
 
-    There is none where injection is switched off, and none where a file that the agent
-    reads holds the section already.
+    There is none where injection is switched off, or where a file that the agent reads
+    contains the section already.
 
     Raises:
         NotInjectedError: The worktree cannot be used.
-        UsageError: There is no such folder.
+        GitError: Git cannot be used there.
+        UsageError: The folder does not exist.
     """
     done = injector.inject(worktree, agent=agent, is_dry_run=True)
     if done.outcome != "planned" or not done.planned.body:
         return ""
     files = (GEMINI_FILE,) if agent == "gemini" else CLAUDE_FILES
-    if any(_has_section(done.worktree, file) for file in (*files, done.file)):
+    if any(has_section(done.worktree, file) for file in (*files, done.file)):
         return ""
     return _shortened(done.planned)
 
 
-def _has_section(root: str, file: str) -> bool:
-    """Whether a file of the worktree holds a sound section."""
-    try:
-        data = read_file(os.path.realpath(root), file).data
-        return data is not None and find_section(data) is not None
-    except NotInjectedError:
-        return False
-
-
 def _shortened(planned: SectionPlan) -> str:
-    """Return the body of a section within the limit."""
+    """Return the body of a section, cut to the limit."""
     body = planned.body
     while len(body) > LIMIT_CHARS and planned.choice.excerpts:
         *kept, last = planned.choice.excerpts

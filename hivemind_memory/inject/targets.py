@@ -1,6 +1,6 @@
-"""Which file an agent reads first. No I/O: whether a file is there is asked for.
+"""Which file an agent reads first. No I/O: the caller says which files exist.
 
-What each agent reads was tried with its own program; docs/injection.md has the table.
+What each agent reads was verified with the agent itself; see docs/injection.md.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ RULES_FILE = ".claude/rules/hivemind-memory.md"
 AGENTS_FILE = "AGENTS.md"
 GEMINI_FILE = "GEMINI.md"
 AIDER_FILE = ".aider.hivemind.md"
-"""Aider reads what ``--read`` names and nothing else: so it gets a file of its own."""
+"""Aider reads only what ``--read`` names, so it gets a file of its own."""
 
 CLAUDE_FILES = (CLAUDE_FILE, LOCAL_FILE, RULES_FILE)
 KNOWN_FILES = (*CLAUDE_FILES, AGENTS_FILE, GEMINI_FILE, AIDER_FILE)
-"""Where a section of ours may be, whatever the settings say."""
+"""Where a section may be, whatever the settings say."""
 
 IMPORT = b"@AGENTS.md\n"
-"""Claude Code stops reading AGENTS.md where there is a CLAUDE.md; this names it."""
+"""Claude Code ignores AGENTS.md if there is a CLAUDE.md, unless that imports it."""
 
 _CLAUDE = frozenset({"", "claude"})
 _READS_GEMINI = frozenset({"gemini"})
@@ -41,10 +41,10 @@ class TargetFile:
     """Relative to the worktree, with forward slashes."""
 
     fallback: str = ""
-    """The file to take when git would see a change in the first one."""
+    """The file to use if git would see a change in the first one."""
 
     siblings: tuple[str, ...] = ()
-    """Files that the same agent reads too: a section left in one would be a second."""
+    """Other files that the same agent reads: a section there would be a duplicate."""
 
 
 def choose_target(
@@ -52,16 +52,16 @@ def choose_target(
 ) -> TargetFile:
     """Return where the section for *agent* goes.
 
-    A setting that names a file of Claude Code speaks of Claude Code alone; any other
-    file counts for every agent.
+    A setting that names one of Claude Code's files is for Claude Code alone; any other
+    file is for every agent.
 
     Args:
         agent: Its name, such as ``claude``; empty: Claude Code.
         setting: The option ``inject_target``.
-        exists: Whether the worktree holds a file.
+        exists: Whether the worktree contains a file.
 
     Raises:
-        UsageError: The setting does not name a place below a worktree.
+        UsageError: The setting does not name a file inside a worktree.
     """
     wanted = _parsed(setting)
     if wanted not in CLAUDE_FILES:
@@ -72,9 +72,9 @@ def choose_target(
     if name == "aider":
         return TargetFile(file=AIDER_FILE)
     if name == "opencode" and not exists(AGENTS_FILE) and exists(CLAUDE_FILE):
-        # It reads CLAUDE.md where there is no AGENTS.md: ours must not hide it.
+        # It reads CLAUDE.md if there is no AGENTS.md: a new one would hide it.
         return TargetFile(file=CLAUDE_FILE)
-    if name not in _CLAUDE:  # AGENTS.md is also what an unknown agent most likely reads
+    if name not in _CLAUDE:  # AGENTS.md is what an unknown agent most likely reads
         return TargetFile(file=AGENTS_FILE)
     siblings = tuple(file for file in CLAUDE_FILES if file != wanted)
     fallback = RULES_FILE if wanted != RULES_FILE else ""
@@ -82,7 +82,7 @@ def choose_target(
 
 
 def head_of(file: str, exists: Callable[[str], bool]) -> bytes:
-    """Return what a file that we make must begin with."""
+    """Return what a file that we create must begin with."""
     others = (*CLAUDE_FILES[:2], ".claude/CLAUDE.md")
     is_first = not any(exists(other) for other in others if other != file)
     is_hiding = file in CLAUDE_FILES[:2] and is_first and exists(AGENTS_FILE)
@@ -98,9 +98,9 @@ def _parsed(setting: str) -> str:
         not part or part in (".", "..") or part.lower() == ".git" or "\0" in part
         for part in parts
     )
-    # ~ would be a folder of that name here, and whoever writes it means another.
+    # ~ would create a folder of that name, which is not what the user means.
     if is_odd or ":" in parts[0] or parts[0].startswith("~") or "\n" in setting:
-        message = f"inject_target is {setting!r}, which is no file below a worktree"
+        message = f"inject_target is {setting!r}, which is not a file inside a worktree"
         hint = "`hm config set inject_target CLAUDE.md` sets it back."
         raise UsageError(message, hint=hint)
     return "/".join(parts)

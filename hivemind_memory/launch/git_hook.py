@@ -12,14 +12,19 @@ import re
 import shlex
 from dataclasses import dataclass
 
-from hivemind_memory.errors import HookNotChangedError, NotInjectedError, UsageError
-from hivemind_memory.inject.git import complaint_of, run_git
-from hivemind_memory.inject.marked_section import (
+from hivemind_memory.errors import (
+    GitError,
+    HookNotChangedError,
+    NotInjectedError,
+    UsageError,
+)
+from hivemind_memory.files.marked_section import (
     SETTINGS_MARKS,
     body_of,
     put_section,
     remove_section,
 )
+from hivemind_memory.git.repository import complaint_of, run_git
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -153,7 +158,7 @@ def _path(folder: str, environ: Mapping[str, str]) -> str:
         raise UsageError(f"{folder} is no folder; no hook was changed.")
     try:
         done = run_git(folder, ("rev-parse", "--git-common-dir"), environ)
-    except (NotInjectedError, OSError) as error:
+    except (GitError, OSError) as error:
         raise HookNotChangedError(f"git cannot be asked: {error}.") from error
     if done.returncode:
         message = f"{folder} has no hooks; git says: {complaint_of(done)}."

@@ -6,10 +6,10 @@ import os
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
-from hivemind_memory.errors import NotInjectedError, NotLaunchedError, UsageError
+from hivemind_memory.errors import GitError, NotLaunchedError, UsageError
 from hivemind_memory.files.descriptors import make_private_folder
 from hivemind_memory.files.locks import KernelLock
-from hivemind_memory.inject.git import complaint_of, find_repository, run_git
+from hivemind_memory.git.repository import complaint_of, find_repository, run_git
 from hivemind_memory.launch.names import digest, label_of, root_of, slug
 
 TYPE_CHECKING = False
@@ -50,7 +50,7 @@ def locate_folder(folder: str, environ: Mapping[str, str]) -> LaunchLocation:
         raise UsageError(message, hint="--branch NAME makes a worktree for a branch.")
     try:
         repository = find_repository(start, environ)
-    except NotInjectedError:  # a repository that git does not want to look at
+    except GitError:  # a repository that git does not want to look at
         repository = None
     if repository is None:
         return LaunchLocation(
@@ -156,7 +156,7 @@ def _git(
     except FileNotFoundError:
         message = "git is not installed, and branches are its business."
         raise NotLaunchedError(message) from None
-    except NotInjectedError as error:
+    except GitError as error:
         raise NotLaunchedError(f"{error}.") from error
 
 

@@ -8,17 +8,12 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict
 
-from hivemind_memory.context.tokens import estimate_tokens
 from hivemind_memory.files import descriptors
-from hivemind_memory.inject.section import render_excerpt
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
-
-    from hivemind_memory.model.injection import Excerpt, InjectionResult
 
 
 INJECTION_LOG_FILE = "injections.jsonl"
@@ -26,34 +21,11 @@ _MAX_BYTES = 8 * 1024 * 1024
 _READ_BYTES = 1024 * 1024
 
 
-def record_of(injection: InjectionResult, at: str) -> dict[str, Any]:
-    """Return an injection as the ledger and ``--json`` tell it."""
-    planned = injection.planned
-    return {
-        "at": at,
-        "worktree": injection.worktree,
-        "agent": injection.agent,
-        "outcome": injection.outcome,
-        "file": injection.file,
-        "is_ours": injection.is_ours,
-        "tokens": planned.tokens,
-        "budget_tokens": planned.budget_tokens,
-        "memories": [_memory_record(excerpt) for excerpt in planned.choice.excerpts],
-        "left_out": [
-            {**_memory_record(one.excerpt), "why": one.why}
-            for one in planned.choice.left_out
-        ],
-        "facets": [asdict(facet) for facet in planned.facets],
-        "why_empty": planned.why_empty,
-        "warnings": [*injection.warnings, *planned.warnings],
-    }
-
-
 def append(home: str, record: dict[str, Any]) -> None:
-    """Add a line to the ledger of a home folder.
+    """Add a line to the injection log of a home folder.
 
     The line goes in with one call, so that lines of several processes never mix. A
-    ledger of more than 8 MB becomes the old one, and the one before it is gone.
+    log of more than 8 MB becomes the old one, and the one before it is deleted.
     """
     descriptors.make_private_folder(home)
     path = os.path.join(home, INJECTION_LOG_FILE)
@@ -91,7 +63,7 @@ def last_records(home: str, worktree: str) -> list[dict[str, Any]]:
 
 
 def _newest_first(path: str) -> list[dict[str, Any]]:
-    """Return the last lines of a ledger; what is torn is passed over."""
+    """Return the last records of a log; torn lines are skipped."""
     try:
         with open(path, "rb") as file:
             file.seek(0, os.SEEK_END)
@@ -108,17 +80,3 @@ def _newest_first(path: str) -> list[dict[str, Any]]:
         if isinstance(record, dict):
             records.append(record)
     return records
-
-
-def _memory_record(excerpt: Excerpt) -> dict[str, Any]:
-    """Return a memory without its text."""
-    return {
-        "path": excerpt.path,
-        "start_line": excerpt.start_line,
-        "end_line": excerpt.end_line,
-        "date": excerpt.date,
-        "type": excerpt.type,
-        "tokens": estimate_tokens(render_excerpt(excerpt)),
-        "score": round(excerpt.score, 6),
-        "parts": [asdict(reason) for reason in excerpt.reasons],
-    }

@@ -16,7 +16,7 @@ from hivemind_memory.curation import purge
 from hivemind_memory.errors import MemoryNotFoundError, UsageError
 from hivemind_memory.files.locks import KernelLock
 from hivemind_memory.index.sqlite import vacuum
-from hivemind_memory.inject.purged import InjectionTraces
+from hivemind_memory.inject.traces import InjectionTraces
 from hivemind_memory.model.curation import PurgeResult
 from hivemind_memory.testing import FakeEmbedder
 from hivemind_memory.wiring import open_injector

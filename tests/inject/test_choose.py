@@ -6,14 +6,14 @@ import random
 
 import pytest
 
-from hivemind_memory.context.choose import select_excerpts
-from hivemind_memory.context.gather import (
+from hivemind_memory.context.facets import facets_of
+from hivemind_memory.context.selection import select_excerpts
+from hivemind_memory.errors import UsageError
+from hivemind_memory.git.project import (
     WorktreeState,
-    facets_of,
     normalise_origin,
     project_identity,
 )
-from hivemind_memory.errors import UsageError
 from hivemind_memory.inject.targets import RULES_FILE, choose_target, head_of
 from hivemind_memory.model.injection import Excerpt, Selection
 

@@ -125,7 +125,9 @@ def test_where_git_would_see_it_a_rules_file_is_used_instead(
     if obstacle == "own filter":
         (worktree / ".gitattributes").write_text("*.md filter=lfs\n")
     if obstacle == "no sed":
-        monkeypatch.setattr("hivemind_memory.inject.zero_diff.CLEAN", "no-such-program")
+        monkeypatch.setattr(
+            "hivemind_memory.inject.git_settings.CLEAN", "no-such-program"
+        )
     if obstacle == "deleted":
         (worktree / "CLAUDE.md").unlink()
     if obstacle == "not ignorable":
@@ -158,8 +160,8 @@ def test_when_both_files_are_unfit_both_reasons_are_told(
         injector.inject(str(worktree))
 
     said = str(caught.value)
-    assert said.startswith("Nothing was injected: CLAUDE.md has no last newline")
-    assert "and .claude/rules/hivemind-memory.md could not be written" in said
+    assert said.startswith("Nothing was injected: CLAUDE.md has no newline at its end")
+    assert "and .claude/rules/hivemind-memory.md cannot be written" in said
     assert caught.value.hint
 
 
@@ -220,10 +222,10 @@ def test_damaged_marks_refuse_with_one_sentence(
     file.write_bytes(file.read_bytes().replace(b"<!-- hivemind:end -->\n", b""))
     before = file.read_bytes()
 
-    with pytest.raises(NotInjectedError, match="do not make one pair") as caught:
+    with pytest.raises(NotInjectedError, match="do not form one pair") as caught:
         injector.inject(str(worktree))
 
-    assert "by hand" in caught.value.hint
+    assert "Delete everything" in caught.value.hint
     assert file.read_bytes() == before
     assert not (worktree / ".claude").exists()
     assert injector.eject(str(worktree)).warnings != ()
@@ -335,8 +337,10 @@ def test_text_from_outside_is_never_injected(tmp_path: Path, home: Path) -> None
 def test_the_budget_holds_and_is_warned_of(tmp_path: Path, home: Path) -> None:
     """The section is paid for with every request."""
     worktree = make_repo(tmp_path / "shop")
+    # Every rule in words of its own: near copies are left out for another reason.
     lines = "".join(
-        f"\n\n\nThe shop's rule {n}: 一二三四五六七八九十 {n * 'x'}" for n in range(30)
+        f"\n\n\nThe shop's rule {n}: {' '.join(n * 10 * 'x' + c for c in 'abcdefghij')}"
+        for n in range(30)
     )
     (home / "memory" / "rules.md").write_text(lines, encoding="utf-8")
     flags = {"startup_inject_count": 50, "inject_budget_tokens": 400}
@@ -431,7 +435,7 @@ def test_a_target_outside_is_refused(tmp_path: Path, home: Path, target: str) ->
     """A folder called ~ in the worktree is what nobody asked for."""
     worktree = make_repo(tmp_path / "shop")
 
-    with pytest.raises(UsageError, match="no file below a worktree"):
+    with pytest.raises(UsageError, match="not a file inside a worktree"):
         inject(home, worktree, inject_target=target)
 
     assert status(worktree) == ""
@@ -471,17 +475,17 @@ def test_an_edit_during_the_injection_is_not_lost(
     tmp_path: Path, injector: Injector, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The person saves between our reading and our writing."""
-    from hivemind_memory.inject import files
+    from hivemind_memory.inject import section_file
 
     worktree = tracked(tmp_path)
-    prepare = files._prepare
+    prepare = section_file._prepare_git
 
     def edit_meanwhile(*words: object, **more: object) -> tuple[str, ...]:
         (worktree / "CLAUDE.md").write_text("saved just now\n")
         return prepare(*words, **more)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(files, "_prepare", edit_meanwhile)
-    with pytest.raises(NotInjectedError, match="changed by somebody else"):
+    monkeypatch.setattr(section_file, "_prepare_git", edit_meanwhile)
+    with pytest.raises(NotInjectedError, match="changed while it was being edited"):
         injector.inject(str(worktree))
 
     assert (worktree / "CLAUDE.md").read_text() == "saved just now\n"
@@ -582,7 +586,7 @@ def test_a_folder_that_cannot_be_written_is_one_sentence(
     worktree = tmp_path / "shop"
     worktree.mkdir(mode=0o500)
 
-    with pytest.raises(NotInjectedError, match="could not be written"):
+    with pytest.raises(NotInjectedError, match="cannot be written"):
         injector.inject(str(worktree))
 
 

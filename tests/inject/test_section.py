@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hivemind_memory.context.tokens import estimate_tokens
-from hivemind_memory.inject.marked_section import body_of, put_section, remove_section
+from hivemind_memory.files.marked_section import body_of, put_section, remove_section
 from hivemind_memory.inject.section import (
     CREATED,
     make_inert,

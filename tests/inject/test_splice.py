@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hivemind_memory.inject.marked_section import (
+from hivemind_memory.files.marked_section import (
     SECTION_MARKS,
     SETTINGS_MARKS,
     SectionDamagedError,
@@ -18,7 +18,7 @@ from hivemind_memory.inject.marked_section import (
     put_section,
     remove_section,
 )
-from hivemind_memory.inject.zero_diff import CLEAN
+from hivemind_memory.inject.git_settings import CLEAN
 
 CASES = int(os.environ.get("HIVEMIND_SPLICE_CASES", "20000"))
 PIECES = (

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hivemind_memory import open_memory
-from hivemind_memory.context.choose import ALWAYS_CAP
+from hivemind_memory.context.selection import ALWAYS_CAP
 from hivemind_memory.memory import Memory
 from hivemind_memory.model.curation import NewMemory
 from hivemind_memory.model.injection import InjectionResult, SectionPlan
@@ -139,7 +139,7 @@ def test_four_fifths_of_the_cap_are_warned_of(
     plan = planned(memory, worktree, inject_budget_tokens=20_000)
 
     assert len(plan.choice.excerpts) == count
-    assert any("always told" in one for one in plan.warnings) == is_warned
+    assert any("every section shows" in one for one in plan.warnings) == is_warned
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,9 @@
-"""One marked section within the bytes of a file; every other byte stays.
+"""Finds, writes and removes one marked section in the bytes of a file.
 
-Bytes in, bytes out: nothing here decodes, so any encoding, line end or damage in the
-rest of the file survives. A mark is a whole line at column 0. What begins like a mark
-and is none, a mark without its partner, a second pair, the wrong order: the section is
-damaged, and whoever asked decides nothing on a guess.
+Bytes in, bytes out: nothing here decodes, so any encoding, line ending or damage in the
+rest of the file survives. A mark is a whole line. A line that only begins like a mark,
+a mark without its partner, a second pair or the wrong order means that the section is
+damaged; that is an error, because guessing could delete the user's text.
 """
 
 from __future__ import annotations
@@ -15,30 +15,30 @@ from hivemind_memory.errors import NotInjectedError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SectionMarks:
-    """The two lines around a section, without line ends."""
+    """The two lines around a section, without line endings."""
 
     begin: bytes
     end: bytes
     lookalikes: tuple[bytes, ...]
-    """What only the two lines may begin with."""
+    """Prefixes that only the two lines may begin with."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SectionSpan:
-    """Where a section stands in its file."""
+    """Where a section is in its file."""
 
     start: int
     """Offset of the first mark."""
 
     stop: int
-    """Offset behind the second mark and its line end."""
+    """Offset after the second mark and its line ending."""
 
     newline: bytes
-    """How the section's lines end."""
+    """Line ending of the section."""
 
     is_joined: bool
-    """The file had no last newline: the one before the section is ours, and there is
-    none behind it."""
+    """The file had no last newline: the one before the section belongs to the section,
+    and there is none after it."""
 
 
 SECTION_MARKS = SectionMarks(
@@ -46,24 +46,24 @@ SECTION_MARKS = SectionMarks(
     end=b"<!-- hivemind:end -->",
     lookalikes=(b"<!-- hivemind:begin", b"<!-- hivemind:end"),
 )
-"""Around the section in an agent's file."""
+"""Enclose the section in a file that an agent reads."""
 
 SETTINGS_MARKS = SectionMarks(
     begin=b"# hivemind:begin",
     end=b"# hivemind:end",
     lookalikes=(b"# hivemind:begin", b"# hivemind:end"),
 )
-"""Around our lines in git's own files."""
+"""Enclose our lines in git's own files and in scripts."""
 
 
 class SectionDamagedError(NotInjectedError):
-    """The marks in a file do not make one section; nothing was written."""
+    """The marks in a file do not form one section; nothing was written."""
 
 
 def find_section(
     data: bytes, marks: SectionMarks = SECTION_MARKS
 ) -> SectionSpan | None:
-    """Return where the section stands, or None when there is none.
+    """Return where the section is, or None if there is none.
 
     Raises:
         SectionDamagedError: There are marks, but not exactly one pair in order.
@@ -79,7 +79,7 @@ def find_section(
     if stripped != [marks.begin, marks.end]:
         message = f"the {_describe(stripped, marks)}"
         begin, end = marks.begin.decode(), marks.end.decode()
-        hint = f"Delete all from {begin} to {end} by hand; the next one is whole."
+        hint = f"Delete everything from {begin} to {end}, then inject again."
         raise SectionDamagedError(message, hint=hint)
     (start, first), (last, closing) = found
     stop = last + len(closing)
@@ -94,13 +94,13 @@ def find_section(
 def put_section(data: bytes, body: str, marks: SectionMarks = SECTION_MARKS) -> bytes:
     r"""Return *data* with *body* between the marks: in place, else at the end.
 
-    The section takes the line ends of the file. A file without a last newline gets one
-    before the section and none behind it, so that ``remove_section`` knows.
+    The section uses the line endings of the file. A file without a last newline gets
+    one before the section and none after it, so that ``remove_section`` can undo it.
 
     Args:
         data: The whole file.
-        body: Lines joined by ``"\n"``, without a last one; none may be like a mark.
-        marks: Which section.
+        body: Lines joined by ``"\n"``, without a last one; none may look like a mark.
+        marks: What encloses the section.
 
     Raises:
         SectionDamagedError: See ``find_section``.
@@ -139,7 +139,7 @@ def remove_section(data: bytes, marks: SectionMarks = SECTION_MARKS) -> bytes:
 
 
 def body_of(data: bytes, marks: SectionMarks = SECTION_MARKS) -> str:
-    """Return what stands between the marks; empty when there is no section.
+    """Return the lines between the marks; empty if there is no section.
 
     Raises:
         SectionDamagedError: See ``find_section``.
@@ -153,7 +153,7 @@ def body_of(data: bytes, marks: SectionMarks = SECTION_MARKS) -> str:
 
 def _lines(data: bytes, marks: SectionMarks) -> list[tuple[int, bytes]]:
     """Return the lines that may be marks, with their offsets."""
-    # Most files hold neither word, and then this is one quick look.
+    # Most files contain neither word.
     if not any(likeness in data for likeness in marks.lookalikes):
         return []
     lines, offset = [], 0
@@ -165,7 +165,7 @@ def _lines(data: bytes, marks: SectionMarks) -> list[tuple[int, bytes]]:
 
 
 def _newline_of(data: bytes) -> bytes:
-    """Return how the first line of a file ends."""
+    """Return the line ending of a file's first line."""
     at = data.find(b"\n")
     return b"\r\n" if at > 0 and data[at - 1 : at] == b"\r" else b"\n"
 
@@ -174,8 +174,8 @@ def _describe(found: list[bytes], marks: SectionMarks) -> str:
     """Return what is wrong with the marks."""
     odd = [line for line in found if line not in (marks.begin, marks.end)]
     if odd:
-        return f"line {odd[0][:60].decode('utf-8', 'replace')!r} is like a mark of ours"
+        return f"line {odd[0][:60].decode('utf-8', 'replace')!r} looks like a mark"
     begins, ends = found.count(marks.begin), found.count(marks.end)
     if begins == ends == 1:
-        return "end mark stands before the begin mark"
-    return f"marks do not make one pair: {begins} begin, {ends} end"
+        return "end mark comes before the begin mark"
+    return f"marks do not form one pair: {begins} begin, {ends} end"

@@ -1,7 +1,7 @@
-"""Asks git: where a worktree's repository is, what it knows about a file.
+"""Finds the repository around a folder and runs git in it.
 
-Every call names its worktree and runs with the environment that wiring made: no
-variable of a surrounding hook, no prompt, messages in English.
+Every call names its folder and runs with the environment it is given: no variables of
+a surrounding hook, no prompt, messages in English. Failures are ``GitError``.
 """
 
 from __future__ import annotations
@@ -10,27 +10,21 @@ import os
 import subprocess
 from dataclasses import dataclass
 
-from hivemind_memory.context.gather import WorktreeState
-from hivemind_memory.errors import NotInjectedError
+from hivemind_memory.errors import GitError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-SWITCH = "hivemind.inject"
-"""The repository's own option that switches injection off."""
-
 _TIMEOUT_S = 30.0
-_STATE_TIMEOUT_S = 2.0
-"""A launch does not wait longer for what would only make the choice better."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GitIndexEntry:
-    """What git knows about one file."""
+    """What the index holds for one file."""
 
     object_id: str = ""
-    """Of its content in the index; empty when it is not tracked or in conflict."""
+    """Of the content; empty when the file is untracked or in conflict."""
 
     is_tracked: bool = False
 
@@ -54,26 +48,26 @@ class Repository:
         stdin: bytes | None = None,
         timeout_s: float = _TIMEOUT_S,
     ) -> subprocess.CompletedProcess[bytes]:
-        """Run git in the worktree, whatever its exit code will be.
+        """Run git in the worktree, whatever its exit code.
 
         Raises:
-            NotInjectedError: It did not start, or did not end in time.
+            GitError: It did not start, or did not finish in time.
         """
         return run_git(self.top, words, self.environ, stdin=stdin, timeout_s=timeout_s)
 
     def ask(self, *words: str, stdin: bytes | None = None) -> str:
-        """Return what git prints, without the last line end.
+        """Return what git prints, without the last newline.
 
         Raises:
-            NotInjectedError: It failed; the message is its own.
+            GitError: It failed; the message is git's own.
         """
         done = self.run(*words, stdin=stdin)
         if done.returncode:
-            raise NotInjectedError(f"git {words[0]}: {complaint_of(done)}")
+            raise GitError(f"git {words[0]}: {complaint_of(done)}")
         return os.fsdecode(done.stdout).removesuffix("\n")
 
     def entry(self, file: str) -> GitIndexEntry:
-        """Return what the index holds of a file."""
+        """Return what the index holds for a file."""
         listed = self.ask("ls-files", "--stage", "-z", "--", f":(literal){file}")
         stages = [line.split(" ", 2) for line in listed.split("\0") if line]
         if len(stages) != 1:
@@ -84,13 +78,13 @@ class Repository:
         )
 
     def holds(self, entry: GitIndexEntry, text: bytes) -> bool:
-        """Whether what the index holds of a file has *text* in it."""
+        """Return whether the indexed content of a file contains *text*."""
         if not entry.object_id:
             return False
         return text in self.run("cat-file", "blob", entry.object_id).stdout
 
     def is_ignored(self, file: str) -> bool:
-        """Whether ``git status`` passes over an untracked file."""
+        """Return whether git ignores an untracked file."""
         return self.run("check-ignore", "-q", "--", file).returncode == 0
 
     def filter_of(self, file: str) -> str:
@@ -100,30 +94,25 @@ class Repository:
         return "" if value in ("unspecified", "unset", "set") else value
 
     def stored_id(self, file: str, data: bytes) -> str:
-        """Return the id of what git would store of *data* in the place of a file."""
+        """Return the id of the object git would store for *data* at a file's path."""
         return self.ask("hash-object", "--stdin", f"--path={file}", stdin=data)
-
-    def switch(self) -> bool:
-        """Whether the repository wants to be injected."""
-        done = self.run("config", "--type=bool", "--get", SWITCH)
-        return done.stdout.strip() != b"false"
 
     def worktrees(self) -> list[str]:
         """Return the folders of all worktrees, this one included."""
         prefix, end = "worktree ", "\0"
         try:
             listed = self.ask("worktree", "list", "--porcelain", "-z")
-        except NotInjectedError:  # before git 2.36; only odd names need it
+        except GitError:  # before git 2.36; only unusual names need -z
             listed, end = self.ask("worktree", "list", "--porcelain"), "\n"
         lines = listed.split(end)
         return [line[len(prefix) :] for line in lines if line.startswith(prefix)]
 
 
 def find_repository(folder: str, environ: Mapping[str, str]) -> Repository | None:
-    """Return the repository in whose worktree *folder* lies, or None.
+    """Return the repository whose worktree contains *folder*, or None.
 
     Raises:
-        NotInjectedError: There is one, and it cannot or must not be used.
+        GitError: There is one, but it cannot or must not be used.
     """
     wanted = ("--absolute-git-dir", "--git-common-dir", "--show-toplevel")
     try:
@@ -131,17 +120,17 @@ def find_repository(folder: str, environ: Mapping[str, str]) -> Repository | Non
     except FileNotFoundError:
         if _has_git_above(folder):
             message = "git is not installed, so a change could not be kept out of it"
-            raise NotInjectedError(message) from None
+            raise GitError(message) from None
         return None
     if done.returncode:
         if b"not a git repository" in done.stderr and not _has_git_above(folder):
             return None
         hint = "Name the folder of a worktree."
         if b"work tree" not in done.stderr:
-            hint = "`git status` there says more; hm does nothing where git does not."
-        raise NotInjectedError(f"git says: {complaint_of(done)}", hint=hint)
+            hint = "Run `git status` there for details."
+        raise GitError(f"git says: {complaint_of(done)}", hint=hint)
     lines = os.fsdecode(done.stdout).removesuffix("\n").split("\n")
-    if len(lines) != len(wanted):  # a folder's name holds a line break
+    if len(lines) != len(wanted):  # the folder's name contains a newline
         answers = (run_git(folder, ("rev-parse", one), environ) for one in wanted)
         lines = [os.fsdecode(one.stdout).removesuffix("\n") for one in answers]
     git_dir, common_dir, top = lines
@@ -153,49 +142,6 @@ def find_repository(folder: str, environ: Mapping[str, str]) -> Repository | Non
     )
 
 
-def worktree_state(folder: str, repository: Repository | None) -> WorktreeState:
-    """Return what a worktree tells about the work in it; what fails is left empty."""
-    if repository is None:
-        return WorktreeState(folder=folder)
-    changed = _git_output(
-        repository, "status", "--porcelain", "-z", "--no-renames", "--untracked-files"
-    ).split("\0")
-    subjects = _git_output(repository, "log", "-n", "8", "--no-merges", "--format=%s")
-    return WorktreeState(
-        folder=repository.top,
-        common_dir=repository.common_dir,
-        origin=_origin(repository),
-        branch=_git_output(repository, "symbolic-ref", "-q", "--short", "HEAD").strip(),
-        subjects=tuple(line for line in subjects.split("\n") if line),
-        changed=tuple(line[3:] for line in changed if len(line) > 3),
-    )
-
-
-def project_state(folder: str, repository: Repository | None) -> WorktreeState:
-    """Return what tells which project a worktree is of; asks nothing of its files."""
-    if repository is None:
-        return WorktreeState(folder=folder)
-    return WorktreeState(
-        folder=repository.top,
-        common_dir=repository.common_dir,
-        origin=_origin(repository),
-    )
-
-
-def _origin(repository: Repository) -> str:
-    """Return the URL of the remote ``origin``, as configured; empty: there is none."""
-    return _git_output(repository, "config", "--get", "remote.origin.url").strip()
-
-
-def _git_output(repository: Repository, *words: str) -> str:
-    """Return what git prints, or nothing."""
-    try:
-        done = repository.run(*words, timeout_s=_STATE_TIMEOUT_S)
-    except NotInjectedError:
-        return ""
-    return "" if done.returncode else done.stdout.decode("utf-8", "replace")
-
-
 def run_git(
     folder: str,
     words: tuple[str, ...],
@@ -204,10 +150,10 @@ def run_git(
     stdin: bytes | None = None,
     timeout_s: float = _TIMEOUT_S,
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run git in a folder, whatever its exit code will be.
+    """Run git in a folder, whatever its exit code.
 
     Raises:
-        NotInjectedError: It did not end in time.
+        GitError: It did not finish in time.
         FileNotFoundError: git is not installed.
     """
     try:
@@ -220,18 +166,18 @@ def run_git(
             check=False,
         )
     except subprocess.TimeoutExpired as error:
-        message = f"git {words[0]} did not answer within {timeout_s:g} s"
-        raise NotInjectedError(message) from error
+        message = f"git {words[0]} did not finish within {timeout_s:g} s"
+        raise GitError(message) from error
 
 
 def complaint_of(done: subprocess.CompletedProcess[bytes]) -> str:
-    """Return the first line that git complained with."""
+    """Return the first line of git's error message."""
     text = done.stderr.decode("utf-8", "replace").strip()
-    return text.partition("\n")[0] or f"ended with status {done.returncode}"
+    return text.partition("\n")[0] or f"exited with status {done.returncode}"
 
 
 def _has_git_above(folder: str) -> bool:
-    """Whether a folder or one above it holds something named ``.git``."""
+    """Return whether a folder or one above it contains something named ``.git``."""
     while True:
         if os.path.lexists(os.path.join(folder, ".git")):
             return True

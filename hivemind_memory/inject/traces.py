@@ -1,8 +1,8 @@
-"""What a purge must reach of injection: sections that quote a memory, and the ledger.
+"""What a purge must reach of injection: sections that show a memory, and the log.
 
-The ledger holds no text, but the paths of memories, and those are made from keys. They
-are written over in place, as long as they were: a launch may append meanwhile, and
-nothing is ever moved under its hands.
+The injection log contains no text, but it contains the paths of memories, and those are
+made from keys. They are overwritten in place with the same length, because a launch may
+append at the same time.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class InjectionTraces:
         self._agents: dict[str, dict[str, None]] = {}
 
     def count_quoting(self, paths: Collection[str]) -> tuple[int, tuple[str, ...]]:
-        """Return how many records name some notes, and of which worktrees they are."""
+        """Return how many records name the notes, and for which worktrees."""
         count = 0
         quoting: dict[str, None] = {}
         for record in self._records():
@@ -53,10 +53,10 @@ class InjectionTraces:
         return count, tuple(quoting)
 
     def refresh_section(self, worktree: str) -> str:
-        """Write a worktree's sections anew, one for each agent that was started there.
+        """Rewrite a worktree's sections, one for each agent that was started there.
 
         Returns:
-            Why that failed; empty: it did not.
+            Why that failed; empty if it did not.
         """
         problems = []
         for agent in self._agents.get(worktree) or {"": None}:
@@ -71,7 +71,7 @@ class InjectionTraces:
         return "; ".join(dict.fromkeys(problems))
 
     def rename(self, names: Mapping[str, str]) -> int:
-        """Write another name for notes into the records; return how many changed."""
+        """Rename notes in the records; return how many records changed."""
         return sum(_rename_in(path, names) for path in self._files())
 
     def _records(self) -> Iterator[dict[str, Any]]:
@@ -84,13 +84,13 @@ class InjectionTraces:
                         yield record
 
     def _files(self) -> list[str]:
-        """Return the ledger's files that are there."""
+        """Return the files of the injection log that exist."""
         path = os.path.join(self._home, INJECTION_LOG_FILE)
         return [one for one in (f"{path}.old", path) if os.path.isfile(one)]
 
 
 def renamed(record: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    """Return a record with other names for notes, each as long as it was in JSON."""
+    """Return a record with notes renamed, each name as long as before in JSON."""
     changed = dict(record)
     for kind in _KINDS:
         listed = record.get(kind)
@@ -110,11 +110,11 @@ def renamed(record: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _rename_in(path: str, names: Mapping[str, str]) -> int:
-    """Rename notes in one file of the ledger, in place; return the records changed."""
+    """Rename notes in one file of the log, in place; return the records changed."""
     try:
         fd = os.open(path, _FLAGS)
     except FileNotFoundError:
-        return 0  # a launch turned the page just now, and the other file has it
+        return 0  # a launch has just rotated the log
     count = 0
     try:
         data = descriptors.read_at(fd, 0, os.fstat(fd).st_size)
@@ -135,18 +135,18 @@ def _rename_in(path: str, names: Mapping[str, str]) -> int:
 
 
 def _filler(value: str, name: str) -> str:
-    """Return plain characters, as many as a value takes in JSON."""
+    """Return as many plain characters as a value takes in JSON."""
     size = len(json.dumps(value)) - 2
     return f"forgotten-{name}"[:size].ljust(size, "-")
 
 
 def _as_line(record: dict[str, Any]) -> bytes:
-    """Return a record as ``ledger.append`` writes it."""
+    """Return a record as ``injection_log.append`` writes it."""
     return json.dumps(record, separators=(",", ":")).encode() + b"\n"
 
 
 def _parsed(line: bytes) -> dict[str, Any] | None:
-    """Return what a line says; None for what is torn."""
+    """Return the record in a line; None if the line is torn."""
     try:
         record = json.loads(line)
     except ValueError:
@@ -155,7 +155,7 @@ def _parsed(line: bytes) -> dict[str, Any] | None:
 
 
 def _memory_records(record: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield what a record tells of each memory."""
+    """Yield each memory of a record."""
     for kind in _KINDS:
         listed = record.get(kind)
         for one in listed if isinstance(listed, list) else ():

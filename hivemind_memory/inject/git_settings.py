@@ -1,12 +1,13 @@
 """Keeps a section out of every diff and commit, by settings of the repository alone.
 
-Two ways. A file that we made is excluded (``info/exclude``). In any other file a clean
-filter, which git runs on what it reads from the worktree, takes the section out; it is
-named for the file in ``info/attributes``, and is one ``sed`` command, so it starts in a
-millisecond and works when this program is gone. Without a section it changes nothing.
+There are two ways. A file that we created is excluded (``info/exclude``). For any other
+file a clean filter, which git runs on what it reads from the worktree, removes the
+section; ``info/attributes`` names it for the file. The filter is a single ``sed``
+command, so it starts in a millisecond and works when this program is gone. It changes
+nothing in a file without a section.
 
-All three settings lie in the folder that the worktrees of a repository share, and none
-is ever committed or pushed. The caller holds the lock.
+The settings are in the folder that the worktrees of a repository share, and none is
+ever committed or pushed. The caller holds the lock.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import os
 from contextlib import suppress
 
 from hivemind_memory.errors import NotInjectedError
-from hivemind_memory.inject.marked_section import (
+from hivemind_memory.files.marked_section import (
     SETTINGS_MARKS,
     body_of,
     put_section,
@@ -26,15 +27,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from hivemind_memory.inject.git import Repository
-
+    from hivemind_memory.git.repository import Repository
 
 FILTER = "hivemind"
+SWITCH = "hivemind.inject"
+"""The repository's own option that switches injection off."""
+
 _OPTION = f"filter.{FILTER}.clean"
 
-# From the begin mark lines are gathered up to the end mark and then dropped; where no
-# end mark follows, nothing is: a person's text after a damaged section must not vanish
-# from a commit. LC_ALL=C: any bytes are text. Only what every sed knows.
+# Lines are gathered from the begin mark to the end mark and then dropped. Without an
+# end mark nothing is dropped: the user's text after a damaged section must not vanish
+# from a commit. LC_ALL=C: any bytes are text. Only what every sed supports.
 _BEGIN = r"^<!-- hivemind:begin v[0-9]* -->[[:cntrl:]]*$"
 _END = r"\n<!-- hivemind:end -->[[:cntrl:]]*$"
 _STEPS = (
@@ -50,7 +53,7 @@ _STEPS = (
     "}",
 )
 CLEAN = "LC_ALL=C sed " + " ".join(f"-e '{step}'" for step in _STEPS)
-"""What git runs; the section comes out, all else stays byte for byte."""
+"""The command that git runs; it removes the section and keeps every other byte."""
 
 _EXCLUDE = "info/exclude"
 _ATTRIBUTES = "info/attributes"
@@ -58,17 +61,33 @@ _GLOB = frozenset("\\*?[")
 
 
 class GitSettings:
-    """The settings of one repository that are ours."""
+    """Our settings in one repository."""
 
     def __init__(self, repository: Repository) -> None:
         self._repository = repository
 
+    def is_on(self) -> bool:
+        """Return whether the repository allows injection."""
+        done = self._repository.run("config", "--type=bool", "--get", SWITCH)
+        return done.stdout.strip() != b"false"
+
+    def switch(self, *, is_on: bool) -> None:
+        """Allow or forbid injection in the repository."""
+        if is_on:
+            self._repository.run("config", "--local", "--unset-all", SWITCH)
+        else:
+            self._repository.ask("config", "--local", SWITCH, "false")
+
     def exclude(self, file: str) -> None:
-        """Have git pass over a file that is not tracked."""
+        """Have git ignore a file that is not tracked."""
         self._add(_EXCLUDE, exclude_pattern(file))
 
-    def filter(self, file: str) -> bool:
-        """Have git take the section out of what it reads from a file.
+    def is_excluding(self, file: str) -> bool:
+        """Return whether git ignores a file because of us."""
+        return exclude_pattern(file) in self._lines(_EXCLUDE)
+
+    def add_filter(self, file: str) -> bool:
+        """Have git remove the section from what it reads from a file.
 
         Returns:
             Whether that is new.
@@ -79,17 +98,13 @@ class GitSettings:
             ask("config", "--local", _OPTION, CLEAN)
         return self._add(_ATTRIBUTES, _attribute(file))
 
-    def unfilter(self, file: str) -> None:
-        """Undo ``filter`` for a file."""
+    def remove_filter(self, file: str) -> None:
+        """Undo ``add_filter`` for a file."""
         lines = self._lines(_ATTRIBUTES)
         self._write(_ATTRIBUTES, [one for one in lines if one != _attribute(file)])
 
-    def is_excluding(self, file: str) -> bool:
-        """Whether it is by us that git passes over a file."""
-        return exclude_pattern(file) in self._lines(_EXCLUDE)
-
-    def are_there(self) -> bool:
-        """Whether there is any setting of ours."""
+    def exist(self) -> bool:
+        """Return whether the repository has any setting of ours."""
         run = self._repository.run
         return bool(self.files() or run("config", "--local", "--get", _OPTION).stdout)
 
@@ -100,7 +115,7 @@ class GitSettings:
         return list(dict.fromkeys(map(_file_of, names)))
 
     def remove(self) -> None:
-        """Take all of it back."""
+        """Remove every setting, ``SWITCH`` apart."""
         for name in (_EXCLUDE, _ATTRIBUTES):
             self._write(name, ())
         if self._repository.run("config", "--local", "--get", _OPTION).stdout:
@@ -108,7 +123,7 @@ class GitSettings:
             self._repository.ask("config", "--local", "--remove-section", section)
 
     def _add(self, name: str, line: str) -> bool:
-        """Put a line into one of git's files, once; return whether it is new."""
+        """Add a line to one of git's files, once; return whether it is new."""
         lines = self._lines(name)
         if line in lines:
             return False
@@ -121,7 +136,7 @@ class GitSettings:
         return [line for line in body.split("\n") if line]
 
     def _read(self, name: str) -> bytes:
-        """Return one of git's files; empty when it is not there."""
+        """Return one of git's files; empty if it does not exist."""
         try:
             with open(self._path(name), "rb") as file:
                 return file.read()
@@ -129,29 +144,31 @@ class GitSettings:
             return b""
 
     def _write(self, name: str, lines: Iterable[str]) -> None:
-        """Make our part of one of git's files these lines."""
+        """Replace our lines in one of git's files."""
         before = self._read(name)
         body = "\n".join(lines)
-        rest = put_section(before, body, SETTINGS_MARKS) if body else None
-        after = remove_section(before, SETTINGS_MARKS) if rest is None else rest
+        if body:
+            after = put_section(before, body, SETTINGS_MARKS)
+        else:
+            after = remove_section(before, SETTINGS_MARKS)
         path = self._path(name)
         if after == before:
             return
         if not after:
             os.unlink(path)
-            with suppress(OSError):  # git needs no empty folder, and may have had none
+            with suppress(OSError):  # the folder may have been missing before
                 os.rmdir(os.path.dirname(path))
             return
         os.makedirs(os.path.dirname(path), exist_ok=True)
         replace_small(path, after)
 
     def _path(self, name: str) -> str:
-        """Return where one of git's files is."""
+        """Return the path of one of git's files."""
         return os.path.join(self._repository.common_dir, *name.split("/"))
 
 
 def exclude_pattern(file: str) -> str:
-    r"""Return what names exactly *file* in ``info/exclude``.
+    r"""Return the pattern that matches exactly *file* in ``info/exclude``.
 
     >>> exclude_pattern("docs/a*b.md")
     '/docs/a\\*b.md'
@@ -160,7 +177,7 @@ def exclude_pattern(file: str) -> str:
 
 
 def attribute_pattern(file: str) -> str:
-    r"""Return what names exactly *file* in ``info/attributes``.
+    r"""Return the pattern that matches exactly *file* in ``info/attributes``.
 
     >>> attribute_pattern("CLAUDE.md"), attribute_pattern("my notes.md")
     ('/CLAUDE.md', '"/my notes.md"')
@@ -172,13 +189,8 @@ def attribute_pattern(file: str) -> str:
     return f'"{quoted}"'
 
 
-def _attribute(file: str) -> str:
-    """Return the line that names our filter for a file."""
-    return f"{attribute_pattern(file)} filter={FILTER}"
-
-
 def replace_small(path: str, data: bytes) -> None:
-    """Replace a file of git's as git does: by way of a lock file beside it."""
+    """Replace one of git's files, keeping its mode."""
     mode = os.stat(path).st_mode & 0o777 if os.path.exists(path) else 0o644
     beside = f"{path}.hivemind"
     try:
@@ -187,20 +199,25 @@ def replace_small(path: str, data: bytes) -> None:
             file.write(data)
         os.replace(beside, path)
     except OSError as error:
-        message = f"git's settings could not be changed: {error.strerror}: {path}"
+        message = f"git's settings cannot be changed: {error.strerror}: {path}"
         raise NotInjectedError(message) from error
 
 
+def _attribute(file: str) -> str:
+    """Return the line that names our filter for a file."""
+    return f"{attribute_pattern(file)} filter={FILTER}"
+
+
 def _escaped(file: str) -> str:
-    """Return a path in which nothing is a pattern."""
+    """Return a path in which no character is special in a pattern."""
     if "\n" in file:
-        raise NotInjectedError("git cannot be told about a path with a line break")
+        raise NotInjectedError("git cannot be configured for a path with a newline")
     text = "".join(f"\\{one}" if one in _GLOB else one for one in file)
     return text[:-1] + "\\ " if text.endswith(" ") else text
 
 
 def _file_of(pattern: str) -> str:
-    """Return the file that a pattern of ours names."""
+    """Return the file that one of our patterns names."""
     if pattern.startswith('"'):
         pattern = pattern[1:-1].replace("\\t", "\t").replace('\\"', '"')
         pattern = pattern.replace("\\\\", "\\")

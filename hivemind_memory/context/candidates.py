@@ -1,0 +1,296 @@
+"""Collects the memories that a section may show.
+
+They are the pinned ones, the preferences, and what answers the worktree's questions.
+Text from outside is never among them: whoever wrote a web page must not speak to an
+agent before the user does. Collecting does not count as a recall, because no agent and
+no person asked.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from hivemind_memory.errors import NoteNotFoundError, NoteUnreadableError
+from hivemind_memory.markdown.front_matter import split_front_matter
+from hivemind_memory.model.injection import Excerpt, FacetScore, LeftOut
+from hivemind_memory.model.memories import ACTIVE
+from hivemind_memory.model.memory_types import (
+    FIRST,
+    LESSON,
+    SEARCH_ONLY,
+    find_type,
+    types_of_config,
+)
+from hivemind_memory.model.query import Query
+from hivemind_memory.model.trust import is_trusted
+from hivemind_memory.notes.entry import OPENING, parse_provenance
+from hivemind_memory.notes.status import is_expired_or_done
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hivemind_memory.memory import Memory
+    from hivemind_memory.model.injection import Facet
+    from hivemind_memory.model.memories import MemoryRow
+    from hivemind_memory.model.query import Hit
+
+PREFERENCES_NOTE = "global.md"
+_MAX_HITS = 20
+_SEARCH_BUDGET_S = 3.0
+"""No further facet is searched for after this: a remote provider may be slow."""
+
+_ALWAYS = FacetScore(facet="always", value=1.0)
+_LESSON = FacetScore(facet="lesson", value=1.0)
+_PREFERENCE = FacetScore(facet="preference", value=1.0)
+
+
+@dataclass(slots=True, kw_only=True)
+class Candidates:
+    """Everything that was found, before the selection."""
+
+    always: list[Excerpt] = field(default_factory=list)
+    """Pinned memories and identities, then lessons."""
+
+    preferences: list[Excerpt] = field(default_factory=list)
+    others: list[Excerpt] = field(default_factory=list)
+    left_out: list[LeftOut] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+
+def find_candidates(memory: Memory, facets: Sequence[Facet]) -> Candidates:
+    """Return the memories that a section for these facets may show."""
+    typed = _TypedMemories(memory)
+    found = Candidates(always=typed.always(), preferences=_preferences(memory))
+    taken = {excerpt.path for excerpt in found.always}
+    origins = _Origins(memory)
+    for excerpt in _merge(_search_all(memory, facets, found.warnings)):
+        if excerpt.path in taken or typed.is_search_only(excerpt.path):
+            continue
+        if typed.is_untrusted(excerpt.path) or origins.is_external(excerpt):
+            found.left_out.append(LeftOut(excerpt=excerpt, why="external"))
+        elif typed.is_over(excerpt.path):
+            found.left_out.append(LeftOut(excerpt=excerpt, why="over"))
+        else:
+            found.others.append(excerpt)
+    return found
+
+
+def is_empty(memory: Memory, found: Candidates) -> bool:
+    """Return whether the memory contains nothing but the headings of a new note."""
+    if found.always or found.preferences or found.others or found.left_out:
+        return False
+    notes = memory.list()
+    return not any(n.chunk_count for n in notes if n.path != PREFERENCES_NOTE)
+
+
+class _TypedMemories:
+    """The typed memories that the worktree's agents may see."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+        self._rows = {row.path: row for row in memory.memories()}
+        self._types = types_of_config(memory.settings.types)
+        self._today = memory.today()
+
+    def always(self) -> list[Excerpt]:
+        """Return pinned memories, identities and lessons, in this order.
+
+        In each group the most important comes first, the newest of equals.
+        """
+        rows = [
+            row
+            for row in self._rows.values()
+            if row.standing == ACTIVE
+            and is_trusted(row.source)
+            and not self.is_over(row.path)
+        ]
+        rows.sort(key=lambda row: (row.created, row.path), reverse=True)
+        rows.sort(key=lambda row: -row.importance)
+        pinned = [row for row in rows if row.is_pinned]
+        rest = [row for row in rows if not row.is_pinned]
+        kept = [*pinned, *(row for row in rest if self._placement(row) == FIRST)]
+        lessons = [row for row in rest if self._placement(row) == LESSON]
+        excerpts = [self._excerpt(row, _ALWAYS) for row in kept]
+        excerpts += [self._excerpt(row, _LESSON) for row in lessons]
+        return [excerpt for excerpt in excerpts if excerpt is not None]
+
+    def is_search_only(self, path: str) -> bool:
+        """Return whether only a search shows a note."""
+        row = self._rows.get(path)
+        return row is not None and self._placement(row) == SEARCH_ONLY
+
+    def is_untrusted(self, path: str) -> bool:
+        """Return whether a note names a source outside."""
+        row = self._rows.get(path)
+        return row is not None and not is_trusted(row.source)
+
+    def is_over(self, path: str) -> bool:
+        """Return whether a memory is expired or done."""
+        row = self._rows.get(path)
+        return row is not None and is_expired_or_done(
+            row.expires_day, row.done_day, today=self._today
+        )
+
+    def _placement(self, row: MemoryRow) -> str:
+        """Return how a memory of its type gets into a section."""
+        kind = find_type(row.type, self._types) if row.type else None
+        return kind.injected if kind else ""
+
+    def _excerpt(self, row: MemoryRow, reason: FacetScore) -> Excerpt | None:
+        """Return a whole memory; None if it is empty or no longer there."""
+        try:
+            text = self._memory.read(row.path).text
+        except (NoteNotFoundError, NoteUnreadableError):
+            return None
+        lines = text.split("\n")
+        start = split_front_matter(text).line_count
+        while start < len(lines) and not lines[start].strip():
+            start += 1
+        stop = start
+        # An entry that was appended to the file has a source of its own, perhaps an
+        # external one, so the memory ends before it.
+        while stop < len(lines) and not parse_provenance(lines[stop]):
+            stop += 1
+        while stop > start and not lines[stop - 1].strip():
+            stop -= 1
+        if start == stop:
+            return None
+        return Excerpt(
+            path=row.path,
+            start_line=start + 1,
+            end_line=stop,
+            text="\n".join(lines[start:stop]),
+            date=row.created[:10],
+            score=reason.value,
+            reasons=(reason,),
+            type=row.type,
+            key=row.key,
+            is_kept=reason is _ALWAYS,
+        )
+
+
+def _preferences(memory: Memory) -> list[Excerpt]:
+    """Return the chunks of ``global.md`` that contain text, in their order."""
+    # The chunker imports a Markdown parser, which only this needs.
+    from hivemind_memory.markdown.chunker import parse_note
+    from hivemind_memory.model.note_path import NotePath
+
+    try:
+        text = memory.read(PREFERENCES_NOTE).text
+    except (NoteNotFoundError, NoteUnreadableError):
+        return []
+    note = parse_note(
+        NotePath(PREFERENCES_NOTE),
+        text.encode(),
+        limit_chars=memory.settings.chunk_chars,
+    )
+    if not is_trusted(note.front_matter.get("source")):
+        return []
+    excerpts = []
+    for chunk in note.chunks:
+        origin = chunk.provenance
+        if origin and (origin.is_forgotten or not is_trusted(origin.source)):
+            continue
+        if not _has_text(chunk.body):
+            continue
+        excerpts.append(
+            Excerpt(
+                path=PREFERENCES_NOTE,
+                start_line=chunk.start_line,
+                end_line=chunk.end_line,
+                text=chunk.body,
+                date=origin.at[:10] if origin else "",
+                score=_PREFERENCE.value,
+                reasons=(_PREFERENCE,),
+                is_preference=True,
+            )
+        )
+    return excerpts
+
+
+def _has_text(body: str) -> bool:
+    """Return whether a chunk contains more than headings and comments."""
+    text = body
+    while "<!--" in text:
+        before, _, rest = text.partition("<!--")
+        text = before + rest.partition("-->")[2]
+    lines = text.split("\n")
+    return any(line.strip() and not line.startswith("#") for line in lines)
+
+
+def _search_all(
+    memory: Memory, facets: Sequence[Facet], warnings: list[str]
+) -> list[tuple[Facet, Hit]]:
+    """Return every hit of every facet; adds what went wrong to *warnings*."""
+    spent_ms, answers = 0.0, []
+    for facet in facets:
+        if spent_ms > 1000 * _SEARCH_BUDGET_S:
+            warnings.append(f"the {facet.name} was not searched for: too slow")
+            continue
+        answer = memory.search(Query(text=facet.text, max_results=_MAX_HITS))
+        spent_ms += answer.report.took_ms
+        for warning in answer.report.warnings:
+            if warning not in warnings:
+                warnings.append(warning)
+        answers += [(facet, hit) for hit in answer.hits]
+    return answers
+
+
+def _merge(answers: Sequence[tuple[Facet, Hit]]) -> list[Excerpt]:
+    """Return one excerpt for each place, its score the sum over the facets."""
+    hits: dict[tuple[str, int, int], Hit] = {}
+    reasons: dict[tuple[str, int, int], list[FacetScore]] = {}
+    for facet, hit in answers:
+        if hit.path == PREFERENCES_NOTE or hit.standing != "active":
+            continue
+        if not _has_text(hit.snippet):
+            continue
+        place = (hit.path, hit.start_line, hit.end_line)
+        hits.setdefault(place, hit)
+        value = facet.weight * hit.score
+        reasons.setdefault(place, []).append(FacetScore(facet=facet.name, value=value))
+    return [
+        Excerpt(
+            path=hit.path,
+            start_line=hit.start_line,
+            end_line=hit.end_line,
+            text=hit.snippet,
+            date=hit.date,
+            type=hit.type,
+            key=hit.key,
+            score=sum(reason.value for reason in reasons[place]),
+            reasons=tuple(reasons[place]),
+        )
+        for place, hit in hits.items()
+    ]
+
+
+class _Origins:
+    """Finds out whether a text is external; reads each note once."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+        self._notes: dict[str, tuple[list[str], bool]] = {}
+
+    def is_external(self, excerpt: Excerpt) -> bool:
+        """Return whether the entry or the note of a text names a source outside."""
+        if excerpt.path not in self._notes:
+            self._notes[excerpt.path] = self._read(excerpt.path)
+        lines, is_external = self._notes[excerpt.path]
+        if is_external:
+            return True
+        # An entry reaches to the next one, so the nearest comment above decides.
+        for line in reversed(lines[: excerpt.start_line]):
+            if line.startswith(OPENING) and (origin := parse_provenance(line)):
+                return not is_trusted(origin.source)
+        return False
+
+    def _read(self, path: str) -> tuple[list[str], bool]:
+        """Return the lines of a note, and whether its front matter is untrusted."""
+        try:
+            text = self._memory.read(path).text
+        except (NoteNotFoundError, NoteUnreadableError):
+            text = ""
+        values = split_front_matter(text).values if text.startswith("---") else {}
+        return text.split("\n"), not is_trusted(values.get("source"))

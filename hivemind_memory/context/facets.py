@@ -1,0 +1,63 @@
+"""The questions that a worktree asks the memory. No I/O.
+
+Each facet is a question of its own. One long question would contain the words of all of
+them, and no memory would match more than a few. A memory's score is the sum of what it
+is worth to each facet, so the parts explain it.
+"""
+
+from __future__ import annotations
+
+import re
+
+from hivemind_memory.git.project import project_identity
+from hivemind_memory.model.injection import Facet
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hivemind_memory.git.project import WorktreeState
+
+PROJECT_WEIGHT = 1.0
+BRANCH_WEIGHT = 0.8
+FOLDER_WEIGHT = 0.4
+FILES_WEIGHT = 0.6
+COMMIT_WEIGHT = 0.4
+
+_MAX_COMMITS = 4
+_MAX_FILES = 8
+_COMMON_BRANCHES = frozenset({"main", "master", "trunk", "develop", "HEAD", ""})
+_SEPARATORS = re.compile(r"[/_.\-]+")
+# The part of a commit's subject that names its kind: `fix(api): `, `Merge branch `.
+_KIND = re.compile(r"^(?:\w+(?:\([^)]*\))?!?:\s+|Merge (?:branch|pull request) )")
+
+
+def facets_of(state: WorktreeState) -> tuple[Facet, ...]:
+    """Return the questions, the weightiest first, none empty and none repeated."""
+    identity = project_identity(state).removesuffix("/.git").removesuffix(".git")
+    name = identity.rpartition("/")[2]
+    # The folder of a linked worktree often names the task, the project's name apart.
+    folder = state.folder.rstrip("/").rpartition("/")[2]
+    facets = [Facet(name="project", text=_words(name), weight=PROJECT_WEIGHT)]
+    if folder != name:
+        facets.append(Facet(name="folder", text=_words(folder), weight=FOLDER_WEIGHT))
+    if state.branch not in _COMMON_BRANCHES:
+        branch = _words(state.branch)
+        facets.append(Facet(name="branch", text=branch, weight=BRANCH_WEIGHT))
+    stems = dict.fromkeys(_stem(path) for path in state.changed[:_MAX_FILES])
+    facets.append(Facet(name="files", text=" ".join(stems), weight=FILES_WEIGHT))
+    facets += [
+        Facet(name="commit", text=_KIND.sub("", subject), weight=COMMIT_WEIGHT)
+        for subject in state.subjects[:_MAX_COMMITS]
+    ]
+    first = {facet.text: facet for facet in reversed(facets) if facet.text.strip()}
+    return tuple(facet for facet in facets if first.get(facet.text) is facet)
+
+
+def _words(name: str) -> str:
+    """Return the parts of a name as words."""
+    return _SEPARATORS.sub(" ", name).strip()
+
+
+def _stem(path: str) -> str:
+    """Return a file's name without its suffix, as words."""
+    name = path.rstrip("/").rpartition("/")[2]
+    return _words(name.rpartition(".")[0] or name)

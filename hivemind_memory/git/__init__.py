@@ -1,0 +1,1 @@
+"""Git by process: repositories, projects and hooks."""

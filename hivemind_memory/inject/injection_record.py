@@ -1,0 +1,56 @@
+"""An injection as the injection log and ``--json`` show it: never a memory's text."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from hivemind_memory.context.tokens import estimate_tokens
+from hivemind_memory.inject.section import render_excerpt
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from hivemind_memory.model.injection import Excerpt, InjectionResult
+
+
+def record_of(injection: InjectionResult, at: str) -> dict[str, Any]:
+    """Return an injection as a JSON object.
+
+    Args:
+        injection: What was done.
+        at: When, ISO 8601.
+    """
+    plan = injection.planned
+    return {
+        "at": at,
+        "worktree": injection.worktree,
+        "agent": injection.agent,
+        "outcome": injection.outcome,
+        "file": injection.file,
+        "is_ours": injection.is_ours,
+        "tokens": plan.tokens,
+        "budget_tokens": plan.budget_tokens,
+        "memories": [_memory_record(one) for one in plan.choice.excerpts],
+        "left_out": [
+            {**_memory_record(one.excerpt), "why": one.why}
+            for one in plan.choice.left_out
+        ],
+        "facets": [asdict(facet) for facet in plan.facets],
+        "why_empty": plan.why_empty,
+        "warnings": [*injection.warnings, *plan.warnings],
+    }
+
+
+def _memory_record(excerpt: Excerpt) -> dict[str, Any]:
+    """Return a memory without its text."""
+    return {
+        "path": excerpt.path,
+        "start_line": excerpt.start_line,
+        "end_line": excerpt.end_line,
+        "date": excerpt.date,
+        "type": excerpt.type,
+        "tokens": estimate_tokens(render_excerpt(excerpt)),
+        "score": round(excerpt.score, 6),
+        "parts": [asdict(reason) for reason in excerpt.reasons],
+    }

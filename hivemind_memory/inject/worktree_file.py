@@ -1,0 +1,192 @@
+"""Reads and replaces one file of a worktree, whole or not at all.
+
+A link within the worktree is followed and stays a link; one that leads out, and any way
+into ``.git``, is refused. The new file is written inside the git folder if that is on
+the same disk, so that a concurrent ``git status`` never sees it half written.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from dataclasses import dataclass
+
+from hivemind_memory.errors import NotInjectedError
+from hivemind_memory.files import descriptors
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hivemind_memory.model.snapshot import FileSignature
+
+_MAX_BYTES = 4 * 1024 * 1024
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+_OLDER_NS = 2_000_000_000
+"""How far a written file is backdated: git compares seconds, some disks two of them."""
+
+
+class UnusableFileError(NotInjectedError):
+    """This file cannot hold a section; another one may."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorktreeFile:
+    """A file as it was when it was read."""
+
+    root: str
+    file: str
+    """Relative to the worktree, links resolved, with forward slashes."""
+
+    data: bytes | None
+    """None: it does not exist."""
+
+    stamp: FileSignature | None
+    mode: int
+
+    @property
+    def path(self) -> str:
+        """Its absolute path."""
+        return os.path.join(self.root, *self.file.split("/"))
+
+
+def read_file(root: str, file: str, *, forbidden: tuple[str, ...] = ()) -> WorktreeFile:
+    """Return a file of the worktree *root*, whether it exists or not.
+
+    Args:
+        root: The worktree, links resolved.
+        file: Relative, with forward slashes.
+        forbidden: Folders, links resolved, in which nothing may be written.
+
+    Raises:
+        UnusableFileError: It is not a text file of the worktree.
+    """
+    named = os.path.join(root, *file.split("/"))
+    if os.path.islink(named) and not os.path.exists(named):
+        raise UnusableFileError(f"{file} is a broken link")
+    path = os.path.realpath(named)
+    within = os.path.relpath(path, root).replace(os.sep, "/")
+    parts = within.split("/")
+    if parts[0] == ".." or os.path.isabs(within):
+        raise UnusableFileError(f"{file} is a link that leads out of the worktree")
+    is_in_git = any(part.lower() == ".git" for part in parts) or any(
+        os.path.commonpath([path, folder]) == folder
+        for folder in forbidden
+        if folder != root
+    )
+    if is_in_git:
+        raise UnusableFileError(f"{file} leads into the git folder")
+    try:
+        fd = os.open(path, descriptors.READ)
+    except (FileNotFoundError, NotADirectoryError):
+        return WorktreeFile(
+            root=root, file=within, data=None, stamp=None, mode=descriptors.PRIVATE_FILE
+        )
+    except OSError as error:
+        raise UnusableFileError(f"{file} cannot be read: {error.strerror}") from error
+    try:
+        status = os.fstat(fd)
+        if not stat.S_ISREG(status.st_mode) or status.st_size > _MAX_BYTES:
+            raise UnusableFileError(f"{file} is not a text file of reasonable size")
+        data = descriptors.read_at(fd, 0, _MAX_BYTES + 1)
+    finally:
+        os.close(fd)
+    if data.startswith(_UTF16):
+        raise UnusableFileError(f"{file} is in UTF-16, and a section in UTF-8")
+    stamp = descriptors.stamp_of(status)
+    mode = stat.S_IMODE(status.st_mode)
+    return WorktreeFile(root=root, file=within, data=data, stamp=stamp, mode=mode)
+
+
+def write_file(old: WorktreeFile, data: bytes, *, beside: str = "") -> None:
+    """Replace a file with *data*, if it has not changed since it was read.
+
+    Args:
+        old: What was read.
+        data: The whole new content.
+        beside: Folder for the temporary file; empty: the folder of the file.
+
+    Raises:
+        NotInjectedError: Nothing was written, and why.
+    """
+    folder = os.path.dirname(old.path)
+    name = f".hm-{os.urandom(8).hex()}.tmp"
+    made = os.path.join(beside or folder, name)
+    try:
+        os.makedirs(folder, exist_ok=True)
+        _make(made, data, old.mode)
+        try:
+            _check_unchanged(old)
+            _rename(made, old.path, name)
+        except BaseException:
+            _discard(made)
+            raise
+    except OSError as error:
+        message = f"{old.file} cannot be written: {error.strerror}"
+        raise NotInjectedError(message) from error
+
+
+def delete_file(old: WorktreeFile) -> None:
+    """Delete a file, and the folders that are empty without it."""
+    _check_unchanged(old)
+    try:
+        os.unlink(old.path)
+        folder = os.path.dirname(old.path)
+        while folder != old.root and not os.listdir(folder):
+            os.rmdir(folder)
+            folder = os.path.dirname(folder)
+    except OSError as error:
+        message = f"{old.file} cannot be deleted: {error.strerror}"
+        raise NotInjectedError(message) from error
+
+
+def _make(path: str, data: bytes, mode: int) -> None:
+    """Create a file with exactly this content and mode, synced."""
+    fd = os.open(path, descriptors.CREATE, descriptors.PRIVATE_FILE)
+    try:
+        descriptors.write_all(fd, data)
+        descriptors.set_mode(fd, mode)
+        # Git reads a file again if it is as young as the index, and an agent that runs
+        # git with filters off (Claude Code does) would see a change.
+        written = os.fstat(fd)
+        os.utime(fd, ns=(written.st_atime_ns, written.st_mtime_ns - _OLDER_NS))
+        descriptors.sync_file(fd)
+    finally:
+        os.close(fd)
+
+
+def _rename(made: str, path: str, name: str) -> None:
+    """Move the new file into place, across disks if necessary."""
+    try:
+        os.replace(made, path)
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise
+        with open(made, "rb") as file:
+            data = file.read()
+        near = os.path.join(os.path.dirname(path), name)
+        _make(near, data, stat.S_IMODE(os.stat(made).st_mode))
+        try:
+            os.replace(near, path)
+        except BaseException:
+            _discard(near)
+            raise
+        _discard(made)
+
+
+def _check_unchanged(old: WorktreeFile) -> None:
+    """Raise if the file has changed since it was read."""
+    try:
+        stamp = descriptors.stamp_of(os.lstat(old.path))
+    except FileNotFoundError:
+        stamp = None
+    if stamp != old.stamp:
+        message = f"{old.file} changed while it was being edited"
+        raise NotInjectedError(message, hint="Try again.")
+
+
+def _discard(path: str) -> None:
+    """Delete a temporary file."""
+    try:
+        os.unlink(path)
+    except OSError:
+        return
