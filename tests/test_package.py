@@ -53,6 +53,7 @@ FLOORS = {
     "errors": 0,
     "model": 1,
     "files": 2,
+    "git": 2,
     "config": 3,
     "markdown": 3,
     "sqlite": 3,
@@ -71,7 +72,7 @@ FLOORS = {
     "connect": 11,
     "inject": 11,
     "watch": 11,
-    "launch": 12,  # asks inject where git keeps its worktrees
+    "launch": 11,
     "wiring": 13,
     "mcp_server": 14,
     "cli": 15,  # a command starts the server
@@ -83,8 +84,6 @@ UPWARD: set[str] = {
     "markdown.sections imports notes.entry",
     "model.memories imports notes.status",
     "sqlite.connection imports index.sqlite.swap",
-    "state.injection_log imports context.tokens",
-    "state.injection_log imports inject.section",
 }
 CIRCLES: set[str] = {
     "cli.app",
