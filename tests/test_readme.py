@@ -1,7 +1,8 @@
-"""What the README promises to a newcomer is played, word for word."""
+"""The sessions, commands and programs in the README are run and compared."""
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import shlex
@@ -11,6 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from hivemind_memory import wiring
+from hivemind_memory.mcp_server.server import make_server
+from hivemind_memory.mcp_server.server_state import ServerState
+from tests.mcp_server import agents
+from tests.mcp_server.agents import text_of
 from tests.support.console import is_as_shown, player, sample_of, steps_of
 from tests.support.tree import copy_project
 
@@ -20,20 +26,22 @@ PATIENCE_S = 300
 
 
 def commands() -> list[str]:
-    """The two lines that do everything on a fresh machine."""
+    """Return the two lines to run on a fresh machine."""
     return re.findall(r"^python3 -m venv .*$", README, re.MULTILINE)
 
 
 def clean_environment(folder: Path) -> dict[str, str]:
-    """That of a person who has set nothing; ``python3`` is the one of the tests."""
+    """Return an environment without options; ``python3`` is that of the tests."""
     tools = folder / "bin"
     tools.mkdir()
     python = tools / "python3"
     python.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} "$@"\n')
     python.chmod(0o755)
-    wishes = ("HIVEMIND_", "OPENAI_", "OLLAMA_", "PYTHON", "VIRTUAL_ENV", "GIT_")
+    options = ("HIVEMIND_", "OPENAI_", "OLLAMA_", "PYTHON", "VIRTUAL_ENV", "GIT_")
     kept = {
-        name: value for name, value in os.environ.items() if not name.startswith(wishes)
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(options)
     }
     return {
         **kept,
@@ -42,7 +50,41 @@ def clean_environment(folder: Path) -> dict[str, str]:
     }
 
 
-def test_the_first_screen_shows_what_really_happens() -> None:
+def test_the_sessions_of_the_first_screen_really_happen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One session saves and the next one finds, each with a server of its own."""
+    [block] = re.findall(r"^```session\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    sessions = block.split("\n\n")
+    assert len(sessions) == 2
+    for name in list(os.environ):
+        if name.startswith(("HIVEMIND_", "OPENAI_", "OLLAMA_")):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("HIVEMIND_EMBEDDING_PROVIDER", "none")
+
+    for session in sessions:
+        results = play_session(session, home=tmp_path / "home")
+
+        for shown in re.findall(r"^ +=> (.*)$", session, re.MULTILINE):
+            assert any(shown in result for result in results), results
+
+
+def play_session(session: str, *, home: Path) -> list[str]:
+    """Make the calls of a session with a server of its own; return their results."""
+    state = ServerState(lambda: wiring.open_memory(home=str(home)))
+    server = make_server(state, "5e551017")
+    results = []
+    for call in re.findall(r"^agent   (memory_\w+\(.*\))$", session, re.MULTILINE):
+        tree = ast.parse(call, mode="eval").body
+        assert isinstance(tree, ast.Call)
+        given = {one.arg: ast.literal_eval(one.value) for one in tree.keywords}
+        results.append(text_of(agents.call(server, ast.unparse(tree.func), **given)))
+    assert results
+    assert state.close(within_s=5)
+    return results
+
+
+def test_the_commands_of_the_first_screen_print_what_is_shown() -> None:
     """It is all that most readers see."""
     with player() as person:
         for step in steps_of(README):
@@ -52,7 +94,7 @@ def test_the_first_screen_shows_what_really_happens() -> None:
 
 
 def test_the_sample_search_prints_what_is_shown() -> None:
-    """Noticed here at once; the next test also installs."""
+    """A quick check; another test also installs."""
     step = sample_of(README)
     assert step is not None
     with player() as person:
@@ -61,8 +103,8 @@ def test_the_sample_search_prints_what_is_shown() -> None:
         assert is_as_shown(printed, step.shown), "\n".join(printed)
 
 
-def test_the_program_in_python_runs_as_it_stands(tmp_path: Path) -> None:
-    """It is what somebody pastes first."""
+def test_the_python_program_runs(tmp_path: Path) -> None:
+    """People paste it first."""
     [program] = re.findall(r"^```python\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
 
     ran = subprocess.run(
@@ -84,7 +126,7 @@ def test_the_program_in_python_runs_as_it_stands(tmp_path: Path) -> None:
 def test_the_first_command_installs_searches_and_leaves_the_tree_clean(
     tmp_path: Path,
 ) -> None:
-    """A newcomer copies one line, and sees what the page shows."""
+    """A newcomer pastes one line, and sees what the page shows."""
     clone = copy_project(tmp_path / "clone", as_repository=True)
     environment = clean_environment(tmp_path)
     [shown] = re.findall(r"^```text\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
@@ -107,7 +149,7 @@ def test_the_first_command_installs_searches_and_leaves_the_tree_clean(
         check=True,
     ).stdout
 
-    # pip may have things of its own to say; hm's talk is the last line.
+    # pip may print warnings of its own; what hm prints is the last line.
     said = ran.stderr.rstrip("\n").rpartition("\n")[2]
     assert f"{ran.stdout}{said}\n" == shown, ran.stderr
     assert left == ""
@@ -115,7 +157,7 @@ def test_the_first_command_installs_searches_and_leaves_the_tree_clean(
 
 
 def test_the_second_command_is_the_one_that_ci_runs() -> None:
-    """It installs and runs the tests, so no test can play it; .ci/run does."""
+    """It installs and runs the tests, so only .ci/run can run it."""
     script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
 
     # The script reads it from the README, by a pattern that finds it alone.
@@ -125,7 +167,7 @@ def test_the_second_command_is_the_one_that_ci_runs() -> None:
 
 
 def test_the_commands_of_the_table_are_those_of_hm() -> None:
-    """A command that is new or gone must not be forgotten here."""
+    """A new command must be listed, and a removed one must not."""
     from hivemind_memory.cli.spec import COMMANDS
 
     named = re.findall(r"^\| `hm ([a-z-]+)", README, re.MULTILINE)

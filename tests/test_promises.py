@@ -1,0 +1,41 @@
+"""docs/promises.md names a proof for each promise, and leaves out no proof."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from tests.support.tree import project_files
+
+ROOT = Path(__file__).parents[1]
+PAGE = (ROOT / "docs" / "promises.md").read_text(encoding="utf-8")
+
+_ROW = re.compile(r"^\| (?!promise |---)(.+?) \| (.+?) \|$", re.MULTILINE)
+_FILE = re.compile(r"`((?:tests|benchmarks)/[\w/]+\.py)`")
+_CI_STEP = re.compile(r"^step \".*?\" prove (\w+)", re.MULTILINE)
+
+
+def test_every_promise_names_proofs_that_exist() -> None:
+    """A test that is deleted takes its promise with it, and that must be seen."""
+    rows = _ROW.findall(PAGE)
+    assert len(rows) > 30
+
+    for promise, proofs in rows:
+        files = _FILE.findall(proofs)
+        assert files, promise
+        assert [name for name in files if not (ROOT / name).is_file()] == [], promise
+
+
+def test_every_rig_is_the_proof_of_a_promise() -> None:
+    """A program that ends with 1 if something is wrong proves something: say what."""
+    named = set(_FILE.findall(PAGE))
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    rigs = {f"benchmarks/{name}.py" for name in _CI_STEP.findall(script)}
+    for name in project_files():
+        if name.parts[0] == "benchmarks" and name.suffix == ".py":
+            text = (ROOT / name).read_text(encoding="utf-8")
+            if re.search(r"(Exits|exits|Ends|ends) (with )?1 if", text):
+                rigs.add(name.as_posix())
+
+    assert len(rigs) > 15
+    assert sorted(rigs - named) == []

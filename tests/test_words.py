@@ -1,0 +1,303 @@
+"""Names and texts use the words of docs/glossary.md, and each for one thing."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.support.tree import project_files
+
+ROOT = Path(__file__).parents[1]
+GLOSSARY = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+PAGES = [
+    name
+    for name in project_files()
+    if name.suffix == ".md" and name.parts[0] not in ("fixtures", "tests")
+]
+MODULES = [
+    name
+    for name in project_files()
+    if name.suffix == ".py" and name.parts[0] == "hivemind_memory"
+]
+
+# Word of an identifier -> the word of the glossary.
+RETIRED_NAMES = {
+    "curated": "render_memory",
+    "deed": "action",
+    "desk": "context",
+    "disarm": "escape",
+    "distrust": "mark_stale",
+    "door": "request",
+    "eraser": "purge",
+    "freshener": "freshness_check",
+    "holdings": "index_contents",
+    "keeper": "state",
+    "knock": "probe",
+    "lane": "retriever",
+    "lanes": "retrievers",
+    "leavings": "leftover_files",
+    "ledger": "injection_log",
+    "lookout": "change_detector",
+    "news": "events",
+    "patience": "retry_policy",
+    "purger": "purge",
+    "recalled": "lookup",
+    "scouring": "vacuum",
+    "sentry": "inotify_probe",
+    "sieve": "visibility",
+    "sight": "visibility",
+    "somebody": "caller",
+    "splice": "marked_section",
+    "standing": "status",
+    "succeeding": "supersede",
+    "tally": "result",
+    "trail": "breadcrumbs",
+    "wish": "filter, option or request",
+    "wishes": "filters, options or requests",
+    "wishing": "parse",
+}
+# In what a user reads.
+RETIRED_TEXTS = {
+    r"everybody|everyone's": "all agents, all projects",
+    r"somebody|nobody": "you, another program",
+    r"\bdoors?\b": "caller, server",
+    r"\blanes?\b": "retriever",
+    r"\bsentry\b": "inotify probe",
+    r"\bleavings\b": "leftover files",
+    r"\bledger\b": "injection log",
+    r"\bin force\b": "active",
+    r"\bstanding\b": "status",
+    r"\bin step\b": "update the index",
+    r"\bwish(es)?\b": "option, filter, request",
+    r"\bstands? for\b": "means",
+    r"\bstand-ins?\b": "fake",
+    r"\bof ours\b|\bof yours\b": "our own, your own",
+    r"\btrail\b": "breadcrumbs",
+    r"\ba look\b|\bthe look\b": "check",
+    r"\bdisarm": "escape",
+    r"\bhm tells\b|\bis told\b": "prints, learns",
+    r"\bturn of\b": "lock",
+}
+ALLOWED_NAMES: set[str] = {
+    "hivemind_memory/cli/curated.py: curated",
+    "hivemind_memory/cli/render.py: trail",
+    "hivemind_memory/curation/lookup.py: standing",
+    "hivemind_memory/curation/save.py: standing",
+    "hivemind_memory/curation/service.py: recalled",
+    "hivemind_memory/index/sqlite/rows.py: trail",
+    "hivemind_memory/index/sqlite/visibility.py: in_trail",
+    "hivemind_memory/index/sqlite/visibility.py: trail",
+    "hivemind_memory/index/sqlite/words.py: in_trail",
+    "hivemind_memory/index/sqlite/words.py: trail_tokens",
+    "hivemind_memory/markdown/sections.py: trail",
+    "hivemind_memory/mcp_server/schemas.py: standing",
+    "hivemind_memory/model/curation.py: standing",
+    "hivemind_memory/model/matches.py: standing",
+    "hivemind_memory/model/memories.py: standing",
+    "hivemind_memory/model/query.py: lanes",
+    "hivemind_memory/model/query.py: standing",
+    "hivemind_memory/model/results.py: lanes",
+    "hivemind_memory/providers/errors.py: wish",
+    "hivemind_memory/search/fusion.py: lane",
+    "hivemind_memory/search/words.py: in_trail",
+    "hivemind_memory/search/words.py: trail_norm",
+}
+ALLOWED_TEXTS: set[str] = {
+    "CHANGELOG.md: of yours",
+    "README.md: stands for",
+    "docs/agents.md: is told",
+    "docs/agents.md: somebody",
+    "docs/cli.md: in force",
+    "docs/cli.md: in step",
+    "docs/cli.md: of yours",
+    "docs/config.md: of ours",
+    "docs/config.md: of yours",
+    "docs/decisions/001-score.md: lane",
+    "docs/decisions/001-score.md: lanes",
+    "docs/decisions/001-score.md: wishes",
+    "docs/decisions/002-parts-of-words.md: in step",
+    "docs/decisions/002-parts-of-words.md: lane",
+    "docs/decisions/004-rebuild-beside-and-swap.md: nobody",
+    "docs/decisions/005-scripts-are-probed.md: lane",
+    "docs/decisions/006-reader-instead-of-observer.md: everybody",
+    "docs/decisions/006-reader-instead-of-observer.md: nobody",
+    "docs/decisions/006-reader-instead-of-observer.md: sentry",
+    "docs/decisions/006-reader-instead-of-observer.md: somebody",
+    "docs/decisions/008-an-index-in-memory-for-one-answer.md: nobody",
+    "docs/decisions/008-an-index-in-memory-for-one-answer.md: somebody",
+    "docs/decisions/009-journal-and-recovered.md: nobody",
+    "docs/decisions/009-journal-and-recovered.md: somebody",
+    "docs/decisions/010-values-without-dataclasses.md: nobody",
+    "docs/decisions/010-values-without-dataclasses.md: stands for",
+    "docs/decisions/011-a-sentry-proves-quiet.md: sentry",
+    "docs/decisions/013-callers-and-scopes.md: door",
+    "docs/decisions/014-the-old-text-is-kept-first.md: Nobody",
+    "docs/decisions/014-the-old-text-is-kept-first.md: in force",
+    "docs/decisions/014-the-old-text-is-kept-first.md: in step",
+    "docs/decisions/014-the-old-text-is-kept-first.md: is told",
+    "docs/decisions/014-the-old-text-is-kept-first.md: turn of",
+    "docs/decisions/016-secrets-by-known-rules.md: is told",
+    "docs/decisions/016-secrets-by-known-rules.md: somebody",
+    "docs/decisions/017-filters-inside-the-query.md: everybody",
+    "docs/decisions/017-filters-inside-the-query.md: lanes",
+    "docs/decisions/017-filters-inside-the-query.md: nobody",
+    "docs/decisions/017-filters-inside-the-query.md: somebody",
+    "docs/decisions/README.md: door",
+    "docs/decisions/README.md: sentry",
+    "docs/glossary.md: is told",
+    "docs/how-it-works.md: Somebody",
+    "docs/how-it-works.md: Wish",
+    "docs/how-it-works.md: door",
+    "docs/how-it-works.md: in force",
+    "docs/how-it-works.md: in step",
+    "docs/how-it-works.md: lanes",
+    "docs/how-it-works.md: somebody",
+    "docs/how-it-works.md: the look",
+    "docs/how-it-works.md: trail",
+    "docs/injection.md: is told",
+    "docs/injection.md: ledger",
+    "docs/injection.md: nobody",
+    "docs/injection.md: of ours",
+    "docs/launching.md: of yours",
+    "docs/launching.md: stands for",
+    "docs/mcp-tools.md: in force",
+    "docs/mcp-tools.md: somebody",
+    "docs/mcp-tools.md: standing",
+    "docs/note-format.md: disarm",
+    "docs/note-format.md: in force",
+    "docs/note-format.md: is told",
+    "docs/note-format.md: of yours",
+    "docs/note-format.md: somebody",
+    "docs/performance.md: a look",
+    "docs/performance.md: the look",
+    "docs/safety.md: Somebody",
+    "docs/safety.md: door",
+    "docs/safety.md: in force",
+    "docs/safety.md: is told",
+    "docs/safety.md: ledger",
+    "docs/safety.md: nobody",
+    "docs/safety.md: sentry",
+    "docs/safety.md: somebody",
+    "docs/safety.md: the look",
+    "docs/scopes.md: Everybody",
+    "docs/scopes.md: door",
+    "docs/scopes.md: everybody",
+    "docs/search.md: in force",
+    "docs/search.md: lane",
+    "docs/search.md: lanes",
+    "docs/search.md: standing",
+    "docs/search.md: trail",
+    "docs/tour.md: in step",
+    "docs/tour.md: stands for",
+    "docs/typed-memory.md: in force",
+    "docs/typed-memory.md: is told",
+    "docs/typed-memory.md: nobody",
+    "docs/typed-memory.md: somebody",
+    "hivemind_memory/access/check.py: door",
+    "hivemind_memory/access/rules.py: door",
+    "hivemind_memory/cli/commands/agents.py: in step",
+    "hivemind_memory/cli/commands/curate.py: in force",
+    "hivemind_memory/cli/commands/keep.py: in step",
+    "hivemind_memory/cli/commands/launch.py: of yours",
+    "hivemind_memory/cli/consenting.py: nobody",
+    "hivemind_memory/cli/consenting.py: somebody",
+    "hivemind_memory/cli/curated.py: in force",
+    "hivemind_memory/cli/render.py: nobody",
+    "hivemind_memory/cli/watching.py: in step",
+    "hivemind_memory/config/settings.py: of ours",
+    "hivemind_memory/config/settings.py: of yours",
+    "hivemind_memory/connect/client_file.py: somebody",
+    "hivemind_memory/curation/forget.py: in force",
+    "hivemind_memory/curation/purge.py: ledger",
+    "hivemind_memory/curation/purge_report.py: ledger",
+    "hivemind_memory/curation/save.py: in force",
+    "hivemind_memory/curation/select.py: door",
+    "hivemind_memory/index/sqlite/memories.py: standing",
+    "hivemind_memory/index/sqlite/notes.py: trail",
+    "hivemind_memory/index/sqlite/schema.py: standing",
+    "hivemind_memory/index/sqlite/schema.py: trail",
+    "hivemind_memory/index/sqlite/visibility.py: standing",
+    "hivemind_memory/index/sqlite/vocabulary.py: trail",
+    "hivemind_memory/index/sqlite/words.py: standing",
+    "hivemind_memory/inject/files.py: somebody",
+    "hivemind_memory/inject/marked_section.py: of ours",
+    "hivemind_memory/launch/launcher.py: Somebody",
+    "hivemind_memory/mcp_server/instructions.py: in force",
+    "hivemind_memory/mcp_server/instructions.py: somebody",
+    "hivemind_memory/mcp_server/render.py: in step",
+    "hivemind_memory/mcp_server/tools_memory.py: in force",
+    "hivemind_memory/memory/doctor.py: nobody",
+    "hivemind_memory/providers/openai_embedder.py: nobody",
+}
+
+_FENCE = re.compile(r"^( *)(```+).*?^\1\2 *$", re.MULTILINE | re.DOTALL)
+_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_TERM = re.compile(r"^\| \*\*(.+?)\*\* \|", re.MULTILINE)
+
+
+def names_of(tree: ast.Module) -> Iterator[str]:
+    """Yield the names that a module gives to classes, functions, arguments, values."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node.name
+        elif isinstance(node, ast.arg):
+            yield node.arg
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+
+
+def texts_of(tree: ast.Module) -> Iterator[str]:
+    """Yield the texts of a module that may be shown: all strings but docstrings."""
+    docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        is_text = isinstance(node, ast.Constant) and isinstance(node.value, str)
+        if is_text and id(node) not in docs and " " in node.value:
+            yield node.value
+
+
+def retired_names() -> list[str]:
+    """Return every name with a retired word, as ``file: name``."""
+    found = set()
+    for module in MODULES:
+        tree = ast.parse((ROOT / module).read_text(encoding="utf-8"))
+        for name in {*names_of(tree), *module.with_suffix("").parts}:
+            words = {part.lower() for part in _PART.findall(name)}
+            if words & RETIRED_NAMES.keys():
+                found.add(f"{module}: {name}")
+    return sorted(found)
+
+
+def retired_texts() -> list[str]:
+    """Return every text with a retired word, as ``file: word``."""
+    found = set()
+    texts: list[tuple[Path, str]] = [
+        (page, _FENCE.sub("", (ROOT / page).read_text(encoding="utf-8")))
+        for page in PAGES
+    ]
+    for module in MODULES:
+        tree = ast.parse((ROOT / module).read_text(encoding="utf-8"))
+        texts += [(module, text) for text in texts_of(tree)]
+    for name, text in texts:
+        for pattern in RETIRED_TEXTS:
+            for match in re.finditer(pattern, text, re.IGNORECASE):
+                found.add(f"{name}: {match[0]}")
+    return sorted(found)
+
+
+def test_names_use_the_words_of_the_glossary() -> None:
+    """One word for one thing: the reader learns it once."""
+    assert sorted({*retired_names()} - ALLOWED_NAMES) == []
+
+
+def test_texts_use_the_words_of_the_glossary() -> None:
+    """Help, errors, tool descriptions and pages call a thing by one name."""
+    assert sorted({*retired_texts()} - ALLOWED_TEXTS) == []
+
+
+def test_the_glossary_has_each_term_once() -> None:
+    terms = _TERM.findall(GLOSSARY)
+
+    assert len(terms) >= 80
+    assert sorted(terms) == sorted(set(terms))
