@@ -57,7 +57,7 @@ FLOORS = {
     "config": 3,
     "markdown": 3,
     "sqlite": 3,
-    "access": 4,
+    "access": 5,
     "notes": 4,
     "redaction": 4,
     "state": 5,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hivemind_memory.context.choose import TypedMemories
 
 from hivemind_memory.cli.render import label_text
-from hivemind_memory.context.choose import TypedMemories
 from hivemind_memory.mcp_server.shape import shape_answer
 from hivemind_memory.model.query import Query
 from hivemind_memory.model.trust import is_trusted, shown_source
