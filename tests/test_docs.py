@@ -1,4 +1,4 @@
-"""What the documents say is so: commands, links, files, names."""
+"""The pages are correct: their commands, links, files and names."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 _HEADING = re.compile(r"^#+ +(.*)$", re.MULTILINE)
 _NAMED_FILE = re.compile(r"`((?:[\w.-]+/)+[\w.-]+\.(?:py|json|toml))`")
 _NAMED_COMMAND = re.compile(r"`hm ([a-z][a-z-]*)")
-# Folders of somebody's machine; you and ann are nobody.
+# Home folders of a real machine; "you" and "ann" are examples.
 _MACHINE_PATH = re.compile(
     r"(?<![\w.~{}/:-])"
     r"/(?:home/(?!you\b|ann\b)|Users/|root/|work/|opt/|workspace/)[\w.-]+"
 )
 # A type, what it is for, and then four columns.
 _ROW = re.compile(r"^\| `([a-z]+)` \|[^|]*\|((?:[^|]*\|){3}[^|]*)\|$", re.MULTILINE)
-_TOLD = {
+_INJECTED = {
     FIRST: "always, first",
     LESSON: "always, second",
-    NEWEST: "if it matters there",
-    RELEVANT: "if it matters there",
+    NEWEST: "when relevant",
+    RELEVANT: "when relevant",
     SEARCH_ONLY: "no, a search finds it",
 }
 _INDEX_OPTION = re.compile(r"index[-_]url|trusted[-_]host|find[-_]links", re.IGNORECASE)
@@ -63,8 +63,8 @@ def anchors(page: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("name", PLAYED)
-def test_a_terminal_shows_what_really_happens(name: str) -> None:
-    """A page that nobody plays is wrong after the second change."""
+def test_a_terminal_shows_what_is_printed(name: str) -> None:
+    """A page that no test runs is wrong after the second change."""
     if name == "launching.md" and shutil.which("tmux") is None:
         pytest.skip("tmux is not installed")
     page = (ROOT / "docs" / name).read_text(encoding="utf-8")
@@ -76,7 +76,7 @@ def test_a_terminal_shows_what_really_happens(name: str) -> None:
 
 
 def test_the_table_of_types_is_that_of_the_program() -> None:
-    """Whoever chooses a type reads here what it does."""
+    """People read here what a type does before they choose one."""
     page = (ROOT / "docs" / "typed-memory.md").read_text(encoding="utf-8")
 
     rows = {
@@ -86,7 +86,7 @@ def test_the_table_of_types_is_that_of_the_program() -> None:
 
     assert rows == {
         one.name: (
-            _TOLD[one.injected],
+            _INJECTED[one.injected],
             "yes" if one.does_age else "no",
             f"{one.importance:.1f}",
             ", ".join(one.aliases),
@@ -97,7 +97,7 @@ def test_the_table_of_types_is_that_of_the_program() -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=str)
 def test_every_link_leads_somewhere(page: Path) -> None:
-    """Also to the heading that it names."""
+    """To a page that exists, and to a heading in it."""
     prose = _FENCE.sub("", (ROOT / page).read_text(encoding="utf-8"))
     dead = []
     for link in _LINK.findall(_CODE.sub("", prose)):
@@ -129,7 +129,7 @@ def test_every_file_that_a_page_names_is_there(page: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=str)
 def test_every_command_that_a_page_names_exists(page: Path) -> None:
-    """Somebody will type it."""
+    """People will type it."""
     from hivemind_memory.cli.spec import COMMANDS
 
     known = {command.name.split()[0] for command in COMMANDS}
@@ -139,7 +139,7 @@ def test_every_command_that_a_page_names_exists(page: Path) -> None:
 
 
 def test_every_page_can_be_reached_from_the_readme() -> None:
-    """A page that nothing links to is read by nobody."""
+    """A page without a link to it is not read."""
     seen: set[Path] = set()
     todo = [Path("README.md")]
     while todo:

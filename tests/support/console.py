@@ -63,7 +63,7 @@ _SAMPLE = re.compile(
     r"(^```sh\n.*?\.venv/bin/(hm search .*?)\n```\n.*?^```text\n)(.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
-# But not the one of our own server.
+# But not the port of hm's own server.
 _LOCAL = re.compile(r"127\.0\.0\.1:(?!8737\b)\d+")
 
 
@@ -79,11 +79,11 @@ class Step:
     """Index of the first of them in the document's lines."""
 
     meanwhile: str = ""
-    """What somebody does while the command stays: for ``hm watch``."""
+    """What to run meanwhile, in another shell: for ``hm watch``."""
 
 
 class Player:
-    """A person at a shell, in an empty home folder."""
+    """Runs the commands of a page in an empty home folder."""
 
     def __init__(self, home: Path, *, ollama_url: str) -> None:
         self.home = home
@@ -91,10 +91,10 @@ class Player:
         self._environ = _environ(home)
 
     def play(self, step: Step) -> list[str]:
-        """Do what a step says; return what was printed, in the document's words."""
+        """Run a step; return what it printed, with the names that pages use."""
         command = step.command.replace(DAY_IN_DOCS, _today())
         if command.startswith("ollama pull "):
-            # From here on there is one; what it prints is not ours.
+            # From here on the server answers; what ollama prints is not compared.
             self._environ["HIVEMIND_OLLAMA_URL"] = self._ollama_url
             return [""]
         if command.startswith("npm install --global "):
@@ -111,7 +111,7 @@ class Player:
         self._shell("tmux kill-server")
 
     def _install(self, command: str) -> None:
-        """Make programs with the names of agents, which do nothing."""
+        """Create programs with the names of agents, which do nothing."""
         for package, program in _AGENTS.items():
             if package in command:
                 file = self.home / _TOOLS / program
@@ -146,7 +146,7 @@ class Player:
             encoding="utf-8",
         ) as watching:
             assert watching.stdout is not None
-            # A watcher that says less than it should would keep us waiting for ever.
+            # A watcher that prints less than it should must not block the test.
             patience = threading.Timer(PATIENCE_S, watching.kill)
             patience.start()
             for line in watching.stdout:
@@ -182,7 +182,7 @@ def steps_of(document: str) -> Iterator[Step]:
 
 
 def is_as_shown(printed: list[str], shown: tuple[str, ...]) -> bool:
-    """Tell whether a command printed what its document shows."""
+    """Return whether a command printed what its page shows."""
     parts = [re.escape(line) for line in map(_alike, shown)]
     pattern = "\n".join(r".*" if part == ANY_LINES else part for part in parts)
     text = "\n".join(map(_alike, printed))
@@ -191,7 +191,7 @@ def is_as_shown(printed: list[str], shown: tuple[str, ...]) -> bool:
 
 @contextmanager
 def player() -> Iterator[Player]:
-    """Give somebody an empty home, and an embedding server for when it is wanted."""
+    """Yield a player with an empty home, and an embedding server to use."""
     with tempfile.TemporaryDirectory() as home, EmbeddingServer() as server:
         person = Player(Path(home).resolve(), ollama_url=server.url)
         try:
@@ -243,7 +243,7 @@ def _today() -> str:
 
 
 def _environ(home: Path) -> dict[str, str]:
-    """Return the environment of a person who has set nothing."""
+    """Return the environment of a user without options."""
     tools = home / _TOOLS
     tools.mkdir(parents=True)
     command = tools / "hm"
@@ -257,7 +257,7 @@ def _environ(home: Path) -> dict[str, str]:
         "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}",
         "PYTHONPATH": str(ROOT),
         "LANG": "C.UTF-8",
-        "HIVEMIND_OLLAMA_URL": "http://127.0.0.1:9",  # where nobody answers
+        "HIVEMIND_OLLAMA_URL": "http://127.0.0.1:9",  # a port that is closed
     }
 
 
@@ -266,18 +266,18 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("documents", nargs="+", type=Path)
     parser.add_argument("--write", action="store_true")
-    wishes = parser.parse_args()
+    options = parser.parse_args()
     is_different = False
-    for path in wishes.documents:
+    for path in options.documents:
         document = path.read_text(encoding="utf-8")
         now = replayed(document)
         if now == document:
             continue
         is_different = True
-        if wishes.write:
+        if options.write:
             path.write_text(now, encoding="utf-8")
-        print(path, "was written" if wishes.write else "shows something else")
-    return 1 if is_different and not wishes.write else 0
+        print(path, "was written" if options.write else "shows something else")
+    return 1 if is_different and not options.write else 0
 
 
 if __name__ == "__main__":
