@@ -7,6 +7,7 @@ of a tool ever makes it wider. What it may not see answers like what is not ther
 from __future__ import annotations
 
 from hivemind_memory.errors import ScopeError
+from hivemind_memory.model.filters import Access, Requirement
 from hivemind_memory.model.scope import (
     FOLDERS,
     GLOBAL,
@@ -15,11 +16,6 @@ from hivemind_memory.model.scope import (
     scope_of,
 )
 from hivemind_memory.model.value import value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 
 PUBLIC, PRIVATE = "public", "private"
 
@@ -75,30 +71,25 @@ def may_write(caller: Caller, path: str) -> bool:
     return caller.is_root or caller.is_owner or scope_of(path) != GLOBAL
 
 
-def is_visible(
-    caller: Caller, scope: str, visibility: str, project_visibility: Mapping[str, str]
-) -> bool:
-    """Return whether what lies in a scope with a visibility is there for a caller.
+def access_of(caller: Caller, private_scopes: frozenset[str]) -> Access:
+    """Return what a caller may see, as the condition that every query carries.
+
+    A note says that it is public or private; one that does not is what its scope is,
+    and public where the scope says nothing. A visitor sees what is public.
 
     Args:
         caller: Who asks.
-        scope: Where it lies.
-        visibility: What it says of itself: public, private, or empty.
-        project_visibility: Scope -> what a project gives to what says nothing.
+        private_scopes: Scopes whose notes are private unless they say otherwise.
     """
-    scopes = caller.scopes
-    if scopes is not None and scope not in scopes:
-        return False
-    if caller.is_member:
-        return True
-    return effective_visibility(scope, visibility, project_visibility) == PUBLIC
-
-
-def effective_visibility(
-    scope: str, visibility: str, project_visibility: Mapping[str, str]
-) -> str:
-    """Return the explicit visibility, else that of the project, else public."""
-    return visibility or project_visibility.get(scope, PUBLIC)
+    clauses: list[tuple[Requirement, ...]] = []
+    if caller.scopes is not None:
+        clauses.append((Requirement(field="scope", values=caller.scopes),))
+    if not caller.is_member:
+        says_public = Requirement(field="visibility", values=frozenset({PUBLIC}))
+        not_private = Requirement(field="visibility", values=frozenset({PUBLIC, ""}))
+        is_open = Requirement(field="scope", values=private_scopes, is_excluded=True)
+        clauses += [(not_private,), (says_public, is_open)]
+    return Access(scopes=caller.scopes, condition=tuple(clauses))
 
 
 def home_scope(caller: Caller) -> str:

@@ -165,13 +165,14 @@ class _Run:
         self._remove_folders()
         if not forget_context.index(sorted(plan.notes)):
             self._report.fail("index", "the changed notes could not be indexed now")
-        cleaned = clean_index(purge_context.places, plan)
+        cleaned = clean_index(self._report.engine, plan)
         gone = self._report.counts._replace(
-            vectors=cleaned.vacuumed.vectors, free_pages=cleaned.vacuumed.free_pages
+            vectors=cleaned.vectors, free_pages=cleaned.free_pages
         )
         self._report.places += index_counts(gone)
         self._report.add_count("set-aside indexes", cleaned.files, "files")
-        self._report.left += cleaned.left
+        for file, why in cleaned.problems:
+            self._report.fail(file, why)
         count, left = remove_partial_notes(forget_context, purge_context.places.notes)
         self._report.add_count("half-written notes", count, "files")
         self._report.left += left

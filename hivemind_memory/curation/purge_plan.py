@@ -20,9 +20,8 @@ from hivemind_memory.curation.lookup import (
 )
 from hivemind_memory.curation.select import find_targets
 from hivemind_memory.errors import HivemindError, UsageError
-from hivemind_memory.index.sqlite.vector_store import text_hash
-from hivemind_memory.index.sqlite.vector_store import texts_of as texts_of_chunk
 from hivemind_memory.markdown.chunker import parse_note
+from hivemind_memory.markdown.embedding_texts import embedding_texts, text_hash
 from hivemind_memory.markdown.text import decode
 from hivemind_memory.model.curation import ENTRY, MEMORY, NOTE, MemorySelector
 from hivemind_memory.model.memories import ACTIVE, PENDING, SUPERSEDED
@@ -163,7 +162,7 @@ def hashes_in(
         for chunk in note.chunks
         if entry_ids is None
         or (chunk.provenance is not None and chunk.provenance.id in entry_ids)
-        for text in texts_of_chunk(chunk.body)
+        for text in embedding_texts(chunk.body)
     }
 
 

@@ -15,10 +15,10 @@ from hivemind_memory.curation.purge_stores import (
     index_counts,
     partial_files,
     probes_of,
-    set_aside_indexes,
 )
 from hivemind_memory.errors import HivemindError, IndexUnusableError
-from hivemind_memory.index.sqlite.vacuum import IndexCounts, count_in_index
+from hivemind_memory.index.open import index_engine
+from hivemind_memory.index.port import IndexCounts
 from hivemind_memory.model.curation import (
     ENTRY,
     MEMORY,
@@ -70,6 +70,8 @@ class PurgeReport:
         self._purge_context = purge_context
         self._forget_context = purge_context.forget_context
         self._probes = probes_of([target.text for target in targets])
+        clocks = self._forget_context.context.clocks
+        self.engine = index_engine(purge_context.places, clocks.now)
         self.targets = targets
         self.plan = plan
         self.counts = IndexCounts()
@@ -89,7 +91,7 @@ class PurgeReport:
         texts = count_journal(self._forget_context, self.plan)
         self.add_count("journal", texts, "texts")
         self.count_index()
-        self.add_count("set-aside indexes", len(set_aside_indexes(places)), "files")
+        self.add_count("set-aside indexes", len(self.engine.set_aside_files()), "files")
         self.add_count("half-written notes", len(partial_files(places.notes)), "files")
         lines, worktrees = self.count_quoting()
         self.add_count("injection ledger", lines, "records")
@@ -119,8 +121,7 @@ class PurgeReport:
         """Look what the index holds."""
         self.counts = IndexCounts()
         try:
-            self.counts = count_in_index(
-                self._purge_context.places.index_file,
+            self.counts = self.engine.count(
                 paths=self.plan.paths,
                 entry_ids=self.plan.ids,
                 text_hashes=self.plan.hashes,

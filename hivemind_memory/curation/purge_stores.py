@@ -11,13 +11,10 @@ import os
 import re
 import time
 from contextlib import suppress
-from dataclasses import dataclass
 
 from hivemind_memory.access.rules import may_read
 from hivemind_memory.errors import HivemindError
-from hivemind_memory.files.locks import KernelLock
 from hivemind_memory.files.paths import SUFFIX
-from hivemind_memory.index.sqlite.vacuum import VacuumResult, vacuum
 from hivemind_memory.model.curation import FailedItem, PurgeCount
 
 TYPE_CHECKING = False
@@ -26,22 +23,11 @@ if TYPE_CHECKING:
 
     from hivemind_memory.curation.context import ForgetContext
     from hivemind_memory.curation.purge_plan import PurgePlan
-    from hivemind_memory.files.places import Places
-    from hivemind_memory.index.sqlite.vacuum import IndexCounts
+    from hivemind_memory.index.port import IndexCounts, IndexEngine, VacuumResult
     from hivemind_memory.model.ports import InjectionRecords
 
 
-REBUILD_WAIT_S = 10.0
 _AGAIN = "purge again to finish"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IndexCleanup:
-    """What became of the index."""
-
-    vacuumed: VacuumResult
-    files: int
-    left: tuple[FailedItem, ...]
 
 
 def index_counts(counts: IndexCounts) -> list[PurgeCount]:
@@ -57,40 +43,11 @@ def index_counts(counts: IndexCounts) -> list[PurgeCount]:
     ]
 
 
-def clean_index(places: Places, plan: PurgePlan) -> IndexCleanup:
-    """Leave nothing of it in the index, nor beside it.
-
-    No rebuild goes on meanwhile: one that has read the notes before would bring the
-    old text back with it.
-    """
-    if not os.path.isdir(places.index):
-        return IndexCleanup(vacuumed=VacuumResult(), files=0, left=())
-    lock = KernelLock(f"{places.rebuild_file}.lock")
-    try:
-        if not lock.acquire(wait_s=REBUILD_WAIT_S):
-            holder = lock.holder() or "another process"
-            why = f"{holder} is rebuilding the index from notes as they were; {_AGAIN}"
-            left = (FailedItem(what="index", why=why),)
-            return IndexCleanup(vacuumed=VacuumResult(), files=0, left=left)
-    except OSError as error:
-        left = (FailedItem(what=lock.path, why=str(error.strerror)),)
-        return IndexCleanup(vacuumed=VacuumResult(), files=0, left=left)
-    problems = []
-    removed = 0
-    try:
-        for path in set_aside_indexes(places):
-            try:
-                os.unlink(path)
-                removed += 1
-            except OSError as error:
-                problems.append(FailedItem(what=path, why=str(error.strerror)))
-        vacuumed = vacuum(places.index_file, plan.hashes, since_s=plan.since_s)
-    finally:
-        lock.release()
-    if vacuumed.problem:
-        why = f"{vacuumed.problem}; {_AGAIN}"
-        problems.append(FailedItem(what=places.index_file, why=why))
-    return IndexCleanup(vacuumed=vacuumed, files=removed, left=tuple(problems))
+def clean_index(engine: IndexEngine, plan: PurgePlan) -> VacuumResult:
+    """Remove every trace of it from the index and the files beside it."""
+    result = engine.vacuum(plan.hashes, since_s=plan.since_s)
+    problems = tuple((file, f"{why}; {_AGAIN}") for file, why in result.problems)
+    return result._replace(problems=problems)
 
 
 def remove_partial_notes(
@@ -168,21 +125,6 @@ def remove_partial_files(
             break
         time.sleep(_PAUSE_S)
     return removed, left
-
-
-def set_aside_indexes(places: Places) -> list[str]:
-    """Return damaged indexes, and what a killed rebuild left."""
-    try:
-        names = sorted(os.listdir(places.index))
-    except OSError:
-        return []
-    index, new = (os.path.basename(p) for p in (places.index_file, places.rebuild_file))
-    ours = {new, f"{new}-wal", f"{new}-shm"}
-    return [
-        os.path.join(places.index, name)
-        for name in names
-        if name in ours or name.startswith(f"{index}.damaged")
-    ]
 
 
 def probes_of(texts: Collection[str]) -> list[str]:

@@ -9,7 +9,6 @@ from hivemind_memory.files.descriptors import (
     make_private_folder,
     set_mode,
 )
-from hivemind_memory.index.sqlite.index import INDEX_FILE
 from hivemind_memory.model.value import value
 
 INDEX_FOLDER = ".index"
@@ -31,7 +30,7 @@ class Places:
     @property
     def index_file(self) -> str:
         """The index."""
-        return os.path.join(self.index, INDEX_FILE)
+        return os.path.join(self.index, "memory.db")
 
     @property
     def rebuild_file(self) -> str:

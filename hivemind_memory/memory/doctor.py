@@ -11,8 +11,7 @@ import stat
 from hivemind_memory.errors import EmbeddingError, HivemindError, IndexUnusableError
 from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.files.locks import KernelLock
-from hivemind_memory.index.sqlite.check import check_index
-from hivemind_memory.index.sqlite.index import SqliteIndex
+from hivemind_memory.index.open import index_engine
 from hivemind_memory.memory.index_handle import open_index
 from hivemind_memory.model.results import Diagnosis, Finding, MemoryStatus
 from hivemind_memory.model.snapshot import IndexedFiles, SkippedNote, compare_files
@@ -138,12 +137,12 @@ def _index(places: Places, now: Callable[[], float]) -> Iterator[Finding]:
         )
         return
     try:
-        index = SqliteIndex(places.index_file, now=now)
+        index = index_engine(places, now).open()
     except IndexUnusableError as error:
         yield Finding(name="index", is_ok=False, detail=str(error), hint=error.hint)
         return
     try:
-        for name, problem in check_index(index):
+        for name, problem in index.check():
             yield Finding(
                 name=name,
                 is_ok=not problem,

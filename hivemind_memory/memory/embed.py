@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from hivemind_memory.index.sqlite.index import SqliteIndex
+    from hivemind_memory.index.port import Index
     from hivemind_memory.model.ports import Embedder
     from hivemind_memory.model.results import EmbedResult
     from hivemind_memory.providers.fingerprint import VectorSpace
@@ -55,7 +55,7 @@ class EmbeddingService:
             embedder.close()
         self._embedders.clear()
 
-    def plan(self, index: SqliteIndex, text: str) -> QueryVector | QueryEmbedRequest:
+    def plan(self, index: Index, text: str) -> QueryVector | QueryEmbedRequest:
         """Return the vector of *text*, or why there is none, or what to ask for it.
 
         A question goes through ``plan``, ``ask`` and ``record_answer``: ``ask``
@@ -101,7 +101,7 @@ class EmbeddingService:
 
     def record_answer(
         self,
-        index: SqliteIndex,
+        index: Index,
         question: QueryEmbedRequest,
         answer: bytes | EmbeddingError,
     ) -> QueryVector:
@@ -118,7 +118,7 @@ class EmbeddingService:
 
     def fill(
         self,
-        index: SqliteIndex,
+        index: Index,
         *,
         progress: Callable[[str, int, int], None] | None = None,
         should_stop: Callable[[], bool] | None = None,
@@ -167,16 +167,14 @@ class EmbeddingService:
             embedder.close()
         return result
 
-    def pending(self, index: SqliteIndex) -> int:
+    def pending(self, index: Index) -> int:
         """Return how many chunks have no vector in the chosen space."""
         space = self._provider.space()
         if space is None:
             return 0
         return index.vector_store().count_pending_chunks(space.fingerprint)
 
-    def _answering_space(
-        self, index: SqliteIndex, spaces: dict[str, int]
-    ) -> tuple[str, str]:
+    def _answering_space(self, index: Index, spaces: dict[str, int]) -> tuple[str, str]:
         """Return the space that answers, and why there is none."""
         space = self._provider.space()
         fullest = max(spaces, key=lambda name: spaces[name])
@@ -191,7 +189,7 @@ class EmbeddingService:
             return fullest, ""
         return (mine, "") if mine in spaces else ("", self._why_no_vectors())
 
-    def _may_ask(self, index: SqliteIndex, fingerprint: str) -> bool:
+    def _may_ask(self, index: Index, fingerprint: str) -> bool:
         """Return whether an earlier model may still be asked.
 
         Neither a question nor a key goes where the settings do not point: the model of
@@ -209,7 +207,7 @@ class EmbeddingService:
             return "no embedding provider is chosen"
         return "no vectors yet; `hm status` says why"
 
-    def _why_abstain(self, index: SqliteIndex, fingerprint: str, text: str) -> str:
+    def _why_abstain(self, index: Index, fingerprint: str, text: str) -> str:
         """Return why vectors should not speak to this question; empty: they should."""
         from hivemind_memory.providers.scripts import LATIN, script_of
 
@@ -223,14 +221,14 @@ class EmbeddingService:
             return f"the embedding model does not understand {script} script"
         return f"not known yet whether the embedding model understands {script} script"
 
-    def _space(self, index: SqliteIndex, fingerprint: str) -> VectorSpace:
+    def _space(self, index: Index, fingerprint: str) -> VectorSpace:
         """Return what a space is made of: the chosen one, or one of earlier days."""
         chosen = self._provider.space()
         if chosen is not None and chosen.fingerprint == fingerprint:
             return chosen
         return _space_of(index.get_meta(f"space:{fingerprint}"))
 
-    def _measure_scripts(self, index: SqliteIndex, detector: _ScriptDetector) -> None:
+    def _measure_scripts(self, index: Index, detector: _ScriptDetector) -> None:
         """Find out whether the model understands the scripts that it was given."""
         from hivemind_memory.providers.scripts import measure_script
 
@@ -278,7 +276,7 @@ class _ScriptDetector:
 class _Breaker:
     """The circuit breaker of one space, shared by all processes through the index."""
 
-    def __init__(self, index: SqliteIndex, fingerprint: str) -> None:
+    def __init__(self, index: Index, fingerprint: str) -> None:
         from hivemind_memory.providers.breaker import Breaker, load_breaker_state
 
         self._index = index

@@ -23,7 +23,7 @@ from hivemind_memory.errors import (
     IndexUnusableError,
     NotesMissingError,
 )
-from hivemind_memory.index.sqlite.index import IN_MEMORY, SqliteIndex
+from hivemind_memory.index.open import index_engine
 from hivemind_memory.model.value import value
 
 TYPE_CHECKING = False
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from hivemind_memory.files.inotify import InotifyProbe
     from hivemind_memory.files.places import Places
+    from hivemind_memory.index.port import Index
     from hivemind_memory.memory.clocks import Clocks
     from hivemind_memory.memory.sync import Syncer
     from hivemind_memory.model.note_path import NotePath
@@ -102,7 +103,7 @@ class IndexHandle:
 class OpenIndex:
     """An index that answers."""
 
-    index: SqliteIndex
+    index: Index
     warning: str = ""
     """Why it is a stand-in in memory; empty when it is the file."""
 
@@ -127,7 +128,7 @@ def open_index(places: Places, now: Callable[[], float]) -> OpenIndex:
             hint="`hm init` makes it; --memory-dir or HIVEMIND_HOME names another",
         )
     try:
-        return _open_file(places, now)
+        return OpenIndex(index=index_engine(places, now).open())
     except (IndexBusyError, IndexTooNewError):
         raise
     except IndexUnusableError as error:
@@ -139,9 +140,9 @@ def memory_fallback(
 ) -> OpenIndex:
     """Return an empty index in memory, for the file that cannot be used."""
     return OpenIndex(
-        index=SqliteIndex(IN_MEMORY, now=now),
+        index=index_engine(places, now).open_in_memory(),
         warning=f"{error}; this answer was made from the notes alone (see `hm doctor`)",
-        broken=_file_state(places),
+        broken=index_engine(places, now).state(),
     )
 
 
@@ -153,39 +154,15 @@ def reopen_index(
     A file that looks as it did when it could not be used is not tried again, for what
     is wrong may lie where opening does not look.
     """
-    look = _file_state(places)
+    look = index_engine(places, now).state()
     if look and look == opened.broken:
         return opened
     try:
-        file = _open_file(places, now)
+        file = OpenIndex(index=index_engine(places, now).open())
     except IndexUnusableError:
         return opened
     opened.index.close()
     return file
-
-
-def _open_file(places: Places, now: Callable[[], float]) -> OpenIndex:
-    """Open the file, made with its folder if it is not there."""
-    try:
-        places.make_index_folder()
-        return OpenIndex(index=SqliteIndex(places.index_file, now=now))
-    except OSError as error:
-        raise IndexUnusableError(
-            f"the folder {places.index} cannot be written: {error.strerror}",
-            hint="the option index_dir puts the index elsewhere",
-        ) from error
-
-
-def _file_state(places: Places) -> tuple[tuple[int, ...], ...]:
-    """Return what changes when somebody writes to the index or puts another there."""
-    looks = []
-    for suffix in ("", "-wal"):
-        try:
-            status = os.stat(places.index_file + suffix)
-        except OSError:
-            continue
-        looks.append((status.st_ino, status.st_size, status.st_mtime_ns))
-    return tuple(looks)
 
 
 MAX_UNCHECKED_S = 1.0
@@ -227,7 +204,7 @@ class FreshnessCheck:
             self._sentry.close()
             self._sentry = None
 
-    def ensure_fresh(self, index: SqliteIndex) -> Freshness:
+    def ensure_fresh(self, index: Index) -> Freshness:
         """Bring *index* in step, and say how far that went."""
         now_s = self._stopwatch()
         known = index.files()
@@ -242,7 +219,7 @@ class FreshnessCheck:
         self._looked_s = now_s
         return self._compare(index, known)
 
-    def _compare(self, index: SqliteIndex, known: IndexedFiles) -> Freshness:
+    def _compare(self, index: Index, known: IndexedFiles) -> Freshness:
         """Look at every note, and index what changed."""
         self._in_step = None
         # An entry that vanished shows as a change of its note; the sync puts it back.

@@ -31,9 +31,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hivemind_memory.index.sqlite.index import SqliteIndex
-    from hivemind_memory.index.sqlite.visibility import Visibility
-    from hivemind_memory.index.sqlite.vocabulary import Vocabulary
+    from hivemind_memory.index.port import Index, IndexView, Vocabulary
     from hivemind_memory.memory.clocks import Clocks
     from hivemind_memory.memory.index_handle import FreshnessCheck, OpenIndex
     from hivemind_memory.model.filters import Access, SearchFilter
@@ -76,9 +74,9 @@ def ask(
         settings = replaced(settings, min_score=query.min_score)
     # All of one state of the index: others write to it meanwhile.
     with index.snapshot():
-        visibility = index.visibility(access, query.search_filter, clocks.today())
+        view = index.view(access, query.search_filter, clocks.today())
         retrieved = retrieve(
-            index, query.text, question, wanted=query.max_results, visibility=visibility
+            index, query.text, question, wanted=query.max_results, view=view
         )
         ranking = rank(
             retrieved.words,
@@ -99,10 +97,10 @@ def ask(
         is_fresh=not stale,
         stale_notes=stale,
         skipped_notes=_count_seen(freshness.skipped, access),
-        pending_vectors=_pending(index, retrieved, question, visibility),
+        pending_vectors=view.pending_chunks(question.fingerprint) if is_hybrid else 0,
         lanes=("words", "vectors") if is_hybrid else ("words",),
         ignored_terms=retrieved.ignored,
-        suggestions=() if hits else suggest(index, retrieved.words, visibility),
+        suggestions=() if hits else suggest(view, retrieved.words),
         cut=DroppedCandidates(
             below_min_score=ranking.below_min_score,
             superseded=superseded,
@@ -123,22 +121,8 @@ def _count_seen(paths: Sequence[str], access: Access) -> int:
     return sum(scope_of(path) in access.scopes for path in paths)
 
 
-def _pending(
-    index: SqliteIndex,
-    retrieved: RetrievedCandidates,
-    question: QueryVector,
-    visibility: Visibility,
-) -> int:
-    """Return how many chunks that a caller may see have no vector yet."""
-    if retrieved.vectors is None:
-        return 0
-    if visibility.visible_stats is None:
-        return index.pending_chunks(question.fingerprint)
-    return max(0, len(visibility.visible_stats.chunks) - retrieved.vectors.chunk_count)
-
-
 def _supersede(
-    index: SqliteIndex, ranking: Ranking, access: Access
+    index: Index, ranking: Ranking, access: Access
 ) -> tuple[Sequence[RankedChunk], int]:
     """Return the candidates without those that others replace, and how many went."""
     if len(ranking.ranked) < 2 or not index.has_strong_edges():
@@ -150,7 +134,7 @@ def _supersede(
 
 
 def _choose(
-    index: SqliteIndex,
+    index: Index,
     ranked: Sequence[RankedChunk],
     query: Query,
     settings: SearchSettings,
@@ -289,12 +273,12 @@ class RetrievedCandidates:
 
 
 def retrieve(
-    index: SqliteIndex,
+    index: Index,
     text: str,
     question: QueryVector,
     *,
     wanted: int,
-    visibility: Visibility,
+    view: IndexView,
 ) -> RetrievedCandidates:
     """Return what the lanes of the index find for a question.
 
@@ -303,27 +287,26 @@ def retrieve(
         text: The question.
         question: Its vector, or why there is none.
         wanted: Hits that are wanted.
-        visibility: Which chunks may be found.
+        view: The index as this query sees it.
     """
     is_alone = question.vector is None
     word_limit = WORD_CANDIDATES if is_alone else FUSED_WORD_CANDIDATES
     word_limit = max(word_limit, WANTED_FACTOR * wanted)
     vector_limit = max(FUSED_VECTOR_CANDIDATES, WANTED_FACTOR * wanted)
     terms, ignored = query_terms(text)
-    words = index.find_words(terms, limit=word_limit, visibility=visibility)
+    words = view.find_words(terms, limit=word_limit)
     if any(not term.chunks for term in words.asked):
-        more = _with_longer_words(index.words(visibility), terms, words)
+        more = _with_longer_words(view.vocabulary(), terms, words)
         if more:
-            words = index.find_words(more, limit=word_limit, visibility=visibility)
+            words = view.find_words(more, limit=word_limit)
     places = {found.place.chunk_id: found.place for found in words.candidates}
     vectors = None
     if question.vector is not None:
-        retriever = index.vector_retriever(question.fingerprint)
-        vectors = retriever.find(
+        vectors = view.find_vectors(
+            question.fingerprint,
             question.vector,
             limit=vector_limit,
             also=list(places),
-            visibility=visibility,
         )
         if vectors is not None:
             new = [chunk for chunk in vectors.cosines if chunk not in places]
@@ -331,9 +314,7 @@ def retrieve(
     return RetrievedCandidates(words, vectors, places, ignored)
 
 
-def suggest(
-    index: SqliteIndex, words: WordMatches, visibility: Visibility
-) -> tuple[str, ...]:
+def suggest(view: IndexView, words: WordMatches) -> tuple[str, ...]:
     """Return words of the memory near to words of the question that it lacks."""
     # Only a question without answers comes here.
     from hivemind_memory.search.suggesting import MAX_SUGGESTIONS, nearest_words
@@ -344,7 +325,7 @@ def suggest(
     unknown = unknown[:MAX_WHOLE_READS]
     if not unknown:
         return ()
-    known = index.words(visibility)
+    known = view.vocabulary()
     vocabulary = known.all()
     found: dict[str, None] = {}
     for token in unknown:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from hivemind_memory.access.rules import OWNER
+from hivemind_memory.access.rules import OWNER, access_of
 from hivemind_memory.errors import UsageError
 from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.memory.index_handle import IndexHandle
 from hivemind_memory.memory.sync import ChunkSettings, Syncer
-from hivemind_memory.model.filters import Access
 from hivemind_memory.model.value import replaced
 
 TYPE_CHECKING = False
@@ -62,11 +61,7 @@ class Memory:
         self.places = places
         self.settings = settings
         self.caller = caller
-        self._access = Access(
-            scopes=caller.scopes,
-            is_public_only=not caller.is_member,
-            private_scopes=settings.private_scopes(),
-        )
+        self._access = access_of(caller, settings.private_scopes())
         self._provider = provider
         self.clocks = clocks
         self.folder = NotesFolder(places.notes)
@@ -260,12 +255,14 @@ class Memory:
 
     def rebuild(self, progress: Progress | None = None) -> SyncResult:
         """Make the index again from the notes alone; the old one answers meanwhile."""
-        from hivemind_memory.memory.sync import rebuild
+        from hivemind_memory.index.open import index_engine
 
         started = self.clocks.stopwatch()
         with self.lock:
             self.index_handle.close()
-            result = rebuild(self.places, self.syncer, self.clocks.now, progress)
+            result = index_engine(self.places, self.clocks.now).rebuild(
+                lambda index: self.syncer.sync(index, progress=progress)
+            )
         return replaced(result, took_s=self.clocks.stopwatch() - started)
 
     def embed_pending(

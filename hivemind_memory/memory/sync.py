@@ -1,29 +1,13 @@
-"""Makes the index equal to the folder. The same rule for one note and for all.
-
-Makes the index again beside the one that answers, then puts it in its place.
-
-The new index is an ordinary one, filled by an ordinary sync: a rebuild that was killed
-goes on where it stopped. It takes its place through SQLite's own backup, in one
-transaction: readers keep the old pages until it is whole, and no file is ever swapped
-under a process that has it open. What was paid for comes along.
-"""
+"""Makes the index equal to the folder. The same rule for one note and for all."""
 
 from __future__ import annotations
 
-import os
-
 from hivemind_memory.errors import (
-    IndexBusyError,
-    IndexDamagedError,
-    IndexUnusableError,
     NoteNotFoundError,
     NotePathError,
     NoteUnreadableError,
     NotSavedError,
 )
-from hivemind_memory.files.locks import KernelLock
-from hivemind_memory.index.sqlite.index import SqliteIndex
-from hivemind_memory.index.sqlite.notes import FileRow
 from hivemind_memory.model.scope import scope_of
 from hivemind_memory.model.snapshot import (
     FolderChanges,
@@ -39,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from hivemind_memory.files.folder import NotesFolder
-    from hivemind_memory.files.places import Places
     from hivemind_memory.files.scan import FolderSnapshot
+    from hivemind_memory.index.port import FileRecord, Index
     from hivemind_memory.model.memory_types import MemoryType
     from hivemind_memory.model.note import Note
     from hivemind_memory.model.note_path import NotePath
@@ -104,7 +88,7 @@ class Syncer:
 
     def sync(
         self,
-        index: SqliteIndex,
+        index: Index,
         *,
         progress: Progress | None = None,
         look: FolderSnapshot | None = None,
@@ -157,11 +141,11 @@ class Syncer:
         look = self._folder.snapshot()
         return compare_files(look.stamps, known), look
 
-    def has_current_chunking(self, index: SqliteIndex) -> bool:
+    def has_current_chunking(self, index: Index) -> bool:
         """Return whether the index was cut with the settings of today."""
         return index.get_meta("chunking") == self._chunking_key()
 
-    def sync_note(self, index: SqliteIndex, path: NotePath) -> bool:
+    def sync_note(self, index: Index, path: NotePath) -> bool:
         """Bring the index in step with one note; return whether it could be read."""
         counts = SyncCounts()
         self._apply(index, FolderChanges(changed=(path,)), counts, None)
@@ -169,7 +153,7 @@ class Syncer:
 
     def _apply(
         self,
-        index: SqliteIndex,
+        index: Index,
         changes: FolderChanges,
         counts: SyncCounts,
         progress: Progress | None,
@@ -177,7 +161,7 @@ class Syncer:
         """Apply *changes*; one bad note never hides the others."""
         known = index.files().stamps
         gone = list(changes.gone)
-        batch: list[tuple[Note, FileRow]] = []
+        batch: list[tuple[Note, FileRecord]] = []
         total = len(changes.changed)
         for done, path in enumerate(changes.changed):
             if progress is not None:
@@ -208,11 +192,11 @@ class Syncer:
 
     def _prepare(
         self,
-        index: SqliteIndex,
+        index: Index,
         path: NotePath,
         known: FileSignature | None,
         counts: SyncCounts,
-    ) -> tuple[Note, FileRow] | None:
+    ) -> tuple[Note, FileRecord] | None:
         """Return what the index must be told of a note; None: it knows already."""
         from hivemind_memory.files.folder import read_note
 
@@ -231,6 +215,7 @@ class Syncer:
                 index.touch(path, read.stamp, is_settled=settled)
             return None
         # What parses and cuts notes loads only when one has changed.
+        from hivemind_memory.index.port import FileRecord
         from hivemind_memory.markdown.chunker import parse_note
         from hivemind_memory.notes.dates import day_of_note
         from hivemind_memory.notes.memory_header import header_of
@@ -242,7 +227,7 @@ class Syncer:
             limit_chars=self._chunking.limit_chars,
             overlap_chars=self._chunking.overlap_chars,
         )
-        row = FileRow(
+        row = FileRecord(
             stamp=read.stamp,
             digest=read.digest,
             is_settled=settled,
@@ -261,7 +246,7 @@ class Syncer:
             counts.updated += 1
         return note, row
 
-    def _invalidate_old_chunking(self, index: SqliteIndex) -> None:
+    def _invalidate_old_chunking(self, index: Index) -> None:
         """Have every note cut anew when the settings that cut it have changed."""
         if not self.has_current_chunking(index):
             index.mark_all_stale()
@@ -271,72 +256,3 @@ class Syncer:
         """Return what shapes the index beside the notes; other settings, other rows."""
         own = "".join(f" {one!r}" for one in self._types.values())
         return f"{self._chunking.name} {REDACTION_VERSION}{own}"
-
-
-LOCK_WAIT_S = 10.0
-
-
-def rebuild(
-    places: Places,
-    syncer: Syncer,
-    now: Callable[[], float],
-    progress: Progress | None,
-) -> SyncResult:
-    """Return what the rebuild read; afterwards every process reads the new index.
-
-    Raises:
-        IndexBusyError: Another process is rebuilding, or keeps the index locked.
-        IndexUnusableError: The folder of the index cannot be written.
-    """
-    from hivemind_memory.index.sqlite.swap import (
-        copy_vectors,
-        index_lock,
-        replace_index,
-    )
-
-    try:
-        places.make_index_folder()
-    except OSError as error:
-        raise IndexUnusableError(
-            f"the folder {places.index} cannot be written: {error.strerror}",
-            hint="the option index_dir puts the index elsewhere",
-        ) from error
-    lock = KernelLock(f"{places.rebuild_file}.lock")
-    if not lock.acquire(wait_s=LOCK_WAIT_S):
-        raise IndexBusyError(
-            f"{lock.holder() or 'another process'} is rebuilding the index",
-            hint="wait for it; the old index answers meanwhile",
-        )
-    try:
-        new = _open_new(places, now)
-        try:
-            result = syncer.sync(new, progress=progress)
-            with index_lock(places.index_file):
-                copy_vectors(places.index_file, new)
-                replace_index(new, places.index_file)
-        finally:
-            new.close()
-        _remove(places.rebuild_file)
-    finally:
-        lock.release()
-    return result
-
-
-def _open_new(places: Places, now: Callable[[], float]) -> SqliteIndex:
-    """Return the index that a rebuild fills: a killed one's, else an empty one."""
-    try:
-        new = SqliteIndex(places.rebuild_file, now=now)
-        new.sweep()
-    except IndexDamagedError:
-        _remove(places.rebuild_file)
-        new = SqliteIndex(places.rebuild_file, now=now)
-    return new
-
-
-def _remove(path: str) -> None:
-    """Remove a database of ours that nobody has open, and what belongs to it."""
-    for suffix in ("", "-wal", "-shm"):
-        try:
-            os.unlink(path + suffix)
-        except FileNotFoundError:
-            continue

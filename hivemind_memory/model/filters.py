@@ -6,17 +6,47 @@ from hivemind_memory.model.value import value
 
 
 @value
+class Requirement:
+    """That a field of a note has one of some values, or none of them."""
+
+    field: str
+    """``scope`` or ``visibility``."""
+
+    values: frozenset[str]
+    is_excluded: bool = False
+    """The field must have none of the values."""
+
+    def is_met_by(self, found: str) -> bool:
+        """Return whether a field with the value *found* meets it."""
+        return (found in self.values) != self.is_excluded
+
+
+Condition = tuple[tuple[Requirement, ...], ...]
+"""Clauses that must all hold; of the requirements of a clause, one must. ``holds``
+decides by it and the index makes its SQL from it, so that the two cannot differ."""
+
+
+def holds(condition: Condition, **fields: str) -> bool:
+    """Return whether a note with these fields meets a condition.
+
+    >>> mine = Requirement(field="scope", values=frozenset({"", "projects/shop"}))
+    >>> holds(((mine,),), scope="projects/shop"), holds(((mine,),), scope="teams/red")
+    (True, False)
+    """
+    return all(
+        any(one.is_met_by(fields[one.field]) for one in clause) for clause in condition
+    )
+
+
+@value
 class Access:
-    """What a caller may see; see ``model.access``."""
+    """What a caller may see; ``access.rules`` makes it."""
 
     scopes: frozenset[str] | None = None
     """Scopes that are open; None: all."""
 
-    is_public_only: bool = False
-    """Only what is public is there."""
-
-    private_scopes: frozenset[str] = frozenset()
-    """Scopes whose notes are private unless they say otherwise."""
+    condition: Condition = ()
+    """What a note must meet to be there for the caller; its scope is part of it."""
 
 
 @value

@@ -12,7 +12,6 @@ from hivemind_memory.files.descriptors import PRIVATE_FILE, set_mode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from types import TracebackType
 
 
@@ -33,14 +32,8 @@ _PRAGMAS = (
     "PRAGMA temp_store = MEMORY",
 )
 
-TOKENIZER = "porter unicode61 remove_diacritics 2 categories 'L* N* Co Mn Mc'"
-_TOKENIZER_ARGUMENTS = [
-    "unicode61",
-    "remove_diacritics",
-    "2",
-    "categories",
-    "L* N* Co Mn Mc",
-]
+IN_MEMORY = ":memory:"
+"""Path of a database that no file holds and that ends with its process."""
 
 
 class translated_errors:  # noqa: N801 - a context manager reads like a word
@@ -73,7 +66,7 @@ class translated_errors:  # noqa: N801 - a context manager reads like a word
 
 
 def open_connection(path: str, *, read_only: bool = False) -> apsw.Connection:
-    """Return a connection to the index at *path*, made if it is not there.
+    """Return a connection to the index at *path*, which exists; see ``make_file``.
 
     Raises:
         IndexUnusableError: SQLite is too old, or the file cannot be opened.
@@ -83,11 +76,6 @@ def open_connection(path: str, *, read_only: bool = False) -> apsw.Connection:
     if _library_number() < MINIMUM_SQLITE:
         message = f"SQLite {apsw.sqlitelibversion()} is older than 3.43"
         raise IndexUnusableError(message, hint="upgrade the apsw package")
-    if not read_only and path != ":memory:" and not os.path.exists(path):
-        from hivemind_memory.index.sqlite.swap import index_lock
-
-        with index_lock(path):
-            make_file(path)
     with translated_errors(path):
         connection = apsw.Connection(
             path,
@@ -106,7 +94,7 @@ def make_file(path: str) -> None:
 
     SQLite would make it under the umask; its -wal and -shm take over the mode. Those of
     a file that somebody deleted may still be in use, and must not become this one's.
-    The caller holds the index file: see ``index_lock``.
+    The caller holds the lock of the file.
     """
     if os.path.exists(path):
         return
@@ -171,24 +159,6 @@ class write_transaction:  # noqa: N801 - a context manager reads like a word
         elif self._connection.in_transaction:
             # Some errors (a full disk) have rolled back already.
             self._connection.execute("ROLLBACK")
-
-
-def make_tokenizer(connection: apsw.Connection) -> Callable[[str], list[str]]:
-    """Return what tells the tokens that the full-text index makes of a text."""
-    tokenize = connection.fts5_tokenizer("porter", _TOKENIZER_ARGUMENTS)
-
-    def tokens_of(text: str) -> list[str]:
-        """Return the tokens of *text*, in order."""
-        found: list[str] = tokenize(  # type: ignore[assignment]
-            text.encode("utf-8", "replace"),
-            apsw.FTS5_TOKENIZE_DOCUMENT,
-            None,
-            include_offsets=False,
-            include_colocated=False,
-        )
-        return found
-
-    return tokens_of
 
 
 def select_int(connection: apsw.Connection, sql: str, *values: object) -> int:

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from hivemind_memory.access.rules import OWNER, Caller, is_visible, may_read
+from hivemind_memory.access.rules import OWNER, Caller, access_of, may_read
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.memory.service import Memory
-from hivemind_memory.model.filters import SearchFilter
+from hivemind_memory.model.filters import SearchFilter, holds
 from hivemind_memory.model.query import Query
 from hivemind_memory.model.value import fields_of, replaced
 from hivemind_memory.testing import FakeEmbedder
@@ -249,12 +249,10 @@ def test_a_visitor_finds_what_is_public_only(house: House) -> None:
 def test_the_query_finds_what_the_rule_says(
     house: House, caller: Caller, is_member: bool
 ) -> None:
-    """The rule is one pure function; the index says the same in its own language."""
+    """The index makes its SQL from the condition; here both are said once more."""
     projects = {"shop": {"visibility": "private"}, "site": {"visibility": "public"}}
     house.flags["projects"] = projects
-    inherited = {
-        f"projects/{name}": one["visibility"] for name, one in projects.items()
-    }
+    private = frozenset({"projects/shop"})
     notes = {}
     for scope in SCOPES:
         for visibility in ("", "public", "private"):
@@ -267,10 +265,19 @@ def test_the_query_finds_what_the_rule_says(
     with house.memory() as owner, owner.as_caller(whoever) as memory:
         answer = memory.search(Query(text="xylophone", min_score=0, max_results=100))
 
-    assert {hit.path for hit in answer.hits} == {
+    def is_visible(scope: str, visibility: str) -> bool:
+        if whoever.scopes is not None and scope not in whoever.scopes:
+            return False
+        inherited = "private" if scope in private else "public"
+        return is_member or (visibility or inherited) == "public"
+
+    condition = access_of(whoever, private).condition
+    visible = {path for path, (scope, said) in notes.items() if is_visible(scope, said)}
+    assert {hit.path for hit in answer.hits} == visible
+    assert visible == {
         path
-        for path, (scope, visibility) in notes.items()
-        if is_visible(whoever, scope, visibility, inherited)
+        for path, (scope, said) in notes.items()
+        if holds(condition, scope=scope, visibility=said)
     }
 
 

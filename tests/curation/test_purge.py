@@ -6,7 +6,6 @@ import os
 import random
 import subprocess
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 
 import apsw
@@ -15,7 +14,6 @@ import pytest
 from hivemind_memory.curation import purge
 from hivemind_memory.errors import MemoryNotFoundError, UsageError
 from hivemind_memory.files.locks import KernelLock
-from hivemind_memory.index.sqlite import vacuum
 from hivemind_memory.inject.traces import InjectionTraces
 from hivemind_memory.model.curation import PurgeResult
 from hivemind_memory.testing import FakeEmbedder
@@ -171,8 +169,7 @@ def test_a_purge_that_cannot_clean_the_index_says_so_and_a_second_one_does(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Somebody reads an old state of the index for longer than we wait."""
-    quick = partial(vacuum.vacuum, wait_s=0.2)
-    monkeypatch.setattr("hivemind_memory.curation.purge_stores.vacuum", quick)
+    monkeypatch.setattr("hivemind_memory.index.sqlite.engine.VACUUM_WAIT_S", 0.2)
     entry_id = fill(bench)
     reader = apsw.Connection(str(bench.house.index_file))
     reader.execute("BEGIN")

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from hivemind_memory.index.port import FileRecord
 from hivemind_memory.index.sqlite.index import SqliteIndex
-from hivemind_memory.index.sqlite.notes import FileRow
 from hivemind_memory.markdown.chunker import parse_note
 from hivemind_memory.model.note import Note
 from hivemind_memory.model.note_path import NotePath
@@ -49,7 +49,9 @@ def note_of(text: str, path: str = "note.md") -> Note:
 def put(index: SqliteIndex, text: str, path: str = "note.md") -> int:
     """Index a note as a sync does; return the chunks that were written."""
     digest = hashlib.sha256(text.encode()).hexdigest()
-    row = FileRow(stamp=(1, 2, len(text), 4), digest=digest, is_settled=True, day=20000)
+    row = FileRecord(
+        stamp=(1, 2, len(text), 4), digest=digest, is_settled=True, day=20000
+    )
     return index.replace([(note_of(text, path), row)])
 
 
@@ -63,5 +65,5 @@ def found(index: SqliteIndex, *words: str) -> list[str]:
     """Return the notes that hold any of the words."""
     from hivemind_memory.model.terms import QueryTerm
 
-    matches = index.find_words([QueryTerm(word) for word in words], limit=10_000)
+    matches = index.view().find_words([QueryTerm(word) for word in words], limit=10_000)
     return sorted(match.place.path for match in matches.candidates)

@@ -7,13 +7,13 @@ from pathlib import Path
 import apsw
 import pytest
 
-from hivemind_memory.index.sqlite.check import check_index, postings_problem
+from hivemind_memory.index.sqlite.check import postings_problem
 from hivemind_memory.index.sqlite.index import SqliteIndex
 from tests.index.conftest import Open, put
 
 
 def checked(index: SqliteIndex) -> dict[str, str]:
-    return dict(check_index(index))
+    return dict(index.check())
 
 
 def test_a_sound_index_has_no_problem(index: SqliteIndex) -> None:

@@ -15,10 +15,9 @@ from hypothesis import strategies as st
 
 from hivemind_memory.errors import IndexBusyError
 from hivemind_memory.index.sqlite import notes
-from hivemind_memory.index.sqlite.check import check_index
 from hivemind_memory.index.sqlite.index import SqliteIndex
+from hivemind_memory.index.sqlite.lock import index_lock
 from hivemind_memory.index.sqlite.rows import rows_of
-from hivemind_memory.index.sqlite.swap import index_lock
 from hivemind_memory.markdown.chunker import parse_note
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.sqlite import connection
@@ -44,7 +43,7 @@ LARGE_NEW = text_of(*(f"new part {n}" for n in range(12)))
 
 
 def problems(index: SqliteIndex) -> list[str]:
-    return [f"{name}: {said}" for name, said in check_index(index) if said]
+    return [f"{name}: {said}" for name, said in index.check() if said]
 
 
 def test_chunks_that_did_not_change_keep_their_number(index: SqliteIndex) -> None:

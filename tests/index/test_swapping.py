@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from hivemind_memory.index.sqlite.index import SqliteIndex
-from hivemind_memory.index.sqlite.swap import copy_vectors, index_lock, replace_index
+from hivemind_memory.index.sqlite.lock import index_lock
+from hivemind_memory.index.sqlite.swap import copy_vectors, replace_index
 from tests.index.conftest import Open, chunk_ids, found, put
 from tests.index.test_vector_store import SPACE, best, fill, vector
 
@@ -76,12 +77,11 @@ def test_what_was_paid_for_comes_along_and_is_linked(
     assert index.get_meta("space:somewhere") == "recipe"
 
 
-def test_a_lane_that_is_held_forgets_the_old_numbers(
+def test_a_vectors_retriever_forgets_the_ids_of_a_replaced_index(
     open_index: Open, index_file: Path, new: SqliteIndex
 ) -> None:
     """As many vectors as before, and every number for another chunk."""
     index = open_index()
-    retriever = index.vector_retriever(SPACE)
     for text in ("zero", "zero and one", "alpha text", "beta text"):
         put(index, f"{text}\n")
         put(index, f"{text}\n", "b.md")
@@ -89,19 +89,19 @@ def test_a_lane_that_is_held_forgets_the_old_numbers(
     put(index, "alpha text\n", "b.md")
     fill(index.vector_store())
     put(index, "beta text\n", "note.md")
-    assert best(index, retriever, "alpha text") == "alpha text"
+    assert best(index, "alpha text") == "alpha text"
     for path, text in (("a.md", "alpha text\n"), ("b.md", "beta text\n")):
         put(new, text, path)
     put(new, "beta text\n")
 
     swap(new, index_file)
 
-    matches = retriever.find(vector("alpha text"), limit=9, also=())
+    matches = index.view().find_vectors(SPACE, vector("alpha text"), limit=9, also=())
     assert matches is not None
     assert set(matches.cosines) == {
         number for (number,) in index.connection.execute("SELECT id FROM chunks")
     }
-    assert best(index, retriever, "alpha text") == "alpha text"
+    assert best(index, "alpha text") == "alpha text"
 
 
 @pytest.mark.parametrize("name", ["a b", "a?b=c", "a%20b", "a#b", "ä'b", 'q"q'])

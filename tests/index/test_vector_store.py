@@ -8,8 +8,8 @@ import pytest
 
 from hivemind_memory.errors import EmbeddingInvalidError
 from hivemind_memory.index.sqlite.index import SqliteIndex
-from hivemind_memory.index.sqlite.vector_store import SqliteVectorStore, text_hash
-from hivemind_memory.index.sqlite.vectors import VectorRetriever
+from hivemind_memory.index.sqlite.vector_store import SqliteVectorStore
+from hivemind_memory.markdown.embedding_texts import text_hash
 from hivemind_memory.model.matches import VectorMatches
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.providers.vectors import pack
@@ -32,15 +32,15 @@ def fill(store: SqliteVectorStore, space: str = SPACE) -> list[str]:
     return sent
 
 
-def ask(retriever: VectorRetriever, text: str) -> VectorMatches:
-    matches = retriever.find(vector(text), limit=50, also=())
+def ask(index: SqliteIndex, text: str) -> VectorMatches:
+    matches = index.view().find_vectors(SPACE, vector(text), limit=50, also=())
     assert matches is not None
     return matches
 
 
-def best(index: SqliteIndex, retriever: VectorRetriever, text: str) -> str:
+def best(index: SqliteIndex, text: str) -> str:
     """Return the first line of the chunk that is nearest to a text."""
-    cosines = ask(retriever, text).cosines
+    cosines = ask(index, text).cosines
     number = max(cosines, key=lambda chunk: cosines[chunk])
     return next(name for name, chunk in chunk_ids(index).items() if chunk == number)
 
@@ -101,18 +101,18 @@ def test_a_second_edit_of_the_newest_note_is_seen_by_a_reader(
 ) -> None:
     """The serial numbers of links must not fall when the newest chunk goes."""
     writer, reader = open_index(), open_index()
-    store, retriever = writer.vector_store(), reader.vector_retriever(SPACE)
+    store = writer.vector_store()
     put(writer, "first words\n", "a.md")
     fill(store)
     put(writer, "second words\n", "b.md")
     fill(store)
-    assert best(reader, retriever, "second words") == "second words"
+    assert best(reader, "second words") == "second words"
 
     put(writer, "third thing\n", "b.md")
     fill(store)
 
-    assert best(reader, retriever, "third thing") == "third thing"
-    assert set(ask(retriever, "x").cosines) == set(chunk_ids(reader).values())
+    assert best(reader, "third thing") == "third thing"
+    assert set(ask(reader, "x").cosines) == set(chunk_ids(reader).values())
 
 
 def test_a_space_has_vectors_of_one_length(
@@ -137,25 +137,25 @@ def test_two_spaces_do_not_mix(index: SqliteIndex, store: SqliteVectorStore) -> 
 
     assert store.count_pending("other") == 2
     assert store.cached("other", [text_hash("one")]) == {}
-    assert index.vector_retriever("other").find(vector("one"), limit=5, also=()) is None
+    assert index.view().find_vectors("other", vector("one"), limit=5, also=()) is None
     assert fill(store, "other") == ["one", "two"]
     assert index.spaces() == {SPACE: 2, "other": 2}
 
 
-def test_a_lane_follows_what_goes_and_comes(open_index: Open) -> None:
+def test_the_vectors_retriever_follows_every_change(open_index: Open) -> None:
     """It holds all vectors in memory and must not answer from yesterday."""
     writer, reader = open_index(), open_index()
-    store, retriever = writer.vector_store(), reader.vector_retriever(SPACE)
+    store = writer.vector_store()
     for number in range(100):
         put(writer, f"number {number} alone\n", f"{number}.md")
     fill(store)
-    assert ask(retriever, "number 7").chunk_count == 100
+    assert ask(reader, "number 7").chunk_count == 100
 
     writer.remove([NotePath(f"{number}.md") for number in range(50)])
     put(writer, "number 99 changed\n", "99.md")
     fill(store)
 
-    matches = ask(retriever, "number 99 changed")
+    matches = ask(reader, "number 99 changed")
     assert matches.chunk_count == 50
     assert set(matches.cosines) == set(chunk_ids(reader).values())
 
@@ -172,11 +172,11 @@ def test_a_vector_that_the_disk_spoilt_spoils_no_answer(
         (spoilt, text_hash("one thing")),
     )
 
-    matches = ask(index.vector_retriever(SPACE), "two things")
+    matches = ask(index, "two things")
 
     assert matches.background == matches.background, "not NaN"
     assert max(matches.cosines.values()) == pytest.approx(1, abs=1e-5)
-    assert best(index, index.vector_retriever(SPACE), "two things") == "two things"
+    assert best(index, "two things") == "two things"
 
 
 def test_a_question_of_another_length_gets_no_answer(
@@ -186,7 +186,7 @@ def test_a_question_of_another_length_gets_no_answer(
     put(index, "one\n")
     fill(store)
 
-    assert index.vector_retriever(SPACE).find(pack([1.0] * 8), limit=5, also=()) is None
+    assert index.view().find_vectors(SPACE, pack([1.0] * 8), limit=5, also=()) is None
 
 
 def test_what_was_found_by_words_gets_its_cosine_too(
@@ -197,8 +197,8 @@ def test_what_was_found_by_words_gets_its_cosine_too(
     fill(store)
     last = chunk_ids(index)["text 29 of many"]
 
-    matches = index.vector_retriever(SPACE).find(
-        vector("text 3 of many"), limit=1, also=[last, 10**9]
+    matches = index.view().find_vectors(
+        SPACE, vector("text 3 of many"), limit=1, also=[last, 10**9]
     )
 
     assert matches is not None
@@ -215,7 +215,7 @@ def test_the_best_bullet_speaks_for_its_chunk(
     fill(store)
 
     [chunk] = chunk_ids(index).values()
-    matches = ask(index.vector_retriever(SPACE), "- the mill stands still")
+    matches = ask(index, "- the mill stands still")
 
     assert matches.subchunk_cosines[chunk] == pytest.approx(1, abs=1e-5)
     assert matches.cosines[chunk] < 0.9
@@ -239,7 +239,7 @@ def test_storing_waits_for_a_rebuild(
 ) -> None:
     """What is stored between its copying and its taking over would be lost."""
     from hivemind_memory.errors import IndexBusyError
-    from hivemind_memory.index.sqlite import swap as module
+    from hivemind_memory.index.sqlite import lock as module
 
     put(index, "one\n")
     [(name, text)] = store.pending_texts(SPACE, 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from unittest import mock
 
-from hivemind_memory.index.sqlite.vocabulary import Vocabulary
+from hivemind_memory.index.sqlite.vocabulary import SqliteVocabulary
 from hivemind_memory.memory.search import MAX_WHOLE_READS
 from tests.support.sandbox import House, ask
 
@@ -30,7 +30,7 @@ def test_a_question_of_many_unknown_words_reads_the_vocabulary_a_few_times_only(
 
     with (
         mock.patch.object(
-            Vocabulary, "longer_words", autospec=True, return_value=[]
+            SqliteVocabulary, "longer_words", autospec=True, return_value=[]
         ) as whole_reads,
         house.memory() as memory,
     ):

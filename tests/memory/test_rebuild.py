@@ -9,8 +9,9 @@ import pytest
 
 from hivemind_memory.errors import IndexBusyError
 from hivemind_memory.files.locks import KernelLock
-from hivemind_memory.memory import sync
+from hivemind_memory.index.sqlite import engine
 from hivemind_memory.memory.service import Memory
+from hivemind_memory.memory.sync import Progress
 from hivemind_memory.testing import FakeEmbedder
 from tests.support.fake_provider import FakeProvider
 from tests.support.sandbox import House, ask, difference_from_fresh, paths
@@ -27,7 +28,7 @@ def house(house: House) -> House:
     return house
 
 
-def killed_after(notes: int) -> sync.Progress:
+def killed_after(notes: int) -> Progress:
     def progress(_: str, done: int, __: int) -> None:
         if done >= notes:
             raise Killed
@@ -107,7 +108,7 @@ def test_two_rebuilds_at_once_are_one_too_many(
     house: House, memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The second says who is at it."""
-    monkeypatch.setattr(sync, "LOCK_WAIT_S", 0.01)
+    monkeypatch.setattr(engine, "REBUILD_WAIT_S", 0.01)
     memory.sync()
     lock = KernelLock(f"{house.places.rebuild_file}.lock")
     assert lock.try_acquire()

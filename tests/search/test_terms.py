@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from hivemind_memory.index.sqlite.schema import make_tokenizer
 from hivemind_memory.model.terms import (
     MAX_TERMS,
     QueryTerm,
@@ -16,7 +17,7 @@ from hivemind_memory.model.terms import (
     query_terms,
     words_of,
 )
-from hivemind_memory.sqlite.connection import make_tokenizer, open_connection
+from hivemind_memory.sqlite.connection import open_connection
 from tests.search.scripts import texts_with_words
 
 CONNECTION = open_connection(":memory:")

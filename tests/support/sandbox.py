@@ -14,7 +14,6 @@ import apsw
 
 from hivemind_memory.config.resolve import load_settings
 from hivemind_memory.files.places import Places, places_of
-from hivemind_memory.index.sqlite.check import check_index
 from hivemind_memory.index.sqlite.index import SqliteIndex
 from hivemind_memory.memory.clocks import Clocks
 from hivemind_memory.memory.service import Memory
@@ -147,7 +146,7 @@ def problems(index_file: str | Path) -> list[str]:
     """Return what is wrong inside an index; the postings are checked against it."""
     index = SqliteIndex(str(index_file), now=time.time)
     try:
-        return [f"{name}: {said}" for name, said in check_index(index) if said]
+        return [f"{name}: {said}" for name, said in index.check() if said]
     finally:
         index.close()
 

@@ -1,4 +1,4 @@
-"""Looks for damage: the file, the links between tables, the postings."""
+"""Checks an index for damage: the file, the links between tables, the postings."""
 
 from __future__ import annotations
 
@@ -11,33 +11,30 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from hivemind_memory.index.sqlite.index import SqliteIndex
-
-
 MAX_PROBLEMS = 3
 
 
-def check_index(index: SqliteIndex) -> Iterator[tuple[str, str]]:
-    """Return (what was checked, what is wrong; empty when it is sound)."""
+def check_index(connection: apsw.Connection, path: str) -> Iterator[tuple[str, str]]:
+    """Yield (what was checked, what is wrong; empty when it is sound)."""
     for name, check in (
         ("index file", _file_problem),
         ("index links", _links_problem),
         ("full-text index", postings_problem),
     ):
         try:
-            with translated_errors(index.path):
-                problem = check(index.connection)
+            with translated_errors(path):
+                problem = check(connection)
         except IndexUnusableError as error:
-            # Damage can stop a check half-way, and a busy process too; they differ.
+            # Damage can stop a check half-way; so can a lock, which is no damage.
             problem = str(error)
         yield name, problem
 
 
 def postings_problem(connection: apsw.Connection) -> str:
-    """Return how the full-text index differs from the chunks; empty: it does not.
+    """Return how the postings differ from the chunks; empty: they do not.
 
-    Rank 1 compares with the content; without it only the inner structure is checked,
-    and postings of text that changed behind its back go unnoticed.
+    Rank 1 compares them with the content. Without it only the inner structure is
+    checked, and postings of text that was changed by another program go unnoticed.
     """
     try:
         connection.execute(
@@ -49,14 +46,14 @@ def postings_problem(connection: apsw.Connection) -> str:
 
 
 def _file_problem(connection: apsw.Connection) -> str:
-    """Return what SQLite complains of in the file."""
+    """Return what SQLite reports about the file."""
     checked = connection.execute(f"PRAGMA integrity_check({MAX_PROBLEMS})")
     lines = [str(row[0]) for row in checked]
     return "" if lines == ["ok"] else "; ".join(lines)
 
 
 def _links_problem(connection: apsw.Connection) -> str:
-    """Return rows that point at nothing, and counts that are wrong."""
+    """Return links that lead nowhere, and counts that are wrong."""
     broken = list(connection.execute("PRAGMA foreign_key_check"))
     if broken:
         return f"{len(broken)} rows point at nothing"

@@ -1,4 +1,8 @@
-"""The index in one SQLite file, as the rest of the house sees it."""
+"""The index in one SQLite file: the port ``Index``, each method one statement or step.
+
+What a method needs beside the connection is imported when it is called: a sync needs
+nothing of what a search does, and a cold search nothing of what writes.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +10,16 @@ import os
 
 from hivemind_memory.errors import IndexBusyError
 from hivemind_memory.index.sqlite import notes
-from hivemind_memory.index.sqlite.schema import bring_up_to_date
-from hivemind_memory.index.sqlite.visibility import (
-    ALL_VISIBLE,
-    CorpusStats,
+from hivemind_memory.index.sqlite.schema import make_tokenizer, upgrade
+from hivemind_memory.index.sqlite.view import (
     IndexContents,
-    Visibility,
+    SqlFilter,
+    SqliteView,
     query_filter,
     visibility_filter,
 )
 from hivemind_memory.sqlite.connection import (
-    make_tokenizer,
+    IN_MEMORY,
     open_connection,
     read_transaction,
     select_int,
@@ -27,38 +30,33 @@ from hivemind_memory.sqlite.connection import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from typing import TypeVar
 
     import apsw
 
+    from hivemind_memory.index.port import FileRecord
     from hivemind_memory.index.sqlite.rows import PlacedRow
+    from hivemind_memory.index.sqlite.stats import CorpusStats
     from hivemind_memory.index.sqlite.vector_store import SqliteVectorStore
     from hivemind_memory.index.sqlite.vectors import VectorRetriever
-    from hivemind_memory.index.sqlite.visibility import SqlFilter
-    from hivemind_memory.index.sqlite.vocabulary import Vocabulary
+    from hivemind_memory.index.sqlite.vocabulary import SqliteVocabulary
     from hivemind_memory.index.sqlite.words import WordRetriever
     from hivemind_memory.model.filters import Access, SearchFilter
-    from hivemind_memory.model.matches import ChunkLocation, WordMatches
+    from hivemind_memory.model.matches import ChunkLocation
     from hivemind_memory.model.memories import EdgeRow, MemoryRow
     from hivemind_memory.model.note import Note
     from hivemind_memory.model.note_path import NotePath
     from hivemind_memory.model.snapshot import FileSignature, IndexedFiles
-    from hivemind_memory.model.terms import QueryTerm
 
     T = TypeVar("T")
     Edge = tuple[str, str, str]
-
-INDEX_FILE = "memory.db"
-
-IN_MEMORY = ":memory:"
-"""Path of an index that no file holds and that ends with its process."""
 
 
 class SqliteIndex:
     """Notes as chunks, postings and vectors, in one file that many processes share.
 
-    Not for several threads at once: the caller holds a lock around each call.
+    Not for several threads at once: callers hold a lock.
 
     Raises (every method):
         IndexBusyError: Another process kept the file locked for 10 s.
@@ -68,14 +66,18 @@ class SqliteIndex:
     def __init__(self, path: str, *, now: Callable[[], float]) -> None:
         self.path = path
         self._now = now
+        if path != IN_MEMORY and not os.path.exists(path):
+            from hivemind_memory.index.sqlite.lock import create_file
+
+            create_file(path)
         self._connection = open_connection(path)
         self._opened = _identity(path)
         with translated_errors(path):
-            bring_up_to_date(self._connection)
+            upgrade(self._connection)
             self._tokens_of = make_tokenizer(self._connection)
         self._words: WordRetriever | None = None
         self._vector_retrievers: dict[str, VectorRetriever] = {}
-        self._kept: dict[str, tuple[tuple[int, int], object]] = {}
+        self._cache: dict[str, tuple[tuple[int, int], object]] = {}
 
     def close(self) -> None:
         """Close the file; nothing is lost when this is not called."""
@@ -91,14 +93,20 @@ class SqliteIndex:
 
     @property
     def connection(self) -> apsw.Connection:
-        """The connection, for the modules of this room."""
+        """The connection, for the modules of this engine."""
         return self._connection
+
+    def check(self) -> Iterator[tuple[str, str]]:
+        """Yield (what was checked, what is wrong; empty when it is sound)."""
+        from hivemind_memory.index.sqlite.check import check_index
+
+        return check_index(self._connection, self.path)
 
     # -- notes -----------------------------------------------------------------
 
     def files(self) -> IndexedFiles:
         """Return what the index knows of the folder; cheap when nothing changed."""
-        return self._once("files", lambda: notes.indexed_files(self._connection))
+        return self._cached("files", lambda: notes.indexed_files(self._connection))
 
     def digest_of(self, path: NotePath) -> str:
         """Return the digest of a note's indexed bytes; empty when not indexed."""
@@ -110,7 +118,7 @@ class SqliteIndex:
         with translated_errors(self.path):
             notes.touch(self._connection, path, stamp, is_settled=is_settled)
 
-    def replace(self, batch: Sequence[tuple[Note, notes.FileRow]]) -> int:
+    def replace(self, batch: Sequence[tuple[Note, FileRecord]]) -> int:
         """Make the index of some notes equal to them; return the chunks written.
 
         One transaction for all, and a few for each that is large: the caller brings
@@ -133,39 +141,41 @@ class SqliteIndex:
         return written
 
     def _replace_large(
-        self, path: NotePath, file: notes.FileRow, rows: list[PlacedRow]
+        self, path: NotePath, file: FileRecord, rows: list[PlacedRow]
     ) -> int:
-        """Write one large note, with no other large one written meanwhile."""
-        from hivemind_memory.index.sqlite.swap import index_lock
+        """Write one large note while no other process writes a large one."""
+        from hivemind_memory.index.sqlite.lock import index_lock
 
         with index_lock(self.path):
             return notes.replace_large_note(self._connection, path, file, rows)
 
     def remove(self, paths: Iterable[NotePath]) -> None:
-        """Take notes out of the index; what was paid for stays in the cache."""
+        """Remove notes; their vectors stay in the cache."""
         with translated_errors(self.path):
             notes.remove_notes(self._connection, paths)
 
     def mark_all_stale(self) -> None:
-        """Have every note read and cut again at the next sync."""
+        """Have every note read and chunked again at the next sync."""
         with translated_errors(self.path), write_transaction(self._connection):
             self._connection.execute("UPDATE files SET is_settled = 0, hash = ''")
 
     def has_unfinished(self) -> bool:
-        """Return whether a note is being staged, or a killed process left one so."""
-        return self._once("unfinished", lambda: notes.has_unfinished(self._connection))
+        """Return whether a note is half written, by a live process or a killed one."""
+        return self._cached(
+            "unfinished", lambda: notes.has_unfinished(self._connection)
+        )
 
     def sweep(self) -> None:
         """Delete what a killed process left half written, unless one is at work."""
         if not self.has_unfinished():
             return
-        from hivemind_memory.index.sqlite.swap import index_lock
+        from hivemind_memory.index.sqlite.lock import index_lock
 
         try:
             with index_lock(self.path, wait_s=0), translated_errors(self.path):
                 notes.sweep_unfinished(self._connection)
         except IndexBusyError:
-            return  # somebody is at work, and sweeps himself
+            return  # another process is writing, and sweeps when it is done
 
     def chunk_counts(self) -> dict[str, int]:
         """Return note -> how many chunks it has."""
@@ -184,22 +194,20 @@ class SqliteIndex:
                 "SELECT coalesce(sum(chunk_count), 0) FROM files WHERE state = 0",
             )
 
-    # -- lanes -----------------------------------------------------------------
+    # -- searching -------------------------------------------------------------
 
-    def visibility(
-        self, access: Access, search_filter: SearchFilter, today: int
-    ) -> Visibility:
-        """Return what a question may find, and what its figures are counted over.
-
-        Args:
-            access: What its caller may see.
-            search_filter: What it asks for.
-            today: Days since the epoch.
-        """
+    def view(
+        self,
+        access: Access | None = None,
+        search_filter: SearchFilter | None = None,
+        today: int = 0,
+    ) -> SqliteView:
+        """Return the index as a query sees it; see the port."""
         contents = self._contents()
         visible = visibility_filter(access, contents)
         matching = query_filter(access, search_filter, today, contents)
-        return Visibility(
+        return SqliteView(
+            self,
             matching,
             matching_stats=self._stats(matching),
             visible_stats=self._stats(visible),
@@ -207,34 +215,28 @@ class SqliteIndex:
 
     def _contents(self) -> IndexContents:
         """Return what the index holds, as far as filters care."""
-        return self._once("holdings", lambda: IndexContents(self._connection))
+        return self._cached("contents", lambda: IndexContents(self._connection))
 
     def _stats(self, where: SqlFilter) -> CorpusStats | None:
-        """Return figures over what a condition leaves; None: it leaves everything."""
-        if not where:
+        """Return figures over what a condition leaves; None: it hides nothing."""
+        if not where.sql:
             return None
-        return self._once(
-            f"counts {where.key}", lambda: CorpusStats(self._connection, where)
+        from hivemind_memory.index.sqlite.stats import CorpusStats
+
+        return self._cached(
+            f"stats {where}", lambda: CorpusStats(self._connection, where)
         )
 
-    def find_words(
-        self,
-        terms: Sequence[QueryTerm],
-        *,
-        limit: int,
-        visibility: Visibility = ALL_VISIBLE,
-    ) -> WordMatches:
-        """Return what the lane of words finds."""
-        # A sync asks nothing: what looks things up loads with the first question.
-        from hivemind_memory.index.sqlite.words import WordRetriever
-
+    def word_retriever(self) -> WordRetriever:
+        """Return the retriever that finds chunks by their words."""
         if self._words is None:
-            self._words = WordRetriever(self._connection, self._tokens_of)
-        with translated_errors(self.path):
-            return self._words.find(terms, limit=limit, visibility=visibility)
+            from hivemind_memory.index.sqlite.words import WordRetriever
+
+            self._words = WordRetriever(self._connection, self.path, self._tokens_of)
+        return self._words
 
     def vector_retriever(self, fingerprint: str) -> VectorRetriever:
-        """Return the lane of vectors of one space; loads numpy."""
+        """Return the retriever of one space of vectors; loads numpy."""
         from hivemind_memory.index.sqlite.vectors import VectorRetriever
 
         if fingerprint not in self._vector_retrievers:
@@ -243,25 +245,42 @@ class SqliteIndex:
             )
         return self._vector_retrievers[fingerprint]
 
+    def vocabulary(self, visible: CorpusStats | None) -> SqliteVocabulary:
+        """Return the words of what is visible; None: of everything."""
+        from hivemind_memory.index.sqlite.vocabulary import (
+            SqliteVocabulary,
+            read_vocabulary,
+        )
+
+        return SqliteVocabulary(
+            self._connection,
+            self.path,
+            self._tokens_of,
+            lambda: self._cached(
+                "vocabulary", lambda: read_vocabulary(self._connection)
+            ),
+            visible,
+        )
+
     def vector_store(self) -> SqliteVectorStore:
-        """Return the side that vectors are written to."""
+        """Return the store that vectors are written to."""
         from hivemind_memory.index.sqlite.vector_store import SqliteVectorStore
 
         return SqliteVectorStore(self._connection, self.path, self._now)
 
     def fingerprints(self) -> list[str]:
-        """Return the names of all spaces."""
+        """Return the fingerprints of all spaces."""
         with translated_errors(self.path):
             rows = self._connection.execute("SELECT fingerprint FROM spaces")
             return [name for (name,) in rows]
 
     def spaces(self) -> dict[str, int]:
         """Return fingerprint -> chunks with a vector, for spaces that have any."""
-        return self._once("spaces", self._count_spaces)
+        return self._cached("spaces", self._count_spaces)
 
     def pending_chunks(self, fingerprint: str) -> int:
         """Return how many chunks have no vector in a space yet."""
-        return self._once(
+        return self._cached(
             f"pending {fingerprint}",
             lambda: self.vector_store().count_pending_chunks(fingerprint),
         )
@@ -271,7 +290,7 @@ class SqliteIndex:
         return read_transaction(self._connection)
 
     def chunk_locations(self, chunks: Sequence[int]) -> dict[int, ChunkLocation]:
-        """Return where chunks stand; those that went are left out."""
+        """Return where chunks stand; deleted ones are left out."""
         with translated_errors(self.path):
             from hivemind_memory.index.sqlite.words import chunk_locations
 
@@ -289,21 +308,6 @@ class SqliteIndex:
                 )
             }
 
-    def words(self, visibility: Visibility) -> Vocabulary:
-        """Return the words of what a caller may see."""
-        from hivemind_memory.index.sqlite.vocabulary import (
-            Vocabulary,
-            read_vocabulary,
-        )
-
-        return Vocabulary(
-            self._connection,
-            self.path,
-            self._tokens_of,
-            lambda: self._once("vocabulary", lambda: read_vocabulary(self._connection)),
-            visibility.visible_stats,
-        )
-
     # -- memories --------------------------------------------------------------
 
     def memories(
@@ -317,7 +321,7 @@ class SqliteIndex:
 
         Args:
             scopes: Scopes to look in; None: all.
-            statuses: Standings that fit; None: any.
+            statuses: Statuses that fit; None: any.
             equal: Column of ``MemoryRow`` -> what it must be; None: anything.
         """
         from hivemind_memory.index.sqlite.memories import select_memories
@@ -337,34 +341,34 @@ class SqliteIndex:
             return find_ref(self._connection, target, scopes=scopes, near=near)
 
     def edges_of(self, path: str, *, scopes: frozenset[str] | None) -> list[EdgeRow]:
-        """Return the edges at a note, both ways, between what may be seen."""
+        """Return the edges that begin or end at a note; see the port."""
         from hivemind_memory.index.sqlite.memories import select_edges
 
         with translated_errors(self.path):
             return select_edges(self._connection, path, scopes=scopes)
 
     def entry_path(self, entry_id: str, scopes: frozenset[str] | None) -> str:
-        """Return the note that holds an entry, in some scopes; empty: none does."""
+        """Return the note in some scopes that holds an entry; empty: none does."""
         from hivemind_memory.index.sqlite.memories import path_of_entry
 
         with translated_errors(self.path):
             return path_of_entry(self._connection, entry_id, scopes=scopes)
 
     def has_strong_edges(self) -> bool:
-        """Return whether anything in the memory replaces or disputes anything."""
+        """Return whether any memory supersedes or contradicts another."""
         return self._contents().has_strong_edges
 
     def strong_edges(self, paths: Collection[str], access: Access) -> list[Edge]:
-        """Return (path, kind, target) of what replaces or disputes, from notes."""
+        """Return (path, kind, target) for what notes supersede or contradict."""
         from hivemind_memory.index.sqlite.memories import strong_edges
 
         with translated_errors(self.path):
             return strong_edges(self._connection, paths, scopes=access.scopes)
 
-    # -- what processes tell each other ---------------------------------------
+    # -- what processes share --------------------------------------------------
 
     def get_meta(self, key: str) -> str:
-        """Return what was remembered under *key*; empty: nothing."""
+        """Return the value under *key*; empty: there is none."""
         with translated_errors(self.path):
             row = self._connection.execute(
                 "SELECT value FROM meta WHERE key = ?", (key,)
@@ -372,7 +376,7 @@ class SqliteIndex:
             return str(row[0]) if row else ""
 
     def set_meta(self, key: str, value: str) -> None:
-        """Remember *value* under *key* for all processes."""
+        """Set *value* under *key* for all processes."""
         with translated_errors(self.path), write_transaction(self._connection):
             self._connection.execute(
                 """
@@ -395,13 +399,13 @@ class SqliteIndex:
             )
         )
 
-    def _once(self, name: str, compute: Callable[[], T]) -> T:
-        """Return what *compute* does, again only after the file has changed."""
+    def _cached(self, name: str, compute: Callable[[], T]) -> T:
+        """Return what *compute* returns, computed again only after the file changed."""
         with translated_errors(self.path):
             seen = version_of(self._connection)
-            kept = self._kept.get(name)
+            kept = self._cache.get(name)
             if kept is None or kept[0] != seen:
-                kept = self._kept[name] = (seen, compute())
+                kept = self._cache[name] = (seen, compute())
             return kept[1]  # type: ignore[return-value]  # of the same name
 
 

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
     import apsw
 
+    from hivemind_memory.index.port import FileRecord
     from hivemind_memory.index.sqlite.rows import ChunkRow, PlacedRow
-    from hivemind_memory.model.memories import MemoryHeader
     from hivemind_memory.model.snapshot import FileSignature
 
 STEP_CHUNKS = 1_000
@@ -38,56 +38,34 @@ _COLUMNS = (
 _FILE_COLUMNS = ", ".join(f"{column} = ?" for column in _COLUMNS)
 
 
-class FileRow:
-    """What the table ``files`` is told about one note, its path apart."""
+def _values(file: FileRecord, chunk_count: int) -> tuple[object, ...]:
+    """Return the columns of a note in the order of ``_COLUMNS``."""
+    header = file.header
+    if header is None:
+        from hivemind_memory.model.memories import MemoryHeader
 
-    __slots__ = ("day", "digest", "header", "is_settled", "scope", "stamp")
-
-    def __init__(
-        self,
-        *,
-        stamp: FileSignature,
-        digest: str,
-        is_settled: bool,
-        day: int | None,
-        scope: str = "",
-        header: MemoryHeader | None = None,
-    ) -> None:
-        self.stamp = stamp
-        self.digest = digest
-        self.is_settled = is_settled
-        self.day = day
-        self.scope = scope
-        self.header = header
-
-    def values(self, chunk_count: int) -> tuple[object, ...]:
-        """Return the columns in the order of ``_COLUMNS``."""
-        if self.header is None:
-            from hivemind_memory.model.memories import MemoryHeader
-
-            self.header = MemoryHeader()
-        header = self.header
-        return (
-            *self.stamp,
-            int(self.is_settled),
-            self.digest,
-            self.day,
-            chunk_count,
-            self.scope,
-            header.standing,
-            int(header.does_age),
-            header.importance,
-            header.type or None,
-            header.key or None,
-            header.memory_id or None,
-            header.visibility or None,
-            header.source or None,
-            header.session or None,
-            header.created or None,
-            header.expires_day,
-            header.done_day,
-            int(header.is_pinned),
-        )
+        header = MemoryHeader()
+    return (
+        *file.stamp,
+        int(file.is_settled),
+        file.digest,
+        file.day,
+        chunk_count,
+        file.scope,
+        header.standing,
+        int(header.does_age),
+        header.importance,
+        header.type or None,
+        header.key or None,
+        header.memory_id or None,
+        header.visibility or None,
+        header.source or None,
+        header.session or None,
+        header.created or None,
+        header.expires_day,
+        header.done_day,
+        int(header.is_pinned),
+    )
 
 
 def indexed_files(connection: apsw.Connection) -> IndexedFiles:
@@ -143,7 +121,7 @@ def is_large(
 
 def replace_notes(
     connection: apsw.Connection,
-    batch: Sequence[tuple[NotePath, FileRow, list[PlacedRow]]],
+    batch: Sequence[tuple[NotePath, FileRecord, list[PlacedRow]]],
 ) -> int:
     """Make the index of some notes equal to their rows; return the rows written.
 
@@ -159,7 +137,7 @@ def replace_notes(
 
 
 def _replace_note(
-    connection: apsw.Connection, path: NotePath, file: FileRow, rows: list[PlacedRow]
+    connection: apsw.Connection, path: NotePath, file: FileRecord, rows: list[PlacedRow]
 ) -> int:
     """Do one note's share of ``replace_notes``."""
     file_id = _file_id(connection, path)
@@ -169,7 +147,7 @@ def _replace_note(
     else:
         connection.execute(
             f"UPDATE files SET {_FILE_COLUMNS} WHERE id = ?",
-            (*file.values(len(rows)), file_id),
+            (*_values(file, len(rows)), file_id),
         )
         new = _keep_equal_chunks(connection, file_id, rows)
     _insert_chunks(connection, file_id, new)
@@ -178,7 +156,7 @@ def _replace_note(
 
 
 def replace_large_note(
-    connection: apsw.Connection, path: NotePath, file: FileRow, rows: list[PlacedRow]
+    connection: apsw.Connection, path: NotePath, file: FileRecord, rows: list[PlacedRow]
 ) -> int:
     """Write a large note beside its old self, then swap the two in one short step.
 
@@ -245,7 +223,7 @@ def sweep_unfinished(connection: apsw.Connection) -> None:
 def _insert_file(
     connection: apsw.Connection,
     path: NotePath,
-    file: FileRow,
+    file: FileRecord,
     chunk_count: int,
     state: int,
 ) -> int:
@@ -258,7 +236,7 @@ def _insert_file(
         INSERT INTO files(path, {", ".join(_COLUMNS)}, state)
         VALUES (?, {", ".join("?" * len(_COLUMNS))}, ?)
         """,
-        (path if state == _LIVE else "//new", *file.values(chunk_count), state),
+        (path if state == _LIVE else "//new", *_values(file, chunk_count), state),
     )
     file_id = connection.last_insert_rowid()
     if state != _LIVE:
@@ -266,7 +244,7 @@ def _insert_file(
     return file_id
 
 
-def _replace_edges(connection: apsw.Connection, file_id: int, file: FileRow) -> None:
+def _replace_edges(connection: apsw.Connection, file_id: int, file: FileRecord) -> None:
     """Make the edges that begin at a note those that it names."""
     connection.execute("DELETE FROM edges WHERE file_id = ?", (file_id,))
     connection.executemany(

@@ -1,13 +1,24 @@
-"""The tables of the index, and the numbered steps that made them what they are."""
+"""The tables of the index, as numbered steps, and its tokenizer."""
 
 from __future__ import annotations
 
+import apsw
+
 from hivemind_memory.errors import IndexTooNewError
-from hivemind_memory.sqlite.connection import TOKENIZER, write_transaction
+from hivemind_memory.sqlite.connection import write_transaction
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import apsw
+    from collections.abc import Callable
+
+TOKENIZER = "porter unicode61 remove_diacritics 2 categories 'L* N* Co Mn Mc'"
+_TOKENIZER_ARGUMENTS = [
+    "unicode61",
+    "remove_diacritics",
+    "2",
+    "categories",
+    "L* N* Co Mn Mc",
+]
 
 # Each step runs in the transaction that records it. The flag says whether the notes
 # must be read again afterwards, because the step changes what is derived from them.
@@ -139,7 +150,7 @@ _STEPS: tuple[tuple[str, bool], ...] = (
 SCHEMA_VERSION = len(_STEPS)
 
 
-def bring_up_to_date(connection: apsw.Connection) -> bool:
+def upgrade(connection: apsw.Connection) -> bool:
     """Apply the steps that the file has not seen; return whether notes must be reread.
 
     Raises:
@@ -148,7 +159,7 @@ def bring_up_to_date(connection: apsw.Connection) -> bool:
     if _version(connection) == SCHEMA_VERSION:
         return False
     with write_transaction(connection):
-        # Another process may have been faster between the look and the lock.
+        # Another process may have upgraded it before this one got the lock.
         version = _version(connection)
         if version > SCHEMA_VERSION:
             raise IndexTooNewError(
@@ -164,6 +175,24 @@ def bring_up_to_date(connection: apsw.Connection) -> bool:
         if must_reread:
             connection.execute("UPDATE files SET is_settled = 0, hash = ''")
     return must_reread
+
+
+def make_tokenizer(connection: apsw.Connection) -> Callable[[str], list[str]]:
+    """Return what tells the tokens that the full-text index makes of a text."""
+    tokenize = connection.fts5_tokenizer("porter", _TOKENIZER_ARGUMENTS)
+
+    def tokens_of(text: str) -> list[str]:
+        """Return the tokens of *text*, in order."""
+        found: list[str] = tokenize(  # type: ignore[assignment]
+            text.encode("utf-8", "replace"),
+            apsw.FTS5_TOKENIZE_DOCUMENT,
+            None,
+            include_offsets=False,
+            include_colocated=False,
+        )
+        return found
+
+    return tokens_of
 
 
 def _version(connection: apsw.Connection) -> int:

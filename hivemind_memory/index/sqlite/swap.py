@@ -1,11 +1,7 @@
-"""Puts one index in the place of another, as a whole, under everybody's eyes.
+"""Replaces the content of one index file by that of another, in one transaction.
 
-Keeps an index file the same one during work that takes several transactions.
-
-A rebuild puts another index in the place of this one, with other numbers for the same
-notes. Who stages a large note or keeps vectors that were paid for would write into it
-by the old numbers, or into the one that goes away. They take turns by a kernel lock;
-who does all in one transaction needs none.
+Processes that have the file open keep reading the old pages until the new ones are
+whole. The caller holds ``index_lock``.
 """
 
 from __future__ import annotations
@@ -14,8 +10,7 @@ import os
 
 import apsw
 
-from hivemind_memory.errors import IndexBusyError, IndexDamagedError, IndexUnusableError
-from hivemind_memory.files.locks import KernelLock
+from hivemind_memory.errors import IndexDamagedError
 from hivemind_memory.sqlite.connection import (
     make_file,
     open_connection,
@@ -42,8 +37,8 @@ _COPY = (
     """
     INSERT INTO embedding_cache(space_id, text_hash, embedding, created)
     SELECT spaces.id, text_hash, embedding, created
-    FROM old.embedding_cache AS paid
-    JOIN old.spaces AS theirs ON theirs.id = paid.space_id
+    FROM old.embedding_cache AS cached
+    JOIN old.spaces AS theirs ON theirs.id = cached.space_id
     JOIN spaces ON spaces.fingerprint = theirs.fingerprint
     WHERE true
     ON CONFLICT DO NOTHING
@@ -59,7 +54,7 @@ _COPY = (
 def copy_vectors(old_path: str, new: SqliteIndex) -> None:
     """Copy vectors and what was learned of models from the old index into *new*.
 
-    What a damaged old index does not give is made again; nothing else is lost by it.
+    What cannot be read of a damaged index is computed again.
     """
     if not os.path.exists(old_path):
         return
@@ -69,7 +64,7 @@ def copy_vectors(old_path: str, new: SqliteIndex) -> None:
             connection.execute("ATTACH ? AS old", (old_path,))
             try:
                 if select_int(connection, _HAS_TABLES) < 3:
-                    return  # made a moment ago, or emptied by somebody
+                    return  # created a moment ago, or emptied by hand
                 with write_transaction(connection):
                     for sql in _COPY:
                         connection.execute(sql)
@@ -85,8 +80,7 @@ def copy_vectors(old_path: str, new: SqliteIndex) -> None:
 def replace_index(new: SqliteIndex, path: str) -> None:
     """Make the index at *path* equal to *new*, in one transaction.
 
-    An index too damaged to be written to is set aside. The caller holds the index file:
-    see ``index_lock``.
+    An index too damaged to be written to is renamed and left beside the new one.
     """
     with translated_errors(new.path):
         new.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -112,48 +106,3 @@ def _copy_pages(source: apsw.Connection, path: str) -> None:
                 backup.step(-1)
     finally:
         target.close()
-
-
-WAIT_S = 30.0
-"""A rebuild of 10,000 chunks holds the lock for a second or two."""
-
-IN_MEMORY = ":memory:"
-"""Path of an index that no file holds and that ends with its process."""
-
-
-class index_lock:  # noqa: N801 - a context manager reads like a word
-    """Hold the index file at *path*; one in memory belongs to its process anyway.
-
-    Raises:
-        IndexBusyError: Another process held it for longer than *wait_s*.
-        IndexUnusableError: The folder of the index cannot be written.
-    """
-
-    __slots__ = ("_lock", "_wait_s")
-
-    def __init__(self, path: str, *, wait_s: float = WAIT_S) -> None:
-        self._lock = None if path == IN_MEMORY else KernelLock(f"{path}.hold")
-        self._wait_s = wait_s
-
-    def __enter__(self) -> None:
-        """Take the lock."""
-        if self._lock is None:
-            return
-        try:
-            is_ours = self._lock.acquire(wait_s=self._wait_s)
-        except OSError as error:
-            raise IndexUnusableError(
-                f"the lock {self._lock.path} cannot be taken: {error.strerror}",
-                hint="the option index_dir puts the index elsewhere",
-            ) from error
-        if not is_ours:
-            raise IndexBusyError(
-                f"{self._lock.holder() or 'another process'} kept the index for "
-                f"{self._wait_s:g} s; the notes are untouched",
-                hint="try again; `hm status` names the process that leads",
-            )
-
-    def __exit__(self, *_: object) -> None:
-        """Let go."""
-        if self._lock is not None:
-            self._lock.release()

@@ -1,19 +1,18 @@
-"""Leaves nothing of what was deleted in the index file, not even in free pages.
+"""Removes every trace of deleted content from the index file and the files beside it.
 
 SQLite only unlinks what is deleted: the bytes stay in free pages, in the gaps of pages
-in use, in the segments of the postings, and in the log beside the file. Here the file
-is written anew.
+in use, in the segments of the postings, and in the log beside the file. A vacuum writes
+the file anew.
 """
 
 from __future__ import annotations
 
 import os
-from math import inf
-from typing import NamedTuple
 
 from hivemind_memory.errors import IndexUnusableError
+from hivemind_memory.index.port import IndexCounts, VacuumResult
+from hivemind_memory.index.sqlite.lock import index_lock
 from hivemind_memory.index.sqlite.notes import sweep_unfinished
-from hivemind_memory.index.sqlite.swap import index_lock
 from hivemind_memory.sqlite.connection import (
     open_connection,
     select_int,
@@ -28,9 +27,6 @@ if TYPE_CHECKING:
     import apsw
 
 
-WAIT_S = 10.0
-"""So long somebody may write to the index, or read an old state of it."""
-
 _AT_ONCE = 500
 """Values that one statement takes."""
 
@@ -38,30 +34,6 @@ _STILL_READ = (
     "another process still reads an old state of the index, so old pages of it lie in "
     "the file and beside it"
 )
-
-
-class IndexCounts(NamedTuple):
-    """What of some memories is in the index."""
-
-    chunks: int = 0
-    """Each with its postings."""
-
-    vectors: int = 0
-    """Vectors in the cache, in all spaces."""
-
-    free_pages: int = 0
-    """Pages of the file that hold nothing but leavings."""
-
-
-class VacuumResult(NamedTuple):
-    """What a scouring did."""
-
-    vectors: int = 0
-    """Vectors that went from the cache."""
-
-    free_pages: int = 0
-    problem: str = ""
-    """Why leavings may still be in the file; empty: none are."""
 
 
 def count_in_index(
@@ -115,28 +87,22 @@ def count_in_index(
 
 
 def vacuum(
-    path: str,
-    text_hashes: Collection[str],
-    *,
-    since_s: float = inf,
-    wait_s: float = WAIT_S,
+    path: str, text_hashes: Collection[str], *, since_s: float, wait_s: float
 ) -> VacuumResult:
-    """Take the vectors of some texts out of the index at *path*, and all leavings.
+    """Remove the vectors of some texts from the index at *path*, and what was deleted.
 
-    The chunks themselves are taken out before, by the sync of their notes. A text that
-    another chunk still has keeps its vector. On a connection of its own, for nothing
-    may be going on in it; no other connection has to be closed.
+    It works on a connection of its own; no other connection has to be closed.
 
     Args:
         path: The index file.
         text_hashes: SHA-256 of the texts, hexadecimal.
-        since_s: Vectors that were made since then and belong to no text any more go
-            too: one may be of an earlier version of these texts, that nobody knows.
-        wait_s: How long to wait for each of those who use the index.
+        since_s: Vectors made since then that no text has go too.
+        wait_s: How long to wait for each process that uses the index.
     """
     if not os.path.exists(path):
         return VacuumResult()
     vectors = free_pages = 0
+    problem = ""
     try:
         with index_lock(path, wait_s=wait_s):
             connection = open_connection(path)
@@ -145,19 +111,49 @@ def vacuum(
                     connection.set_busy_timeout(int(wait_s * 1000))
                     connection.execute("PRAGMA secure_delete = ON")
                     sweep_unfinished(connection)
-                    _link_known(connection, path)
+                    _link_cached(connection, path)
                     vectors = _drop_vectors(connection, text_hashes, since_s)
                     free_pages = int(connection.pragma("freelist_count"))
-                    is_clean = _rewrite(connection)
+                    if not _rewrite(connection):
+                        problem = _STILL_READ
             finally:
                 connection.close()
     except IndexUnusableError as error:
-        return VacuumResult(vectors, free_pages, str(error))
-    return VacuumResult(vectors, free_pages, "" if is_clean else _STILL_READ)
+        problem = str(error)
+    return VacuumResult(
+        vectors, free_pages, problems=((path, problem),) if problem else ()
+    )
 
 
-def _link_known(connection: apsw.Connection, path: str) -> None:
-    """Link every text to the vector that was paid for: what is left belongs to none."""
+def set_aside_files(path: str, rebuild_file: str) -> list[str]:
+    """Return the damaged indexes beside *path*, and what a killed rebuild left."""
+    folder, name = os.path.split(path)
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError:
+        return []
+    half_built = {os.path.basename(rebuild_file) + end for end in ("", "-wal", "-shm")}
+    return [
+        os.path.join(folder, one)
+        for one in names
+        if one in half_built or one.startswith(f"{name}.damaged")
+    ]
+
+
+def remove_set_aside(path: str, rebuild_file: str) -> tuple[int, list[tuple[str, str]]]:
+    """Remove such files; return how many, and (file, why) for those that stay."""
+    removed, problems = 0, []
+    for file in set_aside_files(path, rebuild_file):
+        try:
+            os.unlink(file)
+            removed += 1
+        except OSError as error:
+            problems.append((file, str(error.strerror)))
+    return removed, problems
+
+
+def _link_cached(connection: apsw.Connection, path: str) -> None:
+    """Link every text to its cached vector, so that the vectors left belong to none."""
     from hivemind_memory.index.sqlite.vector_store import SqliteVectorStore
 
     store = SqliteVectorStore(connection, path, lambda: 0.0)
@@ -168,7 +164,7 @@ def _link_known(connection: apsw.Connection, path: str) -> None:
 def _drop_vectors(
     connection: apsw.Connection, text_hashes: Collection[str], since_s: float
 ) -> int:
-    """Delete vectors that belong to no chunk any more; return how many went."""
+    """Delete vectors that no chunk has any more; return how many."""
     sql = """
     DELETE FROM embedding_cache WHERE {} AND NOT EXISTS (
       SELECT 1 FROM chunks_vec WHERE vector_id = embedding_cache.id
@@ -183,11 +179,11 @@ def _drop_vectors(
 
 
 def _rewrite(connection: apsw.Connection) -> bool:
-    """Write postings and pages anew, and empty the log; False: a reader is in the way.
+    """Write postings and pages anew, and empty the log; False: a reader prevents it.
 
-    A posting that is deleted stays in its segment, and a mark of the deletion in the
-    next, with the word. ``optimize`` does not always merge them away: where all
-    segments are of one level it may keep the marks. So the postings are made anew.
+    A deleted posting stays in its segment, with a mark of the deletion in the next.
+    ``optimize`` does not always merge them away: where all segments are of one level it
+    may keep the marks. So the postings are built again.
     """
     with write_transaction(connection):
         connection.execute("INSERT INTO chunks_fts(chunks_fts) VALUES ('rebuild')")

@@ -1,16 +1,14 @@
-"""Which texts want a vector, and the vectors that were paid for.
+"""Which texts need a vector, and the cache of vectors.
 
 A vector belongs to a text, not to a chunk: the cache is keyed by space and text hash,
-outlives every rebuild, and a chunk only points into it. Fits the port ``VectorStore``.
+outlives every rebuild, and a chunk only links to it.
 """
 
 from __future__ import annotations
 
-import hashlib
-
 from hivemind_memory.errors import EmbeddingInvalidError
-from hivemind_memory.index.sqlite.swap import index_lock
-from hivemind_memory.markdown.packing import split_subchunks
+from hivemind_memory.index.sqlite.lock import index_lock
+from hivemind_memory.markdown.embedding_texts import embedding_texts, text_hash
 from hivemind_memory.sqlite.connection import (
     select_int,
     translated_errors,
@@ -28,7 +26,7 @@ PLAN_CHUNKS = 500
 
 
 class SqliteVectorStore:
-    """The vector side of one index file."""
+    """The vectors of one index file: the port ``VectorIndex``."""
 
     def __init__(
         self, connection: apsw.Connection, path: str, now: Callable[[], float]
@@ -56,10 +54,10 @@ class SqliteVectorStore:
                 """,
                 (fingerprint, limit),
             )
-            return [(name, _text_of_unit(body, unit)) for name, unit, body in rows]
+            return [(name, embedding_texts(body)[unit]) for name, unit, body in rows]
 
     def plan(self, fingerprint: str) -> None:
-        """List the texts of every chunk, and link those that were paid for."""
+        """List the texts of every chunk, and link those whose vector is cached."""
         with translated_errors(self._path):
             self._plan(fingerprint)
 
@@ -104,7 +102,7 @@ class SqliteVectorStore:
             )
 
     def cached(self, fingerprint: str, hashes: Collection[str]) -> dict[str, bytes]:
-        """Return hash -> vector for those that were paid for earlier."""
+        """Return hash -> vector for those that are cached."""
         with translated_errors(self._path):
             marks = ",".join("?" * len(hashes))
             return dict(
@@ -135,8 +133,8 @@ class SqliteVectorStore:
         Raises:
             EmbeddingInvalidError: Another process stored vectors of another length.
         """
-        # A rebuild copies what was paid for and then takes the place of this file: what
-        # was stored between the two would be lost.
+        # A rebuild copies the cached vectors and then replaces this file: a vector that
+        # is stored between the two would be lost.
         with (
             index_lock(self._path),
             translated_errors(self._path),
@@ -162,7 +160,7 @@ class SqliteVectorStore:
             return
         last = -1
         while True:
-            # The numbers of spaces and chunks hold within one transaction only.
+            # The ids of spaces and chunks hold within one transaction only.
             with write_transaction(self._connection):
                 rows = self._plan_after(last, self._make_space(fingerprint))
             if not rows:
@@ -170,7 +168,7 @@ class SqliteVectorStore:
             last = rows[-1][0]
 
     def _plan_after(self, last: int, space: int) -> list[tuple[int, int, int, str]]:
-        """List the texts of some chunks behind *last*; return the rows that were made.
+        """List the texts of some chunks after *last*; return the rows that were made.
 
         Returns:
             (chunk, space, unit, hash of its text), in order of chunks.
@@ -189,7 +187,7 @@ class SqliteVectorStore:
         rows = [
             (chunk_id, space, unit, text_hash(text))
             for chunk_id, body in chunks
-            for unit, text in enumerate(texts_of(body))
+            for unit, text in enumerate(embedding_texts(body))
         ]
         self._connection.executemany(
             """
@@ -203,9 +201,9 @@ class SqliteVectorStore:
         return rows
 
     def _link(self, space: int, names: list[str]) -> None:
-        """Point the chunks that wait for these texts at their vectors."""
-        # A serial number tells readers which links are new to them. It is counted, for
-        # the highest one in use falls when its chunk goes.
+        """Link the chunks that have these texts to their vectors."""
+        # A serial tells readers which links are new to them. It is counted, because the
+        # highest one in use falls when its chunk is deleted.
         serial = select_int(
             self._connection,
             """
@@ -240,13 +238,13 @@ class SqliteVectorStore:
         )
 
     def _space(self, fingerprint: str) -> int:
-        """Return the number of a space; 0 when nothing was ever stored in it."""
+        """Return the id of a space; 0 when nothing was ever stored in it."""
         return select_int(
             self._connection, "SELECT id FROM spaces WHERE fingerprint = ?", fingerprint
         )
 
     def _make_space(self, fingerprint: str, dims: int = 0) -> int:
-        """Return the number of a space, made if it is new, within a transaction.
+        """Return the id of a space, made if it is new, within a transaction.
 
         Its vectors have *dims* numbers from now on; 0: not known yet.
         """
@@ -262,19 +260,3 @@ class SqliteVectorStore:
             message = f"The model now gives vectors of {dims} numbers, not of {known}."
             raise EmbeddingInvalidError(message)
         return self._space(fingerprint)
-
-
-def text_hash(text: str) -> str:
-    """Return the name of a text in the cache: its SHA-256, hexadecimal."""
-    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
-
-
-def texts_of(body: str) -> list[str]:
-    """Return the texts of a chunk that want a vector: itself, and its units."""
-    units = split_subchunks(body)
-    return [body, *units] if len(units) > 1 else [body]
-
-
-def _text_of_unit(body: str, unit: int) -> str:
-    """Return the text that a row of ``chunks_vec`` speaks of."""
-    return texts_of(body)[unit]

@@ -1,4 +1,4 @@
-"""The lane of vectors: exact cosines, from vectors decoded once and held.
+"""The vectors retriever: exact cosines with vectors that are decoded once and kept.
 
 The home of numpy. Imported only when a space of vectors answers.
 """
@@ -13,7 +13,6 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 
-from hivemind_memory.index.sqlite.visibility import ALL_VISIBLE
 from hivemind_memory.model.matches import VectorMatches
 from hivemind_memory.sqlite.connection import (
     select_int,
@@ -28,15 +27,15 @@ if TYPE_CHECKING:
     import apsw
     from numpy.typing import NDArray
 
-    from hivemind_memory.index.sqlite.visibility import Visibility
+    from hivemind_memory.index.sqlite.view import SqliteView
 
     Matrix = NDArray[np.float32]
 
 GROWTH = 1.5
-"""Room is made in advance by this factor, so that adding vectors is cheap."""
+"""The matrix grows by this factor, so that adding vectors is cheap."""
 
 MAX_LENGTH_ERROR = 0.01
-"""So far from 1 no rounding brings the square of a vector's length."""
+"""How far from 1 the square of a vector's length may be; rounding stays far below."""
 
 _NEW_VECTORS = """
 SELECT chunks_vec.chunk_id, chunks_vec.unit, chunks_vec.serial, embedding
@@ -46,7 +45,7 @@ WHERE chunks_vec.space_id = ? AND chunks_vec.serial > ?
 
 
 class VectorRetriever:
-    """Every vector of one space, in memory, in step with the index file."""
+    """Every vector of one space, in memory, as the index file has them."""
 
     def __init__(self, connection: apsw.Connection, fingerprint: str) -> None:
         self._connection = connection
@@ -61,77 +60,72 @@ class VectorRetriever:
         self._subchunk_rows: dict[int, list[int]] = {}
 
     def find(
-        self,
-        question: bytes,
-        *,
-        limit: int,
-        also: Sequence[int],
-        visibility: Visibility = ALL_VISIBLE,
+        self, query: bytes, *, limit: int, also: Sequence[int], view: SqliteView
     ) -> VectorMatches | None:
-        """Return the cosines of the best *limit* chunks, and of the chunks *also*.
-
-        Args:
-            question: Vector of the question, of the same space.
-            limit: Chunks at most, by their own cosine.
-            also: Chunks that the other lane found.
-            visibility: Which chunks may be found, and which count.
+        """Return cosines of the best *limit* chunks, and of the chunks *also*.
 
         Returns:
-            None when the space is empty or the question has another length.
+            None when the space is empty or the query has another length.
         """
         with translated_errors(self._connection.filename):
             self._refresh()
         count = self._chunks.count
-        asked = np.frombuffer(question, "<f4")
+        asked = np.frombuffer(query, "<f4")
         if not count or len(asked) != self._chunks.dims:
             return None
         cosines = self._chunks.rows() @ asked
-        seen = cosines
-        if visibility.visible_stats is not None:
-            seen = cosines[self._places_of(visibility.visible_stats.chunks)]
-        if not len(seen):
+        visible = cosines
+        if view.visible_stats is not None:
+            visible = cosines[self._places_of(view.visible_stats.chunks)]
+        if not len(visible):
             return None
-        places = self._best(cosines, limit, visibility)
+        places = self._best(cosines, limit, view)
         places += [at for at in map(self._place.get, also) if at is not None]
         chunks = {self._ids[at]: float(cosines[at]) for at in dict.fromkeys(places)}
         return VectorMatches(
             cosines=chunks,
             subchunk_cosines=self._subchunk_cosines(chunks, asked),
-            background=float(seen.mean(dtype=np.float64)),
-            deviation=float(seen.std(dtype=np.float64)),
-            chunk_count=len(seen),
+            background=float(visible.mean(dtype=np.float64)),
+            deviation=float(visible.std(dtype=np.float64)),
+            chunk_count=len(visible),
         )
 
-    def _best(self, cosines: Matrix, limit: int, visibility: Visibility) -> list[int]:
-        """Return the places of the best *limit* chunks that may be found."""
-        found = (
+    def count_vectors(self, chunks: frozenset[int]) -> int:
+        """Return how many of some chunks have a vector."""
+        with translated_errors(self._connection.filename):
+            self._refresh()
+        return len(self._places_of(chunks))
+
+    def _best(self, cosines: Matrix, limit: int, view: SqliteView) -> list[int]:
+        """Return the places of the best *limit* chunks that match."""
+        matching = (
             None
-            if visibility.matching_stats is None
-            else self._places_of(visibility.matching_stats.chunks)
+            if view.matching_stats is None
+            else self._places_of(view.matching_stats.chunks)
         )
-        among = cosines if found is None else cosines[found]
+        among = cosines if matching is None else cosines[matching]
         best = min(limit, len(among))
         if not best:
             return []
         order = np.argpartition(among, len(among) - best)[len(among) - best :]
-        places: list[int] = (order if found is None else found[order]).tolist()
+        places: list[int] = (order if matching is None else matching[order]).tolist()
         return places
 
     def _places_of(self, chunks: frozenset[int]) -> NDArray[np.intp]:
-        """Return where the vectors of chunks stand, in order."""
+        """Return the rows of the vectors of some chunks, in order."""
         at = [self._place[chunk] for chunk in chunks if chunk in self._place]
         return np.array(sorted(at), dtype=np.intp)
 
     def _subchunk_cosines(
         self, chunks: dict[int, float], asked: Matrix
     ) -> dict[int, float]:
-        """Return the cosine of each chunk's best unit, its own if it has none."""
+        """Return the cosine of each chunk's best subchunk, its own if it has none."""
         places: list[int] = []
         owners: list[int] = []
         for chunk in chunks:
-            units = self._subchunk_rows.get(chunk, ())
-            places += units
-            owners += [chunk] * len(units)
+            rows = self._subchunk_rows.get(chunk, ())
+            places += rows
+            owners += [chunk] * len(rows)
         best: dict[int, float] = {}
         if places:
             cosines = self._subchunks.rows()[places] @ asked
@@ -141,7 +135,7 @@ class VectorRetriever:
         return {chunk: best.get(chunk, own) for chunk, own in chunks.items()}
 
     def _refresh(self) -> None:
-        """Take in what changed in the index file since the last question."""
+        """Add what changed in the index file since the last query."""
         seen = version_of(self._connection)
         if seen == self._seen:
             return
@@ -149,8 +143,8 @@ class VectorRetriever:
             "SELECT value FROM meta WHERE key = 'made'"
         )
         if made != self._made:
-            # A rebuild took the place of the file: all numbers mean something else.
-            self._forget()
+            # A rebuild replaced the index: all ids mean something else.
+            self._clear()
             self._made = made
         space = self._connection.execute(
             "SELECT id FROM spaces WHERE fingerprint = ?", (self._fingerprint,)
@@ -166,15 +160,15 @@ class VectorRetriever:
         if space:
             self._add_new(space[0])
         if self._chunks.count + self._subchunks.count != alive:
-            # Some chunks went; numbers are never used again, so reading all anew is
-            # the one way that cannot go wrong, and it is needed rarely.
-            self._forget()
+            # Some chunks were deleted. Reading everything again is the one way that
+            # cannot go wrong, and it is needed rarely.
+            self._clear()
             if space:
                 self._add_new(space[0])
         self._seen = seen
 
     def _add_new(self, space: int) -> None:
-        """Add the vectors that were linked since the last look."""
+        """Add the vectors that were linked since the last refresh."""
         newest = self._serial
         for chunk, unit, serial, vector in self._connection.execute(
             _NEW_VECTORS, (space, self._serial)
@@ -192,8 +186,8 @@ class VectorRetriever:
         self._chunks.zero_corrupt_rows()
         self._subchunks.zero_corrupt_rows()
 
-    def _forget(self) -> None:
-        """Hold nothing."""
+    def _clear(self) -> None:
+        """Drop every vector."""
         self._serial = 0
         self._chunks = _Rows()
         self._subchunks = _Rows()
@@ -222,9 +216,9 @@ class _Rows:
         return self._data[: self.count]
 
     def zero_corrupt_rows(self) -> None:
-        """Make rows nothing that are not of length 1: a disk may turn bits.
+        """Set rows to zero that are not of length 1: a disk may turn bits.
 
-        One number that is not finite would spoil the mean over all.
+        A single number that is not finite would spoil the mean over all rows.
         """
         rows = self._data[self._checked : self.count]
         with np.errstate(all="ignore"):

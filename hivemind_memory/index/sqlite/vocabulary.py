@@ -1,6 +1,6 @@
-"""The words of the notes: those that are longer than a word, and how they are written.
+"""The words of the notes: longer words that contain one, and how a token is spelled.
 
-Of a caller who may not see everything, only words of what they see.
+A limited caller gets only words of notes that it may see.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from hivemind_memory.index.sqlite.visibility import CorpusStats
+    from hivemind_memory.index.sqlite.stats import CorpusStats
 
     Tokens = list[tuple[str, int]]
     """Each token, and in how many chunks it stands."""
@@ -22,10 +22,10 @@ LAST_CHARACTER = "\U0010ffff"
 """Sorts behind every character that a word can hold."""
 
 SPELLINGS = 10
-"""Chunks that are looked through for the shortest word of a stem."""
+"""Chunks that are searched for the shortest word of a stem."""
 
 HIDDEN_FACTOR = 20
-"""So many times more words are looked at where some may be those of others."""
+"""How many times more words are read where some may stand in hidden notes only."""
 
 _LONGER = """
 SELECT term, doc FROM vocabulary WHERE term >= ? AND term < ?
@@ -45,8 +45,8 @@ def read_vocabulary(connection: apsw.Connection) -> Tokens:
     return list(connection.execute(sql))
 
 
-class Vocabulary:
-    """Words of what one caller may see."""
+class SqliteVocabulary:
+    """The words of what one caller may see; see the port."""
 
     def __init__(
         self,
@@ -71,13 +71,7 @@ class Vocabulary:
         return self._stats is None or self._stats.documents(token) > 0
 
     def longer_words(self, part: str, *, limit: int, anywhere: bool) -> list[str]:
-        """Return words of the notes that contain *part*, the most common first.
-
-        Args:
-            part: What no note holds as a word of its own.
-            limit: Words at most.
-            anywhere: Also inside and at the end: reads the whole vocabulary.
-        """
+        """Return words of the notes that begin with *part*, the most common first."""
         with translated_errors(self._path):
             found = self._longer(part, limit, anywhere=anywhere)
         # A stem that is looked up like a word must not lose another ending.
@@ -89,10 +83,7 @@ class Vocabulary:
         ]
 
     def shortest_spelling(self, token: str, *, chunks: int = SPELLINGS) -> str:
-        """Return the shortest word in some *chunks* that becomes *token*.
-
-        Tokens are stems, and a stem is often no word.
-        """
+        """Return the shortest word in some *chunks* that becomes *token*."""
         from hivemind_memory.model.terms import words_of
 
         found = set()

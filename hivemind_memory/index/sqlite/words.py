@@ -1,8 +1,8 @@
-"""The lane of words: which chunks hold the terms of a question, and where.
+"""The words retriever: which chunks hold the terms of a query, and where.
 
-Full-text search finds the candidates and ranks them roughly; what it saw in each (how
-often, in which unit) is handed up, so that ``search/`` can weigh it without reading
-the text again.
+Full-text search finds the candidates and ranks them roughly. What it saw in each (how
+often, in which subchunk) is returned too, so that ``search/`` can score a chunk without
+reading its text again.
 """
 
 from __future__ import annotations
@@ -11,14 +11,17 @@ from array import array
 from bisect import bisect_right
 from typing import NamedTuple
 
-from hivemind_memory.index.sqlite.visibility import ALL_VISIBLE
 from hivemind_memory.model.matches import (
     ChunkLocation,
     TermCount,
     WordCandidate,
     WordMatches,
 )
-from hivemind_memory.sqlite.connection import select_int, version_of
+from hivemind_memory.sqlite.connection import (
+    select_int,
+    translated_errors,
+    version_of,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,19 +29,20 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from hivemind_memory.index.sqlite.visibility import Visibility
+    from hivemind_memory.index.sqlite.stats import CorpusStats
+    from hivemind_memory.index.sqlite.view import SqliteView
     from hivemind_memory.model.terms import QueryTerm
 
     Locations = list[list[list[int]]]
     """For each phrase, for each column: offsets in tokens."""
 
 ROW_BUDGET = 1_000
-"""Rows that the rarest terms of a question may bring before the common ones stop
-bringing candidates of their own (they still count in the candidates found).
-benchmarks/speed.py shows what it saves."""
+"""Rows that the rarest terms of a query may bring before the common ones bring no
+candidates of their own. They still count in the candidates found. benchmarks/speed.py
+shows what it saves."""
 
 MAX_COUNTS = 10_000
-"""Tokens whose counts are kept between two changes of the file."""
+"""Tokens whose counts are cached until the file changes."""
 
 _LOCATION = """
   chunks.id, files.path, chunks.start_line, chunks.end_line,
@@ -62,12 +66,12 @@ LIMIT ?
 """
 
 HIDDEN_FACTOR = 4
-"""The rough ranking knows of what a caller may not see; so many times more candidates
-make up for it."""
+"""The rough ranking counts hidden notes too. A limited caller gets so many times more
+candidates to make up for it."""
 
 
 class _RowMatches(NamedTuple):
-    """What the callback saw in one row."""
+    """Where the phrases of a query stand in one row."""
 
     locations: Locations
     length: int
@@ -78,9 +82,13 @@ class WordRetriever:
     """Looks words up in one connection; holds the callback that sees the matches."""
 
     def __init__(
-        self, connection: apsw.Connection, tokens_of: Callable[[str], list[str]]
+        self,
+        connection: apsw.Connection,
+        path: str,
+        tokens_of: Callable[[str], list[str]],
     ) -> None:
         self._connection = connection
+        self._path = path
         self._tokens_of = tokens_of
         self._row: _RowMatches | None = None
         self._totals = (0, 0, 0)
@@ -90,59 +98,53 @@ class WordRetriever:
         connection.register_fts5_function("seen", self._record_row)
 
     def find(
-        self,
-        terms: Sequence[QueryTerm],
-        *,
-        limit: int,
-        visibility: Visibility = ALL_VISIBLE,
+        self, terms: Sequence[QueryTerm], *, limit: int, view: SqliteView
     ) -> WordMatches:
         """Return the best *limit* candidates for *terms*, best first."""
-        asked = self._count(terms, visibility)
+        with translated_errors(self._path):
+            return self._find(terms, limit, view)
+
+    def _find(
+        self, terms: Sequence[QueryTerm], limit: int, view: SqliteView
+    ) -> WordMatches:
+        """Do what ``find`` says."""
+        visible = view.visible_stats
+        asked = self._count(terms, visible)
         known = tuple(term for term in asked if term.chunks)
         if not known:
             return WordMatches(asked=asked)
         self._totals = (0, 0, 0)
         self._phrases = len(known)
         candidates = []
-        if visibility.visible_stats is not None:
+        if visible is not None:
             limit *= HIDDEN_FACTOR
-        for _, *place, units in self._connection.execute(
-            _SELECT.format(where=visibility.matching.sql),
-            (_expression(known), *visibility.matching.values, limit),
+        for _, *place, subchunks in self._connection.execute(
+            _SELECT.format(where=view.matching.sql),
+            (_expression(known), *view.matching.values, limit),
         ):
             seen = self._row
             if seen is None:  # pragma: no cover - the callback runs for every row
                 continue
-            candidates.append(
-                WordCandidate(
-                    ChunkLocation(*place),
-                    *_counted(seen, units),
-                )
-            )
-        rows, text_tokens, trail_tokens = (
-            self._totals
-            if visibility.visible_stats is None
-            else visibility.visible_stats.totals
+            counts = _counted(seen, subchunks)
+            candidates.append(WordCandidate(ChunkLocation(*place), *counts))
+        rows, text_tokens, breadcrumbs_tokens = (
+            self._totals if visible is None else visible.totals
         )
         return WordMatches(
             asked=asked,
             known=known,
             chunk_count=rows,
             mean_length=text_tokens / max(1, rows),
-            mean_breadcrumbs_length=trail_tokens / max(1, rows),
+            mean_breadcrumbs_length=breadcrumbs_tokens / max(1, rows),
             candidates=candidates,
         )
 
     def _count(
-        self, terms: Sequence[QueryTerm], visibility: Visibility
+        self, terms: Sequence[QueryTerm], visible: CorpusStats | None
     ) -> tuple[TermCount, ...]:
         """Return each term with its tokens and the number of chunks that hold it."""
         self._forget_counts_if_changed()
-        count = (
-            self._document_count
-            if visibility.visible_stats is None
-            else visibility.visible_stats.documents
-        )
+        count = self._document_count if visible is None else visible.documents
         counted: dict[tuple[str, ...], TermCount] = {}
         for term in terms:
             tokens = tuple(self._tokens_of(term.text))
@@ -153,7 +155,7 @@ class WordRetriever:
         return tuple(counted.values())
 
     def _document_count(self, token: str) -> int:
-        """Return how many chunks hold *token*; the engine reads them all to tell."""
+        """Return how many chunks hold *token*; FTS5 reads all their postings for it."""
         known = self._document_counts.get(token)
         if known is None:
             known = self._document_counts[token] = select_int(
@@ -162,14 +164,14 @@ class WordRetriever:
         return known
 
     def _forget_counts_if_changed(self) -> None:
-        """Forget what was counted before the file changed."""
+        """Drop the counts of an earlier state of the file."""
         version = version_of(self._connection)
         if version != self._counted_at or len(self._document_counts) > MAX_COUNTS:
             self._counted_at = version
             self._document_counts.clear()
 
     def _record_row(self, api: apsw.FTS5ExtensionApi, *_: object) -> None:
-        """Note what a row holds; called once for each row that is returned."""
+        """Record what a row holds; called once for each row that is returned."""
         if not self._totals[0]:
             self._totals = (
                 api.row_count,
@@ -188,7 +190,7 @@ class WordRetriever:
 def chunk_locations(
     connection: apsw.Connection, chunks: Sequence[int]
 ) -> dict[int, ChunkLocation]:
-    """Return where chunks stand; those that went are left out."""
+    """Return where chunks stand; deleted ones are left out."""
     marks = ",".join("?" * len(chunks))
     return {
         row[0]: ChunkLocation(*row)
@@ -230,39 +232,42 @@ def _quoted(term: TermCount) -> str:
 
 
 def _counted(
-    seen: _RowMatches, units: bytes
+    seen: _RowMatches, subchunks: bytes
 ) -> tuple[list[tuple[int, int]], int, int, list[tuple[int, dict[int, int]]]]:
-    """Return what was seen in one row: by term, the lengths, and by unit."""
+    """Return the counts of one row: by term, its lengths, and by subchunk."""
     counts = [
-        (len(in_body) + len(in_extra), len(in_trail))
-        for in_body, in_extra, in_trail in seen.locations
+        (len(in_body) + len(in_extra), len(in_breadcrumbs))
+        for in_body, in_extra, in_breadcrumbs in seen.locations
     ]
-    in_units = _seen_in_units(seen.locations, units) if units else []
-    return counts, seen.length, seen.breadcrumbs_length, in_units
+    by_subchunk = _count_in_subchunks(seen.locations, subchunks) if subchunks else []
+    return counts, seen.length, seen.breadcrumbs_length, by_subchunk
 
 
-def _seen_in_units(
-    locations: Locations, units: bytes
+def _count_in_subchunks(
+    locations: Locations, subchunks: bytes
 ) -> list[tuple[int, dict[int, int]]]:
-    """Return, for each unit that holds a term, its tokens and its counts by term."""
+    """Return, for each subchunk that holds a term, its tokens and its counts by term.
+
+    Args:
+        locations: For each term, for each column, where it stands.
+        subchunks: Four numbers for each subchunk; see ``rows``.
+    """
     bounds = array("H")
-    bounds.frombytes(units)
+    bounds.frombytes(subchunks)
     seen: dict[int, dict[int, int]] = {}
     for column in (0, 1):
         starts, ends = bounds[2 * column :: 4], bounds[2 * column + 1 :: 4]
         for term, found in enumerate(locations):
             for offset in found[column]:
-                unit = bisect_right(starts, offset) - 1
-                if unit >= 0 and offset < ends[unit]:
-                    counts = seen.setdefault(unit, {})
+                at = bisect_right(starts, offset) - 1
+                if at >= 0 and offset < ends[at]:
+                    counts = seen.setdefault(at, {})
                     counts[term] = counts.get(term, 0) + 1
-    return [
-        (
-            bounds[4 * unit + 1]
-            - bounds[4 * unit]
-            + bounds[4 * unit + 3]
-            - bounds[4 * unit + 2],
-            counts,
+    lengths = {
+        at: sum(
+            bounds[4 * at + end] - bounds[4 * at + start]
+            for start, end in ((0, 1), (2, 3))
         )
-        for unit, counts in seen.items()
-    ]
+        for at in seen
+    }
+    return [(lengths[at], counts) for at, counts in seen.items()]

@@ -1,0 +1,368 @@
+"""The port of the index: what the rest of the program may ask of an engine.
+
+Nothing outside ``index/`` imports an engine. ``index/open.py`` chooses one, and every
+engine passes the contract suite in ``tests/index/contract.py``.
+
+Every method of an index may raise:
+    IndexBusyError: Another process kept the index locked for 10 s.
+    IndexDamagedError: The engine says that its storage is not sound.
+"""
+
+from __future__ import annotations
+
+from math import inf
+from typing import NamedTuple, Protocol
+
+from hivemind_memory.model.ports import MemoryIndex, VectorStore
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from contextlib import AbstractContextManager
+    from typing import TypeVar
+
+    from hivemind_memory.model.filters import Access, SearchFilter
+    from hivemind_memory.model.matches import ChunkLocation, VectorMatches, WordMatches
+    from hivemind_memory.model.memories import MemoryHeader
+    from hivemind_memory.model.note import Note
+    from hivemind_memory.model.note_path import NotePath
+    from hivemind_memory.model.snapshot import FileSignature, IndexedFiles
+    from hivemind_memory.model.terms import QueryTerm
+
+    T = TypeVar("T")
+
+
+class FileRecord(NamedTuple):
+    """What the index records of one note beside its chunks."""
+
+    stamp: FileSignature
+    digest: str
+    """SHA-256 of the bytes."""
+
+    is_settled: bool
+    """Whether the stamp alone will prove that the file has not changed."""
+
+    day: int | None
+    """Days since the epoch; None: it does not age."""
+
+    scope: str = ""
+    header: MemoryHeader | None = None
+    """What its front matter says; None: nothing."""
+
+
+class IndexCounts(NamedTuple):
+    """What the index holds of some memories."""
+
+    chunks: int = 0
+    """Each with its postings."""
+
+    vectors: int = 0
+    """Vectors in the cache, in all spaces."""
+
+    free_pages: int = 0
+    """Pages that hold deleted content only."""
+
+
+class VacuumResult(NamedTuple):
+    """What a vacuum removed, and what it could not."""
+
+    vectors: int = 0
+    """Vectors removed from the cache."""
+
+    free_pages: int = 0
+    files: int = 0
+    """Damaged or half-built indexes that lay beside the index."""
+
+    problems: tuple[tuple[str, str], ...] = ()
+    """(file, why deleted content may still be in it)."""
+
+
+class NotesIndex(Protocol):
+    """The side of the index that a sync writes: whole notes."""
+
+    def files(self) -> IndexedFiles:
+        """Return what the index knows of the folder; cheap when nothing changed."""
+        ...
+
+    def digest_of(self, path: NotePath) -> str:
+        """Return the digest of a note's indexed bytes; empty when not indexed."""
+        ...
+
+    def touch(self, path: NotePath, stamp: FileSignature, *, is_settled: bool) -> None:
+        """Record a new stamp of a note whose bytes are the same."""
+        ...
+
+    def replace(self, batch: Sequence[tuple[Note, FileRecord]]) -> int:
+        """Make the index of some notes equal to them; return the chunks written.
+
+        Readers see a note as it was or as it is, never half of it.
+        """
+        ...
+
+    def remove(self, paths: Iterable[NotePath]) -> None:
+        """Remove notes; their vectors stay in the cache."""
+        ...
+
+    def mark_all_stale(self) -> None:
+        """Have every note read and chunked again at the next sync."""
+        ...
+
+    def has_unfinished(self) -> bool:
+        """Return whether a note is half written, by a live process or a killed one."""
+        ...
+
+    def sweep(self) -> None:
+        """Delete what a killed process left half written, unless one is writing."""
+        ...
+
+    def chunk_counts(self) -> dict[str, int]:
+        """Return note -> how many chunks it has."""
+        ...
+
+    def count_chunks(self) -> int:
+        """Return how many chunks can be found."""
+        ...
+
+
+class Vocabulary(Protocol):
+    """The words of the notes that one caller may see, as tokens."""
+
+    def all(self) -> list[tuple[str, int]]:
+        """Return every token of the index and its chunks; see ``is_seen``."""
+        ...
+
+    def is_seen(self, token: str) -> bool:
+        """Return whether a token stands in something that the caller may see."""
+        ...
+
+    def longer_words(self, part: str, *, limit: int, anywhere: bool) -> list[str]:
+        """Return words of the notes that begin with *part*, the most common first.
+
+        Args:
+            part: A word that no note holds.
+            limit: Words at most.
+            anywhere: Words that contain *part* elsewhere, too: reads every token.
+        """
+        ...
+
+    def shortest_spelling(self, token: str) -> str:
+        """Return the shortest word of the notes that becomes *token*.
+
+        Tokens are stems, and a stem is often not a word.
+        """
+        ...
+
+
+class IndexView(Protocol):
+    """The index as one query sees it: only what matches, counted over what is visible.
+
+    A figure of a ranking (how common a word is, how long a chunk, how near the average
+    vector) is taken over what the caller may see, so that no score tells of the rest.
+    """
+
+    def find_words(self, terms: Sequence[QueryTerm], *, limit: int) -> WordMatches:
+        """Return the best *limit* candidates of the words retriever."""
+        ...
+
+    def find_vectors(
+        self, fingerprint: str, query: bytes, *, limit: int, also: Sequence[int]
+    ) -> VectorMatches | None:
+        """Return cosines of the best *limit* chunks, and of the chunks *also*.
+
+        Args:
+            fingerprint: The space to search.
+            query: Vector of the query, of that space.
+            limit: Chunks at most, by their own cosine.
+            also: Chunks that the words retriever found.
+
+        Returns:
+            None when the space is empty or the query has another length.
+        """
+        ...
+
+    def vocabulary(self) -> Vocabulary:
+        """Return the words of what the caller may see."""
+        ...
+
+    def pending_chunks(self, fingerprint: str) -> int:
+        """Return how many visible chunks have no vector in a space yet."""
+        ...
+
+
+class SearchIndex(Protocol):
+    """The side of the index that a search reads."""
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        """Return a context in which all reads see one state of the index."""
+        ...
+
+    def view(
+        self,
+        access: Access | None = None,
+        search_filter: SearchFilter | None = None,
+        today: int = 0,
+    ) -> IndexView:
+        """Return the index as a query sees it.
+
+        Args:
+            access: What its caller may see; None: everything.
+            search_filter: What it asks for; None: anything, expired and pending too.
+            today: Days since the epoch.
+        """
+        ...
+
+    def chunk_locations(self, chunks: Sequence[int]) -> dict[int, ChunkLocation]:
+        """Return where chunks stand; deleted ones are left out."""
+        ...
+
+    def texts(self, chunks: Sequence[int]) -> dict[int, tuple[str, str]]:
+        """Return chunk -> (text, headings, one a line)."""
+        ...
+
+
+class VectorIndex(VectorStore, Protocol):
+    """Where vectors are kept, and how many there are."""
+
+    def plan(self, fingerprint: str) -> None:
+        """List the texts of every chunk, and link those whose vector is cached."""
+        ...
+
+    def count_pending_chunks(self, fingerprint: str) -> int:
+        """Return how many chunks cannot be found by their own vector yet."""
+        ...
+
+    def count_vectors(self, fingerprint: str) -> int:
+        """Return how many chunks have a vector in that space."""
+        ...
+
+
+class Index(NotesIndex, SearchIndex, MemoryIndex, Protocol):
+    """One open index. Not for several threads at once: callers hold a lock."""
+
+    @property
+    def path(self) -> str:
+        """The file that holds it, for messages."""
+        ...
+
+    def close(self) -> None:
+        """Close it; nothing is lost when this is not called."""
+        ...
+
+    def is_still_there(self) -> bool:
+        """Return whether this is still the index that the next opening would get."""
+        ...
+
+    def check(self) -> Iterator[tuple[str, str]]:
+        """Yield (what was checked, what is wrong; empty when it is sound)."""
+        ...
+
+    # -- vectors ---------------------------------------------------------------
+
+    def vector_store(self) -> VectorIndex:
+        """Return the store that vectors are written to."""
+        ...
+
+    def fingerprints(self) -> list[str]:
+        """Return the fingerprints of all spaces."""
+        ...
+
+    def spaces(self) -> dict[str, int]:
+        """Return fingerprint -> chunks with a vector, for spaces that have any."""
+        ...
+
+    # -- edges and entries, beside ``MemoryIndex`` -----------------------------
+
+    def entry_path(self, entry_id: str, scopes: frozenset[str] | None) -> str:
+        """Return the note in some scopes that holds an entry; empty: none does."""
+        ...
+
+    def has_strong_edges(self) -> bool:
+        """Return whether any memory supersedes or contradicts another."""
+        ...
+
+    def strong_edges(
+        self, paths: Collection[str], access: Access
+    ) -> list[tuple[str, str, str]]:
+        """Return (path, kind, target) for what some notes supersede or contradict.
+
+        A target that is not an id is the path of the note that it means, if there is
+        one. A pending claim supersedes and contradicts nothing.
+        """
+        ...
+
+    # -- what processes share --------------------------------------------------
+
+    def get_meta(self, key: str) -> str:
+        """Return the value under *key*; empty: there is none."""
+        ...
+
+    def set_meta(self, key: str, value: str) -> None:
+        """Set *value* under *key* for all processes."""
+        ...
+
+
+class IndexEngine(Protocol):
+    """Opens, rebuilds and cleans the index of one memory."""
+
+    def open(self) -> Index:
+        """Return the index, made if it is not there.
+
+        Raises:
+            IndexBusyError: Another process kept it locked for 10 s.
+            IndexTooNewError: A newer version of the program made it.
+            IndexUnusableError: It cannot be opened or made.
+        """
+        ...
+
+    def open_in_memory(self) -> Index:
+        """Return an empty index that ends with this process."""
+        ...
+
+    def state(self) -> tuple[tuple[int, ...], ...]:
+        """Return a value that differs after any change to the index; empty: none."""
+        ...
+
+    def rebuild(self, fill: Callable[[Index], T]) -> T:
+        """Build a second index, then put it in the place of the first, as a whole.
+
+        Args:
+            fill: Fills the new index from the notes; what it returns is returned.
+
+        Raises:
+            IndexBusyError: Another process is rebuilding, or keeps the index locked.
+            IndexUnusableError: The index cannot be written.
+        """
+        ...
+
+    def count(
+        self,
+        *,
+        paths: Collection[str],
+        entry_ids: Collection[str],
+        text_hashes: Collection[str],
+    ) -> IndexCounts:
+        """Return what the index holds of some notes, entries and texts.
+
+        Raises:
+            IndexUnusableError: It cannot be read now.
+        """
+        ...
+
+    def vacuum(
+        self, text_hashes: Collection[str], *, since_s: float = inf
+    ) -> VacuumResult:
+        """Remove the vectors of some texts, and every trace of deleted content.
+
+        The sync of their notes has deleted the chunks themselves. A text that another
+        chunk still has keeps its vector.
+
+        Args:
+            text_hashes: SHA-256 of the texts, hexadecimal.
+            since_s: Vectors made since then that no text has go too: one may be of an
+                earlier version of these texts.
+        """
+        ...
+
+    def set_aside_files(self) -> list[str]:
+        """Return the damaged and half-built indexes that a vacuum would remove."""
+        ...

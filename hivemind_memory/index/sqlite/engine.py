@@ -1,0 +1,177 @@
+"""The SQLite engine: one index file, and the files beside it.
+
+Opening is here; what a cold answer does not need (rebuilding, cleaning) is imported
+when it is asked for.
+"""
+
+from __future__ import annotations
+
+import os
+from math import inf
+
+from hivemind_memory.errors import IndexDamagedError, IndexUnusableError
+from hivemind_memory.index.sqlite.index import SqliteIndex
+from hivemind_memory.sqlite.connection import IN_MEMORY
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+    from typing import TypeVar
+
+    from hivemind_memory.files.places import Places
+    from hivemind_memory.index.port import Index, IndexCounts, VacuumResult
+
+    T = TypeVar("T")
+
+REBUILD_WAIT_S = 10.0
+"""How long a rebuild or a vacuum waits for another process's rebuild."""
+
+VACUUM_WAIT_S = 10.0
+"""How long a vacuum waits for each process that uses the index."""
+
+_SUFFIXES = ("", "-wal", "-shm")
+
+
+class SqliteEngine:
+    """Opens, rebuilds and cleans the index file of one memory."""
+
+    def __init__(self, places: Places, now: Callable[[], float]) -> None:
+        self._places = places
+        self._now = now
+
+    def open(self) -> SqliteIndex:
+        """Return the index, its file made with its folder if it is not there."""
+        self._make_folder()
+        return SqliteIndex(self._places.index_file, now=self._now)
+
+    def open_in_memory(self) -> SqliteIndex:
+        """Return an empty index that no file holds."""
+        return SqliteIndex(IN_MEMORY, now=self._now)
+
+    def state(self) -> tuple[tuple[int, ...], ...]:
+        """Return a value that differs after any change to the file or its log."""
+        found = []
+        for suffix in ("", "-wal"):
+            try:
+                status = os.stat(self._places.index_file + suffix)
+            except OSError:
+                continue
+            found.append((status.st_ino, status.st_size, status.st_mtime_ns))
+        return tuple(found)
+
+    def rebuild(self, fill: Callable[[Index], T]) -> T:
+        """Fill a second file, then copy it over the first in one transaction.
+
+        The new index is an ordinary one: a rebuild that was killed continues where it
+        stopped. Readers keep the old pages until the copy is whole, and no file is
+        swapped while a process has it open. Cached vectors are taken over.
+        """
+        from hivemind_memory.errors import IndexBusyError
+        from hivemind_memory.files.locks import KernelLock
+        from hivemind_memory.index.sqlite.lock import index_lock
+        from hivemind_memory.index.sqlite.swap import copy_vectors, replace_index
+
+        self._make_folder()
+        path, rebuild_file = self._places.index_file, self._places.rebuild_file
+        lock = KernelLock(f"{rebuild_file}.lock")
+        if not lock.acquire(wait_s=REBUILD_WAIT_S):
+            raise IndexBusyError(
+                f"{lock.holder() or 'another process'} is rebuilding the index",
+                hint="wait for it; the old index answers meanwhile",
+            )
+        try:
+            new = self._open_rebuild_file()
+            try:
+                result = fill(new)
+                with index_lock(path):
+                    copy_vectors(path, new)
+                    replace_index(new, path)
+            finally:
+                new.close()
+            _remove(rebuild_file)
+        finally:
+            lock.release()
+        return result
+
+    def count(
+        self,
+        *,
+        paths: Collection[str],
+        entry_ids: Collection[str],
+        text_hashes: Collection[str],
+    ) -> IndexCounts:
+        """Return what the file holds of some notes, entries and texts."""
+        from hivemind_memory.index.sqlite.vacuum import count_in_index
+
+        return count_in_index(
+            self._places.index_file,
+            paths=paths,
+            entry_ids=entry_ids,
+            text_hashes=text_hashes,
+        )
+
+    def vacuum(
+        self, text_hashes: Collection[str], *, since_s: float = inf
+    ) -> VacuumResult:
+        """Rewrite the file without what was deleted, and remove the files beside it.
+
+        No rebuild runs meanwhile: one that has already read the notes would bring the
+        old text back.
+        """
+        from hivemind_memory.files.locks import KernelLock
+        from hivemind_memory.index.port import VacuumResult
+        from hivemind_memory.index.sqlite.vacuum import remove_set_aside, vacuum
+
+        path, rebuild_file = self._places.index_file, self._places.rebuild_file
+        if not os.path.isdir(self._places.index):
+            return VacuumResult()
+        lock = KernelLock(f"{rebuild_file}.lock")
+        try:
+            if not lock.acquire(wait_s=REBUILD_WAIT_S):
+                holder = lock.holder() or "another process"
+                why = f"{holder} is rebuilding the index from notes as they were"
+                return VacuumResult(problems=((path, why),))
+        except OSError as error:
+            return VacuumResult(problems=((lock.path, str(error.strerror)),))
+        try:
+            files, problems = remove_set_aside(path, rebuild_file)
+            result = vacuum(path, text_hashes, since_s=since_s, wait_s=VACUUM_WAIT_S)
+        finally:
+            lock.release()
+        return result._replace(files=files, problems=(*problems, *result.problems))
+
+    def set_aside_files(self) -> list[str]:
+        """Return the damaged and half-built indexes that lie beside the file."""
+        from hivemind_memory.index.sqlite.vacuum import set_aside_files
+
+        return set_aside_files(self._places.index_file, self._places.rebuild_file)
+
+    def _make_folder(self) -> None:
+        """Make the folder of the index if it is not there."""
+        try:
+            self._places.make_index_folder()
+        except OSError as error:
+            raise IndexUnusableError(
+                f"the folder {self._places.index} cannot be written: {error.strerror}",
+                hint="the option index_dir puts the index elsewhere",
+            ) from error
+
+    def _open_rebuild_file(self) -> SqliteIndex:
+        """Return the index that a rebuild fills: a killed one's, else an empty one."""
+        path = self._places.rebuild_file
+        try:
+            new = SqliteIndex(path, now=self._now)
+            new.sweep()
+        except IndexDamagedError:
+            _remove(path)
+            new = SqliteIndex(path, now=self._now)
+        return new
+
+
+def _remove(path: str) -> None:
+    """Remove a database that no process has open, and what belongs to it."""
+    for suffix in _SUFFIXES:
+        try:
+            os.unlink(path + suffix)
+        except FileNotFoundError:
+            continue

@@ -1,0 +1,60 @@
+"""The lock that keeps an index file the same one during several transactions.
+
+A rebuild copies another index over the file, with other numbers for the same notes.
+A process that stages a large note, or stores vectors, would then write by the old
+numbers. Such work and the rebuild exclude each other by a kernel lock; work that is one
+transaction needs none.
+"""
+
+from __future__ import annotations
+
+from hivemind_memory.errors import IndexBusyError, IndexUnusableError
+from hivemind_memory.files.locks import KernelLock
+from hivemind_memory.sqlite.connection import IN_MEMORY, make_file
+
+WAIT_S = 30.0
+"""A rebuild of 10,000 chunks holds the lock for a second or two."""
+
+
+def create_file(path: str) -> None:
+    """Make an empty index file, unless another process has made it meanwhile."""
+    with index_lock(path):
+        make_file(path)
+
+
+class index_lock:  # noqa: N801 - a context manager reads like a word
+    """Hold the index file at *path*; an index in memory needs no lock.
+
+    Raises:
+        IndexBusyError: Another process held it for longer than *wait_s*.
+        IndexUnusableError: The folder of the index cannot be written.
+    """
+
+    __slots__ = ("_lock", "_wait_s")
+
+    def __init__(self, path: str, *, wait_s: float = WAIT_S) -> None:
+        self._lock = None if path == IN_MEMORY else KernelLock(f"{path}.hold")
+        self._wait_s = wait_s
+
+    def __enter__(self) -> None:
+        """Acquire the lock."""
+        if self._lock is None:
+            return
+        try:
+            is_held = self._lock.acquire(wait_s=self._wait_s)
+        except OSError as error:
+            raise IndexUnusableError(
+                f"the lock {self._lock.path} cannot be taken: {error.strerror}",
+                hint="the option index_dir puts the index elsewhere",
+            ) from error
+        if not is_held:
+            raise IndexBusyError(
+                f"{self._lock.holder() or 'another process'} kept the index for "
+                f"{self._wait_s:g} s; the notes are untouched",
+                hint="try again; `hm status` names the process that leads",
+            )
+
+    def __exit__(self, *_: object) -> None:
+        """Release the lock."""
+        if self._lock is not None:
+            self._lock.release()
