@@ -93,20 +93,11 @@ CIRCLES: set[str] = {
     "curation.context",
     "curation.lookup",
     "curation.service",
-    "index.sqlite.index",
-    "index.sqlite.notes",
-    "index.sqlite.schema",
-    "index.sqlite.swap",
-    "index.sqlite.vector_store",
-    "index.sqlite.vectors",
-    "index.sqlite.vocabulary",
-    "index.sqlite.words",
     "memory.read",
     "memory.service",
     "memory.write",
-    "sqlite.connection",
 }
-LONG: set[str] = {"index/sqlite/index.py", "memory/service.py"}
+LONG: set[str] = {"memory/service.py"}
 
 
 def name_of(module: Path) -> str:

@@ -10,14 +10,12 @@ import os
 
 from hivemind_memory.errors import IndexBusyError
 from hivemind_memory.index.sqlite import notes
-from hivemind_memory.index.sqlite.schema import make_tokenizer, upgrade
-from hivemind_memory.index.sqlite.view import (
+from hivemind_memory.index.sqlite.filters import (
     IndexContents,
-    SqlFilter,
-    SqliteView,
     query_filter,
     visibility_filter,
 )
+from hivemind_memory.index.sqlite.schema import make_tokenizer, upgrade
 from hivemind_memory.sqlite.connection import (
     IN_MEMORY,
     open_connection,
@@ -37,11 +35,8 @@ if TYPE_CHECKING:
 
     from hivemind_memory.index.port import FileRecord
     from hivemind_memory.index.sqlite.rows import PlacedRow
-    from hivemind_memory.index.sqlite.stats import CorpusStats
     from hivemind_memory.index.sqlite.vector_store import SqliteVectorStore
-    from hivemind_memory.index.sqlite.vectors import VectorRetriever
-    from hivemind_memory.index.sqlite.vocabulary import SqliteVocabulary
-    from hivemind_memory.index.sqlite.words import WordRetriever
+    from hivemind_memory.index.sqlite.view import SqliteView, Views
     from hivemind_memory.model.filters import Access, SearchFilter
     from hivemind_memory.model.matches import ChunkLocation
     from hivemind_memory.model.memories import EdgeRow, MemoryRow
@@ -75,13 +70,12 @@ class SqliteIndex:
         with translated_errors(path):
             upgrade(self._connection)
             self._tokens_of = make_tokenizer(self._connection)
-        self._words: WordRetriever | None = None
-        self._vector_retrievers: dict[str, VectorRetriever] = {}
+        self._views: Views | None = None
         self._cache: dict[str, tuple[tuple[int, int], object]] = {}
 
     def close(self) -> None:
         """Close the file; nothing is lost when this is not called."""
-        self._vector_retrievers.clear()
+        self._views = None
         self._connection.close()
 
     def is_still_there(self) -> bool:
@@ -203,64 +197,22 @@ class SqliteIndex:
         today: int = 0,
     ) -> SqliteView:
         """Return the index as a query sees it; see the port."""
+        # A sync asks nothing: what searches is loaded with the first query.
+        if self._views is None:
+            from hivemind_memory.index.sqlite.view import Views
+
+            self._views = Views(
+                self._connection, self.path, self._tokens_of, self._cached
+            )
         contents = self._contents()
-        visible = visibility_filter(access, contents)
-        matching = query_filter(access, search_filter, today, contents)
-        return SqliteView(
-            self,
-            matching,
-            matching_stats=self._stats(matching),
-            visible_stats=self._stats(visible),
+        return self._views.view(
+            visibility_filter(access, contents),
+            query_filter(access, search_filter, today, contents),
         )
 
     def _contents(self) -> IndexContents:
         """Return what the index holds, as far as filters care."""
         return self._cached("contents", lambda: IndexContents(self._connection))
-
-    def _stats(self, where: SqlFilter) -> CorpusStats | None:
-        """Return figures over what a condition leaves; None: it hides nothing."""
-        if not where.sql:
-            return None
-        from hivemind_memory.index.sqlite.stats import CorpusStats
-
-        return self._cached(
-            f"stats {where}", lambda: CorpusStats(self._connection, where)
-        )
-
-    def word_retriever(self) -> WordRetriever:
-        """Return the retriever that finds chunks by their words."""
-        if self._words is None:
-            from hivemind_memory.index.sqlite.words import WordRetriever
-
-            self._words = WordRetriever(self._connection, self.path, self._tokens_of)
-        return self._words
-
-    def vector_retriever(self, fingerprint: str) -> VectorRetriever:
-        """Return the retriever of one space of vectors; loads numpy."""
-        from hivemind_memory.index.sqlite.vectors import VectorRetriever
-
-        if fingerprint not in self._vector_retrievers:
-            self._vector_retrievers[fingerprint] = VectorRetriever(
-                self._connection, fingerprint
-            )
-        return self._vector_retrievers[fingerprint]
-
-    def vocabulary(self, visible: CorpusStats | None) -> SqliteVocabulary:
-        """Return the words of what is visible; None: of everything."""
-        from hivemind_memory.index.sqlite.vocabulary import (
-            SqliteVocabulary,
-            read_vocabulary,
-        )
-
-        return SqliteVocabulary(
-            self._connection,
-            self.path,
-            self._tokens_of,
-            lambda: self._cached(
-                "vocabulary", lambda: read_vocabulary(self._connection)
-            ),
-            visible,
-        )
 
     def vector_store(self) -> SqliteVectorStore:
         """Return the store that vectors are written to."""
@@ -277,13 +229,6 @@ class SqliteIndex:
     def spaces(self) -> dict[str, int]:
         """Return fingerprint -> chunks with a vector, for spaces that have any."""
         return self._cached("spaces", self._count_spaces)
-
-    def pending_chunks(self, fingerprint: str) -> int:
-        """Return how many chunks have no vector in a space yet."""
-        return self._cached(
-            f"pending {fingerprint}",
-            lambda: self.vector_store().count_pending_chunks(fingerprint),
-        )
 
     def snapshot(self) -> read_transaction:
         """Return a context in which all reads see one state of the index."""

@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import apsw
 
-    from hivemind_memory.index.sqlite.view import SqlFilter
+    from hivemind_memory.index.sqlite.filters import SqlFilter
 
 _CHUNKS = """
 SELECT chunks.id FROM chunks JOIN files ON files.id = file_id AND files.state = 0

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import apsw
     from numpy.typing import NDArray
 
-    from hivemind_memory.index.sqlite.view import SqliteView
+    from hivemind_memory.index.sqlite.stats import CorpusStats
 
     Matrix = NDArray[np.float32]
 
@@ -60,9 +60,22 @@ class VectorRetriever:
         self._subchunk_rows: dict[int, list[int]] = {}
 
     def find(
-        self, query: bytes, *, limit: int, also: Sequence[int], view: SqliteView
+        self,
+        query: bytes,
+        *,
+        limit: int,
+        also: Sequence[int],
+        matching: CorpusStats | None,
+        visible: CorpusStats | None,
     ) -> VectorMatches | None:
         """Return cosines of the best *limit* chunks, and of the chunks *also*.
+
+        Args:
+            query: Its vector.
+            limit: Chunks at most, by their own cosine.
+            also: Chunks that the words retriever found.
+            matching: What may be found; None: everything.
+            visible: What the mean is taken over; None: everything.
 
         Returns:
             None when the space is empty or the query has another length.
@@ -74,20 +87,20 @@ class VectorRetriever:
         if not count or len(asked) != self._chunks.dims:
             return None
         cosines = self._chunks.rows() @ asked
-        visible = cosines
-        if view.visible_stats is not None:
-            visible = cosines[self._places_of(view.visible_stats.chunks)]
-        if not len(visible):
+        seen = cosines
+        if visible is not None:
+            seen = cosines[self._places_of(visible.chunks)]
+        if not len(seen):
             return None
-        places = self._best(cosines, limit, view)
+        places = self._best(cosines, limit, matching)
         places += [at for at in map(self._place.get, also) if at is not None]
         chunks = {self._ids[at]: float(cosines[at]) for at in dict.fromkeys(places)}
         return VectorMatches(
             cosines=chunks,
             subchunk_cosines=self._subchunk_cosines(chunks, asked),
-            background=float(visible.mean(dtype=np.float64)),
-            deviation=float(visible.std(dtype=np.float64)),
-            chunk_count=len(visible),
+            background=float(seen.mean(dtype=np.float64)),
+            deviation=float(seen.std(dtype=np.float64)),
+            chunk_count=len(seen),
         )
 
     def count_vectors(self, chunks: frozenset[int]) -> int:
@@ -96,19 +109,17 @@ class VectorRetriever:
             self._refresh()
         return len(self._places_of(chunks))
 
-    def _best(self, cosines: Matrix, limit: int, view: SqliteView) -> list[int]:
-        """Return the places of the best *limit* chunks that match."""
-        matching = (
-            None
-            if view.matching_stats is None
-            else self._places_of(view.matching_stats.chunks)
-        )
-        among = cosines if matching is None else cosines[matching]
+    def _best(
+        self, cosines: Matrix, limit: int, matching: CorpusStats | None
+    ) -> list[int]:
+        """Return the rows of the best *limit* chunks that match."""
+        rows = None if matching is None else self._places_of(matching.chunks)
+        among = cosines if rows is None else cosines[rows]
         best = min(limit, len(among))
         if not best:
             return []
         order = np.argpartition(among, len(among) - best)[len(among) - best :]
-        places: list[int] = (order if matching is None else matching[order]).tolist()
+        places: list[int] = (order if rows is None else rows[order]).tolist()
         return places
 
     def _places_of(self, chunks: frozenset[int]) -> NDArray[np.intp]:

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     import apsw
 
+    from hivemind_memory.index.sqlite.filters import SqlFilter
     from hivemind_memory.index.sqlite.stats import CorpusStats
-    from hivemind_memory.index.sqlite.view import SqliteView
     from hivemind_memory.model.terms import QueryTerm
 
     Locations = list[list[list[int]]]
@@ -98,17 +98,32 @@ class WordRetriever:
         connection.register_fts5_function("seen", self._record_row)
 
     def find(
-        self, terms: Sequence[QueryTerm], *, limit: int, view: SqliteView
+        self,
+        terms: Sequence[QueryTerm],
+        *,
+        limit: int,
+        matching: SqlFilter,
+        visible: CorpusStats | None,
     ) -> WordMatches:
-        """Return the best *limit* candidates for *terms*, best first."""
+        """Return the best *limit* candidates for *terms*, best first.
+
+        Args:
+            terms: Of the query.
+            limit: Candidates at most; more of them for a limited caller.
+            matching: What may be found.
+            visible: What the figures are counted over; None: everything.
+        """
         with translated_errors(self._path):
-            return self._find(terms, limit, view)
+            return self._find(terms, limit, matching, visible)
 
     def _find(
-        self, terms: Sequence[QueryTerm], limit: int, view: SqliteView
+        self,
+        terms: Sequence[QueryTerm],
+        limit: int,
+        matching: SqlFilter,
+        visible: CorpusStats | None,
     ) -> WordMatches:
         """Do what ``find`` says."""
-        visible = view.visible_stats
         asked = self._count(terms, visible)
         known = tuple(term for term in asked if term.chunks)
         if not known:
@@ -119,8 +134,8 @@ class WordRetriever:
         if visible is not None:
             limit *= HIDDEN_FACTOR
         for _, *place, subchunks in self._connection.execute(
-            _SELECT.format(where=view.matching.sql),
-            (_expression(known), *view.matching.values, limit),
+            _SELECT.format(where=matching.sql),
+            (_expression(known), *matching.values, limit),
         ):
             seen = self._row
             if seen is None:  # pragma: no cover - the callback runs for every row

@@ -1,0 +1,135 @@
+"""Which chunks a query may find, as SQL.
+
+What a caller may see is part of every statement, so that no ranking, count or cut knows
+of the rest. Where the index holds nothing that a condition would hide, it is left out.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    import apsw
+
+    from hivemind_memory.model.filters import (
+        Access,
+        Condition,
+        Requirement,
+        SearchFilter,
+    )
+
+
+class SqlFilter(NamedTuple):
+    """A condition on ``files`` and ``chunks``, with its values."""
+
+    sql: str = ""
+    """Begins with AND, or is empty: it hides nothing."""
+
+    values: tuple[object, ...] = ()
+
+
+class IndexContents:
+    """What the index holds, as far as filters care; read once for each change."""
+
+    __slots__ = ("has_expiring", "has_pending", "has_strong_edges", "scopes")
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        rows = connection.execute("SELECT DISTINCT scope FROM files WHERE state = 0")
+        self.scopes = frozenset(scope for (scope,) in rows)
+        [(has_pending, has_expiring, has_superseded)] = connection.execute(
+            """
+            SELECT coalesce(max(standing = 2), 0),
+              coalesce(max(expires_day IS NOT NULL), 0), coalesce(max(standing = 1), 0)
+            FROM files WHERE state = 0 AND (standing <> 0 OR expires_day IS NOT NULL)
+            """
+        )
+        self.has_pending = bool(has_pending)
+        self.has_expiring = bool(has_expiring)
+        edges = "SELECT 1 FROM edges WHERE kind <> 'related_to' LIMIT 1"
+        self.has_strong_edges = (
+            bool(has_superseded) or connection.execute(edges).fetchone() is not None
+        )
+        """Something supersedes or contradicts something."""
+
+
+def visibility_filter(access: Access | None, contents: IndexContents) -> SqlFilter:
+    """Return the SQL condition that leaves what a caller may see."""
+    return _joined(_parts_of(access.condition if access else (), contents))
+
+
+def query_filter(
+    access: Access | None,
+    search_filter: SearchFilter | None,
+    today: int,
+    contents: IndexContents,
+) -> SqlFilter:
+    """Return the SQL condition for a query: what is visible, and asked for."""
+    parts = _parts_of(access.condition if access else (), contents)
+    if search_filter is None:
+        return _joined(parts)
+    if search_filter.scope is not None:
+        parts.append(SqlFilter("files.scope = ?", (search_filter.scope,)))
+    if search_filter.types:
+        parts.append(_among("files.type", search_filter.types))
+    if contents.has_pending and not search_filter.has_pending:
+        parts.append(SqlFilter("files.standing <> 2"))
+    if contents.has_expiring and not search_filter.has_expired:
+        parts.append(SqlFilter("coalesce(files.expires_day > ?, 1)", (today,)))
+    day = "coalesce(chunks.day, files.day)"
+    if search_filter.since_day is not None:
+        parts.append(SqlFilter(f"{day} >= ?", (search_filter.since_day,)))
+    if search_filter.until_day is not None:
+        parts.append(SqlFilter(f"{day} <= ?", (search_filter.until_day,)))
+    return _joined(parts)
+
+
+_COLUMNS = {"scope": "files.scope", "visibility": "coalesce(files.visibility, '')"}
+"""Field of a ``Requirement`` -> what it is in SQL."""
+
+
+def _parts_of(condition: Condition, contents: IndexContents) -> list[SqlFilter]:
+    """Return the clauses of a condition that hide anything, each as SQL."""
+    parts = []
+    for clause in condition:
+        if any(_is_met_by_all(one, contents) for one in clause):
+            continue
+        tests = [_sql_of(one) for one in clause]
+        sql = " OR ".join(test.sql for test in tests)
+        values = tuple(value for test in tests for value in test.values)
+        parts.append(SqlFilter(f"({sql})", values))
+    return parts
+
+
+def _is_met_by_all(requirement: Requirement, contents: IndexContents) -> bool:
+    """Return whether every note of the index meets a requirement on its scope."""
+    return requirement.field == "scope" and all(
+        requirement.is_met_by(scope) for scope in contents.scopes
+    )
+
+
+def _sql_of(requirement: Requirement) -> SqlFilter:
+    """Return a requirement as SQL."""
+    column = _COLUMNS[requirement.field]
+    return _among(
+        column, sorted(requirement.values), is_excluded=requirement.is_excluded
+    )
+
+
+def _among(
+    column: str, values: Collection[str], *, is_excluded: bool = False
+) -> SqlFilter:
+    """Return the condition that a column has one of some values, or none of them."""
+    verb = "NOT IN" if is_excluded else "IN"
+    return SqlFilter(f"{column} {verb} ({','.join('?' * len(values))})", tuple(values))
+
+
+def _joined(parts: Iterable[SqlFilter]) -> SqlFilter:
+    """Return the condition that all parts hold."""
+    parts = list(parts)
+    return SqlFilter(
+        "".join(f" AND {part.sql}" for part in parts),
+        tuple(value for part in parts for value in part.values),
+    )
