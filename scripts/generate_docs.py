@@ -24,12 +24,13 @@ from hivemind_memory.cli.helping import (  # noqa: E402 - the path comes first
 from hivemind_memory.cli.spec import COMMANDS, GROUPS, PANELS, Command  # noqa: E402
 from hivemind_memory.config import Option, options  # noqa: E402
 from hivemind_memory.config.values import allowed_values  # noqa: E402
-from hivemind_memory.mcp_server.describe import described_tools  # noqa: E402
-from hivemind_memory.mcp_server.instructions import INSTRUCTIONS  # noqa: E402
-from hivemind_memory.mcp_server.shape import (  # noqa: E402
-    LIMIT_CHARS,
-    SNIPPET_CHARS,
+from hivemind_memory.mcp_server.describe import (  # noqa: E402
+    described_tools,
+    first_answers,
 )
+from hivemind_memory.mcp_server.instructions import INSTRUCTIONS  # noqa: E402
+from hivemind_memory.mcp_server.tools import LIMIT_CHARS  # noqa: E402
+from hivemind_memory.mcp_server.tools_search import SNIPPET_CHARS  # noqa: E402
 
 _MADE = "<!-- Made by scripts/generate_docs.py from the code; do not edit. -->"
 _CLI_INTRO = (
@@ -68,6 +69,7 @@ def generated() -> dict[str, str]:
         "docs/config.md": config_page(),
         "docs/mcp-tools.md": tools_page(),
         "config.example.json": example_config(),
+        "hivemind_memory/mcp_server/tools.json": first_answers_file(),
     }
 
 
@@ -120,6 +122,11 @@ def example_config() -> str:
     """Return a config.json with every option at its default."""
     values = {option.name: option.default for option in options().values()}
     return json.dumps({"memory": values}, indent=2) + "\n"
+
+
+def first_answers_file() -> str:
+    """Return what a server answers before it imports the SDK."""
+    return json.dumps(first_answers(), indent=1, ensure_ascii=False) + "\n"
 
 
 def _command_part(command: Command) -> str:

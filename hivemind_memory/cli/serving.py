@@ -31,7 +31,6 @@ def mcp(request: CommandRequest) -> int:
     # Before the SDK, which would draw boxes.
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
     require_sdk()
-    from hivemind_memory.mcp_server.server import make_server
     from hivemind_memory.mcp_server.server_state import ServerState
 
     scope_request = wiring.agent_scope_request(
@@ -45,24 +44,25 @@ def mcp(request: CommandRequest) -> int:
         ),
         wiring.open_watcher,
     )
-    server = make_server(server_state, wiring.new_session())
+    session = wiring.new_session()
     try:
         if is_http:
             from hivemind_memory.mcp_server.http import serve_http
+            from hivemind_memory.mcp_server.server import make_server
 
             home = wiring.resolve_home(None)
             token_file = values["token_file"] or os.path.join(home, "mcp-token")
             port = PORT if values["port"] is None else values["port"]
             server_state.start()
-            serve_http(server, port, token_file, _announce)
+            serve_http(make_server(server_state, session), port, token_file, _announce)
         else:
-            from hivemind_memory.mcp_server.stdio import serve_stdio
+            from hivemind_memory.mcp_server.startup import serve_standard_streams
 
             if is_terminal(sys.stdin):
                 write_stderr(
                     "This is for agents: they speak JSON-RPC here. Ctrl-C ends it.\n"
                 )
-            serve_stdio(server, server_state.start)
+            serve_standard_streams(server_state, session)
     finally:
         _leave(server_state)
     return 0

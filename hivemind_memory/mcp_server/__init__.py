@@ -1,1 +1,1 @@
-"""The door for agents: the memory over the Model Context Protocol."""
+"""Serves the memory to agents over the Model Context Protocol."""

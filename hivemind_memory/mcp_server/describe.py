@@ -1,4 +1,4 @@
-"""What the tools take and return, as rows for a reader; made from their schemas."""
+"""Describes the server, for ``docs/mcp-tools.md`` and ``tools.json``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import anyio
-from mcp.types import Tool
+from mcp.shared.message import SessionMessage
+from mcp.types import JSONRPCResponse, jsonrpc_message_adapter
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.mcp_server.server import make_server
@@ -25,29 +27,63 @@ class DescribedTool:
     arguments: Rows
     results: Rows
     hints: str
-    """What the client may rely on, as a clause."""
+    """What a client may rely on, as a clause."""
 
 
 def described_tools() -> list[DescribedTool]:
     """Return every tool of the server, in its order."""
-    server = make_server(ServerState(_no_memory), session="")
-    return [_described(tool) for tool in anyio.run(server.list_tools)]
+    return [_describe(tool) for tool in first_answers()["tools"]]
 
 
-def _no_memory() -> Any:
-    """Refuse to open anything: describing needs no notes."""
-    raise HivemindError("nothing is opened to describe the tools")
+def first_answers() -> dict[str, Any]:
+    """Return the SDK's answers to a client's first requests, for the handshake."""
+    version = HANDSHAKE_PROTOCOL_VERSIONS[-1]
+    client = {"name": "", "version": ""}
+    params = {"protocolVersion": version, "capabilities": {}, "clientInfo": client}
+    initialize, listed = anyio.run(
+        _ask,
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
+    )
+    del initialize["protocolVersion"], initialize["serverInfo"]["version"]
+    return {
+        "protocolVersions": list(HANDSHAKE_PROTOCOL_VERSIONS),
+        "initialize": initialize,
+        "tools": listed["tools"],
+    }
 
 
-def _described(tool: Tool) -> DescribedTool:
+async def _ask(*requests: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return a server's results for requests."""
+    server = make_server(ServerState(_refuse_to_open), session="")
+    to_server, received = anyio.create_memory_object_stream[Any](len(requests))
+    to_send, answers = anyio.create_memory_object_stream[Any](len(requests))
+    results = []
+    async with anyio.create_task_group() as group:
+        group.start_soon(server.serve, received, to_send)
+        for request in requests:
+            message = jsonrpc_message_adapter.validate_python(request)
+            await to_server.send(SessionMessage(message))
+            answer = (await answers.receive()).message
+            assert isinstance(answer, JSONRPCResponse)  # noqa: S101 - ours to answer
+            results.append(answer.model_dump(by_alias=True, exclude_unset=True))
+        group.cancel_scope.cancel()
+    return [result["result"] for result in results]
+
+
+def _refuse_to_open() -> Any:
+    """Refuse to open a memory: describing the tools needs none."""
+    raise HivemindError("Describing the tools opens no memory.")
+
+
+def _describe(tool: dict[str, Any]) -> DescribedTool:
     """Return one tool."""
-    arguments = list(_arguments(tool.input_schema)) or [("", "none")]
-    results = list(_results(tool.output_schema or {}, tool.output_schema or {}, ""))
+    schema = tool["outputSchema"]
     return DescribedTool(
-        name=tool.name,
-        description=tool.description or "",
-        arguments=arguments,
-        results=results,
+        name=tool["name"],
+        description=tool["description"],
+        arguments=list(_arguments(tool["inputSchema"])) or [("", "none")],
+        results=list(_results(schema, schema, "")),
         hints=_hints(tool),
     )
 
@@ -62,6 +98,9 @@ def _arguments(schema: dict[str, Any]) -> Iterator[tuple[str, str]]:
             said.append(f"{bounds[0]} to {bounds[1]}")
         elif bounds:
             said.append(f"at least {bounds[0]}")
+        values = one.get("enum") or one.get("items", {}).get("enum")
+        if values:
+            said.append(", ".join(values))
         if "description" in one:
             said.append(one["description"])
         yield name, "; ".join(said)
@@ -85,18 +124,17 @@ def _results(
 
 
 def _default(schema: dict[str, Any]) -> str:
-    """Return what counts when an argument is not given."""
-    return f"default {schema['default']}" if schema.get("default") != "" else "optional"
+    """Return the value that applies when an argument is left out."""
+    default = schema.get("default")
+    return "optional" if default in ("", []) else f"default {default}"
 
 
-def _hints(tool: Tool) -> str:
-    """Return what the client may rely on."""
-    hints = tool.annotations
-    if hints is None:
-        return "none"
-    said = ["only reads" if hints.read_only_hint else "adds and never destroys"]
-    if hints.idempotent_hint:
+def _hints(tool: dict[str, Any]) -> str:
+    """Return what a client may rely on."""
+    hints = tool["annotations"]
+    said = ["only reads" if hints["readOnlyHint"] else "adds and never destroys"]
+    if hints["idempotentHint"]:
         said.append("may be repeated")
-    if (tool.meta or {}).get("anthropic/alwaysLoad"):
-        said.append("to be loaded at once")
+    if tool.get("_meta", {}).get("anthropic/alwaysLoad"):
+        said.append("to be loaded at the start")
     return ", ".join(said)

@@ -1,4 +1,4 @@
-"""What an agent reads when a call fails: a sentence, a hint, what was saved or not."""
+"""What an agent reads when a call fails: a sentence, a hint, and what was saved."""
 
 from __future__ import annotations
 
@@ -21,17 +21,15 @@ FAILURE_STATEMENTS = {
     "memory_link": "Nothing was linked.",
     "memory_forget": "Nothing was forgotten.",
 }
-"""Tools that change something -> what is said when they did not."""
-
-_SAID = ("saved", "linked", "changed", "forgotten")
-"""Words of a message that tells already what came of the call."""
+"""Tools that change something -> the sentence that says they did not."""
 
 _MAX_CHARS = 500
-"""Of one message: a name in it may be as long as an argument can be."""
+"""Longest message: a name in it may be as long as an argument can be."""
+_MAX_NAME_CHARS = 60
 
 
 def expected_error(tool: str, error: HivemindError) -> ToolError:
-    """Return what to raise for an error that was foreseen."""
+    """Return the error for the model when the memory refused a call."""
     hint = error.hint
     if isinstance(error, NoteNotFoundError):
         hint = "memory_list names all notes"
@@ -41,7 +39,8 @@ def expected_error(tool: str, error: HivemindError) -> ToolError:
         hint += "; call again with supersede_reason to replace it"
     said = [_sentence(str(error))]
     # Whatever the memory raises while it writes, it raises before the note has it.
-    is_said = any(word in said[0] for word in _SAID) or "Nothing was " in hint
+    words = ("saved", "linked", "changed", "forgotten")
+    is_said = any(word in said[0] for word in words) or "Nothing was " in hint
     if tool in FAILURE_STATEMENTS and not is_said:
         said.append(FAILURE_STATEMENTS[tool])
     if hint:
@@ -50,56 +49,56 @@ def expected_error(tool: str, error: HivemindError) -> ToolError:
 
 
 def unexpected_error(tool: str, error: Exception) -> ToolError:
-    """Return what to raise for an error that nobody foresaw."""
+    """Return the error for the model when a call failed for an unknown reason."""
     kind = type(error).__name__
     if tool in FAILURE_STATEMENTS:
         return ToolError(
-            f"Something unforeseen happened ({kind}): it may be saved or not."
+            f"Unexpected error ({kind}): it may or may not have been saved."
             " Hint: look for it with memory_search before you try again."
         )
     return ToolError(
-        f"Something unforeseen happened ({kind}): no note was changed."
-        " Hint: try once more; `hm doctor` looks for what may be wrong."
+        f"Unexpected error ({kind}): no note was changed."
+        " Hint: try once more; a person can run `hm doctor` to find the cause."
     )
 
 
 def unknown_argument_error(
     tool: str, known: Iterable[str], given: Mapping[str, object]
 ) -> ToolError | None:
-    """Return what to raise when a call holds an argument that the tool does not take.
+    """Return the error for an argument that the tool does not take, if there is one.
 
-    The SDK would drop it, and the caller would believe that it had counted.
+    The SDK would drop it, and the caller would believe that it had an effect.
     """
     names = list(known)
-    strange = [name for name in given if name not in names]
-    if not strange:
+    unknown = [name for name in given if name not in names]
+    if not unknown:
         return None
     takes = f"it takes {', '.join(names)}" if names else "it takes none"
-    said = f"{tool} has no argument {_short(strange[0])}; {takes}."
+    said = f"{tool} has no argument {_shorten(unknown[0])}; {takes}."
     return ToolError(_with_effect(tool, said))
 
 
 def invalid_argument_error(tool: str, error: ValidationError) -> ToolError:
-    """Return what to raise for arguments that do not fit, without their values."""
+    """Return the error for arguments of the wrong form, without their values."""
     first = error.errors(include_url=False, include_context=False, include_input=False)
     place = ".".join(str(part) for part in first[0]["loc"]) or "the arguments"
     problem = first[0]["msg"]
-    said = f"{tool}: {_short(place)}: {problem[:1].lower()}{problem[1:]}."
+    said = f"{tool}: {_shorten(place)}: {problem[:1].lower()}{problem[1:]}."
     return ToolError(_with_effect(tool, said))
 
 
 def _with_effect(tool: str, said: str) -> str:
-    """Return *said* with what came of the call."""
+    """Return a message, followed by what was not done if the tool changes anything."""
     return f"{said} {FAILURE_STATEMENTS[tool]}" if tool in FAILURE_STATEMENTS else said
 
 
 def _sentence(text: str) -> str:
-    """Return *text* as a sentence that is not too long."""
-    short = _short(text, _MAX_CHARS).strip()
+    """Return *text* as one sentence of bounded length."""
+    short = _shorten(text, _MAX_CHARS).strip()
     return short if short.endswith((".", "!", "?", "…")) else f"{short}."
 
 
-def _short(text: Any, most: int = 60) -> str:
-    """Return the beginning of *text*."""
+def _shorten(text: Any, limit_chars: int = _MAX_NAME_CHARS) -> str:
+    """Return *text*, or its beginning if it is too long."""
     whole = str(text)
-    return whole if len(whole) <= most else f"{whole[:most]}…"
+    return whole if len(whole) <= limit_chars else f"{whole[:limit_chars]}…"

@@ -1,7 +1,7 @@
-"""One line from a client, made a message, or the errors with which it is answered.
+"""Turns one line from a client into a message, or into the errors to answer it with.
 
-The SDK's own reader drops what it cannot read, and a client that asked waits for ever.
-Here everything with a readable id gets an answer. Pure: bytes in, values out.
+The SDK's own reader drops what it cannot parse, and the client waits forever. Here
+every line with a readable id gets an answer. Pure: bytes in, values out.
 """
 
 from __future__ import annotations
@@ -20,13 +20,11 @@ from mcp.types import (
 )
 from pydantic import ValidationError
 
-MAX_BYTES = 32 * 1024 * 1024
-"""A longer line is not read; more than any argument of ours may be."""
+from hivemind_memory.mcp_server.streams import MAX_LINE_BYTES
 
 Id = str | int | float | None
 
-# A string, a bracket, or anything else between two of those. No nested repetition:
-# twenty megabytes are read in one go.
+# A string or a bracket. No nested repetition: twenty megabytes take one pass.
 _TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\]]', re.DOTALL)
 _SCALAR = re.compile(
     rb'\s*:\s*("[^"\\]*(?:\\.[^"\\]*)*"|-?\d{1,300}(?:\.\d{1,300})?(?:[eE][+-]?\d{1,3})?)'
@@ -34,38 +32,40 @@ _SCALAR = re.compile(
     re.DOTALL,
 )
 _HALF = re.compile("[\ud800-\udfff]")
-# Deeper than any message of the protocol, and far from where Python gives up.
+# Deeper than any message of the protocol, and far below Python's recursion limit.
 _MAX_DEPTH = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RejectedLine:
-    """A line that is not handed on."""
+    """A line that the SDK does not get to see."""
 
     error_responses: tuple[dict[str, object], ...]
-    """JSON-RPC errors to send; none for what nobody waits for."""
+    """JSON-RPC errors to send; none when the client expects no answer."""
 
 
 def read_frame(line: bytes) -> JSONRPCMessage | RejectedLine:
-    """Return the message on *line*, or what to answer instead.
+    """Return the message on *line*, or the errors to answer instead.
 
-    Halves of characters, which JSON can hold and no file, become visible escapes.
+    Lone surrogates, which JSON can hold and a file can't, become visible escapes.
     """
     try:
         message = jsonrpc_message_adapter.validate_json(line, by_name=False)
     except ValidationError:
-        return _second_look(line)
-    # With an id that is no text or whole number the SDK takes a request for a note
-    # that wants no answer.
+        return _read_leniently(line)
+    # The SDK takes a request whose id is neither a string nor an integer for a
+    # notification, which would never be answered.
     if isinstance(message, JSONRPCNotification) and b'"id"' in line:
         given = readable_id(line)
         if given is not None:
-            return _refused(INVALID_REQUEST, given, "the id is no text or whole number")
+            return _refused(
+                INVALID_REQUEST, given, "the id must be a string or an integer"
+            )
     return message
 
 
 def readable_id(line: bytes) -> Id:
-    """Return the id of the outermost object of *line*, however broken the rest is."""
+    """Return the id of the outermost object on *line*, however broken the rest is."""
     depth = 0
     for token in _TOKEN.finditer(line):
         text = token[0]
@@ -86,15 +86,23 @@ def error_response(code: int, given: Id, message: str) -> dict[str, object]:
     return {"jsonrpc": "2.0", "id": given, "error": error}
 
 
-def _second_look(line: bytes) -> JSONRPCMessage | RejectedLine:
-    """Read with a more patient parser, or say what is wrong."""
+def too_long_line(head: bytes) -> RejectedLine:
+    """Return the answer to a line of which only the beginning was read."""
+    message = f"a message may have at most {MAX_LINE_BYTES:,} bytes"
+    return _refused(INVALID_REQUEST, readable_id(head), message)
+
+
+def _read_leniently(line: bytes) -> JSONRPCMessage | RejectedLine:
+    """Read with a more lenient parser, or say what is wrong."""
     try:
         value = json.loads(line.decode("utf-8", "replace"))
         seen = _visible(value, 0)
     except ValueError as error:
         return _refused(PARSE_ERROR, readable_id(line), _why_not(error))
     except RecursionError:
-        return _refused(PARSE_ERROR, readable_id(line), "it is nested too deeply")
+        return _refused(
+            PARSE_ERROR, readable_id(line), "the message is nested too deeply"
+        )
     if isinstance(seen, list):
         return _batch_refused(seen)
     try:
@@ -102,26 +110,22 @@ def _second_look(line: bytes) -> JSONRPCMessage | RejectedLine:
     except ValidationError:
         pass
     if isinstance(seen, dict) and ("result" in seen or "error" in seen):
-        return RejectedLine(
-            error_responses=()
-        )  # an answer of theirs; nobody waits for one to it
-    return _refused(INVALID_REQUEST, _given_id(seen), "this is no JSON-RPC 2.0 request")
+        return RejectedLine(error_responses=())  # the client's answer to a request
+    return _refused(INVALID_REQUEST, _given_id(seen), "not a JSON-RPC 2.0 request")
 
 
 def _batch_refused(batch: list[object]) -> RejectedLine:
-    """Return an error for every request of a batch, for each waits for an answer."""
-    wrong = "batches are not part of the protocol; send one message a line"
-    asking = [one for one in batch if isinstance(one, dict) and "method" in one]
-    ids = [given for one in asking if (given := _given_id(one)) is not None]
-    waiting: list[Id] = [*ids] or [None]
-    error_responses = (
-        error_response(INVALID_REQUEST, given, wrong) for given in waiting
-    )
-    return RejectedLine(error_responses=tuple(error_responses))
+    """Return an error for every request in a batch, since each waits for an answer."""
+    message = "batches are not part of the protocol; send one message per line"
+    requests = [one for one in batch if isinstance(one, dict) and "method" in one]
+    ids = [given for one in requests if (given := _given_id(one)) is not None]
+    open_ids: list[Id] = [*ids] or [None]
+    errors = (error_response(INVALID_REQUEST, given, message) for given in open_ids)
+    return RejectedLine(error_responses=tuple(errors))
 
 
 def _given_id(value: object) -> Id:
-    """Return the id of a request, or nothing if it has none that can be sent back."""
+    """Return the id of a request; None if it has none that can be sent back."""
     given = value.get("id") if isinstance(value, dict) else None
     if isinstance(given, bool) or not isinstance(given, str | int | float):
         return None
@@ -129,7 +133,7 @@ def _given_id(value: object) -> Id:
 
 
 def _visible(value: object, depth: int) -> object:
-    """Return *value* with halves of characters shown as escapes."""
+    """Return *value* with lone surrogates shown as escapes."""
     if depth > _MAX_DEPTH:
         raise RecursionError
     if isinstance(value, str):
@@ -144,13 +148,13 @@ def _visible(value: object, depth: int) -> object:
 
 
 def _id_of(text: bytes) -> Id:
-    """Return the id that *text* writes."""
+    """Return the id that *text* encodes."""
     try:
         given = json.loads(text.decode("utf-8", "replace"))
     except ValueError:
         return None
     if isinstance(given, str):
-        # An id that cannot be sent back is none.
+        # A lone surrogate can't be sent back.
         return None if _HALF.search(given) else given
     return given if isinstance(given, int | float) else None
 
@@ -158,10 +162,10 @@ def _id_of(text: bytes) -> Id:
 def _why_not(error: ValueError) -> str:
     """Return why a line is not JSON, without quoting it."""
     if isinstance(error, json.JSONDecodeError):
-        return f"this is not JSON: {error.msg} at character {error.pos}"
-    return "this is not JSON: it holds a number that is too long"
+        return f"not JSON: {error.msg} at character {error.pos}"
+    return "not JSON: a number is too long"
 
 
 def _refused(code: int, given: Id, message: str) -> RejectedLine:
-    """Return the answer to a line that asked for something."""
+    """Return a line's rejection with one error."""
     return RejectedLine(error_responses=(error_response(code, given, message),))

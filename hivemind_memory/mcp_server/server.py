@@ -1,4 +1,7 @@
-"""The server: the SDK's, with errors in one sentence and clean text on the way out."""
+"""The MCP server: the SDK's, with one-sentence errors and escaped output.
+
+It serves whatever transport hands it; ``stdio`` and ``http`` are the transports.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,6 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import CallToolResult, InputRequiredResult, Tool
 from pydantic import BaseModel, ValidationError
 
-from hivemind_memory.mcp_server.clean import clean
 from hivemind_memory.mcp_server.errors import (
     invalid_argument_error,
     unexpected_error,
@@ -20,39 +22,44 @@ from hivemind_memory.mcp_server.errors import (
 )
 from hivemind_memory.mcp_server.instructions import INSTRUCTIONS
 from hivemind_memory.mcp_server.server_state import ServerState
+from hivemind_memory.mcp_server.tools import ToolRunner
 from hivemind_memory.mcp_server.tools_memory import MemoryTools
 from hivemind_memory.mcp_server.tools_notes import NoteTools
+from hivemind_memory.mcp_server.tools_search import SearchTool
+from hivemind_memory.model.escape import escape_for_terminal
 from hivemind_memory.version import __version__
 
 logger = logging.getLogger(__name__)
 
 NAME = "hivemind-memory"
+TITLE = "Hivemind Memory"
 
 
 def make_server(server_state: ServerState, session: str) -> MemoryServer:
-    """Return a server with the tools; nothing is opened before a tool is called.
+    """Return a server with all tools; nothing is opened before a tool is called.
 
     Args:
         server_state: Opens the memory.
-        session: Name of this process, which the entries carry that it writes.
+        session: Name of this process, recorded in the entries that it writes.
     """
     server = MemoryServer(
         NAME,
-        title="Hivemind Memory",
+        title=TITLE,
         instructions=INSTRUCTIONS,
         version=__version__,
         log_level="WARNING",
         subscriptions=False,
-        middleware=[_clean_results],
+        middleware=[_escape_results],
     )
-    tools = NoteTools(server_state, session)
-    tools.add_to(server)
-    MemoryTools(tools).add_to(server)
+    runner = ToolRunner(server_state, session)
+    SearchTool(runner).add_to(server)
+    NoteTools(runner).add_to(server)
+    MemoryTools(runner).add_to(server)
     return server
 
 
 class MemoryServer(MCPServer[Any]):
-    """An ``MCPServer`` whose failures are sentences."""
+    """An ``MCPServer`` whose errors are sentences."""
 
     async def serve(self, received: Any, to_send: Any) -> None:
         """Serve one client over a pair of streams until the first one ends."""
@@ -60,15 +67,12 @@ class MemoryServer(MCPServer[Any]):
         await low.run(received, to_send, low.create_initialization_options())
 
     async def list_tools(self) -> list[Tool]:
-        """Return the tools without the titles that a model pays for and does not need.
-
-        Of their schemas only: the tools themselves keep theirs.
-        """
+        """Return the tools without schema titles, which cost tokens and say nothing."""
         tools = await super().list_tools()
         for tool in tools:
-            tool.input_schema = _untitled(tool.input_schema)
+            tool.input_schema = _without_titles(tool.input_schema)
             if tool.output_schema is not None:
-                tool.output_schema = _untitled(tool.output_schema)
+                tool.output_schema = _without_titles(tool.output_schema)
         return tools
 
     async def call_tool(
@@ -80,14 +84,14 @@ class MemoryServer(MCPServer[Any]):
         """Call a tool.
 
         Raises:
-            ToolError: It failed; the message is for the model.
+            ToolError: The call failed; the message is for the model.
         """
         tool = self._tool_manager.get_tool(name)
         if tool is not None:
             known = tool.parameters.get("properties", {})
-            strange = unknown_argument_error(name, known, arguments)
-            if strange is not None:
-                raise strange
+            unknown = unknown_argument_error(name, known, arguments)
+            if unknown is not None:
+                raise unknown
         try:
             return await super().call_tool(name, arguments, context)
         except UnexpectedToolError as error:
@@ -97,38 +101,56 @@ class MemoryServer(MCPServer[Any]):
             cause = _cause(error)
             if isinstance(cause, ValidationError):
                 raise invalid_argument_error(name, cause) from cause
-            # The SDK puts words before ours.
+            # The SDK puts its own words in front of ours.
             raise ToolError(str(cause)) from error
 
 
-async def _clean_results(
+async def _escape_results(
     ctx: ServerRequestContext[Any, Any], call_next: CallNext
 ) -> HandlerResult:
-    """Clean everything that goes out, results and errors alike."""
+    """Escape everything that goes out, results and errors alike."""
     try:
         result = await call_next(ctx)
     except MCPError as error:
         raise MCPError(
             code=error.error.code,
-            message=clean(error.error.message),
-            data=clean(error.error.data),
+            message=escape_texts(error.error.message),
+            data=escape_texts(error.error.data),
         ) from error
     if isinstance(result, BaseModel):
         return result
-    cleaned: HandlerResult = clean(result)
-    return cleaned
+    escaped: HandlerResult = escape_texts(result)
+    return escaped
+
+
+def escape_texts(value: Any) -> Any:
+    r"""Return a value made of plain types with control characters in its texts escaped.
+
+    A note, a file name or an argument can hold control characters, invisible ones, and
+    lone surrogates that no encoding takes. Keys of objects are ours and stay.
+
+    >>> escape_texts({"text": "a\x1b[31m"})
+    {'text': 'a\\x1b[31m'}
+    """
+    if isinstance(value, str):
+        return escape_for_terminal(value)
+    if isinstance(value, dict):
+        return {key: escape_texts(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [escape_texts(one) for one in value]
+    return value
 
 
 def _cause(error: ToolError) -> Exception:
-    """Return what the SDK wrapped, or the error itself."""
+    """Return the exception that the SDK wrapped, or the error itself."""
     cause = error.__cause__
     return cause if isinstance(cause, Exception) else error
 
 
-def _untitled(schema: Any) -> Any:
-    """Return a JSON schema without its titles; a property may still be called title."""
+def _without_titles(schema: Any) -> Any:
+    """Return a JSON schema without its titles; a property may still be named title."""
     if isinstance(schema, list):
-        return [_untitled(one) for one in schema]
+        return [_without_titles(one) for one in schema]
     if not isinstance(schema, dict):
         return schema
     kept = {
@@ -136,4 +158,4 @@ def _untitled(schema: Any) -> Any:
         for key, one in schema.items()
         if key != "title" or not isinstance(one, str)
     }
-    return {key: _untitled(one) for key, one in kept.items()}
+    return {key: _without_titles(one) for key, one in kept.items()}

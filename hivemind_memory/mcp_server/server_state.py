@@ -1,7 +1,7 @@
-"""Holds the memory of one server: opened when first wanted, kept in step meanwhile.
+"""The memory of one server process: opened on first use, watched meanwhile.
 
-Any number of servers may run over one index: the watcher in one of them leads, those in
-the others wait for its lock to be free.
+Any number of servers may run on one index: one watcher leads, the others wait for its
+lock.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import threading
+from collections import OrderedDict
 from collections.abc import Callable
 
 from hivemind_memory.errors import HivemindError
@@ -21,62 +22,82 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-HEAD_START_S = 0.5
-"""So long after the first answer the watcher begins: what a client asks at its start
+WATCH_DELAY_S = 0.5
+"""How long the watcher waits after the first answer, so that a client's first requests
 need not wait for what the watcher loads."""
 
+MAX_PROJECTS = 64
+"""Projects whose memory is kept open over HTTP; the least recently used goes first."""
+
 RETRY_S = 2.0
-"""Between two looks for a folder of notes, or two tries to watch."""
+"""Between two attempts to watch, or two checks for a notes folder."""
 
 
 class ServerState:
-    """Opens one memory for all tools, and runs its watcher. Threads may share it."""
+    """Opens the memory for all tools and runs its watcher. Safe to share by threads."""
 
     def __init__(
         self,
         open_memory: Callable[[], Memory],
         open_watcher: Callable[[Memory], Watcher] | None = None,
+        open_project: Callable[[str], Memory] | None = None,
     ) -> None:
         """Open nothing yet.
 
         Args:
-            open_memory: Returns the memory; what it raises goes to whoever asked.
-            open_watcher: Returns its watcher; None: nothing is watched.
+            open_memory: Returns the memory; its errors go to the caller of a tool.
+            open_watcher: Returns the memory's watcher; None: nothing is watched.
+            open_project: Returns the memory as a project's agents see it; takes the
+                project's name or a folder in it. None: all connections share one.
         """
         self._open_memory = open_memory
         self._open_watcher = open_watcher
         self._lock = threading.Lock()
         self._memory: Memory | None = None
+        self._open_project = open_project
+        self._of_project: OrderedDict[str, Memory] = OrderedDict()
         self._stop = threading.Event()
         self._watcher: Watcher | None = None
         self._thread: threading.Thread | None = None
 
-    def memory(self) -> Memory:
+    def memory(self, project: str | None = None) -> Memory:
         """Return the memory.
 
+        Args:
+            project: Name of a project or a folder in it, as the connection gave it;
+                None: what the server was started with.
+
         Raises:
-            HivemindError: It cannot be opened now; a later call tries again.
+            HivemindError: It cannot be opened now; the next call tries again.
         """
         with self._lock:
+            if project is not None and self._open_project is not None:
+                if project not in self._of_project:
+                    self._of_project[project] = self._open_project(project)
+                self._of_project.move_to_end(project)
+                # A call may still use what is dropped here, so it is not closed.
+                while len(self._of_project) > MAX_PROJECTS:
+                    self._of_project.popitem(last=False)
+                return self._of_project[project]
             if self._memory is None:
                 self._memory = self._open_memory()
             return self._memory
 
     def start(self) -> None:
-        """Begin to watch, soon and on a thread of its own; once is enough."""
+        """Start watching on a thread of its own, shortly after the first call."""
         with self._lock:
             if self._open_watcher is None or self._thread is not None:
                 return
-            # A daemon: a sync that lasts must not keep the process.
+            # A daemon: a long sync must not keep the process alive.
             self._thread = threading.Thread(
                 target=self._watch, name="watcher", daemon=True
             )
             self._thread.start()
 
     def close(self, within_s: float) -> bool:
-        """Stop watching and close the memory; return whether that was possible in time.
+        """Stop watching and close the memory; return whether that was done in time.
 
-        Nothing is lost when it was not: whoever opens the index next sees to it.
+        If not, nothing is lost: the next process to open the index finishes the work.
         """
         self._stop.set()
         closing = threading.Thread(target=self._close, name="closing", daemon=True)
@@ -85,34 +106,35 @@ class ServerState:
         return not closing.is_alive()
 
     def _close(self) -> None:
-        """Wait for the watcher, then close."""
+        """Wait for the watcher, then close the memory."""
         watcher, thread, memory = self._watcher, self._thread, self._memory
         if watcher is not None:
             watcher.interrupt()
         if thread is not None:
             thread.join()
-        if memory is not None:
-            memory.close()
+        for one in (memory, *self._of_project.values()):
+            if one is not None:
+                one.close()
 
     def _watch(self) -> None:
-        """Watch until told to stop, whatever happens."""
-        self._stop.wait(HEAD_START_S)
+        """Watch until told to stop, and try again after any error."""
+        self._stop.wait(WATCH_DELAY_S)
         while not self._stop.is_set():
             try:
                 self._watch_once()
             except HivemindError as error:
-                logger.warning("not watching, it is tried again: %s", error)
-            # A server that no longer watches still answers rightly, only more slowly.
+                logger.warning("cannot watch the notes, trying again: %s", error)
+            # A server that does not watch still answers correctly, only more slowly.
             except Exception:
-                logger.exception("not watching, it is tried again")
+                logger.exception("cannot watch the notes, trying again")
             self._stop.wait(RETRY_S)
 
     def _watch_once(self) -> None:
-        """Run the watcher as long as there is something to watch."""
+        """Run the watcher while there is a folder to watch."""
         memory = self.memory()
-        # Watching would make the folder, and a drive that is not mounted needs none.
+        # Watching would create the folder, which an unmounted drive must not get.
         if not memory.settings.enabled or not os.path.isdir(memory.places.notes):
             return
-        assert self._open_watcher is not None  # noqa: S101 - start() saw to it
+        assert self._open_watcher is not None  # noqa: S101 - start() checked it
         self._watcher = self._open_watcher(memory)
         self._watcher.run(self._stop, lambda _event: None)

@@ -1,9 +1,7 @@
 """Serves one client over standard input and output, and leaves when it has left.
 
-Standard input and output, taken for the protocol alone.
-
-While a server runs, whatever else in this process reads standard input finds its end,
-and what it prints goes to standard error.
+``initialize`` and ``tools/list`` are answered before the SDK is imported; the SDK then
+reads the lines that it has to know of, and everything that follows.
 """
 
 from __future__ import annotations
@@ -11,13 +9,9 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import os
-import select
 import signal
-import sys
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
 from typing import Any
 
 import anyio
@@ -26,7 +20,6 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.shared.message import SessionMessage
 from mcp.types import (
     INTERNAL_ERROR,
-    INVALID_REQUEST,
     JSONRPCError,
     JSONRPCMessage,
     JSONRPCNotification,
@@ -35,38 +28,48 @@ from mcp.types import (
 )
 
 from hivemind_memory.mcp_server.frames import (
-    MAX_BYTES,
     RejectedLine,
     error_response,
     read_frame,
-    readable_id,
+    too_long_line,
 )
+from hivemind_memory.mcp_server.handshake import Handshake
 from hivemind_memory.mcp_server.server import MemoryServer
+from hivemind_memory.mcp_server.streams import LineReader, write_all
 
 logger = logging.getLogger(__name__)
 
 GRACE_S = 1.2
-"""So long after the client has left its last requests may still be answered: somebody
-may have piped them in. With all that follows it is less than 3 s."""
+"""How long requests may still be answered after the client has left: they may have been
+piped in. The whole exit takes less than 3 s."""
 
-LAST_S = 0.4
-"""So long the SDK may take to say that what is still open is not answered any more."""
+LAST_ANSWERS_S = 0.4
+"""How long the SDK may take to say that the remaining requests are not answered."""
 
 MAX_PENDING = 64
-"""While more requests are open, the next line is read only after a second."""
+"""With more open requests than this, each further line waits up to a second."""
 
 Item = SessionMessage | dict[str, object]
 
 
-def serve_stdio(server: MemoryServer, on_first_answer: Callable[[], None]) -> None:
+def serve_stdio(
+    server: MemoryServer,
+    reader: LineReader,
+    sink: int,
+    handshake: Handshake,
+    on_first_answer: Callable[[], None],
+) -> None:
     """Serve until the client leaves or the process is told to end.
 
     Args:
         server: The server.
-        on_first_answer: Called once, when the first message has gone out.
+        reader: Reads the client's lines.
+        sink: Descriptor for the answers.
+        handshake: What was read and answered before.
+        on_first_answer: Called once, when the first answer has gone out.
     """
-    with claimed_streams() as (source, sink):
-        anyio.run(_Connection(server, source, sink, on_first_answer).run)
+    connection = _Connection(server, reader, sink, handshake, on_first_answer)
+    anyio.run(connection.run)
 
 
 class _Connection:
@@ -75,18 +78,21 @@ class _Connection:
     def __init__(
         self,
         server: MemoryServer,
-        source: int,
+        reader: LineReader,
         sink: int,
+        handshake: Handshake,
         on_first_answer: Callable[[], None],
     ) -> None:
         self._server = server
-        self._source = source
+        self._reader = reader
         self._sink = sink
+        self._early_lines = handshake.lines
+        self._answered = set(handshake.answered)
         self._on_first_answer: Callable[[], None] | None = on_first_answer
         self._pending: set[str] = set()
 
     async def run(self) -> None:
-        """Serve."""
+        """Serve until the client leaves, then answer what is still open."""
         self._left = anyio.Event()
         self._fewer = anyio.Event()
         self._sent = anyio.Event()
@@ -97,7 +103,7 @@ class _Connection:
         received, to_serve = anyio.create_memory_object_stream(0)
         answered, to_send = anyio.create_memory_object_stream(0)
         self._received = received
-        self._refused = answered.clone()
+        self._rejections = answered.clone()
         async with anyio.create_task_group() as group:
             group.start_soon(self._heed_signals)
             group.start_soon(self._serve, to_serve, answered)
@@ -108,13 +114,13 @@ class _Connection:
                 while self._pending:
                     await self._fewer.wait()
             received.close()
-            self._refused.close()
-            with anyio.move_on_after(LAST_S):
+            self._rejections.close()
+            with anyio.move_on_after(LAST_ANSWERS_S):
                 await self._sent.wait()
             group.cancel_scope.cancel()
 
     async def _heed_signals(self) -> None:
-        """Leave when the system says so."""
+        """Leave when the process is told to end."""
         ends = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
         with anyio.open_signal_receiver(*ends) as signals:
             async for _ in signals:
@@ -127,50 +133,61 @@ class _Connection:
         to_serve: MemoryObjectReceiveStream[SessionMessage | Exception],
         answered: MemoryObjectSendStream[Any],
     ) -> None:
-        """Run the SDK's part."""
+        """Run the SDK's server."""
         try:
             await self._server.serve(to_serve, answered)
-        # The client would wait for ever; it is better served by a new process.
+        # The client would wait forever; a new process serves it better.
         except Exception:
             logger.exception("the server ended")
         finally:
             self._left.set()
 
     async def _send(self, to_send: MemoryObjectReceiveStream[Any]) -> None:
-        """Write what is to go out."""
+        """Write the answers, except those that the handshake has given."""
         async for item in to_send:
-            data, given = _encoded(item)
-            try:
-                await anyio.to_thread.run_sync(
-                    write_all, self._sink, data, abandon_on_cancel=True
-                )
-            except OSError:  # nobody reads; what comes is taken and dropped
-                self._pending.clear()
-                self._left.set()
+            data, given = _encode(item)
+            if not self._is_answered(item):
+                try:
+                    await anyio.to_thread.run_sync(
+                        write_all, self._sink, data, abandon_on_cancel=True
+                    )
+                except OSError:  # nothing reads our output; drop what still comes
+                    self._pending.clear()
+                    self._left.set()
             self._settle(given)
             if self._on_first_answer is not None:
                 self._on_first_answer()
                 self._on_first_answer = None
         self._sent.set()
 
+    def _is_answered(self, item: Item) -> bool:
+        """Whether the client already has this answer; true once for each."""
+        message = item.message if isinstance(item, SessionMessage) else None
+        if not isinstance(message, JSONRPCResponse) or message.id not in self._answered:
+            return False
+        self._answered.remove(message.id)
+        return True
+
     def _start_reading(self) -> None:
-        """Read on a thread of its own: no signal or loop waits for a silent client."""
+        """Read on a thread of its own, so that no signal waits for a silent client."""
         loop = asyncio.get_running_loop()
 
-        def hand_over(item: JSONRPCMessage | RejectedLine) -> None:
-            asyncio.run_coroutine_threadsafe(self._take(item), loop).result()
+        def hand_over(line: bytes, *, is_whole: bool) -> None:
+            if line.strip():
+                item = read_frame(line) if is_whole else too_long_line(line)
+                asyncio.run_coroutine_threadsafe(self._take(item), loop).result()
 
         def read() -> None:
             try:
-                read_lines(
-                    self._source,
-                    self._sink,
-                    lambda line: hand_over(read_frame(line)) if line.strip() else None,
-                    lambda head: hand_over(_too_long(head)),
-                )
+                for line, is_whole in self._early_lines:
+                    hand_over(line, is_whole=is_whole)
+                while (found := self._reader.read()) is not None:
+                    hand_over(found[0], is_whole=found[1])
+            except EOFError:
+                pass
             except OSError:
-                logger.info("standard input cannot be read any more")
-            # Handing over fails when the loop has ended, and then all is said.
+                logger.info("standard input can no longer be read")
+            # Handing over fails when the loop has ended; then nothing is left to do.
             except Exception:
                 logger.debug("reading ended", exc_info=True)
             try:
@@ -181,11 +198,11 @@ class _Connection:
         threading.Thread(target=read, name="reader", daemon=True).start()
 
     async def _take(self, item: JSONRPCMessage | RejectedLine) -> None:
-        """Give what was read to the SDK, or answer it."""
+        """Give a message to the SDK, or answer a rejected line."""
         try:
             if isinstance(item, RejectedLine):
                 for answer in item.error_responses:
-                    await self._refused.send(answer)
+                    await self._rejections.send(answer)
                 return
             self._count(item)
             if len(self._pending) > MAX_PENDING:
@@ -196,7 +213,7 @@ class _Connection:
             self._left.set()
 
     def _count(self, message: JSONRPCMessage) -> None:
-        """Note what waits for an answer, and what no longer does."""
+        """Record a request as pending; a cancelled one is no longer."""
         if isinstance(message, JSONRPCRequest):
             self._pending.add(str(message.id))
         elif (
@@ -206,149 +223,29 @@ class _Connection:
             self._settle(str((message.params or {}).get("requestId")))
 
     def _settle(self, given: str) -> None:
-        """Note that a request is done with, and wake who waits for that."""
+        """Record that a request is done, and wake whatever waits for that."""
         self._pending.discard(given)
         self._fewer.set()
         self._fewer = anyio.Event()
 
 
-def _encoded(item: Item) -> tuple[bytes, str]:
+def _encode(item: Item) -> tuple[bytes, str]:
     """Return a message as a line, and the id of the request that it answers."""
     if isinstance(item, dict):
-        return _line(item), ""
+        return _encode_own(item), ""
     message = item.message
     reply = message.id if isinstance(message, JSONRPCResponse | JSONRPCError) else None
     given = str(reply)
     try:
         text = message.model_dump_json(by_alias=True, exclude_unset=True)
         return text.encode() + b"\n", given
-    # What cannot be sent is answered all the same: somebody waits.
+    # An answer that can't be encoded is replaced by an error: the client waits for it.
     except Exception:
-        logger.exception("a message could not be written")
-        said = "the answer could not be written"
-        return _line(error_response(INTERNAL_ERROR, reply, said)), given
+        logger.exception("a message could not be encoded")
+        error = error_response(INTERNAL_ERROR, reply, "the answer could not be encoded")
+        return _encode_own(error), given
 
 
-def _line(value: dict[str, object]) -> bytes:
-    """Return a value of ours as a line; escapes make any id the same again."""
+def _encode_own(value: dict[str, object]) -> bytes:
+    """Return one of our own messages as a line; escapes keep any id unchanged."""
     return json.dumps(value).encode() + b"\n"
-
-
-def _too_long(head: bytes) -> RejectedLine:
-    """Return the answer to a line that was not read to its end."""
-    said = f"a message has at most {MAX_BYTES:,} bytes"
-    return RejectedLine(
-        error_responses=(error_response(INVALID_REQUEST, readable_id(head), said),)
-    )
-
-
-_CHUNK_BYTES = 1 << 16
-_HEAD_BYTES = 1 << 16
-_GONE = select.POLLERR | select.POLLNVAL
-
-
-@contextmanager
-def claimed_streams() -> Iterator[tuple[int, int]]:
-    """Yield descriptors of the client's end, in and out; give them back afterwards.
-
-    Raises:
-        OSError: Standard input or output is closed.
-    """
-    source, sink = os.dup(0), os.dup(1)
-    nothing = os.open(os.devnull, os.O_RDWR)
-    try:
-        os.dup2(nothing, 0)
-        try:
-            os.dup2(2, 1)
-        except OSError:  # standard error is closed
-            os.dup2(nothing, 1)
-        yield source, sink
-    finally:
-        # What somebody printed and Python still holds is not for the client either.
-        with suppress(OSError, ValueError):
-            if sys.stdout is not None:
-                sys.stdout.flush()
-        os.close(nothing)
-        os.dup2(source, 0)
-        os.dup2(sink, 1)
-        os.close(source)
-        os.close(sink)
-
-
-def read_lines(
-    source: int,
-    sink: int,
-    on_line: Callable[[bytes], None],
-    on_long: Callable[[bytes], None],
-) -> None:
-    """Read lines until the client has left: no more input, or nobody reads our output.
-
-    Args:
-        source: Descriptor to read from.
-        sink: Descriptor of the output, only looked at: a client that was killed may
-            have children that hold our input open.
-        on_line: Takes each line without its end.
-        on_long: Takes the beginning of each line that is too long to be read.
-    """
-    ready = select.poll()
-    ready.register(source, select.POLLIN)
-    ready.register(sink, 0)
-    lines = _Lines()
-    while True:
-        events = dict(ready.poll())
-        if events.get(sink, 0) & _GONE:
-            return
-        if source not in events:
-            continue
-        data = os.read(source, _CHUNK_BYTES)
-        for line, is_whole in lines.take(data):
-            (on_line if is_whole else on_long)(line)
-        if not data:
-            return
-
-
-def write_all(sink: int, data: bytes) -> None:
-    """Write all of *data*.
-
-    Raises:
-        OSError: Nobody reads it any more.
-    """
-    rest = memoryview(data)
-    while rest:
-        try:
-            rest = rest[os.write(sink, rest) :]
-        except BlockingIOError:  # the other end made the pipe non-blocking
-            select.select([], [sink], [])
-
-
-class _Lines:
-    """Cuts what arrives into lines; of what is too long it keeps the beginning."""
-
-    def __init__(self) -> None:
-        self._rest = bytearray()
-        self._is_dropping = False
-
-    def take(self, data: bytes) -> Iterator[tuple[bytes, bool]]:
-        """Yield each line that *data* ends, and whether it is whole.
-
-        Without data: what is left, if anything is.
-        """
-        if not data and self._rest:
-            yield bytes(self._rest), not self._is_dropping
-            return
-        start = 0
-        while (end := data.find(b"\n", start)) >= 0:
-            self._add(data[start:end])
-            yield bytes(self._rest), not self._is_dropping
-            self._rest, self._is_dropping = bytearray(), False
-            start = end + 1
-        self._add(data[start:])
-
-    def _add(self, data: bytes) -> None:
-        """Keep a part of the present line."""
-        if self._is_dropping:
-            return
-        self._rest += data
-        if len(self._rest) > MAX_BYTES:
-            self._is_dropping = True
-            del self._rest[_HEAD_BYTES:]

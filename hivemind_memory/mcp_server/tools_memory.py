@@ -1,99 +1,173 @@
-"""The tools for typed memories: save, history, link, forget. See ``tools``.
+"""The tools for memories: memory_save, memory_history, memory_link, memory_forget.
 
-None of them can purge: what is gone for good is for a person to decide.
+None of them purges: only a person may delete something for good.
 """
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Annotated, Any
 
 from mcp.server.mcpserver import Context, MCPServer
-from mcp.types import CallToolResult, ToolAnnotations
-from pydantic import Field
+from mcp.types import CallToolResult
+from pydantic import BaseModel, Field
 
 from hivemind_memory.errors import UsageError
-from hivemind_memory.mcp_server import render as wording
-from hivemind_memory.mcp_server import shape as shaping
-from hivemind_memory.mcp_server.schemas import ForgetOut, HistoryOut, LinkOut, SaveOut
-from hivemind_memory.mcp_server.tools_notes import (
+from hivemind_memory.mcp_server.tools import (
+    ALWAYS_LOAD,
+    CHANGES,
+    LIMIT_CHARS,
     READS,
-    NoteTools,
+    ResultPart,
+    ScopeName,
+    ToolRunner,
+    TypeName,
     add_tool,
     client_name,
+    place_of,
+    split_place,
 )
-from hivemind_memory.model.curation import MemorySelector, NewMemory
+from hivemind_memory.model.curation import (
+    ForgetResult,
+    History,
+    MemorySelector,
+    NewMemory,
+    StoredMemory,
+)
+from hivemind_memory.redaction import mask
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hivemind_memory.memory import Memory
 
 _NO_IMPORTANCE = -1.0
-# The same call again changes nothing more, and a person can undo it.
-_CHANGES = ToolAnnotations(
-    read_only_hint=False,
-    destructive_hint=False,
-    idempotent_hint=True,
-    open_world_hint=False,
-)
-_Ref = Annotated[str, Field(description="key, id or path of a memory")]
-_Names = Annotated[list[str], Field(description="keys or ids", max_length=50)]
+_Ref = Annotated[str, Field(description="key, id or path")]
+_Refs = Annotated[list[str], Field(description="keys or ids", max_length=50)]
 _Words = Annotated[list[str], Field(max_length=50)]
 
 
-class MemoryTools:
-    """Four more tools of one server process."""
+class SaveOut(ResultPart):
+    """What memory_save returns once the memory is on disk."""
 
-    def __init__(self, tools: NoteTools) -> None:
-        """Take the tools whose memory and session these share."""
-        self._tools = tools
+    path: str
+    start_line: int
+    end_line: int
+    id: str
+    key: str
+    type: str
+    scope: str = Field(default="", description="left out: global")
+    standing: str = Field(
+        default="active", description="waiting: in the inbox until a person accepts it"
+    )
+    is_new: bool = Field(
+        default=True, description="false: the memory already said exactly this"
+    )
+    superseded: str = Field(default="", description="id of the memory it replaced")
+    is_indexed: bool = Field(description="a search already finds it")
+    hints: list[str] = Field(default_factory=list, description="what to improve")
+    warnings: list[str] = Field(default_factory=list)
+
+
+class VersionOut(BaseModel):
+    """One version of a memory."""
+
+    id: str
+    path: str
+    start_line: int
+    end_line: int
+    standing: str = Field(description="active, or superseded by a newer version")
+    type: str = ""
+    at: str = Field(default="", description="when it was written, ISO 8601")
+    by: str = ""
+    reason: str = Field(default="", description="why it replaced the version before")
+    text: str
+
+
+class HistoryOut(BaseModel):
+    """What memory_history returns."""
+
+    key: str
+    scope: str = ""
+    memories: list[VersionOut] = Field(description="newest first")
+    missing: list[str] = Field(
+        default_factory=list, description="ids of versions that no longer exist"
+    )
+    go_on: str = Field(default="", description="what was cut, and how to get the rest")
+
+
+class LinkOut(ResultPart):
+    """What memory_link returns."""
+
+    kind: str
+    from_path: str
+    to_path: str
+    weight: float
+    is_changed: bool = Field(description="false: the link already existed")
+    is_indexed: bool
+
+
+class AffectedOut(ResultPart):
+    """One memory or entry."""
+
+    path: str
+    start_line: int
+    end_line: int
+    id: str = ""
+    key: str = ""
+
+
+class ForgetOut(BaseModel):
+    """What memory_forget returns."""
+
+    forgotten: list[AffectedOut]
+    already: int = Field(default=0, description="how many were already forgotten")
+    failed: list[str] = Field(default_factory=list)
+    is_indexed: bool = Field(description="searches no longer show them")
+    undo: str = Field(default="", description="command with which a person undoes it")
+
+
+class MemoryTools:
+    """Saves, explains, links and forgets memories."""
+
+    def __init__(self, runner: ToolRunner) -> None:
+        """Take what runs the tools."""
+        self._runner = runner
 
     def add_to(self, server: MCPServer) -> None:
-        """Make the tools known to *server*."""
-        add_tool(server, self.memory_save, "Save a memory by its key", _CHANGES)
-        add_tool(server, self.memory_history, "What a memory was before", READS)
-        add_tool(server, self.memory_link, "Join two memories", _CHANGES)
-        add_tool(server, self.memory_forget, "Forget a memory", _CHANGES)
+        """Register the tools."""
+        add_tool(server, self.memory_save, "Save a memory by key", CHANGES, ALWAYS_LOAD)
+        add_tool(server, self.memory_history, "Show earlier versions", READS)
+        add_tool(server, self.memory_link, "Link two memories", CHANGES)
+        add_tool(server, self.memory_forget, "Forget a memory", CHANGES)
 
-    async def memory_save(  # noqa: PLR0913, PLR0917 - as clients of the seed call it
+    async def memory_save(  # noqa: PLR0913, PLR0917 - the arguments that clients know
         self,
-        key: Annotated[
-            str, Field(description="short lasting name, such as deploy-day")
-        ],
-        content: Annotated[
-            str, Field(description="what to remember, in sentences that stand alone")
-        ],
+        key: Annotated[str, Field(description="short lasting name, e.g. deploy-day")],
+        content: str,
         context: Context[Any],
-        type: Annotated[  # noqa: A002 - the name that clients know
-            str,
-            Field(
-                description="identity, lesson, decision, preference, goal, todo,"
-                " context, fact, event, observation, reference, historical, summary"
-                " or checkpoint",
-                json_schema_extra={"default": "context"},
-            ),
-        ] = "",
+        type: TypeName = "",  # noqa: A002 - the name that clients know
         supersede_reason: Annotated[
-            str, Field(description="why the memory in force under this key is replaced")
+            str, Field(description="why it replaces the active one")
         ] = "",
         importance: Annotated[
-            float,
-            Field(ge=-1, le=1, description="0 to 1; left out: as its type"),
+            float, Field(ge=-1, le=1, description="0 to 1; -1: by type")
         ] = _NO_IMPORTANCE,
-        scope: Annotated[
-            str, Field(description="global, project, team or workspace")
+        scope: ScopeName = "",
+        visibility: Annotated[
+            str, Field(json_schema_extra={"enum": ["public", "private"]})
         ] = "",
-        visibility: Annotated[str, Field(description="public or private")] = "",
-        related: _Names = [],  # noqa: B006 - the SDK copies it
-        contradicts: _Names = [],  # noqa: B006
-        expires: Annotated[str, Field(description="day on which it is over")] = "",
+        related: _Refs = [],  # noqa: B006 - the SDK copies it
+        contradicts: _Refs = [],  # noqa: B006
+        expires: Annotated[str, Field(description="YYYY-MM-DD")] = "",
         tags: _Words = [],  # noqa: B006
     ) -> Annotated[CallToolResult, SaveOut]:
-        """Save one memory under a key; at most one of a key is in force.
+        """Save the one current answer under a key.
 
-        Call it for what has a name and may change: a decision, a preference, a lesson,
-        a goal, who somebody is. If a memory of that key is in force, the call is
-        refused with its text; call again with supersede_reason to replace it ("minor
-        correction" for a slip), and the old one stays in memory_history. For a passing
-        note use memory_write. Never save passwords or keys.
+        Call it for a decision, preference, convention, lesson, goal, or fact about the
+        user. If the key has an active memory, the call is refused and shows it: check
+        a contradiction with the user, then call again with supersede_reason
+        ("minor correction" for a slip). Never save passwords or keys.
         """
-        wanted = NewMemory(
+        new = NewMemory(
             key=key,
             content=content,
             type=type,
@@ -106,83 +180,199 @@ class MemoryTools:
             expires=expires,
             tags=tuple(tags),
             by=client_name(context),
-            session=self._tools.session,
+            session=self._runner.session,
             source="agent",
         )
-        return await self._tools.answer(
-            "memory_save", partial(self._save, wanted), wording.render_saved
-        )
 
-    async def memory_history(self, key: _Ref) -> Annotated[CallToolResult, HistoryOut]:
-        """Show what a memory was before, and why it was replaced, newest first.
+        def work(memory: Memory) -> SaveOut:
+            return SaveOut.model_validate(memory.curation.save(new))
 
-        Call it when a hit is marked as superseded or disputed, or before you replace a
-        memory whose reasons you do not know.
+        return await self._runner.run("memory_save", context, work, render_saved)
+
+    async def memory_history(
+        self, key: _Ref, context: Context[Any]
+    ) -> Annotated[CallToolResult, HistoryOut]:
+        """Show a memory's versions, newest first, and why each was replaced.
+
+        Call it for a hit marked superseded or disputed, or before you replace a memory
+        whose reasons you do not know.
         """
-        return await self._tools.answer(
-            "memory_history", partial(self._history, key), wording.render_history
-        )
+
+        def work(memory: Memory) -> HistoryOut:
+            return _shape_history(memory.curation.history(_path_of(key)))
+
+        return await self._runner.run("memory_history", context, work, render_history)
 
     async def memory_link(
         self,
         from_: Annotated[
             str,
-            Field(
-                validation_alias="from", description="key, id or path; it is changed"
-            ),
+            Field(validation_alias="from", description="key, id or path; it changes"),
         ],
         to: _Ref,
-        kind: Annotated[str, Field(description="related_to, updates or contradicts")],
+        kind: Annotated[
+            str,
+            Field(json_schema_extra={"enum": ["related_to", "updates", "contradicts"]}),
+        ],
+        context: Context[Any],
         weight: Annotated[float, Field(ge=0, le=1)] = 1.0,
     ) -> Annotated[CallToolResult, LinkOut]:
-        """Join two memories: related_to, updates or contradicts.
+        """Link two memories.
 
-        Call it when you notice that one memory updates another (then only the newer
-        answers), or that two say different things (then a search marks the older as
-        disputed).
+        Call it when one memory updates another (searches then show only the newer) or
+        contradicts it (searches then mark the older as disputed).
         """
-        return await self._tools.answer(
-            "memory_link",
-            partial(self._link, from_, to, kind, weight),
-            wording.render_linked,
-        )
+
+        def work(memory: Memory) -> LinkOut:
+            start, end = _path_of(from_), _path_of(to)
+            linked = memory.curation.link(start, end, kind, weight=weight)
+            return LinkOut.model_validate(linked)
+
+        return await self._runner.run("memory_link", context, work, render_linked)
 
     async def memory_forget(
         self,
+        context: Context[Any],
         id: Annotated[  # noqa: A002 - the name that clients know
-            str, Field(description="id of a memory or an entry, as a hit shows it")
+            str, Field(description="id of a memory or entry")
         ] = "",
-        key: Annotated[str, Field(description="or the key of a memory")] = "",
+        key: Annotated[str, Field(description="or key of a memory")] = "",
     ) -> Annotated[CallToolResult, ForgetOut]:
-        """Forget a memory or an entry: no search and no new session shows it again.
+        """Hide a memory or entry from searches and new sessions.
 
-        Call it when the user asks for it, or when a memory is wrong and nothing takes
-        its place; to replace it, call memory_save with supersede_reason. A person can
-        restore it.
+        Call it when the user asks, or when something is wrong and nothing replaces it;
+        to replace it, call memory_save. A person can undo it.
         """
-        return await self._tools.answer(
-            "memory_forget", partial(self._forget, id or key), wording.render_forgotten
-        )
 
-    def _save(self, wanted: NewMemory) -> SaveOut:
-        """Save a memory."""
-        return shaping.shape_saved(self._tools.memory().curation.save(wanted))
+        def work(memory: Memory) -> ForgetOut:
+            name = _path_of(id or key)
+            if not name.strip():
+                raise UsageError(
+                    "Nothing was forgotten: the call names neither id nor key.",
+                    hint="memory_search shows ids and keys.",
+                )
+            return _shape_forgotten(memory.curation.forget(MemorySelector(name=name)))
 
-    def _history(self, key: str) -> HistoryOut:
-        """Look back."""
-        return shaping.shape_history(self._tools.memory().curation.history(key))
+        return await self._runner.run("memory_forget", context, work, render_forgotten)
 
-    def _link(self, start: str, end: str, kind: str, weight: float) -> LinkOut:
-        """Join two memories."""
-        linked = self._tools.memory().curation.link(start, end, kind, weight=weight)
-        return shaping.shape_linked(linked)
 
-    def _forget(self, name: str) -> ForgetOut:
-        """Hide a memory."""
-        if not name.strip():
-            raise UsageError(
-                "Nothing was forgotten: neither id nor key is given.",
-                hint="memory_search shows ids and keys.",
-            )
-        forgotten = self._tools.memory().curation.forget(MemorySelector(name=name))
-        return shaping.shape_forgotten(forgotten)
+def _path_of(ref: str) -> str:
+    """Return how the memory names what a caller names; a path may come with lines."""
+    return split_place(ref)[0]
+
+
+def _shape_history(history: History) -> HistoryOut:
+    """Return the versions up to the limit."""
+    left_chars = LIMIT_CHARS
+    versions: list[VersionOut] = []
+    for memory in history.memories:
+        left_chars -= len(memory.text)
+        if left_chars < 0 and versions:
+            break
+        versions.append(_shape_version(memory))
+    rest = len(history.memories) - len(versions)
+    go_on = ""
+    if rest:
+        after = history.memories[len(versions)].path
+        go_on = f"{rest} older versions are left out; memory_get reads {after}"
+    elif history.is_cut:
+        go_on = "there are older versions than these"
+    return HistoryOut(
+        key=history.key,
+        scope=history.scope,
+        memories=versions,
+        missing=list(history.missing),
+        go_on=go_on,
+    )
+
+
+def _shape_version(memory: StoredMemory) -> VersionOut:
+    """Return one version, its secrets masked."""
+    return VersionOut(
+        id=memory.id,
+        path=memory.path,
+        start_line=memory.start_line,
+        end_line=memory.end_line,
+        standing=memory.standing,
+        type=memory.type,
+        at=memory.updated or memory.created,
+        by=memory.by,
+        reason=memory.reason,
+        text=mask(memory.text),
+    )
+
+
+def _shape_forgotten(forgotten: ForgetResult) -> ForgetOut:
+    """Return what is hidden now."""
+    memories = [AffectedOut.model_validate(one) for one in forgotten.memories]
+    return ForgetOut(
+        forgotten=memories,
+        already=forgotten.already,
+        failed=[f"{one.what}: {one.why}" for one in forgotten.failed],
+        is_indexed=forgotten.is_indexed,
+        undo="hm restore" if memories else "",
+    )
+
+
+def render_saved(saved: SaveOut) -> str:
+    """Return where a memory was saved and what it replaced, as text."""
+    place = place_of(saved.path, saved.start_line, saved.end_line)
+    verb = "Saved in" if saved.is_new else "Unchanged, the memory already says this:"
+    text = f"{verb} {place} as {saved.type} {saved.key} (id {saved.id})"
+    if saved.scope:
+        text += f" in {saved.scope}"
+    if saved.standing == "waiting":
+        text += ", in the inbox until a person accepts it"
+    if saved.superseded:
+        text += f", replacing {saved.superseded}"
+    found = "a search finds it now" if saved.is_indexed else "it is not indexed yet"
+    notes = [f"warning: {one}" for one in saved.warnings]
+    notes += [f"hint: {one}" for one in saved.hints]
+    return "\n".join([f"{text}; {found}.", *notes])
+
+
+def render_history(history: HistoryOut) -> str:
+    """Return the versions, newest first, each with its text quoted."""
+    count = len(history.memories)
+    where = f" in {history.scope}" if history.scope else ""
+    plural = "" if count == 1 else "s"
+    parts = [f"{history.key}{where}: {count} version{plural}, newest first"]
+    for one in history.memories:
+        place = place_of(one.path, one.start_line, one.end_line)
+        head = f"{place} {one.standing} {one.type}"
+        for name, value in (("at", one.at), ("by", one.by), ("because", one.reason)):
+            if value:
+                head += f" {name} {value}"
+        head += f" id {one.id}" if one.id else ""
+        parts += [head, *(f"> {line}" for line in one.text.split("\n"))]
+    parts += [f"missing version: {one}" for one in history.missing]
+    if history.go_on:
+        parts.append(f"[{history.go_on}]")
+    return "\n".join(parts)
+
+
+def render_linked(linked: LinkOut) -> str:
+    """Return how two memories are linked now, as text."""
+    link = f"{linked.from_path} {linked.kind} {linked.to_path}, weight {linked.weight}"
+    if not linked.is_changed:
+        return f"Unchanged, they were linked already: {link}."
+    later = "" if linked.is_indexed else "; it is not indexed yet"
+    return f"Linked: {link}{later}."
+
+
+def render_forgotten(forgotten: ForgetOut) -> str:
+    """Return what is hidden now, as text."""
+    lines = [
+        f"Forgotten: {place_of(one.path, one.start_line, one.end_line)}"
+        + (f" key {one.key}" if one.key else "")
+        + (f" id {one.id}" if one.id else "")
+        for one in forgotten.forgotten
+    ]
+    if forgotten.already:
+        lines.append(f"{forgotten.already} already forgotten")
+    lines += [f"failed: {one}" for one in forgotten.failed]
+    if not forgotten.is_indexed:
+        lines.append("the next search updates the index first")
+    if forgotten.undo:
+        lines.append(f"a person can undo this with `{forgotten.undo}`")
+    return "\n".join(lines)

@@ -1,280 +1,249 @@
-"""The tools for notes. A docstring is what the model reads; a tool calls Memory once.
-
-Tools run on worker threads: the memory blocks, and the loop must go on reading.
-"""
+"""The tools for notes: memory_write, memory_get and memory_list."""
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
-from functools import partial
-from typing import Annotated, Any, TypeVar
+from collections.abc import Sequence
+from typing import Annotated, Any
 
-import anyio.to_thread
 from mcp.server.mcpserver import Context, MCPServer
-from mcp.types import CallToolResult, TextContent, ToolAnnotations
+from mcp.types import CallToolResult
 from pydantic import BaseModel, Field
 
-from hivemind_memory.errors import HivemindError, NotesMissingError
-from hivemind_memory.mcp_server import render, shape
-from hivemind_memory.mcp_server.errors import expected_error, unexpected_error
-from hivemind_memory.mcp_server.schemas import ListOut, PassageOut, SearchOut, WriteOut
-from hivemind_memory.mcp_server.server_state import ServerState
-from hivemind_memory.model.filters import DEFAULT_FILTER
-from hivemind_memory.model.query import Query
+from hivemind_memory.errors import NotesMissingError
+from hivemind_memory.mcp_server.tools import (
+    ALWAYS_LOAD,
+    APPENDS,
+    LIMIT_CHARS,
+    READS,
+    ResultPart,
+    ToolRunner,
+    add_tool,
+    client_name,
+    place_of,
+    split_place,
+)
+from hivemind_memory.model.results import ListedNote, NoteLines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hivemind_memory.memory import Memory
 
-
-Shape = TypeVar("Shape", bound=BaseModel)
-
-MAX_RESULTS = 100
-_AS_CONFIGURED = 0
-"""Not given: as the settings say, whose defaults are those in the schema."""
-_ALWAYS = {"anthropic/alwaysLoad": True}
-READS = ToolAnnotations(
-    read_only_hint=True,
-    destructive_hint=False,
-    idempotent_hint=True,
-    open_world_hint=False,
-)
-# Twice written is two entries, and nothing that was there is changed.
-WRITES = ToolAnnotations(
-    read_only_hint=False,
-    destructive_hint=False,
-    idempotent_hint=False,
-    open_world_hint=False,
-)
-
-NoteName = Annotated[
-    str,
-    Field(description="name of a note as a hit or memory_list shows it: projects/a.md"),
-]
+_ROW_CHARS = 110
+"""What a note costs in a list, beside its path."""
 
 
-def add_tool(
-    server: MCPServer,
-    function: Callable[..., Any],
-    title: str,
-    hints: ToolAnnotations,
-    meta: dict[str, Any] | None = None,
-) -> None:
-    """Make one tool known to *server*; its docstring is what the model reads."""
-    server.add_tool(
-        function,
-        title=title,
-        description=inspect.getdoc(function),
-        annotations=hints,
-        meta=meta,
-    )
+class WriteOut(ResultPart):
+    """What memory_write returns once the entry is on disk."""
+
+    path: str
+    start_line: int
+    end_line: int
+    id: str
+    is_indexed: bool = Field(description="a search already finds it")
+    warnings: list[str] = Field(default_factory=list)
+
+
+class PassageOut(BaseModel):
+    """What memory_get returns."""
+
+    path: str
+    start_line: int
+    end_line: int
+    text: str
+    line_count: int = Field(description="lines in the whole note")
+    go_on: str = Field(default="", description="what was cut, and how to get the rest")
+
+
+class ListedOut(ResultPart):
+    """One note."""
+
+    path: str
+    size_bytes: int
+    updated_at: str
+    chunk_count: int
+
+
+class ListOut(BaseModel):
+    """What memory_list returns."""
+
+    files: list[ListedOut]
+    file_count: int = Field(description="number of all notes")
+    go_on: str = Field(default="", description="what was cut, and how to get the rest")
 
 
 class NoteTools:
-    """The tools of one server process."""
+    """Writes, reads and lists notes."""
 
-    def __init__(self, server_state: ServerState, session: str) -> None:
-        """Take the memory, and the name of this process."""
-        self._server_state = server_state
-        self.session = session
-        """This process's name for itself, which entries carry."""
+    def __init__(self, runner: ToolRunner) -> None:
+        """Take what runs the tools."""
+        self._runner = runner
 
     def add_to(self, server: MCPServer) -> None:
-        """Make the tools known to *server*, those that are called first, first."""
-        rows = (
-            (self.memory_search, "Search the memory", READS, _ALWAYS),
-            (self.memory_write, "Remember something", WRITES, _ALWAYS),
-            (self.memory_get, "Read a note", READS, None),
-            (self.memory_list, "List the notes", READS, None),
-        )
-        for function, title, hints, meta in rows:
-            add_tool(server, function, title, hints, meta)
-
-    async def memory_search(
-        self,
-        query: Annotated[str, Field(description="the question, in plain words")],
-        max_results: Annotated[
-            int, Field(ge=1, le=MAX_RESULTS, json_schema_extra={"default": 10})
-        ] = _AS_CONFIGURED,
-        min_score: Annotated[
-            float,
-            Field(
-                ge=0,
-                le=1,
-                allow_inf_nan=False,
-                description="relevance a hit must have; lower finds more",
-                json_schema_extra={"default": 0.3},
-            ),
-        ] = -1.0,
-        *,
-        types: Annotated[
-            str, Field(description="only these types, such as lesson,decision")
-        ] = "",
-        scope: Annotated[
-            str, Field(description="only this scope: global, project, team, workspace")
-        ] = "",
-        inbox: Annotated[
-            bool, Field(description="also untrusted claims that wait for a person")
-        ] = False,
-    ) -> Annotated[CallToolResult, SearchOut]:
-        """Search the memory that all agents on this machine share.
-
-        Call it before answering questions about earlier work, decisions, user
-        preferences, setup, people or projects, and before work that may have been done
-        before. Returns hits, best first, each with path, lines, score and snippet, and
-        a report: mode (hybrid or keyword), freshness, why nothing was found.
-        """
-        return await self.answer(
-            "memory_search",
-            partial(
-                self._search,
-                query,
-                max_results,
-                min_score,
-                {"types": types, "scope": scope, "inbox": inbox},
-            ),
-            render.render_answer,
-        )
+        """Register the tools."""
+        add_tool(server, self.memory_write, "Remember something", APPENDS, ALWAYS_LOAD)
+        add_tool(server, self.memory_get, "Read a note", READS, ALWAYS_LOAD)
+        add_tool(server, self.memory_list, "List the notes", READS)
 
     async def memory_write(
         self,
         content: Annotated[
-            str, Field(description="what to remember, in sentences that stand alone")
+            str, Field(description="whole sentences that make sense on their own")
         ],
         context: Context[Any],
         file: Annotated[
             str,
-            Field(
-                description="note to append to, such as global.md or projects/site.md;"
-                " empty: the note of today"
-            ),
+            Field(description="such as global.md; left out: today's note"),
         ] = "",
     ) -> Annotated[CallToolResult, WriteOut]:
-        """Write something worth remembering across sessions to the shared memory.
+        """Write down what happened or what you found, as a dated entry.
 
-        Call it when you learn a preference, a decision and its reason, the cause of a
-        failure, a fact about a project or the setup, or when a piece of work ends. The
-        text is appended as an entry of its own; nothing that is there is changed. When
-        it has answered, the entry is on the disk. Never write passwords or keys.
+        Call it for the cause of a failure, a trap, a command that works, an incident,
+        or finished work and what is left. For a rule, preference or decision that
+        stays true under a name, call memory_save. Never write passwords or keys.
         """
         by = client_name(context)
-        return await self.answer(
-            "memory_write",
-            partial(self._write, content, file, by),
-            render.render_written,
-        )
+
+        def work(memory: Memory) -> WriteOut:
+            session = self._runner.session
+            written = memory.write(
+                content, file=file, by=by, session=session, source="agent"
+            )
+            return WriteOut.model_validate(written)
+
+        return await self._runner.run("memory_write", context, work, render_written)
 
     async def memory_get(
         self,
-        path: NoteName,
+        path: Annotated[str, Field(description="projects/a.md, or a.md:12-20")],
+        context: Context[Any],
         from_: Annotated[
-            int,
-            Field(validation_alias="from", ge=1, description="first line, from 1"),
+            int, Field(validation_alias="from", ge=1, description="first line")
         ] = 1,
-        lines: Annotated[
-            int, Field(ge=0, description="how many lines; 0: to the end")
-        ] = 0,
+        lines: Annotated[int, Field(ge=0, description="0: to the end")] = 0,
     ) -> Annotated[CallToolResult, PassageOut]:
-        """Read a note of the shared memory, or some of its lines.
+        """Read a note, or some of its lines.
 
-        Call it when a hit of memory_search shows only a part of what you need: pass the
-        hit's path and its start_line as from.
+        Call it when a search hit shows too little: pass its path, and its start_line
+        as from.
         """
-        return await self.answer(
-            "memory_get",
-            partial(self._get, path, from_, lines),
-            render.render_passage,
-        )
+        note, start_line, end_line = split_place(path)
+        count = lines or None
+        if not start_line:
+            start_line = from_
+        elif count is None:
+            count = max(end_line - start_line + 1, 1)
+
+        def work(memory: Memory) -> PassageOut:
+            return shape_passage(
+                memory.read(note, start_line=start_line, line_count=count)
+            )
+
+        return await self._runner.run("memory_get", context, work, render_passage)
 
     async def memory_list(
         self,
+        context: Context[Any],
         after: Annotated[
-            str, Field(description="go on after this path, where a list was cut")
+            str, Field(description="continue after this path when a list was cut")
         ] = "",
     ) -> Annotated[CallToolResult, ListOut]:
-        """List the notes of the shared memory: path, size, last change, chunks.
+        """List the notes with their size, last change and number of chunks.
 
-        Call it to see what there is, or to choose the file to write to; to find
-        something, call memory_search.
+        Call it to see what there is; to find something, call memory_search.
         """
-        return await self.answer(
-            "memory_list", partial(self._list, after), render.render_list
-        )
 
-    def memory(self) -> Memory:
-        """Return the memory; for a worker thread."""
-        return self._server_state.memory()
+        def work(memory: Memory) -> ListOut:
+            try:
+                return shape_list(memory.list(), after)
+            except NotesMissingError as error:
+                return ListOut(files=[], file_count=0, go_on=str(error))
 
-    async def answer(
-        self, tool: str, work: Callable[[], Shape], render: Callable[[Shape], str]
-    ) -> CallToolResult:
-        """Do *work* on a thread and return it as object and text.
-
-        Raises:
-            ToolError: It failed; the message is for the model.
-        """
-        try:
-            # Abandoned, not stopped, when the client no longer wants to know: a write
-            # that has begun is finished.
-            shape = await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
-        except HivemindError as error:
-            raise expected_error(tool, error) from error
-        # The model gets a sentence, whatever it is, and the log the rest.
-        except Exception as error:
-            raise unexpected_error(tool, error) from error
-        return CallToolResult(
-            content=[TextContent(type="text", text=render(shape))],
-            structured_content=shape.model_dump(exclude_defaults=True),
-        )
-
-    def _search(
-        self,
-        query: str,
-        max_results: int,
-        min_score: float,
-        narrowing: dict[str, Any],
-    ) -> SearchOut:
-        """Ask the memory; what the caller left out is as the settings say."""
-        memory = self._server_state.memory()
-        asked = Query(
-            text=query,
-            max_results=max_results or min(memory.settings.max_results, MAX_RESULTS),
-            min_score=None if min_score < 0 else min_score,
-            search_filter=memory.parse_filter(**narrowing)
-            if any(narrowing.values())
-            else DEFAULT_FILTER,
-        )
-        try:
-            answer = memory.search(asked)
-            memory.record_recall(answer)
-            return shape.shape_answer(answer)
-        except NotesMissingError as error:
-            return shape.nothing_there(f"{error}; memory_write makes the first note")
-
-    def _write(self, content: str, file: str, by: str) -> WriteOut:
-        """Append an entry."""
-        written = self._server_state.memory().write(
-            content, file=file, by=by, session=self.session, source="agent"
-        )
-        return shape.shape_written(written)
-
-    def _get(self, path: str, start_line: int, count: int) -> PassageOut:
-        """Read lines; none of them counts as all."""
-        passage = self._server_state.memory().read(
-            path, start_line=start_line, line_count=count or None
-        )
-        return shape.shape_passage(passage)
-
-    def _list(self, after: str) -> ListOut:
-        """List the notes; where there is no folder there are none."""
-        try:
-            return shape.shape_list(self._server_state.memory().list(), after)
-        except NotesMissingError as error:
-            return ListOut(files=[], file_count=0, go_on=str(error))
+        return await self._runner.run("memory_list", context, work, render_list)
 
 
-def client_name(context: Context[Any]) -> str:
-    """Return what the client calls itself, or nothing if it did not say."""
-    client = context.session.client_params
-    return client.client_info.name.strip()[:64] if client is not None else ""
+def shape_passage(passage: NoteLines) -> PassageOut:
+    """Return the lines up to the limit."""
+    text, end_line, go_on = passage.text, passage.end_line, ""
+    if len(text) > LIMIT_CHARS:
+        text, end_line, go_on = _first_lines(passage)
+    elif passage.start_line > max(passage.line_count, 1):
+        go_on = f"the note ends at line {passage.line_count}"
+    return PassageOut(
+        path=passage.path,
+        start_line=passage.start_line,
+        end_line=end_line,
+        text=text,
+        line_count=passage.line_count,
+        go_on=go_on,
+    )
+
+
+def shape_list(notes: Sequence[ListedNote], after: str) -> ListOut:
+    """Return the notes that sort after the path *after*, up to the limit."""
+    files: list[ListedOut] = []
+    left_chars = LIMIT_CHARS
+    later = [note for note in notes if note.path > after]
+    for note in later:
+        left_chars -= len(note.path) + _ROW_CHARS
+        if left_chars < 0 and files:
+            break
+        files.append(ListedOut.model_validate(note))
+    go_on = ""
+    if len(files) < len(later):
+        rest = len(later) - len(files)
+        go_on = f"{rest:,} more: call memory_list with after={files[-1].path}"
+    return ListOut(files=files, file_count=len(notes), go_on=go_on)
+
+
+def render_written(written: WriteOut) -> str:
+    """Return where the entry was saved, as text."""
+    place = place_of(written.path, written.start_line, written.end_line)
+    found = "a search finds it now" if written.is_indexed else "it is not indexed yet"
+    warnings = "".join(f"; {warning}" for warning in written.warnings)
+    return f"Saved in {place} (id {written.id}); {found}{warnings}."
+
+
+def render_passage(passage: PassageOut) -> str:
+    """Return the lines below one that says where they are from."""
+    place = place_of(passage.path, passage.start_line, passage.end_line)
+    parts = [f"{place} of {passage.line_count} lines", passage.text]
+    if passage.go_on:
+        parts.append(f"[{passage.go_on}]")
+    return "\n".join(parts)
+
+
+def render_list(listed: ListOut) -> str:
+    """Return one line for each note."""
+    count = listed.file_count
+    lines = [f"{count:,} note{'' if count == 1 else 's'}: path, bytes, changed, chunks"]
+    lines += [
+        f"{one.path} {one.size_bytes} {one.updated_at} {one.chunk_count}"
+        for one in listed.files
+    ]
+    if listed.go_on:
+        lines.append(f"[{listed.go_on}]")
+    return "\n".join(lines)
+
+
+def _first_lines(passage: NoteLines) -> tuple[str, int, str]:
+    """Return the whole lines that fit, the last line's number, and how to continue."""
+    lines = passage.text.split("\n")
+    used = count = 0
+    for line in lines:
+        used += len(line) + 1
+        if used > LIMIT_CHARS:
+            break
+        count += 1
+    limit = f"a result holds at most {LIMIT_CHARS:,} characters"
+    if count == 0:  # the first line alone is too long
+        first = passage.start_line
+        go_on = f"line {first} is cut, it has {len(lines[0]):,} characters ({limit})"
+        if first < passage.end_line:
+            go_on += f"; call memory_get with from={first + 1} to continue"
+        return lines[0][:LIMIT_CHARS], first, go_on
+    end_line = passage.start_line + count - 1
+    go_on = (
+        f"lines {end_line + 1} to {passage.end_line} follow ({limit}):"
+        f" call memory_get with from={end_line + 1} to continue"
+    )
+    return "\n".join(lines[:count]), end_line, go_on

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from hivemind_memory import open_memory
-from hivemind_memory.mcp_server.render import render_answer
-from hivemind_memory.mcp_server.shape import shape_answer
+from hivemind_memory.mcp_server.tools_search import render_search, shape_search
 from hivemind_memory.memory import Memory
 from hivemind_memory.model.curation import MemorySelector, NewMemory
 from hivemind_memory.model.query import Query
@@ -64,13 +63,13 @@ def test_an_agent_reads_that_a_hit_is_from_outside(memory: Memory) -> None:
     memory.write("Trust the agent.", file="shop.md", source="agent")
 
     answers = [
-        shape_answer(memory.search(Query(text=text, min_score=0.0)))
+        shape_search(memory.search(Query(text=text, min_score=0.0)))
         for text in (VENOM, "trust agent")
     ]
 
     assert [answer.hits[0].source for answer in answers] == ["external", ""]
-    assert "UNTRUSTED, external" in render_answer(answers[0])
-    assert "UNTRUSTED" not in render_answer(answers[1])
+    assert "UNTRUSTED, external" in render_search(answers[0])
+    assert "UNTRUSTED" not in render_search(answers[1])
 
 
 def poison_session(memory: Memory) -> None:

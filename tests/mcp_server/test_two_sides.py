@@ -16,29 +16,37 @@ from typing import Any, get_args, get_origin
 import pytest
 from pydantic import BaseModel
 
-from hivemind_memory.mcp_server import render
-from hivemind_memory.mcp_server.schemas import (
+from hivemind_memory.mcp_server.server import MemoryServer
+from hivemind_memory.mcp_server.tools_memory import (
     ForgetOut,
     HistoryOut,
     LinkOut,
+    SaveOut,
+    render_forgotten,
+    render_history,
+    render_linked,
+    render_saved,
+)
+from hivemind_memory.mcp_server.tools_notes import (
     ListOut,
     PassageOut,
-    SaveOut,
-    SearchOut,
     WriteOut,
+    render_list,
+    render_passage,
+    render_written,
 )
-from hivemind_memory.mcp_server.server import MemoryServer
+from hivemind_memory.mcp_server.tools_search import SearchOut, render_search
 from tests.mcp_server.agents import call, found, piped, text_of
 
 SIDES: tuple[tuple[type[BaseModel], Callable[[Any], str]], ...] = (
-    (SearchOut, render.render_answer),
-    (PassageOut, render.render_passage),
-    (ListOut, render.render_list),
-    (WriteOut, render.render_written),
-    (SaveOut, render.render_saved),
-    (HistoryOut, render.render_history),
-    (LinkOut, render.render_linked),
-    (ForgetOut, render.render_forgotten),
+    (SearchOut, render_search),
+    (PassageOut, render_passage),
+    (ListOut, render_list),
+    (WriteOut, render_written),
+    (SaveOut, render_saved),
+    (HistoryOut, render_history),
+    (LinkOut, render_linked),
+    (ForgetOut, render_forgotten),
 )
 MEANT: dict[str, tuple[str, str]] = {"standing": ("superseded", "waiting")}
 """Fields whose words are a closed list: two of them."""

@@ -1,0 +1,169 @@
+"""What all tools share: registration, the thread they run on, and their limits.
+
+A tool is three things that lie together in one module: the schema of its result, the
+function that fills it in, and the text that says the same for clients that show no
+objects. Its docstring is the description that the model reads.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable
+from typing import Annotated, Any, TypeVar
+
+import anyio.to_thread
+from mcp.server.mcpserver import Context, MCPServer
+from mcp.types import CallToolResult, TextContent, ToolAnnotations
+from pydantic import BaseModel, ConfigDict, Field
+
+from hivemind_memory.errors import HivemindError
+from hivemind_memory.mcp_server.errors import expected_error, unexpected_error
+from hivemind_memory.mcp_server.projects import ConnectionProjects
+from hivemind_memory.mcp_server.server_state import ServerState
+from hivemind_memory.model.memory_types import BUILT_IN
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hivemind_memory.memory import Memory
+
+
+Result = TypeVar("Result", bound=BaseModel)
+
+LIMIT_CHARS = 20_000
+"""Most characters of note text in one result. Clients write a result above some 50,000
+characters of JSON to a file, and escaping can double a text."""
+
+ALWAYS_LOAD = {"anthropic/alwaysLoad": True}
+"""Asks Claude Code to load a tool at the start rather than when it is searched for."""
+
+READS = ToolAnnotations(
+    read_only_hint=True,
+    destructive_hint=False,
+    idempotent_hint=True,
+    open_world_hint=False,
+)
+# The same text written twice makes two entries, and changes nothing else.
+APPENDS = ToolAnnotations(
+    read_only_hint=False,
+    destructive_hint=False,
+    idempotent_hint=False,
+    open_world_hint=False,
+)
+# Repeating the call changes nothing more, and a person can undo it.
+CHANGES = ToolAnnotations(
+    read_only_hint=False,
+    destructive_hint=False,
+    idempotent_hint=True,
+    open_world_hint=False,
+)
+
+TYPES = tuple(BUILT_IN)
+
+# The schemas offer these values; the memory judges the argument, and takes aliases.
+TypeName = Annotated[
+    str, Field(json_schema_extra={"enum": list(TYPES), "default": "context"})
+]
+ScopeName = Annotated[
+    str,
+    Field(json_schema_extra={"enum": ["global", "project", "team", "workspace"]}),
+]
+
+_PLACE = re.compile(r"(?P<path>.+\.md):(?P<start>\d{1,9})(?:-(?P<end>\d{1,9}))?")
+
+
+class ResultPart(BaseModel):
+    """A part of a result that is read from a value with the same field names."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+
+class ToolRunner:
+    """Runs the tools of one server process on its memory."""
+
+    def __init__(self, server_state: ServerState, session: str) -> None:
+        """Take what opens the memory, and the name of this process for its entries."""
+        self._server_state = server_state
+        self.session = session
+        self._projects = ConnectionProjects()
+
+    async def run(
+        self,
+        tool: str,
+        context: Context[Any],
+        work: Callable[[Memory], Result],
+        render: Callable[[Result], str],
+    ) -> CallToolResult:
+        """Do *work* on a worker thread; return the result as an object and as text.
+
+        The memory blocks, and the event loop must go on reading meanwhile.
+
+        Raises:
+            ToolError: The call failed; the message is for the model.
+        """
+        project = await self._projects.project_of(context)
+
+        def call() -> Result:
+            return work(self._server_state.memory(project))
+
+        try:
+            # When the client cancels, the thread is abandoned and not stopped: a write
+            # that has begun is finished.
+            result = await anyio.to_thread.run_sync(call, abandon_on_cancel=True)
+        except HivemindError as error:
+            raise expected_error(tool, error) from error
+        # Whatever happened, the model gets a sentence; the log gets the traceback.
+        except Exception as error:
+            raise unexpected_error(tool, error) from error
+        return CallToolResult(
+            content=[TextContent(type="text", text=render(result))],
+            structured_content=result.model_dump(exclude_defaults=True),
+        )
+
+
+def add_tool(
+    server: MCPServer,
+    function: Callable[..., Any],
+    title: str,
+    hints: ToolAnnotations,
+    meta: dict[str, Any] | None = None,
+) -> None:
+    """Register a tool; its docstring becomes the description."""
+    server.add_tool(
+        function,
+        title=title,
+        description=inspect.getdoc(function),
+        annotations=hints,
+        meta=meta,
+    )
+
+
+def client_name(context: Context[Any]) -> str:
+    """Return the name that the client gave itself; empty if it gave none."""
+    client = context.session.client_params
+    return client.client_info.name.strip()[:64] if client is not None else ""
+
+
+def split_place(name: str) -> tuple[str, int, int]:
+    """Return path, first and last line of a place as results show it.
+
+    >>> split_place("projects/a.md:12-14"), split_place("a.md:3"), split_place("a.md")
+    (('projects/a.md', 12, 14), ('a.md', 3, 3), ('a.md', 0, 0))
+    """
+    place = _PLACE.fullmatch(name)
+    if place is None:
+        return name, 0, 0
+    start_line = int(place["start"])
+    return place["path"], start_line, int(place["end"] or start_line)
+
+
+def place_of(path: str, start_line: int, end_line: int) -> str:
+    """Return a place as all results show it; ``split_place`` reads it back."""
+    return f"{path}:{start_line}-{end_line}"
+
+
+def cut_text(text: str, limit_chars: int) -> str:
+    """Return *text*, or its beginning if it is longer than *limit_chars*."""
+    if len(text) <= limit_chars:
+        return text
+    return text[: limit_chars - 1] + "…" if limit_chars > 0 else ""

@@ -1,0 +1,322 @@
+"""The tool memory_search."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from mcp.server.mcpserver import Context, MCPServer
+from mcp.types import CallToolResult
+from pydantic import BaseModel, BeforeValidator, Field
+
+from hivemind_memory.errors import NotesMissingError
+from hivemind_memory.mcp_server.tools import (
+    ALWAYS_LOAD,
+    LIMIT_CHARS,
+    READS,
+    TYPES,
+    ScopeName,
+    ToolRunner,
+    add_tool,
+    cut_text,
+    place_of,
+)
+from hivemind_memory.model.filters import DEFAULT_FILTER
+from hivemind_memory.model.query import Hit, Query, SearchAnswer, SearchReport
+from hivemind_memory.model.trust import untrusted_source
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hivemind_memory.memory import Memory
+
+MAX_RESULTS = 100
+SNIPPET_CHARS = 2_000
+"""Most characters of one snippet; a chunk has at most 800 unless one line is longer."""
+
+# An argument that was left out follows the settings; the schema shows their defaults.
+_NOT_GIVEN = -1
+
+
+def _split_names(value: Any) -> Any:
+    """Return names separated by commas as a list."""
+    return value.split(",") if isinstance(value, str) else value
+
+
+_TypeNames = Annotated[
+    list[str],
+    BeforeValidator(_split_names),
+    Field(
+        description="only these types",
+        max_length=50,
+        json_schema_extra={
+            "items": {"type": "string", "enum": list(TYPES)},
+        },
+    ),
+]
+
+
+class FoundHit(BaseModel):
+    """One place in the notes."""
+
+    path: str
+    start_line: int
+    end_line: int
+    score: float = Field(description="0 to 1, higher is better")
+    snippet: str = Field(description="the lines as they are in the note")
+    headings: str = Field(default="", description="headings above the lines")
+    date: str = Field(default="", description="day of the entry")
+    id: str = Field(default="", description="id of the memory or entry")
+    type: str = Field(default="", description="type of a saved memory")
+    key: str = Field(default="", description="key of a saved memory")
+    scope: str = Field(default="", description="left out: global")
+    standing: str = Field(
+        default="active",
+        description="superseded: a newer memory replaced it; waiting: an untrusted"
+        " claim that no person has accepted yet",
+    )
+    source: str = Field(
+        default="", description="tool or external: untrusted, from outside"
+    )
+    disputed_by: str = Field(
+        default="", description="place of a newer memory that contradicts it"
+    )
+
+
+class SearchSummary(BaseModel):
+    """How complete and reliable the results are."""
+
+    mode: str = Field(
+        description="hybrid: matched words and meaning; keyword: words only; off"
+    )
+    is_fresh: bool = Field(description="the results include all changes made so far")
+    reason: str = Field(default="", description="why the search was not hybrid")
+    why_empty: str = Field(default="", description="why nothing was found")
+    stale_notes: int = Field(
+        default=0, description="changed notes that are not indexed yet"
+    )
+    skipped_notes: int = Field(default=0, description="files that could not be read")
+    pending_vectors: int = Field(default=0, description="chunks without a vector yet")
+    ignored_terms: int = Field(
+        default=0, description="terms beyond the number that a query may have"
+    )
+    below_min_score: int = Field(
+        default=0, description="candidates dropped by min_score"
+    )
+    superseded: int = Field(
+        default=0, description="older memories left out because a hit replaces them"
+    )
+    over_limit: int = Field(default=0, description="candidates dropped by max_results")
+    suggestions: list[str] = Field(
+        default_factory=list, description="similar words that the notes contain"
+    )
+    warnings: list[str] = Field(default_factory=list)
+    go_on: str = Field(default="", description="what was cut, and how to get the rest")
+
+
+class SearchOut(BaseModel):
+    """What memory_search returns."""
+
+    hits: list[FoundHit]
+    report: SearchSummary
+
+
+class SearchTool:
+    """Searches the memory."""
+
+    def __init__(self, runner: ToolRunner) -> None:
+        """Take what runs the tool."""
+        self._runner = runner
+
+    def add_to(self, server: MCPServer) -> None:
+        """Register the tool."""
+        add_tool(server, self.memory_search, "Search the memory", READS, ALWAYS_LOAD)
+
+    async def memory_search(
+        self,
+        query: Annotated[str, Field(description="plain words, in any language")],
+        context: Context[Any],
+        max_results: Annotated[
+            int, Field(ge=1, le=MAX_RESULTS, json_schema_extra={"default": 10})
+        ] = _NOT_GIVEN,
+        min_score: Annotated[
+            float,
+            Field(
+                ge=0,
+                le=1,
+                allow_inf_nan=False,
+                description="lower finds more",
+                json_schema_extra={"default": 0.3},
+            ),
+        ] = _NOT_GIVEN,
+        *,
+        types: _TypeNames = [],  # noqa: B006 - the SDK copies it
+        scope: ScopeName = "",
+        inbox: Annotated[
+            bool, Field(description="include claims that await review")
+        ] = False,
+    ) -> Annotated[CallToolResult, SearchOut]:
+        """Search the notes that all agents on this machine share.
+
+        Call it before you answer about earlier work, decisions, preferences, setup,
+        people or projects, and before work that may have been done before. Returns
+        hits, best first, and a report on how complete they are.
+        """
+
+        def work(memory: Memory) -> SearchOut:
+            narrowing = {"types": ",".join(types), "scope": scope, "inbox": inbox}
+            most = memory.settings.max_results if max_results < 0 else max_results
+            asked = Query(
+                text=query,
+                max_results=min(most, MAX_RESULTS),
+                min_score=None if min_score < 0 else min_score,
+                search_filter=memory.parse_filter(**narrowing)
+                if any(narrowing.values())
+                else DEFAULT_FILTER,
+            )
+            try:
+                answer = memory.search(asked)
+            except NotesMissingError as error:
+                return _empty_search(f"{error}; memory_write creates the first note")
+            memory.record_recall(answer)
+            return shape_search(answer)
+
+        return await self._runner.run("memory_search", context, work, render_search)
+
+
+def shape_search(answer: SearchAnswer) -> SearchOut:
+    """Return the hits; text beyond the limit is cut, the places are all there."""
+    hits: list[FoundHit] = []
+    left_chars = LIMIT_CHARS
+    cut_count = 0
+    for hit in answer.hits:
+        snippet = cut_text(hit.snippet, min(left_chars, SNIPPET_CHARS))
+        cut_count += len(snippet) < len(hit.snippet)
+        left_chars -= len(snippet)
+        hits.append(_shape_hit(hit, snippet))
+    go_on = ""
+    if cut_count:
+        go_on = (
+            f"{cut_count} of {len(hits)} snippets are cut (a result holds at most"
+            f" {LIMIT_CHARS:,} characters of text, a snippet {SNIPPET_CHARS:,}):"
+            " memory_get with path, from=start_line and lines returns the full text"
+        )
+    return SearchOut(hits=hits, report=_shape_report(answer.report, go_on))
+
+
+def render_search(found: SearchOut) -> str:
+    """Return the hits and the report as text, the best hit first.
+
+    Lines of notes are quoted with ``> ``, so that none of them can pass for a part of
+    the answer.
+    """
+    count = len(found.hits)
+    head = f"{count} hit{'' if count == 1 else 's'}, {found.report.mode}"
+    head += (
+        ", fresh"
+        if found.report.is_fresh
+        else ", not fresh: recent changes may be missing"
+    )
+    hits = [_render_hit(at, hit) for at, hit in enumerate(found.hits, start=1)]
+    return "\n".join([head, *hits, *_render_report(found.report)])
+
+
+def _empty_search(reason: str) -> SearchOut:
+    """Return the answer of a memory without notes."""
+    report = SearchSummary(mode="keyword", is_fresh=True, why_empty=reason)
+    return SearchOut(hits=[], report=report)
+
+
+def _shape_hit(hit: Hit, snippet: str) -> FoundHit:
+    """Return one hit with its snippet."""
+    return FoundHit(
+        path=hit.path,
+        start_line=hit.start_line,
+        end_line=hit.end_line,
+        score=round(hit.score, 3),
+        snippet=snippet,
+        headings=" > ".join(hit.headings),
+        date=hit.date,
+        id=hit.id,
+        type=hit.type,
+        key=hit.key,
+        scope=hit.scope,
+        standing=hit.standing,
+        source=untrusted_source(hit.source),
+        disputed_by=hit.disputed_by,
+    )
+
+
+def _shape_report(report: SearchReport, go_on: str) -> SearchSummary:
+    """Return what the report of a search says to a model."""
+    return SearchSummary(
+        mode=report.mode,
+        is_fresh=report.is_fresh,
+        reason=report.reason,
+        why_empty=report.why_empty,
+        stale_notes=report.stale_notes,
+        skipped_notes=report.skipped_notes,
+        pending_vectors=report.pending_vectors,
+        ignored_terms=report.ignored_terms,
+        below_min_score=report.cut.below_min_score,
+        superseded=report.cut.superseded,
+        over_limit=report.cut.over_limit,
+        suggestions=list(report.suggestions),
+        warnings=list(report.warnings),
+        go_on=go_on,
+    )
+
+
+def _render_hit(at: int, hit: FoundHit) -> str:
+    """Return one hit: a line of facts, then the quoted snippet."""
+    place = place_of(hit.path, hit.start_line, hit.end_line)
+    head = f"[{at}] {place} score {hit.score}"
+    if hit.date:
+        head += f" date {hit.date}"
+    if hit.type:
+        head += f" {hit.type} {hit.key}"
+    if hit.scope:
+        head += f" in {hit.scope}"
+    if hit.standing == "superseded":
+        head += " SUPERSEDED"
+    pending = "awaiting review" if hit.standing == "waiting" else ""
+    reasons = [one for one in (pending, hit.source) if one]
+    if reasons:
+        head += f" UNTRUSTED, {', '.join(reasons)}"
+    if hit.disputed_by:
+        head += f" DISPUTED by {hit.disputed_by}"
+    if hit.id:
+        head += f" id {hit.id}"
+    if hit.headings:
+        head += f" under {hit.headings}"
+    lines = hit.snippet.split("\n") if hit.snippet else []
+    return "\n".join([head, *(f"> {line}" for line in lines)])
+
+
+def _render_report(report: SearchSummary) -> list[str]:
+    """Return what the report says beyond mode and freshness, one fact a line."""
+    lines = []
+    if report.why_empty:
+        lines.append(f"nothing found: {report.why_empty}")
+    if report.reason:
+        lines.append(f"not hybrid: {report.reason}")
+    counted = [
+        (report.below_min_score, "below min_score"),
+        (report.superseded, "superseded by a hit"),
+        (report.over_limit, "beyond max_results"),
+        (report.stale_notes, "changed note{} not indexed"),
+        (report.skipped_notes, "file{} that could not be read"),
+        (report.pending_vectors, "chunk{} without a vector yet"),
+        (report.ignored_terms, "term{} of the query ignored"),
+    ]
+    counts = [
+        f"{number} {what.format('' if number == 1 else 's')}"
+        for number, what in counted
+        if number
+    ]
+    if counts:
+        lines.append("; ".join(counts))
+    if report.suggestions:
+        lines.append(f"similar words in the notes: {', '.join(report.suggestions)}")
+    lines += [f"warning: {warning}" for warning in report.warnings]
+    if report.go_on:
+        lines.append(f"[{report.go_on}]")
+    return lines
