@@ -136,35 +136,18 @@ def _parse(path: str, data: bytes) -> object:
 
 
 def _write(path: str, document: Mapping[str, object]) -> None:
-    """Write beside the file, sync, rename over it."""
+    """Replace the file, or make it and its folder."""
     import json
 
-    from hivemind_memory.files import descriptors
+    from hivemind_memory.files.atomic import write_file
+    from hivemind_memory.files.descriptors import make_private_folder
 
     text = json.dumps(document, ensure_ascii=False, indent=2) + "\n"
-    # A link is followed: config.json may live in somebody's folder of dotfiles.
-    folder, name = os.path.split(os.path.realpath(path))
-    beside = f".config-{os.urandom(8).hex()}.tmp"
+    # A link is followed: config.json may live in a folder of dotfiles.
+    real = os.path.realpath(path)
     try:
-        descriptors.make_private_folder(folder)
-        with descriptors.OpenFolder.at(folder) as parent:
-            fd = parent.open_file(beside, descriptors.CREATE)
-            try:
-                descriptors.write_all(fd, text.encode("utf-8", "surrogatepass"))
-                descriptors.sync_file(fd)
-            finally:
-                os.close(fd)
-            parent.rename(beside, name)
-            parent.sync()
+        make_private_folder(os.path.dirname(real))
+        write_file(real, text.encode("utf-8", "surrogatepass"))
     except OSError as error:
-        _discard(os.path.join(folder, beside))
         message = f"{path} could not be written: {error.strerror}."
         raise NotSavedError(message, hint="The file is as it was before.") from error
-
-
-def _discard(path: str) -> None:
-    """Take away what was written beside the file and never became it."""
-    try:
-        os.unlink(path)
-    except OSError:
-        return

@@ -17,10 +17,12 @@ import os
 import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from hivemind_memory.errors import NotConnectedError
 from hivemind_memory.files import descriptors
+from hivemind_memory.files.atomic import PartialFile, write_file
 from hivemind_memory.model.snapshot import FileSignature
 
 _MAX_BYTES = 64 * 1024 * 1024
@@ -91,20 +93,18 @@ def write_client_file(old: ClientFile, text: str) -> None:
         NotConnectedError: It was not written, and why.
     """
     folder, name = os.path.split(old.real)
-    beside = os.path.join(folder, f".{name}.hm-{os.urandom(6).hex()}.tmp")
     data = (_BOM if old.has_bom else "").encode() + text.encode()
     try:
         descriptors.make_private_folder(folder)
         _refuse_locked(old)
-        _make(beside, data, old)
-        try:
+        with (
+            descriptors.OpenFolder.at(folder) as opened,
+            PartialFile(
+                opened, data, mode=old.mode, prepare=partial(_keep_owner, old)
+            ) as written,
+        ):
             _refuse_changed(old)
-            os.replace(beside, old.real)
-        except BaseException:
-            os.unlink(beside)
-            raise
-        with descriptors.OpenFolder.at(folder) as opened:
-            opened.sync()
+            written.replace(name)
     except OSError as error:
         message = f"{old.path} could not be written: {error.strerror}."
         raise NotConnectedError(message) from error
@@ -137,22 +137,12 @@ def missing_folders(path: str) -> tuple[str, ...]:
     return tuple(missing)
 
 
-def _make(path: str, data: bytes, old: ClientFile) -> None:
-    """Make a new file with this content and the old one's mode and owner, synced."""
-    fd = os.open(path, descriptors.CREATE, descriptors.PRIVATE_FILE)
-    try:
-        if old.text is not None and hasattr(os, "fchown"):
-            status = os.stat(old.real)
-            if (status.st_uid, status.st_gid) != (os.geteuid(), os.getegid()):
-                os.fchown(fd, status.st_uid, status.st_gid)
-        descriptors.write_all(fd, data)
-        descriptors.set_mode(fd, old.mode)
-        descriptors.sync_file(fd)
-    except BaseException:
-        os.unlink(path)
-        raise
-    finally:
-        os.close(fd)
+def _keep_owner(old: ClientFile, fd: int) -> None:
+    """Give an open file the owner that the old one has."""
+    if old.text is not None and hasattr(os, "fchown"):
+        status = os.stat(old.real)
+        if (status.st_uid, status.st_gid) != (os.geteuid(), os.getegid()):
+            os.fchown(fd, status.st_uid, status.st_gid)
 
 
 def _refuse_locked(old: ClientFile) -> None:
@@ -240,14 +230,7 @@ def write_connection_records(
         }
     }
     descriptors.make_private_folder(home)
-    beside = f"{path}.{os.urandom(6).hex()}.tmp"
-    fd = os.open(beside, descriptors.CREATE, descriptors.PRIVATE_FILE)
-    try:
-        descriptors.write_all(fd, json.dumps(value, indent=2).encode())
-        descriptors.sync_file(fd)
-    finally:
-        os.close(fd)
-    os.replace(beside, path)
+    write_file(path, json.dumps(value, indent=2).encode())
 
 
 def _connection_record(value: Any) -> ConnectionRecord:

@@ -8,12 +8,12 @@ Ours are taken away. Others' are named, for they are not ours to delete.
 from __future__ import annotations
 
 import os
-import re
 import time
 from contextlib import suppress
 
 from hivemind_memory.access.rules import may_read
 from hivemind_memory.errors import HivemindError
+from hivemind_memory.files.atomic import PARTIAL_FILE
 from hivemind_memory.files.paths import SUFFIX
 from hivemind_memory.model.curation import FailedItem, PurgeCount
 
@@ -85,7 +85,6 @@ def renew_sections(
     return left
 
 
-_BESIDE = re.compile(r"\.hm-[0-9a-f]{16}\.tmp")
 _IN_WORK_S = 5.0
 """A file that is written beside its note has its name within so long."""
 
@@ -101,7 +100,7 @@ def partial_files(folder: str) -> list[str]:
     for parent, folders, files in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(".")]
         found += [
-            os.path.join(parent, name) for name in files if _BESIDE.fullmatch(name)
+            os.path.join(parent, name) for name in files if PARTIAL_FILE.fullmatch(name)
         ]
     return sorted(found)
 

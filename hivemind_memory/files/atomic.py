@@ -1,21 +1,28 @@
-"""A note is replaced whole or not at all: written beside itself, synced, renamed."""
+"""The one way of writing a file: written beside its place, synced, renamed, synced.
+
+A reader sees the old file or the new one, never half of either, and a power cut leaves
+one of the two. What a killed process leaves has a name of its own, so that ``sync`` and
+``doctor`` can clear it. Who may write where, and what must not have changed meanwhile,
+is the caller's to check, between writing and naming.
+"""
 
 from __future__ import annotations
 
 import errno
 import os
-import stat
+import re
 
-from hivemind_memory.errors import HivemindError, NotSavedError
 from hivemind_memory.files import descriptors
-from hivemind_memory.files.descriptors import OpenFolder, stamp_of
-from hivemind_memory.files.errors import cause_of
+from hivemind_memory.files.descriptors import PRIVATE_FILE, OpenFolder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hivemind_memory.model.note_path import NotePath
-    from hivemind_memory.model.snapshot import FileSignature
+    from collections.abc import Callable
+    from typing import Self
 
+
+PARTIAL_FILE = re.compile(r"\.hm-[0-9a-f]{16}\.tmp")
+"""The name of a file that does not have its own name yet."""
 
 # What file systems without a second name for a file say.
 _NO_LINKS = frozenset(
@@ -24,79 +31,146 @@ _NO_LINKS = frozenset(
 )
 
 
-def replace_file(
-    parent: OpenFolder, path: NotePath, data: bytes, expected: FileSignature | None
-) -> FileSignature:
-    """Write *data* beside the note and give it the note's name."""
-    name = path.rpartition("/")[2]
-    mode = _expected_mode(parent, path, expected)
-    beside = f".hm-{os.urandom(8).hex()}.tmp"
-    fd = parent.open_file(beside, descriptors.CREATE)
-    try:
-        try:
-            descriptors.write_all(fd, data)
-            descriptors.set_mode(fd, mode)
-            descriptors.sync_file(fd)
-        finally:
-            os.close(fd)
-        _expected_mode(parent, path, expected)
-        if expected is not None or not _linked(parent, beside, path):
-            parent.rename(beside, name)
-    except BaseException:
-        _discard(parent, beside)
-        raise
-    try:
-        parent.sync()
-        # The new name has changed the time of the last change.
-        return stamp_of(parent.status(name))
-    except OSError as error:
-        cause, hint = cause_of(error)
-        message = f"{path} was replaced, but a power cut might undo it: {cause}."
-        raise HivemindError(message, hint=hint) from error
+class PartialFile:
+    """A file that is written whole and has no name of its own yet.
 
-
-def _expected_mode(
-    parent: OpenFolder, path: NotePath, expected: FileSignature | None
-) -> int:
-    """Return the mode that the new file gets, if the note is as expected."""
-    try:
-        status = parent.status(path.rpartition("/")[2])
-    except FileNotFoundError:
-        if expected is None:
-            return descriptors.PRIVATE_FILE
-        found = "is gone"
-    else:
-        if not stat.S_ISREG(status.st_mode):
-            raise OSError(errno.EINVAL, os.strerror(errno.EINVAL), path)
-        if expected is not None and stamp_of(status) == expected:
-            return stat.S_IMODE(status.st_mode)
-        found = "is there already" if expected is None else "has changed meanwhile"
-    message = f"Nothing was saved to {path}: the note {found}."
-    raise NotSavedError(message, hint="Read the note again, then decide.")
-
-
-def _linked(parent: OpenFolder, beside: str, path: NotePath) -> bool:
-    """Give a new note its name only if nobody has it; tell whether that can be asked.
-
-    A rename would overwrite what another program has put there in the last instant.
+    Leaving the ``with`` block removes it unless it was given one.
     """
-    try:
-        parent.link(beside, path.rpartition("/")[2])
-    except FileExistsError as error:
-        message = f"Nothing was saved to {path}: the note is there already."
-        hint = "Read the note again, then decide."
-        raise NotSavedError(message, hint=hint) from error
-    except OSError as error:
-        if error.errno in _NO_LINKS:
+
+    __slots__ = (
+        "_data",
+        "_folder",
+        "_is_durable",
+        "_mode",
+        "_prepare",
+        "name",
+        "was_named",
+    )
+
+    def __init__(
+        self,
+        folder: OpenFolder,
+        data: bytes,
+        *,
+        mode: int = PRIVATE_FILE,
+        prepare: Callable[[int], None] | None = None,
+        is_durable: bool = True,
+    ) -> None:
+        """Describe the file; entering the ``with`` block writes it.
+
+        Args:
+            folder: Where it is written.
+            data: All of its bytes.
+            mode: Exactly its mode, whatever the umask is.
+            prepare: Called with its descriptor before it is synced.
+            is_durable: Wait for the disk; only for what a restart makes worthless not.
+        """
+        self._folder = folder
+        self._data = data
+        self._mode = mode
+        self._prepare = prepare
+        self._is_durable = is_durable
+        self.was_named = False
+        """Whether readers see the new file; the disk may not have it yet."""
+
+        self.name = f".hm-{os.urandom(8).hex()}.tmp"
+
+    def __enter__(self) -> Self:
+        fd = self._folder.open_file(self.name, descriptors.CREATE)
+        try:
+            try:
+                descriptors.write_all(fd, self._data)
+                descriptors.set_mode(fd, self._mode)
+                if self._prepare is not None:
+                    self._prepare(fd)
+                if self._is_durable:
+                    descriptors.sync_file(fd)
+            finally:
+                os.close(fd)
+        except BaseException:
+            self._discard()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if not self.was_named:
+            self._discard()
+
+    def replace(self, name: str, folder: OpenFolder | None = None) -> None:
+        """Give the file its name, in the place of what has it.
+
+        Args:
+            name: The name.
+            folder: Where, on the same disk; None: where it was written.
+
+        Raises:
+            OSError: ``was_named`` tells whether it was done all the same.
+        """
+        target = folder or self._folder
+        self._folder.rename(self.name, name, target)
+        self._named(target)
+
+    def create(self, name: str) -> bool:
+        """Give the file its name only if nothing has it; return whether it was free.
+
+        A rename would overwrite what another program has put there in the last instant.
+        """
+        try:
+            self._folder.link(self.name, name)
+        except FileExistsError:
             return False
-        raise
-    _discard(parent, beside)
-    return True
+        except OSError as error:
+            if error.errno not in _NO_LINKS:
+                raise
+            self.replace(name)
+            return True
+        self._discard()
+        self._named(self._folder)
+        return True
+
+    def _named(self, folder: OpenFolder) -> None:
+        """Wait until the name is on the disk."""
+        self.was_named = True
+        if self._is_durable:
+            folder.sync()
+
+    def _discard(self) -> None:
+        """Remove the file, or what there is of it."""
+        try:
+            self._folder.unlink(self.name)
+        except OSError:
+            return  # a dot file, which no search sees; `hm doctor` clears it
 
 
-def _discard(parent: OpenFolder, name: str) -> None:
-    """Take a file of our own away that never became a note."""
-    try:
-        parent.unlink(name)
-    except OSError:
-        return  # a dot file: no search sees it, and `hm doctor` finds it
+def write_file(
+    path: str,
+    data: bytes,
+    *,
+    mode: int = PRIVATE_FILE,
+    is_new: bool = False,
+    is_durable: bool = True,
+) -> bool:
+    """Put *data* in the place of the file *path*, whole or not at all.
+
+    Args:
+        path: Its folder is there; a link at *path* itself is replaced, not followed.
+        data: All of its bytes.
+        mode: Exactly its mode.
+        is_new: Only if nothing is there.
+        is_durable: See ``PartialFile``.
+
+    Returns:
+        Whether it was written: false only when *is_new* and something was there.
+
+    Raises:
+        OSError: The system refused.
+    """
+    folder, name = os.path.split(path)
+    with (
+        OpenFolder.at(folder or os.curdir) as parent,
+        PartialFile(parent, data, mode=mode, is_durable=is_durable) as partial,
+    ):
+        if is_new:
+            return partial.create(name)
+        partial.replace(name)
+        return True

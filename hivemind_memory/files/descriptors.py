@@ -119,10 +119,21 @@ class OpenFolder:
         """Return the entries of this folder, in no order; ``with`` closes them."""
         return os.scandir(self._path if self._fd is None else self._fd)
 
-    def rename(self, old: str, new: str) -> None:
-        """Give *old* the name *new*, in the place of what had it, in one step."""
-        source, target = self._name(old), self._name(new)
-        os.replace(source, target, src_dir_fd=self._fd, dst_dir_fd=self._fd)
+    def rename(self, old: str, new: str, folder: OpenFolder | None = None) -> None:
+        """Give *old* the name *new*, in the place of what had it, in one step.
+
+        Args:
+            old: A name in this folder.
+            new: Its new name.
+            folder: Where it goes, on the same disk; None: it stays here.
+        """
+        source, source_fd = self.place_of(old)
+        target, target_fd = (folder or self).place_of(new)
+        os.replace(source, target, src_dir_fd=source_fd, dst_dir_fd=target_fd)
+
+    def place_of(self, name: str) -> tuple[str, int | None]:
+        """Return *name* and the descriptor it is relative to, as ``os`` takes them."""
+        return self._name(name), self._fd
 
     def link(self, old: str, new: str) -> None:
         """Give the file *old* the name *new* as well.

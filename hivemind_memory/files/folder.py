@@ -11,19 +11,19 @@ Apart from ``folder``, which every search loads: only a changed note is read.
 
 from __future__ import annotations
 
-import hashlib
+import errno
 import os
+import stat
 from contextlib import suppress
-from dataclasses import dataclass
 from io import FileIO
 
 from hivemind_memory.errors import HivemindError, NotSavedError, UsageError
 from hivemind_memory.files import descriptors
-from hivemind_memory.files.atomic import replace_file
 from hivemind_memory.files.descriptors import OpenFolder, stamp_of
 from hivemind_memory.files.errors import cause_of, read_error, save_error
 from hivemind_memory.files.scan import FolderSnapshot, take_snapshot
 from hivemind_memory.model.note_path import NotePath
+from hivemind_memory.model.value import value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ class NotesFolder:
         made: list[str] = []
         try:
             with self.open_parent(path, made=made) as parent:
-                return replace_file(parent, path, data, expected)
+                return _replace_note(parent, path, data, expected)
         except OSError as error:
             self.remove_made_folders(made)
             raise save_error(path, error) from error
@@ -202,6 +202,56 @@ def _enter(
     return folder.child(name)
 
 
+def _replace_note(
+    parent: OpenFolder, path: NotePath, data: bytes, expected: FileSignature | None
+) -> FileSignature:
+    """Put *data* in the place of a note if it is as expected; return its stamp."""
+    from hivemind_memory.files.atomic import PartialFile  # only for writing
+
+    name = _name(path)
+    mode = _expected_mode(parent, path, expected)
+    with PartialFile(parent, data, mode=mode) as partial:
+        _expected_mode(parent, path, expected)
+        try:
+            if expected is not None:
+                partial.replace(name)
+            elif not partial.create(name):
+                raise _not_as_expected(path, "is there already")
+            # The new name has changed the time of the last change.
+            return stamp_of(parent.status(name))
+        except OSError as error:
+            if not partial.was_named:
+                raise
+            cause, hint = cause_of(error)
+            message = f"{path} was replaced, but a power cut might undo it: {cause}."
+            raise HivemindError(message, hint=hint) from error
+
+
+def _expected_mode(
+    parent: OpenFolder, path: NotePath, expected: FileSignature | None
+) -> int:
+    """Return the mode that the new file gets, if the note is as expected."""
+    try:
+        status = parent.status(_name(path))
+    except FileNotFoundError:
+        if expected is None:
+            return descriptors.PRIVATE_FILE
+        raise _not_as_expected(path, "is gone") from None
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(errno.EINVAL, os.strerror(errno.EINVAL), path)
+    if expected is None:
+        raise _not_as_expected(path, "is there already")
+    if stamp_of(status) != expected:
+        raise _not_as_expected(path, "has changed meanwhile")
+    return stat.S_IMODE(status.st_mode)
+
+
+def _not_as_expected(path: NotePath, found: str) -> NotSavedError:
+    """Return the error for a note that another program has changed."""
+    message = f"Nothing was saved to {path}: the note {found}."
+    return NotSavedError(message, hint="Read the note again, then decide.")
+
+
 def _read_quiet(fd: int) -> tuple[bytes, FileSignature]:
     """Return what an open file holds, if possible at one moment, and its stamp."""
     stamp = stamp_of(os.fstat(fd))
@@ -215,7 +265,7 @@ def _read_quiet(fd: int) -> tuple[bytes, FileSignature]:
     return data, before
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class ReadNote:
     """What one reading of a note brought."""
 
@@ -235,4 +285,6 @@ def read_note(folder: NotesFolder, path: NotePath) -> ReadNote:
 
 def digest_of(data: bytes) -> str:
     """Return the SHA-256 of *data*, hexadecimal."""
+    import hashlib  # only a changed note is read
+
     return hashlib.sha256(data).hexdigest()

@@ -13,9 +13,11 @@ ever committed or pushed. The caller holds the lock.
 from __future__ import annotations
 
 import os
+import stat
 from contextlib import suppress
 
 from hivemind_memory.errors import NotInjectedError
+from hivemind_memory.files.atomic import write_file
 from hivemind_memory.files.marked_section import (
     SETTINGS_MARKS,
     body_of,
@@ -191,13 +193,9 @@ def attribute_pattern(file: str) -> str:
 
 def replace_small(path: str, data: bytes) -> None:
     """Replace one of git's files, keeping its mode."""
-    mode = os.stat(path).st_mode & 0o777 if os.path.exists(path) else 0o644
-    beside = f"{path}.hivemind"
     try:
-        fd = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
-        with os.fdopen(fd, "wb") as file:
-            file.write(data)
-        os.replace(beside, path)
+        mode = stat.S_IMODE(os.stat(path).st_mode) if os.path.exists(path) else 0o644
+        write_file(path, data, mode=mode)
     except OSError as error:
         message = f"git's settings cannot be changed: {error.strerror}: {path}"
         raise NotInjectedError(message) from error

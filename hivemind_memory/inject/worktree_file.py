@@ -14,6 +14,8 @@ from dataclasses import dataclass
 
 from hivemind_memory.errors import NotInjectedError
 from hivemind_memory.files import descriptors
+from hivemind_memory.files.atomic import PartialFile
+from hivemind_memory.files.descriptors import OpenFolder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -109,17 +111,14 @@ def write_file(old: WorktreeFile, data: bytes, *, beside: str = "") -> None:
         NotInjectedError: Nothing was written, and why.
     """
     folder = os.path.dirname(old.path)
-    name = f".hm-{os.urandom(8).hex()}.tmp"
-    made = os.path.join(beside or folder, name)
     try:
         os.makedirs(folder, exist_ok=True)
-        _make(made, data, old.mode)
         try:
-            _check_unchanged(old)
-            _rename(made, old.path, name)
-        except BaseException:
-            _discard(made)
-            raise
+            _write_by_way_of(beside or folder, old, data)
+        except OSError as error:
+            if error.errno != errno.EXDEV:
+                raise
+            _write_by_way_of(folder, old, data)
     except OSError as error:
         message = f"{old.file} cannot be written: {error.strerror}"
         raise NotInjectedError(message) from error
@@ -139,38 +138,26 @@ def delete_file(old: WorktreeFile) -> None:
         raise NotInjectedError(message) from error
 
 
-def _make(path: str, data: bytes, mode: int) -> None:
-    """Create a file with exactly this content and mode, synced."""
-    fd = os.open(path, descriptors.CREATE, descriptors.PRIVATE_FILE)
-    try:
-        descriptors.write_all(fd, data)
-        descriptors.set_mode(fd, mode)
-        # Git reads a file again if it is as young as the index, and an agent that runs
-        # git with filters off (Claude Code does) would see a change.
-        written = os.fstat(fd)
-        os.utime(fd, ns=(written.st_atime_ns, written.st_mtime_ns - _OLDER_NS))
-        descriptors.sync_file(fd)
-    finally:
-        os.close(fd)
+def _write_by_way_of(beside: str, old: WorktreeFile, data: bytes) -> None:
+    """Write the new file in the folder *beside* and move it into place."""
+    folder, name = os.path.split(old.path)
+    with (
+        OpenFolder.at(folder) as target,
+        OpenFolder.at(beside) as near,
+        PartialFile(near, data, mode=old.mode, prepare=_backdate) as partial,
+    ):
+        _check_unchanged(old)
+        partial.replace(name, target)
 
 
-def _rename(made: str, path: str, name: str) -> None:
-    """Move the new file into place, across disks if necessary."""
-    try:
-        os.replace(made, path)
-    except OSError as error:
-        if error.errno != errno.EXDEV:
-            raise
-        with open(made, "rb") as file:
-            data = file.read()
-        near = os.path.join(os.path.dirname(path), name)
-        _make(near, data, stat.S_IMODE(os.stat(made).st_mode))
-        try:
-            os.replace(near, path)
-        except BaseException:
-            _discard(near)
-            raise
-        _discard(made)
+def _backdate(fd: int) -> None:
+    """Date an open file back a little.
+
+    Git reads a file again if it is as young as the index, and an agent that runs git
+    with filters off (Claude Code does) would see a change.
+    """
+    written = os.fstat(fd)
+    os.utime(fd, ns=(written.st_atime_ns, written.st_mtime_ns - _OLDER_NS))
 
 
 def _check_unchanged(old: WorktreeFile) -> None:
@@ -182,11 +169,3 @@ def _check_unchanged(old: WorktreeFile) -> None:
     if stamp != old.stamp:
         message = f"{old.file} changed while it was being edited"
         raise NotInjectedError(message, hint="Try again.")
-
-
-def _discard(path: str) -> None:
-    """Delete a temporary file."""
-    try:
-        os.unlink(path)
-    except OSError:
-        return

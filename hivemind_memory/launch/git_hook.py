@@ -18,6 +18,7 @@ from hivemind_memory.errors import (
     NotInjectedError,
     UsageError,
 )
+from hivemind_memory.files.atomic import write_file
 from hivemind_memory.files.marked_section import (
     SETTINGS_MARKS,
     body_of,
@@ -229,15 +230,10 @@ def _read(path: str) -> bytes | None:
 
 def _replace(path: str, data: bytes) -> None:
     """Give the hook new bytes, at once; what it may do stays."""
-    beside = f"{path}.hivemind-{os.getpid()}"
     try:
         mode = os.stat(path).st_mode & 0o777 if os.path.exists(path) else 0o755
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        fd = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(fd, "wb") as file:
-            file.write(data)
-        os.chmod(beside, mode)
-        os.replace(beside, path)
+        write_file(path, data, mode=mode)
     except OSError as error:
         raise _unchanged(path, error) from error
 

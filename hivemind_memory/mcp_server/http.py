@@ -20,11 +20,11 @@ import uvicorn
 from mcp.server.transport_security import TransportSecuritySettings
 
 from hivemind_memory.errors import HivemindError
+from hivemind_memory.files.atomic import write_file
 from hivemind_memory.files.descriptors import (
     PRIVATE_FILE,
     make_private_folder,
     set_mode,
-    write_all,
 )
 from hivemind_memory.mcp_server.server import MemoryServer
 
@@ -192,16 +192,4 @@ def _write_new(path: str, token: str) -> None:
     folder = os.path.dirname(os.path.abspath(path))
     if not os.path.isdir(folder):
         make_private_folder(folder)
-    part = f"{path}.{os.getpid()}"
-    descriptor = os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE_FILE)
-    try:
-        write_all(descriptor, f"{token}\n".encode())
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-    try:
-        os.link(part, path)
-    except FileExistsError:
-        return
-    finally:
-        os.unlink(part)
+    write_file(path, f"{token}\n".encode(), is_new=True)

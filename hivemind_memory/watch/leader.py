@@ -13,11 +13,9 @@ import os
 from dataclasses import asdict
 
 from hivemind_memory.errors import IndexUnusableError
+from hivemind_memory.files.atomic import write_file
 from hivemind_memory.files.descriptors import (
-    PRIVATE_FILE,
     make_private_folder,
-    set_mode,
-    write_all,
 )
 from hivemind_memory.files.locks import KernelLock
 from hivemind_memory.watch.events import WatchState
@@ -91,15 +89,8 @@ class Leadership:
             OSError: It could not be written; leading goes on all the same.
         """
         words = json.dumps({"pid": os.getpid(), **asdict(state)})
-        # Only the leader writes here, so one name is enough for what is not yet whole.
-        part = self._state_path + ".part"
-        fd = os.open(part, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, PRIVATE_FILE)
-        try:
-            set_mode(fd, PRIVATE_FILE)
-            write_all(fd, words.encode())
-        finally:
-            os.close(fd)
-        os.replace(part, self._state_path)
+        # Worth nothing after a restart, so nobody waits for the disk.
+        write_file(self._state_path, words.encode(), is_durable=False)
 
     def read_state(self) -> WatchState | None:
         """Return what the present leader said; None without a leader or its word."""

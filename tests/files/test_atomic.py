@@ -1,4 +1,4 @@
-"""Replacing a note: whole or not at all."""
+"""A file is replaced whole or not at all, and nothing is left beside it."""
 
 from __future__ import annotations
 
@@ -9,149 +9,77 @@ from pathlib import Path
 
 import pytest
 
-from hivemind_memory.errors import NotePathError, NotSavedError
-from hivemind_memory.files.folder import NotesFolder
-from hivemind_memory.model.note_path import NotePath
-from tests.support.faults import Faults, refusal_of
+from hivemind_memory.files import descriptors
+from hivemind_memory.files.atomic import PARTIAL_FILE, PartialFile, write_file
+from hivemind_memory.files.descriptors import OpenFolder
 
-NOTE = NotePath("a/b.md")
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> NotesFolder:
-    (tmp_path / "a").mkdir()
-    (tmp_path / "a/b.md").write_bytes(b"old")
-    return NotesFolder(str(tmp_path))
+CALLS = ["write_all", "set_mode", "sync_file", "sync_folder"]
 
 
-def files(folder: NotesFolder) -> list[str]:
-    root = Path(folder.root)
-    return sorted(str(path.relative_to(root)) for path in root.rglob("*"))
-
-
-def test_the_new_bytes_take_the_place_of_the_old(folder: NotesFolder) -> None:
-    """And the stamp that comes back is theirs."""
-    stamp = folder.replace(NOTE, b"new", expected=folder.stamp(NOTE))
-
-    assert folder.read(NOTE) == (b"new", stamp)
-    assert files(folder) == ["a", "a/b.md"]
-
-
-@pytest.mark.parametrize("mode", [0o600, 0o644, 0o400, 0o755])
-def test_the_mode_stays(folder: NotesFolder, mode: int) -> None:
-    """It is the owner's."""
-    (Path(folder.root) / NOTE).chmod(mode)
-
-    folder.replace(NOTE, b"new", expected=folder.stamp(NOTE))
-
-    assert stat.S_IMODE((Path(folder.root) / NOTE).stat().st_mode) == mode
-
-
-@pytest.mark.parametrize("umask", [0o000, 0o022, 0o777])
-def test_a_new_note_and_its_folders_are_private(
-    folder: NotesFolder, umask: int
-) -> None:
-    """Under any umask."""
-    old = os.umask(umask)
+def test_a_file_has_its_bytes_and_exactly_its_mode(tmp_path: Path) -> None:
+    """Whatever the umask takes."""
+    path = tmp_path / "hook"
+    old = os.umask(0o077)
     try:
-        folder.replace(NotePath("c/d/e.md"), b"new", expected=None)
+        assert write_file(str(path), b"one", mode=0o755)
+        assert write_file(str(path), b"two", mode=0o755)
     finally:
         os.umask(old)
 
-    root = Path(folder.root)
-    modes = [
-        stat.S_IMODE((root / name).stat().st_mode) for name in ("c", "c/d", "c/d/e.md")
-    ]
-    assert modes == [0o700, 0o700, 0o600]
+    assert path.read_bytes() == b"two"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o755
+    assert os.listdir(tmp_path) == ["hook"]
 
 
-def test_a_note_that_changed_meanwhile_is_not_overwritten(folder: NotesFolder) -> None:
-    """Whoever changed it would lose the change."""
-    stamp = folder.stamp(NOTE)
-    (Path(folder.root) / NOTE).write_bytes(b"theirs")
-
-    with pytest.raises(NotSavedError, match="changed"):
-        folder.replace(NOTE, b"ours", expected=stamp)
-
-    assert folder.read(NOTE)[0] == b"theirs"
-    assert files(folder) == ["a", "a/b.md"]
-
-
-def test_a_change_while_the_new_bytes_are_written_is_noticed_too(
-    folder: NotesFolder, monkeypatch: pytest.MonkeyPatch
+def test_what_is_there_already_is_never_overwritten_by_a_new_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The comparison stands right before the rename."""
-    real = os.fsync
+    """Two processes make one token: the first one counts."""
+    path = tmp_path / "token"
 
-    def fsync_and_save(fd: int) -> None:
-        real(fd)
-        (Path(folder.root) / NOTE).write_bytes(b"theirs")
+    assert write_file(str(path), b"first", is_new=True)
+    assert not write_file(str(path), b"second", is_new=True)
 
-    stamp = folder.stamp(NOTE)
-    monkeypatch.setattr(os, "fsync", fsync_and_save)
+    assert path.read_bytes() == b"first"
+    assert os.listdir(tmp_path) == ["token"]
 
-    with pytest.raises(NotSavedError):
-        folder.replace(NOTE, b"ours", expected=stamp)
+    def no_links(*_: object) -> None:
+        raise OSError(errno.EPERM, os.strerror(errno.EPERM))
 
-    assert folder.read(NOTE)[0] == b"theirs"
-    assert files(folder) == ["a", "a/b.md"]
-
-
-def test_expectations_that_fail_leave_nothing(folder: NotesFolder) -> None:
-    """Neither a file nor a folder."""
-    gone = folder.stamp(NOTE)
-
-    with pytest.raises(NotSavedError, match="already"):
-        folder.replace(NOTE, b"x", expected=None)
-    with pytest.raises(NotSavedError, match="gone"):
-        folder.replace(NotePath("new/x/y.md"), b"x", expected=gone)
-
-    assert files(folder) == ["a", "a/b.md"]
+    monkeypatch.setattr(OpenFolder, "link", no_links)
+    assert write_file(str(tmp_path / "other"), b"third", is_new=True)
+    assert (tmp_path / "other").read_bytes() == b"third"
 
 
-def test_links_are_refused(folder: NotesFolder, tmp_path: Path) -> None:
-    """A rename would replace the link, and a folder behind one is outside."""
-    outside = tmp_path.parent / f"{tmp_path.name}-outside"
-    outside.mkdir()
-    (outside / "b.md").write_bytes(b"theirs")
-    (tmp_path / "link.md").symlink_to(outside / "b.md")
-    (tmp_path / "away").symlink_to(outside)
-
-    for path in ("link.md", "away/b.md", "away/new.md"):
-        with pytest.raises(NotePathError):
-            folder.replace(NotePath(path), b"x", expected=None)
-
-    assert [path.name for path in outside.iterdir()] == ["b.md"]
-    assert (outside / "b.md").read_bytes() == b"theirs"
-    assert (tmp_path / "link.md").is_symlink()
-
-
-@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO])
-@pytest.mark.parametrize(
-    "name", ["open", "write", "fsync", "replace", "fchmod", "mkdir"]
-)
-@pytest.mark.parametrize("path", ["a/b.md", "c/d.md"])
-def test_a_fault_at_any_call_leaves_the_old_note_or_the_new(
-    folder: NotesFolder,
-    monkeypatch: pytest.MonkeyPatch,
-    path: str,
-    name: str,
-    number: int,
+@pytest.mark.parametrize("call", CALLS)
+def test_a_call_that_fails_leaves_the_old_file_or_the_new_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
 ) -> None:
-    """Whole or not at all, and no litter."""
-    before = files(folder)
-    note = NotePath(path)
-    expected = folder.stamp(note)
-    faults = Faults(name, number)
-    while faults.has_next():
-        with monkeypatch.context() as patch:
-            patch.setattr(os, name, faults)
-            error = refusal_of(lambda: folder.replace(note, b"new", expected=expected))
-        if error is None or "was replaced" in str(error):
-            assert folder.read(note)[0] == b"new"
-            assert files(folder) == sorted({*before, path[0], path})
-            return
-        assert isinstance(error, NotSavedError)
-        assert files(folder) == before
-        assert folder.stamp(note) == expected
-    pytest.fail("it was never saved")
+    """And nothing beside it."""
+    path = tmp_path / "n.md"
+    path.write_bytes(b"old")
+
+    def fails(*_: object) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(descriptors, call, fails)
+    with pytest.raises(OSError, match="Input/output"):
+        write_file(str(path), b"new")
+
+    assert path.read_bytes() == (b"new" if call == "sync_folder" else b"old")
+    assert os.listdir(tmp_path) == ["n.md"]
+
+
+def test_an_abandoned_file_is_removed_and_a_killed_one_is_known_by_its_name(
+    tmp_path: Path,
+) -> None:
+    """`hm doctor` finds it by that."""
+    with (
+        OpenFolder.at(str(tmp_path)) as folder,
+        PartialFile(folder, b"new") as partial,
+    ):
+        [name] = os.listdir(tmp_path)
+        assert PARTIAL_FILE.fullmatch(name)
+        assert partial.name == name
+
+    assert os.listdir(tmp_path) == []
