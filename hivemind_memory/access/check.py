@@ -12,6 +12,19 @@ if TYPE_CHECKING:
     from hivemind_memory.model.note_path import NotePath
 
 
+def check_enabled(*, is_enabled: bool) -> None:
+    """Raise if the memory is switched off.
+
+    Raises:
+        UsageError: It is; nothing was saved.
+    """
+    if not is_enabled:
+        raise UsageError(
+            "the memory is switched off (`enabled` is false): nothing was saved",
+            hint="`hm config set enabled true` switches it on",
+        )
+
+
 def check_owner(caller: Caller, what: str) -> None:
     """Raise unless the whole memory is open to a caller.
 

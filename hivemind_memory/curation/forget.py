@@ -1,122 +1,139 @@
-"""Forgetting and restoring: the text stays in its note and is hidden, or shown again.
+"""Forgetting and restoring: the text stays in its note, hidden or shown again.
 
 A typed memory gets ``forgotten:`` in its front matter, an entry ``forgotten=`` in its
-comment; nothing else in the file changes. What a person wrote without either cannot be
-hidden, for it would need a mark in their text.
-
-What a forgotten session had replaced comes into force again, and back.
-
-So a poisoned session is undone whole: what it said is hidden, and what was known
-before it is known again. The copy in force is written first and the other taken away
-then: a process that is killed between leaves two files of one id, which counts as one.
+comment; nothing else in the file changes. Text that a person wrote without either
+cannot be hidden, because that would need a mark in it.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field
 
-from hivemind_memory.curation.context import BatchResult, ForgetContext, change_memory
-from hivemind_memory.curation.lookup import CurationTarget, read_target
+from hivemind_memory.curation.lookup import not_found
+from hivemind_memory.curation.reactivate import deactivate_older, reactivate_older
 from hivemind_memory.curation.select import find_targets
-from hivemind_memory.errors import HivemindError, KeyTakenError
+from hivemind_memory.errors import (
+    HivemindError,
+    KeyTakenError,
+    NoteNotFoundError,
+    NotSavedError,
+)
 from hivemind_memory.model.curation import (
     ENTRY,
-    MEMORY,
     AffectedItem,
+    FailedItem,
     ForgetResult,
-    MemorySelector,
     RestoreResult,
 )
-from hivemind_memory.model.memories import ACTIVE, SUPERSEDED
+from hivemind_memory.model.memories import ACTIVE
 from hivemind_memory.model.note_path import NotePath
-from hivemind_memory.model.scope import SUPERSEDED as SUPERSEDED_FOLDER
 from hivemind_memory.notes.entry_edits import (
     change_entries,
     with_forgotten,
     without_forgotten,
 )
-from hivemind_memory.notes.memory_file import (
-    read_memory_file,
-    remove_note,
-    superseded_text,
-)
-from hivemind_memory.notes.slug import name_with_id, names_of
+from hivemind_memory.notes.memory_file import read_memory_file
 from hivemind_memory.notes.status import is_forgotten
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
-    from hivemind_memory.model.ports import MemoryIndex
+    from hivemind_memory.curation.context import CurationContext
+    from hivemind_memory.curation.lookup import CurationTarget
+    from hivemind_memory.model.curation import MemorySelector
     from hivemind_memory.notes.memory_file import MemoryFile
 
 
-def forget(forget_context: ForgetContext, selector: MemorySelector) -> ForgetResult:
-    """Hide memories from search, injection and lists; ``restore`` undoes it.
+_ATTEMPTS = 5
+"""How often a file is read again because another program changed it."""
 
-    A key means its older versions and waiting claims too. Of a whole scope, what a
-    person wrote without a front matter stays, for it cannot be hidden. Where a session,
-    a source or a day is forgotten, what it had replaced comes into force again.
+
+@dataclass(slots=True)
+class BatchResult:
+    """What was changed so far, and what failed."""
+
+    done: list[AffectedItem] = field(default_factory=list)
+    failed: list[FailedItem] = field(default_factory=list)
+    errors: list[HivemindError] = field(default_factory=list)
+    paths: set[NotePath] = field(default_factory=set)
+    """Notes that changed."""
+
+    def fail(self, what: str, error: HivemindError) -> None:
+        """Record that something was not changed."""
+        self.failed.append(FailedItem(what=what, why=str(error)))
+        self.errors.append(error)
+
+    def check(self) -> None:
+        """Raise the first error if nothing was changed."""
+        if self.errors and not self.paths:
+            raise self.errors[0]
+
+
+def forget(context: CurationContext, selector: MemorySelector) -> ForgetResult:
+    """Hide memories from searches, injection and lists; ``restore`` undoes it.
+
+    A key includes its older versions and pending claims. A whole scope does not include
+    what a person wrote without front matter. If a session, a source or a day is
+    forgotten, the versions that it had replaced become active again.
 
     Raises:
-        MemoryNotFoundError: There is nothing like that, or not for this caller.
-        NotSavedError: Nothing was changed, and why.
-        ScopeError: It names a scope that the caller does not have.
-        UsageError: It names nothing, several by one key, or what cannot be hidden.
+        MemoryNotFoundError: Nothing the caller sees matches.
+        NotSavedError: Nothing was changed; the message says why.
+        ScopeError: The selector names a scope that the caller does not have.
+        UsageError: The selector is empty, its key is in several scopes, or it names
+            what cannot be hidden.
     """
-    context = forget_context.context
-    targets = find_targets(context, context.fresh_index(), selector)
-    fresh = [target for target in targets if not target.forgotten]
+    targets = find_targets(context, context.index.fresh(), selector)
+    shown = [target for target in targets if not target.forgotten]
     batch, at = BatchResult(), context.now_iso()
 
-    def hidden(file: MemoryFile) -> bytes | None:
+    def hide(file: MemoryFile) -> bytes | None:
         is_hidden = is_forgotten(file.front.values)
         return None if is_hidden else file.with_values({"forgotten": at})
 
-    for target in _memories(fresh):
-        _change(forget_context, target, hidden, batch)
+    for target in shown:
+        if target.kind != ENTRY:
+            _change_memory(context, target, hide, batch)
     _change_entries(
-        forget_context, fresh, lambda data, ids: with_forgotten(data, ids, at), batch
+        context, shown, lambda data, ids: with_forgotten(data, ids, at), batch
     )
     batch.check()
     reinstated = []
     if selector.is_set and not selector.is_whole_scope:
-        reinstated = reactivate_older(forget_context, fresh, batch)
+        reinstated = reactivate_older(context, shown, batch)
     return ForgetResult(
         memories=tuple(batch.done),
         reinstated=tuple(reinstated),
-        already=len(targets) - len(fresh),
+        already=len(targets) - len(shown),
         failed=tuple(batch.failed),
         changed_paths=tuple(sorted(batch.paths)),
-        is_indexed=forget_context.index(sorted(batch.paths)),
+        is_indexed=context.update_index(sorted(batch.paths)),
     )
 
 
-def restore(forget_context: ForgetContext, selector: MemorySelector) -> RestoreResult:
-    """Show forgotten memories again, the newest first where a key had several.
+def restore(context: CurationContext, selector: MemorySelector) -> RestoreResult:
+    """Show forgotten memories again; of a key with several, the newest.
 
     Raises:
-        KeyTakenError: Another memory is in force under the key; nothing was changed.
-        MemoryNotFoundError: There is nothing like that, or not for this caller.
-        NotSavedError: Nothing was changed, and why.
-        ScopeError: It names a scope that the caller does not have.
-        UsageError: It names nothing, or several by one key.
+        KeyTakenError: Another memory is active under the key; nothing was changed.
+        MemoryNotFoundError: Nothing the caller sees matches.
+        NotSavedError: Nothing was changed; the message says why.
+        ScopeError: The selector names a scope that the caller does not have.
+        UsageError: The selector is empty, or its key is in several scopes.
     """
-    context = forget_context.context
-    targets = find_targets(context, context.fresh_index(), selector)
+    targets = find_targets(context, context.index.fresh(), selector)
     hidden = [target for target in targets if target.forgotten]
     batch = BatchResult()
-    replaced = []
-    if selector.is_set:
-        replaced = deactivate_reactivated(forget_context, hidden, batch)
-    memories = sorted(_memories(hidden), key=lambda one: one.created, reverse=True)
+    replaced = deactivate_older(context, hidden, batch) if selector.is_set else []
+    memories = [target for target in hidden if target.kind != ENTRY]
+    memories.sort(key=lambda one: one.created, reverse=True)
     if selector.name:
-        memories = _of_one_moment(memories)
+        memories = _forgotten_together(memories)
     for target in memories:
-        _change(
-            forget_context, target, _shown, batch, is_checked=target.standing == ACTIVE
-        )
-    _change_entries(forget_context, hidden, without_forgotten, batch, is_final=False)
+        is_active = target.standing == ACTIVE
+        _change_memory(context, target, _show, batch, must_be_only=is_active)
+    _change_entries(context, hidden, without_forgotten, batch, is_final=False)
     batch.check()
     return RestoreResult(
         memories=tuple(batch.done),
@@ -124,19 +141,21 @@ def restore(forget_context: ForgetContext, selector: MemorySelector) -> RestoreR
         already=len(targets) - len(hidden),
         failed=tuple(batch.failed),
         changed_paths=tuple(sorted(batch.paths)),
-        is_indexed=forget_context.index(sorted(batch.paths)),
+        is_indexed=context.update_index(sorted(batch.paths)),
     )
 
 
-def _memories(targets: Sequence[CurationTarget]) -> list[CurationTarget]:
-    """Return those that are files."""
-    return [target for target in targets if target.kind != ENTRY]
+def _show(file: MemoryFile) -> bytes | None:
+    """Return the bytes of a file without the mark; None if it has none."""
+    if "forgotten" not in file.front.values:
+        return None
+    return file.with_values({"forgotten": None})
 
 
-def _of_one_moment(memories: list[CurationTarget]) -> list[CurationTarget]:
-    """Return the newest memory that was in force, and what was forgotten with it.
+def _forgotten_together(memories: list[CurationTarget]) -> list[CurationTarget]:
+    """Return the newest memory that was active, and what was forgotten with it.
 
-    A key that was forgotten, saved anew and forgotten again had two in force.
+    A key that was forgotten, saved again and forgotten again has two such memories.
     """
     first = next((one for one in memories if one.standing == ACTIVE), None)
     if first is None:
@@ -148,52 +167,96 @@ def _of_one_moment(memories: list[CurationTarget]) -> list[CurationTarget]:
     ]
 
 
-def _shown(file: MemoryFile) -> bytes | None:
-    """Return a file that is no longer forgotten."""
-    if "forgotten" not in file.front.values:
-        return None
-    return file.with_values({"forgotten": None})
-
-
-def _change(
-    forget_context: ForgetContext,
+def _change_memory(
+    context: CurationContext,
     target: CurationTarget,
     change: Callable[[MemoryFile], bytes | None],
     batch: BatchResult,
     *,
-    is_checked: bool = False,
+    must_be_only: bool = False,
 ) -> None:
-    """Change one memory in the turn of its key."""
+    """Change one memory under the lock of its key."""
     try:
-        with forget_context.context.key_lock(target.scope, target.key):
-            if is_checked:
-                _refuse_second(forget_context, target)
-            path = change_memory(forget_context, target, change)
+        with context.key_lock(target.scope, target.key):
+            if must_be_only:
+                _refuse_second(context, target)
+            path = _rewrite(context, target, change)
     except HivemindError as error:
         batch.fail(target.path, error)
         return
-    if path:
+    if path is not None:
         batch.paths.add(path)
         batch.done.append(target.as_affected())
 
 
-def _refuse_second(forget_context: ForgetContext, target: CurationTarget) -> None:
-    """Raise if another memory is in force under a key. The turn is held."""
+def _refuse_second(context: CurationContext, target: CurationTarget) -> None:
+    """Raise if another memory is active under the key, whose lock is held."""
     if not target.key:
         return
-    for row in forget_context.context.fresh_index().memories(
+    for row in context.index.fresh().memories(
         key=target.key, scopes=frozenset({target.scope}), statuses={ACTIVE}
     ):
         if row.path != target.path:
             raise KeyTakenError(
-                f"{target.key!r} was not restored: {row.path} is in force under that"
+                f"{target.key!r} was not restored: {row.path} is active under that"
                 " key.",
-                hint="Forget that one first, or save the text anew with a reason.",
+                hint="Forget that one first, or save the text again with a reason.",
             )
 
 
+def _rewrite(
+    context: CurationContext,
+    target: CurationTarget,
+    change: Callable[[MemoryFile], bytes | None],
+) -> NotePath | None:
+    """Rewrite the file of a memory; return its path, or None if it stays as it is.
+
+    The lock of its key is held. A file that was moved meanwhile is found by its id.
+
+    Raises:
+        MemoryNotFoundError: It is gone.
+        NotSavedError: It is unchanged; the message says why.
+    """
+    path = target.path
+    for _ in range(_ATTEMPTS):
+        try:
+            file = read_memory_file(context.folder, path)
+        except NoteNotFoundError:
+            path = _current_path(context, target)
+            continue
+        if target.id and file.front.values.get("id") not in (target.id, None):
+            path = _current_path(context, target)
+            continue
+        data = change(file)
+        if data is None:
+            return None
+        try:
+            context.folder.replace(path, data, expected=file.stamp)
+        except NotSavedError:
+            if context.folder.stamp(path) == file.stamp:
+                raise
+        else:
+            return path
+    message = f"{path} was not changed: another program keeps saving it."
+    raise NotSavedError(message, hint="Find out which program that is, and try again.")
+
+
+def _current_path(context: CurationContext, target: CurationTarget) -> NotePath:
+    """Return where a memory is now.
+
+    Raises:
+        MemoryNotFoundError: It is gone.
+    """
+    if target.id:
+        for row in context.index.fresh().memories(
+            memory_id=target.id, scopes=frozenset({target.scope})
+        ):
+            return NotePath(row.path)
+    raise not_found(target.id or target.key or target.path)
+
+
 def _change_entries(
-    forget_context: ForgetContext,
+    context: CurationContext,
     targets: Sequence[CurationTarget],
     change: Callable[[bytes, Collection[str]], bytes],
     batch: BatchResult,
@@ -207,11 +270,10 @@ def _change_entries(
         ids.setdefault(target.path, set()).add(target.id)
     if not ids:
         return
-    context = forget_context.context
     try:
         changed = change_entries(
             context.folder,
-            forget_context.journal,
+            context.journal(),
             ids,
             change,
             now_s=context.clocks.now(),
@@ -226,158 +288,3 @@ def _change_entries(
         batch.fail("the journal", changed.journal_problem)
     batch.paths.update(changed.paths)
     batch.done += [one.as_affected() for one in entries if one.path in changed.paths]
-
-
-_MAX_CHAIN = 1_000
-
-
-def reactivate_older(
-    forget_context: ForgetContext,
-    forgotten: Sequence[CurationTarget],
-    batch: BatchResult,
-) -> list[AffectedItem]:
-    """Put into force what the forgotten memories had replaced; return what that was."""
-    gone = {target.id for target in forgotten}
-    found = []
-    for target in forgotten:
-        if target.kind != MEMORY or target.standing != ACTIVE or not target.key:
-            continue
-        try:
-            with forget_context.context.key_lock(target.scope, target.key):
-                index = forget_context.context.fresh_index()
-                older = _newest_before(forget_context, index, target, gone)
-                if older is None or _active_memory(index, target):
-                    continue
-                path = _activate(forget_context, older)
-        except HivemindError as error:
-            batch.fail(f"what {target.path} had replaced", error)
-            continue
-        batch.paths |= {path, older.path}
-        found.append(_as_it_stands(forget_context, older, path))
-    return found
-
-
-def deactivate_reactivated(
-    forget_context: ForgetContext, hidden: Sequence[CurationTarget], batch: BatchResult
-) -> list[AffectedItem]:
-    """Take out of force what came into it when these memories were forgotten."""
-    found = []
-    for target in hidden:
-        if target.kind != MEMORY or target.standing != ACTIVE or not target.key:
-            continue
-        try:
-            with forget_context.context.key_lock(target.scope, target.key):
-                index = forget_context.context.fresh_index()
-                now = _active_memory(index, target)
-                chain = older_ids(forget_context, index, target)
-                if now is None or now.id not in chain:
-                    continue
-                path = _deactivate(forget_context, now, by=chain[now.id])
-        except HivemindError as error:
-            batch.fail(target.path, error)
-            continue
-        batch.paths |= {path, now.path}
-        found.append(_as_it_stands(forget_context, now, path))
-    return found
-
-
-def _as_it_stands(
-    forget_context: ForgetContext, target: CurationTarget, path: NotePath
-) -> AffectedItem:
-    """Return a memory as it is told, at the place and on the lines where it is now."""
-    now = read_target(forget_context.context, path, MEMORY, target.why) or target
-    return replace(now, path=path, key=target.key).as_affected()
-
-
-def _newest_before(
-    forget_context: ForgetContext,
-    index: MemoryIndex,
-    target: CurationTarget,
-    gone: set[str],
-) -> CurationTarget | None:
-    """Return the newest of the replaced ones that is not forgotten itself."""
-    for memory_id in older_ids(forget_context, index, target):
-        older = _with_id(forget_context, index, target, memory_id)
-        if older is None or memory_id in gone or older.forgotten:
-            continue
-        return older if older.standing == SUPERSEDED else None
-    return None
-
-
-def older_ids(
-    forget_context: ForgetContext, index: MemoryIndex, target: CurationTarget
-) -> dict[str, str]:
-    """Return id -> what replaced it, of all that a memory came after, newest first."""
-    chain: dict[str, str] = {}
-    waiting = [(older, target.id) for older in target.supersedes]
-    while waiting and len(chain) < _MAX_CHAIN:
-        memory_id, by = waiting.pop(0)
-        if memory_id in chain or memory_id == target.id:
-            continue
-        chain[memory_id] = by
-        older = _with_id(forget_context, index, target, memory_id)
-        if older is not None:
-            waiting += [(one, memory_id) for one in older.supersedes]
-    return chain
-
-
-def _with_id(
-    forget_context: ForgetContext,
-    index: MemoryIndex,
-    target: CurationTarget,
-    memory_id: str,
-) -> CurationTarget | None:
-    """Return the memory of an id in a memory's scope and of its key."""
-    for row in index.memories(memory_id=memory_id, scopes=frozenset({target.scope})):
-        if row.key == target.key:
-            read = read_target(forget_context.context, row.path, MEMORY, "older")
-            return replace(read, key=row.key) if read else None
-    return None
-
-
-def _active_memory(index: MemoryIndex, target: CurationTarget) -> CurationTarget | None:
-    """Return what is in force under a memory's key."""
-    for row in index.memories(
-        key=target.key, scopes=frozenset({target.scope}), statuses={ACTIVE}
-    ):
-        if row.path != target.path:
-            return CurationTarget(
-                kind=MEMORY, path=NotePath(row.path), id=row.memory_id, key=row.key
-            )
-    return None
-
-
-def _activate(forget_context: ForgetContext, older: CurationTarget) -> NotePath:
-    """Move a replaced memory to where one in force lies."""
-    folder = forget_context.context.folder
-    file = read_memory_file(folder, older.path)
-    data = file.with_values({"superseded_by": None, "superseded": None})
-    path = _free_path(forget_context, older)
-    folder.replace(path, data, expected=None)
-    remove_note(folder, older.path, expected=file.stamp)
-    return path
-
-
-def _deactivate(
-    forget_context: ForgetContext, now: CurationTarget, *, by: str
-) -> NotePath:
-    """Move a memory in force to where the replaced ones lie."""
-    context = forget_context.context
-    file = read_memory_file(context.folder, now.path)
-    data = superseded_text(file, now.key, by=by, at=context.now_iso())
-    name = f"{SUPERSEDED_FOLDER}/{name_with_id(now.key, now.id)}"
-    path = NotePath(f"{now.scope}/{name}" if now.scope else name)
-    context.folder.replace(path, data, expected=context.folder.stamp(path))
-    remove_note(context.folder, now.path, expected=file.stamp)
-    return path
-
-
-def _free_path(forget_context: ForgetContext, older: CurationTarget) -> NotePath:
-    """Return a path that a memory in force may take and no file has."""
-    scope = older.scope
-    names = [*names_of(older.key), name_with_id(older.key, older.id)]
-    for name in names:
-        path = NotePath(f"{scope}/{name}" if scope else name)
-        if forget_context.context.folder.stamp(path) is None:
-            return path
-    return NotePath(f"{scope}/{names[-1]}" if scope else names[-1])

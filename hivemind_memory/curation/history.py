@@ -1,13 +1,11 @@
-"""What a memory was and is: its chain, its edges, how often it was asked for.
+"""The versions of a memory, its edges, and how often it was recalled.
 
-The files have the last word: links are read from them, by ids, so that a note which a
-person renamed or moved is still found. A chain may be broken or run in a circle; it is
-shown as far as it goes.
+Versions are followed by the ids in the files, so a note that a person renamed or moved
+is still found. A chain may be broken or circular; it is shown as far as it goes.
 """
 
 from __future__ import annotations
 
-from hivemind_memory.access.rules import may_read
 from hivemind_memory.curation.lookup import find_memory, load_memory, not_found
 from hivemind_memory.errors import HivemindError, MemoryNotFoundError
 from hivemind_memory.model.curation import (
@@ -31,7 +29,7 @@ from hivemind_memory.notes.entry_edits import entries_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from hivemind_memory.curation.context import CurationContext
     from hivemind_memory.model.memories import MemoryRow
@@ -39,60 +37,51 @@ if TYPE_CHECKING:
 
 
 MAX_CHAIN = 500
-"""Memories of one chain that are read; what is longer is a log and no memory."""
+"""Versions of one memory that are read; a longer chain is a log, not a memory."""
 
 _IN_CHAIN = (ACTIVE, SUPERSEDED)
 
 
 def history(context: CurationContext, ref: str, *, scope: str | None = None) -> History:
-    """Return what a memory was and is, newest to oldest.
+    """Return the versions of a memory, newest first.
 
-    All that bore its key in its scope, and all that is joined to it by ``updates``.
-    Forgotten memories and claims in the inbox are left out.
+    These are all memories that had its key in its scope, and all that ``updates`` edges
+    connect with it; not those that are forgotten or pending.
 
     Args:
         context: Of the caller.
         ref: Its key, its id or its path.
-        scope: Only in this scope; None: wherever the caller sees.
+        scope: Look only there; None: in every scope that the caller reads.
 
     Raises:
         MemoryNotFoundError: The caller sees no such memory.
     """
-    index = context.fresh_index()
+    index = context.index.fresh()
     row = find_memory(context, index, ref, scope=scope)
     return _history_of(context, index, row)
 
 
 def show(
-    context: CurationContext,
-    ref: str,
-    *,
-    scope: str | None = None,
-    entry_path: Callable[[str], str] | None = None,
-    figures: Callable[[StoredMemory], RecallCounts] | None = None,
+    context: CurationContext, ref: str, *, scope: str | None = None
 ) -> MemoryDetails:
-    """Return one memory with its edges, its chain and how often it was asked for.
+    """Return one memory with its edges, its versions and its recall counts.
 
     Args:
         context: Of the caller.
         ref: A key, an id, a path, or the id of an appended entry.
-        scope: Only in this scope; None: wherever the caller sees.
-        entry_path: Returns the note that holds an entry; empty: none does.
-        figures: Tells how often a memory was asked for.
+        scope: Look only there; None: in every scope that the caller reads.
 
     Raises:
         MemoryNotFoundError: The caller sees no such memory.
     """
-    index = context.fresh_index()
+    index = context.index.fresh()
     try:
         row = find_memory(context, index, ref, scope=scope)
     except MemoryNotFoundError:
-        entry = _entry(context, ref.strip(), scope, entry_path)
+        entry = _find_entry(context, index, ref.strip(), scope)
         if entry is None:
             raise
-        return MemoryDetails(
-            memory=entry, recall=figures(entry) if figures else RecallCounts()
-        )
+        return MemoryDetails(memory=entry, recall=_recalls_of(context, entry))
     memory = load_memory(context, row.path)
     if memory is None:
         raise not_found(ref)
@@ -100,15 +89,15 @@ def show(
         memory=memory,
         edges=tuple(_edges(context, index, memory)),
         chain=_history_of(context, index, row).memories if row.type else (memory,),
-        recall=figures(memory) if figures else RecallCounts(),
+        recall=_recalls_of(context, memory),
     )
 
 
 def without_leftovers(memories: Iterable[StoredMemory]) -> list[StoredMemory]:
-    """Return memories without the copies that a killed save left of one in force.
+    """Return memories without the copies that a killed save left of an active one.
 
-    Such a copy has the id of the memory that it was to be replaced in. Where that one
-    has no id, the copy says the same and names a successor that never came.
+    Such a copy has the id of the active memory. If that one has no id, the copy has the
+    same text and names a successor that was never written.
     """
     kept = list(memories)
     active = [one for one in kept if one.standing == STATUSES[ACTIVE]]
@@ -130,11 +119,11 @@ def without_leftovers(memories: Iterable[StoredMemory]) -> list[StoredMemory]:
 def _history_of(
     context: CurationContext, index: MemoryIndex, start: MemoryRow
 ) -> History:
-    """Return the chain that a memory is part of."""
+    """Return the chain of versions that a memory is part of."""
     chain = _Chain(context, index, start)
     chain.gather()
     memories = without_leftovers(_newest_first(chain.found, chain.older))
-    # A copy of a save that was killed names a successor that never came.
+    # The copy of a killed save names a successor that was never written.
     passed = {one.superseded_by for one in chain.found.values() if one not in memories}
     return History(
         key=start.key,
@@ -146,7 +135,7 @@ def _history_of(
 
 
 class _Chain:
-    """What is found by following the links from one memory. Each note is read once."""
+    """The versions found by following ids from one memory. Each note is read once."""
 
     def __init__(
         self, context: CurationContext, index: MemoryIndex, start: MemoryRow
@@ -163,7 +152,7 @@ class _Chain:
         self.is_cut = False
 
     def gather(self) -> None:
-        """Follow all links, as long as they lead to something new."""
+        """Follow all ids, as long as they lead to something new."""
         start = self._start
         waiting = [start]
         if start.key and start.standing != PENDING:
@@ -185,7 +174,7 @@ class _Chain:
                 waiting += self._joined_to(memory)
 
     def _named_by(self, memory: StoredMemory) -> Iterator[MemoryRow]:
-        """Yield what a note names as its predecessors and its successor."""
+        """Yield the predecessors and the successor that a note names."""
         for end in (*memory.supersedes, memory.superseded_by):
             if not end:
                 continue
@@ -196,7 +185,7 @@ class _Chain:
                 yield row
 
     def _joined_to(self, memory: StoredMemory) -> Iterator[MemoryRow]:
-        """Yield what is joined to a note from either side, and remember the order."""
+        """Yield both ends of a note's ``updates`` edges, and remember their order."""
         for edge in self._index.edges_of(memory.path, scopes=self._scopes):
             if edge.kind == UPDATES and edge.to_path:
                 self.older.setdefault(edge.from_path, []).append(edge.to_path)
@@ -207,7 +196,7 @@ class _Chain:
 def _newest_first(
     found: Mapping[str, StoredMemory], older: Mapping[str, list[str]]
 ) -> Iterator[StoredMemory]:
-    """Yield the memories of a chain: each before what it replaced, where links tell."""
+    """Yield the memories of a chain, each before those it replaced."""
     newer: dict[str, set[str]] = {path: set() for path in found}
     for path, paths in older.items():
         for one in paths:
@@ -220,7 +209,7 @@ def _newest_first(
 
     while newer:
         free = [path for path, others in newer.items() if not others]
-        # Where nothing is free they run in a circle.
+        # If none is free, the chain is circular.
         path = max(free or newer, key=age)
         yield found[path]
         del newer[path]
@@ -231,7 +220,7 @@ def _newest_first(
 def _edges(
     context: CurationContext, index: MemoryIndex, memory: StoredMemory
 ) -> Iterator[MemoryEdge]:
-    """Yield the edges at a memory, those that begin there first."""
+    """Yield the edges of a memory, the outgoing ones first."""
     scopes = context.caller.scopes
     edges = index.edges_of(memory.path, scopes=scopes)
     for edge in sorted(edges, key=lambda one: one.from_path != memory.path):
@@ -252,27 +241,33 @@ def _edges(
         )
 
 
-def _entry(
-    context: CurationContext,
-    entry_id: str,
-    scope: str | None,
-    entry_path: Callable[[str], str] | None,
+def _recalls_of(context: CurationContext, memory: StoredMemory) -> RecallCounts:
+    """Return how often a memory was recalled."""
+    recalls = context.state().recalls([memory.id])
+    count, last = recalls.get(memory.id, (0, 0))
+    at = context.clocks.local_iso(last) if last else ""
+    return RecallCounts(access_count=count, last_accessed_at=at)
+
+
+def _find_entry(
+    context: CurationContext, index: MemoryIndex, entry_id: str, scope: str | None
 ) -> StoredMemory | None:
-    """Return an appended entry as a memory; None when the caller sees none."""
-    path = entry_path(entry_id) if entry_path and entry_id else ""
-    is_open = context.caller.is_member and path and may_read(context.caller, path)
-    if not is_open or (scope is not None and scope_of(path) != scope):
+    """Return an appended entry as a memory; None if the caller sees none."""
+    if not entry_id or not context.caller.is_member:
+        return None
+    path = index.entry_path(entry_id, context.caller.scopes)
+    if not path or (scope is not None and scope_of(path) != scope):
         return None
     try:
         data, _ = context.folder.read(NotePath(path))
     except HivemindError:
         return None
     for entry in entries_in(data):
-        said = entry.provenance
-        if said.id == entry_id and not said.is_forgotten:
+        written = entry.provenance
+        if written.id == entry_id and not written.is_forgotten:
             return StoredMemory(
                 path=NotePath(path),
-                id=said.id,
+                id=written.id,
                 key="",
                 type="",
                 scope=scope_of(path),
@@ -280,9 +275,9 @@ def _entry(
                 text=entry.content,
                 start_line=entry.start_line,
                 end_line=entry.end_line,
-                created=said.at,
-                by=said.by,
-                session=said.session,
-                source=said.source,
+                created=written.at,
+                by=written.by,
+                session=written.session,
+                source=written.source,
             )
     return None

@@ -1,7 +1,7 @@
-"""What was found out: a claim with how sure it is, and what confirms it.
+"""Saving claims: what was found out, how certain it is, and what confirms it.
 
-One claim has one key, made of its topic and its words, so a claim that is found out
-again replaces what was known of it, without anybody giving a reason.
+The key of a claim is made from its topic and its words, so the same claim replaces what
+was known of it without a reason being given.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _WORD = re.compile(r"\w+")
 def claim_key(topic: str, claim: str) -> str:
     """Return the key of a claim: ``learn:topic:hash``.
 
-    Case, punctuation and spaces of the claim do not matter.
+    Upper and lower case, punctuation and spaces of the claim make no difference.
 
     >>> claim_key("SQLite locks", "WAL allows one writer.") == claim_key(
     ...     "sqlite  locks", "WAL allows ONE writer"
@@ -54,33 +54,33 @@ def learn(
     corroborated: int | None = None,
     verified: str = "",
 ) -> SaveResult:
-    """Save a claim; the same claim again replaces the one before.
+    """Save a claim; the same claim again replaces the earlier one.
 
-    A claim that is surely known is a lesson, any other a reference, which no agent is
-    given unasked; a type that is named wins.
+    Unless a type is given, a claim of high confidence from two or more domains is a
+    lesson, and any other a reference, which is not injected.
 
     Args:
         context: Of the caller.
-        wanted: The claim is its ``content``; its key is made here.
+        wanted: Its ``content`` is the claim; its key is made here.
         topic: What it is about, in a few words.
         confidence: high, medium or low.
-        domains: Root domains that say so.
-        corroborated: How many of them are independent; None: all that are named.
-        verified: ISO date of the last look; empty: today.
+        domains: Root domains that confirm it.
+        corroborated: How many of them are independent; None: all.
+        verified: ISO date of the last check; empty: today.
 
     Raises:
-        UsageError: Something cannot be saved.
-        HivemindError: As ``save`` does.
+        UsageError: It cannot be saved as it is.
+        HivemindError: As ``save`` raises.
     """
     named = tuple(dict.fromkeys(one.strip().lower() for one in domains if one.strip()))
     count = len(named) if corroborated is None else corroborated
     day = verified.strip() or context.now_iso()[:10]
     _check(topic, confidence, named, count, day)
-    sure = confidence == CONFIDENCES[0] and count > 1
+    is_certain = confidence == CONFIDENCES[0] and count > 1
     new = replace(
         wanted,
         key=claim_key(topic, wanted.content),
-        type=wanted.type or ("lesson" if sure else "reference"),
+        type=wanted.type or ("lesson" if is_certain else "reference"),
         more={
             **wanted.more,
             "confidence": confidence,
@@ -99,10 +99,14 @@ def learn(
 def _check(
     topic: str, confidence: str, domains: tuple[str, ...], count: int, day: str
 ) -> None:
-    """Raise if the tag of a claim is none."""
+    """Raise if a value of a claim is not valid."""
     problem = ""
     if not topic.strip() or not _is_text(topic):
-        problem = "the topic is blank" if not topic.strip() else "the topic is no text"
+        problem = (
+            "the topic is blank"
+            if not topic.strip()
+            else "the topic is too long or not valid Unicode"
+        )
     elif confidence not in CONFIDENCES:
         problem = f"confidence must be one of {', '.join(CONFIDENCES)}"
     elif isinstance(count, bool) or not isinstance(count, int) or count < 0:
@@ -119,17 +123,17 @@ def _check(
 
 
 def _is_domain(name: str) -> bool:
-    """Return whether a text can be the name of a domain: no space, no comma."""
+    """Return whether a text can be a domain name: no space, comma or slash."""
     return len(name) <= 253 and name.isprintable() and not re.search(r"[\s,/]", name)
 
 
 def _is_text(text: str) -> bool:
-    """Return whether a text is UTF-8 and not endless."""
+    """Return whether a text is valid Unicode and not too long."""
     return len(text) <= 200 and text == text.encode("utf-8", "replace").decode()
 
 
 def _is_date(text: str) -> bool:
-    """Return whether a text is a day as ISO 8601 writes it."""
+    """Return whether a text is an ISO 8601 date without a time."""
     try:
         date.fromisoformat(text)
     except ValueError:

@@ -1,7 +1,4 @@
-"""From a name to one memory as it stands in its note: for everything that shows one.
-
-A memory, an entry or a note that is meant, as it stood when it was looked at.
-"""
+"""Looking up one memory by its id, key or path, and reading it from its note."""
 
 from __future__ import annotations
 
@@ -30,7 +27,7 @@ if TYPE_CHECKING:
 
 
 MAX_LISTED = 200
-"""Values of one list of a front matter that count."""
+"""Items read from one list of a front matter."""
 
 
 def find_memory(
@@ -41,23 +38,24 @@ def find_memory(
     scope: str | None = None,
     near: str = "",
 ) -> MemoryRow:
-    """Return the note that an id, a key or a path means to the caller.
+    """Return the note that an id, a key or a path refers to.
 
     Args:
         context: Of the caller.
-        index: In step with the folder.
-        ref: What somebody said.
-        scope: Only there; None: wherever the caller sees.
-        near: The scope that wins when a key is in several.
+        index: Up to date.
+        ref: An id, a key or a path.
+        scope: Look only there; None: in every scope that the caller reads.
+        near: The scope that is preferred when several have the key.
 
     Raises:
-        MemoryNotFoundError: There is none; the same words for what may not be seen.
+        MemoryNotFoundError: There is none, or the caller may not see it; the error does
+            not tell which.
     """
     scopes = context.caller.scopes
     if scope is not None:
         scopes = frozenset({scope}) if scopes is None else scopes & {scope}
     wanted = ref.strip()
-    # A visitor is shown no whole notes.
+    # Visitors do not see whole notes.
     if wanted and context.caller.is_member and _is_text(wanted):
         row = index.resolve_ref(wanted, scopes=scopes, near=near or _nearest(context))
         if row is not None and row.standing != FORGOTTEN:
@@ -66,7 +64,7 @@ def find_memory(
 
 
 def not_found(ref: str, tail: str = "") -> MemoryNotFoundError:
-    """Return the error for a name that means nothing to the caller."""
+    """Return the error for a name that refers to nothing the caller sees."""
     shown = repr(ref if len(ref) <= 80 else f"{ref[:80]}…")
     return MemoryNotFoundError(
         f"There is no memory {shown}{tail}.",
@@ -75,17 +73,17 @@ def not_found(ref: str, tail: str = "") -> MemoryNotFoundError:
 
 
 def load_memory(context: CurationContext, path: str) -> StoredMemory | None:
-    """Return a note as a memory; None when it is gone, hidden or unreadable."""
+    """Return a note as a memory; None if it is gone or cannot be read."""
     note = NotePath(path)
     try:
         data, _ = context.folder.read(note)
     except HivemindError:
-        return None  # what is shown about the others stays true
+        return None
     return parse_memory(note, decode(data), context)
 
 
 def parse_memory(path: NotePath, text: str, context: CurationContext) -> StoredMemory:
-    """Return what the text of a note says as a memory."""
+    """Return the memory that the text of a note holds."""
     front = split_front_matter(text)
     header = header_of(path, front.values, custom=context.types)
     body, start_line = body_of(text, front)
@@ -118,7 +116,7 @@ def parse_memory(path: NotePath, text: str, context: CurationContext) -> StoredM
 
 
 def text_of(values: Mapping[str, object], key: str) -> str:
-    """Return a value of a front matter as text; a number is one too."""
+    """Return a text or number of a front matter as text; else nothing."""
     value = values.get(key)
     if isinstance(value, bool):
         return "true" if value else ""
@@ -126,7 +124,7 @@ def text_of(values: Mapping[str, object], key: str) -> str:
 
 
 def texts_of(values: Mapping[str, object], key: str) -> tuple[str, ...]:
-    """Return the texts of a value that is one or a list of them."""
+    """Return the texts of a value: a text, a list of texts, or of ``{id: …}``."""
     value = values.get(key)
     found = (
         str(one).strip()
@@ -137,19 +135,19 @@ def texts_of(values: Mapping[str, object], key: str) -> tuple[str, ...]:
 
 
 def _nearest(context: CurationContext) -> str:
-    """Return the narrowest scope of the caller's own."""
+    """Return the narrowest scope of the caller."""
     caller = context.caller
     return caller.workspace or caller.project or next(iter(caller.teams), "")
 
 
 def _is_text(ref: str) -> bool:
-    """Return whether a name can be one: no lone surrogate, not endless."""
+    """Return whether a text can be a name: valid Unicode and not too long."""
     return len(ref) <= 1_100 and ref == ref.encode("utf-8", "replace").decode()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CurationTarget:
-    """One thing that is meant, as it stood when it was looked at."""
+    """A memory, an entry or a note to change, as it was when it was read."""
 
     kind: str
     path: NotePath
@@ -158,13 +156,13 @@ class CurationTarget:
     start_line: int = 1
     end_line: int = 1
     text: str = ""
-    """Without front matter or comment."""
+    """Its text without front matter or comment."""
 
     standing: int = ACTIVE
-    """Were it not forgotten."""
+    """Its status if it were not forgotten."""
 
     forgotten: str = ""
-    """When it was forgotten, as its note says; empty: it is not."""
+    """When it was forgotten, as in the note; empty: it is not."""
 
     created: str = ""
     supersedes: tuple[str, ...] = ()
@@ -173,11 +171,11 @@ class CurationTarget:
 
     @property
     def scope(self) -> str:
-        """Where it lies."""
+        """Its scope."""
         return scope_of(self.path)
 
     def as_affected(self) -> AffectedItem:
-        """Return it as a caller is told."""
+        """Return it as results list it."""
         return AffectedItem(
             kind=self.kind,
             path=self.path,
@@ -192,7 +190,7 @@ class CurationTarget:
 def read_target(
     context: CurationContext, path: str, kind: str, why: str = "named"
 ) -> CurationTarget | None:
-    """Return a note as a target; None when it is gone."""
+    """Return a note as a target; None if it cannot be read."""
     note = NotePath(path)
     try:
         data, _ = context.folder.read(note)
@@ -229,7 +227,7 @@ def notes_in(
         try:
             yield path, context.folder.read(path)[0]
         except HivemindError:
-            continue  # what nobody can read is in no index either
+            continue  # an unreadable note is not in the index either
 
 
 def entry_target(

@@ -1,156 +1,138 @@
-"""The part of a purge that goes through the notes and the journal."""
+"""Removing purged memories from the notes and from the journal."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from hivemind_memory.curation.lookup import CurationTarget, notes_in
-from hivemind_memory.curation.purge_plan import (
-    PurgePlan,
-    hashes_in,
-)
-from hivemind_memory.errors import (
-    HivemindError,
-    NoteNotFoundError,
-    NotSavedError,
-)
-from hivemind_memory.markdown.text import decode
-from hivemind_memory.model.curation import ENTRY, FailedItem
-from hivemind_memory.model.note_path import NotePath
+from hivemind_memory.curation.purge_plan import hashes_in
+from hivemind_memory.curation.purge_references import remove_references
+from hivemind_memory.errors import HivemindError, NoteNotFoundError, NotSavedError
+from hivemind_memory.model.curation import ENTRY, MEMORY, NOTE
 from hivemind_memory.notes.entry_edits import change_entries, without_entries
 from hivemind_memory.notes.memory_file import remove_note
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from hivemind_memory.curation.context import ForgetContext
-    from hivemind_memory.memory.sync import ChunkSettings
+    from hivemind_memory.curation.context import CurationContext
+    from hivemind_memory.curation.lookup import CurationTarget
+    from hivemind_memory.curation.purge_plan import PurgePlan
+    from hivemind_memory.curation.purge_report import PurgeReport
+    from hivemind_memory.model.note_path import NotePath
 
 
 _ATTEMPTS = 10
+"""How often a note is read again because another program changed it."""
+
+_KINDS = {ENTRY: "entries in notes", MEMORY: "typed memories", NOTE: "notes"}
+_REASONS = {"older": "earlier versions", "inbox": "pending claims"}
 
 
-_MAX_QUOTED = 20
+def count_notes(report: PurgeReport) -> None:
+    """Report the targets, and references to them in other notes."""
+    _count_targets(report)
+    _report_references(report, is_dry_run=True)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EntryRemoval:
-    """What became of the entries."""
-
-    journal_texts: int = 0
-    left: tuple[FailedItem, ...] = ()
-
-
-def remove_files(
-    forget_context: ForgetContext,
-    targets: Sequence[CurationTarget],
-    plan: PurgePlan,
-    chunking: ChunkSettings,
-) -> list[FailedItem]:
-    """Take the files of memories and whole notes away; return what is left."""
-    left = []
-    for target in targets:
-        if target.kind == ENTRY:
-            continue
-        try:
-            with forget_context.context.key_lock(target.scope, target.key):
-                _remove_file(forget_context, target, plan, chunking)
-        except NoteNotFoundError:
-            continue
-        except HivemindError as error:
-            left.append(FailedItem(what=target.path, why=str(error)))
-    return left
+def _count_targets(report: PurgeReport) -> None:
+    """Report the targets by their kind, and by why they are included."""
+    for kind, name in _KINDS.items():
+        found = [one for one in report.targets if one.kind == kind]
+        report.add_count(name, len(found), "entries" if kind == ENTRY else "files")
+    for why, name in _REASONS.items():
+        found = [one for one in report.targets if one.why == why]
+        report.add_count(name, len(found), "of the files")
 
 
-def _remove_file(
-    forget_context: ForgetContext,
-    target: CurationTarget,
-    plan: PurgePlan,
-    chunking: ChunkSettings,
-) -> None:
-    """Take one file away, whatever was saved to it since the look."""
-    folder = forget_context.context.folder
-    for attempt in range(_ATTEMPTS):
-        data, stamp = folder.read(target.path)
-        plan.hashes |= hashes_in(target.path, data, None, chunking)
-        try:
-            remove_note(folder, target.path, expected=stamp)
-        except NotSavedError:
-            if folder.stamp(target.path) == stamp or attempt == _ATTEMPTS - 1:
-                raise
-        else:
-            return
+def clean_notes(report: PurgeReport) -> None:
+    """Remove the targets, and references to them, from the notes."""
+    _count_targets(report)
+    # First, while it is known what the purged memories had replaced.
+    _report_references(report, is_dry_run=False)
+    for target in report.targets:
+        if target.kind != ENTRY:
+            _remove_file(report, target)
 
 
-def remove_entries(
-    forget_context: ForgetContext, targets: Sequence[CurationTarget], plan: PurgePlan
-) -> EntryRemoval:
-    """Take entries out of their notes, and all that is meant out of the journal."""
+def count_journal(report: PurgeReport) -> None:
+    """Report how many of the texts the journal holds."""
+    gone = _journal_ids(report.context, report.plan)
+    entries = report.context.journal().entries()
+    report.add_count("journal", sum(one.id in gone for one in entries), "texts")
+
+
+def clean_journal(report: PurgeReport) -> None:
+    """Remove entries from their notes and from the journal, under its lock."""
+    context = report.context
+    count_journal(report)
     ids: dict[NotePath, set[str]] = {}
-    for target in targets:
+    for target in report.targets:
         if target.kind == ENTRY:
             ids.setdefault(target.path, set()).add(target.id)
-    gone = {*plan.ids, *_journalled(forget_context, plan)}
-    texts = count_journal(forget_context, plan)
-    context = forget_context.context
     try:
         changed = change_entries(
             context.folder,
-            forget_context.journal,
+            context.journal(),
             ids,
             without_entries,
             now_s=context.clocks.now(),
-            final=gone,
+            final=_journal_ids(context, report.plan),
         )
     except HivemindError as error:
-        return EntryRemoval(
-            left=(FailedItem(what="entries and journal", why=str(error)),)
-        )
-    left = [FailedItem(what=what, why=str(why)) for what, why in changed.failed.items()]
-    if changed.journal_problem is not None:
-        left.append(FailedItem(what="journal", why=str(changed.journal_problem)))
-    return EntryRemoval(journal_texts=texts, left=tuple(left))
+        report.fail("entries and journal", str(error))
+    else:
+        for path, why in changed.failed.items():
+            report.fail(path, str(why))
+        if changed.journal_problem is not None:
+            report.fail("journal", str(changed.journal_problem))
+    _remove_empty_folders(report)
 
 
-def count_journal(forget_context: ForgetContext, plan: PurgePlan) -> int:
-    """Return how many texts of it the journal keeps."""
-    gone = {*plan.ids, *_journalled(forget_context, plan)}
-    return sum(entry.id in gone for entry in forget_context.journal.entries())
+def _report_references(report: PurgeReport, *, is_dry_run: bool) -> None:
+    """Count or remove references in other notes, and report them."""
+    found = remove_references(
+        report.context, report.targets, report.plan, is_dry_run=is_dry_run
+    )
+    report.add_count("references", found.count, "in other notes")
+    report.plan.notes |= {*found.paths}
+    report.left += found.left
+    report.links += found.links
 
 
-def _journalled(forget_context: ForgetContext, plan: PurgePlan) -> Iterator[str]:
-    """Yield the ids of entries that were written to notes that go as a whole."""
-    for entry in forget_context.journal.entries():
-        is_ours = entry.root == forget_context.context.folder.root
-        if is_ours and not plan.paths.isdisjoint((entry.path, entry.target)):
-            yield entry.id
+def _journal_ids(context: CurationContext, plan: PurgePlan) -> set[str]:
+    """Return the ids of the plan, and of entries written to notes that are removed."""
+    written = {
+        entry.id
+        for entry in context.journal().entries()
+        if entry.root == context.folder.root
+        and not plan.paths.isdisjoint((entry.path, entry.target))
+    }
+    return {*plan.ids, *written}
 
 
-def notes_quoting(
-    forget_context: ForgetContext,
-    targets: Sequence[CurationTarget],
-    probes: Sequence[str],
-) -> Iterator[FailedItem]:
-    """Yield notes that hold a line of it and are not ours to change."""
-    gone = {(one.path, line) for one in targets for line in _lines(one)}
-    whole = {one.path for one in targets if one.kind != ENTRY}
-    found = 0
-    for path, data in notes_in(
-        forget_context.context, forget_context.context.caller.scopes
-    ):
-        text = decode(data) if probes else ""
-        if path in whole or not any(probe in text for probe in probes):
-            continue
-        for number, line in enumerate(text.split("\n"), start=1):
-            if (path, number) in gone or not any(probe in line for probe in probes):
-                continue
-            found += 1
-            if found <= _MAX_QUOTED:
-                why = "the same words stand here: change it by hand if they must go"
-                yield FailedItem(what=f"{path}:{number}", why=why)
+def _remove_empty_folders(report: PurgeReport) -> None:
+    """Remove the folders that the purge has emptied."""
+    folders = set()
+    for path in report.plan.paths:
+        parts = path.split("/")[:-1]
+        folders |= {"/".join(parts[: at + 1]) for at in range(len(parts))}
+    report.context.folder.remove_made_folders(sorted(folders))
 
 
-def _lines(target: CurationTarget) -> range:
-    """Return the lines on which a target stands."""
-    return range(target.start_line, target.end_line + 1)
+def _remove_file(report: PurgeReport, target: CurationTarget) -> None:
+    """Remove the file of a memory or a whole note, with what was saved to it since."""
+    context, folder = report.context, report.context.folder
+    try:
+        with context.key_lock(target.scope, target.key):
+            for attempt in range(_ATTEMPTS):
+                data, stamp = folder.read(target.path)
+                report.plan.hashes |= hashes_in(context, target.path, data, None)
+                try:
+                    remove_note(folder, target.path, expected=stamp)
+                except NotSavedError:
+                    is_unchanged = folder.stamp(target.path) == stamp
+                    if is_unchanged or attempt == _ATTEMPTS - 1:
+                        raise
+                else:
+                    return
+    except NoteNotFoundError:
+        return
+    except HivemindError as error:
+        report.fail(target.path, str(error))

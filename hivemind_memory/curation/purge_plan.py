@@ -1,7 +1,7 @@
-"""What a purge has to do: worked out from the notes before any of them is touched.
+"""Planning a purge: what to remove, worked out before any note is changed.
 
-It is kept in ``state.db`` until it is done, without the texts, so that a purge that was
-killed or refused somewhere can be finished when nothing is left to find in the notes.
+The plan is kept in ``state.db`` until the purge is complete, without the texts, so that
+a purge that was interrupted can be finished when the notes no longer hold anything.
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from math import inf
 
-from hivemind_memory.curation.forget import older_ids
+from hivemind_memory.access.rules import may_write
 from hivemind_memory.curation.lookup import (
     CurationTarget,
     entry_target,
     notes_in,
     read_target,
 )
+from hivemind_memory.curation.reactivate import older_ids
 from hivemind_memory.curation.select import find_targets
 from hivemind_memory.errors import HivemindError, UsageError
 from hivemind_memory.markdown.chunker import parse_note
@@ -33,8 +34,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from hivemind_memory.curation.context import ForgetContext
-    from hivemind_memory.memory.sync import ChunkSettings
+    from hivemind_memory.curation.context import CurationContext
     from hivemind_memory.model.note_path import NotePath
     from hivemind_memory.model.ports import MemoryIndex
 
@@ -42,29 +42,29 @@ if TYPE_CHECKING:
 _SETS = ("ids", "paths", "notes", "hashes")
 _NEVER_S = 1e12
 _DAY_S = 86_400
-"""What a time without an offset may be wrong by."""
+"""A time without an offset may be off by this much."""
 
 
 @dataclass(slots=True)
 class PurgePlan:
-    """What has to be reached apart from the notes themselves."""
+    """What to remove from the stores other than the notes."""
 
     ids: set[str] = field(default_factory=set)
-    """Of entries and memories."""
+    """Ids of entries and memories."""
 
     paths: set[str] = field(default_factory=set)
-    """Notes that go as a whole."""
+    """Notes that are removed as a whole."""
 
     notes: set[str] = field(default_factory=set)
-    """Notes that are touched."""
+    """Notes that are changed or removed."""
 
     hashes: set[str] = field(default_factory=set)
     """SHA-256 of every text that may have a vector."""
 
     since_s: float = inf
-    """When the first of it was written: no version of it has an older vector."""
+    """When the oldest part was written: no version of it has an older vector."""
 
-    def add(self, other: PurgePlan) -> None:
+    def merge(self, other: PurgePlan) -> None:
         """Merge another plan into this one."""
         self.ids |= other.ids
         self.paths |= other.paths
@@ -73,13 +73,13 @@ class PurgePlan:
         self.since_s = min(self.since_s, other.since_s)
 
     def as_json(self) -> str:
-        """Return it as it is kept."""
+        """Return the plan as JSON."""
         kept = {name: sorted(getattr(self, name)) for name in _SETS}
         return json.dumps({**kept, "since_s": min(self.since_s, _NEVER_S)})
 
     @classmethod
     def from_json(cls, text: str) -> PurgePlan:
-        """Return what was kept; nothing when it makes no sense."""
+        """Return the plan from JSON; an empty one if it is not valid."""
         try:
             kept = json.loads(text)
             sets = {name: set(kept[name]) for name in _SETS}
@@ -89,18 +89,18 @@ class PurgePlan:
 
 
 def targets_of_purge(
-    forget_context: ForgetContext, index: MemoryIndex, selector: MemorySelector
+    context: CurationContext, index: MemoryIndex, selector: MemorySelector
 ) -> list[CurationTarget]:
-    """Return all that is to go: what is named, its older versions and its copies.
+    """Return what to remove: what is selected, its older versions and its copies.
 
     Raises:
-        MemoryNotFoundError: There is nothing like that, or not for this caller.
+        MemoryNotFoundError: Nothing the caller sees matches.
     """
-    targets = find_targets(forget_context.context, index, selector, with_notes=True)
+    targets = find_targets(context, index, selector, with_notes=True)
     if selector.name and len(targets) == 1:
-        targets += _chain(forget_context, index, targets[0])
+        targets += _chain(context, index, targets[0])
     known = {(one.path, one.id if one.kind == ENTRY else "") for one in targets}
-    for copy in _copies(forget_context, targets):
+    for copy in _copies(context, targets):
         place = (copy.path, copy.id if copy.kind == ENTRY else "")
         if place not in known and (copy.path, "") not in known:
             known.add(place)
@@ -108,17 +108,13 @@ def targets_of_purge(
     return targets
 
 
-def plan_purge(
-    forget_context: ForgetContext,
-    targets: list[CurationTarget],
-    chunking: ChunkSettings,
-) -> PurgePlan:
-    """Return what else has to be reached for some targets."""
+def plan_purge(context: CurationContext, targets: list[CurationTarget]) -> PurgePlan:
+    """Return the plan for some targets."""
     plan = PurgePlan(since_s=min((_written_s(one) for one in targets), default=inf))
     for path in sorted({target.path for target in targets}):
         here = [target for target in targets if target.path == path]
         try:
-            data, _ = forget_context.context.folder.read(path)
+            data, _ = context.folder.read(path)
         except HivemindError:
             continue
         is_whole = any(target.kind != ENTRY for target in here)
@@ -128,12 +124,12 @@ def plan_purge(
             ids |= {entry.provenance.id for entry in entries_in(data)}
         plan.ids |= ids
         plan.notes.add(path)
-        plan.hashes |= hashes_in(path, data, None if is_whole else ids, chunking)
+        plan.hashes |= hashes_in(context, path, data, None if is_whole else ids)
     return plan
 
 
 def _written_s(target: CurationTarget) -> float:
-    """Return when a memory was written at the earliest; 0: nobody knows."""
+    """Return the earliest time a memory may have been written; 0 if unknown."""
     try:
         return datetime.fromisoformat(target.created).timestamp() - _DAY_S
     except (ValueError, OverflowError, OSError):
@@ -141,21 +137,21 @@ def _written_s(target: CurationTarget) -> float:
 
 
 def hashes_in(
-    path: NotePath, data: bytes, entry_ids: set[str] | None, chunking: ChunkSettings
+    context: CurationContext, path: NotePath, data: bytes, entry_ids: set[str] | None
 ) -> set[str]:
-    """Return the hashes under which a note's texts have their vectors.
+    """Return the hashes under which the texts of a note have vectors.
 
     Args:
-        path: Where it lies.
+        context: Of the caller.
+        path: The note.
         data: Its bytes.
-        entry_ids: Only of these entries; None: of all that is in it.
-        chunking: How notes are cut.
+        entry_ids: Of these entries only; None: of the whole note.
     """
     note = parse_note(
         path,
         masked(data),
-        limit_chars=chunking.limit_chars,
-        overlap_chars=chunking.overlap_chars,
+        limit_chars=context.chunking.limit_chars,
+        overlap_chars=context.chunking.overlap_chars,
     )
     return {
         text_hash(text)
@@ -166,14 +162,14 @@ def hashes_in(
     }
 
 
-def texts_of(forget_context: ForgetContext, targets: list[CurationTarget]) -> set[str]:
-    """Return the texts that must not be learned again: entries in whole notes too."""
+def texts_of(context: CurationContext, targets: list[CurationTarget]) -> set[str]:
+    """Return the texts of targets, and of all entries in notes that are removed."""
     texts = {target.text for target in targets}
     for target in targets:
         if target.kind == ENTRY:
             continue
         try:
-            data, _ = forget_context.context.folder.read(target.path)
+            data, _ = context.folder.read(target.path)
         except HivemindError:
             continue
         texts |= {entry.content for entry in entries_in(data)}
@@ -181,48 +177,47 @@ def texts_of(forget_context: ForgetContext, targets: list[CurationTarget]) -> se
 
 
 def refuse_whole_notes(targets: list[CurationTarget]) -> None:
-    """Raise if notes of people would go as a whole.
+    """Raise if whole notes that a person wrote would be removed.
 
     Raises:
-        UsageError: That has to be insisted on.
+        UsageError: They would, and the caller did not force it.
     """
     notes = [target.path for target in targets if target.kind == NOTE]
     if notes:
         more = f" and {len(notes) - 1} more" if len(notes) > 1 else ""
         raise UsageError(
-            f"Nothing was purged: {notes[0]}{more} would go as a whole, with what a "
-            "person wrote there.",
-            hint="A dry run lists them; insist, if that is what you want.",
+            f"Nothing was purged: {notes[0]}{more} would be removed as a whole, with "
+            "what a person wrote in it.",
+            hint="A dry run lists them; --force removes them.",
         )
 
 
 def _chain(
-    forget_context: ForgetContext, index: MemoryIndex, target: CurationTarget
+    context: CurationContext, index: MemoryIndex, target: CurationTarget
 ) -> Iterator[CurationTarget]:
-    """Yield the older versions of a memory in force, and claims under its key."""
+    """Yield the older versions of an active memory, and pending claims of its key."""
     if target.kind != MEMORY or target.standing != ACTIVE or not target.key:
         return
-    older = older_ids(forget_context, index, target)
+    older = older_ids(context, index, target)
     for row in index.memories(key=target.key, scopes=frozenset({target.scope})):
-        read = read_target(forget_context.context, row.path, MEMORY)
+        read = read_target(context, row.path, MEMORY)
         if read is None or read.path == target.path:
             continue
         if read.standing == PENDING:
-            yield _because(read, row.key, "inbox")
+            yield replace(read, key=row.key, why="inbox")
         elif read.standing == SUPERSEDED and (
             read.id in older or read.superseded_by == target.id
         ):
-            yield _because(read, row.key, "older")
+            yield replace(read, key=row.key, why="older")
 
 
 def _copies(
-    forget_context: ForgetContext, targets: list[CurationTarget]
+    context: CurationContext, targets: list[CurationTarget]
 ) -> Iterator[CurationTarget]:
-    """Yield entries and memories that say the same, word for word."""
+    """Yield entries and memories with the same text, word for word."""
     texts = {normal_form(target.text) for target in targets} - {""}
-    context = forget_context.context
     for path, data in notes_in(context, context.caller.scopes) if texts else ():
-        if not context.may_write(path):
+        if not may_write(context.caller, path):
             continue
         for entry in entries_in(data):
             if normal_form(entry.content) in texts:
@@ -234,11 +229,6 @@ def _copies(
 
 
 def _body(data: bytes) -> str:
-    """Return roughly what stands below a front matter, without parsing it."""
+    """Return roughly the text below a front matter, without parsing it."""
     head, fence, body = decode(data)[3:].partition("\n---")
     return body.partition("\n")[2] if fence else head
-
-
-def _because(target: CurationTarget, key: str, why: str) -> CurationTarget:
-    """Return a target with its key and why it goes too."""
-    return replace(target, key=key, why=why)

@@ -1,8 +1,8 @@
-"""The part of a purge that takes references out of the front matter of other notes.
+"""Removing references to purged memories from the front matter of other notes.
 
-No memory refers to a purged one, however the reference is written, and a chain of
-versions closes over the gap. Text below the front matter is a person's: what links to
-a purged memory there is named and stays.
+No memory refers to a purged one afterwards, however the reference was written, and a
+chain of versions has no gap. The text below the front matter belongs to a person: links
+to a purged memory in it are reported and stay.
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from hivemind_memory.curation.context import ForgetContext
+    from hivemind_memory.curation.context import CurationContext
     from hivemind_memory.curation.purge_plan import PurgePlan
     from hivemind_memory.model.ports import MemoryIndex
 
 
 _ATTEMPTS = 5
 _MAX_LINKS = 20
-"""Links in texts that a receipt names."""
+"""Links in the text of one note that a receipt lists."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReferenceRemoval:
-    """What refers to purged memories, or did."""
+    """References to purged memories."""
 
     count: int = 0
-    """References in front matter."""
+    """Number of references in front matter."""
 
     paths: tuple[str, ...] = ()
     """Notes that had them."""
@@ -57,23 +57,22 @@ class ReferenceRemoval:
 
 
 def remove_references(
-    forget_context: ForgetContext,
+    context: CurationContext,
     purged: Sequence[CurationTarget],
     plan: PurgePlan,
     *,
     is_dry_run: bool = False,
 ) -> ReferenceRemoval:
-    """Take what refers to purged memories out of the front matter of all other notes.
+    """Remove references to purged memories from the front matter of all other notes.
 
     Args:
-        forget_context: Of the caller.
+        context: Of the caller.
         purged: What is purged, as it was.
-        plan: What an earlier attempt has purged already is in it as well.
-        is_dry_run: Only look.
+        plan: Also holds what an earlier attempt has already purged.
+        is_dry_run: Only count.
     """
-    context = forget_context.context
     try:
-        index = context.fresh_index()
+        index = context.index.fresh()
     except HivemindError as error:
         return ReferenceRemoval(left=(FailedItem(what="references", why=str(error)),))
     finder = _PurgedNames(index, context.caller.scopes, purged, plan)
@@ -89,7 +88,7 @@ def remove_references(
         if not text.startswith("---"):
             continue
         try:
-            found = _clean(forget_context, path, text, finder, is_dry_run=is_dry_run)
+            found = _clean(context, path, text, finder, is_dry_run=is_dry_run)
         except HivemindError as error:
             left.append(FailedItem(what=path, why=str(error)))
             found = 1
@@ -102,7 +101,7 @@ def remove_references(
 
 
 class _PurgedNames:
-    """Tells which purged memory a reference means."""
+    """Finds the purged memory that a reference means."""
 
     def __init__(
         self,
@@ -137,21 +136,21 @@ class _PurgedNames:
         return target if row is None or row.path in self.paths else None
 
     def _add(self, target: CurationTarget) -> None:
-        """Note all names of one target."""
+        """Add all names of one target."""
         path = "" if target.kind == ENTRY else target.path
         for name in names_of_note(path, memory_id=target.id, key=target.key):
             self.names[name.casefold()] = target
 
 
 def _clean(
-    forget_context: ForgetContext,
+    context: CurationContext,
     path: NotePath,
     text: str,
     finder: _PurgedNames,
     *,
     is_dry_run: bool,
 ) -> int:
-    """Take the references out of one note; return how many there were.
+    """Remove the references from one note; return how many there were.
 
     Raises:
         HivemindError: They are still there.
@@ -163,11 +162,11 @@ def _clean(
             return 0
         if is_dry_run:
             return 1
-        read_memory_file(forget_context.context.folder, path)  # raises: it is broken
+        read_memory_file(context.folder, path)  # raises: it is broken
     _, count = _changes(path, front.values, finder)
     if is_dry_run or not count:
         return count
-    folder = forget_context.context.folder
+    folder = context.folder
     problem: NotSavedError | None = None
     for _ in range(_ATTEMPTS):
         file = read_memory_file(folder, path)
@@ -176,7 +175,7 @@ def _clean(
             if changes:
                 folder.replace(path, file.with_values(changes), expected=file.stamp)
         except NotSavedError as error:
-            problem = error  # perhaps another program saved it just now
+            problem = error  # another program may have saved it just now
         else:
             return count
     raise problem or NotSavedError(f"{path} was not changed.")
@@ -185,7 +184,7 @@ def _clean(
 def _changes(
     path: NotePath, values: Mapping[str, object], finder: _PurgedNames
 ) -> tuple[dict[str, object], int]:
-    """Return what must change in a front matter, and how many references go."""
+    """Return the changes to a front matter, and how many references it has."""
     near = scope_of(path)
     changes: dict[str, object] = {}
     count = 0
@@ -195,7 +194,7 @@ def _changes(
             target = finder.find(reference, near)
             if target is None:
                 return None
-            # What replaced a purged memory replaces now what that one had replaced.
+            # What replaced a purged memory now replaces what that one had replaced.
             return _older(target, finder, near) if field == "supersedes" else []
 
         items, found = replace_references(values.get(field), substitute)
@@ -246,7 +245,7 @@ def _links_to(path: NotePath, text: str, finder: _PurgedNames) -> list[FailedIte
     near = scope_of(path)
     start = split_front_matter(text).line_count
     lines = list(enumerate(text.split("\n"), start=1))[start:]
-    why = "a link to it stands here: change it by hand if the name must go"
+    why = "this line links to it: edit it if the name must go"
     return [
         FailedItem(what=f"{path}:{number}", why=why)
         for number, line in lines

@@ -1,28 +1,20 @@
-"""What a purge finds and tells: counted before it begins, and then the receipt."""
+"""The report of a purge: what was found, what failed, and what is out of reach.
+
+Copies that other programs keep are looked for and named; they are not deleted.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import os
 
-from hivemind_memory.curation.purge_notes import count_journal, notes_quoting
-from hivemind_memory.curation.purge_references import (
-    ReferenceRemoval,
-    remove_references,
-)
-from hivemind_memory.curation.purge_stores import (
-    editors_copies,
-    git_above,
-    index_counts,
-    partial_files,
-    probes_of,
-)
+from hivemind_memory.curation.lookup import notes_in
 from hivemind_memory.errors import HivemindError, IndexUnusableError
+from hivemind_memory.files.paths import SUFFIX
 from hivemind_memory.index.open import index_engine
 from hivemind_memory.index.port import IndexCounts
+from hivemind_memory.markdown.text import decode
 from hivemind_memory.model.curation import (
     ENTRY,
-    MEMORY,
-    NOTE,
     AffectedItem,
     FailedItem,
     PurgeCount,
@@ -31,97 +23,60 @@ from hivemind_memory.model.curation import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
-    from hivemind_memory.curation.context import ForgetContext
+    from hivemind_memory.curation.context import CurationContext
     from hivemind_memory.curation.lookup import CurationTarget
     from hivemind_memory.curation.purge_plan import PurgePlan
-    from hivemind_memory.files.places import Places
-    from hivemind_memory.memory.sync import ChunkSettings
     from hivemind_memory.model.ports import InjectionRecords
-    from hivemind_memory.state.file import StateFile
 
 
-_OF_ALL_SCOPES = frozenset({"free pages", "set-aside indexes", "half-written notes"})
-"""Places whose counts tell of everybody's notes."""
+_OWNER_ONLY = frozenset({"free pages", "set-aside indexes", "half-written notes"})
+"""Counts that include the notes of all scopes."""
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PurgeContext:
-    """All that a purge works with."""
-
-    forget_context: ForgetContext
-    places: Places
-    chunking: ChunkSettings
-    state: StateFile
-    injected: InjectionRecords | None = None
-    """What worktrees were shown; None: there is nothing that could tell."""
+_MAX_QUOTED = 20
+_MAX_BYTES = 64 * 1024 * 1024
+_MIN_PROBE_CHARS = 8
 
 
 class PurgeReport:
-    """What was found, what failed, and what is out of reach, so far."""
+    """The state of one purge, and what it reports in the end."""
 
     def __init__(
         self,
-        purge_context: PurgeContext,
+        context: CurationContext,
         targets: list[CurationTarget],
         plan: PurgePlan,
+        injected: InjectionRecords | None,
     ) -> None:
-        self._purge_context = purge_context
-        self._forget_context = purge_context.forget_context
-        self._probes = probes_of([target.text for target in targets])
-        clocks = self._forget_context.context.clocks
-        self.engine = index_engine(purge_context.places, clocks.now)
+        self.context = context
         self.targets = targets
         self.plan = plan
-        self.counts = IndexCounts()
-        self.places: list[PurgeCount] = []
+        self.injected = injected
+        self.engine = index_engine(context.places, context.clocks.now)
+        self.index_counts = IndexCounts()
+        """What the index held before anything was removed."""
+
+        self.injection_records = 0
+        """Records of the injection log that name one of the notes."""
+
+        self.worktrees: tuple[str, ...] = ()
+        """Worktrees whose section quotes one of the notes."""
+
         self.left: list[FailedItem] = []
-        self.out_of_reach: list[FailedItem] = []
+        self.links: list[FailedItem] = []
+        """Links to the targets in the text of other notes."""
 
-    def dry_run(self) -> PurgeResult:
-        """Return what a purge would do."""
-        places = self._purge_context.places
-        self.count_notes()
-        self.add_references(
-            remove_references(
-                self._forget_context, self.targets, self.plan, is_dry_run=True
-            )
-        )
-        texts = count_journal(self._forget_context, self.plan)
-        self.add_count("journal", texts, "texts")
-        self.count_index()
-        self.add_count("set-aside indexes", len(self.engine.set_aside_files()), "files")
-        self.add_count("half-written notes", len(partial_files(places.notes)), "files")
-        lines, worktrees = self.count_quoting()
-        self.add_count("injection ledger", lines, "records")
-        self.add_count("injected sections", len(worktrees), "worktrees")
-        self.add_count("recall counters", self.recalls(), "counters")
-        self.check_out_of_reach(worktrees)
-        return self.result(is_dry_run=True, worktrees=worktrees)
+        self._places: list[PurgeCount] = []
 
-    def count_notes(self) -> None:
-        """Tell what is in the notes."""
-        kinds = {ENTRY: "entries in notes", MEMORY: "typed memories", NOTE: "notes"}
-        for kind, name in kinds.items():
-            found = [one for one in self.targets if one.kind == kind]
-            self.add_count(name, len(found), "entries" if kind == ENTRY else "files")
-        for why, name in (("older", "earlier versions"), ("inbox", "waiting claims")):
-            found = [one for one in self.targets if one.why == why]
-            self.add_count(name, len(found), "of the files")
+    def measure(self, *, is_shown: bool) -> None:
+        """Count what the index and the injection log hold.
 
-    def add_references(self, found: ReferenceRemoval) -> None:
-        """Tell what refers, or referred, to it in other notes."""
-        self.add_count("references", found.count, "in other notes")
-        self.plan.notes |= {*found.paths}
-        self.left += found.left
-        self.out_of_reach += found.links
-
-    def count_index(self, *, is_shown: bool = True) -> None:
-        """Look what the index holds."""
-        self.counts = IndexCounts()
+        Args:
+            is_shown: Report an index that cannot be read; else cleaning it does.
+        """
         try:
-            self.counts = self.engine.count(
+            self.index_counts = self.engine.count(
                 paths=self.plan.paths,
                 entry_ids=self.plan.ids,
                 text_hashes=self.plan.hashes,
@@ -129,70 +84,135 @@ class PurgeReport:
         except IndexUnusableError as error:
             if is_shown:
                 self.fail("index", str(error))
-        if is_shown:
-            self.places += index_counts(self.counts)
-
-    def count_quoting(self) -> tuple[int, tuple[str, ...]]:
-        """Return how many records name the notes, and of which worktrees."""
-        injected = self._purge_context.injected
-        if injected is None or not self.plan.notes:
-            return 0, ()
+        if self.injected is None or not self.plan.notes:
+            return
         try:
-            return injected.count_quoting(self.plan.notes)
+            counted = self.injected.count_quoting(self.plan.notes)
         except (HivemindError, OSError) as error:
-            self.fail("injection ledger", str(error))
-            return 0, ()
+            self.fail("injection log", str(error))
+        else:
+            self.injection_records, self.worktrees = counted
 
-    def recalls(self) -> int:
-        """Return how many counters there are."""
-        return len(self._purge_context.state.recalls(self.plan.ids | self.plan.paths))
+    def add_count(self, name: str, count: int, unit: str) -> None:
+        """Report what was found in a place."""
+        self._places.append(PurgeCount(name=name, count=count, unit=unit))
 
-    def check_out_of_reach(self, worktrees: Sequence[str]) -> None:
-        """Look where no purge gets."""
-        notes = self._purge_context.places.notes
-        paths = self.plan.notes
-        self.out_of_reach += editors_copies(notes, paths, self._probes)
-        self.out_of_reach += notes_quoting(
-            self._forget_context, self.targets, self._probes
-        )
-        git = git_above(notes)
-        if git is not None:
-            self.out_of_reach.append(git)
-        if worktrees:
-            why = "agents that read the section may keep it in logs of their own"
-            self.out_of_reach.append(FailedItem(what="transcripts", why=why))
-        why = "copies that other programs made of the home folder are not reached"
-        self.out_of_reach.append(FailedItem(what="backups", why=why))
+    def fail(self, what: str, why: str) -> None:
+        """Report what could not be removed now."""
+        self.left.append(FailedItem(what=what, why=why))
 
     def result(
-        self,
-        *,
-        is_dry_run: bool,
-        worktrees: tuple[str, ...],
-        reinstated: tuple[AffectedItem, ...] = (),
+        self, *, is_dry_run: bool, reinstated: tuple[AffectedItem, ...] = ()
     ) -> PurgeResult:
-        """Return what became of it all."""
+        """Return the report, with what is out of reach."""
+        is_owner = self.context.caller.is_owner
         return PurgeResult(
             is_dry_run=is_dry_run,
             memories=tuple(target.as_affected() for target in self.targets),
-            places=tuple(one for one in self.places if self._may_be_shown(one)),
+            places=tuple(
+                one for one in self._places if is_owner or one.name not in _OWNER_ONLY
+            ),
             left=tuple(self.left),
-            out_of_reach=tuple(self.out_of_reach),
+            out_of_reach=tuple(self._out_of_reach()),
             reinstated=reinstated,
-            worktrees=worktrees,
+            worktrees=self.worktrees,
         )
 
-    def add_count(self, name: str, count: int, unit: str) -> None:
-        """Note what was found in a place."""
-        self.places.append(PurgeCount(name=name, count=count, unit=unit))
+    def _out_of_reach(self) -> Iterator[FailedItem]:
+        """Yield where the text may still be."""
+        notes = self.context.places.notes
+        probes = _probes_of([target.text for target in self.targets])
+        yield from self.links
+        yield from _editor_copies(notes, self.plan.notes, probes)
+        yield from _notes_quoting(self.context, self.targets, probes)
+        repository = _repository_above(notes)
+        if repository:
+            why = (
+                "the notes are in a git repository: its history, stashes and remotes "
+                "keep what was committed; `git filter-repo` rewrites it"
+            )
+            yield FailedItem(what=repository, why=why)
+        if self.worktrees:
+            why = "agents that read the section may keep it in their own logs"
+            yield FailedItem(what="transcripts", why=why)
+        why = "copies that other programs made of the home folder are not reached"
+        yield FailedItem(what="backups", why=why)
 
-    def _may_be_shown(self, place: PurgeCount) -> bool:
-        """Whether a place holds only what the caller may know of."""
-        return (
-            self._forget_context.context.caller.is_owner
-            or place.name not in _OF_ALL_SCOPES
-        )
 
-    def fail(self, what: str, why: str) -> None:
-        """Note what was not done."""
-        self.left.append(FailedItem(what=what, why=why))
+def _probes_of(texts: Collection[str]) -> list[str]:
+    """Return the longest line of each text; a copy is recognised by it."""
+    lines = (
+        max((line.strip() for line in text.split("\n")), key=len) for text in texts
+    )
+    return sorted({line for line in lines if len(line) >= _MIN_PROBE_CHARS})
+
+
+def _editor_copies(
+    notes: str, paths: Collection[str], probes: Sequence[str]
+) -> Iterator[FailedItem]:
+    """Yield files beside some notes, kept by an editor, that hold one of the lines."""
+    wanted = [probe.encode() for probe in probes]
+    by_folder: dict[str, list[str]] = {}
+    for path in paths:
+        folder, _, name = path.rpartition("/")
+        by_folder.setdefault(folder, []).append(name)
+    for folder, names in sorted(by_folder.items()):
+        try:
+            there = sorted(os.listdir(os.path.join(notes, folder)))
+        except OSError:
+            continue
+        for other in there:
+            is_note = other.endswith(SUFFIX) and not other.startswith(".")
+            if is_note or not any(name in other for name in names):
+                continue
+            path = os.path.join(notes, folder, other)
+            if _file_holds(path, wanted):
+                why = "an editor's copy holds the text: close the editor, delete it"
+                yield FailedItem(what=path, why=why)
+
+
+def _file_holds(path: str, wanted: Sequence[bytes]) -> bool:
+    """Return whether a regular file holds one of some texts."""
+    try:
+        if os.path.islink(path) or not os.path.isfile(path):
+            return False
+        with open(path, "rb") as file:
+            data = file.read(_MAX_BYTES)
+    except OSError:
+        return False
+    return any(one in data for one in wanted)
+
+
+def _notes_quoting(
+    context: CurationContext, targets: Sequence[CurationTarget], probes: Sequence[str]
+) -> Iterator[FailedItem]:
+    """Yield lines of other notes that hold the text; a person decides about them."""
+    removed = {
+        (one.path, line)
+        for one in targets
+        for line in range(one.start_line, one.end_line + 1)
+    }
+    whole = {one.path for one in targets if one.kind != ENTRY}
+    found = 0
+    for path, data in notes_in(context, context.caller.scopes) if probes else ():
+        text = decode(data)
+        if path in whole or not any(probe in text for probe in probes):
+            continue
+        for number, line in enumerate(text.split("\n"), start=1):
+            if (path, number) in removed or not any(probe in line for probe in probes):
+                continue
+            found += 1
+            if found <= _MAX_QUOTED:
+                why = "this line has the same words: edit it if they must go"
+                yield FailedItem(what=f"{path}:{number}", why=why)
+
+
+def _repository_above(notes: str) -> str:
+    """Return the git repository that the notes are in; empty: they are in none."""
+    folder = notes
+    while not os.path.lexists(os.path.join(folder, ".git")):
+        above = os.path.dirname(folder)
+        if above == folder:
+            return ""
+        folder = above
+    return folder

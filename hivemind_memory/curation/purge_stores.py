@@ -1,8 +1,7 @@
-"""The part of a purge behind the notes: the index, half-written files, sections.
+"""The stores that a purge cleans: every file below the home that may hold a memory.
 
-Copies of a text that are no note: half-written files, set-aside indexes, editors'.
-
-Ours are taken away. Others' are named, for they are not ours to delete.
+A new file that the program creates below the home must be covered by a store here, or
+by ``FILES_WITHOUT_TEXT``; a test compares both with what the program creates.
 """
 
 from __future__ import annotations
@@ -10,92 +9,108 @@ from __future__ import annotations
 import os
 import time
 from contextlib import suppress
+from typing import NamedTuple
 
 from hivemind_memory.access.rules import may_read
+from hivemind_memory.curation.purge_notes import (
+    clean_journal,
+    clean_notes,
+    count_journal,
+    count_notes,
+)
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.files.atomic import PARTIAL_FILE
-from hivemind_memory.files.paths import SUFFIX
-from hivemind_memory.model.curation import FailedItem, PurgeCount
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable
 
-    from hivemind_memory.curation.context import ForgetContext
-    from hivemind_memory.curation.purge_plan import PurgePlan
-    from hivemind_memory.index.port import IndexCounts, IndexEngine, VacuumResult
-    from hivemind_memory.model.ports import InjectionRecords
+    from hivemind_memory.curation.purge_report import PurgeReport
+    from hivemind_memory.index.port import IndexCounts
 
 
 _AGAIN = "purge again to finish"
 
-
-def index_counts(counts: IndexCounts) -> list[PurgeCount]:
-    """Return what is, or was, in the index."""
-    return [
-        PurgeCount(
-            name="index", count=counts.chunks, unit="chunks with their postings"
-        ),
-        PurgeCount(name="vectors", count=counts.vectors, unit="vectors"),
-        PurgeCount(
-            name="free pages", count=counts.free_pages, unit="pages of the index"
-        ),
-    ]
-
-
-def clean_index(engine: IndexEngine, plan: PurgePlan) -> VacuumResult:
-    """Remove every trace of it from the index and the files beside it."""
-    result = engine.vacuum(plan.hashes, since_s=plan.since_s)
-    problems = tuple((file, f"{why}; {_AGAIN}") for file, why in result.problems)
-    return result._replace(problems=problems)
-
-
-def remove_partial_notes(
-    forget_context: ForgetContext, notes: str
-) -> tuple[int, list[FailedItem]]:
-    """Take away what a killed process wrote beside a note.
-
-    Returns:
-        How many there were, and those that stay and that the caller may know of.
-    """
-    removed, still = remove_partial_files(notes, forget_context.context.clocks.now)
-    why = f"a program is writing it now; {_AGAIN}"
-    told = (
-        path
-        for path in still
-        if may_read(
-            forget_context.context.caller, path[len(notes) :].replace(os.sep, "/")[1:]
-        )
-    )
-    return removed, [FailedItem(what=path, why=why) for path in told]
-
-
-def renew_sections(
-    injected: InjectionRecords | None, worktrees: Iterable[str]
-) -> list[FailedItem]:
-    """Write the sections anew that quoted it; return what could not be."""
-    left = []
-    for worktree in worktrees if injected is not None else ():
-        try:
-            problem = injected.refresh_section(worktree) if injected is not None else ""
-        except HivemindError as error:
-            problem = str(error)
-        if problem:
-            left.append(FailedItem(what=worktree, why=problem))
-    return left
-
-
-_IN_WORK_S = 5.0
-"""A file that is written beside its note has its name within so long."""
+_WRITING_S = 5.0
+"""A file that is written beside its note is renamed within this time."""
 
 _PAUSE_S = 0.1
 _LOOKS = 80
-_MAX_BYTES = 64 * 1024 * 1024
-_MIN_PROBE_CHARS = 8
 
 
-def partial_files(folder: str) -> list[str]:
-    """Return the files below a folder that a killed process never gave their name."""
+class Store(NamedTuple):
+    """Files that may hold the text, the key or the path of a memory."""
+
+    files: tuple[str, ...]
+    """Patterns of their paths below the home, as ``fnmatch`` takes them."""
+
+    measure: Callable[[PurgeReport], None]
+    """Reports what the store holds of the memories, for a dry run."""
+
+    clean: Callable[[PurgeReport], None]
+    """Removes the memories from the store, and reports what was removed."""
+
+
+def count_index(report: PurgeReport) -> None:
+    """Report what the index and set-aside indexes hold."""
+    set_aside = len(report.engine.set_aside_files())
+    _report_index(report, report.index_counts, set_aside)
+
+
+def clean_index(report: PurgeReport) -> None:
+    """Index the changed notes, then remove what was deleted from the index files."""
+    context = report.context
+    if not context.update_index(sorted(report.plan.notes)):
+        report.fail("index", "the changed notes could not be indexed now")
+    result = report.engine.vacuum(report.plan.hashes, since_s=report.plan.since_s)
+    for file, why in result.problems:
+        report.fail(file, f"{why}; {_AGAIN}")
+    removed = report.index_counts._replace(
+        vectors=result.vectors, free_pages=result.free_pages
+    )
+    _report_index(report, removed, result.files)
+
+
+def _report_index(report: PurgeReport, counts: IndexCounts, set_aside: int) -> None:
+    """Report what the index holds or held, and the files of set-aside indexes."""
+    report.add_count("index", counts.chunks, "chunks with their postings")
+    report.add_count("vectors", counts.vectors, "vectors")
+    report.add_count("free pages", counts.free_pages, "pages of the index")
+    report.add_count("set-aside indexes", set_aside, "files")
+
+
+def count_partial(report: PurgeReport) -> None:
+    """Report how many half-written notes there are."""
+    count = len(_partial_files(report.context.places.notes))
+    report.add_count("half-written notes", count, "files")
+
+
+def clean_partial(report: PurgeReport) -> None:
+    """Delete what killed processes wrote beside notes; wait for those at work."""
+    context, notes = report.context, report.context.places.notes
+    removed = 0
+    still: list[str] = []
+    for _ in range(_LOOKS):
+        still = []
+        for path in _partial_files(notes):
+            with suppress(OSError):
+                age_s = abs(context.clocks.now() - os.stat(path).st_mtime)
+                if age_s < _WRITING_S:
+                    still.append(path)
+                    continue
+                os.unlink(path)
+                removed += 1
+        if not still:
+            break
+        time.sleep(_PAUSE_S)
+    report.add_count("half-written notes", removed, "files")
+    for path in still:
+        if may_read(context.caller, path[len(notes) + 1 :].replace(os.sep, "/")):
+            report.fail(path, f"a program is writing it now; {_AGAIN}")
+
+
+def _partial_files(folder: str) -> list[str]:
+    """Return the files below a folder that a killed process did not rename."""
     found = []
     for parent, folders, files in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(".")]
@@ -105,82 +120,84 @@ def partial_files(folder: str) -> list[str]:
     return sorted(found)
 
 
-def remove_partial_files(
-    folder: str, now: Callable[[], float]
-) -> tuple[int, list[str]]:
-    """Take such files away; return how many, and those that somebody still writes."""
-    removed = 0
-    left: list[str] = []
-    for _ in range(_LOOKS):
-        left = []
-        for path in partial_files(folder):
-            with suppress(OSError):
-                if abs(now() - os.stat(path).st_mtime) < _IN_WORK_S:
-                    left.append(path)
-                    continue
-                os.unlink(path)
-                removed += 1
-        if not left:
-            break
-        time.sleep(_PAUSE_S)
-    return removed, left
+def count_injections(report: PurgeReport) -> None:
+    """Report the injection records and sections that name one of the notes."""
+    report.add_count("injection log", report.injection_records, "records")
+    report.add_count("injected sections", len(report.worktrees), "worktrees")
 
 
-def probes_of(texts: Collection[str]) -> list[str]:
-    """Return a line of each text by which a copy of it shows: the longest."""
-    lines = (
-        max((line.strip() for line in text.split("\n")), key=len) for text in texts
-    )
-    return sorted({line for line in lines if len(line) >= _MIN_PROBE_CHARS})
+def clean_injections(report: PurgeReport) -> None:
+    """Write the sections again that quote a memory, and blank paths in the log."""
+    injected, records = report.injected, 0
+    if injected is not None:
+        problems = []
+        for worktree in report.worktrees:
+            try:
+                problems.append((worktree, injected.refresh_section(worktree)))
+            except HivemindError as error:
+                problems.append((worktree, str(error)))
+        stale = [(worktree, why) for worktree, why in problems if why]
+        for worktree, why in stale:
+            report.fail(worktree, why)
+        # By the paths in the log the next purge finds the sections that failed.
+        if report.injection_records and not stale:
+            records = _blank_paths(report)
+    report.add_count("injection log", records, "records")
+    report.add_count("injected sections", len(report.worktrees), "worktrees")
 
 
-def editors_copies(
-    notes: str, paths: Collection[str], probes: Sequence[str]
-) -> Iterator[FailedItem]:
-    """Yield what editors keep beside some notes and what holds one of the lines."""
-    wanted = [probe.encode() for probe in probes]
-    by_folder: dict[str, list[str]] = {}
-    for path in paths:
-        folder, _, name = path.rpartition("/")
-        by_folder.setdefault(folder, []).append(name)
-    for folder, names in sorted(by_folder.items()):
-        try:
-            there = sorted(os.listdir(os.path.join(notes, folder)))
-        except OSError:
-            continue
-        for other in there:
-            is_note = other.endswith(SUFFIX) and not other.startswith(".")
-            if is_note or not any(name in other for name in names):
-                continue
-            path = os.path.join(notes, folder, other)
-            if _holds(path, wanted):
-                why = "an editor's own copy holds the text: close the editor, delete it"
-                yield FailedItem(what=path, why=why)
-
-
-def git_above(notes: str) -> FailedItem | None:
-    """Return the git repository in which the notes lie, if there is one."""
-    folder = notes
-    while True:
-        if os.path.lexists(os.path.join(folder, ".git")):
-            why = (
-                "the notes lie in a git repository: its history, stashes and remotes "
-                "keep what was committed; `git filter-repo` rewrites it"
-            )
-            return FailedItem(what=folder, why=why)
-        above = os.path.dirname(folder)
-        if above == folder:
-            return None
-        folder = above
-
-
-def _holds(path: str, wanted: Sequence[bytes]) -> bool:
-    """Return whether a regular file holds one of some texts."""
+def _blank_paths(report: PurgeReport) -> int:
+    """Replace paths, which are made from keys, in the log; return how many records."""
+    state = report.context.state()
     try:
-        if os.path.islink(path) or not os.path.isfile(path):
-            return False
-        with open(path, "rb") as file:
-            data = file.read(_MAX_BYTES)
-    except OSError:
-        return False
-    return any(one in data for one in wanted)
+        names = {path: state.hash_of(path).hex() for path in report.plan.paths}
+        return report.injected.rename(names) if report.injected and names else 0
+    except (HivemindError, OSError) as error:
+        report.fail("injection log", str(error))
+        return 0
+
+
+def count_recalls(report: PurgeReport) -> None:
+    """Report how many recall counters there are."""
+    refs = report.plan.ids | report.plan.paths
+    count = len(report.context.state().recalls(refs))
+    report.add_count("recall counters", count, "counters")
+
+
+def clean_recalls(report: PurgeReport) -> None:
+    """Delete the recall counters."""
+    count_recalls(report)
+    if not report.context.state().drop(report.plan.ids | report.plan.paths):
+        report.fail("recall counters", "state.db cannot be written now")
+
+
+STORES = (
+    # Notes, superseded versions and inboxes are all files of the notes folder.
+    Store(("memory/*.md",), count_notes, clean_notes),
+    Store(("journal/*",), count_journal, clean_journal),
+    # The index with its write-ahead log, caches, and indexes that were set aside.
+    Store(
+        (
+            "memory/.index/memory.db*",
+            "memory/.index/rebuild.db",
+            "memory/.index/rebuild.db-*",
+        ),
+        count_index,
+        clean_index,
+    ),
+    Store(("memory/*.tmp",), count_partial, clean_partial),
+    Store(("injections.jsonl*",), count_injections, clean_injections),
+    # Vacuumed at the end of the purge, with the plan and what else was deleted in it.
+    Store(("state.db*",), count_recalls, clean_recalls),
+)
+"""All stores, in the order in which a purge cleans them."""
+
+FILES_WITHOUT_TEXT = (
+    "config.json",
+    "locks/*.lock",
+    "memory/.index/.gitignore",
+    "memory/.index/cookie",
+    "memory/.index/*.lock",
+    "memory/.index/watch.json",
+)
+"""Files below the home that hold nothing of a memory."""

@@ -1,12 +1,10 @@
-"""One save: a memory under a key, in force until another one replaces it.
+"""Saving a memory under a key: it is active until another one replaces it.
 
-The order of its steps makes every moment a good one to be killed in. The replaced text
-is first written whole to ``superseded/``; then the new one takes the name in one step.
-A copy whose second step never came bears the id of the memory that is still in force:
-who counts passes it over (``recounting.without_leftovers``), and the next save writes
-over it.
-
-What a save says: what it did, what it refused, what a person might look at.
+The steps are ordered so that a process may be killed between any two of them. The
+memory that is replaced is first copied to ``superseded/``; then the new one takes its
+file name in one step. A copy whose second step never came has the id of a memory that
+is still active: ``history.without_leftovers`` skips it, and the next save overwrites
+it.
 """
 
 from __future__ import annotations
@@ -26,7 +24,7 @@ from hivemind_memory.curation.supersede import (
     values_of,
     write_superseded_copy,
 )
-from hivemind_memory.curation.validate import type_hint, validate_memory
+from hivemind_memory.curation.validate import suggest_type, validate_memory
 from hivemind_memory.errors import (
     HivemindError,
     KeyTakenError,
@@ -64,74 +62,133 @@ if TYPE_CHECKING:
     from hivemind_memory.notes.memory_file import MemoryFile
 
 
+_SHOWN_CHARS = 300
+
+
 def save(
     context: CurationContext,
     wanted: NewMemory,
     *,
     near: Callable[[str], Iterable[TextCandidate]] | None = None,
 ) -> SaveResult:
-    """Save a memory; it is on the disk, synced, when this returns.
+    """Save a memory; it is on disk, synced, when this returns.
 
     Args:
         context: Of the caller.
-        wanted: What is saved; its scope is one that the caller has.
-        near: Finds texts that may say the same, among those that the caller sees.
-            Called before any lock is taken, so it may ask a provider.
+        wanted: What to save; its scope is a folder that the caller may write to.
+        near: Returns texts that may say the same, among those that the caller sees.
 
     Raises:
         KeyTakenError: An active memory has the key, and no reason was given.
         MemoryNotFoundError: A relation names nothing that the caller sees.
         NotSavedError: The caller may not write there, or the disk refused.
-        UsageError: It cannot be saved; nothing was written, as in all other cases.
+        UsageError: It cannot be saved as it is; nothing was written, as in all cases.
     """
     new = validate_memory(wanted, limit_chars=context.limit_chars, types=context.types)
-    check_writable(context.caller, path_in_scope(new.scope, next(names_of(new.key))))
-    candidates = tuple(near(new.content)) if near else ()
+    usual_path = path_in_scope(new.scope, next(names_of(new.key)))
+    check_writable(context.caller, usual_path)
     try:
         make_private_folder(context.folder.root)
     except OSError as error:
-        raise save_error(path_in_scope("", next(names_of(new.key))), error) from error
+        raise save_error(usual_path, error) from error
     with context.key_lock(new.scope, new.key):
-        index = context.fresh_index()
+        index = context.index.fresh()
+        candidates = tuple(near(new.content)) if near else ()
         old, others = find_active(context, index, new.scope, new.key)
         new = replace(
             new,
-            related=_ends(context, index, new, new.related, old),
-            contradicts=_ends(context, index, new, new.contradicts, old),
+            related=_resolve(context, index, new, new.related, old),
+            contradicts=_resolve(context, index, new, new.contradicts, old),
         )
-        saved = _saved(context, index, new, old)
-        nearly = similar_memories(context, index, new, candidates)
+        saved = _write(context, index, new, old)
+        similar = similar_memories(context, index, new, candidates)
     return replace(
         saved,
-        near=nearly,
-        hints=(*saved.hints, *type_hints(new, saved)),
-        warnings=(*warnings_of(context, new, others), *map(near_text, nearly)),
+        near=similar,
+        hints=(*saved.hints, *_type_hints(new, saved)),
+        warnings=(*_warnings(context, new, others), *map(_similar_text, similar)),
     )
 
 
-def _saved(
+def _resolve(
+    context: CurationContext,
+    index: MemoryIndex,
+    new: NewMemory,
+    refs: tuple[str, ...],
+    old: MemoryFile | None,
+) -> tuple[str, ...]:
+    """Return the ids of the memories that some names mean; paths of those without.
+
+    Raises:
+        MemoryNotFoundError: A name means nothing that the caller sees.
+        UsageError: A name means the memory itself.
+    """
+    ends = []
+    for ref in refs:
+        try:
+            row = find_memory(context, index, ref, near=new.scope)
+        except MemoryNotFoundError as error:
+            raise not_found(ref, " to relate to; nothing was saved") from error
+        if old is not None and row.path == old.path:
+            raise UsageError(
+                "Nothing was saved: a memory cannot be related to itself.",
+                hint="The version that it replaces is kept in its history anyway.",
+            )
+        ends.append(row.memory_id or row.path)
+    return tuple(dict.fromkeys(ends))
+
+
+def _write(
     context: CurationContext, index: MemoryIndex, new: NewMemory, old: MemoryFile | None
 ) -> SaveResult:
-    """Write what has to be written."""
+    """Write the files that the save needs, if any."""
     if old is not None and has_same_content(old, new, context.types):
-        return unchanged_result(context, new, old)
+        return _unchanged(context, new, old)
     if not is_trusted(new.source):
         return _save_pending(context, index, new)
-    if old is None:
-        memory_id, data, at_line = _compose_file(context, new, None)
-        names = (*names_of(new.key), name_with_id(new.key, memory_id))
-        path = create_note(
-            context.folder, (path_in_scope(new.scope, name) for name in names), data
-        )
-        return save_result(context, new, path, memory_id, at_line)
-    if not new.reason:
-        raise key_taken_error(context, new, old)
-    return _supersede(context, new, old)
+    if old is not None:
+        if not new.reason:
+            raise _key_taken(context, new, old)
+        return _supersede(context, new, old)
+    memory_id, data, start_line = _compose(context, new, None)
+    names = (*names_of(new.key), name_with_id(new.key, memory_id))
+    path = create_note(
+        context.folder, (path_in_scope(new.scope, name) for name in names), data
+    )
+    return _saved(context, new, path, memory_id, start_line)
+
+
+def _save_pending(
+    context: CurationContext, index: MemoryIndex, new: NewMemory
+) -> SaveResult:
+    """Write a claim of an untrusted source to the inbox; the active memory stays."""
+    rows = index.memories(
+        key=new.key, scopes=frozenset({new.scope}), statuses=frozenset({PENDING})
+    )
+    for row in rows:
+        try:
+            there = read_memory_file(context.folder, parse_note_path(row.path))
+        except HivemindError:
+            continue
+        if has_same_content(there, new, context.types):
+            return _unchanged(context, new, there, standing=PENDING)
+    memory_id, data, start_line = _compose(context, new, None)
+    name = f"{INBOX}/{name_with_id(new.key, memory_id)}"
+    path = create_note(context.folder, [path_in_scope(new.scope, name)], data)
+    hint = (
+        f"it is pending in {path}, because its source is {new.source}; a person makes"
+        " it active by moving it up one folder"
+    )
+    return replace(
+        _saved(context, new, path, memory_id, start_line),
+        standing=STATUSES[PENDING],
+        hints=(hint,),
+    )
 
 
 def _supersede(context: CurationContext, new: NewMemory, old: MemoryFile) -> SaveResult:
-    """Put the new memory in the place of the old one, which is kept."""
-    memory_id, data, at_line = _compose_file(context, new, old)
+    """Replace the old memory by the new one, and keep a copy of the old one."""
+    memory_id, data, start_line = _compose(context, new, old)
     copy = superseded_text(old, new.key, by=memory_id, at=context.now_iso())
     copy_path, made = write_superseded_copy(
         context.folder, old, new.scope, new.key, copy
@@ -144,7 +201,7 @@ def _supersede(context: CurationContext, new: NewMemory, old: MemoryFile) -> Sav
             remove_own_file(context.folder, copy_path, made)
         raise
     return replace(
-        save_result(context, new, old.path, memory_id, at_line),
+        _saved(context, new, old.path, memory_id, start_line),
         type=type_of(new, old, context.types),
         superseded=old.id,
         superseded_path=copy_path,
@@ -153,38 +210,10 @@ def _supersede(context: CurationContext, new: NewMemory, old: MemoryFile) -> Sav
     )
 
 
-def _save_pending(
-    context: CurationContext, index: MemoryIndex, new: NewMemory
-) -> SaveResult:
-    """Put an untrusted claim into the inbox; what is in force stays as it is."""
-    rows = index.memories(
-        key=new.key, scopes=frozenset({new.scope}), statuses=frozenset({PENDING})
-    )
-    for row in rows:
-        try:
-            there = read_memory_file(context.folder, parse_note_path(row.path))
-        except HivemindError:
-            continue
-        if has_same_content(there, new, context.types):
-            return unchanged_result(context, new, there, standing=PENDING)
-    memory_id, data, at_line = _compose_file(context, new, None)
-    name = f"{INBOX}/{name_with_id(new.key, memory_id)}"
-    path = create_note(context.folder, [path_in_scope(new.scope, name)], data)
-    hint = (
-        f"it waits in {path}, for its source is {new.source}; a person who moves it"
-        f" up one folder puts it in force"
-    )
-    return replace(
-        save_result(context, new, path, memory_id, at_line),
-        standing=STATUSES[PENDING],
-        hints=(hint,),
-    )
-
-
-def _compose_file(
+def _compose(
     context: CurationContext, new: NewMemory, old: MemoryFile | None
 ) -> tuple[str, bytes, int]:
-    """Return the new memory's id, its file's bytes, and where its content begins."""
+    """Return a new id, the bytes of the file, and the first line of its content."""
     now = context.clocks.now()
     memory_id = new_ulid(now, context.clocks.randomness())
     values, kept = values_of(
@@ -194,45 +223,55 @@ def _compose_file(
         old=old,
         types=context.types,
     )
-    text, at_line = compose(values, new.content, old=old, kept=kept)
-    return memory_id, text.encode(), at_line
+    text, start_line = compose(values, new.content, old=old, kept=kept)
+    return memory_id, text.encode(), start_line
 
 
-def _ends(
+def _saved(
     context: CurationContext,
-    index: MemoryIndex,
     new: NewMemory,
-    refs: tuple[str, ...],
-    old: MemoryFile | None,
-) -> tuple[str, ...]:
-    """Return the ids of the memories that some names mean; a path where there is none.
-
-    Raises:
-        MemoryNotFoundError: One of them means nothing that the caller sees.
-        UsageError: One of them means the memory itself.
-    """
-    ends = []
-    for ref in refs:
-        try:
-            row = find_memory(context, index, ref, near=new.scope)
-        except MemoryNotFoundError as error:
-            raise not_found(ref, " to relate to; nothing was saved") from error
-        if old is not None and row.path == old.path:
-            raise UsageError(
-                "Nothing was saved: a memory cannot be related to itself.",
-                hint="What it replaces is kept in its history anyway.",
-            )
-        ends.append(row.memory_id or row.path)
-    return tuple(dict.fromkeys(ends))
+    path: NotePath,
+    memory_id: str,
+    start_line: int,
+) -> SaveResult:
+    """Return the result of a save that wrote one new file."""
+    return SaveResult(
+        path=path,
+        id=memory_id,
+        key=new.key,
+        type=type_of(new, None, context.types),
+        scope=new.scope,
+        standing=STATUSES[ACTIVE],
+        is_new=True,
+        start_line=start_line,
+        end_line=start_line + new.content.count("\n"),
+        changed_paths=(path,),
+    )
 
 
-_SHOWN_CHARS = 300
+def _unchanged(
+    context: CurationContext, new: NewMemory, old: MemoryFile, *, standing: int = ACTIVE
+) -> SaveResult:
+    """Return the result of a save that had nothing to write."""
+    stored = parse_memory(old.path, old.text, context)
+    return SaveResult(
+        path=old.path,
+        id=stored.id,
+        key=new.key,
+        type=stored.type,
+        scope=new.scope,
+        standing=STATUSES[standing],
+        is_new=False,
+        start_line=stored.start_line,
+        end_line=stored.end_line,
+        hints=(f"nothing was written: {old.path} already says exactly this",),
+    )
 
 
-def key_taken_error(
+def _key_taken(
     context: CurationContext, new: NewMemory, old: MemoryFile
 ) -> KeyTakenError:
-    """Return the error for a key that a memory has already."""
+    """Return the error for a key that an active memory has."""
     current = parse_memory(old.path, old.text, context)
     text = current.text
     shown = text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}…"
@@ -243,54 +282,13 @@ def key_taken_error(
     )
 
 
-def save_result(
-    context: CurationContext,
-    new: NewMemory,
-    path: NotePath,
-    memory_id: str,
-    at_line: int,
-) -> SaveResult:
-    """Return what a save did that wrote one new file."""
-    return SaveResult(
-        path=path,
-        id=memory_id,
-        key=new.key,
-        type=type_of(new, None, context.types),
-        scope=new.scope,
-        standing=STATUSES[ACTIVE],
-        is_new=True,
-        start_line=at_line,
-        end_line=at_line + new.content.count("\n"),
-        changed_paths=(path,),
-    )
-
-
-def unchanged_result(
-    context: CurationContext, new: NewMemory, old: MemoryFile, *, standing: int = ACTIVE
-) -> SaveResult:
-    """Return what a save did that had nothing to do."""
-    said = parse_memory(old.path, old.text, context)
-    return SaveResult(
-        path=old.path,
-        id=said.id,
-        key=new.key,
-        type=said.type,
-        scope=new.scope,
-        standing=STATUSES[standing],
-        is_new=False,
-        start_line=said.start_line,
-        end_line=said.end_line,
-        hints=(f"nothing was written: {old.path} says exactly this already",),
-    )
-
-
 def similar_memories(
     context: CurationContext,
     index: MemoryIndex,
     new: NewMemory,
     candidates: tuple[TextCandidate, ...],
 ) -> tuple[SimilarMemory, ...]:
-    """Return the memories that say nearly the same, other than those of the key."""
+    """Return the memories of other keys that say nearly the same."""
     found: dict[str, SimilarMemory] = {}
     for candidate, share in similar_texts(new.content, candidates):
         rows = index.memories(path=candidate.path, scopes=context.caller.scopes)
@@ -307,34 +305,34 @@ def similar_memories(
     return tuple(found.values())
 
 
-def near_text(near: SimilarMemory) -> str:
-    """Return in words that something says nearly the same."""
-    named = f'"{near.key}"' if near.key else "a note"
-    lines = f"{near.start_line}-{near.end_line}"
-    return f"this is nearly {named}, in {near.path}:{lines}"
+def _similar_text(similar: SimilarMemory) -> str:
+    """Return the warning that a memory says nearly the same."""
+    named = f'"{similar.key}"' if similar.key else "a note"
+    lines = f"{similar.start_line}-{similar.end_line}"
+    return f"this says nearly the same as {named}, in {similar.path}:{lines}"
 
 
-def type_hints(new: NewMemory, saved: SaveResult) -> tuple[str, ...]:
-    """Return what the text reads like, if that is another type than it has."""
+def _type_hints(new: NewMemory, saved: SaveResult) -> tuple[str, ...]:
+    """Return a hint if the text reads like a memory of another type."""
     is_inherited = bool(saved.superseded) and not new.type
     is_custom = saved.type not in BUILT_IN
     if not saved.is_new or is_inherited or is_custom or new.more:
         return ()
-    hint = type_hint(new.content, chosen=new.type, default=DEFAULT_TYPE)
+    hint = suggest_type(new.content, chosen=new.type, default=DEFAULT_TYPE)
     if hint is None:
         return ()
     return (f'it reads like type {hint.type} ("{hint.words}"), not {saved.type}',)
 
 
-def warnings_of(
+def _warnings(
     context: CurationContext, new: NewMemory, others: tuple[str, ...]
 ) -> tuple[str, ...]:
     """Return what a person should look at."""
     found = [
-        f"{path} is another active memory with this key: give it a key of its own"
+        f"{path} is another active memory with this key; give it a key of its own"
         for path in others
     ]
     expires = day_of_iso(new.expires)
     if expires is not None and expires <= context.clocks.today():
-        found.append(f"it expires on {new.expires[:10]}, so no search shows it")
+        found.append(f"it expires on {new.expires[:10]}, so searches do not show it")
     return tuple(found)

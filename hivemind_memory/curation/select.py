@@ -1,8 +1,8 @@
-"""From what somebody names to what is to be forgotten, restored or purged.
+"""Selecting the memories, entries and notes to forget, restore or purge.
 
-Typed memories come from the index, which is in step with the folder; entries from the
-notes themselves, for the index does not know those that are forgotten already. What a
-caller may not see is not there.
+Typed memories are looked up in the index, which is up to date; entries in the notes
+themselves, for the index does not know forgotten ones. What the caller may not see is
+treated as missing.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from hivemind_memory.access.rules import scope_named
+from hivemind_memory.access.rules import may_write, scope_named
 from hivemind_memory.curation.lookup import (
     CurationTarget,
     entry_target,
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 _ULID = re.compile("[0-7][0-9A-HJKMNP-TV-Z]{25}")
-_NO_MARKS: Mapping[int, str] = {}
+_NO_REASONS: Mapping[int, str] = {}
 
 
 def find_targets(
@@ -47,31 +47,33 @@ def find_targets(
     *,
     with_notes: bool = False,
 ) -> list[CurationTarget]:
-    """Return what is meant, each once, typed memories first.
+    """Return the selected targets, each once, typed memories first.
 
     Args:
         context: Of the caller.
-        index: In step with the folder.
-        selector: What the caller names.
-        with_notes: Whole notes of people may be meant too.
+        index: Up to date.
+        selector: What the caller selects.
+        with_notes: Whole notes that a person wrote may be selected, too.
 
     Raises:
-        MemoryNotFoundError: There is nothing like that, or not for this caller.
-        NotSavedError: The caller may read it and not change it.
-        ScopeError: It names a scope that the caller does not have.
-        UsageError: It names nothing, or more than one by the same key.
+        MemoryNotFoundError: Nothing the caller sees matches.
+        NotSavedError: The caller may read it but not change it.
+        ScopeError: The selector names a scope that the caller does not have.
+        UsageError: The selector is empty, or its key is in several scopes.
     """
     if selector == MemorySelector():
-        message = "Nothing was named: give an id, a key, a session, a source or a day."
+        message = (
+            "Nothing is selected: give an id, a key, a session, a source or a day."
+        )
         raise UsageError(message, hint="`hm search` shows keys and ids.")
     if not context.caller.is_member:
         raise _absent(selector)
     found = _TargetSearch(context, index, selector, with_notes=with_notes)
     targets = list(found.by_name() if selector.name else found.of_set())
-    allowed = [target for target in targets if context.may_write(target.path)]
+    allowed = [one for one in targets if may_write(context.caller, one.path)]
     if targets and not allowed:
         where = targets[0].scope or "the global memory"
-        message = f"Nothing was changed: this door does not write to {where}."
+        message = f"Nothing was changed: you cannot write to {where} from here."
         raise NotSavedError(message, hint="Ask the person whose memory it is.")
     if not allowed:
         raise _absent(selector)
@@ -79,7 +81,7 @@ def find_targets(
 
 
 class _TargetSearch:
-    """One search for what is meant."""
+    """One search for the targets of a selector."""
 
     def __init__(
         self,
@@ -99,9 +101,9 @@ class _TargetSearch:
             self._scopes = frozenset({scope})
 
     def by_name(self) -> Iterator[CurationTarget]:
-        """Yield what a name means: an id, else a key, else a path."""
+        """Yield what a name refers to: an id, else a key, else a path."""
         name = self._selector.name.strip()
-        # A lone surrogate stands in no note, and no question can hold it.
+        # No note holds a lone surrogate, and SQLite does not take one.
         if name != name.encode("utf-8", "replace").decode():
             return
         rows = self._index.memories(memory_id=name, scopes=self._scopes)
@@ -121,16 +123,16 @@ class _TargetSearch:
                 return
 
     def of_set(self) -> Iterator[CurationTarget]:
-        """Yield all that fits session, source, day and scope."""
+        """Yield everything that matches session, source, day and scope."""
         selector, seen = self._selector, set()
         for row in self._index.memories(scopes=self._scopes):
-            if self._fits(row.session, row.source, row.created):
+            if self._matches(row.session, row.source, row.created):
                 seen.add(row.path)
                 yield from self._of_rows([row])
         for path, data in notes_in(self._context, self._scopes):
             if path in seen:
                 continue
-            if self._is_meant_whole(data):
+            if self._matches_as_note(data):
                 target = read_target(self._context, path, MEMORY)
             elif selector.is_whole_scope and self._with_notes:
                 target = read_target(self._context, path, NOTE)
@@ -140,12 +142,12 @@ class _TargetSearch:
                 yield target
                 continue
             for entry in entries_in(data):
-                told = entry.provenance
-                if self._fits(told.session, told.source, told.at):
+                written = entry.provenance
+                if self._matches(written.session, written.source, written.at):
                     yield entry_target(path, entry)
 
-    def _fits(self, session: str, source: str, at: str) -> bool:
-        """Return whether what is told of a memory fits all that is asked."""
+    def _matches(self, session: str, source: str, at: str) -> bool:
+        """Return whether provenance matches the selector."""
         selector = self._selector
         return (
             selector.session in ("", session)
@@ -153,18 +155,18 @@ class _TargetSearch:
             and selector.day in ("", at[:10])
         )
 
-    def _is_meant_whole(self, data: bytes) -> bool:
-        """Return whether a note without type or id says that it is from there."""
+    def _matches_as_note(self, data: bytes) -> bool:
+        """Return whether the front matter of a note without type or id matches."""
         selector = self._selector
         wanted = selector.session or selector.source
         if not wanted or not data.startswith(b"---") or wanted.encode() not in data:
             return False
         values = split_front_matter(decode(data)).values
-        told = (text_of(values, name) for name in ("session", "source", "created"))
-        return self._fits(*told)
+        provenance = (text_of(values, one) for one in ("session", "source", "created"))
+        return self._matches(*provenance)
 
     def _entries(self, entry_id: str) -> Iterator[CurationTarget]:
-        """Yield the entry of an id, and what copies of it there are."""
+        """Yield the entry of an id, and copies of it in other notes."""
         for path, data in notes_in(self._context, self._scopes):
             if entry_id.encode() in data:
                 for entry in entries_in(data):
@@ -172,7 +174,7 @@ class _TargetSearch:
                         yield entry_target(path, entry)
 
     def _of_key(self, rows: list[MemoryRow]) -> Iterator[CurationTarget]:
-        """Yield a key's memories of all standings, if they are of one scope."""
+        """Yield the memories of a key, whatever their status, if in one scope."""
         scopes = sorted({row.scope for row in rows})
         if len(scopes) > 1:
             named = ", ".join(scope or "global" for scope in scopes)
@@ -189,7 +191,7 @@ class _TargetSearch:
             return
         if not self._with_notes:
             raise UsageError(
-                f"{row.path} is a person's note: nothing in it can be hidden.",
+                f"{row.path} is a note that a person wrote; it cannot be hidden.",
                 hint="Delete the file or edit it; entries in it have ids of their own.",
             )
         target = read_target(self._context, row.path, NOTE)
@@ -197,19 +199,21 @@ class _TargetSearch:
             yield target
 
     def _of_rows(
-        self, rows: list[MemoryRow], marks: Mapping[int, str] = _NO_MARKS
+        self, rows: list[MemoryRow], reasons: Mapping[int, str] = _NO_REASONS
     ) -> Iterator[CurationTarget]:
-        """Yield the notes of some rows, each with why it is meant by its standing."""
+        """Yield the notes of some rows, each with the reason why it is selected."""
         for row in rows:
             target = read_target(self._context, row.path, MEMORY)
             if target is not None:
-                why = "named" if len(rows) == 1 else marks.get(target.standing, "named")
-                # The index alone knows a key that only the file's name tells.
+                why = (
+                    "named" if len(rows) == 1 else reasons.get(target.standing, "named")
+                )
+                # Only the index knows a key that comes from the file name.
                 yield replace(target, key=row.key, why=why)
 
 
 def _absent(selector: MemorySelector) -> MemoryNotFoundError:
-    """Return the error for what is not there, or not for the caller."""
+    """Return the error for a selector that matches nothing the caller sees."""
     if selector.name:
         return not_found(selector.name)
     parts = {

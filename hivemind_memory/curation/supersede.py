@@ -1,15 +1,12 @@
-"""What the front matter of a memory says, and what it takes over from its predecessor.
+"""Superseding: what a memory takes over from the one it replaces, and its files.
 
-Pure. A memory that replaces another keeps what describes the subject: type, visibility,
-importance, tags, relations, a pin, and every key that this program does not know. What
-belonged to the old words goes with them: who said it and when, what it contradicted,
-where it was from, when it ends. A minor correction keeps these too, for it says the
-same thing better; its old text is kept like any other.
+The new memory keeps what describes the subject: type, visibility, importance, tags,
+relations, a pin, and every key that this program does not know. It does not keep what
+belongs to the old text: who wrote it and when, what it contradicts, where it came from,
+when it expires. A minor correction keeps these too, for it says the same thing better.
 
-Where the files of typed memories lie, and how one takes its place.
-
-Nothing here overwrites what is not the memory in question: neither a note of a person
-nor a memory of another key.
+No file is overwritten that is not the memory in question: neither a note of a person
+nor a memory with another key.
 """
 
 from __future__ import annotations
@@ -48,7 +45,7 @@ if TYPE_CHECKING:
 
 
 MINOR = "minor correction"
-"""How the reason of the soft form begins: typing errors, form, clearer words."""
+"""How the reason of a minor correction begins: typing errors, layout, wording."""
 
 _STAYS = frozenset({"visibility", "related", "pinned", "tags"})
 _STAYS_WHEN_MINOR = frozenset(
@@ -57,7 +54,7 @@ _STAYS_WHEN_MINOR = frozenset(
 
 
 def is_minor(reason: str) -> bool:
-    """Return whether a reason is the soft one.
+    """Return whether a reason is that of a minor correction.
 
     >>> is_minor("Minor correction: typo"), is_minor("it was the migration")
     (True, False)
@@ -66,7 +63,7 @@ def is_minor(reason: str) -> bool:
 
 
 def given_values(new: NewMemory, type_name: str) -> dict[str, object]:
-    """Return what was asked for, key by key, without what was left open."""
+    """Return the values that the caller gave, by their key in the front matter."""
     values = {
         "type": type_name,
         "importance": new.importance,
@@ -79,14 +76,14 @@ def given_values(new: NewMemory, type_name: str) -> dict[str, object]:
         "tags": list(new.tags),
     }
     given = {key: one for key, one in values.items() if one not in (None, "", [])}
-    # What is empty there is to be empty, whatever the predecessor says.
+    # An empty value in `more` clears that of the predecessor.
     return {**given, **new.more}
 
 
 def has_same_content(
     old: MemoryFile, new: NewMemory, types: Mapping[str, MemoryType]
 ) -> bool:
-    """Return whether a memory says all that is asked for already."""
+    """Return whether a memory already has the content and all values of a new one."""
     if old.body != new.content:
         return False
     if new.type and new.type != header(old, types).type:
@@ -99,7 +96,7 @@ def has_same_content(
 def type_of(
     new: NewMemory, old: MemoryFile | None, types: Mapping[str, MemoryType]
 ) -> str:
-    """Return the type of a memory: as named, as its predecessor's, or the default."""
+    """Return the given type, else that of the predecessor, else the default."""
     inherited = header(old, types).type if old else ""
     return new.type or inherited or DEFAULT_TYPE
 
@@ -112,14 +109,14 @@ def values_of(
     old: MemoryFile | None,
     types: Mapping[str, MemoryType],
 ) -> tuple[dict[str, object], frozenset[str]]:
-    """Return what the front matter says, and which keys stay as *old* has them.
+    """Return the values of the front matter, and the keys that stay as in *old*.
 
     Args:
-        new: What is saved; fit, its edges as ids.
-        memory_id: The id that it gets.
-        at: The time now, ISO 8601.
+        new: What to save; valid, its relations as ids.
+        memory_id: Its id.
+        at: The current time, ISO 8601.
         old: The memory that it replaces.
-        types: Types of a person's own.
+        types: Types defined in config.json.
     """
     values = given_values(new, type_of(new, old, types))
     values |= {
@@ -146,12 +143,12 @@ def values_of(
 
 
 def header(file: MemoryFile, types: Mapping[str, MemoryType]) -> MemoryHeader:
-    """Return what a file says of itself as a memory."""
+    """Return the header of a memory file."""
     return header_of(file.path, file.front.values, custom=types)
 
 
 def _least_trusted(old: MemoryFile, source: str) -> str:
-    """Return the lower of two sources: words of both are in a minor correction."""
+    """Return the less trusted source: a minor correction has words of both."""
     before = old.front.values.get("source")
     if before is None:
         return source
@@ -167,13 +164,13 @@ def path_in_scope(scope: str, name: str) -> NotePath:
 def find_active(
     context: CurationContext, index: MemoryIndex, scope: str, key: str
 ) -> tuple[MemoryFile | None, tuple[str, ...]]:
-    """Return the active memory of a key, and paths of others that claim to be it.
+    """Return the active memory of a key, and the paths of others that claim the key.
 
-    The index finds it under whatever name a person gave it; the files have the last
-    word. Others are copies that a person or a sync tool made: they are left alone.
+    The index finds it under any file name; the file itself decides. Others are copies
+    made by a person or a sync tool, and stay as they are.
 
     Raises:
-        NotSavedError: Its file cannot be rewritten as it stands.
+        NotSavedError: Its file cannot be rewritten.
     """
     names = [path_in_scope(scope, name) for name in names_of(key)]
     rows = index.memories(
@@ -181,7 +178,7 @@ def find_active(
     )
     found = [parse_note_path(row.path) for row in rows]
     files = []
-    # Those of our own making first, then the newest.
+    # File names that this program gives first, then the newest.
     for path in sorted(found, key=lambda one: one not in names):
         with suppress(NoteNotFoundError):
             files.append(read_memory_file(context.folder, path))
@@ -194,7 +191,7 @@ def find_active(
 def create_note(
     folder: NotesFolder, paths: Iterable[NotePath], data: bytes
 ) -> NotePath:
-    """Write a new file under the first name that nothing has; return its path.
+    """Write a new file under the first free name; return its path.
 
     Raises:
         NotSavedError: The disk refused; nothing was written.
@@ -219,13 +216,13 @@ def write_superseded_copy(
 ) -> tuple[NotePath, FileSignature | None]:
     """Write the copy of a memory that is about to be replaced.
 
-    A copy that a killed save left is written over if it says the same.
+    A copy that a killed save left is overwritten if it has the same content.
 
     Returns:
-        Its path, and its stamp if it was not there before.
+        Its path, and its stamp if it is a new file.
 
     Raises:
-        NotSavedError: The disk refused; nothing is left of it.
+        NotSavedError: The disk refused; no copy is left.
     """
     name = name_with_id(key, old.id)
     path = path_in_scope(scope, f"{SUPERSEDED_FOLDER}/{name}")
@@ -242,7 +239,7 @@ def write_superseded_copy(
     except NotSavedError:
         raise
     except HivemindError as error:
-        # It is there, and might not outlive a power cut: no ground to build on.
+        # It exists, but might not survive a power failure.
         stamp = folder.stamp(path)
         if left is None and stamp is not None:
             remove_own_file(folder, path, stamp)
@@ -250,7 +247,7 @@ def write_superseded_copy(
 
 
 def remove_own_file(folder: NotesFolder, path: NotePath, stamp: FileSignature) -> None:
-    """Remove a file of ours that has become needless, and its folder if empty."""
+    """Remove a file that this program made and no longer needs; its folder if empty."""
     with suppress(HivemindError):
         remove_note(folder, path, expected=stamp)
         folder.remove_made_folders([path.rpartition("/")[0]])
@@ -259,7 +256,7 @@ def remove_own_file(folder: NotesFolder, path: NotePath, stamp: FileSignature) -
 def _in_names(
     context: CurationContext, names: Iterable[NotePath]
 ) -> Iterator[MemoryFile]:
-    """Yield the typed memories under some names, should the index not know them."""
+    """Yield the memory files of some names, in case the index does not know them."""
     for path in names:
         try:
             data, _ = context.folder.read(path)
@@ -268,22 +265,22 @@ def _in_names(
         try:
             yield read_memory_file(context.folder, path)
         except HivemindError:
-            # Free text of a person has no header and is none of ours; what was a
-            # memory until its header broke must not get a second one beside it.
+            # A person's note has no front matter and is left alone. A memory whose
+            # front matter broke must not get a second one beside it.
             if may_be_broken_memory(data):
                 raise
 
 
 def _is_active(context: CurationContext, file: MemoryFile, key: str) -> bool:
-    """Return whether a file is a memory in force under a key."""
-    said = header(file, context.types)
-    return bool(said.type) and said.key == key and said.standing == ACTIVE
+    """Return whether a file is the active memory of a key."""
+    found = header(file, context.types)
+    return bool(found.type) and found.key == key and found.standing == ACTIVE
 
 
 def _leftover(
     folder: NotesFolder, path: NotePath, old: MemoryFile
 ) -> FileSignature | None:
-    """Return the stamp of a copy of *old* that is there already and says the same."""
+    """Return the stamp of an existing copy of *old* with the same content."""
     try:
         there = read_memory_file(folder, path)
     except HivemindError:
@@ -293,7 +290,7 @@ def _leftover(
 
 
 def _is_free(folder: NotesFolder, path: NotePath) -> bool:
-    """Return whether nothing at all has a name."""
+    """Return whether no file, folder or link has a path."""
     try:
         with folder.open_parent(path) as parent:
             parent.status(path.rpartition("/")[2])

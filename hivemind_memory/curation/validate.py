@@ -1,8 +1,7 @@
-"""What may be saved under a key: everything about it is checked here, once. Pure.
+"""Checks what may be saved under a key, and suggests a type for it. Pure.
 
-Which type a text reads like: a few plain rules, precise rather than eager. Pure.
-
-English only. A rule that fires tells the words that made it.
+A value that passes here is not checked again. The type is suggested by a few rules for
+English text that would rather stay silent than be wrong; each names the words it saw.
 """
 
 from __future__ import annotations
@@ -27,10 +26,10 @@ if TYPE_CHECKING:
 
 MAX_KEY_CHARS = 200
 MAX_LINE_CHARS = 1_000
-"""Of a reason and of every other text of the front matter."""
+"""Characters of a reason, and of every other text in the front matter."""
 
 MAX_ITEMS = 50
-"""Of each list: tags, related, contradicts."""
+"""Items of each list: tags, related, contradicts."""
 
 _VISIBILITIES = ("", "public", "private")
 
@@ -38,12 +37,15 @@ _VISIBILITIES = ("", "public", "private")
 def validate_memory(
     wanted: NewMemory, *, limit_chars: int, types: Mapping[str, MemoryType]
 ) -> NewMemory:
-    """Return what is to be saved as it will stand in the file.
+    """Return a new memory as it will be written: types by name, texts stripped.
 
-    The type by its name in place of an alias, texts without blank edges.
+    Args:
+        wanted: As the caller gave it.
+        limit_chars: Characters that the content may have.
+        types: Types defined in config.json.
 
     Raises:
-        UsageError: Something cannot be saved; the message says what, in one sentence.
+        UsageError: It cannot be saved; the message says why in one sentence.
         UnknownTypeError: There is no such type.
     """
     key = _validate_line("key", wanted.key, MAX_KEY_CHARS)
@@ -69,22 +71,22 @@ def validate_memory(
 
 
 def validate_fraction(name: str, value: float | None) -> float | None:
-    """Return a number of 0..1.
+    """Return a number from 0 to 1, or None.
 
     Raises:
-        UsageError: It is none.
+        UsageError: It is something else.
     """
     if value is None:
         return None
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    # What is not a number is not within any bounds.
+    # NaN fails both comparisons.
     if not is_number or not 0 <= value <= 1:
         raise _invalid(f"{name} must be a number between 0 and 1", f"Got {value!r}.")
     return float(value)
 
 
 def _validate_content(content: str, limit_chars: int) -> str:
-    """Return the text of a memory."""
+    """Return the content as it is written to the file."""
     _refuse_surrogates("content", content)
     text = fit_content(content)
     if not text:
@@ -93,35 +95,35 @@ def _validate_content(content: str, limit_chars: int) -> str:
         raise _invalid(
             f"the content has {len(text):,} characters, and a memory holds at most"
             f" {limit_chars:,}",
-            "Keep what matters; memory_write takes longer texts.",
+            "Shorten it; memory_write takes longer texts.",
         )
     return text
 
 
 def _validate_line(name: str, text: str, limit_chars: int = MAX_LINE_CHARS) -> str:
-    """Return a value of the front matter."""
+    """Return a text of the front matter without blank edges."""
     _refuse_surrogates(name, text)
     fit = text.strip()
     if len(fit) > limit_chars:
         raise _invalid(
             f"the {name} has {len(fit):,} characters, at most {limit_chars:,} fit",
-            "Say it shorter; the content takes more.",
+            "Shorten it; the content may be longer.",
         )
     return fit
 
 
 def _validate_items(name: str, items: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the items of a list, each once, blank ones left out."""
+    """Return the items of a list, without blanks and duplicates."""
     if len(items) > MAX_ITEMS:
         raise _invalid(
-            f"{name} has {len(items):,} items, at most {MAX_ITEMS} fit", "Name fewer."
+            f"{name} has {len(items):,} items, at most {MAX_ITEMS} fit", "Give fewer."
         )
     fit = (_validate_line(name, item, MAX_LINE_CHARS) for item in items)
     return tuple(dict.fromkeys(item for item in fit if item))
 
 
 def _validate_choice(name: str, text: str, choices: tuple[str, ...]) -> str:
-    """Return one of some words, in any case."""
+    """Return one of the choices; upper and lower case are the same."""
     fit = text.strip().lower()
     if fit not in choices:
         named = ", ".join(choice for choice in choices if choice)
@@ -130,10 +132,10 @@ def _validate_choice(name: str, text: str, choices: tuple[str, ...]) -> str:
 
 
 def _validate_date(name: str, text: str) -> str:
-    """Return a date, or a date with a time, as ISO 8601 writes it."""
+    """Return an ISO 8601 date, with or without a time."""
     fit = text.strip()
     try:
-        # What is asked of a date later is its first ten characters.
+        # Later code reads the first ten characters only.
         is_fit = not fit or datetime.fromisoformat(fit).date().isoformat() == fit[:10]
     except ValueError:
         is_fit = False
@@ -143,7 +145,7 @@ def _validate_date(name: str, text: str) -> str:
 
 
 def _refuse_surrogates(name: str, text: str) -> None:
-    """Raise if a text cannot be written as UTF-8."""
+    """Raise if a text cannot be encoded as UTF-8."""
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -154,36 +156,36 @@ def _refuse_surrogates(name: str, text: str) -> None:
 
 
 def _invalid(clause: str, hint: str) -> UsageError:
-    """Return the error for what cannot be saved."""
+    """Return the error for a value that cannot be saved."""
     return UsageError(f"Nothing was saved: {clause}.", hint=hint)
 
 
-# Where a sentence or an item of a list begins.
+# The start of a sentence or of a list item.
 _START = r"(?:^|[.!?:]\s+)[\s>*-]*"
 _GENERAL = frozenset({"context", "fact", "observation", "event", "reference"})
-"""Types that say little: only for these a hint may speak against the person."""
+"""Types that say little: only against these may a hint contradict the caller."""
 
 _MAX_CHARS = 2_000
 
 
 class TypeHint(NamedTuple):
-    """What a text reads like."""
+    """The type that a text reads like."""
 
     type: str
     words: str
-    """The words that say so."""
+    """The words that suggest it."""
 
 
 class _Rule(NamedTuple):
-    """One way of speaking and the type that it is typical of."""
+    """A wording that is typical of a type."""
 
     type: str
     pattern: re.Pattern[str]
     fits: frozenset[str]
-    """Other types that such a text may well have."""
+    """Other types for which such a text is fine."""
 
     is_strong: bool = False
-    """It may speak against a type that was chosen."""
+    """It may contradict a type that the caller chose."""
 
 
 def _rule(kind: str, pattern: str, *fits: str, is_strong: bool = False) -> _Rule:
@@ -238,17 +240,19 @@ _RULES = (
 _ADDRESS = re.compile(r"https?://\S+")
 
 
-def type_hint(content: str, *, chosen: str = "", default: str = "") -> TypeHint | None:
-    """Return the type that a text reads like, if it is another than it has.
+def suggest_type(
+    content: str, *, chosen: str = "", default: str = ""
+) -> TypeHint | None:
+    """Return the type that a text reads like, if it differs from the one it has.
 
     Args:
-        content: What is saved.
-        chosen: The type that was named; empty: none was.
-        default: The type that it gets when none was named.
+        content: The text to save.
+        chosen: The type that the caller chose; empty: none.
+        default: The type that the text gets if none is chosen.
 
-    >>> type_hint("Never deploy on Fridays.", default="context")
+    >>> suggest_type("Never deploy on Fridays.", default="context")
     TypeHint(type='lesson', words='Never deploy')
-    >>> type_hint("The tests never ran on Windows.", default="context")
+    >>> suggest_type("The tests never ran on Windows.", default="context")
     """
     head = content[:_MAX_CHARS]
     for rule in _RULES:

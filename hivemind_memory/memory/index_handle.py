@@ -22,6 +22,7 @@ from hivemind_memory.errors import (
     IndexTooNewError,
     IndexUnusableError,
     NotesMissingError,
+    NotSavedError,
 )
 from hivemind_memory.index.open import index_engine
 from hivemind_memory.model.value import value
@@ -90,6 +91,21 @@ class IndexHandle:
             stopwatch = self._clocks.stopwatch
             self._fresh = FreshnessCheck(self._syncer, self._places, stopwatch)
         return self._fresh
+
+    def fresh(self) -> Index:
+        """Return the index, updated from the folder.
+
+        Raises:
+            NotSavedError: It cannot be updated now.
+        """
+        opened = self.opened()
+        freshness = self.freshness_check().ensure_fresh(opened.index)
+        if freshness.warning:
+            raise NotSavedError(
+                f"Nothing was changed: {freshness.warning}",
+                hint="Try again; `hm doctor` looks for what is wrong.",
+            )
+        return opened.index
 
     def index_note(self, path: NotePath) -> bool:
         """Index one note right after a write; return whether that worked."""

@@ -1,7 +1,4 @@
-"""Lines of one note, as they stand.
-
-Every note that a caller may see.
-"""
+"""Reading notes as they are: the lines of one, and a list of all."""
 
 from __future__ import annotations
 
@@ -10,15 +7,16 @@ from hivemind_memory.access.rules import may_read
 from hivemind_memory.errors import UsageError
 from hivemind_memory.files.paths import parse_note_path
 from hivemind_memory.markdown.text import decode
-from hivemind_memory.model.memories import FORGOTTEN
 from hivemind_memory.model.results import ListedNote, NoteLines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from hivemind_memory.access.rules import Caller
     from hivemind_memory.files.folder import NotesFolder
-    from hivemind_memory.memory.index_handle import OpenIndex
-    from hivemind_memory.memory.service import Memory
+    from hivemind_memory.model.note_path import NotePath
+    from hivemind_memory.model.snapshot import FileSignature
 
 
 def read_passage(
@@ -29,18 +27,22 @@ def read_passage(
     start_line: int,
     line_count: int | None,
 ) -> NoteLines:
-    """Return lines of a note; lines that it does not have are left out.
+    """Return lines of a note, fewer if the note ends before.
 
     Args:
-        folder: Where the notes lie.
+        folder: The notes.
         path: As a person or an agent names it.
-        caller: Who reads; only the owner of the machine reads what was forgotten, and
-            what looks like a secret.
-        start_line: From 1.
-        line_count: Lines at most, from 0; None: to the end.
+        caller: Who reads; forgotten entries and secrets are shown to the owner only.
+        start_line: Number of the first line, from 1.
+        line_count: Number of lines at most, from 0; None: to the end.
+
+    Raises:
+        NoteNotFoundError: The caller sees no such note.
+        NotePathError: *path* is not a plain relative name of a note.
+        UsageError: A number is too small.
     """
     if start_line < 1:
-        raise UsageError(f"lines count from 1, got {start_line}")
+        raise UsageError(f"lines are numbered from 1, got {start_line}")
     if line_count is not None and line_count < 0:
         raise UsageError(f"the number of lines is at least 0, got {line_count}")
     note = parse_note_path(path)
@@ -65,24 +67,27 @@ def read_passage(
     )
 
 
-def list_notes(memory: Memory) -> list[ListedNote]:
-    """Return the notes, sorted by path; what was forgotten as a whole is left out."""
+def list_notes(
+    stamps: Mapping[NotePath, FileSignature],
+    chunk_counts: Mapping[str, int],
+    caller: Caller,
+    local_iso: Callable[[float], str],
+) -> list[ListedNote]:
+    """Return the notes that a caller may see, sorted by path.
 
-    def count(opened: OpenIndex) -> tuple[dict[str, int], set[str]]:
-        memory.index_handle.freshness_check().ensure_fresh(opened.index)
-        hidden = opened.index.memories(statuses={FORGOTTEN})
-        return opened.index.chunk_counts(), {row.path for row in hidden}
-
-    with memory.lock:
-        counts, hidden = memory.index_handle.run_with_fallback(count)
-        stamps = memory.folder.snapshot().stamps
+    Args:
+        stamps: The notes that exist and are not forgotten as a whole.
+        chunk_counts: Path -> number of chunks in the index.
+        caller: Who asks.
+        local_iso: Returns a time as ISO 8601 in the local time zone.
+    """
     return [
         ListedNote(
             path=path,
             size_bytes=stamp[2],
-            updated_at=memory.clocks.local_iso(stamp[0] / 1e9),
-            chunk_count=counts.get(path, 0),
+            updated_at=local_iso(stamp[0] / 1e9),
+            chunk_count=chunk_counts.get(path, 0),
         )
         for path, stamp in sorted(stamps.items())
-        if path not in hidden and may_read(memory.caller, path)
+        if may_read(caller, path)
     ]

@@ -12,6 +12,7 @@ import time
 
 from hivemind_memory.memory.clocks import SECONDS_PER_DAY
 from hivemind_memory.memory.index_handle import Freshness
+from hivemind_memory.model.filters import DEFAULT_FILTER
 from hivemind_memory.model.matches import QueryVector
 from hivemind_memory.model.memories import STATUSES
 from hivemind_memory.model.query import (
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from hivemind_memory.index.port import Index, IndexView, Vocabulary
     from hivemind_memory.memory.clocks import Clocks
     from hivemind_memory.memory.index_handle import FreshnessCheck, OpenIndex
+    from hivemind_memory.model.curation import TextCandidate
     from hivemind_memory.model.filters import Access, SearchFilter
     from hivemind_memory.model.matches import ChunkLocation, VectorMatches, WordMatches
     from hivemind_memory.model.query import Query, ScorePart, SearchSettings
@@ -254,6 +256,13 @@ PARTS_OF_WORD = 5
 """A word that no note holds is looked up as a part of so many longer words."""
 
 
+MAX_SIMILAR = 10
+"""Chunks that are compared with a text before it is saved."""
+
+MAX_SIMILAR_CHARS = 1_000
+"""Characters of that text that are looked up."""
+
+
 class RetrievedCandidates:
     """What both lanes found."""
 
@@ -312,6 +321,36 @@ def retrieve(
             new = [chunk for chunk in vectors.cosines if chunk not in places]
             places.update(index.chunk_locations(new))
     return RetrievedCandidates(words, vectors, places, ignored)
+
+
+def find_similar(
+    index: Index, text: str, *, access: Access, today: int
+) -> list[TextCandidate]:
+    """Return chunks that share words with a text, the likeliest to say the same first.
+
+    Args:
+        index: What to look in.
+        text: The text; only its beginning is compared.
+        access: What the caller may see.
+        today: Days since the epoch.
+    """
+    from hivemind_memory.model.curation import TextCandidate
+
+    terms, _ = query_terms(text[:MAX_SIMILAR_CHARS])
+    with index.snapshot():
+        view = index.view(access, DEFAULT_FILTER, today)
+        found = view.find_words(terms, limit=MAX_SIMILAR)
+        texts = index.texts([one.place.chunk_id for one in found.candidates])
+    places = [one.place for one in found.candidates if one.place.chunk_id in texts]
+    return [
+        TextCandidate(
+            place.path,
+            place.start_line,
+            place.end_line,
+            _shown(texts[place.chunk_id][0]),
+        )
+        for place in places
+    ]
 
 
 def suggest(view: IndexView, words: WordMatches) -> tuple[str, ...]:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from hivemind_memory.access.rules import OWNER, access_of
-from hivemind_memory.errors import UsageError
+from hivemind_memory.access.check import check_enabled
+from hivemind_memory.access.rules import OWNER, access_of, home_scope
 from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.memory.index_handle import IndexHandle
 from hivemind_memory.memory.sync import ChunkSettings, Syncer
+from hivemind_memory.model.memories import FORGOTTEN
 from hivemind_memory.model.value import replaced
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import Any, Self
 
     from hivemind_memory.access.rules import Caller
@@ -22,6 +23,13 @@ if TYPE_CHECKING:
     from hivemind_memory.memory.embed import EmbeddingService
     from hivemind_memory.memory.index_handle import OpenIndex
     from hivemind_memory.memory.sync import Progress
+    from hivemind_memory.model.curation import (
+        ForgetResult,
+        MemorySelector,
+        NewMemory,
+        SaveResult,
+        TextCandidate,
+    )
     from hivemind_memory.model.filters import SearchFilter
     from hivemind_memory.model.matches import QueryVector
     from hivemind_memory.model.memories import MemoryRow
@@ -172,10 +180,19 @@ class Memory:
         )
 
     def list(self) -> list[ListedNote]:
-        """Return every note that its caller may see, sorted by path."""
+        """Return every note that the caller may see, sorted by path."""
         from hivemind_memory.memory.read import list_notes
 
-        return list_notes(self)
+        def count(opened: OpenIndex) -> tuple[dict[str, int], set[str]]:
+            self.index_handle.freshness_check().ensure_fresh(opened.index)
+            hidden = opened.index.memories(statuses={FORGOTTEN})
+            return opened.index.chunk_counts(), {row.path for row in hidden}
+
+        with self.lock:
+            counts, hidden = self.index_handle.run_with_fallback(count)
+            stamps = self.folder.snapshot().stamps
+        shown = {path: stamp for path, stamp in stamps.items() if path not in hidden}
+        return list_notes(shown, counts, self.caller, self.clocks.local_iso)
 
     def memories(self) -> tuple[MemoryRow, ...]:
         """Return the typed memories that the caller may see, the newest first."""
@@ -217,24 +234,65 @@ class Memory:
             NotePathError: *file* is not a plain relative name of a note.
             UsageError: There is nothing to save.
         """
-        from hivemind_memory.memory.write import write
+        from hivemind_memory.memory.write import append_entry, prepare_entry
+        from hivemind_memory.model.note import Provenance
+        from hivemind_memory.model.results import WriteResult
 
-        return write(
-            self,
+        check_enabled(is_enabled=self.settings.enabled)
+        at = self.clocks.local_iso(self.clocks.now())
+        new = prepare_entry(
             content,
+            Provenance(id="", at=at, by=by, session=session, source=source),
             file=file,
-            by=by,
-            session=session,
-            source=source,
+            scope=home_scope(self.caller),
+            caller=self.caller,
+            state=self.state(),
             is_forced=is_forced,
         )
+        with self.lock:
+            entry = append_entry(new, self.folder, self.places.journal, self.clocks)
+            is_indexed = self.index_handle.index_note(entry.path)
+        later = () if is_indexed else ("the next search indexes it",)
+        return WriteResult(
+            path=entry.path,
+            id=entry.id,
+            start_line=entry.start_line,
+            end_line=entry.end_line,
+            is_indexed=is_indexed,
+            warnings=(*new.warnings, *later),
+        )
+
+    def save(self, wanted: NewMemory, *, is_forced: bool = False) -> SaveResult:
+        """Save a memory under its key; see ``Curation.save``."""
+        return self.curation.save(wanted, is_forced=is_forced)
+
+    def forget(self, selector: MemorySelector) -> ForgetResult:
+        """Hide memories from searches, injection and lists; see ``Curation.forget``."""
+        return self.curation.forget(selector)
 
     @property
     def curation(self) -> Curation:
-        """What saves, replaces, relates and forgets memories by their keys."""
+        """What saves, looks up, links, forgets and purges memories."""
+        from hivemind_memory.curation.context import CurationContext
         from hivemind_memory.curation.service import Curation
 
-        return Curation(self)
+        context = CurationContext(
+            places=self.places,
+            folder=self.folder,
+            clocks=self.clocks,
+            caller=self.caller,
+            chunking=self.chunking,
+            index=self.index_handle,
+            state=self.state,
+            types=self.types,
+            limit_chars=self.settings.memory_chars,
+            is_enabled=self.settings.enabled,
+        )
+        return Curation(
+            context,
+            find_similar=self._find_similar,
+            home_scope=lambda: home_scope(self.caller),
+        )
 
     def record_recall(self, answer: SearchAnswer) -> None:
         """Count that an agent or a person asked and got these hits."""
@@ -325,35 +383,6 @@ class Memory:
                 self._state = StateFile(self.places.state_file)
             return self._state
 
-    def scope(self, name: str) -> str | None:
-        """Return the scope that a name means to the caller; None for no name."""
-        from hivemind_memory.access.rules import scope_named
-
-        return scope_named(self.caller, name) if name else None
-
-    def home_scope(self) -> str:
-        """Return where is written what names no scope."""
-        from hivemind_memory.access.rules import home_scope
-
-        return home_scope(self.caller)
-
-    def check_enabled(self) -> None:
-        """Raise if the memory is switched off.
-
-        Raises:
-            UsageError: It is, and nothing was saved.
-        """
-        if not self.settings.enabled:
-            raise UsageError(
-                "the memory is switched off (`enabled` is false): nothing was saved",
-                hint="`hm config set enabled true` switches it on",
-            )
-
-    def close_index(self) -> None:
-        """Close the index, to be opened anew."""
-        with self.lock:
-            self.index_handle.close()
-
     # -- inside ----------------------------------------------------------------
 
     def _query_vector(self, text: str, started: float) -> QueryVector:
@@ -380,6 +409,13 @@ class Memory:
             return self.index_handle.run_with_fallback(
                 lambda opened: side.record_answer(opened.index, planned, answer)
             )
+
+    def _find_similar(self, text: str) -> Sequence[TextCandidate]:
+        """Return texts that share words with a text; the lock is held."""
+        from hivemind_memory.memory.search import find_similar
+
+        index = self.index_handle.opened().index
+        return find_similar(index, text, access=self._access, today=self.today())
 
     def _embedding_service(self) -> EmbeddingService:
         """Return what makes vectors, loaded when the first is wanted."""

@@ -1,4 +1,8 @@
-"""One write: journal, note, disk, in this order; then it may be indexed."""
+"""Writing an entry: what may be written where, then journal, note and disk.
+
+``Memory.write`` calls the two steps in order and indexes the note. Nothing here knows
+the index.
+"""
 
 from __future__ import annotations
 
@@ -7,70 +11,93 @@ from hivemind_memory.errors import StateUnusableError, UsageError
 from hivemind_memory.files.descriptors import make_private_folder
 from hivemind_memory.files.paths import parse_note_path
 from hivemind_memory.model.note import Provenance
-from hivemind_memory.model.results import WriteResult
 from hivemind_memory.model.scope import INBOX
 from hivemind_memory.model.trust import is_trusted
+from hivemind_memory.model.value import value
 from hivemind_memory.notes.journal import Journal
 from hivemind_memory.notes.writer import NoteWriter
 from hivemind_memory.redaction.redact import scrubbed, warning_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from hivemind_memory.access.rules import Caller
     from hivemind_memory.files.folder import NotesFolder
     from hivemind_memory.memory.clocks import Clocks
-    from hivemind_memory.memory.service import Memory
     from hivemind_memory.model.note_path import NotePath
     from hivemind_memory.notes.writer import AppendedEntry
     from hivemind_memory.state.file import StateFile
 
 
-def write(
-    memory: Memory,
+@value
+class NewEntry:
+    """An entry that may be appended as it is."""
+
+    path: NotePath
+    content: str
+    """Without secrets."""
+
+    provenance: Provenance
+    """Who wrote it and when; its id is given when it is appended."""
+
+    warnings: tuple[str, ...] = ()
+
+
+def prepare_entry(
     content: str,
+    provenance: Provenance,
     *,
     file: str,
-    by: str,
-    session: str,
-    source: str,
+    scope: str,
+    caller: Caller,
+    state: StateFile,
     is_forced: bool,
-) -> WriteResult:
-    """Write an entry as its caller may; see ``Memory.write``."""
-    memory.check_enabled()
-    at = memory.clocks.local_iso(memory.clocks.now())
-    path = parse_note_path(file or note_for(at, source, memory.home_scope()))
-    check_writable(memory.caller, path)
-    [content, by, session], found = scrubbed(content, by, session)
-    doubts = refuse_purged(memory.state(), content, is_forced=is_forced)
-    provenance = Provenance(id="", at=at, by=by, session=session, source=source)
-    with memory.lock:
-        entry = write_entry(
-            memory.folder,
-            memory.places.journal,
-            memory.clocks,
-            content,
-            provenance,
-            path=path,
-        )
-        is_indexed = memory.index_handle.index_note(path)
-    later = () if is_indexed else ("the next search indexes it",)
-    return WriteResult(
-        path=entry.path,
-        id=entry.id,
-        start_line=entry.start_line,
-        end_line=entry.end_line,
-        is_indexed=is_indexed,
-        warnings=(*warning_of(found), *doubts, *later),
+) -> NewEntry:
+    """Return the entry to append, if the caller may append it.
+
+    Args:
+        content: What to remember.
+        provenance: Who says so and when, without an id.
+        file: Name of a note; empty: that of the day, or of the inbox for a source that
+            is not trusted.
+        scope: Where the note of the day lies.
+        caller: Who writes.
+        state: Knows what was purged.
+        is_forced: Write it even if the same text was purged before.
+
+    Raises:
+        NotSavedError: The caller does not write there.
+        NotePathError: *file* is not a plain relative name of a note.
+        UsageError: The same text was purged before.
+    """
+    path = parse_note_path(file or daily_note(provenance, scope))
+    check_writable(caller, path)
+    [content, by, session], found = scrubbed(content, provenance.by, provenance.session)
+    doubts = refuse_purged(state, content, is_forced=is_forced)
+    return NewEntry(
+        path=path,
+        content=content,
+        provenance=Provenance(
+            id="", at=provenance.at, by=by, session=session, source=provenance.source
+        ),
+        warnings=(*warning_of(found), *doubts),
     )
+
+
+def daily_note(provenance: Provenance, scope: str) -> str:
+    """Return the note of the day in a scope; in its inbox for an untrusted source."""
+    folders = [scope] if scope else []
+    if not is_trusted(provenance.source):
+        folders.append(INBOX)
+    return "/".join([*folders, f"{provenance.at[:10]}.md"])
 
 
 def refuse_purged(
     state: StateFile, content: str, *, is_forced: bool
 ) -> tuple[str, ...]:
-    """Raise if a text was purged before, unless somebody insists: then no more.
+    """Raise if a text was purged before; if forced, allow it from now on.
 
     Returns:
-        Why that could not be looked up; nothing when it could. No reason to lose what
-        somebody wants to save.
+        A warning if that could not be looked up, which is no reason not to save.
 
     Raises:
         UsageError: It was purged.
@@ -90,44 +117,28 @@ def refuse_purged(
     return ()
 
 
-def note_for(at: str, source: str, scope: str) -> str:
-    """Return the note that an entry goes to when none is named.
-
-    Args:
-        at: The time now, ISO 8601.
-        source: human, agent, tool or external.
-        scope: Its folder; empty: global.
-    """
-    room = f"{INBOX}/" if not is_trusted(source) else ""
-    return f"{scope}/{room}{at[:10]}.md" if scope else f"{room}{at[:10]}.md"
-
-
-def write_entry(
-    folder: NotesFolder,
-    journal_dir: str,
-    clocks: Clocks,
-    content: str,
-    provenance: Provenance,
-    *,
-    path: NotePath,
+def append_entry(
+    new: NewEntry, folder: NotesFolder, journal_dir: str, clocks: Clocks
 ) -> AppendedEntry:
-    """Append one entry and return where it is; see ``Memory.write``.
+    """Append an entry to its note, by way of the journal; on disk when this returns.
 
     Args:
-        folder: Where the notes lie; made if it is missing.
-        journal_dir: Where the entry goes first.
-        clocks: Tell the time and bring what makes the entry's number unique.
-        content: What to remember.
-        provenance: Who says so and when; its id is given here.
-        path: The note.
+        new: The entry.
+        folder: The notes; created if missing.
+        journal_dir: Folder of the journal.
+        clocks: For the entry's id.
+
+    Raises:
+        NotSavedError: Nothing was saved; the message says why.
+        UsageError: There is nothing to save.
     """
     make_private_folder(folder.root)
     writer = NoteWriter(folder, Journal(journal_dir), clocks.now, clocks.randomness)
     return writer.append(
-        path,
-        content,
-        at=provenance.at,
-        by=provenance.by,
-        session=provenance.session,
-        source=provenance.source,
+        new.path,
+        new.content,
+        at=new.provenance.at,
+        by=new.provenance.by,
+        session=new.provenance.session,
+        source=new.provenance.source,
     )

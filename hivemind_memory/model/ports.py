@@ -131,6 +131,10 @@ class MemoryIndex(Protocol):
         """
         ...
 
+    def entry_path(self, entry_id: str, scopes: frozenset[str] | None) -> str:
+        """Return the note of an appended entry; empty if no note of *scopes* has it."""
+        ...
+
 
 class InjectionRecords(Protocol):
     """What worktrees were shown: the injector's ledger and sections, or a test's own.

@@ -11,7 +11,7 @@ from hivemind_memory.curation import history as history_module
 from hivemind_memory.curation.history import history, show
 from hivemind_memory.curation.links import link
 from hivemind_memory.errors import MemoryNotFoundError
-from hivemind_memory.model.curation import History, RecallCounts
+from hivemind_memory.model.curation import History
 from tests.support.typed_memory import Shelf
 
 
@@ -150,12 +150,10 @@ def test_a_memory_is_shown_with_its_edges_both_ways(shelf: Shelf) -> None:
     ids = three(shelf)
     other = shelf.save("other", "says otherwise", contradicts=("k",))
     link(shelf.context(), "k", "other", "related_to", weight=0.25)
+    for at_s in (1, 2, 3):
+        shelf.context().state().count_recall([ids[2]], at_s)
 
-    shown = show(
-        shelf.context(),
-        "k",
-        figures=lambda one: RecallCounts(access_count=len(one.key) + 2),
-    )
+    shown = show(shelf.context(), "k")
 
     assert (shown.memory.id, shown.memory.text) == (ids[2], "three")
     seen = {
@@ -183,13 +181,13 @@ def test_free_text_and_an_appended_entry_are_shown_too(shelf: Shelf) -> None:
     shelf.put("notes/free.md", "free text\n")
 
     free = show(shelf.context(), "notes/free.md")
-    said = show(shelf.context(), entry, entry_path=lambda _: "2026-11-21.md")
+    said = show(shelf.context(), entry)
 
     assert (free.memory.text, free.memory.type) == ("free text", "")
     assert (said.memory.text, said.memory.by) == ("what was said", "codex")
     assert (said.memory.start_line, said.memory.end_line) == (4, 5)
     with pytest.raises(MemoryNotFoundError):
-        show(shelf.context(), entry)
+        show(shelf.context(), entry[:-1] + "1")
 
 
 def test_what_two_have_replaced_comes_after_both(shelf: Shelf) -> None:

@@ -12,6 +12,7 @@ import apsw
 import pytest
 
 from hivemind_memory.curation import purge
+from hivemind_memory.curation.purge_report import PurgeReport
 from hivemind_memory.errors import MemoryNotFoundError, UsageError
 from hivemind_memory.files.locks import KernelLock
 from hivemind_memory.inject.traces import InjectionTraces
@@ -196,14 +197,12 @@ class KilledError(BaseException):
 
 
 @pytest.mark.parametrize("is_done", [False, True])
-@pytest.mark.parametrize(
-    "step", ["remove_files", "remove_entries", "remove_references", "clean_index"]
-)
+@pytest.mark.parametrize("at", range(len(purge.STORES)))
 @pytest.mark.parametrize("kind", ["entry", "memory"])
 def test_a_purge_that_is_killed_is_finished_by_the_next(
-    bench: Bench, step: str, kind: str, is_done: bool
+    bench: Bench, at: int, kind: str, is_done: bool
 ) -> None:
-    """At any step: it is known what was to be done, though the notes are clean."""
+    """At any store: the plan is kept, even if the notes are clean already."""
     name = fill(bench)
     if kind == "memory":
         bench.purge(name)
@@ -211,15 +210,17 @@ def test_a_purge_that_is_killed_is_finished_by_the_next(
         name = bench.save("vault", SECRET).id
         bench.save("friend", "Knows it.", related=(name,))
         bench.memory.embed_pending()
-    real = getattr(purge, step)
+    store = purge.STORES[at]
 
-    def killed(*words: object, **more: object) -> None:
+    def killed(report: PurgeReport) -> None:
         if is_done:
-            real(*words, **more)
+            store.clean(report)
         raise KilledError
 
+    stores = [*purge.STORES]
+    stores[at] = store._replace(clean=killed)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(purge, step, killed)
+        patch.setattr(purge, "STORES", stores)
         with pytest.raises(KilledError):
             bench.purge(name)
 
@@ -236,7 +237,7 @@ def test_no_rebuild_brings_a_purged_text_back(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One that is going on has read the notes before."""
-    monkeypatch.setattr("hivemind_memory.curation.purge_stores.REBUILD_WAIT_S", 0.1)
+    monkeypatch.setattr("hivemind_memory.index.sqlite.engine.REBUILD_WAIT_S", 0.1)
     entry_id = fill(bench)
     lock = KernelLock(f"{bench.house.places.rebuild_file}.lock")
     assert lock.try_acquire()
@@ -356,7 +357,7 @@ def test_what_worktrees_were_shown_is_written_anew(
 
     assert receipt.is_complete
     assert receipt.worktrees == (str(shop),)
-    assert count(receipt, "injection ledger") == 1
+    assert count(receipt, "injection log") == 1
     section = (shop / "CLAUDE.md").read_text()
     assert "flimmerkeks" not in section
     assert "weather" in section

@@ -254,7 +254,7 @@ def test_the_same_again_is_not_written_and_says_so(shelf: Shelf) -> None:
         shelf.save("k", "text", "because", tags=("a",), type="fact"),
     ):
         assert (again.is_new, again.id, again.changed_paths) == (False, first.id, ())
-        assert again.hints == ("nothing was written: k.md says exactly this already",)
+        assert again.hints == ("nothing was written: k.md already says exactly this",)
     assert shelf.tree() == before
     assert isinstance(refusal(shelf, "k", "text", type="lesson"), KeyTakenError)
 
@@ -272,7 +272,7 @@ def test_an_untrusted_claim_waits_and_touches_nothing(
     assert saved.path == f"inbox/k--{saved.id}.md"
     assert shelf.said(saved.path).standing == "waiting"
     assert shelf.said("k.md").text == "old"
-    assert "a person who moves it" in saved.hints[0]
+    assert "a person makes it active" in saved.hints[0]
     assert not shelf.save("k", "new", source=source).is_new  # it waits already
     assert shelf.files() == [saved.path, "k.md"]
 
@@ -314,7 +314,7 @@ def test_a_copy_that_claims_the_same_key_is_named(shelf: Shelf) -> None:
     assert saved.path == "k.md"
     [warning] = saved.warnings
     assert warning == (
-        "k (conflict).md is another active memory with this key: give it a key of its"
+        "k (conflict).md is another active memory with this key; give it a key of its"
         " own"
     )
 
@@ -460,8 +460,8 @@ def test_what_nearly_says_the_same_is_named_with_its_lines(shelf: Shelf) -> None
 
     assert [one.path for one in saved.near] == ["free.md", "twin.md"]
     assert saved.warnings == (
-        "this is nearly a note, in free.md:1-20",
-        'this is nearly "twin", in twin.md:1-20',
+        "this says nearly the same as a note, in free.md:1-20",
+        'this says nearly the same as "twin", in twin.md:1-20',
     )
     assert other.near == ()
 
@@ -470,7 +470,7 @@ def test_a_memory_that_is_over_already_says_so(shelf: Shelf) -> None:
     """Most likely the year is wrong."""
     saved = shelf.save("k", "x", expires="2026-01-31")
 
-    assert saved.warnings == ("it expires on 2026-01-31, so no search shows it",)
+    assert saved.warnings == ("it expires on 2026-01-31, so searches do not show it",)
 
 
 def test_text_cannot_pass_for_a_comment_of_ours(shelf: Shelf) -> None:

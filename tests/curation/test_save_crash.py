@@ -17,7 +17,7 @@ from hivemind_memory.curation.save import save
 from hivemind_memory.errors import HivemindError, KeyTakenError
 from hivemind_memory.model.curation import NewMemory
 from tests.support.faults import Faults
-from tests.support.typed_memory import ScannedIndex, Shelf, Ticking
+from tests.support.typed_memory import ScannedIndex, Shelf, ShelfHandle, Ticking
 
 CALLS = ["open", "write", "fsync", "fchmod", "mkdir", "chmod", "unlink", "rmdir"]
 CALLS += ["replace", "link", "stat", "fstat"]
@@ -114,7 +114,7 @@ def test_a_refusal_of_the_disk_at_every_call_changes_nothing(
         start(shelf, "ours")
         before = shelf.tree()
         index = ScannedIndex(shelf.notes).frozen()
-        context = shelf.context(fresh_index=lambda index=index: index)
+        context = shelf.context(index=ShelfHandle(lambda index=index: index))
         wanted = NewMemory(key=KEY, content=NEW, reason="it was the migration")
         error = None
         with monkeypatch.context() as patch:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hivemind_memory.curation.validate import type_hint
+from hivemind_memory.curation.validate import suggest_type
 from hivemind_memory.model.curation import TextCandidate
 from hivemind_memory.search.similarity import similar_texts, words_in
 
@@ -43,7 +43,7 @@ READS_LIKE_NOTHING = [
 @pytest.mark.parametrize("text", READS_LIKE)
 def test_a_way_of_speaking_tells_the_type(text: str) -> None:
     """Sentences as agents write them."""
-    hint = type_hint(text, default="context")
+    hint = suggest_type(text, default="context")
 
     assert hint is not None
     assert hint.type == READS_LIKE[text]
@@ -52,7 +52,7 @@ def test_a_way_of_speaking_tells_the_type(text: str) -> None:
 @pytest.mark.parametrize("text", READS_LIKE_NOTHING)
 def test_ordinary_sentences_get_no_hint(text: str) -> None:
     """A hint at every save would be read by nobody."""
-    assert type_hint(text, default="context") is None
+    assert suggest_type(text, default="context") is None
 
 
 @pytest.mark.parametrize(
@@ -69,12 +69,12 @@ def test_a_type_that_was_chosen_is_doubted_only_on_strong_grounds(
     text: str, chosen: str
 ) -> None:
     """Whoever named a type has thought about it."""
-    assert type_hint(text, chosen=chosen) is None
+    assert suggest_type(text, chosen=chosen) is None
 
 
 def test_a_type_that_surely_is_another_is_doubted() -> None:
     """A todo that is saved as a fact is never done."""
-    hint = type_hint("TODO: rotate the keys", chosen="fact")
+    hint = suggest_type("TODO: rotate the keys", chosen="fact")
 
     assert hint is not None
     assert (hint.type, hint.words) == ("todo", "TODO")

@@ -11,13 +11,11 @@ from pathlib import Path
 import apsw
 
 from hivemind_memory.access.rules import OWNER, Caller
-from hivemind_memory.curation.context import CurationContext, ForgetContext
+from hivemind_memory.curation.context import CurationContext
 from hivemind_memory.curation.forget import forget, restore
 from hivemind_memory.curation.purge import purge
-from hivemind_memory.curation.purge_report import PurgeContext
 from hivemind_memory.curation.save import save
 from hivemind_memory.memory.service import Memory
-from hivemind_memory.memory.sync import ChunkSettings
 from hivemind_memory.model.curation import (
     ForgetResult,
     MemorySelector,
@@ -26,8 +24,7 @@ from hivemind_memory.model.curation import (
     RestoreResult,
     SaveResult,
 )
-from hivemind_memory.model.ports import InjectionRecords, MemoryIndex
-from hivemind_memory.notes.journal import Journal
+from hivemind_memory.model.ports import InjectionRecords
 from hivemind_memory.state.file import STATE_FILE, StateFile
 from tests.support.sandbox import House, ask, paths
 
@@ -47,35 +44,14 @@ class Bench:
         self.state = StateFile(str(self.house.home / STATE_FILE))
 
     def context(self, caller: Caller = OWNER) -> CurationContext:
-        held, syncer = self.memory.index_handle, self.memory.syncer
-
-        def look() -> MemoryIndex:
-            index = held.opened().index
-            syncer.sync(index)
-            return index
-
         return CurationContext(
+            places=self.house.places,
             folder=self.memory.folder,
-            locks=str(self.house.home / "locks"),
             clocks=self.memory.clocks,
             caller=caller,
-            fresh_index=look,
-        )
-
-    def forget_context(self, caller: Caller = OWNER) -> ForgetContext:
-        return ForgetContext(
-            context=self.context(caller),
-            journal=Journal(self.house.places.journal),
-            index_note=self.memory.index_handle.index_note,
-        )
-
-    def purge_context(self, caller: Caller = OWNER) -> PurgeContext:
-        return PurgeContext(
-            forget_context=self.forget_context(caller),
-            places=self.house.places,
-            chunking=ChunkSettings(limit_chars=800, overlap_chars=0),
-            state=self.state,
-            injected=self.injected,
+            chunking=self.memory.chunking,
+            index=self.memory.index_handle,
+            state=lambda: self.state,
         )
 
     def save(self, key: str, content: str, **more: object) -> SaveResult:
@@ -84,16 +60,12 @@ class Bench:
     def forget(
         self, name: str = "", caller: Caller = OWNER, **selector: str
     ) -> ForgetResult:
-        return forget(
-            self.forget_context(caller), MemorySelector(name=name, **selector)
-        )
+        return forget(self.context(caller), MemorySelector(name=name, **selector))
 
     def restore(
         self, name: str = "", caller: Caller = OWNER, **selector: str
     ) -> RestoreResult:
-        return restore(
-            self.forget_context(caller), MemorySelector(name=name, **selector)
-        )
+        return restore(self.context(caller), MemorySelector(name=name, **selector))
 
     def purge(
         self,
@@ -105,8 +77,9 @@ class Bench:
         **selector: str,
     ) -> PurgeResult:
         return purge(
-            self.purge_context(caller),
+            self.context(caller),
             MemorySelector(name=name, **selector),
+            self.injected,
             is_dry_run=is_dry_run,
             is_forced=is_forced,
         )

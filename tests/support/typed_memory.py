@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import RLock
 
 from hivemind_memory.access.rules import OWNER, Caller
 from hivemind_memory.curation.context import CurationContext
@@ -24,6 +25,7 @@ from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.ports import MemoryIndex
 from hivemind_memory.model.scope import scope_of
 from hivemind_memory.notes.memory_header import header_of
+from hivemind_memory.state.file import StateFile
 from tests.support.sandbox import House
 
 START_S = 1_795_255_391.0
@@ -110,6 +112,14 @@ class ScannedIndex:
                     found.append(EdgeRow(kind, weight, own, header.memory_id, *ends))
         return found
 
+    def entry_path(self, entry_id: str, scopes: frozenset[str] | None) -> str:
+        for file in sorted(self.notes.rglob("*.md")):
+            path = file.relative_to(self.notes).as_posix()
+            is_seen = scopes is None or scope_of(path) in scopes
+            if is_seen and f"hm id={entry_id} " in file.read_text(errors="replace"):
+                return path
+        return ""
+
     def _rows(self) -> list[MemoryRow]:
         if self.kept is not None:
             return self.kept
@@ -138,6 +148,17 @@ class ScannedIndex:
 
 
 @dataclass
+class ShelfHandle:
+    """Stands for the handle of an index that needs no opening."""
+
+    fresh: Callable[[], MemoryIndex]
+    lock: RLock = field(default_factory=RLock)
+
+    def index_note(self, _: str) -> bool:
+        return True
+
+
+@dataclass
 class Shelf:
     """Typed memories in a home, saved and looked at the short way."""
 
@@ -153,12 +174,15 @@ class Shelf:
         self._look: Callable[[], MemoryIndex] | None = None
 
     def context(self, **changes: object) -> CurationContext:
+        places = self.house.places
         parts = {
+            "places": places,
             "folder": NotesFolder(str(self.notes)),
-            "locks": str(self.home / "locks"),
             "clocks": self.clock.clocks(),
             "caller": self.caller,
-            "fresh_index": self.look,
+            "chunking": ChunkSettings(limit_chars=800, overlap_chars=0),
+            "index": ShelfHandle(self.look),
+            "state": lambda: StateFile(places.state_file),
             **changes,
         }
         return CurationContext(**parts)  # type: ignore[arg-type]
