@@ -5,7 +5,8 @@
 
 A writer is a process that appends entries of 10 B to 70 kB and says so after each, or
 one run of a command that reads the entry from standard input. It is killed with SIGKILL
-after a random time. Now and then a stale editor has saved over the note before it
+after a random number of entries, or tears one of its writes: a random part of the bytes
+arrives, and it dies. Now and then a stale editor has saved over the note before it
 starts, so that what is killed is a recovery. Exits 1 if anything is wrong.
 """
 
@@ -17,7 +18,6 @@ import random
 import re
 import shlex
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -27,6 +27,7 @@ from pathlib import Path
 
 from benchmarks.written import Place, Verdict, content, verdict
 from hivemind_memory.notes.recovery import recover
+from tests.support.kill_rig import kill_victim
 
 NOTE = "2026-11-21.md"
 HUMAN = "# Human\n\nmy own text\n"
@@ -72,28 +73,14 @@ def run(tally: Tally, base: Path, kills: int, rng: random.Random, command: str) 
 
 def _kill_writer(place: Place, rng: random.Random, _: str) -> set[str]:
     """Let a process recover and write until it is killed; return what it wrote."""
-    reader, writer = os.pipe()
-    seed = rng.getrandbits(64)
-    pid = os.fork()
-    if pid == 0:
-        os.close(reader)
-        _write_on(place, random.Random(seed), writer)
-    os.close(writer)
-    time.sleep(rng.random() * 0.03)
-    os.kill(pid, signal.SIGKILL)
-    os.waitpid(pid, 0)
-    with os.fdopen(reader, "rb") as said:
-        return {line.decode().strip() for line in said if line.endswith(b"\n")}
+    return set(kill_victim(rng, lambda victim, said: _write_on(place, victim, said)))
 
 
 def _write_on(place: Place, rng: random.Random, said: int) -> None:
     """Write entry after entry, saying each id when it is acknowledged."""
-    try:
-        recover(place.journal, time.time())
-        while True:
-            os.write(said, f"{place.append(NOTE, content(rng))}\n".encode())
-    finally:
-        os._exit(1)
+    recover(place.journal, time.time())
+    while True:
+        os.write(said, f"{place.append(NOTE, content(rng))}\n".encode())
 
 
 def _kill_command(place: Place, rng: random.Random, command: str) -> set[str]:

@@ -2,8 +2,9 @@
 
 One warm process forks the victims, so that a kill costs some 50 ms and not a start. A
 victim is killed after it has acknowledged a random number of entries and then lived for
-a random fraction of the time that an entry took it. So however slow the machine is, as
-many entries are acknowledged, and kills fall everywhere in an operation.
+a random fraction of the time that an entry took it, or it dies in the middle of a
+write. So however slow the machine is, as many entries are acknowledged, and kills fall
+everywhere in an operation.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ import re
 import select
 import shutil
 import signal
+import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from unittest import mock
@@ -29,7 +32,10 @@ STEP_CHUNKS = 6
 """Instead of 1,000: so small notes are indexed in steps, as large ones are."""
 
 MAX_ACKNOWLEDGED = 3
-"""The most entries that a victim writes before it is killed."""
+"""The most entries that a victim acknowledges before it is killed from outside."""
+
+MAX_WRITES = 24
+"""A victim that tears a write does so in one of its first so many: some 4 entries."""
 
 FIRST_S = 0.02
 """How long a victim lives at most that is to acknowledge nothing."""
@@ -75,16 +81,39 @@ def kill_often(base: Path, kills: int, seed: int) -> Tally:
 
 def _kill_one(house: House, rng: random.Random) -> set[str]:
     """Let a process work for a while; return the entries that it acknowledged."""
-    seed, wanted, share = (
-        rng.getrandbits(64),
-        rng.randint(0, MAX_ACKNOWLEDGED),
-        rng.random(),
-    )
+    lines = kill_victim(rng, lambda victim, said: _work(house, victim, said))
+    errors = [line for line in lines if line.startswith("!")]
+    if errors:
+        raise AssertionError(errors)
+    return set(lines)
+
+
+def kill_victim(
+    rng: random.Random, work: Callable[[random.Random, int], object]
+) -> list[str]:
+    """Fork a process that works until it is killed; return what it acknowledged.
+
+    Every other victim is killed from outside. The others kill themselves in the middle
+    of a write, which a signal cannot do: the system finishes a write that it has begun.
+
+    Args:
+        rng: Decides when the victim dies.
+        work: Gets a generator of its own and a descriptor, to which it writes a line
+            for each thing that it acknowledges. It does not return.
+    """
+    seed, is_torn, share = rng.getrandbits(64), rng.random() < 0.5, rng.random()
+    wanted = sys.maxsize if is_torn else rng.randint(0, MAX_ACKNOWLEDGED)
     reader, writer = os.pipe()
     pid = os.fork()
     if not pid:
         os.close(reader)
-        _work(house, random.Random(seed), writer)
+        victim = random.Random(seed)
+        if is_torn:
+            tear_a_write(victim)
+        try:
+            work(victim, writer)
+        finally:
+            os._exit(1)
     os.close(writer)
     with os.fdopen(reader, "rb", buffering=0) as said:
         began_s = time.monotonic()
@@ -94,10 +123,23 @@ def _kill_one(house: House, rng: random.Random) -> set[str]:
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
         lines = (told + said.readall()).splitlines(keepends=True)
-    errors = [line.decode() for line in lines if line.startswith(b"!")]
-    if errors:
-        raise AssertionError(errors)
-    return {line.decode().strip() for line in lines if line.endswith(b"\n")}
+    return [line.decode().strip() for line in lines if line.endswith(b"\n")]
+
+
+def tear_a_write(rng: random.Random) -> None:
+    """Make this process write only a part of one of its next writes, and die."""
+    left = rng.randint(1, MAX_WRITES)
+    real_write = os.write
+
+    def write(fd: int, data: bytes) -> int:
+        nonlocal left
+        left -= 1
+        if left <= 0 and len(data) > 1:
+            real_write(fd, bytes(data)[: rng.randrange(1, len(data))])
+            os.kill(os.getpid(), signal.SIGKILL)
+        return real_write(fd, data)
+
+    os.write = write
 
 
 def _read_lines(said: io.FileIO, wanted: int) -> bytes:
@@ -105,7 +147,7 @@ def _read_lines(said: io.FileIO, wanted: int) -> bytes:
     told = b""
     while told.count(b"\n") < wanted:
         if not select.select([said], [], [], PATIENCE_S)[0]:
-            raise AssertionError(f"no entry in {PATIENCE_S} s")
+            raise AssertionError(f"a victim did nothing for {PATIENCE_S} s")
         part = said.read(4096)
         if not part:
             break
@@ -137,8 +179,6 @@ def _work(house: House, rng: random.Random, said: int) -> None:
                 memory.rebuild()
     except BaseException as error:  # noqa: BLE001 - the parent reports all of them
         os.write(said, f"! {type(error).__name__}: {error}\n".encode())
-    finally:
-        os._exit(1)
 
 
 def _is_unfinished(house: House) -> bool:
