@@ -9,7 +9,7 @@ from typing import Any
 import anyio
 from mcp.shared.message import SessionMessage
 from mcp.types import JSONRPCResponse, jsonrpc_message_adapter
-from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.mcp_server.server import make_server
