@@ -59,15 +59,16 @@ async def _ask(*requests: dict[str, Any]) -> list[dict[str, Any]]:
     to_server, received = anyio.create_memory_object_stream[Any](len(requests))
     to_send, answers = anyio.create_memory_object_stream[Any](len(requests))
     results = []
-    async with anyio.create_task_group() as group:
-        group.start_soon(server.serve, received, to_send)
-        for request in requests:
-            message = jsonrpc_message_adapter.validate_python(request)
-            await to_server.send(SessionMessage(message))
-            answer = (await answers.receive()).message
-            assert isinstance(answer, JSONRPCResponse)  # noqa: S101 - ours to answer
-            results.append(answer.model_dump(by_alias=True, exclude_unset=True))
-        group.cancel_scope.cancel()
+    with to_server, received, to_send, answers:
+        async with anyio.create_task_group() as group:
+            group.start_soon(server.serve, received, to_send)
+            for request in requests:
+                message = jsonrpc_message_adapter.validate_python(request)
+                await to_server.send(SessionMessage(message))
+                answer = (await answers.receive()).message
+                assert isinstance(answer, JSONRPCResponse)  # noqa: S101 - ours to answer
+                results.append(answer.model_dump(by_alias=True, exclude_unset=True))
+            group.cancel_scope.cancel()
     return [result["result"] for result in results]
 
 

@@ -7,6 +7,7 @@ now is not. The tombstones are a promise: what cannot be looked up raises.
 from __future__ import annotations
 
 import os
+import threading
 
 import apsw
 
@@ -40,19 +41,22 @@ _DAMAGE = (apsw.CorruptError, apsw.NotADBError, apsw.SQLError, TypeError, ValueE
 class StateFile:
     """The state of one home. Opened when it is first asked.
 
-    Not for several threads at once: the caller holds a lock around each call.
+    Threads may share it: one of them at a time has the connection. A counter does not
+    wait for it longer than for another process.
     """
 
     def __init__(self, path: str) -> None:
         self.path = path
+        self._lock = threading.RLock()
         self._connection: apsw.Connection | None = None
         self._identity: tuple[int, int] | None = None
 
     def close(self) -> None:
         """Close the file; nothing is lost when this is not called."""
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
 
     # -- recall counters: never raise ---------------------------------------
 
@@ -211,6 +215,9 @@ class StateFile:
         Raises:
             StateUnusableError: It cannot be used, and why.
         """
+        if not self._lock.acquire(timeout=wait_ms / 1000):
+            message = f"another thread keeps {self.path} busy"
+            raise StateUnusableError(message, hint="try again")
         try:
             try:
                 return work(self._opened(wait_ms))
@@ -224,6 +231,8 @@ class StateFile:
         except (apsw.Error, OSError, TypeError, ValueError) as error:
             self.close()
             raise state_error(self.path, error) from error
+        finally:
+            self._lock.release()
 
     def _opened(self, wait_ms: int) -> apsw.Connection:
         """Return the open file, opened anew if the path names another one now."""

@@ -314,3 +314,44 @@ def test_a_memory_without_notes_answers(tmp_path: Path, home: Path) -> None:
     assert search["hits"] == listed["files"] == []
     assert "no notes folder" in search["report"]["why_empty"]
     assert not written.is_error
+
+
+@pytest.mark.parametrize(
+    ("arguments", "lines"),
+    [
+        ({"path": "deploy.md:3-5"}, (3, 5)),
+        ({"path": "deploy.md:3"}, (3, 3)),
+        ({"path": "deploy.md:3", "lines": 2}, (3, 4)),
+        ({"path": "projects/site.md:1-1"}, (1, 1)),
+    ],
+)
+def test_a_place_is_accepted_where_a_path_is(
+    server: MemoryServer, arguments: dict[str, Any], lines: tuple[int, int]
+) -> None:
+    """Results show places as path:first-last, and agents pass on what they see."""
+    got = found(call(server, "memory_get", **arguments))
+
+    assert (got["start_line"], got["end_line"]) == lines
+
+
+def test_a_memory_is_named_by_the_place_of_a_hit(server: MemoryServer) -> None:
+    """The place is all that some clients show of it."""
+    saved = found(call(server, "memory_save", key="k", content="one"))
+    place = f"{saved['path']}:{saved['start_line']}-{saved['end_line']}"
+
+    history = found(call(server, "memory_history", key=place))
+    forgotten = found(call(server, "memory_forget", key=place))
+
+    assert history["memories"][0]["id"] == saved["id"]
+    assert forgotten["forgotten"][0]["id"] == saved["id"]
+
+
+@pytest.mark.parametrize("types", [["decision", "lesson"], "decision,lesson", "choice"])
+def test_types_come_as_a_list_or_as_text(server: MemoryServer, types: Any) -> None:
+    """Models send lists; clients that exist send text; aliases count."""
+    for kind in ("decision", "fact"):
+        call(server, "memory_save", key=kind, content=f"Cranes {kind}.", type=kind)
+
+    hits = found(call(server, "memory_search", query="cranes", types=types))["hits"]
+
+    assert [hit["type"] for hit in hits] == ["decision"]

@@ -1,0 +1,169 @@
+"""Call one memory from many clients at once, over stdio and over HTTP.
+
+    python -m benchmarks.mcp_parallel [--clients 32] [--calls 200] [--seconds 600]
+
+Over stdio each client has a server process of its own, over HTTP all share one. Every
+client saves, searches, writes and reads in turn. Prints the calls made, the failures
+and the latency; exits with 1 if a call failed. ``--seconds`` bounds each of the two
+runs: a client that has not made all its calls by then stops, and the count says so.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import anyio
+import httpx2
+from mcp import Client, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
+from mcp.types import TextContent
+
+COMMAND = (sys.executable, "-m", "hivemind_memory.cli", "mcp")
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What came of the calls."""
+
+    took_ms: list[float] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+
+
+async def use(client: Client, number: int, calls: int, until_s: float) -> Outcome:
+    """Make a client's calls."""
+    outcome = Outcome()
+    for turn in range(calls):
+        if time.monotonic() > until_s:
+            break
+        tool, arguments = _call(number, turn)
+        start_s = time.monotonic()
+        try:
+            result = await client.call_tool(tool, arguments)
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is counted
+            outcome.failures.append(f"{tool}: {error!r}")
+            continue
+        outcome.took_ms.append((time.monotonic() - start_s) * 1000)
+        if result.is_error:
+            texts = [one.text for one in result.content if isinstance(one, TextContent)]
+            outcome.failures.append(f"{tool}: {' '.join(texts)}")
+    return outcome
+
+
+def _call(number: int, turn: int) -> tuple[str, dict[str, Any]]:
+    """Return the tool and the arguments of one call."""
+    name = f"{number}-{turn // 4 * 4}"
+    return (
+        ("memory_save", {"key": f"crane-{name}", "content": f"Crane {name} is tall."}),
+        ("memory_search", {"query": "which crane is tall"}),
+        ("memory_write", {"content": f"Heron {name} was seen."}),
+        ("memory_history", {"key": f"crane-{name}"}),
+    )[turn % 4]
+
+
+@asynccontextmanager
+async def stdio_client(environ: dict[str, str]) -> AsyncIterator[Client]:
+    """Yield a client with a server process of its own."""
+    server = StdioServerParameters(
+        command=COMMAND[0], args=list(COMMAND[1:]), env=environ
+    )
+    async with Client(server) as client:
+        yield client
+
+
+@asynccontextmanager
+async def http_client(url: str, token: str) -> AsyncIterator[Client]:
+    """Yield a client of the shared server."""
+    headers = {"Authorization": f"Bearer {token}"}
+    async with httpx2.AsyncClient(headers=headers, timeout=120) as connection:
+        transport = streamable_http_client(url, http_client=connection)
+        async with Client(transport) as client:
+            yield client
+
+
+async def measure(door: str, options: argparse.Namespace, home: str) -> Outcome:
+    """Run all clients at one door."""
+    environ = {
+        **os.environ,
+        "HIVEMIND_HOME": home,
+        "HIVEMIND_EMBEDDING_PROVIDER": "none",
+    }
+    outcomes: list[Outcome] = []
+    until_s = time.monotonic() + options.seconds
+
+    async def run(client: Any, number: int) -> None:
+        async with client as opened:
+            outcomes.append(await use(opened, number, options.calls, until_s))
+
+    process = _start_http(environ) if door == "http" else None
+    try:
+        async with anyio.create_task_group() as group:
+            for number in range(options.clients):
+                client = (
+                    stdio_client(environ)
+                    if process is None
+                    else http_client(*process[1:])
+                )
+                group.start_soon(run, client, number)
+    finally:
+        if process is not None:
+            process[0].terminate()
+            process[0].wait()
+    return Outcome(
+        took_ms=list(itertools.chain(*(one.took_ms for one in outcomes))),
+        failures=list(itertools.chain(*(one.failures for one in outcomes))),
+    )
+
+
+def _start_http(environ: dict[str, str]) -> tuple[subprocess.Popen[str], str, str]:
+    """Return a server over HTTP, its address and its token."""
+    process = subprocess.Popen(
+        [*COMMAND, "--http", "--port", "0"],
+        stdin=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environ,
+    )
+    assert process.stderr is not None
+    url = process.stderr.readline().split()[-1]
+    file = process.stderr.readline().removeprefix("token in ").strip()
+    with open(file, encoding="utf-8") as opened:
+        return process, url, opened.read().strip()
+
+
+def main() -> int:
+    """Run both doors and print what came of it."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--clients", type=int, default=32)
+    parser.add_argument("--calls", type=int, default=200)
+    parser.add_argument("--seconds", type=float, default=600)
+    options = parser.parse_args()
+    failed = 0
+    for door in ("stdio", "http"):
+        with tempfile.TemporaryDirectory() as home:
+            outcome = anyio.run(measure, door, options, home)
+        failed += len(outcome.failures)
+        wanted = options.clients * options.calls
+        made = len(outcome.took_ms) + len(outcome.failures)
+        print(f"{door}: {made:,} of {wanted:,} calls, {len(outcome.failures)} failed")
+        if outcome.took_ms:
+            ordered = sorted(outcome.took_ms)
+            p99 = ordered[int(len(ordered) * 0.99)]
+            print(f"  median {statistics.median(ordered):.0f} ms, p99 {p99:.0f} ms")
+        for failure in outcome.failures[:5]:
+            print(f"  {failure}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,116 @@
+"""The first answers: given before the SDK is imported, and the same as the SDK's."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hivemind_memory.mcp_server.describe import first_answers
+from hivemind_memory.mcp_server.handshake import TOOLS_FILE, Handshake, shake_hands
+from hivemind_memory.mcp_server.instructions import INSTRUCTIONS
+from hivemind_memory.mcp_server.streams import LineReader
+from tests.mcp_server.agents import piped
+
+VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28", "x")
+READY = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+LIST = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
+CALL = {"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "x"}}
+
+
+def hello(version: str = "2025-06-18", **more: Any) -> dict[str, Any]:
+    """A client's first request."""
+    client = {"name": "test", "version": "1"}
+    params = {"protocolVersion": version, "capabilities": {}, "clientInfo": client}
+    return {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "initialize",
+        "params": {**params, **more},
+    }
+
+
+@pytest.fixture
+def pipes() -> Iterator[tuple[int, int, int, int]]:
+    """Two pipes: to the server and from it."""
+    ends = (*os.pipe(), *os.pipe())
+    yield ends
+    for end in ends:
+        try:
+            os.close(end)
+        except OSError:
+            continue  # the test has closed it
+
+
+def shake(
+    pipes: tuple[int, int, int, int], *messages: dict[str, Any]
+) -> tuple[Handshake, list[dict[str, Any]]]:
+    """Send messages and leave; return what was made of them, and the answers."""
+    source, to_server, from_server, sink = pipes
+    lines = [json.dumps(message).encode() + b"\n" for message in messages]
+    os.write(to_server, b"".join(lines))
+    os.close(to_server)
+    done = shake_hands(LineReader(source, sink), sink, lambda: None)
+    os.close(sink)
+    with open(from_server, "rb", closefd=False) as answers:
+        return done, [json.loads(line) for line in answers]
+
+
+def test_the_generated_answers_are_the_sdks() -> None:
+    """`scripts/generate_docs.py --write` writes the file after a tool has changed."""
+    assert json.loads(Path(TOOLS_FILE).read_text(encoding="utf-8")) == first_answers()
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_the_sdk_would_have_answered_the_same(home: Path, version: str) -> None:
+    """Anything unusual, here a field that no client sends, leaves the answer to it."""
+    answers = []
+    for more in ({}, {"_meta": {"x": 1}}):
+        with piped() as server:
+            server.send(json.dumps(hello(version, **more)).encode())
+            first = server.answer_to(1)
+            server.send(json.dumps(READY).encode(), json.dumps(LIST).encode())
+            answers.append((first, server.answer_to(2)))
+
+    assert answers[0] == answers[1]
+
+
+def test_tools_are_listed_before_the_sdk_is_imported(
+    pipes: tuple[int, int, int, int],
+) -> None:
+    """Importing it takes most of a second, and the first prompt does not wait."""
+    done, answers = shake(pipes, hello(), READY, LIST)
+
+    assert [answer["id"] for answer in answers] == [1, 2]
+    assert answers[0]["result"]["instructions"] == INSTRUCTIONS
+    assert len(answers[1]["result"]["tools"]) == 8
+    assert [json.loads(line)["method"] for line, _ in done.lines] == [
+        "initialize",
+        "notifications/initialized",
+    ]
+    assert done.answered == {1}
+
+
+def test_what_the_handshake_cannot_answer_is_left_to_the_sdk(
+    pipes: tuple[int, int, int, int],
+) -> None:
+    """Nothing that was read is lost."""
+    done, answers = shake(pipes, hello(), READY, CALL, LIST)
+
+    assert [answer["id"] for answer in answers] == [1]
+    assert [json.loads(line) for line, _ in done.lines] == [hello(), READY, CALL]
+    assert not done.has_client_left
+
+
+def test_a_client_that_leaves_at_once_needs_no_sdk(
+    pipes: tuple[int, int, int, int],
+) -> None:
+    """A server that nothing asks has nothing to import."""
+    done, answers = shake(pipes, hello())
+
+    assert done.has_client_left
+    assert len(answers) == 1

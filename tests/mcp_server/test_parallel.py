@@ -1,0 +1,42 @@
+"""Calls in parallel: one server answers them on several threads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import anyio
+from mcp import Client
+
+from hivemind_memory.mcp_server.server import MemoryServer
+from tests.mcp_server.agents import text_of
+
+CLIENTS = 8
+ROUNDS = 6
+
+
+def test_no_call_fails_because_another_runs(server: MemoryServer) -> None:
+    """Threads once shared one connection to `state.db`, and one call in nine failed."""
+    failed: list[str] = []
+
+    async def ask(client: Client, tool: str, **arguments: Any) -> None:
+        result = await client.call_tool(tool, arguments)
+        if result.is_error:
+            failed.append(f"{tool}: {text_of(result)}")
+
+    async def use(number: int) -> None:
+        async with Client(server) as client:
+            for turn in range(ROUNDS):
+                name = f"{number}-{turn}"
+                await ask(client, "memory_save", key=name, content=f"Crane {name}.")
+                await ask(client, "memory_search", query="crane staging")
+                await ask(client, "memory_write", content=f"Heron {name}.")
+                await ask(client, "memory_history", key=name)
+
+    async def run() -> None:
+        async with anyio.create_task_group() as group:
+            for number in range(CLIENTS):
+                group.start_soon(use, number)
+
+    anyio.run(run)
+
+    assert failed == []
