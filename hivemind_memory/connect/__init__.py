@@ -1,1 +1,1 @@
-"""Registers the server with the agents of this machine, and takes that back."""
+"""Registers the server with the agents on this machine, and unregisters it."""

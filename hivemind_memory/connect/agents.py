@@ -1,7 +1,7 @@
-"""The agents: what they are called, where they keep their servers, in which words.
+"""The agents: their names, the files they keep servers in, and the form of an entry.
 
-What is written here is what each agent's own command for adding a server writes; it was
-tried with the versions that docs/agents.md names. Cursor is from its documents alone.
+An entry is what the agent's own command for adding a server writes. Each was verified
+with the versions that docs/agents.md names; Cursor's is from its documentation.
 """
 
 from __future__ import annotations
@@ -34,20 +34,20 @@ class ConnectableAgent:
     title: str
     program: str
     also: str = ""
-    """Where else it may be, below the user's home: a program, or a folder it makes."""
+    """Another sign of it, below the user's home: a program, or a folder it creates."""
 
     table: str = "mcpServers"
-    """Under which key its servers are."""
+    """The key that holds its servers."""
 
     dialect: Dialect | None = STRICT_JSON
     """How it reads its file; None: TOML."""
 
     beginning: str = "{}\n"
-    """What a new file holds."""
+    """Content of a new file."""
 
 
 AGENTS = (
-    # It keeps a program of its own there when it was installed in the old way.
+    # Where its former installer put the program.
     ConnectableAgent(
         name="claude",
         title="Claude Code",
@@ -95,16 +95,16 @@ AGENTS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalServer:
-    """The server as a program that each agent starts for itself."""
+    """The server as a program that each agent starts."""
 
     command: tuple[str, ...]
     home: str = ""
-    """HIVEMIND_HOME for it: agents pass few variables on. Empty: as usual."""
+    """HIVEMIND_HOME for it: agents pass few variables on. Empty: the default."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemoteServer:
-    """The server as one that runs already, reached over HTTP."""
+    """The server as a running one, reached over HTTP."""
 
     url: str
     token: str
@@ -150,7 +150,7 @@ def hooks_file(
 def server_entry(
     agent: ConnectableAgent, server: LocalServer | RemoteServer
 ) -> dict[str, Any]:
-    """Return what an agent's file says of the server.
+    """Return the entry for the server in an agent's file.
 
     >>> server_entry(AGENTS[0], LocalServer(command=("hm", "mcp")))
     {'type': 'stdio', 'command': 'hm', 'args': ['mcp']}
@@ -167,7 +167,7 @@ def server_entry(
 
 
 def merged(old: Any, wanted: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an entry that says what is wanted and keeps what else the user set there.
+    """Return the wanted entry, with everything else that the user set there.
 
     >>> merged({"command": "old", "timeout": 5}, {"command": "hm"})
     {'command': 'hm', 'timeout': 5}
@@ -183,7 +183,7 @@ def merged(old: Any, wanted: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def is_same(old: Any, wanted: Mapping[str, Any]) -> bool:
-    """Whether an entry says already what is wanted."""
+    """Return whether an entry already says what is wanted."""
     if not isinstance(old, Mapping):
         return False
     new = merged(old, wanted)
@@ -206,14 +206,14 @@ _TRANSPORT = frozenset(
         "url",
     }
 )
-"""What says how the server is reached; everything else in an entry is the user's."""
+"""How the server is reached; everything else in an entry is the user's."""
 
 
 _EMPTY_BY_DEFAULT = frozenset({"args", "env", "environment", "headers"})
 
 
 def _remote_entry(agent: ConnectableAgent, server: RemoteServer) -> dict[str, Any]:
-    """Return what an agent's file says of a server over HTTP."""
+    """Return the entry for a server over HTTP."""
     headers = {"Authorization": f"Bearer {server.token}"}
     if agent.name == "codex":
         return {"url": server.url, "http_headers": headers}
@@ -226,7 +226,7 @@ def _remote_entry(agent: ConnectableAgent, server: RemoteServer) -> dict[str, An
 
 
 def _without_defaults(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an entry without what means the same when it is left out."""
+    """Return an entry without values that equal the default."""
     return {
         key: value
         for key, value in entry.items()

@@ -1,13 +1,11 @@
-"""A file of an agent's settings: read whole, replaced whole or not at all.
+"""An agent's settings file, and the record of what it was like before connecting.
 
-A link is followed and stays a link, for people keep such files elsewhere and link them.
-The mode stays; a new file is for its owner alone.
+A file is read whole, and replaced whole or not at all. A link is followed and stays a
+link. The mode stays; a new file is readable by its owner alone.
 
-Remembers what a file of an agent was like before we added to it.
-
-Only what a later look cannot tell: whether the file and its folders were there, and
-what an empty object held between its brackets. No setting, no token. Without the
-receipt a file keeps an empty object, and that is all.
+The record holds only what the file itself cannot show later: whether it and its folders
+existed, and what an empty object had between its brackets. It holds no setting and no
+token. Without it, disconnecting leaves an empty object behind, and nothing worse.
 """
 
 from __future__ import annotations
@@ -40,7 +38,7 @@ class ClientFile:
     """Links resolved."""
 
     text: str | None
-    """Without a byte order mark; None: it is not there."""
+    """Without a byte order mark; None: the file does not exist."""
 
     has_bom: bool = False
     stamp: FileSignature | None = None
@@ -48,12 +46,12 @@ class ClientFile:
 
     @property
     def is_open_to_others(self) -> bool:
-        """Whether other users of the machine may read it."""
+        """Whether other users of the machine can read it."""
         return self.text is not None and bool(self.mode & 0o044)
 
 
 def read_client_file(path: str) -> ClientFile:
-    """Return a file, whether it is there or not.
+    """Return a file, whether it exists or not.
 
     Raises:
         NotConnectedError: It is not a text file, or cannot be read.
@@ -68,14 +66,14 @@ def read_client_file(path: str) -> ClientFile:
     try:
         status = os.fstat(fd)
         if not stat.S_ISREG(status.st_mode) or status.st_size > _MAX_BYTES:
-            raise NotConnectedError(f"{path} is not a file of settings.")
+            raise NotConnectedError(f"{path} is not a settings file.")
         data = descriptors.read_at(fd, 0, _MAX_BYTES + 1)
     finally:
         os.close(fd)
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise NotConnectedError(f"{path} is not in UTF-8.") from error
+        raise NotConnectedError(f"{path} is not UTF-8 text.") from error
     return ClientFile(
         path=path,
         real=real,
@@ -87,7 +85,7 @@ def read_client_file(path: str) -> ClientFile:
 
 
 def write_client_file(old: ClientFile, text: str) -> None:
-    """Put *text* in the place of a file, if it is still as it was read.
+    """Replace a file with *text*, if it has not changed since it was read.
 
     Raises:
         NotConnectedError: It was not written, and why.
@@ -106,12 +104,12 @@ def write_client_file(old: ClientFile, text: str) -> None:
             _refuse_changed(old)
             written.replace(name)
     except OSError as error:
-        message = f"{old.path} could not be written: {error.strerror}."
+        message = f"{old.path} cannot be written: {error.strerror}."
         raise NotConnectedError(message) from error
 
 
 def delete_client_file(old: ClientFile, folders: tuple[str, ...]) -> None:
-    """Take away a file that we made, and those of *folders* that are empty then.
+    """Delete a file that we created, and those of *folders* that are then empty.
 
     Raises:
         NotConnectedError: It was not deleted, and why.
@@ -123,12 +121,12 @@ def delete_client_file(old: ClientFile, folders: tuple[str, ...]) -> None:
             if os.path.isdir(folder) and not os.listdir(folder):
                 os.rmdir(folder)
     except OSError as error:
-        message = f"{old.path} could not be deleted: {error.strerror}."
+        message = f"{old.path} cannot be deleted: {error.strerror}."
         raise NotConnectedError(message) from error
 
 
 def missing_folders(path: str) -> tuple[str, ...]:
-    """Return the folders above *path* that would have to be made."""
+    """Return the folders above *path* that do not exist."""
     missing = []
     folder = os.path.dirname(path)
     while not os.path.isdir(folder) and folder != os.path.dirname(folder):
@@ -138,7 +136,7 @@ def missing_folders(path: str) -> tuple[str, ...]:
 
 
 def _keep_owner(old: ClientFile, fd: int) -> None:
-    """Give an open file the owner that the old one has."""
+    """Give an open file the owner of the old one."""
     if old.text is not None and hasattr(os, "fchown"):
         status = os.stat(old.real)
         if (status.st_uid, status.st_gid) != (os.geteuid(), os.getegid()):
@@ -146,22 +144,22 @@ def _keep_owner(old: ClientFile, fd: int) -> None:
 
 
 def _refuse_locked(old: ClientFile) -> None:
-    """Raise if the file may not be written; a new one in its place would be."""
+    """Raise if the file is read-only, which replacing it would ignore."""
     if old.text is not None and not old.mode & 0o222:
         raise NotConnectedError(
             f"{old.path} is read-only.",
-            hint="Something else manages it: put the entry there.",
+            hint="Another program manages it: add the entry there.",
         )
 
 
 def _refuse_changed(old: ClientFile) -> None:
-    """Raise if somebody changed the file since it was read."""
+    """Raise if the file has changed since it was read."""
     try:
         stamp = descriptors.stamp_of(os.stat(old.real))
     except FileNotFoundError:
         stamp = None
     if stamp != old.stamp:
-        message = f"{old.path} was changed by somebody else meanwhile."
+        message = f"{old.path} changed while it was being edited."
         raise NotConnectedError(message, hint="Try again.")
 
 
@@ -170,22 +168,22 @@ NAME = "connections.json"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectionRecord:
-    """What one file was like."""
+    """What one file was like before connecting."""
 
     blank: str | None = ""
-    """Its text, if it had none to speak of; None: it was not there."""
+    """Its text, if that was blank; None: it did not exist."""
 
     is_ours: bool = False
-    """It was not there, or blank: we made what is in it."""
+    """It did not exist, or was blank: we wrote what it contains."""
 
     folders: tuple[str, ...] = ()
-    """Those that we made for it."""
+    """Folders that we created for it."""
 
     emptied: Mapping[str, str | None] = field(default_factory=dict)
-    """See ``json_edit.Emptied``."""
+    """See ``json_edit.EmptyContainers``."""
 
     def merged_with(self, other: ConnectionRecord) -> ConnectionRecord:
-        """Return this receipt with what a newer one adds: the first look counts."""
+        """Return this record with what a newer one adds; the older one wins."""
         emptied = {**other.emptied, **self.emptied}
         return ConnectionRecord(
             blank=self.blank,
@@ -196,7 +194,7 @@ class ConnectionRecord:
 
 
 def read_connection_records(home: str) -> dict[str, ConnectionRecord]:
-    """Return every receipt, by the real path of its file; none when it is broken."""
+    """Return every record, by the real path of its file; none if they are damaged."""
     try:
         with open(os.path.join(home, NAME), encoding="utf-8") as file:
             found = json.load(file)["files"]
@@ -208,7 +206,7 @@ def read_connection_records(home: str) -> dict[str, ConnectionRecord]:
 def write_connection_records(
     home: str, records: Mapping[str, ConnectionRecord]
 ) -> None:
-    """Replace all receipts; the file goes with the last one.
+    """Replace all records; without any, the file is deleted.
 
     Raises:
         OSError: They could not be written.
@@ -234,7 +232,7 @@ def write_connection_records(
 
 
 def _connection_record(value: Any) -> ConnectionRecord:
-    """Return a receipt from its JSON."""
+    """Return a record from its JSON."""
     return ConnectionRecord(
         blank=value["blank"],
         is_ours=value["is_ours"],

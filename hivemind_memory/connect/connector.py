@@ -1,7 +1,7 @@
-"""Connects agents and disconnects them: looks, plans, and carries plans out.
+"""Connects agents and disconnects them: makes plans and applies them.
 
-A plan is made by reading alone and holds every file's next text, so that a person can
-see it first. Each agent is its own: one whose file is broken does not hold up the rest.
+Making a plan only reads. It contains the new text of every file, so that the user can
+see it first. Agents are independent: a broken file of one does not affect the others.
 """
 
 from __future__ import annotations
@@ -52,13 +52,13 @@ _LOCK_TIMEOUT_S = 20.0
 
 
 class Connector:
-    """Knows the agents of one machine."""
+    """Connects the agents of one machine."""
 
     def __init__(self, around: HostEnvironment) -> None:
         self._around = around
 
     def is_installed(self, agent: ConnectableAgent) -> bool:
-        """Whether an agent is there: its program, or what else tells of it."""
+        """Return whether an agent is installed."""
         around = self._around
         if around.find_program(agent.program) is not None:
             return True
@@ -84,7 +84,7 @@ class Connector:
         return replace(plan, changes=changes)
 
     def apply(self, plan: ConnectionPlan) -> None:
-        """Do what a plan says; the caller is ``exclusive``.
+        """Apply a plan; the caller holds ``exclusive``.
 
         Raises:
             NotConnectedError: A file was not written, and why.
@@ -94,10 +94,10 @@ class Connector:
 
     @contextmanager
     def exclusive(self) -> Iterator[None]:
-        """Be the only one who connects, from the last look to the last write.
+        """Be the only process that connects, from the last plan to the last write.
 
         Raises:
-            NotConnectedError: Another one is at work and stays.
+            NotConnectedError: Another process is connecting.
         """
         folder = os.path.join(self._around.home, "locks")
         lock = KernelLock(os.path.join(folder, "connect.lock"))
@@ -105,10 +105,10 @@ class Connector:
             descriptors.make_private_folder(folder)
             is_mine = lock.acquire(wait_s=_LOCK_TIMEOUT_S)
         except OSError as error:
-            message = f"No lock could be had in {folder}: {error.strerror}."
+            message = f"Could not get a lock in {folder}: {error.strerror}."
             raise NotConnectedError(message) from error
         if not is_mine:
-            raise NotConnectedError("Another hm connect is at work and stays.")
+            raise NotConnectedError("Another hm connect is still running.")
         try:
             yield
         finally:
@@ -119,7 +119,7 @@ class Connector:
         agent: ConnectableAgent,
         edit: Callable[[tuple[FileDraft, FileDraft]], str],
     ) -> ConnectionPlan:
-        """Return a plan with what *edit* makes of the agent's files."""
+        """Return a plan with the changes that *edit* makes to the agent's files."""
         path = self._path(agent)
         try:
             records = read_connection_records(self._around.home)
@@ -161,7 +161,7 @@ class Connector:
         return file, FileDraft(file, agent.dialect, agent.beginning, record)
 
     def _write(self, change: FileChange) -> None:
-        """Change one file; what is to be remembered comes first."""
+        """Change one file; its record is written first."""
         file = change.file
         records = read_connection_records(self._around.home)
         old = records.pop(file.real, None)
@@ -175,7 +175,7 @@ class Connector:
             self._remember(records)
 
     def _remember(self, records: Mapping[str, ConnectionRecord]) -> None:
-        """Write the receipts."""
+        """Write the records."""
         try:
             write_connection_records(self._around.home, records)
         except OSError as error:
@@ -184,7 +184,7 @@ class Connector:
 
 
 def chosen_agents(names: tuple[str, ...]) -> tuple[ConnectableAgent, ...]:
-    """Return the agents called *names*; every one for none, or for ``all``.
+    """Return the named agents; all of them for no names, or for ``all``.
 
     Raises:
         KeyError: There is no agent of that name.
@@ -201,7 +201,7 @@ def _connect(
     main: FileDraft,
     beside: FileDraft,
 ) -> str:
-    """Edit the drafts so that an agent is connected; return how it was before."""
+    """Edit the drafts so that an agent is connected; return the state before."""
     place = (agent.table, SERVER)
     found, wanted = main.value_at(place), server_entry(agent, registration.server)
     state = CONNECTED if found is not None else NOT_CONNECTED
@@ -217,7 +217,7 @@ def _connect(
 
 
 def _disconnect(agent: ConnectableAgent, main: FileDraft, beside: FileDraft) -> str:
-    """Edit the drafts so that nothing of ours is left; return how it was before."""
+    """Edit the drafts so that nothing of ours is left; return the state before."""
     place = (agent.table, SERVER)
     is_there = main.value_at(place) is not None
     if is_there:
@@ -232,7 +232,7 @@ def _disconnect(agent: ConnectableAgent, main: FileDraft, beside: FileDraft) -> 
 def _change(
     file: ClientFile, draft: FileDraft, old: ConnectionRecord | None
 ) -> FileChange:
-    """Return what is to become of a file, and what is to be remembered of it."""
+    """Return the change of a file, with its record."""
     text = draft.new_text
     folders = missing_folders(file.real) if file.text is None else ()
     made = replace(draft.pending_record, folders=folders)

@@ -1,11 +1,8 @@
-"""One file of settings while it is being edited: several edits, one new text.
+"""A settings file while it is being edited: several edits, one new text.
 
-Knows JSON and TOML, and what must be remembered so that all of it can be undone. Reads
-and writes nothing.
-
-What an agent can be given beside the server: a hook at its start, and permissions.
-
-Edits a draft of the file where both are kept. Hooks and rules of others stay.
+Handles JSON and TOML, and collects what must be recorded so that every edit can be
+undone. Besides the server, an agent may get a session-start hook and permissions; hooks
+and permissions of others stay. Reads and writes no file.
 """
 
 from __future__ import annotations
@@ -24,7 +21,7 @@ from hivemind_memory.errors import NotConnectedError
 
 
 class FileDraft:
-    """A file's next text."""
+    """The next text of a file."""
 
     def __init__(
         self,
@@ -33,16 +30,16 @@ class FileDraft:
         beginning: str,
         record: ConnectionRecord | None,
     ) -> None:
-        """Begin with what is there.
+        """Start from the current text.
 
         Args:
             file: As it was read.
             dialect: How its agent reads it; None: TOML.
-            beginning: What a new file holds.
-            record: From an earlier connection.
+            beginning: Content of a new file.
+            record: From an earlier connection; None: there is none.
 
         Raises:
-            NotConnectedError: Its agent could not read it.
+            NotConnectedError: The agent itself could not read the file.
         """
         self._file = file
         self._dialect = dialect
@@ -52,7 +49,7 @@ class FileDraft:
         self.pending_record = ConnectionRecord(
             blank=file.text if is_blank else "", is_ours=is_blank
         )
-        """What a receipt has to say of the edits so far."""
+        """What must be recorded about the edits so far."""
         self._text = file.text or ""
         if is_blank and dialect is not None:
             self._text = beginning
@@ -83,7 +80,7 @@ class FileDraft:
         )
 
     def drop(self, path: JsonPath) -> None:
-        """Take what is at *path* away."""
+        """Remove what is at *path*."""
         with _Refusal(self._file, path):
             if self._dialect is None:
                 names = [str(key) for key in path]
@@ -94,7 +91,7 @@ class FileDraft:
 
     @property
     def new_text(self) -> str | None:
-        """What the file is to hold; None: it is to be deleted, or not to be made."""
+        """The new content of the file; None: delete it, or do not create it."""
         if self._text == self._start:
             return self._file.text
         record = self._record
@@ -108,7 +105,7 @@ class FileDraft:
         return self.new_text != self._file.text
 
     def _is_bare(self) -> bool:
-        """Whether nothing is left but what a new file begins with."""
+        """Return whether nothing is left but the content of a new file."""
         if self._dialect is None:
             return not self._text.strip()
         value = json_edit.value_at(self._text, (), self._dialect)
@@ -117,7 +114,7 @@ class FileDraft:
 
 
 class _Refusal:
-    """Turns a broken text into an error that names the file and the way out."""
+    """Converts a ``BrokenTextError`` into an error that names the file and a remedy."""
 
     def __init__(
         self, file: ClientFile, path: JsonPath = (), value: Any = None
@@ -132,25 +129,25 @@ class _Refusal:
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         if not isinstance(error, BrokenTextError):
             return
-        message = f"{self._file.path} was left as it is: {error}."
+        message = f"{self._file.path} was left unchanged: {error}."
         if not self._path:
             hint = "Repair the file, then try again."
         elif self._value is None:
-            hint = f"Take {json_edit.pointer(self._path)} out by hand."
+            hint = f"Remove {json_edit.pointer(self._path)} by hand."
         else:
             where = json_edit.pointer(self._path)
-            hint = f"Put this at {where} by hand: {pasteable(self._value)}"
+            hint = f"Add this at {where} by hand: {pasteable(self._value)}"
         raise NotConnectedError(message, hint=hint) from None
 
 
 READING_TOOLS = ("memory_search", "memory_get", "memory_list", "memory_history")
-"""Those that change nothing. ``memory_write`` is not among them: what one session
-writes, every later one reads, so a person should see it, or decide so in the agent."""
+"""Tools that change nothing. ``memory_write`` is not among them: every later session
+reads what one session writes, so the user should confirm it."""
 
 PERMISSION_RULES = tuple(f"mcp__hivemind__{tool}" for tool in READING_TOOLS)
 
 AGENTS_WITH_HOOKS = ("claude", "gemini")
-"""Agents with a hook at the start of a session that was tried."""
+"""Agents whose session-start hook was verified."""
 
 AGENTS_WITH_PERMISSIONS = ("claude",)
 
@@ -163,13 +160,13 @@ _TIMEOUT_S = 10
 
 
 def put_hook(draft: FileDraft, agent: str, command: str, *, is_wanted: bool) -> str:
-    """Add our hook, or renew one that is there; return what was done: a word or none.
+    """Add our hook, or update an existing one; return what was done.
 
     Args:
         draft: Of the agent's settings.
         agent: Its name.
-        command: What the hook runs, for a shell.
-        is_wanted: Whether to add one; an old one of ours is renewed in any case.
+        command: The shell command that the hook runs.
+        is_wanted: Whether to add one; an existing one is updated in any case.
     """
     found = list(_hooks_of_ours(draft))
     if not found:
@@ -182,7 +179,7 @@ def put_hook(draft: FileDraft, agent: str, command: str, *, is_wanted: bool) -> 
     if hook["command"] == command:
         return ""
     draft.put((*_EVENT, group, "hooks", at, "command"), command)
-    return "hook renewed"
+    return "hook updated"
 
 
 def has_hook(draft: FileDraft) -> bool:
@@ -191,15 +188,15 @@ def has_hook(draft: FileDraft) -> bool:
 
 
 def drop_hooks(draft: FileDraft) -> None:
-    """Take every hook of ours away."""
-    # From the last one on, so that the places of the others stay true.
+    """Remove every hook of ours."""
+    # Last one first, so that the positions of the others stay valid.
     for group, at, _ in reversed(list(_hooks_of_ours(draft))):
         hooks = draft.value_at((*_EVENT, group, "hooks"))
         draft.drop((*_EVENT, group, *(("hooks", at) if len(hooks) > 1 else ())))
 
 
 def put_rules(draft: FileDraft) -> None:
-    """Allow the tools that only read."""
+    """Allow the read-only tools."""
     for rule in PERMISSION_RULES:
         rules = _list_at(draft, _ALLOW)
         if rule not in rules:
@@ -207,7 +204,7 @@ def put_rules(draft: FileDraft) -> None:
 
 
 def drop_rules(draft: FileDraft) -> None:
-    """Take those permissions away."""
+    """Remove our permissions."""
     rules = _list_at(draft, _ALLOW)
     for at in reversed(range(len(rules))):
         if rules[at] in PERMISSION_RULES:
@@ -215,7 +212,7 @@ def drop_rules(draft: FileDraft) -> None:
 
 
 def _hook(agent: str, command: str) -> dict[str, Any]:
-    """Return a hook as an agent writes it; only one of them counts in seconds."""
+    """Return a hook in an agent's own form; their units of time differ."""
     if agent == "gemini":
         named = {"name": "hivemind", "type": "command", "command": command}
         return named | {"timeout": _TIMEOUT_S * 1000}
@@ -223,7 +220,7 @@ def _hook(agent: str, command: str) -> dict[str, Any]:
 
 
 def _hooks_of_ours(draft: FileDraft) -> Iterator[tuple[int, int, dict[str, Any]]]:
-    """Yield each hook of ours: number of its group, its own, and what it says."""
+    """Yield each hook of ours: index of its group, its own index, its value."""
     for group, value in enumerate(_list_at(draft, _EVENT)):
         hooks = value.get("hooks") if isinstance(value, dict) else None
         for at, hook in enumerate(hooks if isinstance(hooks, list) else ()):
@@ -233,7 +230,7 @@ def _hooks_of_ours(draft: FileDraft) -> Iterator[tuple[int, int, dict[str, Any]]
 
 
 def _list_at(draft: FileDraft, path: tuple[str, ...]) -> list[Any]:
-    """Return a list of the settings; empty when it is not there."""
+    """Return a list in the settings; empty if it is missing."""
     value = draft.value_at(path)
     if value is None:
         return []

@@ -1,8 +1,8 @@
-"""Puts one value into JSON or takes it out; every other byte stays, comments included.
+"""Sets or removes one value in JSON; every other byte stays, comments included.
 
-What is put is put at the end, in the indentation and the line ends of the file, so that
-taking it out again gives the bytes from before. Every edit is read again: if it did
-more or less than it should, it is not made. Text in, text out.
+A new value goes to the end of its container, with the indentation and line endings of
+the file, so that removing it restores the bytes from before. Every result is parsed
+again: if an edit changed anything else, it is refused. Text in, text out.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from hivemind_memory.connect.jsonc import BrokenTextError, Dialect, Element, Nod
 
 JsonPath = tuple[str | int, ...]
 EmptyContainers = Mapping[str, str | None]
-"""Pointer of a container -> what stood between its brackets while nothing else did;
-None: it was not there."""
+"""Pointer of an empty container -> the white space between its brackets; None: the
+container did not exist."""
 
 _WHITE = " \t\r\n"
 
@@ -33,7 +33,7 @@ def value_at(text: str, path: JsonPath, dialect: Dialect) -> Any:
 
 
 def emptiness(text: str, path: JsonPath, dialect: Dialect) -> dict[str, str | None]:
-    """Return which of the containers above *path* are empty or missing, and how."""
+    """Return the containers above *path* that are empty or missing."""
     root = parse(text, dialect)
     found: dict[str, str | None] = {}
     for length in range(len(path)):
@@ -46,13 +46,13 @@ def emptiness(text: str, path: JsonPath, dialect: Dialect) -> dict[str, str | No
 
 
 def put(text: str, path: JsonPath, value: Any, dialect: Dialect) -> str:
-    """Return *text* with *value* at *path*; what is there is replaced.
+    """Return *text* with *value* at *path*, replacing what is there.
 
-    Missing objects on the way are made. A number behind the last item of an array, or
-    0 for one that is not there, appends.
+    Missing objects on the way are created. The number after the last item of an array,
+    or 0 for a missing array, appends.
 
     Raises:
-        BrokenTextError: It is not this dialect, or has something else on the way.
+        BrokenTextError: It is not this dialect, or another value is on the way.
     """
     root = parse(text, dialect)
     node, depth = root, 0
@@ -67,8 +67,8 @@ def put(text: str, path: JsonPath, value: Any, dialect: Dialect) -> str:
     else:
         wanted = "array" if isinstance(path[depth], int) else "object"
         if node.kind != wanted:
-            where = pointer(path[:depth]) or "the whole"
-            raise BrokenTextError(f"{where} is no {wanted}")
+            where = pointer(path[:depth]) or "the top level"
+            raise BrokenTextError(f"{where} is not an {wanted}")
         for key in reversed(path[depth + 1 :]):
             value = [value] if isinstance(key, int) else {key: value}
         new = _insert(text, node, path[depth], value, unit)
@@ -82,7 +82,7 @@ def put(text: str, path: JsonPath, value: Any, dialect: Dialect) -> str:
 def drop(text: str, path: JsonPath, dialect: Dialect, emptied: EmptyContainers) -> str:
     """Return *text* without what is at *path*.
 
-    A container that is empty then becomes what it was, as *emptied* knows.
+    A container that is then empty becomes what it was before, according to *emptied*.
 
     Raises:
         BrokenTextError: It is not this dialect, or there is nothing at *path*.
@@ -159,7 +159,7 @@ def _remove(text: str, path: JsonPath, dialect: Dialect) -> str:
     parent = _node_at(parse(text, dialect), path[:-1])
     element = parent.find(path[-1]) if parent is not None else None
     if parent is None or element is None:
-        raise BrokenTextError(f"there is no {pointer(path)}")
+        raise BrokenTextError(f"{pointer(path)} does not exist")
     start = len(text[: element.start].rstrip(_WHITE))
     stop = element.node.stop
     if element.comma is not None:
@@ -171,7 +171,7 @@ def _remove(text: str, path: JsonPath, dialect: Dialect) -> str:
     after = parent.start + 1 if previous is None else previous.node.stop
     follows = rest[: len(rest) - len(rest.lstrip(_WHITE))]
     if "//" in text[after:start] and "\n" not in follows:
-        start = element.start  # or what follows would end up in a comment
+        start = element.start  # else what follows would end up in a comment
     before = text[:start]
     if element.comma is None and previous is not None and previous.comma is not None:
         before = before[: previous.comma] + before[previous.comma + 1 :]
@@ -185,16 +185,16 @@ def _before(parent: Node, element: Element) -> Element | None:
 
 
 def _check(old: str, new: str, path: JsonPath, dialect: Dialect, *, cut: str) -> None:
-    """Raise unless two texts say the same, what is at *path* in one or both apart."""
+    """Raise unless two texts are equal, apart from what is at *path*."""
     pair = {"old": parse(old, dialect).value(), "new": parse(new, dialect).value()}
     for name, value in pair.items():
         _cut(value, path, has_leaf=cut in (name, "both"))
     if pair["old"] != pair["new"]:
-        raise BrokenTextError(f"{pointer(path)} cannot be edited alone")
+        raise BrokenTextError(f"{pointer(path)} cannot be edited separately")
 
 
 def _cut(value: Any, path: JsonPath, *, has_leaf: bool) -> None:
-    """Take what is at *path* out of a value, and the containers that are empty then."""
+    """Remove what is at *path* from a value, and containers that are then empty."""
     key = path[0]
     is_there = isinstance(value, dict) and key in value
     is_there |= isinstance(value, list) and isinstance(key, int) and key < len(value)
@@ -208,13 +208,13 @@ def _cut(value: Any, path: JsonPath, *, has_leaf: bool) -> None:
 
 
 def _render(text: str, value: Any, unit: str, indent: str) -> str:
-    """Return a value as JSON, its lines indented as those around it."""
+    """Return a value as JSON, indented like the lines around it."""
     lines = json.dumps(value, indent=unit, ensure_ascii=False).split("\n")
     return (_newline_of(text) + indent).join(lines)
 
 
 def _unit_of(text: str, root: Node) -> str:
-    """Return by how much the elements of the root are indented."""
+    """Return the indentation of the root's elements."""
     for element in root.elements:
         if _starts_line(text, element.start) and _line_indent(text, element.start):
             return _line_indent(text, element.start)
@@ -222,18 +222,18 @@ def _unit_of(text: str, root: Node) -> str:
 
 
 def _starts_line(text: str, at: int) -> bool:
-    """Whether only white space stands before an offset in its line."""
+    """Return whether only white space precedes an offset in its line."""
     return not text[text.rfind("\n", 0, at) + 1 : at].strip(_WHITE)
 
 
 def _line_indent(text: str, at: int) -> str:
-    """Return the white space with which the line of an offset begins."""
+    """Return the white space at the beginning of an offset's line."""
     line = text[text.rfind("\n", 0, at) + 1 : at]
     found = re.match(r"[ \t]*", line)
     return found[0] if found else ""
 
 
 def _newline_of(text: str) -> str:
-    """Return how the first line of a text ends."""
+    """Return the line ending of a text's first line."""
     at = text.find("\n")
     return "\r\n" if at > 0 and text[at - 1] == "\r" else "\n"

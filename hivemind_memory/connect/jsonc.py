@@ -1,7 +1,7 @@
-"""Reads JSON with the place of every part in its text, so that one part can be edited.
+"""Parses JSON with the position of every part, so that one part can be edited.
 
-Some agents allow comments in their settings, some a comma behind the last element, some
-neither; a text that the agent itself would not read is broken here too. Reads only.
+Some agents allow comments in their settings, some a trailing comma, some neither; a
+text that the agent itself could not read is an error here too.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _SCALAR = re.compile(r"[\w.+-]+")
 
 
 class BrokenTextError(ValueError):
-    """The text is not what its agent reads; the message says where."""
+    """The agent could not read the text; the message says where."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,19 +41,19 @@ class Element:
     key: str | None
     node: Node
     comma: int | None = None
-    """Offset of the comma behind it."""
+    """Offset of the comma after it."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Node:
-    """A value in its text."""
+    """A value and its position."""
 
     kind: str
     """object, array or scalar."""
 
     start: int
     stop: int = 0
-    """Offset behind its last character."""
+    """Offset after its last character."""
 
     scalar: Any = None
     elements: list[Element] = field(default_factory=list)
@@ -79,10 +79,10 @@ class Node:
 
 @lru_cache(maxsize=4)
 def parse(text: str, dialect: Dialect) -> Node:
-    """Return the value that is the whole of *text*; nobody changes it.
+    """Return the value that is the whole of *text*; it must not be changed.
 
-    Remembered, for an edit looks at the same text several times, and settings may have
-    megabytes.
+    Cached, because an edit parses the same text several times, and settings can be
+    megabytes long.
 
     Raises:
         BrokenTextError: It is not one value in this dialect.
@@ -106,7 +106,7 @@ class _Reader:
         self._dialect = dialect
 
     def value(self, at: int, depth: int) -> Node:
-        """Return the value that begins at an offset."""
+        """Return the value at an offset."""
         first = self._text[at : at + 1]
         if depth > _MAX_DEPTH:
             raise self.broken(at)
@@ -125,7 +125,7 @@ class _Reader:
         return Node(kind="scalar", start=at, stop=found.end(), scalar=scalar)
 
     def skip(self, at: int) -> int:
-        """Return the offset behind white space and comments."""
+        """Return the offset after white space and comments."""
         while True:
             space = _SPACE.match(self._text, at)
             at = space.end() if space else at
@@ -139,14 +139,14 @@ class _Reader:
             at = comment.end()
 
     def broken(self, at: int) -> BrokenTextError:
-        """Return the error for what stands at an offset."""
+        """Return the error for what is at an offset."""
         line = self._text.count("\n", 0, at) + 1
         found = self._text[at : at + 1]
         what = "a comment" if self._text.startswith(("//", "/*"), at) else repr(found)
         return BrokenTextError(
-            f"line {line} has {what} where JSON has none"
+            f"unexpected {what} in line {line}"
             if found
-            else f"it ends in line {line}, too early"
+            else f"it ends too early, in line {line}"
         )
 
     def _container(self, at: int, depth: int) -> Node:

@@ -1,9 +1,7 @@
-"""What connecting an agent is made of: the wish, the surroundings, the plan.
+"""Values for connecting: the registration, the host, the plan, and its diff.
 
-Shows what a file will be like, without the secrets that it holds.
-
-The settings of an agent hold keys of other servers too, and what is printed here may
-end in a log or in an agent's context.
+A diff masks what looks like a secret: an agent's settings contain the keys of other
+servers too, and the output may end up in a log or in an agent's context.
 """
 
 from __future__ import annotations
@@ -27,10 +25,10 @@ UNUSABLE = "unusable"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostEnvironment:
-    """What the machine tells."""
+    """What the machine provides."""
 
     home: str
-    """Our home folder."""
+    """Home folder of the memory."""
 
     user_home: str
     environ: Mapping[str, str]
@@ -39,11 +37,11 @@ class HostEnvironment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Registration:
-    """What is to be there afterwards."""
+    """What an agent's settings are to contain."""
 
     server: LocalServer | RemoteServer
     hook_command: Callable[[str], str]
-    """Agent's name -> what its hook runs, for a shell."""
+    """Agent's name -> the shell command of its hook."""
 
     has_hooks: bool = False
     has_rules: bool = False
@@ -51,26 +49,26 @@ class Registration:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileChange:
-    """What is to become of one file."""
+    """The change of one file."""
 
     file: ClientFile
     text: str | None
     """None: it is deleted."""
 
     record: ConnectionRecord | None
-    """None: there is nothing to remember any more."""
+    """None: nothing needs to be recorded any more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectionPlan:
-    """What there is for one agent, and what is to be done."""
+    """The state of one agent, and the changes to make."""
 
     agent: ConnectableAgent
     state: str
     """not installed, not connected, connected, differs or unusable."""
 
     path: str
-    """The file in which it keeps its servers."""
+    """The file that contains its servers."""
 
     has_hook: bool = False
     changes: tuple[FileChange, ...] = ()
@@ -78,7 +76,7 @@ class ConnectionPlan:
 
 
 _CONTEXT = 2
-"""Lines shown around a change."""
+"""Lines of context around a change."""
 
 _SECRET = re.compile(
     r"""(["']?[\w.-]*(?:key|token|secret|passw|auth|credential|cookie)[\w.-]*["']?"""
@@ -104,9 +102,9 @@ def pasteable(value: object) -> str:
 
 
 def difference(path: str, old: str | None, new: str | None) -> str:
-    """Return a unified diff of a file, masked; None for one that is not there."""
+    """Return a unified diff of a file, masked; None: the file does not exist."""
     before, after = (old or "").splitlines(), (new or "").splitlines()
-    # Most of a large file is the same, and comparing it line by line takes seconds.
+    # Most of a large file is equal, and comparing all of it takes seconds.
     first = _same_lines(before, after)
     rest = _same_lines(before[first:][::-1], after[first:][::-1])
     start = max(0, first - _CONTEXT)
@@ -123,7 +121,7 @@ def difference(path: str, old: str | None, new: str | None) -> str:
 
 
 def _same_lines(before: list[str], after: list[str]) -> int:
-    """Return how many lines are the same from the beginning on."""
+    """Return how many lines are equal from the beginning."""
     for number, (one, other) in enumerate(zip(before, after, strict=False)):
         if one != other:
             return number
@@ -131,7 +129,7 @@ def _same_lines(before: list[str], after: list[str]) -> int:
 
 
 def _shifted(line: str, by: int) -> str:
-    """Return a line of a diff with the numbers of the whole file."""
+    """Return a line of a diff with the line numbers of the whole file."""
     found = _HUNK.match(line)
     if found is None:
         return line

@@ -1,8 +1,8 @@
-"""Puts one table at the end of a TOML file, or takes it out; other lines stay.
+"""Adds one table to the end of a TOML file, or removes it; every other byte stays.
 
-Python reads TOML and does not write it. Lines are enough: a table begins with its
-header and ends before the next one. Every edit is read again: a file in which the table
-is written in another way is refused, not guessed at. Text in, text out.
+Edits by lines: a table begins with its header and ends before the next one. Every
+result is parsed again, and a file in which the table has another form is refused.
+docs/decisions/019-toml.md says why no library does this. Text in, text out.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def parse_toml(text: str) -> dict[str, Any]:
-    """Return what a file says.
+    """Return the content of a file.
 
     Raises:
         BrokenTextError: It is not TOML.
@@ -32,7 +32,7 @@ def parse_toml(text: str) -> dict[str, Any]:
 
 
 def put_table(text: str, path: Sequence[str], table: Mapping[str, Any]) -> str:
-    """Return *text* with *table* at *path*, in place of what is there.
+    """Return *text* with *table* at *path*, replacing what is there.
 
     Raises:
         BrokenTextError: It is not TOML, or cannot be edited by lines.
@@ -47,7 +47,7 @@ def put_table(text: str, path: Sequence[str], table: Mapping[str, Any]) -> str:
         new = text[: span[0]] + block + text[span[1] :]
     elif not text or text.endswith("\n"):
         new = text + (newline if text else "") + block + newline
-    else:  # then it has no last line end afterwards either
+    else:  # then it has no last newline afterwards either
         new = text + newline * 2 + block
     _check(before, new, path, dict(table))
     return new
@@ -67,7 +67,7 @@ def drop_table(text: str, path: Sequence[str]) -> str:
         head = text[:start]
         newline = "\r\n" if head.endswith("\r\n") else "\n"
         if stop == len(text) and head.endswith(newline * 2):
-            head = head.removesuffix(newline * 2)  # it was joined to the line before
+            head = head.removesuffix(newline * 2)  # the file had no last newline
         else:
             stop += len(newline) if text.startswith(newline, stop) else 0
             if head.endswith(newline * 2):
@@ -80,7 +80,7 @@ def drop_table(text: str, path: Sequence[str]) -> str:
 
 
 def _find(text: str, path: Sequence[str]) -> tuple[int, int] | None:
-    """Return where a table and those below it stand, without the last line end."""
+    """Return the span of a table and its subtables, without the last newline."""
     start = stop = None
     offset = 0
     for line in text.splitlines(keepends=True):
@@ -91,7 +91,7 @@ def _find(text: str, path: Sequence[str]) -> tuple[int, int] | None:
             elif start is not None and not is_ours:
                 break
         bare = line.strip()
-        # A comment below it belongs to what follows, unless more of the table does.
+        # A comment after it belongs to what follows, unless the table goes on.
         if start is not None and bare and not bare.startswith("#"):
             stop = offset + len(line.rstrip("\r\n"))
         offset += len(line)
@@ -99,7 +99,7 @@ def _find(text: str, path: Sequence[str]) -> tuple[int, int] | None:
 
 
 def _header(line: str) -> list[str]:
-    """Return the names in a header; none when it is no header after all."""
+    """Return the names in a header; none if it is not a header."""
     try:
         value: Any = tomllib.loads(line)
     except tomllib.TOMLDecodeError:
@@ -114,16 +114,16 @@ def _header(line: str) -> list[str]:
 def _check(
     before: dict[str, Any], new: str, path: Sequence[str], table: object
 ) -> None:
-    """Raise unless *new* says what was said before, with *table* at *path*."""
+    """Raise unless *new* equals the text before, with *table* at *path*."""
     after = parse_toml(new)
     found = _pop(after, path)
     _pop(before, path)
     if found != table or before != after:
-        raise BrokenTextError(f"[{'.'.join(path)}] cannot be edited alone")
+        raise BrokenTextError(f"[{'.'.join(path)}] cannot be edited separately")
 
 
 def _pop(value: dict[str, Any], path: Sequence[str]) -> object:
-    """Take what is at *path* out, with the tables that are empty then."""
+    """Remove what is at *path*, with the tables that are then empty."""
     first, rest = path[0], path[1:]
     if first not in value:
         return None
@@ -136,12 +136,12 @@ def _pop(value: dict[str, Any], path: Sequence[str]) -> object:
 
 
 def _key(key: str) -> str:
-    """Return a key as TOML writes it."""
+    """Return a key as TOML."""
     return key if _BARE.fullmatch(key) else json.dumps(key, ensure_ascii=False)
 
 
 def _render(value: object) -> str:
-    """Return a value as TOML writes it within a line.
+    """Return a value as TOML on one line.
 
     >>> _render({"HIVEMIND_HOME": "/home/you/hive"})
     '{ HIVEMIND_HOME = "/home/you/hive" }'
@@ -152,7 +152,7 @@ def _render(value: object) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(_render, value))}]"
     if isinstance(value, str):
-        # A string of JSON is one of TOML, but for this character.
+        # A JSON string is a TOML string, except for this character.
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     if isinstance(value, bool):
         return "true" if value else "false"

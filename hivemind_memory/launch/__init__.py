@@ -1,1 +1,1 @@
-"""Starts agents: worktree, memories, session, in this order."""
+"""Starts an agent: finds the worktree, injects memories, opens a session."""

@@ -1,8 +1,7 @@
-"""Which command an agent's name stands for, and which agent a command is.
+"""Which command starts an agent, and which agent a command starts.
 
-The person's own table comes first, then ours, then any program there is.
-
-Becomes another program: same process, same terminal, nothing of ours left.
+The user's own ``agents`` option comes first, then the built-in names, then any program
+on the PATH. ``exec_process`` replaces this process by the command.
 """
 
 from __future__ import annotations
@@ -31,10 +30,10 @@ PROGRAMS = {
     "cursor": "cursor-agent",
     "aider": "aider",
 }
-"""Name of an agent -> its program."""
+"""Agent -> its program."""
 
 _FLAGS = {"aider": "--read"}
-"""Agents that read a file only when their command line names it."""
+"""Agents that read a file only if their command line names it -> the option."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,32 +41,32 @@ class AgentCommand:
     """A program that can be started."""
 
     name: str
-    """As the person typed it."""
+    """As the user typed it."""
 
     kind: str
-    """As ``hm inject --agent`` knows it: it decides which file the agent reads."""
+    """The agent that ``hm inject --agent`` knows: it decides which file is read."""
 
     words: tuple[str, ...]
-    """The program, as an absolute path, and the arguments that always come first."""
+    """The program, as an absolute path, and the arguments that always follow it."""
 
 
 def find_agent(name: str, configured: Mapping[str, object], path: str) -> AgentCommand:
     """Return the agent that *name* stands for.
 
     Args:
-        name: A key of *configured*, one of ours, or a program.
+        name: A key of *configured*, a built-in name, or a program.
         configured: The option ``agents``.
-        path: Where programs are looked for, as in ``PATH``.
+        path: Folders to search for programs, as in ``PATH``.
 
     Raises:
-        NotLaunchedError: There is no such agent, or its program is not installed.
+        NotLaunchedError: The agent is unknown, or its program is not installed.
     """
     if name in configured:
         words = _words_of(configured[name])
         hint = f"`hm config set agents.{name} COMMAND` changes the command."
     else:
         words = [PROGRAMS.get(name, name)]
-        hint = f"Install it, or `hm config set agents.{name} COMMAND` names another."
+        hint = f"Install it, or set another with `hm config set agents.{name} COMMAND`."
     program = shutil.which(os.path.expanduser(words[0]), path=path)
     if program is not None:
         kind = name if name in PROGRAMS else kind_of(words[0])
@@ -75,15 +74,17 @@ def find_agent(name: str, configured: Mapping[str, object], path: str) -> AgentC
             name=name, kind=kind, words=(os.path.abspath(program), *words[1:])
         )
     if name in configured or name in PROGRAMS:
-        message = f"{name} was not started: there is no program {words[0]}."
+        message = f"{name} was not started: {words[0]} is not installed."
         raise NotLaunchedError(message, hint=hint)
     known = ", ".join(dict.fromkeys((*configured, *PROGRAMS)))
-    message = f"There is no agent {name}, and no program of that name."
-    raise NotLaunchedError(message, hint=f"Known are {known}, and any program.")
+    message = f"{name} is neither a known agent nor a program."
+    raise NotLaunchedError(
+        message, hint=f"Known agents: {known}. Any program works too."
+    )
 
 
 def kind_of(program: str) -> str:
-    """Return which agent a program is, by its name; the name itself if it is none.
+    """Return the agent that a program is; its own name if it is none.
 
     >>> kind_of("/usr/bin/cursor-agent"), kind_of("claude"), kind_of("bin/pi")
     ('cursor', 'claude', 'pi')
@@ -96,7 +97,7 @@ def kind_of(program: str) -> str:
 
 
 def with_memory_file(kind: str, words: Sequence[str], file: str) -> tuple[str, ...]:
-    """Return a command that reads *file*, for an agent that does not by itself.
+    """Return a command that reads *file*, for agents that need an option for that.
 
     >>> with_memory_file("aider", ["aider", "--model", "x"], "/shop/memory.md")
     ('aider', '--read', '/shop/memory.md', '--model', 'x')
@@ -108,30 +109,30 @@ def with_memory_file(kind: str, words: Sequence[str], file: str) -> tuple[str, .
 
 
 def _words_of(command: object) -> list[str]:
-    """Return the words of a command; config has checked that it has some."""
+    """Return the words of a command; config has checked that there are some."""
     if isinstance(command, str):
         return shlex.split(command)
     return [str(word) for word in command] if isinstance(command, list) else []
 
 
 def exec_process(words: Sequence[str], environ: Mapping[str, str]) -> NoReturn:
-    """Become the program *words*, looked for as a shell would.
+    """Replace this process by the program *words*, found as a shell would.
 
     Raises:
-        OSError: It cannot be run, and we are still here.
+        OSError: It cannot be run.
     """
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
             stream.flush()
-    # Python ignores these, and what is ignored stays so in the program that follows:
-    # it would not end when the reader of its output does.
+    # Python ignores these signals, and the next program would inherit that: it would
+    # not end when the reader of its output does.
     for name in ("SIGPIPE", "SIGXFSZ"):
         number = getattr(signal, name, None)
         if number is not None:
             signal.signal(number, signal.SIG_DFL)
-    os.execvpe(words[0], list(words), dict(environ))  # noqa: S606 - that is the point
+    os.execvpe(words[0], list(words), dict(environ))  # noqa: S606 - the user named the program
 
 
 def exit_code_of(error: OSError) -> int:
-    """Return what a shell returns for a command that cannot be run: 127 or 126."""
+    """Return a shell's exit code for a command that cannot be run: 127 or 126."""
     return 127 if isinstance(error, (FileNotFoundError, NotADirectoryError)) else 126

@@ -1,8 +1,8 @@
-"""Git's own post-checkout hook: memories in every new worktree, whoever makes it.
+"""Installs a post-checkout hook that injects memories into every new worktree.
 
-A block between two marks, put below the first line of the script that is there, or into
-one that we make. What the person's hook does and how it ends stays; taking the block
-away gives the exact bytes back.
+The hook is a marked block below the first line of the existing script, or in a script
+that we create. What the user's own hook does, and its exit code, stay the same.
+Removing the block restores the exact bytes.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ _IS_NAME = re.compile(r"[\w-]+(,[\w-]+)*", re.ASCII)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HookState:
-    """A repository's hook."""
+    """State of a repository's hook."""
 
     path: str
     is_installed: bool
     is_changed: bool = False
-    """By the call that returns this."""
+    """Changed by the call that returns this."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,20 +53,20 @@ class HookCommand:
     """What the hook runs."""
 
     hm: Sequence[str]
-    """The words that start this program, the first as an absolute path."""
+    """The command that starts this program, with an absolute path."""
 
     options: Sequence[str] = ()
-    """Options that stand before the command."""
+    """Global options, before the subcommand."""
 
     agents: str = "claude"
-    """Who will read it: names with commas between them."""
+    """The agents to inject for, separated by commas."""
 
     home: str = ""
-    """The home folder, if it is not the usual one."""
+    """The home folder, if it is not the default."""
 
 
 def state(folder: str, environ: Mapping[str, str]) -> HookState:
-    """Return whether the hook is installed in a folder's repository.
+    """Return the state of the hook in a folder's repository.
 
     Raises:
         HookNotChangedError: There is no repository, or the hook cannot be read.
@@ -76,15 +76,15 @@ def state(folder: str, environ: Mapping[str, str]) -> HookState:
 
 
 def install(folder: str, call: HookCommand, environ: Mapping[str, str]) -> HookState:
-    """Put our block into the hook, or bring it up to date.
+    """Install our block in the hook, or update it.
 
     Raises:
-        HookNotChangedError: The hook is no script that we may add to, and why.
-        UsageError: The names of agents are none.
+        HookNotChangedError: The hook is not a script that can be extended.
+        UsageError: The agents are not valid names.
     """
     if not _IS_NAME.fullmatch(call.agents):
-        message = f"{call.agents!r} names no agents; no hook was changed."
-        raise UsageError(message, hint="Names with commas between: claude,codex.")
+        message = f"{call.agents!r} is not a list of agents; no hook was changed."
+        raise UsageError(message, hint="Separate names with commas: claude,codex.")
     path = _path(folder, environ)
     _refuse_other_hooks(folder, environ, call)
     before = _read(path)
@@ -98,7 +98,7 @@ def install(folder: str, call: HookCommand, environ: Mapping[str, str]) -> HookS
     else:
         _refuse_other_scripts(path, before, call)
         first, newline, rest = before.partition(b"\n")
-        # Before theirs: it may end with `exit` or `exec`, and its status is git's.
+        # First, because theirs may end with `exit` or `exec`, and decides the status.
         after = put_section(first + newline, body, SETTINGS_MARKS) + rest
     if after != before:
         _replace(path, after)
@@ -106,7 +106,7 @@ def install(folder: str, call: HookCommand, environ: Mapping[str, str]) -> HookS
 
 
 def remove(folder: str, environ: Mapping[str, str]) -> HookState:
-    """Take our block away; a file that we made goes with it.
+    """Remove our block; a file that we created is deleted.
 
     Raises:
         HookNotChangedError: The hook cannot be read or written.
@@ -128,13 +128,13 @@ def remove(folder: str, environ: Mapping[str, str]) -> HookState:
 
 
 def _lines(call: HookCommand) -> list[str]:
-    """Return the block, for any shell; it does nothing when this program is gone."""
+    """Return the block for any shell; it does nothing if this program is gone."""
     hm = " ".join(map(shlex.quote, call.hm))
     words = " ".join(map(shlex.quote, call.options))
     home = f"HIVEMIND_HOME={shlex.quote(call.home)}"
     set_home = f'    [ -n "${{HIVEMIND_HOME-}}" ] || export {home}'
     return [
-        "# Puts memories into a new worktree. `hm git-hook remove` takes this away.",
+        "# Injects memories into a new worktree. Remove: `hm git-hook remove`.",
         "(",
         '    [ "${3-}" = 1 ] || exit 0',
         "    case ${1-} in '' | *[!0]*) exit 0 ;; esac",
@@ -148,22 +148,22 @@ def _lines(call: HookCommand) -> list[str]:
 
 
 def manual_command(call: HookCommand) -> str:
-    """Return the one line that a person may put into a hook of another kind."""
+    """Return the command to call from a hook that we cannot change."""
     hm = " ".join(map(shlex.quote, (*call.hm, *call.options)))
     return f"{hm} git-hook run --agent {call.agents}"
 
 
 def _path(folder: str, environ: Mapping[str, str]) -> str:
-    """Return where the repository's own hook is, or would be."""
+    """Return the path of the repository's own hook."""
     if not os.path.isdir(folder):
-        raise UsageError(f"{folder} is no folder; no hook was changed.")
+        raise UsageError(f"{folder} is not a folder; no hook was changed.")
     try:
         done = run_git(folder, ("rev-parse", "--git-common-dir"), environ)
     except (GitError, OSError) as error:
-        raise HookNotChangedError(f"git cannot be asked: {error}.") from error
+        raise HookNotChangedError(f"git cannot be run: {error}.") from error
     if done.returncode:
-        message = f"{folder} has no hooks; git says: {complaint_of(done)}."
-        raise HookNotChangedError(message, hint="Name a folder of a repository.")
+        message = f"{folder} has no hooks: git says: {complaint_of(done)}."
+        raise HookNotChangedError(message, hint="Name a folder inside a repository.")
     common_dir = os.fsdecode(done.stdout).removesuffix("\n")
     return os.path.join(
         os.path.realpath(os.path.join(folder, common_dir)), "hooks", NAME
@@ -173,14 +173,14 @@ def _path(folder: str, environ: Mapping[str, str]) -> str:
 def _refuse_other_hooks(
     folder: str, environ: Mapping[str, str], call: HookCommand
 ) -> None:
-    """Refuse where git does not run the repository's own hooks.
+    """Refuse if git does not run the repository's own hooks.
 
-    Theirs may be tracked, or shared by all repositories: not ours to change.
+    Those it runs may be tracked, or shared by all repositories.
     """
     done = run_git(folder, ("config", "--get", "core.hooksPath"), environ)
     other = os.fsdecode(done.stdout).removesuffix("\n")
     if other:
-        message = f"core.hooksPath is {other}, so git runs hooks from there alone."
+        message = f"core.hooksPath is {other}, so git runs hooks only from there."
         hint = (
             f"Nothing was changed. Call this from {NAME} there: {manual_command(call)}"
         )
@@ -188,40 +188,40 @@ def _refuse_other_hooks(
 
 
 def _refuse_other_scripts(path: str, data: bytes, call: HookCommand) -> None:
-    """Refuse a hook to which no line of sh can be added."""
+    """Refuse a hook that cannot be extended with lines of sh."""
     if os.path.islink(path):
         why = "is a link"
     elif not os.access(path, os.X_OK):
-        why = "may not be run, so git passes over it"
+        why = "is not executable, so git ignores it"
     elif not _IS_SHELL.match(data):
-        why = "is no script for sh"
+        why = "is not a shell script"
     elif b"\r\n" in data:
-        why = "has line ends of Windows"
+        why = "has CRLF line endings"
     else:
         return
-    message = f"{path} is yours and {why}; it was not changed."
+    message = f"{path} {why}; it was not changed."
     raise HookNotChangedError(
         message, hint=f"Call this from it: {manual_command(call)}"
     )
 
 
 def _body(path: str, data: bytes | None) -> str:
-    """Return our block without its marks; empty when there is none."""
+    """Return our block without its marks; empty if there is none."""
     try:
         return body_of(data or b"", SETTINGS_MARKS)
     except NotInjectedError as error:
         message = f"{path} was not changed: {error}."
-        raise HookNotChangedError(message, hint="Correct the file by hand.") from error
+        raise HookNotChangedError(message, hint="Repair the file by hand.") from error
 
 
 def _read(path: str) -> bytes | None:
-    """Return the hook; None when there is none."""
+    """Return the hook; None if there is none."""
     try:
         with open(path, "rb") as file:
             return file.read()
     except FileNotFoundError:
         if os.path.islink(path):
-            message = f"{path} is a link that leads nowhere; it was not changed."
+            message = f"{path} is a broken link; it was not changed."
             raise HookNotChangedError(message) from None
         return None
     except OSError as error:
@@ -229,7 +229,7 @@ def _read(path: str) -> bytes | None:
 
 
 def _replace(path: str, data: bytes) -> None:
-    """Give the hook new bytes, at once; what it may do stays."""
+    """Replace the hook atomically; its mode stays."""
     try:
         mode = os.stat(path).st_mode & 0o777 if os.path.exists(path) else 0o755
         os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -239,5 +239,5 @@ def _replace(path: str, data: bytes) -> None:
 
 
 def _unchanged(path: str, error: OSError) -> HookNotChangedError:
-    """Return the error for a hook that the system does not let us change."""
+    """Return the error for a hook that cannot be changed."""
     return HookNotChangedError(f"{path} was not changed: {error.strerror}.")

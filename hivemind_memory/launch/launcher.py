@@ -1,4 +1,4 @@
-"""Starts an agent in a session of tmux, or finds the session in which it runs."""
+"""Starts an agent in a tmux session, or finds the session in which it runs."""
 
 from __future__ import annotations
 
@@ -25,52 +25,52 @@ if TYPE_CHECKING:
     from hivemind_memory.launch.tmux import AgentSession
 
     Inject = Callable[[str, str], str]
-    """Worktree and kind of agent -> the file with the section, empty for none; it
-    raises nothing: whatever goes wrong, the agent starts."""
+    """Worktree and kind of agent -> the file with the section, or empty. It raises
+    nothing: whatever goes wrong, the agent starts."""
 
 _LAST_LINES = 20
-_LOOK_EVERY_S = 0.05
+_POLL_S = 0.05
 _STATUS_S = 1.0
-"""An ended agent's status is there at once, or, before tmux 3.3, never."""
+"""An exit status is available at once, or, before tmux 3.3, perhaps never."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndedAgent:
-    """An agent that ended while we looked."""
+    """An agent that ended while it was watched."""
 
     exit_code: int | None
-    """None: tmux could not tell."""
+    """None: tmux does not know it."""
 
     last_lines: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaunchedAgent:
-    """An agent that runs."""
+    """A running agent."""
 
     session: AgentSession
     is_new: bool
-    """It was started now; otherwise it was found."""
+    """It was started now, and not found running."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaunchRequest:
-    """What is to be launched."""
+    """An agent to launch."""
 
     agent: AgentCommand
     location: LaunchLocation
     watch_s: float
-    """Seconds for which a new agent is watched, to see whether it ends."""
+    """How long a new agent is watched for an early end, in seconds."""
 
     arguments: tuple[str, ...] = ()
-    """What the person gave beside the agent's own words."""
+    """The user's arguments, after those of the agent's own command."""
 
     size: tuple[int, int] | None = None
-    """Columns and lines of the terminal, if one will show it."""
+    """Columns and lines of the terminal that will show it, if any."""
 
 
 class Launcher:
-    """Finds places and sessions for agents."""
+    """Finds worktrees and sessions for agents, and starts them."""
 
     def __init__(
         self, environ: Mapping[str, str], git_environ: Mapping[str, str], *, locks: str
@@ -78,16 +78,16 @@ class Launcher:
         self._git_environ = git_environ
         self._locks = locks
         self.environ = environ
-        """What agents are started with."""
+        """The environment of the agents."""
         program = shutil.which("tmux", path=environ.get("PATH"))
         self.tmux = Tmux(program, environ) if program else None
 
     def locate(self, worktree: str | None, branch: str | None) -> LaunchLocation:
-        """Return the worktree that a person named, or that of a branch; or this folder.
+        """Return the named worktree, the worktree of a branch, or the current folder.
 
         Raises:
-            UsageError: There is no such folder, or no such thing as that branch.
-            NotLaunchedError: git refuses to make a worktree.
+            UsageError: The folder does not exist, or the branch name is not valid.
+            NotLaunchedError: git cannot create a worktree.
         """
         if branch is None:
             folder = os.curdir if worktree is None else worktree
@@ -95,16 +95,16 @@ class Launcher:
         return locate_branch(os.curdir, branch, self._git_environ, locks=self._locks)
 
     def sessions(self) -> list[AgentSession]:
-        """Return all sessions of ours; none where there is no tmux."""
+        """Return all our sessions; none without tmux."""
         return self.tmux.sessions() if self.tmux else []
 
     def launch(
         self, tmux: Tmux, launch_request: LaunchRequest, inject: Inject
     ) -> LaunchedAgent | EndedAgent:
-        """Start an agent, or find the one that runs there.
+        """Start an agent, or find the one that is running there.
 
         Raises:
-            NotLaunchedError: tmux refuses.
+            NotLaunchedError: tmux failed.
         """
         found = _find(tmux, launch_request)
         if found is not None:
@@ -124,7 +124,7 @@ class Launcher:
                 size=launch_request.size,
             )
             is_new = tmux.start(new)
-            # A name that is taken may be by another launch of the same, just now.
+            # If the name is taken, another launch of the same agent may have taken it.
             found = _find(tmux, launch_request, include_ended=is_new)
             if found is not None:
                 seen = (
@@ -134,14 +134,12 @@ class Launcher:
                 )
                 return seen or LaunchedAgent(session=found, is_new=is_new)
             if is_new:
-                raise NotLaunchedError("tmux started a session, and it is gone.")
-        message = (
-            f"No free name for a session of {launch_request.agent.name} was found."
-        )
+                raise NotLaunchedError("tmux started a session, but it is gone.")
+        message = f"Every session name for {launch_request.agent.name} is taken."
         raise NotLaunchedError(message, hint="`tmux list-sessions` shows them.")
 
     def words(self, launch_request: LaunchRequest, inject: Inject) -> tuple[str, ...]:
-        """Have memories injected; return the command that reads them."""
+        """Inject memories; return the command that reads them."""
         file = inject(launch_request.location.worktree, launch_request.agent.kind)
         words = with_memory_file(
             launch_request.agent.kind, launch_request.agent.words, file
@@ -149,18 +147,15 @@ class Launcher:
         return (*words, *launch_request.arguments)
 
     def reap_if_ended(self, tmux: Tmux, session: AgentSession) -> EndedAgent | None:
-        """Return how an agent ended, if it has and can be asked; None while it runs.
-
-        What was left of it is taken away.
-        """
-        now = _again(tmux, session)
-        return _bury(tmux, now) if now is not None and now.is_ended else None
+        """Return how an agent ended and close its pane; None while it runs."""
+        now = _current(tmux, session)
+        return _close(tmux, now) if now is not None and now.is_ended else None
 
 
 def _find(
     tmux: Tmux, launch_request: LaunchRequest, *, include_ended: bool = False
 ) -> AgentSession | None:
-    """Return the session of an agent in a worktree; take away what ended there."""
+    """Return the session of an agent in a worktree; close ended ones."""
     for session in tmux.sessions():
         is_same = session.worktree == launch_request.location.worktree
         if not is_same or session.agent != launch_request.agent.name:
@@ -178,35 +173,35 @@ def _watch_start(
     until_s = time.monotonic() + watch_s
     is_last = False
     while True:
-        now = _again(tmux, session)
+        now = _current(tmux, session)
         if now is None:
-            raise NotLaunchedError("Somebody ended the session as soon as it began.")
+            raise NotLaunchedError("The session was closed as soon as it started.")
         if now.is_ended:
-            return _bury(tmux, now)
+            return _close(tmux, now)
         if is_last:
             return None
         if time.monotonic() < until_s:
-            time.sleep(_LOOK_EVERY_S)
+            time.sleep(_POLL_S)
         else:
-            # And once more after that: it may have ended in between, and would stay.
+            # Check once more: it may have ended in between, and its pane would stay.
             tmux.release_pane(session)
             is_last = True
 
 
-def _bury(tmux: Tmux, session: AgentSession) -> EndedAgent:
-    """Return how an agent ended, and take away what is left of it."""
+def _close(tmux: Tmux, session: AgentSession) -> EndedAgent:
+    """Return how an agent ended, and close its pane."""
     until_s = time.monotonic() + _STATUS_S
     now: AgentSession | None = session
     while now and now.exit_code is None and time.monotonic() < until_s:
-        time.sleep(_LOOK_EVERY_S)
-        now = _again(tmux, session)
+        time.sleep(_POLL_S)
+        now = _current(tmux, session)
     lines = tmux.last_lines(session, _LAST_LINES)
     tmux.kill(session)
     exit_code = now.exit_code if now else None
     return EndedAgent(exit_code=exit_code, last_lines=tuple(lines))
 
 
-def _again(tmux: Tmux, session: AgentSession) -> AgentSession | None:
-    """Return a session as it is now; None when it is gone."""
+def _current(tmux: Tmux, session: AgentSession) -> AgentSession | None:
+    """Return the current state of a session; None if it is gone."""
     found = (one for one in tmux.sessions() if one.pane == session.pane)
     return next(found, None)

@@ -1,4 +1,4 @@
-"""Readable names for sessions and folders. Pure."""
+"""Makes readable names for sessions and folders. Pure."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ _DIGEST_CHARS = 6
 def slug(text: str) -> str:
     """Return *text* as a part of a name: letters and digits of any script, and ``-_``.
 
-    tmux reads ``.`` and ``:`` as places within a session, ``#`` as a format; a shell
-    would read more.
+    tmux gives ``.``, ``:`` and ``#`` a meaning, and a shell many more.
 
     >>> slug("feature/Ärger: it's v2.0"), slug("🦊")
     ('feature-Ärger-it-s-v2-0', 'x')
@@ -33,23 +32,23 @@ def session_names(label: str, agent: str, identity: str) -> Iterator[str]:
     """Yield names for a session, the most readable first.
 
     Args:
-        label: What a person calls the worktree.
+        label: A readable name of the worktree.
         agent: Name of the agent.
-        identity: What tells it from every other with the same label.
+        identity: Distinguishes it from others with the same label.
 
     >>> next(session_names("shop", "claude", "/code/shop"))
     'hm-shop-claude'
     """
     plain = f"hm-{slug(label)}-{slug(agent)}"
     yield plain
-    # Another repository of the same name, or a session of somebody else's.
+    # For another repository of the same name, or a foreign session.
     marked = f"{plain}-{digest(identity)}"
     yield marked
     yield from (f"{marked}-{number}" for number in range(2, 10))
 
 
 def label_of(top: str, common_dir: str, git_dir: str) -> str:
-    """Return what a person calls a worktree: its repository, and which one it is.
+    """Return a readable name of a worktree: its repository, and which worktree.
 
     >>> label_of("/code/shop", "/code/shop/.git", "/code/shop/.git")
     'shop'
@@ -64,7 +63,7 @@ def label_of(top: str, common_dir: str, git_dir: str) -> str:
 
 
 def root_of(common_dir: str) -> str:
-    """Return the folder that stands for a repository, of its git folder.
+    """Return the folder that a user sees as the repository, from its git folder.
 
     >>> root_of("/code/shop/.git"), root_of("/code/shop.git"), root_of("/c/shop/.bare")
     ('/code/shop', '/code/shop', '/c/shop')
@@ -76,6 +75,6 @@ def root_of(common_dir: str) -> str:
 
 
 def digest(text: str) -> str:
-    """Return a few characters that tell *text* from others."""
+    """Return a few characters that distinguish *text* from others."""
     data = text.encode("utf-8", "surrogateescape")
     return sha256(data).hexdigest()[:_DIGEST_CHARS]

@@ -1,13 +1,11 @@
-"""Speaks with tmux. Sends no key, ever: what an agent asks, a person answers.
+"""Runs tmux: starts, lists, shows and ends sessions. Never sends keys to an agent.
 
-A new session is described on tmux's standard input and not on its command line, where
-everybody on the machine could read the variables, and where the length is bounded.
+A new session is described on tmux's standard input, because every user of the machine
+can read a command line, variables included, and its length is limited.
 
-A session of ours, as tmux tells about it.
-
-What we must know is kept in options of the agent's own pane, so a session needs no
-file, and one that ends leaves nothing behind. Paths stand there percent-encoded: tmux
-splits its answers by lines, and a folder may hold a line break.
+Agent and worktree are stored in options of the agent's pane, so a session needs no file
+and leaves nothing behind. They are percent-encoded: tmux separates its answers by
+lines, and the name of a folder may contain a newline.
 """
 
 from __future__ import annotations
@@ -26,15 +24,15 @@ if TYPE_CHECKING:
 
 
 _TIMEOUT_S = 20.0
-"""Two hundred launches at once are served one after the other."""
+"""Two hundred simultaneous launches are served one after the other."""
 
 _HISTORY_LINES = 50
 _TRIES = 5
 _NO_SERVER = (b"no server running", b"error connecting")
-# A server leaves with its last session, and while it does nobody is served.
+# A server exits with its last session, and serves nobody meanwhile.
 _LEAVING = (b"no current target", b"server exited", b"lost server")
 
-# Of the terminal in which hm was typed, or of the shell that it was typed into.
+# They describe the terminal or the shell in which hm was run.
 _NOT_HANDED_ON = frozenset(
     {
         "COLUMNS",
@@ -54,29 +52,29 @@ _NOT_HANDED_ON = frozenset(
 
 _PLAIN = frozenset(f"{ascii_letters}{digits}-_./=+,@%^ ".encode())
 
-# A shell that becomes the agent, so that the pane's process is the agent's own. More
-# than one word, which tmux starts as they are: no shell reads the agent's words.
+# A shell that execs the agent, so that the pane's process is the agent itself. tmux
+# runs more than one word without a shell, so none expands the agent's words.
 _BECOME = ("/bin/sh", "-c", 'cd -- "$1" && shift && exec "$@"', "sh")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewSession:
-    """What a session is to be."""
+    """A session to start."""
 
     name: str
     agent: str
     worktree: str
     folder: str
-    """Where the agent starts: the worktree or a folder in it."""
+    """The agent's current folder: the worktree or a folder in it."""
 
     words: Sequence[str]
     environ: Mapping[str, str]
     size: tuple[int, int] | None
-    """Columns and lines of the terminal that will show it, if that is known."""
+    """Columns and lines of the terminal that will show it; None: unknown."""
 
 
 class Tmux:
-    """The person's tmux server, whether it runs or not."""
+    """The user's tmux server, running or not."""
 
     def __init__(self, program: str, environ: Mapping[str, str]) -> None:
         self._program = program
@@ -84,19 +82,19 @@ class Tmux:
 
     @property
     def is_inside(self) -> bool:
-        """Whether we were typed into a pane of it."""
+        """Whether this process runs in one of its panes."""
         return bool(self._environ.get("TMUX"))
 
     def sessions(self) -> list[AgentSession]:
-        """Return our sessions, the oldest first; none when no server runs.
+        """Return our sessions, the oldest first; none if no server is running.
 
         Raises:
-            NotLaunchedError: tmux says something else.
+            NotLaunchedError: tmux failed.
         """
         found = self._listed()
         if any(one.is_ended and one.exit_code is None for one in found):
-            # tmux can miss that a child of its died, and then neither knows how it
-            # ended nor closes its pane; the next child that dies makes it look.
+            # tmux can miss that a child exited, and then neither knows its status nor
+            # closes its pane; the next child that exits makes it check.
             self._run("run-shell", ":")
             found = self._listed()
         return sorted(found, key=lambda one: (one.started_s, int(one.pane[1:])))
@@ -104,10 +102,10 @@ class Tmux:
     def start(self, new: NewSession) -> bool:
         """Start a session, detached; return False if its name is taken.
 
-        An agent that ends leaves its pane behind until ``release_pane`` is called.
+        The pane of an agent that ends stays until ``release_pane`` is called.
 
         Raises:
-            NotLaunchedError: tmux refuses.
+            NotLaunchedError: tmux failed.
         """
         stdin = _description(new)
         for _ in range(_TRIES):
@@ -118,47 +116,47 @@ class Tmux:
             return True
         if b"duplicate session" in done.stderr:
             return False
-        message = f"tmux would not start a session: {_complaint(done)}."
+        message = f"tmux could not start a session: {_complaint(done)}."
         raise NotLaunchedError(message, hint="hm needs tmux 3.2 or later.")
 
     def release_pane(self, session: AgentSession) -> None:
-        """From now on leave a pane behind only if its agent fails."""
+        """From now on keep the pane only if its agent fails."""
         words = ("-t", session.pane, "remain-on-exit", "failed")
         self._run("set-option", "-p", *words)
 
     def last_lines(self, session: AgentSession, most: int) -> list[str]:
         """Return the last lines that an agent wrote, without empty ones at the end.
 
-        What it wrote in the instant of its death Linux may have thrown away.
+        Linux may have discarded what it wrote just before it exited.
         """
         start = str(-_HISTORY_LINES)
         done = self._run("capture-pane", "-p", "-J", "-S", start, "-t", session.pane)
         lines = done.stdout.decode("utf-8", "replace").split("\n")
-        # tmux itself writes one line into a pane whose program ended.
+        # tmux adds one line of its own to a pane whose program ended.
         said = [line.rstrip() for line in lines if not line.startswith("Pane is dead")]
         while said and not said[-1]:
             said.pop()
         return said[-most:]
 
     def kill(self, session: AgentSession) -> None:
-        """End an agent; nothing happens if it is gone.
+        """End an agent, if it still runs.
 
-        Its session ends with it, unless the person has opened more in there.
+        Its session ends with it, unless the user has opened more panes there.
         """
         self._run("kill-pane", "-t", session.pane)
 
     def attach_command(self, session: AgentSession) -> str:
-        """Return the command that shows a session, as a person types it."""
-        # Quoted always: zsh reads a word that begins with = as a program's name.
+        """Return the command that shows a session, to be typed in a shell."""
+        # Always quoted: zsh replaces a word that begins with = by a program's path.
         return f"tmux {self._verb} -t '={session.name}'"
 
     def attach(self, session: AgentSession) -> int:
-        """Show a session in this terminal until the person leaves it."""
+        """Show a session in this terminal until the user leaves it."""
         command = [self._program, "-u", self._verb, "-t", f"={session.name}"]
         return subprocess.run(command, env=dict(self._environ), check=False).returncode
 
     def _listed(self) -> list[AgentSession]:
-        """Return our sessions as tmux tells of them now."""
+        """Return our sessions as tmux lists them now."""
         done = self._run("list-panes", "-a", "-F", FORMAT)
         if done.returncode == 0:
             return list(sessions_of(done.stdout))
@@ -168,13 +166,13 @@ class Tmux:
 
     @property
     def _verb(self) -> str:
-        """What shows a session in the terminal that we are in."""
+        """The tmux command that shows a session in this terminal."""
         return "switch-client" if self.is_inside else "attach-session"
 
     def _run(
         self, *words: str, stdin: bytes = b""
     ) -> subprocess.CompletedProcess[bytes]:
-        """Run tmux, whatever its exit code will be."""
+        """Run tmux, whatever its exit code."""
         try:
             return subprocess.run(
                 # -u: names come as they are, whatever the locale.
@@ -189,12 +187,12 @@ class Tmux:
             message = f"tmux did not answer within {_TIMEOUT_S:g} s."
             raise NotLaunchedError(message) from error
         except OSError as error:
-            message = f"tmux could not be started: {error.strerror}."
+            message = f"tmux cannot be run: {error.strerror}."
             raise NotLaunchedError(message) from error
 
 
 def _description(new: NewSession) -> bytes:
-    """Return the commands that make a session, as tmux reads them from a file."""
+    """Return the commands that start a session, in the syntax of a tmux file."""
     size = ("-x", str(new.size[0]), "-y", str(new.size[1])) if new.size else ()
     variables = [
         word
@@ -202,7 +200,7 @@ def _description(new: NewSession) -> bytes:
         if name not in _NOT_HANDED_ON
         for word in ("-e", f"{name}={text}")
     ]
-    # Where a new window of the session begins; a format to tmux, unlike all else here.
+    # The folder of new windows; the only text here that tmux expands as a format.
     folder = new.folder.replace("#", "##")
     pane = ("-p", "-t", f"={new.name}:")
     head = ("new-session", "-d", "-s", new.name, "-c", folder, *size)
@@ -211,16 +209,16 @@ def _description(new: NewSession) -> bytes:
         ("set-option", *pane, "remain-on-exit", "on"),
         ("set-option", *pane, AGENT, tag(new.agent)),
         ("set-option", *pane, WORKTREE, tag(new.worktree)),
-        # A person who has this on means sessions that they have seen.
+        # A user who sets this means sessions that they have attached to.
         ("set-option", "-t", f"={new.name}:", "destroy-unattached", "off"),
     )
-    # One line is one sequence: if the name is taken, nothing of it is done, and nobody
-    # ever sees a session of ours that has no tags yet.
+    # One line is one sequence: if the name is taken, none of it is run, and a session
+    # is never visible without its tags.
     return b" ; ".join(b" ".join(map(_quoted, words)) for words in commands) + b"\n"
 
 
 def _quoted(word: str) -> bytes:
-    """Return a word in which tmux finds nothing to expand."""
+    """Return a word in which tmux expands nothing."""
     return b'"%s"' % b"".join(
         b"%c" % byte if byte in _PLAIN else b"\\%03o" % byte
         for byte in os.fsencode(word)
@@ -228,10 +226,10 @@ def _quoted(word: str) -> bytes:
 
 
 def _complaint(done: subprocess.CompletedProcess[bytes]) -> str:
-    """Return the first line that tmux complained with."""
+    """Return the first line of tmux's error message."""
     text = done.stderr.decode("utf-8", "replace").strip()
     line = text.partition("\n")[0].removeprefix("-:1: ")
-    return line or f"ended with status {done.returncode}"
+    return line or f"exited with status {done.returncode}"
 
 
 AGENT, WORKTREE = "@hivemind_agent", "@hivemind_worktree"
@@ -248,8 +246,8 @@ _FIELDS = (
     "pane_dead_signal",
 )
 FORMAT = "\t".join(f"#{{{field}}}" for field in _FIELDS)
-"""What ``list-panes`` is asked for; a tab comes through every version of tmux as it is,
-and other control characters do not."""
+"""Format for ``list-panes``. Every version of tmux prints a tab unchanged, unlike other
+control characters."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -257,7 +255,7 @@ class AgentSession:
     """One agent in one worktree."""
 
     pane: str
-    """tmux's own name for where the agent is, ``%7``; no server uses one twice."""
+    """tmux's id of the pane, ``%7``; a server never uses one twice."""
 
     name: str
     agent: str
@@ -268,14 +266,14 @@ class AgentSession:
     is_attached: bool
     pid: int
     is_ended: bool
-    """The agent ended, and its last lines can still be seen."""
+    """The agent ended, and its last lines are still there."""
 
     exit_code: int | None
-    """As a shell counts it, 128 + the signal included; None while it is not known."""
+    """As a shell reports it, 128 + the signal included; None: not known."""
 
 
 def tag(text: str) -> str:
-    """Return *text* as it stands in an option.
+    """Return *text* as it is stored in an option.
 
     >>> tag("/code/my shop"), tag("a%b")
     ('/code/my shop', 'a%25b')
@@ -284,11 +282,11 @@ def tag(text: str) -> str:
 
 
 def sessions_of(printed: bytes) -> Iterator[AgentSession]:
-    """Yield the sessions in what ``list-panes -a -F FORMAT`` printed."""
+    """Yield the sessions in the output of ``list-panes -a -F FORMAT``."""
     for line in printed.decode("utf-8", "replace").split("\n"):
         fields = line.split("\t")
         if len(fields) != len(_FIELDS) or not fields[0]:
-            continue  # a pane of somebody else's
+            continue  # not one of ours
         worktree, agent, pane, name, created, attached, pid, *death = fields
         is_ended = death[0] == "1"
         yield AgentSession(
@@ -310,12 +308,12 @@ def _untag(text: str) -> str:
 
 
 def _number(text: str) -> int:
-    """Return a whole number; 0 where tmux says nothing."""
+    """Return a whole number; 0 if tmux prints nothing."""
     return int(text) if text.isdecimal() else 0
 
 
 def _exit_code(status: str, signal: str) -> int | None:
-    """Return how an agent ended; tmux knows it a little later than that it did."""
+    """Return an exit code; tmux learns it a little after the end itself."""
     if signal:
         return 128 + _number(signal)
     return _number(status) if status else None

@@ -1,4 +1,4 @@
-"""Finds the worktree that an agent is to work in, or makes it."""
+"""Finds the worktree in which an agent is to work, or creates it."""
 
 from __future__ import annotations
 
@@ -32,25 +32,25 @@ class LaunchLocation:
     """The worktree around that, or the folder itself; links resolved."""
 
     label: str
-    """What a person calls it."""
+    """A readable name."""
 
     is_new: bool = False
-    """It was made for this launch."""
+    """It was created for this launch."""
 
 
 def locate_folder(folder: str, environ: Mapping[str, str]) -> LaunchLocation:
-    """Return the place that a folder is.
+    """Return the location of a folder.
 
     Raises:
-        UsageError: There is no such folder.
+        UsageError: The folder does not exist.
     """
     start = os.path.realpath(os.path.expanduser(folder))
     if not folder or not os.path.isdir(start):
-        message = f"{folder!r} is no folder; no agent was started."
-        raise UsageError(message, hint="--branch NAME makes a worktree for a branch.")
+        message = f"{folder!r} is not a folder; no agent was started."
+        raise UsageError(message, hint="--branch NAME creates a worktree for a branch.")
     try:
         repository = find_repository(start, environ)
-    except GitError:  # a repository that git does not want to look at
+    except GitError:  # a repository that git refuses to use
         repository = None
     if repository is None:
         return LaunchLocation(
@@ -63,11 +63,11 @@ def locate_folder(folder: str, environ: Mapping[str, str]) -> LaunchLocation:
 def locate_branch(
     folder: str, branch: str, environ: Mapping[str, str], *, locks: str
 ) -> LaunchLocation:
-    """Return the worktree in which a branch is checked out; made if there is none.
+    """Return the worktree in which a branch is checked out; create it if necessary.
 
-    It is made beside the repository: on the same disk, found by a person who looks
-    around, and outside every other worktree, where tools would search it twice. A
-    branch that is not there begins at that of the one remote that has it, else at HEAD.
+    It is created next to the repository: on the same disk, easy to find, and outside
+    every other worktree, where tools would search it twice. A new branch starts at the
+    branch of the only remote that has one of that name, else at HEAD.
 
     Args:
         folder: Any folder of the repository.
@@ -76,14 +76,14 @@ def locate_branch(
         locks: Folder for locks.
 
     Raises:
-        UsageError: It is no name of a branch, or there is no repository.
-        NotLaunchedError: git refuses.
+        UsageError: The name is not valid, or there is no repository.
+        NotLaunchedError: git failed.
     """
     common_dir = _common_dir(folder, environ)
     check = ("check-ref-format", _HEADS + branch)
     if branch.startswith("-") or _git(folder, check, environ).returncode:
-        raise UsageError(f"{branch!r} is no name of a branch; no agent was started.")
-    # Two launches for one new branch: the second waits, and finds it.
+        raise UsageError(f"{branch!r} is not a branch name; no agent was started.")
+    # Of two launches for one new branch, the second waits and finds it.
     with _one_at_a_time(os.path.join(locks, f"branch-{digest(common_dir)}.lock")):
         found = _worktree_with(folder, branch, environ)
         if found is not None:
@@ -99,7 +99,7 @@ def _common_dir(folder: str, environ: Mapping[str, str]) -> str:
     done = _git(folder, ("rev-parse", "--git-common-dir"), environ)
     if done.returncode:
         message = f"git finds no branches in {folder}: {complaint_of(done)}."
-        raise UsageError(message, hint="Go into the repository, and launch there.")
+        raise UsageError(message, hint="Run this inside the repository.")
     return os.path.realpath(os.path.join(folder, _printed(done)))
 
 
@@ -107,7 +107,7 @@ def _worktree_with(folder: str, branch: str, environ: Mapping[str, str]) -> str 
     """Return the worktree in which a branch is checked out, if there is one."""
     words, end = ("worktree", "list", "--porcelain"), "\0"
     done = _git(folder, (*words, "-z"), environ)
-    if done.returncode:  # before git 2.36; only a folder with a line break needs it
+    if done.returncode:  # before git 2.36; only a folder with a newline needs -z
         done, end = _git(folder, words, environ), "\n"
     for block in os.fsdecode(done.stdout).split(end + end):
         lines = block.split(end)
@@ -120,9 +120,9 @@ def _worktree_with(folder: str, branch: str, environ: Mapping[str, str]) -> str 
 def _make(
     folder: str, branch: str, root: str, environ: Mapping[str, str]
 ) -> LaunchLocation:
-    """Make a worktree for a branch, and the branch."""
+    """Create a worktree for a branch, and the branch if necessary."""
     path = os.path.join(f"{root}.worktrees", slug(branch))
-    if os.path.lexists(path):  # of another branch with the same letters
+    if os.path.lexists(path):  # of another branch with the same slug
         path = f"{path}-{digest(branch)}"
     is_there = ("show-ref", "--verify", "--quiet", _HEADS + branch)
     if _git(folder, is_there, environ).returncode == 0:
@@ -133,14 +133,14 @@ def _make(
         end = (*tracking, "-b", branch, "--", path, remote or "HEAD")
     done = _git(folder, ("worktree", "add", "--quiet", *end), environ)
     if done.returncode:
-        message = f"No worktree was made for {branch}; git says: {complaint_of(done)}."
-        hint = "`git worktree list` shows those there are; `prune` forgets lost ones."
+        message = f"No worktree was created for {branch}: {complaint_of(done)}."
+        hint = "See `git worktree list`; `git worktree prune` forgets deleted ones."
         raise NotLaunchedError(message, hint=hint)
     return locate_folder(path, environ)
 
 
 def _remote_branch(folder: str, branch: str, environ: Mapping[str, str]) -> str:
-    """Return the branch of that name of a remote; empty if none or several have it."""
+    """Return the only remote branch of that name; empty if none or several exist."""
     pattern = f"refs/remotes/*/{branch}"
     words = ("for-each-ref", "--format=%(refname)", pattern)
     found = _printed(_git(folder, words, environ)).split("\n")
@@ -154,22 +154,22 @@ def _git(
     try:
         return run_git(folder, words, environ, timeout_s=_CHECKOUT_S)
     except FileNotFoundError:
-        message = "git is not installed, and branches are its business."
+        message = "git is not installed; --branch needs it."
         raise NotLaunchedError(message) from None
     except GitError as error:
         raise NotLaunchedError(f"{error}.") from error
 
 
 def _printed(done: subprocess.CompletedProcess[bytes]) -> str:
-    """Return what git printed, without the last line end."""
+    """Return what git printed, without the last newline."""
     return os.fsdecode(done.stdout).removesuffix("\n")
 
 
 @contextmanager
 def _one_at_a_time(path: str) -> Iterator[None]:
-    """Be the only launch that makes worktrees of a repository, as far as that goes.
+    """Be the only launch that creates worktrees of a repository.
 
-    Where no lock can be had, git's own stand between two launches: one is refused.
+    Without a lock, git's own locks still make one of two launches fail.
     """
     lock = KernelLock(path)
     with suppress(OSError):

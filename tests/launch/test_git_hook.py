@@ -172,12 +172,12 @@ def test_a_file_of_ours_goes_with_the_block(machine, hook, hm) -> None:
 @pytest.mark.parametrize(
     ("data", "mode", "why"),
     [
-        (b"#!/usr/bin/env python3\nprint(1)\n", 0o755, "is no script for sh"),
-        (b"echo no first line\n", 0o755, "is no script for sh"),
-        (b"\x7fELF\0", 0o755, "is no script for sh"),
-        (b"", 0o755, "is no script for sh"),
-        (b"#!/bin/sh\n:\n", 0o644, "may not be run, so git passes over it"),
-        (b"#!/bin/sh\r\n:\r\n", 0o755, "has line ends of Windows"),
+        (b"#!/usr/bin/env python3\nprint(1)\n", 0o755, "is not a shell script"),
+        (b"echo no first line\n", 0o755, "is not a shell script"),
+        (b"\x7fELF\0", 0o755, "is not a shell script"),
+        (b"", 0o755, "is not a shell script"),
+        (b"#!/bin/sh\n:\n", 0o644, "is not executable, so git ignores it"),
+        (b"#!/bin/sh\r\n:\r\n", 0o755, "has CRLF line endings"),
         (b"#!/bin/sh\n# hivemind:begin\n", 0o755, "was not changed"),
     ],
 )
@@ -209,8 +209,10 @@ def test_links_and_hooks_elsewhere_are_refused(machine, hook, hm) -> None:
 
     elsewhere = hm("git-hook", "install")
 
-    assert "is yours and is a link; it was not changed." in linked.err
-    assert "core.hooksPath is .husky/_, so git runs hooks from there" in elsewhere.err
+    assert "is a link; it was not changed." in linked.err
+    assert (
+        "core.hooksPath is .husky/_, so git runs hooks only from there" in elsewhere.err
+    )
     assert "git-hook run --agent claude" in elsewhere.err
     assert (linked.code, elsewhere.code) == (1, 1)
     assert not hook.exists()

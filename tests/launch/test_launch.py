@@ -223,12 +223,12 @@ def test_a_bare_repository_has_worktrees_too(machine, hm) -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("--worktree", "nowhere"), "'nowhere' is no folder; no agent was started."),
-        (("--worktree", ""), "'' is no folder; no agent was started."),
-        (("--branch", "a..b"), "'a..b' is no name of a branch; no agent was started."),
-        (("--branch", ""), "'' is no name of a branch; no agent was started."),
-        (("--branch", "-x"), "'-x' is no name of a branch; no agent was started."),
-        (("--branch", "HEAD"), "No worktree was made for HEAD; git says: fatal: "),
+        (("--worktree", "nowhere"), "'nowhere' is not a folder; no agent was started."),
+        (("--worktree", ""), "'' is not a folder; no agent was started."),
+        (("--branch", "a..b"), "'a..b' is not a branch name; no agent was started."),
+        (("--branch", ""), "'' is not a branch name; no agent was started."),
+        (("--branch", "-x"), "'-x' is not a branch name; no agent was started."),
+        (("--branch", "HEAD"), "No worktree was created for HEAD: fatal: "),
         (("--branch", "x", "--worktree", "."), "--worktree and --branch exclude each"),
     ],
 )
@@ -250,7 +250,7 @@ def test_a_branch_needs_a_repository(machine, hm) -> None:
 
     assert said.code == 2
     assert "not a git repository" in said.err
-    assert "hint: Go into the repository" in said.err
+    assert "hint: Run this inside the repository" in said.err
 
 
 def test_an_agent_that_ends_at_once_is_reported(machine, hm, monkeypatch) -> None:
@@ -367,10 +367,10 @@ def test_an_agent_that_is_not_there_is_one_sentence_before_anything_is_made(
     unknown = hm("launch", "clod")
     configured = hm("launch", "pi")
 
-    assert "codex was not started: there is no program codex." in codex.err
-    assert "There is no agent clod, and no program of that name." in unknown.err
-    assert "hint: Known are pi, claude, codex," in unknown.err
-    assert "there is no program pi-is-not-here." in configured.err
+    assert "codex was not started: codex is not installed." in codex.err
+    assert "clod is neither a known agent nor a program." in unknown.err
+    assert "hint: Known agents: pi, claude, codex," in unknown.err
+    assert "pi-is-not-here is not installed." in configured.err
     assert {codex.code, unknown.code, configured.code} == {1}
     assert not (machine.folder / "shop.worktrees").exists()
     assert status(machine.repo) == ""

@@ -1,4 +1,4 @@
-"""Which memories are chosen, and for which file and which questions."""
+"""Which memories are selected, for which file and which questions."""
 
 from __future__ import annotations
 
