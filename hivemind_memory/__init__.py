@@ -12,15 +12,20 @@ from hivemind_memory.version import __version__
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from hivemind_memory.access.rules import Caller
     from hivemind_memory.errors import HivemindError
     from hivemind_memory.memory import Memory
+    from hivemind_memory.model.curation import MemorySelector, NewMemory
     from hivemind_memory.model.query import Hit, Query, SearchAnswer, SearchReport
     from hivemind_memory.wiring import open_memory
 
 __all__ = [
+    "Caller",
     "Hit",
     "HivemindError",
     "Memory",
+    "MemorySelector",
+    "NewMemory",
     "Query",
     "SearchAnswer",
     "SearchReport",
@@ -29,9 +34,12 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Caller": "hivemind_memory.access.rules",
     "Hit": "hivemind_memory.model.query",
     "HivemindError": "hivemind_memory.errors",
     "Memory": "hivemind_memory.memory",
+    "MemorySelector": "hivemind_memory.model.curation",
+    "NewMemory": "hivemind_memory.model.curation",
     "Query": "hivemind_memory.model.query",
     "SearchAnswer": "hivemind_memory.model.query",
     "SearchReport": "hivemind_memory.model.query",

@@ -10,10 +10,11 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from hivemind_memory.errors import NotSavedError
+from hivemind_memory.errors import HivemindError, NotSavedError
 from hivemind_memory.files.descriptors import make_private_folder
 from hivemind_memory.files.errors import cause_of
 from hivemind_memory.files.locks import KernelLock
+from hivemind_memory.model.curation import AffectedItem, FailedItem
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.notes.journal import Journal
 from hivemind_memory.notes.slug import hash_of
@@ -132,3 +133,24 @@ class CurationLock:
     def __exit__(self, *_: object) -> None:
         """Release the lock."""
         self._lock.release()
+
+
+@dataclass(slots=True)
+class BatchResult:
+    """What was changed so far, and what failed."""
+
+    done: list[AffectedItem] = field(default_factory=list)
+    failed: list[FailedItem] = field(default_factory=list)
+    errors: list[HivemindError] = field(default_factory=list)
+    paths: set[NotePath] = field(default_factory=set)
+    """Notes that changed."""
+
+    def fail(self, what: str, error: HivemindError) -> None:
+        """Record that something was not changed."""
+        self.failed.append(FailedItem(what=what, why=str(error)))
+        self.errors.append(error)
+
+    def check(self) -> None:
+        """Raise the first error if nothing was changed."""
+        if self.errors and not self.paths:
+            raise self.errors[0]

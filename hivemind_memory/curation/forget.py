@@ -7,8 +7,7 @@ cannot be hidden, because that would need a mark in it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
+from hivemind_memory.curation.context import BatchResult
 from hivemind_memory.curation.lookup import not_found
 from hivemind_memory.curation.reactivate import deactivate_older, reactivate_older
 from hivemind_memory.curation.select import find_targets
@@ -20,8 +19,6 @@ from hivemind_memory.errors import (
 )
 from hivemind_memory.model.curation import (
     ENTRY,
-    AffectedItem,
-    FailedItem,
     ForgetResult,
     RestoreResult,
 )
@@ -47,27 +44,6 @@ if TYPE_CHECKING:
 
 _ATTEMPTS = 5
 """How often a file is read again because another program changed it."""
-
-
-@dataclass(slots=True)
-class BatchResult:
-    """What was changed so far, and what failed."""
-
-    done: list[AffectedItem] = field(default_factory=list)
-    failed: list[FailedItem] = field(default_factory=list)
-    errors: list[HivemindError] = field(default_factory=list)
-    paths: set[NotePath] = field(default_factory=set)
-    """Notes that changed."""
-
-    def fail(self, what: str, error: HivemindError) -> None:
-        """Record that something was not changed."""
-        self.failed.append(FailedItem(what=what, why=str(error)))
-        self.errors.append(error)
-
-    def check(self) -> None:
-        """Raise the first error if nothing was changed."""
-        if self.errors and not self.paths:
-            raise self.errors[0]
 
 
 def forget(context: CurationContext, selector: MemorySelector) -> ForgetResult:

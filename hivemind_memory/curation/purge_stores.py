@@ -197,6 +197,7 @@ FILES_WITHOUT_TEXT = (
     "locks/*.lock",
     "memory/.index/.gitignore",
     "memory/.index/cookie",
+    "memory/.index/*.hold",
     "memory/.index/*.lock",
     "memory/.index/watch.json",
 )

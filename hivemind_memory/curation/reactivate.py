@@ -27,8 +27,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from hivemind_memory.curation.context import CurationContext
-    from hivemind_memory.curation.forget import BatchResult
+    from hivemind_memory.curation.context import BatchResult, CurationContext
     from hivemind_memory.model.curation import AffectedItem
     from hivemind_memory.model.ports import MemoryIndex
 

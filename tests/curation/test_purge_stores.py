@@ -1,0 +1,63 @@
+"""Every file that the program creates below its home belongs to a store of a purge."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatch
+from pathlib import Path
+
+import pytest
+
+from hivemind_memory.curation.purge_stores import FILES_WITHOUT_TEXT, STORES
+from hivemind_memory.memory.service import Memory
+from hivemind_memory.model.curation import MemorySelector, NewMemory
+from hivemind_memory.model.query import Query
+from hivemind_memory.testing import FakeEmbedder
+from hivemind_memory.wiring import open_injection_records, open_injector, open_watcher
+from tests.support.fake_provider import FakeProvider
+from tests.support.sandbox import House
+
+
+def test_every_file_below_the_home_belongs_to_a_store(
+    house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A new file must join the list, or a purge would leave the text in it."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    worktree = tmp_path / "worktree"
+    worktree.mkdir()
+    house.provider = FakeProvider(FakeEmbedder())
+
+    with house.memory() as memory:
+        use_all(house, memory, worktree)
+
+    patterns = {*FILES_WITHOUT_TEXT}.union(*(store.files for store in STORES))
+    created = [one.relative_to(house.home) for one in house.home.rglob("*")]
+    files = [one.as_posix() for one in created if (house.home / one).is_file()]
+    assert [
+        one for one in files if not any(fnmatch(one, pattern) for pattern in patterns)
+    ] == []
+    for store in STORES:
+        is_partial = store.files == ("memory/*.tmp",)
+        is_used = any(fnmatch(one, store.files[0]) for one in files)
+        assert is_used or is_partial, store.files
+
+
+def use_all(house: House, memory: Memory, worktree: Path) -> None:
+    """Do everything that creates files."""
+    memory.write("The kettle is blue.", file="day.md")
+    memory.write("A claim from a page.", source="external")
+    memory.save(NewMemory(key="port", content="The port is 5433."))
+    memory.save(NewMemory(key="port", content="It is 5434.", reason="it moved"))
+    memory.save(NewMemory(key="claim", content="From a page.", source="external"))
+    memory.record_recall(memory.search(Query(text="kettle")))
+    memory.sync()
+    memory.embed_pending()
+    open_injector(memory).inject(str(worktree))
+    memory.forget(MemorySelector(name="port"))
+    memory.rebuild()
+    house.index_file.write_bytes(b"damaged " * 1000)
+    memory.search(Query(text="kettle"))
+    memory.diagnose()
+    open_watcher(memory)
+    memory.curation.purge(
+        MemorySelector(name="port"), open_injection_records(memory), is_dry_run=True
+    )
