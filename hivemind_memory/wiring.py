@@ -88,6 +88,7 @@ def open_memory(
     home: str | None = None,
     flags: Mapping[str, object] | None = None,
     scope_request: ScopeRequest | None = None,
+    folder: str | None = None,
 ) -> Memory:
     """Return the memory in *memory_dir*, else that of the home folder.
 
@@ -99,15 +100,16 @@ def open_memory(
         flags: Options that win over environment and config.json.
         scope_request: Scopes to open it with; None: those of the environment,
             or, if it names none, all of them.
+        folder: Folder whose project ``auto`` means; None: the current one.
 
     Raises:
         ConfigError: A value in config.json or the environment cannot be used.
         ScopeError: A name of the scope_request, or of the environment, cannot be one.
     """
-    folder = resolve_home(home)
-    settings = load_settings(folder, flags)
+    home_folder = resolve_home(home)
+    settings = load_settings(home_folder, flags)
     places = places_of(
-        folder,
+        home_folder,
         os.path.expanduser(memory_dir) if memory_dir else None,
         os.path.expanduser(settings.index_dir),
     )
@@ -118,7 +120,7 @@ def open_memory(
         local_offset_s=_local_offset_s,
         randomness=_ten_random_bytes,
     )
-    caller = _caller(scope_request or _shell_scope_request(), settings)
+    caller = _caller(scope_request or _shell_scope_request(), settings, folder)
     return Memory(places, settings, Provider(settings), clocks, caller=caller)
 
 
@@ -142,6 +144,39 @@ def agent_scope_request(
         teams=tuple(team.strip() for team in teams.split(",") if team.strip()),
         project=project or names[2] or AUTO,
         is_agent=True,
+    )
+
+
+def given_project(flag: str) -> str:
+    """Return the project that the flag or the environment names; empty: neither."""
+    return flag or os.environ.get(SCOPE_VARIABLES[2], "").strip()
+
+
+def open_connection_memory(
+    project: str,
+    *,
+    memory_dir: str | None = None,
+    workspace: str = "",
+    teams: str = "",
+) -> Memory:
+    """Return the memory as an agent sees it that is connected over HTTP.
+
+    Args:
+        project: What its connection gives: ``none``, a name, or the absolute path of a
+            folder, which stands for the project of its repository.
+        memory_dir: As for ``open_memory``.
+        workspace: Name of the server's workspace.
+        teams: Names of the server's teams, separated by commas.
+
+    Raises:
+        HivemindError: As for ``open_memory``.
+    """
+    folder = project if os.path.isabs(project) else None
+    scope_request = agent_scope_request(
+        workspace=workspace, teams=teams, project="auto" if folder else project
+    )
+    return open_memory(
+        memory_dir=memory_dir, scope_request=scope_request, folder=folder
     )
 
 
@@ -182,7 +217,9 @@ def _caller_in(identity: str, settings: Settings) -> Caller:
     )
 
 
-def _caller(scope_request: ScopeRequest | None, settings: Settings) -> Caller:
+def _caller(
+    scope_request: ScopeRequest | None, settings: Settings, folder: str | None
+) -> Caller:
     """Return who comes in through a door."""
     if scope_request is None:
         return OWNER
@@ -192,7 +229,7 @@ def _caller(scope_request: ScopeRequest | None, settings: Settings) -> Caller:
         scope_request,
         projects=settings.projects,
         workspaces=settings.workspaces,
-        identity=lambda: current_project(os.getcwd()),
+        identity=lambda: current_project(folder or os.getcwd()),
     )
 
 

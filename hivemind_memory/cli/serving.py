@@ -33,16 +33,21 @@ def mcp(request: CommandRequest) -> int:
     require_sdk()
     from hivemind_memory.mcp_server.server_state import ServerState
 
-    scope_request = wiring.agent_scope_request(
-        workspace=values["workspace"] or "",
-        teams=values["team"] or "",
-        project=values["project"] or "",
-    )
+    scopes = {"workspace": values["workspace"] or "", "teams": values["team"] or ""}
+    # Over HTTP each connection brings its project, unless the server was given one.
+    given = wiring.given_project(values["project"] or "")
+    project = given or ("none" if is_http else "")
+    scope_request = wiring.agent_scope_request(project=project, **scopes)
     server_state = ServerState(
         lambda: wiring.open_memory(
             memory_dir=request.memory_dir, scope_request=scope_request
         ),
         wiring.open_watcher,
+        None
+        if given
+        else lambda named: wiring.open_connection_memory(
+            named, memory_dir=request.memory_dir, **scopes
+        ),
     )
     session = wiring.new_session()
     try:

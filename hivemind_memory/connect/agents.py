@@ -216,7 +216,13 @@ def _remote_entry(agent: ConnectableAgent, server: RemoteServer) -> dict[str, An
     """Return the entry for a server over HTTP."""
     headers = {"Authorization": f"Bearer {server.token}"}
     if agent.name == "codex":
-        return {"url": server.url, "http_headers": headers}
+        # It tells no roots, so a header names the folder in which it was started.
+        folder = {"Hivemind-Project": "PWD"}
+        return {
+            "url": server.url,
+            "http_headers": headers,
+            "env_http_headers": folder,
+        }
     if agent.name == "qwen":
         return {"httpUrl": server.url, "headers": headers}
     if agent.name == "cursor":

@@ -8,6 +8,7 @@ runs says nothing. A connection names its project by a header or in its address,
 from __future__ import annotations
 
 import logging
+import re
 from collections import OrderedDict
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -25,6 +26,7 @@ PARAMETER = "project"
 
 NO_PROJECT = "none"
 
+_VARIABLE = re.compile(r"[${}]")
 _SESSION_HEADER = "mcp-session-id"
 _ROOTS_WAIT_S = 2.0
 _MAX_SESSIONS = 1_000
@@ -44,9 +46,9 @@ class ConnectionProjects:
         request = context.request_context.request
         query = getattr(request, "query_params", {})
         named = headers.get(HEADER) or query.get(PARAMETER) or ""
-        # A client that does not expand variables sends their names.
-        if named.strip() and "$" not in named:
-            return unquote(named.strip())
+        # A client that does not expand variables sends their names, as in ${PWD}.
+        if named.strip() and not _VARIABLE.search(named):
+            return named.strip()
         session = headers.get(_SESSION_HEADER, "")
         if not session:
             return NO_PROJECT
