@@ -7,7 +7,7 @@ they arrive.
 from __future__ import annotations
 
 from hivemind_memory.model.injection import LeftOut, Selection
-from hivemind_memory.search.similarity import similarity, words_in
+from hivemind_memory.search.similarity import ChosenTexts, by_marginal_relevance
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,16 +67,12 @@ def select_excerpts(
         builder.offer(excerpt, int(budget_tokens * share))
     taken = len(builder.excerpts)
     top = max((excerpt.score for excerpt in rivals), default=0.0) or 1.0
-    while rivals:
-        best = max(
-            range(len(rivals)),
-            # The earliest of equals: max() keeps the first.
-            key=lambda at: (
-                DIVERSITY * rivals[at].score / top
-                - (1 - DIVERSITY) * builder.nearest(rivals[at])
-            ),
-        )
-        excerpt = rivals.pop(best)
+    for excerpt in by_marginal_relevance(
+        rivals,
+        relevance=lambda one: one.score / top,
+        nearest=lambda one: builder.texts.nearest(one.text),
+        share=DIVERSITY,
+    ):
         if len(builder.excerpts) - taken >= count:
             builder.leave_out(excerpt, "count")
         else:
@@ -92,18 +88,19 @@ class _SelectionBuilder:
         self.left_out: list[LeftOut] = []
         self._cost = cost
         self._spent = 0
-        self._words: dict[str, frozenset[str]] = {}
+        self.texts = ChosenTexts()
 
     def take(self, excerpt: Excerpt) -> None:
         """Take a memory whatever it costs."""
         self.excerpts.append(excerpt)
+        self.texts.add(excerpt.text)
         self._spent += self._cost(excerpt)
 
     def offer(self, excerpt: Excerpt, budget_tokens: int) -> None:
         """Take a memory, or leave it out and record why."""
         if any(_overlap(excerpt, other) for other in self.excerpts):
             self.leave_out(excerpt, "overlap")
-        elif self.nearest(excerpt) >= NEAR_COPY:
+        elif self.texts.nearest(excerpt.text) >= NEAR_COPY:
             self.leave_out(excerpt, "copy")
         elif self._spent + self._cost(excerpt) > budget_tokens:
             self.leave_out(excerpt, "budget")
@@ -113,20 +110,6 @@ class _SelectionBuilder:
     def leave_out(self, excerpt: Excerpt, why: str) -> None:
         """Record a memory that is not shown."""
         self.left_out.append(LeftOut(excerpt=excerpt, why=why))
-
-    def nearest(self, excerpt: Excerpt) -> float:
-        """Return the similarity to the nearest of the selected memories, 0..1."""
-        words = self._words_of(excerpt.text)
-        return max(
-            (similarity(words, self._words_of(one.text)) for one in self.excerpts),
-            default=0.0,
-        )
-
-    def _words_of(self, text: str) -> frozenset[str]:
-        """Return a text's words; each text is split once."""
-        if text not in self._words:
-            self._words[text] = words_in(text)
-        return self._words[text]
 
 
 def _order(excerpt: Excerpt) -> tuple[float, tuple[int, ...], str, int]:

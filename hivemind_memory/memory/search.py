@@ -25,8 +25,8 @@ from hivemind_memory.model.scope import scope_of
 from hivemind_memory.model.terms import QueryTerm, query_terms
 from hivemind_memory.model.trust import shown_source
 from hivemind_memory.model.value import replaced
-from hivemind_memory.search.choosing import choose
 from hivemind_memory.search.ranking import rank
+from hivemind_memory.search.selection import choose
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from hivemind_memory.model.filters import Access, SearchFilter
     from hivemind_memory.model.matches import ChunkLocation, VectorMatches, WordMatches
     from hivemind_memory.model.query import Query, ScorePart, SearchSettings
-    from hivemind_memory.search.choosing import HitSelection
     from hivemind_memory.search.ranking import RankedChunk, Ranking
+    from hivemind_memory.search.selection import HitSelection
 
 
 _UNFIT = "the vector of the question does not fit those of the notes; see `hm doctor`"
@@ -129,7 +129,7 @@ def _supersede(
     """Return the candidates without those that others replace, and how many went."""
     if len(ranking.ranked) < 2 or not index.has_strong_edges():
         return ranking.ranked, 0
-    from hivemind_memory.search.superseding import supersede
+    from hivemind_memory.search.supersession import supersede
 
     paths = {one.place.path for one in ranking.ranked}
     return supersede(ranking.ranked, index.strong_edges(paths, access))
@@ -174,7 +174,7 @@ def _hits(
         text, headings = texts.get(place.chunk_id, ("", ""))
         parts: tuple[ScorePart, ...] = ()
         if query.should_explain:
-            from hivemind_memory.search.explaining import explain
+            from hivemind_memory.search.explanation import explain
 
             parts = explain(chosen)
         retrieved = []
@@ -356,7 +356,7 @@ def find_similar(
 def suggest(view: IndexView, words: WordMatches) -> tuple[str, ...]:
     """Return words of the memory near to words of the question that it lacks."""
     # Only a question without answers comes here.
-    from hivemind_memory.search.suggesting import MAX_SUGGESTIONS, nearest_words
+    from hivemind_memory.search.suggestions import MAX_SUGGESTIONS, nearest_words
 
     unknown = [
         term.tokens[0] for term in words.asked if not term.chunks and not term.is_phrase

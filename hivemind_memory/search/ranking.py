@@ -6,10 +6,10 @@ few that are left, in ``choosing``.
 
 from __future__ import annotations
 
+from math import exp, log
 from typing import NamedTuple
 
 from hivemind_memory.model.memories import NEUTRAL_IMPORTANCE
-from hivemind_memory.search.age import age_factor
 from hivemind_memory.search.fusion import (
     FusedScore,
     fuse_ranks,
@@ -17,7 +17,7 @@ from hivemind_memory.search.fusion import (
     fuse_weighted,
     fuse_words,
 )
-from hivemind_memory.search.words import WordScore, word_count, word_scores
+from hivemind_memory.search.word_scores import WordScore, word_count, word_scores
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -92,6 +92,29 @@ class Ranking(NamedTuple):
 def score_of(strength: float) -> float:
     """Return the score that a person sees for a strength."""
     return float(min(1.0, max(0.0, strength)) ** SCORE_EXPONENT)
+
+
+def age_factor(
+    day: int | None, today: int, *, half_life_days: float, floor: float
+) -> float:
+    """Return the share of its raw score that a memory of *day* keeps, in floor..1.
+
+    Exponential decay towards the floor, not to nothing: notes that stay true for
+    years must not vanish behind yesterday's.
+
+    Args:
+        day: Day of the entry, in days since the epoch; None: it does not age.
+        today: The same clock.
+        half_life_days: Days after which half of what age may take is gone, above 0.
+        floor: The least that is left, 0..1; 0 is plain exponential decay.
+
+    >>> age_factor(0, 69, half_life_days=69, floor=0.9)
+    0.95
+    """
+    if day is None or day >= today:
+        return 1.0
+    kept = exp(-log(2) * (today - day) / half_life_days)
+    return floor + (1 - floor) * kept
 
 
 def importance_factor(importance: float | None) -> float:

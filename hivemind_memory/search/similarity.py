@@ -1,37 +1,35 @@
-"""Texts that say nearly the same: sets of words, compared. Pure."""
+"""How alike two texts are, by their words, and the order that avoids repetition.
+
+The one home of the word split for comparing texts, of Jaccard similarity and of maximal
+marginal relevance. Pure.
+"""
 
 from __future__ import annotations
 
 import re
 
-from hivemind_memory.markdown.front_matter import split_front_matter
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Iterator
+    from typing import TypeVar
 
     from hivemind_memory.model.curation import TextCandidate
 
+    T = TypeVar("T")
 
 NEAR = 0.8
-"""Jaccard similarity of two texts' words from which one nearly says the other: two
-sentences of nine words that differ in one."""
+"""Similarity from which one text nearly says the other: two sentences of nine words
+that differ in one."""
 
 _WORD = re.compile(r"\w+")
-# One character is a word or a part of one there, and no space tells which.
+# In these scripts a character is a word or part of one, and no space separates words.
 _SPACELESS = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
 )
 
 
-def similarity(one: frozenset[str], other: frozenset[str]) -> float:
-    """Return the Jaccard similarity of two sets, 0..1."""
-    both = len(one & other)
-    return both / max(1, len(one) + len(other) - both)
-
-
 def words_in(text: str) -> frozenset[str]:
-    """Return the words of a text; pairs of characters where no space parts words.
+    """Return the words of a text; pairs of characters where no space separates words.
 
     >>> sorted(words_in("Never, never deploy"))
     ['deploy', 'never']
@@ -45,10 +43,79 @@ def words_in(text: str) -> frozenset[str]:
     return frozenset(found)
 
 
+def similarity(one: frozenset[str], other: frozenset[str]) -> float:
+    """Return the Jaccard similarity of two sets of words, 0..1."""
+    both = len(one & other)
+    return both / max(1, len(one) + len(other) - both)
+
+
+class ChosenTexts:
+    """The texts chosen so far, to measure how much of another text they say already.
+
+    Each text is split once, and compared with each chosen text once.
+    """
+
+    def __init__(self) -> None:
+        self._words: dict[str, frozenset[str]] = {}
+        self._chosen: list[frozenset[str]] = []
+        self._nearest: dict[str, tuple[int, float]] = {}
+
+    def add(self, text: str) -> None:
+        """Choose a text."""
+        self._chosen.append(self.words_of(text))
+
+    def nearest(self, text: str) -> float:
+        """Return the similarity to the nearest of the chosen texts, 0..1."""
+        compared, nearest = self._nearest.get(text, (0, 0.0))
+        words = self.words_of(text)
+        for other in self._chosen[compared:]:
+            nearest = max(nearest, similarity(words, other))
+        self._nearest[text] = (len(self._chosen), nearest)
+        return nearest
+
+    def words_of(self, text: str) -> frozenset[str]:
+        """Return the words of a text."""
+        if text not in self._words:
+            self._words[text] = words_in(text)
+        return self._words[text]
+
+
+def by_marginal_relevance(
+    items: Iterable[T],
+    *,
+    relevance: Callable[[T], float],
+    nearest: Callable[[T], float],
+    share: float,
+) -> Iterator[T]:
+    """Yield items by maximal marginal relevance: relevant first, repetition last.
+
+    The caller decides about each item before it asks for the next one.
+
+    Args:
+        items: The first of equals wins.
+        relevance: 0..1, larger is better.
+        nearest: Similarity of an item to the nearest one chosen so far, 0..1.
+        share: Lambda, 0..1: the share of relevance against novelty.
+
+    Source:
+        Carbonell, Goldstein: The use of MMR, diversity-based reranking for reordering
+        documents and producing summaries, SIGIR 1998.
+    """
+    left = list(items)
+    while left:
+        values = [
+            share * relevance(item) - (1 - share) * nearest(item) for item in left
+        ]
+        yield left.pop(values.index(max(values)))
+
+
 def similar_texts(
     content: str, candidates: Iterable[TextCandidate]
 ) -> list[tuple[TextCandidate, float]]:
     """Return the candidates that nearly say what *content* does, the nearest first."""
+    # A search compares texts too, and needs no front matter for it.
+    from hivemind_memory.markdown.front_matter import split_front_matter
+
     words = words_in(content)
     found = []
     for candidate in candidates:

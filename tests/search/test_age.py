@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hivemind_memory.search.age import age_factor
+from hivemind_memory.search.ranking import age_factor
 
 days = st.integers(-100, 40_000)
 floors = st.floats(0, 1)

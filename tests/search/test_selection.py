@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from hivemind_memory.model.matches import ChunkLocation, VectorMatches, WordMatches
 from hivemind_memory.model.query import SearchSettings
-from hivemind_memory.search.choosing import HitSelection, SelectedHit, choose
-from hivemind_memory.search.explaining import explain
+from hivemind_memory.search.explanation import explain
 from hivemind_memory.search.fusion import FusedScore
 from hivemind_memory.search.ranking import (
     ALL_WORDS_RAW_SCORE,
@@ -19,6 +18,7 @@ from hivemind_memory.search.ranking import (
     rank,
     score_of,
 )
+from hivemind_memory.search.selection import HitSelection, SelectedHit, choose
 from tests.search.evidence import (
     TODAY,
     both_lanes,

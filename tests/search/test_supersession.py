@@ -18,7 +18,7 @@ from hivemind_memory.model.memories import (
 )
 from hivemind_memory.search.fusion import FusedScore
 from hivemind_memory.search.ranking import RankedChunk
-from hivemind_memory.search.superseding import supersede
+from hivemind_memory.search.supersession import supersede
 
 Edge = tuple[str, str, str]
 SCOPES = ("", "projects/a", "teams/red")

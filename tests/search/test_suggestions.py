@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hivemind_memory.search.suggesting import MAX_SUGGESTIONS, _distance, nearest_words
+from hivemind_memory.search.suggestions import MAX_SUGGESTIONS, _distance, nearest_words
 
 VOCABULARY = [("deploy", 9), ("deputy", 2), ("database", 5), ("data", 7), ("cat", 1)]
 

@@ -1,0 +1,187 @@
+"""The last steps of an answer: which of the relevant chunks are shown, in which order.
+
+Of chunks that share lines one is shown, of near-copies the newest comes first, and, if
+asked for, hits that add something come before hits that repeat. Texts are read here, so
+only the few best candidates get this far.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from hivemind_memory.search.ranking import RankedChunk
+    from hivemind_memory.search.similarity import ChosenTexts
+
+NEAR_COPY = 0.5
+"""Similarity of two texts from which they are copies of each other."""
+
+CLOSE_RAW_SCORE = 0.75
+"""Copies match a query alike: a chunk with less than this share of another's raw score,
+or with another number of the query's words, is not compared with it."""
+
+SPARE = 5
+"""How many candidates beyond the wanted hits may still take a place among them."""
+
+
+class SelectedHit(NamedTuple):
+    """A candidate that is shown."""
+
+    ranked: RankedChunk
+    moved: float
+    """What its score gained or lost when near-copies changed places."""
+
+    score: float
+
+
+class HitSelection(NamedTuple):
+    """What is shown, and how much is not."""
+
+    hits: list[SelectedHit]
+    overlapping: int
+    near_copies: int
+    """Hits that a newer copy moved down."""
+
+    over_limit: int
+
+
+def choose(
+    ranked: Sequence[RankedChunk],
+    texts: Callable[[Sequence[int]], Mapping[int, str]],
+    *,
+    limit: int,
+    diversity: float | None = None,
+) -> HitSelection:
+    """Return at most *limit* hits, best first.
+
+    Args:
+        ranked: Candidates, best first.
+        texts: Chunk ids -> their texts; called once.
+        limit: Hits at most.
+        diversity: Lambda of maximal marginal relevance, 0..1; None: off.
+    """
+    whole = _drop_overlapping(ranked)
+    head = whole[: limit + SPARE]
+    read = _Texts(texts, [one.place.chunk_id for one in head])
+    ordered, copies = _newest_first(head, read)
+    if diversity is not None:
+        ordered = _diversify(ordered, read, share=diversity)
+    return HitSelection(
+        hits=ordered[:limit],
+        overlapping=len(ranked) - len(whole),
+        near_copies=copies,
+        over_limit=max(0, len(whole) - limit),
+    )
+
+
+class _Texts:
+    """The texts of the candidates, read and split when the first is compared."""
+
+    def __init__(
+        self, read: Callable[[Sequence[int]], Mapping[int, str]], ids: list[int]
+    ) -> None:
+        self._read = read
+        self._ids = ids
+        self._texts: Mapping[int, str] | None = None
+        self._chosen: ChosenTexts | None = None
+
+    def similarity(self, one: RankedChunk, other: RankedChunk) -> float:
+        """Return the similarity of two chunks, 0..1."""
+        from hivemind_memory.search.similarity import similarity
+
+        chosen = self.chosen()
+        return similarity(
+            chosen.words_of(self.text(one)), chosen.words_of(self.text(other))
+        )
+
+    def chosen(self) -> ChosenTexts:
+        """Return the texts that are chosen so far."""
+        # Most answers compare nothing.
+        from hivemind_memory.search.similarity import ChosenTexts
+
+        if self._chosen is None:
+            self._chosen = ChosenTexts()
+        return self._chosen
+
+    def text(self, one: RankedChunk) -> str:
+        """Return the text of a candidate."""
+        if self._texts is None:
+            self._texts = self._read(self._ids)
+        return self._texts.get(one.place.chunk_id, "")
+
+
+def _drop_overlapping(ranked: Sequence[RankedChunk]) -> list[RankedChunk]:
+    """Keep the best of the chunks that share a line of one note."""
+    taken: dict[str, list[tuple[int, int]]] = {}
+    kept = []
+    for one in ranked:
+        place = one.place
+        spans = taken.setdefault(place.path, [])
+        if any(
+            place.start_line <= end and start <= place.end_line for start, end in spans
+        ):
+            continue
+        spans.append((place.start_line, place.end_line))
+        kept.append(one)
+    return kept
+
+
+def _newest_first(
+    ranked: list[RankedChunk], texts: _Texts
+) -> tuple[list[SelectedHit], int]:
+    """Put the newest of near-copies in the best of their places."""
+    ordered = list(ranked)
+    moved = 0
+    for at, one in enumerate(ordered):
+        best = at
+        for behind in range(at + 1, len(ordered)):
+            other = ordered[behind]
+            if other.raw_score < CLOSE_RAW_SCORE * one.raw_score:
+                break
+            if (
+                _found(other) == _found(one)
+                and _is_newer(other, ordered[best])
+                and texts.similarity(one, other) >= NEAR_COPY
+            ):
+                best = behind
+        if best != at:
+            ordered.insert(at, ordered.pop(best))
+            moved += 1
+    # The places keep their scores, so that scores still descend.
+    return [
+        SelectedHit(one, place.score - one.score, place.score)
+        for one, place in zip(ordered, ranked, strict=True)
+    ], moved
+
+
+def _found(one: RankedChunk) -> int:
+    """Return how many words of the query a candidate holds."""
+    return one.words.found if one.words else 0
+
+
+def _is_newer(one: RankedChunk, other: RankedChunk) -> bool:
+    """Return whether *one* is of a later day than *other*."""
+    mine, theirs = one.place.day, other.place.day
+    return mine is not None and theirs is not None and mine > theirs
+
+
+def _diversify(
+    hits: list[SelectedHit], texts: _Texts, *, share: float
+) -> list[SelectedHit]:
+    """Order by maximal marginal relevance."""
+    from hivemind_memory.search.similarity import by_marginal_relevance
+
+    chosen = texts.chosen()
+    picked = []
+    for hit in by_marginal_relevance(
+        hits,
+        relevance=lambda one: one.score,
+        nearest=lambda one: chosen.nearest(texts.text(one.ranked)),
+        share=share,
+    ):
+        chosen.add(texts.text(hit.ranked))
+        picked.append(hit)
+    return picked
