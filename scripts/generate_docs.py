@@ -14,14 +14,21 @@ ROOT = Path(__file__).resolve().parent.parent
 if __name__ == "__main__":
     sys.path.insert(0, str(ROOT))
 
-from hivemind_memory.cli.helping import (  # noqa: E402 - the path comes first
+from hivemind_memory.cli.command import Command  # noqa: E402
+from hivemind_memory.cli.help import (  # noqa: E402 - the path comes first
     EXIT_CODES,
     HELP_ROW,
     VARIABLES,
     option_rows,
     usage,
 )
-from hivemind_memory.cli.spec import COMMANDS, GROUPS, PANELS, Command  # noqa: E402
+from hivemind_memory.cli.table import (  # noqa: E402
+    GROUPS,
+    PANELS,
+    all_commands,
+    panel_of,
+    summary_of,
+)
 from hivemind_memory.config import Option, options  # noqa: E402
 from hivemind_memory.config.values import allowed_values  # noqa: E402
 from hivemind_memory.mcp_server.describe import (  # noqa: E402
@@ -34,7 +41,7 @@ from hivemind_memory.mcp_server.tools_search import SNIPPET_CHARS  # noqa: E402
 
 _MADE = "<!-- Made by scripts/generate_docs.py from the code; do not edit. -->"
 _CLI_INTRO = (
-    "Data goes to standard output, talk to standard error. Into a pipe, output is"
+    "Data goes to standard output, messages to standard error. Into a pipe, output is"
     " plain, never wrapped and never cut; `--json` gives everything, for programs."
 )
 _CONFIG_INTRO = (
@@ -83,14 +90,14 @@ def cli_page() -> str:
     for panel in PANELS:
         rows = [
             f"| [`hm {command.name}`](#hm-{command.name.replace(' ', '-')}) |"
-            f" {_cell(command.summary)} |"
-            for command in COMMANDS
-            if command.panel == panel
+            f" {_cell(summary_of(command.name))} |"
+            for command in all_commands()
+            if panel_of(command.name) == panel
         ]
         parts.append("\n".join([f"| {panel} | |", "| --- | --- |", *rows]))
     parts.append(_table(("exit code", "meaning"), EXIT_CODES))
     parts.append(_table(("variable", "meaning"), VARIABLES, is_code=True))
-    parts += [_command_part(command) for command in COMMANDS]
+    parts += [_command_part(command) for command in all_commands()]
     return "\n\n".join(parts) + "\n"
 
 
@@ -131,11 +138,11 @@ def first_answers_file() -> str:
 
 def _command_part(command: Command) -> str:
     """Return the section of one command."""
-    parts = [f"## hm {command.name}", command.summary]
+    parts = [f"## hm {command.name}", summary_of(command.name)]
     if command.description:
         parts.append(command.description)
     for group, (_, _, fallback) in GROUPS.items():
-        if fallback == command.name:
+        if f"{group} {fallback}" == command.name:
             parts.append(f"`hm {group}` alone does the same.")
     parts.append(f"```\n{usage(command)}\n```")
     places = [(x.name.upper(), x.description) for x in command.arguments]

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import stat
 from pathlib import Path
 
 import pytest
 
-from hivemind_memory.cli import entry
 from tests.cli.conftest import Hm
 
 
@@ -189,10 +187,7 @@ def test_get_prints_lines_as_they_stand(hm: Hm, notes: Path) -> None:
         (["get", "deploy.md:3", "--lines", "1"], 2),
         (["get", "deploy.md", "--from", "0"], 2),
         (["write", ""], 2),
-        (["write", "x", "--file", "../x.md"], 2),
-        (["search"], 2),
-        (["search", "x", "-n", "0"], 2),
-        (["search", "x", "--min-score", "nan"], 2),
+        (["write", "--file", "../x.md", "x"], 2),
         (["nonsense"], 2),
         (["config", "get", "min_scor"], 2),
         (["config", "set", "min_score", "7"], 2),
@@ -437,12 +432,12 @@ def test_a_defect_of_ours_is_a_sentence_and_a_traceback_only_on_demand(
     hm: Hm, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A person cannot mend it; we want to."""
-    from hivemind_memory.cli import finding
+    from hivemind_memory import wiring
 
     def explode(**_: object) -> None:
         raise ZeroDivisionError("oh")
 
-    monkeypatch.setattr(finding.wiring, "open_memory", explode)
+    monkeypatch.setattr(wiring, "open_memory", explode)
     quiet = hm("list")
     monkeypatch.setenv("HIVEMIND_DEBUG", "1")
     loud = hm("list")
@@ -450,50 +445,3 @@ def test_a_defect_of_ours_is_a_sentence_and_a_traceback_only_on_demand(
     assert quiet.code == loud.code == 1
     assert quiet.err.startswith("error: Unexpected ZeroDivisionError: oh\nhint: ")
     assert "Traceback" in loud.err
-
-
-def test_version_and_help_go_to_standard_output(hm: Hm) -> None:
-    """They were asked for."""
-    assert hm("--version").out.startswith("hm ")
-    assert hm().out == hm("--help").out == hm("-h").out
-    assert hm().code == 0
-    assert "hm search [OPTIONS] QUERY..." in hm("search", "--help").out
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["search", "deploy"],
-        ["search", "--json", "deploy"],
-        ["search", "deploy", "--explain", "-n", "1"],
-        ["search", "xylophone", "--fail-empty"],
-        ["list"],
-        ["list", "--json"],
-        ["get", "deploy.md:1-3"],
-        ["get", "nowhere.md"],
-        ["status"],
-        ["sync"],
-        ["config"],
-        ["config", "get", "min_score"],
-    ],
-)
-def test_both_ways_in_print_the_same(
-    hm: Hm, notes: Path, words: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The quick way differs in time and in nothing else."""
-    hm("sync")
-    quick = hm(*words)
-    monkeypatch.setattr(entry, "parse_request", _none)
-    slow = hm(*words)
-
-    assert _without_times(quick.out) == _without_times(slow.out)
-    assert (quick.code, quick.err) == (slow.code, slow.err)
-
-
-def _none(words: object) -> None:
-    """Understand nothing."""
-
-
-def _without_times(text: str) -> str:
-    """Leave out what differs from one run to the next."""
-    return re.sub(r'"took_m?s": [^,}]+|\([\d.]+ s\)', "", text)

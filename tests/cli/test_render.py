@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from hivemind_memory.cli import render
-from hivemind_memory.cli.watching import event_line
+from hivemind_memory.cli.commands.search import print_answer, report_lines
+from hivemind_memory.cli.commands.watch import event_line
+from hivemind_memory.cli.commands.write import print_written
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.query import Hit, SearchAnswer, SearchReport
 from hivemind_memory.model.results import EmbedResult, SyncResult, WriteResult
@@ -35,7 +37,7 @@ def test_a_strong_answer_needs_one_line() -> None:
     """Talk that is always the same is not read."""
     answer = SearchAnswer(hits=(a_hit(), a_hit()), report=a_report())
 
-    assert render.report_lines(answer) == ["2 hits by hybrid search"]
+    assert report_lines(answer) == ["2 hits by hybrid search"]
 
 
 def test_every_weakness_is_told() -> None:
@@ -51,7 +53,7 @@ def test_every_weakness_is_told() -> None:
         warnings=("the index was busy",),
     )
 
-    lines = render.report_lines(SearchAnswer(hits=(a_hit(),), report=report))
+    lines = report_lines(SearchAnswer(hits=(a_hit(),), report=report))
 
     assert lines[0] == "1 hit by keyword search (the provider does not answer)"
     assert [line.split()[0] for line in lines[1:5]] == ["1", "2", "3", "the"]
@@ -65,7 +67,7 @@ def test_a_hit_in_a_pipe_is_a_place_and_its_lines(
     """The first can be given to `hm get`, the others are indented."""
     hits = (a_hit(headings=("A", "B"), snippet="one\r\n\ntwo\n"), a_hit(path="b\n.md"))
 
-    render.show_answer(SearchAnswer(hits=hits, report=a_report()), "one", as_json=False)
+    print_answer(SearchAnswer(hits=hits, report=a_report()), "one", as_json=False)
 
     assert capsys.readouterr().out == (
         "a.md:2-3  0.50  A > B\n    one\n    \n    two\n\nb\\n.md:2-3  0.50\n    x\n"
@@ -78,15 +80,15 @@ def test_a_sync_tells_what_is_missing(capsys: pytest.CaptureFixture[str]) -> Non
     result = SyncResult(added=1, recovered=1, skipped=skipped, took_s=0.5)
     embedding = EmbedResult(embedded=1, from_cache=2, pending=3, problem="no quota")
 
-    render.show_sync(result, embedding, as_json=False)
+    render.print_sync(result, embedding, as_json=False)
 
     out, err = capsys.readouterr()
     assert out.splitlines() == [
         "1 added, 0 updated, 0 removed, 0 unchanged (0.50 s)",
         "1 text embedded, 2 from the cache",
     ]
-    assert "skipped 9.md: odd\nand 2 more; `hm status` names them\n" in err
-    assert "1 saved entry had vanished" in err
+    assert "skipped 9.md: odd\nand 2 more; `hm status` lists them\n" in err
+    assert "1 saved entry was missing from a note" in err
     assert "3 texts without a vector: no quota" in err
 
 
@@ -103,7 +105,7 @@ def test_a_write_that_is_not_indexed_says_when_it_will_be(
         warnings=("a key was masked",),
     )
 
-    render.show_written(written, as_json=False)
+    print_written(written, as_json=False)
 
     out, err = capsys.readouterr()
     assert out == "saved a.md:3-5\n"
@@ -113,19 +115,19 @@ def test_a_write_that_is_not_indexed_says_when_it_will_be(
 @pytest.mark.parametrize(
     ("event", "line"),
     [
-        (Leading(), "watching; Ctrl-C ends it"),
-        (Following(leader="pid 7"), "pid 7 watches already; waiting its turn"),
-        (StateChanged(state=WatchState(mode="native")), "the system tells of changes"),
+        (Leading(), "watching; Ctrl-C stops"),
+        (Following(leader="pid 7"), "pid 7 is already watching; standing by"),
+        (StateChanged(state=WatchState(mode="native")), "the system reports changes"),
         (
             StateChanged(state=WatchState(mode="polling", reason="no watches left")),
-            "looking every few seconds: no watches left",
+            "checking every few seconds: no watches left",
         ),
         (
             Synced(cause="hint", result=SyncResult(updated=1, unchanged=4)),
             "1 updated; 5 notes (0 ms)",
         ),
         (Synced(cause="rescan", result=SyncResult(unchanged=4)), ""),
-        (Synced(cause="start", result=SyncResult()), "in step; 0 notes (0 ms)"),
+        (Synced(cause="start", result=SyncResult()), "up to date; 0 notes (0 ms)"),
         (
             SyncFailed(error=OSError("disk gone."), retry_in_s=2.0),
             "could not sync: disk gone. Trying again in 2 s.",
@@ -134,7 +136,7 @@ def test_a_write_that_is_not_indexed_says_when_it_will_be(
         (Embedded(result=EmbedResult(embedded=2)), "2 vectors made"),
         (
             Embedded(result=EmbedResult(pending=2, problem="401")),
-            "2 waiting: 401",
+            "2 pending: 401",
         ),
     ],
 )

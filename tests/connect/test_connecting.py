@@ -231,7 +231,7 @@ def test_a_token_in_a_file_that_others_may_read_is_warned_of(machine: Machine) -
 
     done = machine.run("connect", "qwen", "--http", "--dry-run")
 
-    assert "others may read" in done.err
+    assert "other users can read" in done.err
 
 
 @pytest.mark.parametrize(("answer", "code"), [("y\n", 0), ("\n", 1), ("no\n", 1)])

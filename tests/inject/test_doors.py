@@ -49,9 +49,7 @@ def test_inject_why_and_eject_tell_what_they_did(
     assert told["outcome"] == "unchanged"
     assert told["section"].startswith("## Hivemind Memory")
     assert hm("inject", "--off").startswith("Off: ")
-    assert hm("inject") == (
-        "off for this repository: `hm inject --on` switches it on\n"
-    )
+    assert hm("inject") == ("off for this repository: `hm inject --on` turns it on\n")
     assert hm("inject", "--on").startswith("On: ")
     hm("inject")
     assert hm("eject") == "CLAUDE.md: section removed\n"
@@ -79,7 +77,7 @@ def test_why_before_the_first_injection_says_so(
 ) -> None:
     """Not an error: nothing is what happened."""
     assert entry.main(["why", str(tmp_path)]) == 0
-    assert capsys.readouterr().out == "Nothing was injected here yet.\n"
+    assert capsys.readouterr().out == "Nothing has been injected here yet.\n"
 
 
 @pytest.mark.slow

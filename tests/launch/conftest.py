@@ -12,7 +12,8 @@ from tempfile import mkdtemp
 
 import pytest
 
-from hivemind_memory.cli import entry, launching
+from hivemind_memory.cli import entry
+from hivemind_memory.cli.commands import launch
 from tests.inject.conftest import environ, make_home
 from tests.inject.repos import make_repo
 
@@ -103,7 +104,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Machine
     monkeypatch.setenv("HIVEMIND_HOME", str(machine.home))
     monkeypatch.setenv("PATH", f"{machine.tools}:{_system_path()}")
     monkeypatch.chdir(machine.repo)
-    monkeypatch.setattr(launching, "_WATCH_S", 0.1)
+    monkeypatch.setattr(launch, "_WATCH_S", 0.1)
     yield machine
     for socket in ("default", "outer"):
         machine.tmux("-L", socket, "kill-server", check=False)

@@ -90,7 +90,7 @@ def test_a_failed_injection_is_one_line_and_no_more(machine) -> None:
         assert ran.returncode == 0
         assert ran.stdout.startswith(f"in {machine.repo}\n")
         assert ran.stderr.startswith("warning: nothing was injected: ")
-        assert ran.stderr.endswith("; claude starts all the same\n")
+        assert ran.stderr.endswith("; claude starts without memories\n")
         assert ran.stderr.count("\n") == 1
 
 
@@ -113,7 +113,7 @@ def test_an_empty_memory_is_said_and_nothing_is_written(machine) -> None:
         (("/",), 126, "cannot be run: Permission denied"),
         (("./plain.txt",), 126, "cannot be run: Permission denied"),
         (("./broken",), 126, "cannot be run: Exec format error"),
-        (("",), 127, "'' cannot be run: it is no program"),
+        (("",), 127, "'' cannot be run: it is not a program"),
         (("sh", "-c", "exit 42"), 42, ""),
     ],
 )
@@ -159,11 +159,13 @@ def test_a_terminal_stays_a_terminal(machine, hm) -> None:
     assert hm("sessions").out == ""
 
 
-def test_words_that_begin_with_a_dash_come_after_two(machine, hm) -> None:
-    """The hint says so; nothing has run."""
-    said = hm("exec", "claude", "--continue")
+def test_all_words_after_the_program_are_its_own(machine, hm) -> None:
+    """Also without ``--``, and those that are options of hm exec, too."""
+    ran = run("claude", "--agent", "x", "--continue", "--json", "--", "-n")
+    unknown = hm("exec", "--continue", "claude")
     empty = hm("exec")
 
-    assert (said.code, empty.code) == (2, 2)
-    assert "Words that begin with a dash come after --." in said.err
-    assert not (machine.repo / "CLAUDE.md").exists()
+    assert ran.stdout.splitlines()[1] == "words: --agent x --continue --json -- -n"
+    assert ran.stderr == ""
+    assert (unknown.code, empty.code) == (2, 2)
+    assert "goes after `--`" in unknown.err

@@ -107,7 +107,7 @@ def test_git_waits_for_a_bounded_time(machine, hook, monkeypatch) -> None:
     held = KernelLock(str(lock))
     assert held.try_acquire()
     text = (machine.tools / "hm").read_text()
-    short = "import hivemind_memory.cli.git_hooking as h; h._MAX_S = 0.5\n"
+    short = "import hivemind_memory.cli.commands.git_hook as h; h._MAX_S = 0.5\n"
     machine.program("hm", text.replace("from ", f"{short}from ", 1))
     as_installed(machine)
     began_s = time.monotonic()
@@ -131,7 +131,7 @@ def test_a_hook_of_the_persons_goes_on_and_comes_back(machine, hook, mine, hm) -
     second = hm("git-hook", "install")
 
     assert first.out == f"Installed: {hook}\n"
-    assert second.out == f"Was installed already: {hook}\n"
+    assert second.out == f"Already installed: {hook}\n"
     assert hook.read_bytes() == once
     assert stat.S_IMODE(hook.stat().st_mode) == 0o750
     git(machine.repo, "worktree", "add", "-q", "-b", "task", "../task")
@@ -139,7 +139,7 @@ def test_a_hook_of_the_persons_goes_on_and_comes_back(machine, hook, mine, hm) -
     assert hm("git-hook", "remove").out == f"Removed: {hook}\n"
     assert hook.read_bytes() == mine
     assert stat.S_IMODE(hook.stat().st_mode) == 0o750
-    assert hm("git-hook", "remove").out == f"Was not installed: {hook}\n"
+    assert hm("git-hook", "remove").out == f"Not installed: {hook}\n"
 
 
 def test_the_status_of_the_persons_hook_stays_gits(machine, hook, hm) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from hivemind_memory.cli import launching
+from hivemind_memory.cli.commands import launch as command
 from tests.inject.repos import git, no_object_has_the_section, status
 from tests.launch.conftest import PATIENCE_S, READER, until
 
@@ -68,7 +68,7 @@ def test_a_second_launch_finds_the_first(machine, hm) -> None:
     said = hm("launch", "claude", "--detach", "--", "--other")
 
     assert said.out == "tmux attach-session -t '=hm-shop-claude'\n"
-    assert f"claude runs in {machine.repo} since " in said.err
+    assert f"claude already runs in {machine.repo}, since " in said.err
     assert "--other was not passed on" in said.err
     assert machine.tmux("list-sessions", "-F", "#{session_name}") == "hm-shop-claude"
 
@@ -152,7 +152,7 @@ def test_a_branch_gets_a_worktree_beside_the_repository(
 
     assert (first.code, first.out) == (0, second.out), first.err
     [made] = (machine.folder / "shop.worktrees").iterdir()
-    assert f"Made the worktree {made}" in first.err
+    assert f"Created the worktree {made}" in first.err
     assert "Made" not in second.err
     assert git(made, "symbolic-ref", "--short", "HEAD") == f"{branch}\n"
     assert (made / "CLAUDE.md").exists()
@@ -255,7 +255,7 @@ def test_a_branch_needs_a_repository(machine, hm) -> None:
 
 def test_an_agent_that_ends_at_once_is_reported(machine, hm, monkeypatch) -> None:
     """Its session would be gone, and with it the reason."""
-    monkeypatch.setattr(launching, "_WATCH_S", PATIENCE_S)
+    monkeypatch.setattr(command, "_WATCH_S", PATIENCE_S)
     # Linux forgets what is not read yet when the first process of a terminal ends.
     machine.program("claude", "#!/bin/sh\necho no key >&2\nsleep 0.3\nexit 3\n")
     failed = hm("launch", "claude")
@@ -268,8 +268,8 @@ def test_an_agent_that_ends_at_once_is_reported(machine, hm, monkeypatch) -> Non
     assert failed.err.endswith("claude ended with status 3; its last lines:\nno key\n")
     assert killed.code == 137
     assert killed.err.endswith(
-        "claude ended by signal 9, and left no line: "
-        "`hm exec -- claude` runs it before your eyes\n"
+        "claude ended by signal 9 without output: "
+        "`hm exec -- claude` runs it in this terminal\n"
     )
     assert ended.code == 0
     assert ended.err.endswith("with status 0; its last lines:\nversion 1\n")
@@ -278,14 +278,14 @@ def test_an_agent_that_ends_at_once_is_reported(machine, hm, monkeypatch) -> Non
 
 def test_the_advice_for_a_silent_death_can_be_typed(machine, hm, monkeypatch) -> None:
     """A name of config.json is no program, and exec knows programs alone."""
-    monkeypatch.setattr(launching, "_WATCH_S", PATIENCE_S)
+    monkeypatch.setattr(command, "_WATCH_S", PATIENCE_S)
     program = machine.program("silent", "#!/bin/sh\nexit 3\n")
     monkeypatch.setenv("HIVEMIND_AGENTS", '{"pi": "silent --fast"}')
 
     said = hm("launch", "pi", "--", "two words")
 
     assert said.err.endswith(
-        f"`hm exec -- {program} --fast 'two words'` runs it before your eyes\n"
+        f"`hm exec -- {program} --fast 'two words'` runs it in this terminal\n"
     )
 
 
@@ -322,7 +322,7 @@ def test_launching_never_waits_for_memories_to_be_well(machine, hm) -> None:
     for said in (damaged, unreadable):
         assert said.code == 0
         [line] = [x for x in said.err.splitlines() if "nothing was injected" in x]
-        assert line.endswith("; claude starts all the same")
+        assert line.endswith("; claude starts without memories")
     assert disabled.code == 0
     assert "the memory is switched off" in disabled.err
     machine.shows("hm-shop-claude", "no memories")
@@ -407,7 +407,7 @@ def test_without_tmux_the_agent_runs_in_the_foreground(machine) -> None:
     assert "Tuesdays" in ran.stdout
     assert "tmux is not installed: claude runs here, in the foreground\n" in ran.stderr
     assert hidden.returncode == 1
-    assert "cannot run out of sight" in hidden.stderr
+    assert "cannot run detached" in hidden.stderr
     listed = subprocess.run(
         ["hm", "sessions"],
         executable=machine.tools / "hm",
@@ -416,7 +416,7 @@ def test_without_tmux_the_agent_runs_in_the_foreground(machine) -> None:
         text=True,
         check=True,
     )
-    assert listed.stderr == "no sessions: tmux is not installed, and they are its\n"
+    assert listed.stderr == "no sessions: tmux, which holds them, is not installed\n"
 
 
 def test_no_server_is_no_session_and_an_empty_list_says_how_to_launch(hm, machine):

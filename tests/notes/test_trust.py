@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from hivemind_memory.context.choose import TypedMemories
-
-from hivemind_memory.cli.render import label_text
 from hivemind_memory.mcp_server.shape import shape_answer
+
+from hivemind_memory.cli.commands.search import label_text
 from hivemind_memory.model.query import Query
 from hivemind_memory.model.trust import is_trusted, shown_source
 from tests.support.sandbox import House

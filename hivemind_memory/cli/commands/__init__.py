@@ -1,1 +1,1 @@
-"""Every command of ``hm`` as data, a file or two for each heading."""
+"""The commands of ``hm``: one file a group, with its options, calls and output."""

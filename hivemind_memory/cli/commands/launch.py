@@ -1,126 +1,354 @@
-"""The commands that start agents, and the hook for those who start them otherwise."""
+"""hm launch, sessions and exec: start agents with their memories.
+
+If anything goes wrong with the memories, one line says so and the agent starts anyway.
+"""
 
 from __future__ import annotations
 
-from hivemind_memory.cli.commands.parts import AGENTS, JSON, WORKTREE
-from hivemind_memory.cli.shapes import Argument, Command, Flag
+import os
+import shlex
+import sys
 
-_READERS = Flag(
-    ("--agent",),
-    "text",
-    "Who will read them: claude (the default), or several, as claude,codex.",
-    metavar="NAMES",
+from hivemind_memory.cli.command import (
+    PLAIN,
+    VERBATIM,
+    Argument,
+    CommandRequest,
+    Flag,
+    command,
+)
+from hivemind_memory.cli.escape import escape_for_terminal, escape_line
+from hivemind_memory.cli.options import JSON
+from hivemind_memory.cli.render import minute_text, print_json, print_rows
+from hivemind_memory.cli.streams import is_terminal, write_stderr, write_stdout
+from hivemind_memory.errors import (
+    ConfigError,
+    HivemindError,
+    NotLaunchedError,
+    UsageError,
 )
 
-COMMANDS: tuple[Command, ...] = (
-    Command(
-        "launch",
-        "launching:launch",
-        "Start an agent in a worktree, with its memories, in a session of tmux.",
-        panel=AGENTS,
-        description=(
-            "If it runs there already, its session is shown. Without tmux it runs here,"
-            " in the foreground. No key is ever sent to it. What comes after -- are its"
-            " own arguments."
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from hivemind_memory.launch.launcher import EndedAgent, Launcher, LaunchRequest
+    from hivemind_memory.launch.tmux import AgentSession, Tmux
+
+_WATCH_S = 1.0
+"""How long a new agent is watched: one that exits at once has a reason."""
+
+_WATCH_ATTACHED_S = 0.3
+"""The same if its session is shown next: a person waits, and sees what happens."""
+
+
+@command(
+    "launch",
+    description=(
+        "If the agent already runs there, its session is shown. Without tmux it runs in"
+        " the foreground. No API key is ever sent to it. The words after -- are passed"
+        " on to the agent."
+    ),
+    arguments=(
+        Argument(
+            "agent",
+            "claude, codex, gemini, opencode, qwen, cursor, aider, a name from the"
+            " option agents, or any program.",
+            completes="agents",
         ),
-        arguments=(
-            Argument(
-                "agent",
-                "claude, codex, gemini, opencode, qwen, cursor, aider, a name from the"
-                " option agents, or any program.",
-            ),
-            Argument(
-                "args",
-                "Its own arguments, after --.",
-                is_required=False,
-                is_many=True,
-            ),
-        ),
-        flags=(
-            Flag(
-                ("--worktree",),
-                "text",
-                "Folder to work in; this one if neither this nor --branch is given.",
-                metavar="FOLDER",
-            ),
-            Flag(
-                ("--branch",),
-                "text",
-                "Work in the worktree of this branch; both are made if they are not"
-                " there.",
-                metavar="NAME",
-            ),
-            Flag(("--detach",), "flag", "Do not show it; print how to."),
-        ),
-        examples=(
-            "hm launch claude",
-            "hm launch codex --branch fix-login",
-            "hm launch claude --detach -- --model haiku",
+        Argument(
+            "args",
+            "The agent's own arguments, after --.",
+            is_required=False,
+            reads=PLAIN,
         ),
     ),
-    Command(
-        "sessions",
-        "launching:sessions",
-        "List the agents that hm launch started: session, agent, worktree, since.",
-        panel=AGENTS,
-        flags=(JSON,),
-    ),
-    Command(
-        "exec",
-        "launching:exec_",
-        "Put memories into this worktree, then become a command: for other launchers.",
-        panel=AGENTS,
-        description=(
-            "The agent is known by the name of its program. It starts whatever becomes"
-            " of the memories, in the same process and terminal; standard output is its"
-            " alone. 127: there is no such program; 126: it cannot be run."
+    flags=(
+        Flag(
+            ("--worktree",),
+            "text",
+            "Folder to work in (the current one, unless --branch is given).",
+            metavar="FOLDER",
         ),
-        arguments=(Argument("command", "The command, after --.", is_many=True),),
-        flags=(
-            Flag(
-                ("--agent",),
-                "text",
-                "Who reads them, if the program's name does not tell.",
-                metavar="NAME",
-            ),
+        Flag(
+            ("--branch",),
+            "text",
+            "Work in the worktree of this branch; both are created if missing.",
+            metavar="NAME",
         ),
-        examples=("hm exec -- claude --continue",),
+        Flag(("--detach",), "flag", "Do not show the session; print how to."),
     ),
-    Command(
-        "git-hook status",
-        "git_hooking:status",
-        "Say whether a repository has the hook.",
-        panel=AGENTS,
-        arguments=(WORKTREE,),
-        flags=(JSON,),
-    ),
-    Command(
-        "git-hook install",
-        "git_hooking:install",
-        "Let git itself put memories into every new worktree of a repository.",
-        panel=AGENTS,
-        description=(
-            "A block in the hook post-checkout, which runs after git worktree add. It"
-            " never fails, waits 20 seconds at most, and does nothing once hm is gone."
-            " A hook of yours stays as it is around it; one that is no script for sh,"
-            " and core.hooksPath, are refused."
-        ),
-        arguments=(WORKTREE,),
-        flags=(_READERS,),
-        examples=("hm git-hook install --agent claude,codex",),
-    ),
-    Command(
-        "git-hook remove",
-        "git_hooking:remove",
-        "Take the hook away, to the byte.",
-        panel=AGENTS,
-        arguments=(WORKTREE,),
-    ),
-    Command(
-        "git-hook run",
-        "git_hooking:run",
-        "What the hook calls: put memories into this worktree, in silence.",
-        panel=AGENTS,
-        flags=(_READERS,),
+    examples=(
+        "hm launch claude",
+        "hm launch codex --branch fix-login",
+        "hm launch claude --detach -- --model haiku",
     ),
 )
+def launch(request: CommandRequest) -> int:
+    """Start an agent in a worktree, or show the one that runs there."""
+    from dataclasses import replace
+
+    from hivemind_memory import wiring
+    from hivemind_memory.launch.agents import find_agent
+    from hivemind_memory.launch.launcher import LaunchRequest
+
+    values = request.values
+    if values["worktree"] is not None and values["branch"] is not None:
+        raise UsageError("--worktree and --branch exclude each other.")
+    launcher = wiring.open_launcher()
+    path = launcher.environ.get("PATH", os.defpath)
+    agent = find_agent(values["agent"], _configured(), path)
+    tmux = launcher.tmux
+    if tmux is None and values["detach"]:
+        message = f"tmux is not installed, so {agent.name} cannot run detached."
+        raise NotLaunchedError(
+            message, hint="Without --detach it runs in this terminal."
+        )
+    location = launcher.locate(values["worktree"], values["branch"])
+    if location.is_new:
+        _print_notice(f"Created the worktree {location.worktree}")
+    launch_request = LaunchRequest(
+        agent=agent, location=location, arguments=values["args"], watch_s=_WATCH_S
+    )
+    inject = _inject_port(request, agent.name, is_quiet=False)
+    if tmux is None:
+        _print_notice(
+            f"tmux is not installed: {agent.name} runs here, in the foreground"
+        )
+        words = launcher.words(launch_request, inject)
+        return _exec_or_report(words, launcher.environ, folder=location.folder)
+    is_shown = not values["detach"] and is_terminal(sys.stdin)
+    if is_shown and is_terminal(sys.stdout):
+        size = os.get_terminal_size(sys.stdout.fileno())
+        size_now = (size.columns, size.lines) if min(size) > 0 else None
+        launch_request = replace(
+            launch_request, size=size_now, watch_s=_WATCH_ATTACHED_S
+        )
+        return _shown(launcher, tmux, launch_request, inject)
+    return _detached(launcher, tmux, launch_request, inject)
+
+
+@command("sessions", flags=(JSON,))
+def sessions(request: CommandRequest) -> int:
+    """List the sessions of agents that hm launch started."""
+    from hivemind_memory import wiring
+
+    launcher = wiring.open_launcher()
+    found = launcher.sessions()
+    if request.values["json"]:
+        print_json({"sessions": [_session_value(one) for one in found]})
+        return 0
+    if launcher.tmux is None:
+        _print_notice("no sessions: tmux, which holds them, is not installed")
+        return 0
+    if not found:
+        _print_notice("no sessions: `hm launch AGENT` starts one")
+        return 0
+    rows = [
+        (one.name, one.agent, one.worktree, _since(one), _state_text(one))
+        for one in found
+    ]
+    if is_terminal(sys.stdout):
+        from hivemind_memory.cli.terminal import columns_text
+
+        heads = ("session", "agent", "worktree", "since", "")
+        write_stdout(columns_text(heads, rows))
+    else:
+        print_rows(rows)
+    return 0
+
+
+@command(
+    "exec",
+    description=(
+        "For other launchers. The agent is recognized by the name of its program, and"
+        " it starts even if the injection fails, in the same process and terminal;"
+        " standard output belongs to it. Everything after the first word is passed on"
+        " unchanged. Exits with 127 if there is no such program, and with 126 if it"
+        " cannot be run."
+    ),
+    arguments=(Argument("command", "The command to run.", reads=VERBATIM),),
+    flags=(
+        Flag(
+            ("--agent",),
+            "text",
+            "The agent, if the program has another name.",
+            metavar="NAME",
+            completes="agents",
+        ),
+    ),
+    examples=("hm exec -- claude --continue",),
+)
+def exec_(request: CommandRequest) -> int:
+    """Inject into the worktree around this folder, then become a command."""
+    from hivemind_memory.launch.agents import kind_of, with_memory_file
+
+    words = request.values["command"]
+    kind = request.values["agent"] or kind_of(words[0])
+    inject = _inject_port(request, words[0], is_quiet=True)
+    words = with_memory_file(kind, words, inject(os.curdir, kind))
+    return _exec_or_report(words, os.environ)
+
+
+def _configured() -> Mapping[str, object]:
+    """Return the agents of config.json; none, and a line, if it cannot be read."""
+    from hivemind_memory import wiring
+
+    try:
+        return wiring.load_settings().agents
+    except ConfigError as error:
+        _print_notice(f"warning: the agents in config.json are ignored: {error}")
+        return {}
+
+
+def _inject_port(
+    request: CommandRequest, name: str, *, is_quiet: bool
+) -> Callable[[str, str], str]:
+    """Return a function that injects and never raises."""
+    from hivemind_memory import wiring
+    from hivemind_memory.cli.commands.inject import sentence
+
+    def inject(worktree: str, kind: str) -> str:
+        try:
+            with request.open_memory() as memory:
+                injector = wiring.open_injector(memory)
+                done = injector.inject(worktree, agent=kind)
+        except HivemindError as error:
+            return _not_injected(str(error), name)
+        # Whatever it is, it must not keep an agent from starting.
+        except Exception as error:  # noqa: BLE001
+            return _not_injected(f"{type(error).__name__}: {error}", name)
+        if done.outcome in ("nothing", "removed") or not is_quiet:
+            _print_notice(sentence(done))
+        has_section = done.outcome in ("written", "unchanged")
+        return os.path.join(done.worktree, done.file) if has_section else ""
+
+    return inject
+
+
+def _not_injected(why: str, name: str) -> str:
+    """Print that nothing was injected; return that there is no file."""
+    said = why.removeprefix("Nothing was injected: ").rstrip(".")
+    _print_notice(
+        f"warning: nothing was injected: {said}; {name} starts without memories"
+    )
+    return ""
+
+
+def _shown(
+    launcher: Launcher,
+    tmux: Tmux,
+    launch_request: LaunchRequest,
+    inject: Callable[[str, str], str],
+) -> int:
+    """Launch, and show the session until the person leaves it."""
+    from hivemind_memory.launch.launcher import EndedAgent
+
+    launched = launcher.launch(tmux, launch_request, inject)
+    if isinstance(launched, EndedAgent):
+        return _report_end(launch_request, launched)
+    if not launched.is_new:
+        _say_found(launched.session, launch_request)
+    if tmux.attach(launched.session):
+        _print_notice(f"attach with: {tmux.attach_command(launched.session)}")
+        return 1
+    ended = launcher.reap_if_ended(tmux, launched.session)
+    return 0 if ended is None else _report_end(launch_request, ended)
+
+
+def _detached(
+    launcher: Launcher,
+    tmux: Tmux,
+    launch_request: LaunchRequest,
+    inject: Callable[[str, str], str],
+) -> int:
+    """Launch, and say how to show the session."""
+    from hivemind_memory.launch.launcher import EndedAgent
+
+    launched = launcher.launch(tmux, launch_request, inject)
+    if isinstance(launched, EndedAgent):
+        return _report_end(launch_request, launched)
+    session = launched.session
+    if launched.is_new:
+        _print_notice(f"{session.agent} runs in {session.worktree}; attach with:")
+    else:
+        _say_found(session, launch_request)
+    write_stdout(f"{tmux.attach_command(session)}\n")
+    return 0
+
+
+def _say_found(session: AgentSession, launch_request: LaunchRequest) -> None:
+    """Say that the agent was already running, and what that means."""
+    _print_notice(
+        f"{session.agent} already runs in {session.worktree}, since {_since(session)}"
+    )
+    if launch_request.arguments:
+        unused = shlex.join(launch_request.arguments)
+        _print_notice(f"its arguments stay as they were: {unused} was not passed on")
+
+
+def _report_end(launch_request: LaunchRequest, ended: EndedAgent) -> int:
+    """Say how an agent exited, and what it printed last; return its exit code."""
+    name = launch_request.agent.name
+    code = 1 if ended.exit_code is None else ended.exit_code
+    how = f"by signal {code - 128}" if code > 128 else f"with status {code}"
+    if ended.exit_code is None:
+        how = "in a way that tmux does not report"
+    lines = "".join(f"{escape_for_terminal(line)}\n" for line in ended.last_lines)
+    # Not by its name, which may be one of config.json: exec knows programs alone.
+    program, *rest = launch_request.agent.words
+    program = name if os.path.basename(program) == name else program
+    command = shlex.join((program, *rest, *launch_request.arguments))
+    hint = f" without output: `hm exec -- {command}` runs it in this terminal"
+    said = "; its last lines:" if lines else hint
+    write_stderr(f"{escape_line(f'{name} ended {how}{said}')}\n{lines}")
+    return code
+
+
+def _exec_or_report(
+    words: Sequence[str], environ: Mapping[str, str], *, folder: str | None = None
+) -> int:
+    """Become a command; return what a shell would if it cannot be run."""
+    from hivemind_memory.launch.agents import exec_process, exit_code_of
+
+    try:
+        if folder is not None:
+            os.chdir(folder)
+        exec_process(words, environ)
+    except OSError as error:
+        _print_notice(f"error: {words[0]} cannot be run: {error.strerror}")
+        return exit_code_of(error)
+    except ValueError:  # an empty name
+        _print_notice("error: '' cannot be run: it is not a program")
+        return exit_code_of(FileNotFoundError())
+
+
+def _session_value(session: AgentSession) -> dict[str, object]:
+    """Return a session for programs."""
+    from dataclasses import asdict
+
+    from hivemind_memory import wiring
+
+    value = asdict(session)
+    value["started_at"] = wiring.local_iso(value.pop("started_s"))
+    return value
+
+
+def _since(session: AgentSession) -> str:
+    """Return when a session began, for people."""
+    from hivemind_memory import wiring
+
+    return minute_text(wiring.local_iso(session.started_s))
+
+
+def _state_text(session: AgentSession) -> str:
+    """Return whether a session is attached, detached or ended."""
+    if session.is_ended:
+        code = session.exit_code
+        return "ended" if code is None else f"ended ({code})"
+    return "attached" if session.is_attached else "detached"
+
+
+def _print_notice(line: str) -> None:
+    """Print one line to standard error."""
+    write_stderr(f"{escape_line(line)}\n")

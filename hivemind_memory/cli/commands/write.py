@@ -1,74 +1,75 @@
-"""The commands that write notes."""
+"""hm write: appends an entry to a note."""
 
 from __future__ import annotations
 
-from hivemind_memory.cli.commands.parts import JSON, WRITE
-from hivemind_memory.cli.shapes import Argument, Command, Flag
+from hivemind_memory.cli.command import TEXT, Argument, CommandRequest, Flag, command
+from hivemind_memory.cli.content import read_content, writer_of
+from hivemind_memory.cli.options import BY, FORCE, JSON, SESSION, SOURCE
+from hivemind_memory.cli.render import (
+    lines_text,
+    print_json,
+    print_line,
+    print_notices,
+)
+from hivemind_memory.errors import UsageError
 
-COMMANDS: tuple[Command, ...] = (
-    Command(
-        "write",
-        "writing:write",
-        "Add an entry to a note; today's note unless --file names one.",
-        panel=WRITE,
-        description=(
-            "The text is appended with a comment line that says who wrote it and when."
-            " Several words are joined by spaces; with no words, or with -, the text"
-            " is read from standard input. When it has answered, the entry is on the"
-            " disk."
-        ),
-        arguments=(
-            Argument("content", "What to remember.", is_required=False, is_many=True),
-        ),
-        flags=(
-            Flag(
-                ("--file",),
-                "text",
-                "Note to append to; made if it is not there.",
-                metavar="PATH",
-            ),
-            Flag(
-                ("--by",),
-                "text",
-                "Who writes: a person's or an agent's name.",
-                metavar="NAME",
-            ),
-            Flag(
-                ("--session",),
-                "text",
-                "The writer's own name for its session.",
-                metavar="NAME",
-            ),
-            Flag(
-                ("--source",),
-                "text",
-                "What kind of writer; by default human at a terminal, else agent.",
-                choices=("human", "agent", "tool", "external"),
-            ),
-            Flag(("--force",), "flag", "Also a text that was purged before."),
-            JSON,
-        ),
-        examples=(
-            "hm write we deploy on Tuesdays only",
-            "git log -1 --format=%B | hm write --file projects/site.md",
-        ),
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hivemind_memory.model.results import WriteResult
+
+
+@command(
+    "write",
+    description=(
+        "The text is appended with a comment line that says who wrote it and when. The"
+        " words are joined by spaces, and everything after the first one is text, so"
+        " options go before it. Without words, or with -, the text is read from"
+        " standard input. When the command returns, the entry is on disk."
     ),
-    Command(
-        "edit",
-        "writing:edit",
-        "Open a note in your editor, then index it.",
-        panel=WRITE,
-        description=(
-            "The editor is what VISUAL or EDITOR names. A note that is not there is"
-            " made by saving it."
+    arguments=(Argument("text", "What to remember.", is_required=False, reads=TEXT),),
+    flags=(
+        Flag(
+            ("--file",),
+            "text",
+            "Note to append to; created if it does not exist.",
+            metavar="PATH",
+            completes="notes",
         ),
-        arguments=(
-            Argument(
-                "path",
-                "Name of a note; global.md if none is given.",
-                is_required=False,
-                completes="notes",
-            ),
-        ),
+        BY,
+        SESSION,
+        SOURCE,
+        FORCE,
+        JSON,
+    ),
+    examples=(
+        "hm write we deploy on Tuesdays only",
+        "git log -1 --format=%B | hm write --file projects/site.md",
     ),
 )
+def write(request: CommandRequest) -> int:
+    """Append an entry."""
+    values = request.values
+    content = read_content(values["text"], "the entry")
+    if not content.strip():
+        message = "There is nothing to write."
+        raise UsageError(message, hint="`hm write TEXT`, or pipe the text in.")
+    with request.open_memory() as memory:
+        written = memory.write(
+            content,
+            file=values["file"] or "",
+            is_forced=values["force"],
+            **writer_of(values),
+        )
+    print_written(written, as_json=values["json"])
+    return 0
+
+
+def print_written(written: WriteResult, *, as_json: bool) -> None:
+    """Print where an entry went."""
+    if as_json:
+        return print_json(written)
+    print_line(
+        f"saved {lines_text(written.path, written.start_line, written.end_line)}"
+    )
+    later = () if written.is_indexed else ("the next search will index it first",)
+    return print_notices((*later, *written.warnings))

@@ -1,34 +1,82 @@
-"""The command mcp: starts the server for agents, and sees to it that it ends."""
+"""hm mcp: starts the server for agents, and makes sure that it exits."""
 
 from __future__ import annotations
 
-import logging
 import os
 import sys
-import threading
 
-from hivemind_memory import wiring
+from hivemind_memory.cli.command import CommandRequest, Flag, command
 from hivemind_memory.cli.escape import escape_line
 from hivemind_memory.cli.streams import is_terminal, write_stderr
 from hivemind_memory.errors import HivemindError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hivemind_memory.cli.parse import CommandRequest
     from hivemind_memory.mcp_server.server_state import ServerState
 
 PORT = 8737
 CLOSE_S = 0.8
-"""So long may closing take; the client has left, and nothing depends on it."""
+"""How long closing may take; the client has left, and nothing depends on it."""
 
 
+@command(
+    "mcp",
+    description=(
+        "The agent that starts it talks to it on standard input and output, and it"
+        " exits when that agent does. With --http it keeps running and serves any"
+        " number of agents on this machine; each must send the token as Authorization:"
+        " Bearer TOKEN. While it runs it keeps the index up to date, as hm watch does."
+    ),
+    flags=(
+        Flag(("--http",), "flag", "Serve over HTTP, on 127.0.0.1 only."),
+        Flag(
+            ("--port",),
+            "int",
+            "Port for --http (8737); 0 takes any free one.",
+            metavar="N",
+            low=0,
+            high=65535,
+        ),
+        Flag(
+            ("--token-file",),
+            "text",
+            "File with the token for --http, created if it does not exist"
+            " (mcp-token in the home folder).",
+            metavar="FILE",
+        ),
+        Flag(
+            ("--project",),
+            "text",
+            "Project whose memory is read and written: a name, none, or auto, the"
+            " default: that of the folder in which the server starts.",
+            metavar="NAME",
+        ),
+        Flag(
+            ("--team",),
+            "text",
+            "Teams whose memory is read and written, separated by commas.",
+            metavar="NAMES",
+        ),
+        Flag(
+            ("--workspace",),
+            "text",
+            "Workspace whose memory is read and written.",
+            metavar="NAME",
+        ),
+    ),
+    examples=("hm mcp", "hm mcp --http --port 8737"),
+)
 def mcp(request: CommandRequest) -> int:
-    """Serve until the client leaves; with --http until the process is told to end."""
+    """Serve until the client leaves; with --http until the process is told to exit."""
+    import logging
+
+    from hivemind_memory import wiring
+
     values = request.values
     is_http = values["http"]
     if not is_http and (values["port"] is not None or values["token_file"]):
         raise UsageError("--port and --token-file need --http.")
-    # Before the SDK, which would draw boxes.
+    # Before the SDK, whose own handler would draw boxes.
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
     require_sdk()
     from hivemind_memory.mcp_server.server_state import ServerState
@@ -65,7 +113,7 @@ def mcp(request: CommandRequest) -> int:
 
             if is_terminal(sys.stdin):
                 write_stderr(
-                    "This is for agents: they speak JSON-RPC here. Ctrl-C ends it.\n"
+                    "This is for agents, which speak JSON-RPC here. Ctrl-C stops it.\n"
                 )
             serve_standard_streams(server_state, session)
     finally:
@@ -74,7 +122,7 @@ def mcp(request: CommandRequest) -> int:
 
 
 def require_sdk() -> None:
-    """Say what to install when the SDK is missing."""
+    """Raise, and say what to install, if the SDK is missing."""
     from importlib.util import find_spec
 
     if find_spec("mcp") is None:
@@ -85,19 +133,21 @@ def require_sdk() -> None:
 
 
 def _announce(url: str, token_file: str) -> None:
-    """Say where the server is and where its token lies."""
+    """Say where the server is and where its token is."""
     write_stderr(f"serving {url}\ntoken in {escape_line(token_file)}\n")
 
 
 def _leave(server_state: ServerState) -> None:
-    """Close what can be closed at once, and end the process if something cannot."""
+    """Close what can be closed at once, and exit the process if something cannot."""
+    import threading
+
     is_closed = server_state.close(CLOSE_S)
     others = [
         one
         for one in threading.enumerate()
         if one is not threading.main_thread() and not one.daemon
     ]
-    # Python would wait for such a thread, that is for a call whose asker has left. The
-    # notes are safe at every moment, and the system frees the locks.
+    # Python would wait for such a thread, that is for a call whose client has left.
+    # The notes are safe at every moment, and the system frees the locks.
     if others or not is_closed:
         os._exit(0)

@@ -51,7 +51,7 @@ def test_a_replacing_save_says_where_the_old_text_is(hm: Hm, replaced: Path) -> 
     ran = hm("save", "deploy-day", "--reason", "newer", "Any day.")
 
     kept = re.search(
-        r"^kept the one before as (superseded/\S+)$", ran.out, re.MULTILINE
+        r"^kept the previous version as (superseded/\S+)$", ran.out, re.MULTILINE
     )
     assert kept is not None
     assert "Any day but Friday." in (replaced / kept[1]).read_text()
@@ -97,7 +97,7 @@ def test_link_and_unlink_say_which_they_did(hm: Hm, replaced: Path) -> None:
 
     assert said == [
         "linked friday.md contradicts deploy-day.md\n",
-        "unchanged: it is so already\n",
+        "unchanged: they were already linked\n",
         "unlinked friday.md contradicts deploy-day.md\n",
     ]
 
@@ -137,7 +137,7 @@ def test_what_is_in_force_again_is_told_with_its_lines(hm: Hm, replaced: Path) -
 
     ran = hm("forget", "--session", "s1")
 
-    place = re.search(r"^in force again: (\S+) ", ran.out, re.MULTILINE)
+    place = re.search(r"^active again: (\S+) ", ran.out, re.MULTILINE)
     assert place is not None
     assert hm("get", place[1]).out == "Any day but Friday.\n"
 

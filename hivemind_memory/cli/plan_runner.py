@@ -1,11 +1,11 @@
-"""Shows what would change in agents' files, asks, and sees it done."""
+"""Shows what would change in agents' settings, asks, and makes the changes."""
 
 from __future__ import annotations
 
 import sys
 
-from hivemind_memory.cli.as_json import print_json
 from hivemind_memory.cli.escape import escape_for_terminal, escape_line
+from hivemind_memory.cli.render import print_json
 from hivemind_memory.cli.streams import is_terminal, write_stderr, write_stdout
 from hivemind_memory.connect import plans as states
 from hivemind_memory.connect.plans import difference, mask_secrets
@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hivemind_memory.cli.parse import CommandRequest
+    from hivemind_memory.cli.command import CommandRequest
     from hivemind_memory.connect.connector import Connector
     from hivemind_memory.connect.plans import ConnectionPlan
 
@@ -33,13 +33,13 @@ class PlanRunner:
         plan: Callable[[], list[ConnectionPlan]],
         prepare: Callable[[], None],
     ) -> None:
-        """Take what is to be said and done.
+        """Make the plans.
 
         Args:
             request: With --yes, --dry-run and --json.
             connector: Carries plans out.
-            plan: Makes the plans from what there is now.
-            prepare: Makes sure that what they register can be started.
+            plan: Makes the plans from the current settings.
+            prepare: Checks that what they register can be started.
         """
         self._values = request.values
         self._is_connecting = request.command.name == "connect"
@@ -56,9 +56,9 @@ class PlanRunner:
         if not is_json:
             _show(plans, is_connecting=self._is_connecting)
         has_changes = any(plan.changes for plan in plans)
-        is_willing = has_changes and not self._values["dry_run"] and self._is_wanted()
+        is_agreed = has_changes and not self._values["dry_run"] and self._is_wanted()
         errors = [plan.error for plan in plans if plan.error]
-        if is_willing:
+        if is_agreed:
             errors += self._carry_out()
         if is_json:
             print_json(
@@ -70,34 +70,36 @@ class PlanRunner:
                 }
             )
         _report(errors)
-        is_refused = has_changes and not is_willing and not self._values["dry_run"]
+        is_refused = has_changes and not is_agreed and not self._values["dry_run"]
         return 1 if errors or is_refused else 0
 
-    def _say_done(self, plan: ConnectionPlan) -> None:
-        """Say that an agent's files were written."""
+    def _print_done(self, plan: ConnectionPlan) -> None:
+        """Print that an agent's files were written."""
         if not self._values["json"]:
             done = "connected" if self._is_connecting else "disconnected"
             write_stdout(f"{plan.agent.title}: {done}\n")
 
     def _is_wanted(self) -> bool:
-        """Whether somebody said yes."""
+        """Whether the changes were confirmed."""
         if self._values["yes"]:
             return True
         if self._values["json"] or not is_terminal(sys.stdin):
-            write_stderr("Nothing was changed: nobody can be asked here; see --yes.\n")
+            write_stderr(
+                "Nothing was changed: without a terminal, confirm with --yes.\n"
+            )
             return False
-        write_stderr("Change this? [y/N] ")
+        write_stderr("Make these changes? [y/N] ")
         if sys.stdin.readline().strip().lower() in ("y", "yes"):
             return True
         write_stderr("Nothing was changed.\n")
         return False
 
     def _carry_out(self) -> list[HivemindError]:
-        """Do what was shown; return what went wrong, and go on with the others."""
+        """Make the changes; return what went wrong, and go on with the others."""
         self._prepare()
         errors: list[HivemindError] = []
         with self._connector.exclusive():
-            # Again: a token may have been made just now, or another hm was quicker.
+            # Planned again: a token may be new, or another hm changed something.
             for shown, plan in zip(self._plans, self._plan(), strict=True):
                 if not plan.changes:
                     continue
@@ -108,21 +110,21 @@ class PlanRunner:
                     errors.append(error)
                     continue
                 self._is_changed = True
-                self._say_done(plan)
+                self._print_done(plan)
         if self._is_changed and not self._values["json"]:
-            write_stderr("An agent that runs now sees it when it is started again.\n")
+            write_stderr("Restart agents that are running now.\n")
         return errors
 
 
 def _refuse_unseen(shown: ConnectionPlan, plan: ConnectionPlan) -> None:
-    """Raise if a plan would change something else than was shown."""
+    """Raise if a plan would change something other than what was shown."""
     if _differences(shown) != _differences(plan):
-        message = f"{plan.path} was changed by somebody else meanwhile."
+        message = f"{plan.path} was changed by another program meanwhile."
         raise NotConnectedError(message, hint="Try again.")
 
 
 def _differences(plan: ConnectionPlan) -> dict[str, str]:
-    """Return what becomes of each file, as it is shown."""
+    """Return what changes in each file, as it is shown."""
     return {
         change.file.path: difference(change.file.path, change.file.text, change.text)
         for change in plan.changes
@@ -130,7 +132,7 @@ def _differences(plan: ConnectionPlan) -> dict[str, str]:
 
 
 def _show(plans: list[ConnectionPlan], *, is_connecting: bool) -> None:
-    """Print how every agent stands, and what would become of each file."""
+    """Print the state of every agent, and what would change in each file."""
     wide = max(len(plan.agent.title) for plan in plans)
     words = _CONNECTING if is_connecting else {}
     for plan in plans:
@@ -149,7 +151,7 @@ def _show(plans: list[ConnectionPlan], *, is_connecting: bool) -> None:
             )
             if is_new and change.file.is_open_to_others:
                 path = escape_line(change.file.path)
-                write_stderr(f"others may read {path}, and the token in it\n")
+                write_stderr(f"other users can read {path}, and the token in it\n")
     if any(plan.changes for plan in plans):
         write_stdout("\n")
 
@@ -169,7 +171,7 @@ def _value(plan: ConnectionPlan) -> dict[str, object]:
 
 
 def _report(errors: list[HivemindError]) -> None:
-    """Say what went wrong, each with what to do."""
+    """Print what went wrong, each with what to do."""
     for error in errors:
         write_stderr(f"error: {escape_line(mask_secrets(str(error)))}\n")
         if error.hint:

@@ -1,37 +1,28 @@
-"""The command watch: stays, and tells on one line each what the watcher does."""
+"""hm watch: keeps the index up to date, and prints a line for each event."""
 
 from __future__ import annotations
 
-import signal
-import threading
-import time
-
-from hivemind_memory import wiring
-from hivemind_memory.cli.escape import escape_line
-from hivemind_memory.cli.render import count_text
-from hivemind_memory.cli.streams import write_stdout
-from hivemind_memory.watch.events import (
-    Embedded,
-    Following,
-    Leading,
-    StateChanged,
-    Synced,
-    SyncFailed,
-    WatchEvent,
-)
+from hivemind_memory.cli.command import CommandRequest, command
+from hivemind_memory.cli.render import count_text, print_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import FrameType
 
-    from hivemind_memory.cli.parse import CommandRequest
     from hivemind_memory.model.results import EmbedResult, SyncResult
+    from hivemind_memory.watch.events import WatchEvent
 
 
+@command("watch")
 def watch(request: CommandRequest) -> int:
-    """Keep the index in step until Ctrl-C or a polite kill."""
+    """Index changes until Ctrl-C or SIGTERM."""
+    import signal
+    import threading
+
+    from hivemind_memory import wiring
+
     stop = threading.Event()
-    with wiring.open_memory(memory_dir=request.memory_dir) as memory:
+    with request.open_memory() as memory:
         watcher = wiring.open_watcher(memory)
 
         def end(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
@@ -47,17 +38,26 @@ def watch(request: CommandRequest) -> int:
 
 
 def event_line(event: WatchEvent) -> str:
-    """Return what to tell about an event; empty when it is nobody's concern."""
+    """Return what to print about an event; empty if it is of no interest."""
+    from hivemind_memory.watch.events import (
+        Embedded,
+        Following,
+        Leading,
+        StateChanged,
+        Synced,
+        SyncFailed,
+    )
+
     line = ""
     match event:
         case Following(leader=leader):
-            line = f"{leader or 'another process'} watches already; waiting its turn"
+            line = f"{leader or 'another process'} is already watching; standing by"
         case Leading():
-            line = "watching; Ctrl-C ends it"
+            line = "watching; Ctrl-C stops"
         case StateChanged(state=state):
-            is_told = state.mode == "native"
-            looking = f"looking every few seconds: {state.reason}"
-            line = "the system tells of changes" if is_told else looking
+            polling = f"checking every few seconds: {state.reason}"
+            is_native = state.mode == "native"
+            line = "the system reports changes" if is_native else polling
         case Synced(result=result) if event.is_notable:
             line = _sync_line(result)
         case SyncFailed(error=error, retry_in_s=retry_in_s):
@@ -69,9 +69,11 @@ def event_line(event: WatchEvent) -> str:
 
 def _print_event(event: WatchEvent) -> None:
     """Print one event with the time of day."""
+    import time
+
     line = event_line(event)
     if line:
-        write_stdout(f"{time.strftime('%H:%M:%S')} {escape_line(line)}\n")
+        print_line(f"{time.strftime('%H:%M:%S')} {line}")
 
 
 def _sync_line(result: SyncResult) -> str:
@@ -80,20 +82,20 @@ def _sync_line(result: SyncResult) -> str:
         (result.added, "added"),
         (result.updated, "updated"),
         (result.removed, "removed"),
-        (result.recovered, "put back"),
+        (result.recovered, "restored"),
         (len(result.skipped), "skipped"),
     ]
     said = ", ".join(f"{number:,} {what}" for number, what in done if number)
     notes = count_text(result.added + result.updated + result.unchanged, "note")
-    return f"{said or 'in step'}; {notes} ({1000 * result.took_s:.0f} ms)"
+    return f"{said or 'up to date'}; {notes} ({1000 * result.took_s:.0f} ms)"
 
 
 def _embedding_line(embedding: EmbedResult) -> str:
-    """Return what an embedding run did; empty when there was nothing to do."""
+    """Return what an embedding run did; empty if there was nothing to do."""
     said = []
     if embedding.embedded or embedding.from_cache:
         number = embedding.embedded + embedding.from_cache
         said.append(f"{count_text(number, 'vector')} made")
     if embedding.pending and embedding.problem:
-        said.append(f"{embedding.pending:,} waiting: {embedding.problem}")
+        said.append(f"{embedding.pending:,} pending: {embedding.problem}")
     return ", ".join(said)

@@ -1,39 +1,34 @@
-"""The commands that show and change options: config list, get, set, unset, path."""
+"""hm config: list, get, set, unset and path."""
 
 from __future__ import annotations
 
-import json
 import os
 import sys
-from difflib import get_close_matches
 
-from hivemind_memory import wiring
-from hivemind_memory.cli.as_json import print_json
+from hivemind_memory.cli.command import Argument, CommandRequest, command
 from hivemind_memory.cli.escape import escape_line
+from hivemind_memory.cli.options import JSON
+from hivemind_memory.cli.render import print_json, print_rows
 from hivemind_memory.cli.streams import (
     is_terminal,
     read_stdin,
     write_stderr,
     write_stdout,
 )
-from hivemind_memory.config import CONFIG_NAME, Option, options, read_config, resolve
-from hivemind_memory.config.file import remove_option, write_option
-from hivemind_memory.config.values import (
-    InvalidPartError,
-    allowed_values,
-    check_value,
-    parse_part,
-    parse_value,
-)
 from hivemind_memory.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hivemind_memory.cli.parse import CommandRequest
+    from hivemind_memory.config import Option
+
+_KEY = Argument("key", "Name of an option, such as min_score.", completes="options")
 
 
+@command("config list", flags=(JSON,))
 def list_options(request: CommandRequest) -> int:
-    """Show every option, its value and where that is from."""
+    """Show every option, its value and where that comes from."""
+    from hivemind_memory.config import options, read_config, resolve
+
     file = read_config(_config_path())
     settings, origins = resolve(file, os.environ)
     table = options()
@@ -60,15 +55,21 @@ def list_options(request: CommandRequest) -> int:
         (name, _text(_shown(option, getattr(settings, name))), origins[name])
         for name, option in table.items()
     ]
-    _print_rows(rows)
+    if is_terminal(sys.stdout):
+        write_stdout(_terminal_text(rows))
+    else:
+        print_rows(rows)
     if settings.unknown_keys:
         names = ", ".join(map(escape_line, settings.unknown_keys))
-        write_stderr(f"kept in {file.path} and not known to this version: {names}\n")
+        write_stderr(f"in {file.path}, but unknown to this version: {names}\n")
     return 0
 
 
+@command("config get", arguments=(_KEY,), flags=(JSON,))
 def get(request: CommandRequest) -> int:
     """Print one value."""
+    from hivemind_memory.config import read_config, resolve
+
     option, part = _option_and_part(request.values["key"])
     settings, origins = resolve(read_config(_config_path()), os.environ)
     value = _shown(option, getattr(settings, option.name))
@@ -83,13 +84,36 @@ def get(request: CommandRequest) -> int:
     return 0
 
 
+@command(
+    "config set",
+    description=(
+        "With - the value is read from standard input, so that a secret does not end up"
+        " in the shell's history. If an option is an object, a part of it is set by its"
+        " name: agents.NAME."
+    ),
+    arguments=(_KEY, Argument("value", "The new value.")),
+    examples=(
+        "hm config set embedding_provider ollama",
+        "hm config set openai_api_key -",
+        "hm config set agents.quick 'claude --model haiku'",
+    ),
+)
 def set_option(request: CommandRequest) -> int:
     """Write one value into config.json."""
+    from hivemind_memory.config.file import write_option
+    from hivemind_memory.config.values import (
+        InvalidPartError,
+        allowed_values,
+        check_value,
+        parse_part,
+        parse_value,
+    )
+
     option, part = _option_and_part(request.values["key"])
     path = _config_path()
     text = request.values["value"]
     if text == "-":
-        text = _asked_for(option)
+        text = _read_value(option)
     try:
         if part:
             said = parse_part(text)
@@ -106,15 +130,19 @@ def set_option(request: CommandRequest) -> int:
     write_stderr(f"{name} is now {escape_line(shown)} in {escape_line(path)}\n")
     for variable in option.env:
         if os.environ.get(variable):
-            write_stderr(f"but {variable} is set, and wins over the file\n")
+            write_stderr(f"but {variable} is set, and overrides the file\n")
     return 0
 
 
+@command("config unset", arguments=(_KEY,))
 def unset(request: CommandRequest) -> int:
-    """Take one option out of config.json."""
+    """Remove one option from config.json."""
+    from hivemind_memory.config import read_config
+    from hivemind_memory.config.file import remove_option, write_option
+
     key = _bare(request.values["key"])
     path = _config_path()
-    # Also a key that this version does not know: how else would it go away?
+    # Also a key that this version does not know: there is no other way to remove it.
     if key not in read_config(path).memory:
         option, part = _option_and_part(key)
         parts = _parts_in_file(option, path) if part else {}
@@ -130,13 +158,14 @@ def unset(request: CommandRequest) -> int:
     return 0
 
 
-def path(request: CommandRequest) -> int:  # noqa: ARG001 - all commands have one shape
-    """Print where config.json lies."""
+@command("config path")
+def path(request: CommandRequest) -> int:  # noqa: ARG001 - the shape of a command
+    """Print the path of config.json."""
     write_stdout(f"{_config_path()}\n")
     return 0
 
 
-def _asked_for(option: Option) -> str:
+def _read_value(option: Option) -> str:
     """Return a value from standard input; a secret typed there is not shown."""
     if option.is_secret and is_terminal(sys.stdin):
         from getpass import getpass
@@ -146,17 +175,22 @@ def _asked_for(option: Option) -> str:
 
 
 def _config_path() -> str:
-    """Return the place of config.json, whether it is there or not."""
+    """Return the path of config.json, whether it exists or not."""
+    from hivemind_memory import wiring
+    from hivemind_memory.config import CONFIG_NAME
+
     return os.path.join(wiring.resolve_home(None), CONFIG_NAME)
 
 
 def _bare(key: str) -> str:
-    """Return a key as options are called, also when it came with its section."""
+    """Return the name of an option without the section in config.json."""
     return key.removeprefix("memory.")
 
 
 def _option_and_part(key: str) -> tuple[Option, str]:
     """Return an option, and which part of it: ``agents.pi``; empty for all of it."""
+    from hivemind_memory.config import options
+
     name, _, part = _bare(key).partition(".")
     option = options().get(name)
     if option is not None and option.kind == "dict" and part:
@@ -166,6 +200,8 @@ def _option_and_part(key: str) -> tuple[Option, str]:
 
 def _parts_in_file(option: Option, path: str) -> dict[str, object]:
     """Return the parts of an object that config.json holds."""
+    from hivemind_memory.config import read_config
+
     value = read_config(path).memory.get(option.name)
     return dict(value) if isinstance(value, dict) else {}
 
@@ -181,13 +217,17 @@ def _option(key: str) -> Option:
     Raises:
         UsageError: There is none; the hint names what is near.
     """
+    from difflib import get_close_matches
+
+    from hivemind_memory.config import options
+
     table = options()
     name = _bare(key)
     if name in table:
         return table[name]
     near = get_close_matches(name.lower().replace("-", "_"), table, n=3, cutoff=0.5)
     message = f"There is no option {key}."
-    hint = f"Did you mean {', '.join(near)}?" if near else "`hm config` lists them all."
+    hint = f"Did you mean {', '.join(near)}?" if near else "`hm config` lists them."
     raise UsageError(message, hint=hint)
 
 
@@ -198,16 +238,20 @@ def _shown(option: Option, value: object) -> object:
 
 def _text(value: object) -> str:
     """Return a value as it is typed after ``hm config set KEY``."""
+    import json
+
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def _print_rows(rows: list[tuple[str, str, str]]) -> None:
-    """Print name, value and origin."""
-    if is_terminal(sys.stdout):
-        from hivemind_memory.cli.terminal import options_text
+def _terminal_text(rows: list[tuple[str, str, str]]) -> str:
+    """Return the table of options, with what is not a default standing out."""
+    from hivemind_memory.cli.terminal import Text, rendered, table
 
-        write_stdout(options_text(rows))
-        return
-    write_stdout(
-        "".join(f"{name}\t{escape_line(value)}\t{come}\n" for name, value, come in rows)
-    )
+    shown = table()
+    shown.add_column("option", style="bold", no_wrap=True)
+    shown.add_column("value", overflow="fold")
+    shown.add_column("from", no_wrap=True)
+    for name, value, origin in rows:
+        style = "dim" if origin == "default" else ""
+        shown.add_row(name, Text(escape_line(value), style), Text(origin, style))
+    return rendered([shown])

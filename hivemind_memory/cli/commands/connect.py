@@ -1,47 +1,86 @@
-"""The commands connect and disconnect: which agents, and what is registered."""
+"""hm connect and disconnect: register the server with agents, or undo that."""
 
 from __future__ import annotations
 
 import os
 import shlex
-import shutil
-import subprocess
 
-from hivemind_memory import wiring
-from hivemind_memory.cli.consenting import PlanRunner
+from hivemind_memory.cli.command import PLAIN, Argument, CommandRequest, Flag, command
+from hivemind_memory.cli.options import DRY_RUN, JSON, YES
 from hivemind_memory.cli.own_command import own_command
-from hivemind_memory.cli.serving import PORT, require_sdk
 from hivemind_memory.cli.streams import write_stderr
-from hivemind_memory.connect.agents import (
-    AGENTS,
-    HOME_VARIABLE,
-    LocalServer,
-    RemoteServer,
-)
-from hivemind_memory.connect.connector import Connector, chosen_agents
-from hivemind_memory.connect.file_draft import (
-    AGENTS_WITH_HOOKS,
-    AGENTS_WITH_PERMISSIONS,
-)
-from hivemind_memory.connect.plans import HostEnvironment, Registration
 from hivemind_memory.errors import NotConnectedError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hivemind_memory.cli.parse import CommandRequest
     from hivemind_memory.connect.agents import ConnectableAgent
-    from hivemind_memory.connect.plans import ConnectionPlan
+    from hivemind_memory.connect.connector import Connector
+    from hivemind_memory.connect.plans import (
+        ConnectionPlan,
+        HostEnvironment,
+        Registration,
+    )
 
 _START_S = 20.0
 _NO_TOKEN = "made when this is changed"  # noqa: S105 - shown instead of one
+_WHO = Argument(
+    "who",
+    "claude, codex, gemini, cursor, opencode, qwen, or all (the default).",
+    is_required=False,
+    reads=PLAIN,
+    completes="connectable",
+)
 
 
+@command(
+    "connect",
+    description=(
+        "Shows the state of each agent and what would change in its settings, then"
+        " asks. Everything else in these files is kept, comments included. Without a"
+        " terminal nothing is changed unless --yes is given."
+    ),
+    arguments=(_WHO,),
+    flags=(
+        Flag(
+            ("--hooks",),
+            "flag",
+            "Also inject memories at the start of each session, without a file:"
+            " claude and gemini.",
+        ),
+        Flag(
+            ("--allow",),
+            "flag",
+            "Let claude call the tools that only read without asking each time.",
+        ),
+        Flag(
+            ("--http",),
+            "flag",
+            "Register the address of hm mcp --http, with its token.",
+        ),
+        Flag(
+            ("--port",),
+            "int",
+            "Port for --http (8737).",
+            metavar="N",
+            low=1,
+            high=65535,
+        ),
+        DRY_RUN,
+        YES,
+        JSON,
+    ),
+    examples=("hm connect --dry-run", "hm connect claude --hooks --allow"),
+)
 def connect(request: CommandRequest) -> int:
     """Register the server with agents."""
+    from hivemind_memory.cli.commands.mcp import require_sdk
+    from hivemind_memory.cli.plan_runner import PlanRunner
+    from hivemind_memory.connect.connector import Connector
+
     values = request.values
     agents = _chosen(request)
     _check_flags(agents, request)
-    connector = Connector(_surroundings())
+    connector = Connector(_host())
     _check_installed(connector, agents, is_named=_is_named(request))
 
     def plan() -> list[ConnectionPlan]:
@@ -56,14 +95,18 @@ def connect(request: CommandRequest) -> int:
 
     code = PlanRunner(request, connector, plan, prepare).run()
     if values["http"] and not values["dry_run"] and not values["json"] and not code:
-        write_stderr("Agents find it while this runs: hm mcp --http\n")
+        write_stderr("Agents reach it while this runs: hm mcp --http\n")
     return code
 
 
+@command("disconnect", arguments=(_WHO,), flags=(DRY_RUN, YES, JSON))
 def disconnect(request: CommandRequest) -> int:
-    """Take back what connect did."""
+    """Undo what connect did."""
+    from hivemind_memory.cli.plan_runner import PlanRunner
+    from hivemind_memory.connect.connector import Connector
+
     agents = _chosen(request)
-    connector = Connector(_surroundings())
+    connector = Connector(_host())
 
     def plan() -> list[ConnectionPlan]:
         return [connector.plan_disconnect(agent) for agent in agents]
@@ -73,6 +116,9 @@ def disconnect(request: CommandRequest) -> int:
 
 def _chosen(request: CommandRequest) -> tuple[ConnectableAgent, ...]:
     """Return the agents that were named."""
+    from hivemind_memory.connect.agents import AGENTS
+    from hivemind_memory.connect.connector import chosen_agents
+
     try:
         return chosen_agents(request.values["who"])
     except KeyError as error:
@@ -89,6 +135,11 @@ def _is_named(request: CommandRequest) -> bool:
 
 def _check_flags(agents: tuple[ConnectableAgent, ...], request: CommandRequest) -> None:
     """Refuse an option that would do nothing."""
+    from hivemind_memory.connect.file_draft import (
+        AGENTS_WITH_HOOKS,
+        AGENTS_WITH_PERMISSIONS,
+    )
+
     values = request.values
     if values["port"] is not None and not values["http"]:
         raise UsageError("--port needs --http.")
@@ -97,13 +148,13 @@ def _check_flags(agents: tuple[ConnectableAgent, ...], request: CommandRequest) 
         ("allow", AGENTS_WITH_PERMISSIONS),
     ):
         if values[name] and not any(agent.name in able for agent in agents):
-            raise UsageError(f"--{name} is for {' and '.join(able)} alone.")
+            raise UsageError(f"--{name} is for {' and '.join(able)} only.")
 
 
 def _check_installed(
     connector: Connector, agents: tuple[ConnectableAgent, ...], *, is_named: bool
 ) -> None:
-    """Refuse an agent that was named and is not there; somebody counts on it."""
+    """Refuse an agent that was named and is not installed."""
     missing = [agent for agent in agents if not connector.is_installed(agent)]
     if is_named and missing:
         titles = " and ".join(agent.title for agent in missing)
@@ -117,8 +168,13 @@ def _check_installed(
         write_stderr("No agent that hm knows is installed here.\n")
 
 
-def _surroundings() -> HostEnvironment:
-    """Return what this machine tells."""
+def _host() -> HostEnvironment:
+    """Return what is known about this machine."""
+    import shutil
+
+    from hivemind_memory import wiring
+    from hivemind_memory.connect.plans import HostEnvironment
+
     return HostEnvironment(
         home=wiring.resolve_home(None),
         user_home=os.path.expanduser("~"),
@@ -129,6 +185,11 @@ def _surroundings() -> HostEnvironment:
 
 def _registration(request: CommandRequest) -> Registration:
     """Return what is to be registered."""
+    from hivemind_memory import wiring
+    from hivemind_memory.cli.commands.mcp import PORT
+    from hivemind_memory.connect.agents import HOME_VARIABLE, LocalServer, RemoteServer
+    from hivemind_memory.connect.plans import Registration
+
     folder = request.memory_dir
     words = ("--memory-dir", os.path.abspath(folder)) if folder else ()
     home = wiring.resolve_home(None)
@@ -155,11 +216,13 @@ def _registration(request: CommandRequest) -> Registration:
 
 
 def _check_start() -> None:
-    """Make sure that an agent can start us: it passes few variables on.
+    """Check that an agent can start hm, for it passes on few variables.
 
     Raises:
-        NotConnectedError: It could not.
+        NotConnectedError: It cannot.
     """
+    import subprocess
+
     command = (*own_command(), "--version")
     kept = {name: os.environ.get(name, "") for name in ("HOME", "PATH")}
     try:
@@ -187,6 +250,7 @@ def _token(*, is_made: bool = False) -> str:
     """Return the token for HTTP, or what is shown as long as there is none."""
     import secrets
 
+    from hivemind_memory import wiring
     from hivemind_memory.mcp_server.http import read_token
 
     path = os.path.join(wiring.resolve_home(None), "mcp-token")

@@ -1,15 +1,20 @@
-"""The commands for worktrees: inject, eject, why."""
+"""hm inject, eject and why: the section in the file that an agent reads first."""
 
 from __future__ import annotations
 
 import os
-from dataclasses import asdict
 
-from hivemind_memory import wiring
-from hivemind_memory.cli import render
-from hivemind_memory.cli.as_json import print_json
+from hivemind_memory.cli.command import CommandRequest, Flag, command
 from hivemind_memory.cli.escape import escape_for_pipe, escape_line
-from hivemind_memory.cli.streams import write_stderr, write_stdout
+from hivemind_memory.cli.options import DRY_RUN, JSON, WORKTREE
+from hivemind_memory.cli.render import (
+    count_text,
+    lines_text,
+    print_json,
+    print_line,
+    print_notices,
+)
+from hivemind_memory.cli.streams import write_stdout
 from hivemind_memory.errors import UsageError
 
 TYPE_CHECKING = False
@@ -17,27 +22,52 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from hivemind_memory.cli.parse import CommandRequest
     from hivemind_memory.model.injection import EjectionResult, InjectionResult
 
 _WHYS = {
     "budget": "no room in the budget",
     "count": "beyond startup_inject_count",
-    "copy": "says the same as another",
-    "overlap": "its lines are quoted already",
-    "external": "from outside, never injected by itself",
+    "copy": "says the same as another memory",
+    "overlap": "its lines are already quoted",
+    "external": "from an external source, never injected by itself",
 }
+"""Why a memory was left out -> in words."""
 
 
+@command(
+    "inject",
+    description=(
+        "The section is placed between two marker lines; every other byte of the file"
+        " is kept, and git sees no change: no status, diff or commit shows it. If the"
+        " memories are the same, nothing is written. hm why shows what was chosen."
+    ),
+    arguments=(WORKTREE,),
+    flags=(
+        Flag(
+            ("--agent",),
+            "text",
+            "The agent that will read it: claude (the default), codex, gemini,"
+            " opencode, qwen, cursor, aider or another.",
+            metavar="NAME",
+            completes="agents",
+        ),
+        DRY_RUN,
+        Flag(("--off",), "flag", "Never inject into this repository again."),
+        Flag(("--on",), "flag", "Inject into this repository again."),
+        JSON,
+    ),
+    examples=("hm inject", "hm inject --agent codex ~/code/shop"),
+)
 def inject(request: CommandRequest) -> int:
-    """Inject into a worktree, or switch that off or on."""
+    """Inject into a worktree, or turn that off or on."""
+    from hivemind_memory import wiring
     from hivemind_memory.inject.injection_record import record_of
 
     values = request.values
     if values["off"] and values["on"]:
         raise UsageError("--off and --on exclude each other.")
     worktree = values["worktree"] or os.curdir
-    with wiring.open_memory(memory_dir=request.memory_dir) as memory:
+    with request.open_memory() as memory:
         injector = wiring.open_injector(memory)
         if values["off"] or values["on"]:
             ejection = injector.switch(worktree, is_on=values["on"])
@@ -56,13 +86,18 @@ def inject(request: CommandRequest) -> int:
         )
     else:
         write_stdout(f"{sentence(done)}\n")
-    _print_to_stderr(_notices(done))
+    print_notices(_notices(done))
     return 0
 
 
+@command("eject", arguments=(WORKTREE,), flags=(JSON,))
 def eject(request: CommandRequest) -> int:
-    """Take the section away."""
-    with wiring.open_memory(memory_dir=request.memory_dir) as memory:
+    """Remove the section."""
+    from dataclasses import asdict
+
+    from hivemind_memory import wiring
+
+    with request.open_memory() as memory:
         injector = wiring.open_injector(memory)
         done = injector.eject(request.values["worktree"] or os.curdir)
     if request.values["json"]:
@@ -72,23 +107,28 @@ def eject(request: CommandRequest) -> int:
     return 0
 
 
+@command("why", arguments=(WORKTREE,), flags=(JSON,))
 def why(request: CommandRequest) -> int:
-    """Show the newest record of the ledger."""
+    """Show the newest record of the injection log."""
+    from hivemind_memory import wiring
+
     worktree = request.values["worktree"] or os.curdir
-    with wiring.open_memory(memory_dir=request.memory_dir) as memory:
+    with request.open_memory() as memory:
         record = wiring.open_injector(memory).why(worktree)
     if request.values["json"]:
         print_json(record)
     elif record is None:
-        write_stdout("Nothing was injected here yet.\n")
+        write_stdout("Nothing has been injected here yet.\n")
     else:
-        lines = _record_lines(record)
-        write_stdout("".join(f"{escape_line(line)}\n" for line in lines))
+        for line in _record_lines(record):
+            print_line(line)
     return 0
 
 
 def _show_switch(ejection: EjectionResult | None, *, as_json: bool) -> int:
-    """Say that a repository is switched."""
+    """Say that injection was turned off or on for a repository."""
+    from dataclasses import asdict
+
     is_on = ejection is None
     if as_json:
         print_json({"is_on": is_on, **(asdict(ejection) if ejection else {})})
@@ -101,55 +141,57 @@ def _show_switch(ejection: EjectionResult | None, *, as_json: bool) -> int:
 
 
 def _show_ejection(done: EjectionResult) -> None:
-    """Say what was taken away."""
+    """Say what was removed."""
     for file in done.files:
         write_stdout(f"{escape_line(file)}: section removed\n")
     if not done.files:
         write_stdout("There was no section.\n")
     notices = list(done.warnings)
     if not done.is_git_restored:
-        notices.append("git keeps our settings: a worktree still has a section")
-    _print_to_stderr(notices)
+        notices.append(
+            "git keeps its settings for hm: another worktree still has a section"
+        )
+    print_notices(notices)
 
 
 def sentence(done: InjectionResult) -> str:
     """Return what an injection did."""
     if done.outcome == "off":
-        return "off for this repository: `hm inject --on` switches it on"
+        return "off for this repository: `hm inject --on` turns it on"
     if done.outcome in ("nothing", "removed"):
         what = "section removed" if done.file else "nothing to inject"
         place = f"{escape_line(done.file)}: " if done.file else ""
         return f"{place}{what}: {done.planned.why_empty}"
     excerpts = done.planned.choice.excerpts
-    count = render.count_text(len(excerpts), "memory", "memories")
+    count = count_text(len(excerpts), "memory", "memories")
     what = "unchanged, " if done.outcome == "unchanged" else ""
     tokens = f"about {done.planned.tokens} tokens"
     return f"{escape_line(done.file)}: {what}{count}, {tokens}"
 
 
 def _notices(done: InjectionResult) -> Iterable[str]:
-    """Return what a person should know beside it."""
+    """Return what else a person should know about an injection."""
     if done.outcome == "planned":
         empty = done.planned.why_empty
         yield f"nothing written: {empty or sentence(done)}"
     hidden = [one for one in done.planned.choice.left_out if one.why != "overlap"]
     if hidden:
-        count = render.count_text(len(hidden), "memory", "memories")
+        count = count_text(len(hidden), "memory", "memories")
         yield f"{count} left out: `hm why` says which and why"
     yield from done.warnings
     yield from done.planned.warnings
 
 
 def _record_lines(record: dict[str, Any]) -> Iterable[str]:
-    """Return a record of the ledger, one fact a line."""
+    """Return a record of the injection log, one fact a line."""
     yield f"{record['at']}  {record['file'] or '-'}  {record['outcome']}"
     if record["seen_at"]:
-        yield f"looked at again {record['seen_at']}: unchanged"
+        yield f"checked again {record['seen_at']}: unchanged"
     if record["why_empty"]:
         yield record["why_empty"]
     yield f"about {record['tokens']} of {record['budget_tokens']} tokens"
     for facet in record["facets"]:
-        yield f"asked: {facet['name']} (x {facet['weight']:g}): {facet['text']}"
+        yield f"searched for: {facet['name']} (x {facet['weight']:g}): {facet['text']}"
     for memory in record["memories"]:
         yield f"injected: {_memory_line(memory)}"
     for memory in record["left_out"]:
@@ -158,20 +200,14 @@ def _record_lines(record: dict[str, Any]) -> Iterable[str]:
     for warning in record["warnings"]:
         yield f"warning: {warning}"
     for other in record["others"]:
-        count = render.count_text(len(other["memories"]), "memory", "memories")
+        count = count_text(len(other["memories"]), "memory", "memories")
         said = f"{other['at']}  {other['file'] or '-'}  {other['outcome']}"
         yield f"for another agent: {said}, {count}"
 
 
 def _memory_line(memory: dict[str, Any]) -> str:
-    """Return a memory with its score and the parts of it."""
+    """Return a memory with its score and its parts."""
     parts = " + ".join(f"{one['facet']} {one['value']:.3f}" for one in memory["parts"])
-    place = f"{memory['path']}:{memory['start_line']}-{memory['end_line']}"
+    place = lines_text(memory["path"], memory["start_line"], memory["end_line"])
     tokens = f", about {memory['tokens']} tokens" if "tokens" in memory else ""
     return f"{place}  {memory['score']:.3f} = {parts}{tokens}"
-
-
-def _print_to_stderr(lines: Iterable[str]) -> None:
-    """Say lines to the person."""
-    for line in lines:
-        write_stderr(f"{escape_line(line)}\n")

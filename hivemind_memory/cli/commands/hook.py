@@ -1,7 +1,7 @@
-"""The command that agents run when a session starts: hook session-start.
+"""hm hook session-start: run by agents when a session starts.
 
-It must never stand in an agent's way: it always ends with 0, within seconds, and says
-at most one line on standard error.
+It must never get in an agent's way: it always exits with 0, within seconds, and prints
+at most one line to standard error.
 """
 
 from __future__ import annotations
@@ -9,9 +9,8 @@ from __future__ import annotations
 import json
 import os
 import sys
-import threading
 
-from hivemind_memory import wiring
+from hivemind_memory.cli.command import CommandRequest, Flag, command
 from hivemind_memory.cli.escape import escape_line
 from hivemind_memory.cli.streams import (
     is_terminal,
@@ -20,22 +19,38 @@ from hivemind_memory.cli.streams import (
     write_stdout,
 )
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from hivemind_memory.cli.parse import CommandRequest
-
 TIMEOUT_S = 5.0
-"""Asking the memory takes a tenth of a second; an agent waits for nothing longer."""
+"""A search takes a tenth of a second; no agent is kept waiting longer than this."""
 
 
+@command(
+    "hook session-start",
+    description=(
+        "Reads the agent's JSON from standard input, uses only the folder in it, and"
+        " answers in JSON. Writes no file. Prints nothing if injection is off, or if"
+        " a file that the agent reads already has the section. Always exits with 0,"
+        " within seconds."
+    ),
+    flags=(
+        Flag(
+            ("--agent",),
+            "text",
+            "The agent: claude (the default) or gemini.",
+            metavar="NAME",
+            completes="agents",
+        ),
+    ),
+)
 def session_start(request: CommandRequest) -> int:
-    """Print the section as the agent's hook wants it; nothing if there is none."""
+    """Print the section in the form that the agent's hook expects."""
+    import threading
+
     answers: list[str] = []
     asking = threading.Thread(target=_ask, args=(request, answers), daemon=True)
     asking.start()
     asking.join(TIMEOUT_S)
     if asking.is_alive():
-        _say(f"nothing came within {TIMEOUT_S:g} s")
+        _report(f"no answer within {TIMEOUT_S:g} s")
         _leave()
     if answers:
         _print(answers[0])
@@ -44,21 +59,22 @@ def session_start(request: CommandRequest) -> int:
 
 def _ask(request: CommandRequest, answers: list[str]) -> None:
     """Put the section into *answers*."""
+    from hivemind_memory import wiring
     from hivemind_memory.inject.session_hook import session_start_section
 
     try:
         worktree = _worktree()
-        with wiring.open_memory(memory_dir=request.memory_dir) as memory:
+        with request.open_memory() as memory:
             injector = wiring.open_injector(memory)
             agent = request.values["agent"] or "claude"
             answers.append(session_start_section(injector, worktree, agent))
-    # Whatever it is: the agent starts all the same.
+    # Whatever it is, the agent starts without memories.
     except Exception as error:  # noqa: BLE001
-        _say(str(error) or type(error).__name__)
+        _report(str(error) or type(error).__name__)
 
 
 def _worktree() -> str:
-    """Return the folder of the session, which comes as JSON on standard input."""
+    """Return the folder of the session from the JSON on standard input."""
     try:
         payload = json.loads("" if is_terminal(sys.stdin) else read_stdin())
     except (ValueError, RecursionError):
@@ -76,15 +92,17 @@ def _print(section: str) -> None:
         write_stdout(json.dumps({"hookSpecificOutput": said}) + "\n")
     # The agent closed the pipe, or its disk is full.
     except Exception as error:  # noqa: BLE001
-        _say(str(error) or type(error).__name__)
+        _report(str(error) or type(error).__name__)
         _leave()
 
 
-def _say(reason: str) -> None:
-    """Say why there is nothing, on one line."""
-    write_stderr(f"hivemind: no memories at this start: {escape_line(reason)}\n")
+def _report(reason: str) -> None:
+    """Print why there is nothing, on one line."""
+    write_stderr(
+        f"hivemind: this session starts without memories: {escape_line(reason)}\n"
+    )
 
 
 def _leave() -> None:
-    """End at once: Python would wait for the thread, and complain about the pipe."""
+    """Exit at once: Python would wait for the thread, and complain about the pipe."""
     os._exit(0)

@@ -1,26 +1,17 @@
-"""The command init: a folder, a first note, and what to do next."""
+"""hm init: a notes folder, a first note, and what to do next."""
 
 from __future__ import annotations
 
 import os
 
-from hivemind_memory import wiring
+from hivemind_memory.cli.command import CommandRequest, command
 from hivemind_memory.cli.escape import escape_line
-from hivemind_memory.cli.progress import ProgressDisplay
 from hivemind_memory.cli.render import count_text
 from hivemind_memory.cli.streams import write_stdout
-from hivemind_memory.config import CONFIG_NAME
-from hivemind_memory.config.file import write_new_config
-from hivemind_memory.errors import NotSavedError
-from hivemind_memory.files.descriptors import make_private_folder
-from hivemind_memory.files.folder import NotesFolder
-from hivemind_memory.model.note_path import NotePath
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from hivemind_memory.cli.parse import CommandRequest
 
 FIRST_NOTE = """\
 # Global
@@ -28,7 +19,7 @@ FIRST_NOTE = """\
 <!-- For every project: your preferences, your setup, facts that stay true. -->
 """
 FIRST_OPTIONS = {"enabled": True, "embedding_provider": "auto"}
-"""The two that a person is most likely to look for; the rest is in `hm config`."""
+"""The two that a person is most likely to look for; `hm config` shows the rest."""
 
 _NEXT = """
 Next:
@@ -41,12 +32,16 @@ Any .md file that you put into the notes folder is found by the next search.
 """
 
 
+@command("init", description="Existing files are left as they are.")
 def init(request: CommandRequest) -> int:
-    """Make what is missing, and say what was made and what was there."""
+    """Create what is missing, and say what was created and what was there."""
+    from hivemind_memory import wiring
+    from hivemind_memory.cli.progress import ProgressDisplay
+
     home = wiring.resolve_home(None)
     folder = os.path.abspath(request.memory_dir or os.path.join(home, "memory"))
-    lines = list(_make(home, folder))
-    with wiring.open_memory(memory_dir=request.memory_dir) as memory:
+    lines = list(_create(home, folder))
+    with request.open_memory() as memory:
         with ProgressDisplay() as progress:
             memory.sync(progress)
         notes = count_text(memory.status().notes, "note")
@@ -55,30 +50,39 @@ def init(request: CommandRequest) -> int:
     return 0
 
 
-def _make(home: str, folder: str) -> Iterator[str]:
-    """Make folder, first note and config.json where they are missing; say which."""
+def _create(home: str, folder: str) -> Iterator[str]:
+    """Create folder, first note and config.json where they are missing; say which."""
+    from hivemind_memory.config import CONFIG_NAME
+    from hivemind_memory.config.file import write_new_config
+
     first_note = os.path.join(folder, "global.md")
     config = os.path.join(home, CONFIG_NAME)
-    yield _said(folder, "your notes", was_made=_make_folder(folder))
-    yield _said(first_note, "for every project", was_made=_make_first_note(folder))
-    yield _said(config, "options", was_made=write_new_config(config, FIRST_OPTIONS))
+    yield _said(folder, "your notes", is_new=_create_folder(folder))
+    yield _said(first_note, "for every project", is_new=_create_first_note(folder))
+    yield _said(config, "options", is_new=write_new_config(config, FIRST_OPTIONS))
 
 
-def _make_folder(folder: str) -> bool:
-    """Make the notes folder unless it is there; return whether it was made."""
+def _create_folder(folder: str) -> bool:
+    """Create the notes folder unless it is there; return whether it was created."""
+    from hivemind_memory.errors import NotSavedError
+    from hivemind_memory.files.descriptors import make_private_folder
+
     if os.path.isdir(folder):
         return False
     try:
         make_private_folder(folder)
     except OSError as error:
-        message = f"The folder {folder} could not be made: {error.strerror}."
+        message = f"The folder {folder} could not be created: {error.strerror}."
         hint = "Choose another with --memory-dir or HIVEMIND_HOME."
         raise NotSavedError(message, hint=hint) from error
     return True
 
 
-def _make_first_note(folder: str) -> bool:
+def _create_first_note(folder: str) -> bool:
     """Write the first note unless it is there; return whether it was written."""
+    from hivemind_memory.files.folder import NotesFolder
+    from hivemind_memory.model.note_path import NotePath
+
     if os.path.lexists(os.path.join(folder, "global.md")):
         return False
     data = FIRST_NOTE.encode()
@@ -86,6 +90,6 @@ def _make_first_note(folder: str) -> bool:
     return True
 
 
-def _said(path: str, what: str, *, was_made: bool) -> str:
-    """Return one line about one thing."""
-    return f"{'Made' if was_made else 'Kept'} {path} ({what})"
+def _said(path: str, what: str, *, is_new: bool) -> str:
+    """Return one line about one file or folder."""
+    return f"{'Created' if is_new else 'Kept'} {path} ({what})"

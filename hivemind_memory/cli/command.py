@@ -1,0 +1,164 @@
+"""What a command of ``hm`` is made of: its arguments, its options and its call.
+
+Each file of ``commands`` declares its commands with the decorator ``command``. Nothing
+here is slow to import: help and usage errors need no more than this.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False  # typing costs milliseconds on the way to a cold answer
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from hivemind_memory.memory import Memory
+
+# Plain classes and not dataclasses, for speed: they are read before every answer.
+
+PLAIN, TEXT, QUESTION, VERBATIM = range(4)
+"""How the last argument reads words that begin with a dash, see ``Argument.reads``."""
+
+
+class Argument:
+    """A word that is known by its position."""
+
+    __slots__ = ("completes", "description", "is_many", "is_required", "name", "reads")
+
+    def __init__(
+        self,
+        name: str,
+        description: str,
+        *,
+        is_required: bool = True,
+        reads: int | None = None,
+        completes: str = "",
+    ) -> None:
+        self.name = name
+        self.description = description
+        self.is_required = is_required
+        self.is_many = reads is not None
+        """Whether it takes all the words that are left."""
+        self.reads = PLAIN if reads is None else reads
+        """``PLAIN``: options may stand between its words, an unknown one is an error.
+        ``TEXT``: its first word ends the options, all that follows is text.
+        ``QUESTION``: known options may stand anywhere, other words are its own.
+        ``VERBATIM``: as ``TEXT``, but its words are expected to look like options."""
+        self.completes = completes
+        """What the shell offers; one of the kinds in ``completion``, or nothing."""
+
+
+class Flag:
+    """A word that begins with a dash."""
+
+    __slots__ = (
+        "choices",
+        "completes",
+        "description",
+        "high",
+        "kind",
+        "low",
+        "metavar",
+        "name",
+        "names",
+    )
+
+    def __init__(
+        self,
+        names: tuple[str, ...],
+        kind: str,
+        description: str,
+        *,
+        metavar: str = "",
+        low: float | None = None,
+        high: float | None = None,
+        choices: tuple[str, ...] = (),
+        completes: str = "",
+    ) -> None:
+        self.names = names
+        """As typed, the long one last."""
+        self.kind = kind
+        """``flag`` takes no value; ``int``, ``float`` and ``text`` take one."""
+        self.description = description
+        self.metavar = metavar or kind.upper()
+        self.low = low
+        self.high = high
+        self.choices = choices
+        self.completes = completes
+        """What the shell offers as its value."""
+        self.name = names[-1].lstrip("-").replace("-", "_")
+        """Key of its value; None when it was not given, False for a ``flag``."""
+
+
+class Command:
+    """One thing that ``hm`` does."""
+
+    __slots__ = ("arguments", "call", "description", "examples", "flags", "name")
+
+    def __init__(
+        self,
+        name: str,
+        call: Callable[[CommandRequest], int],
+        *,
+        description: str,
+        arguments: tuple[Argument, ...],
+        flags: tuple[Flag, ...],
+        examples: tuple[str, ...],
+    ) -> None:
+        self.name = name
+        """As typed; two words for a command in a group."""
+        self.call = call
+        """Does it; returns the exit code."""
+        self.description = description
+        """What its help says below the summary of the table."""
+        self.arguments = arguments
+        self.flags = flags
+        self.examples = examples
+
+
+class CommandRequest:
+    """A command with the values of its arguments and options, all of them present."""
+
+    __slots__ = ("command", "memory_dir", "notes", "values")
+
+    def __init__(
+        self,
+        command: Command,
+        values: dict[str, Any],
+        memory_dir: str | None = None,
+        notes: tuple[str, ...] = (),
+    ) -> None:
+        self.command = command
+        self.values = values
+        """Name -> value; None, False or an empty tuple when it was not given."""
+        self.memory_dir = memory_dir
+        self.notes = notes
+        """What the reader should know about how the words were understood."""
+
+    def open_memory(self) -> Memory:
+        """Return the memory that is meant, open; use it in a ``with`` statement."""
+        from hivemind_memory import wiring
+
+        return wiring.open_memory(memory_dir=self.memory_dir)
+
+
+def command(
+    name: str,
+    *,
+    description: str = "",
+    arguments: tuple[Argument, ...] = (),
+    flags: tuple[Flag, ...] = (),
+    examples: tuple[str, ...] = (),
+) -> Callable[[Callable[[CommandRequest], int]], Command]:
+    """Return a decorator that makes the command *name* of a function."""
+
+    def make(call: Callable[[CommandRequest], int]) -> Command:
+        return Command(
+            name,
+            call,
+            description=description,
+            arguments=arguments,
+            flags=flags,
+            examples=examples,
+        )
+
+    return make

@@ -1,0 +1,54 @@
+"""hm completion: the scripts for shells, and the command that these call."""
+
+from __future__ import annotations
+
+from hivemind_memory.cli.command import (
+    VERBATIM,
+    Argument,
+    CommandRequest,
+    command,
+)
+from hivemind_memory.cli.escape import escape_line
+from hivemind_memory.cli.streams import write_stdout
+from hivemind_memory.errors import UsageError
+
+
+@command(
+    "completion",
+    description=(
+        'Bash: add eval "$(hm completion bash)" to ~/.bashrc. Zsh: add the same with'
+        " zsh to ~/.zshrc, below compinit. Fish: save the output as"
+        " ~/.config/fish/completions/hm.fish."
+    ),
+    arguments=(Argument("shell", "bash, zsh or fish.", completes="shells"),),
+    examples=('eval "$(hm completion bash)"',),
+)
+def completion(request: CommandRequest) -> int:
+    """Print the script for a shell."""
+    from hivemind_memory.cli.completion import SCRIPTS
+
+    shell = request.values["shell"]
+    if shell not in SCRIPTS:
+        message = f"There is no completion for {shell}."
+        raise UsageError(message, hint="It is there for bash, zsh and fish.")
+    write_stdout(SCRIPTS[shell])
+    return 0
+
+
+@command(
+    "__complete",
+    arguments=(
+        Argument("words", "The words after hm.", is_required=False, reads=VERBATIM),
+    ),
+)
+def complete(request: CommandRequest) -> int:
+    """Print what may stand in place of the last word."""
+    from hivemind_memory.cli.completion import candidates
+
+    try:
+        found = candidates(list(request.values["words"]), request.memory_dir)
+    # An error would land in the line that is being typed.
+    except Exception:  # noqa: BLE001
+        return 0
+    write_stdout("".join(f"{escape_line(one)}\n" for one in found))
+    return 0

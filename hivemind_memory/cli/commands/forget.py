@@ -1,0 +1,227 @@
+"""hm forget and hm restore: hide memories, erase them, bring them back."""
+
+from __future__ import annotations
+
+import sys
+
+from hivemind_memory.cli.command import Argument, CommandRequest, Flag, command
+from hivemind_memory.cli.options import DRY_RUN, JSON, SCOPE, SESSION, YES
+from hivemind_memory.cli.render import (
+    count_text,
+    lines_text,
+    print_json,
+    print_line,
+    print_notices,
+)
+from hivemind_memory.cli.streams import is_terminal, typed_text, write_stderr
+from hivemind_memory.errors import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from hivemind_memory.memory import Memory
+    from hivemind_memory.model.curation import (
+        AffectedItem,
+        FailedItem,
+        ForgetResult,
+        MemorySelector,
+        PurgeCount,
+        PurgeResult,
+        RestoreResult,
+    )
+
+_WHICH = Argument(
+    "ref",
+    "Key or id of a memory, id of an entry, or a path.",
+    is_required=False,
+    completes="keys",
+)
+_SETS = (
+    SESSION,
+    Flag(
+        ("--source",),
+        "text",
+        "Everything from this kind of writer.",
+        choices=("human", "agent", "tool", "external"),
+    ),
+    Flag(("--day",), "text", "Everything written on this day.", metavar="DAY"),
+)
+
+_WHY = {"older": "earlier version", "inbox": "pending claim", "copy": "same text"}
+"""Why a memory is affected that was not named -> in words."""
+
+_SINGULAR = {
+    "entries": "entry",
+    "files": "file",
+    "texts": "text",
+    "chunks with their": "chunk with its",
+    "vectors": "vector",
+    "pages": "page",
+    "records": "record",
+    "worktrees": "worktree",
+    "counters": "counter",
+}
+
+
+@command(
+    "forget",
+    description=(
+        "What is forgotten no longer appears in searches, lists and injected sections;"
+        " hm restore brings it back. --purge also erases the text from notes, earlier"
+        " versions, index, vectors, caches and journal, permanently. --session,"
+        " --source and --day select everything that was written then."
+    ),
+    arguments=(_WHICH,),
+    flags=(
+        *_SETS,
+        SCOPE,
+        Flag(("--purge",), "flag", "Erase permanently, from everywhere."),
+        DRY_RUN,
+        YES,
+        JSON,
+    ),
+    examples=(
+        "hm forget deploy-day",
+        "hm forget --session 3f9a --purge --dry-run",
+    ),
+)
+def forget(request: CommandRequest) -> int:
+    """Hide memories, or erase them from every place."""
+    from hivemind_memory import wiring
+
+    values = request.values
+    selector = _selector(values)
+    as_json = values["json"]
+    if values["dry_run"] and not values["purge"]:
+        message = "--dry-run goes with --purge."
+        raise UsageError(message, hint="Forgetting can be undone: hm restore.")
+    with request.open_memory() as memory:
+        if not values["purge"]:
+            injected = wiring.open_injection_records(memory)
+            forgotten = memory.curation.forget(selector, injected)
+            _print_forgotten(forgotten, as_json=as_json)
+            return 0
+        receipt = _purge(memory, selector, is_dry_run=True)
+        if not values["dry_run"]:
+            if not values["yes"] and not _is_sure(receipt, as_json=as_json):
+                return 1
+            receipt = _purge(memory, selector, is_dry_run=False)
+    _print_receipt(receipt, as_json=as_json)
+    return 0 if receipt.is_dry_run or receipt.is_complete else 1
+
+
+@command("restore", arguments=(_WHICH,), flags=(*_SETS, SCOPE, JSON))
+def restore(request: CommandRequest) -> int:
+    """Bring forgotten memories back."""
+    values = request.values
+    with request.open_memory() as memory:
+        restored = memory.curation.restore(_selector(values))
+    _print_restored(restored, as_json=values["json"])
+    return 0
+
+
+def _selector(values: Mapping[str, Any]) -> MemorySelector:
+    """Return which memories are meant."""
+    from hivemind_memory.model.curation import MemorySelector
+
+    return MemorySelector(
+        name=typed_text(values["ref"] or ""),
+        scope=values["scope"] or "",
+        session=values["session"] or "",
+        source=values["source"] or "",
+        day=values["day"] or "",
+    )
+
+
+def _purge(
+    memory: Memory, selector: MemorySelector, *, is_dry_run: bool
+) -> PurgeResult:
+    """Purge, the sections of worktrees too."""
+    from hivemind_memory import wiring
+
+    # A path, or a scope by itself, plainly means whole notes, whoever wrote them.
+    is_forced = selector.name.endswith(".md") or selector.is_whole_scope
+    return memory.curation.purge(
+        selector,
+        wiring.open_injection_records(memory),
+        is_dry_run=is_dry_run,
+        is_forced=is_forced,
+    )
+
+
+def _is_sure(receipt: PurgeResult, *, as_json: bool) -> bool:
+    """Show what a purge would do and ask; False, and why, if nobody can answer."""
+    _print_receipt(receipt, as_json=as_json)
+    if not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
+        write_stderr("nothing was purged: without a terminal, confirm with --yes\n")
+        return False
+    write_stderr("Erase them permanently? [y/N] ")
+    if sys.stdin.readline().strip().lower() in ("y", "yes"):
+        return True
+    write_stderr("nothing was purged\n")
+    return False
+
+
+def _print_forgotten(forgotten: ForgetResult, *, as_json: bool) -> None:
+    """Print what is hidden now."""
+    if as_json:
+        return print_json(forgotten)
+    _print_items("forgot", forgotten.memories)
+    _print_items("active again:", forgotten.reinstated)
+    _print_rest(forgotten.already, "already forgotten", forgotten.failed)
+    if forgotten.memories:
+        print_notices(["hm restore brings it back; --purge erases it permanently"])
+    return None
+
+
+def _print_restored(restored: RestoreResult, *, as_json: bool) -> None:
+    """Print what is visible again."""
+    if as_json:
+        return print_json(restored)
+    _print_items("restored", restored.memories)
+    _print_items("superseded again:", restored.replaced)
+    return _print_rest(restored.already, "not forgotten", restored.failed)
+
+
+def _print_receipt(receipt: PurgeResult, *, as_json: bool) -> None:
+    """Print where purged memories were, and where they may still be."""
+    if as_json:
+        return print_json(receipt)
+    _print_items("would purge" if receipt.is_dry_run else "purged", receipt.memories)
+    width = max((len(place.name) for place in receipt.places), default=0)
+    for place in receipt.places:
+        print_line(f"  {place.name:{width}}  {_amount(place)}")
+    _print_items("active again:", receipt.reinstated)
+    notices = [f"NOT done: {one.what}: {one.why}" for one in receipt.left]
+    if receipt.left and not receipt.is_dry_run:
+        notices.append("run the same purge again to do what is left")
+    out = (f"out of reach: {one.what}: {one.why}" for one in receipt.out_of_reach)
+    return print_notices((*notices, *out))
+
+
+def _amount(place: PurgeCount) -> str:
+    """Return what a place of a receipt held."""
+    if not place.count:
+        return "nothing"
+    unit = place.unit
+    if place.count == 1 and not unit.startswith("of "):
+        for plural, singular in _SINGULAR.items():
+            unit = unit.replace(plural, singular)
+    return f"{place.count:,} {unit}"
+
+
+def _print_items(verb: str, memories: Sequence[AffectedItem]) -> None:
+    """Print memories, one a line."""
+    for one in memories:
+        said = ", ".join(name for name in (one.key, _WHY.get(one.why, "")) if name)
+        more = f" ({said})" if said else ""
+        print_line(f"{verb} {lines_text(one.path, one.start_line, one.end_line)}{more}")
+
+
+def _print_rest(already: int, what: str, failed: Sequence[FailedItem]) -> None:
+    """Print what needed nothing, and what could not be done."""
+    if already:
+        print_notices([f"{count_text(already, 'memory', 'memories')} {what}"])
+    print_notices(f"NOT done: {one.what}: {one.why}" for one in failed)

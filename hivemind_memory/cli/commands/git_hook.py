@@ -1,0 +1,109 @@
+"""hm git-hook: status, install, remove, and what the hook itself runs."""
+
+from __future__ import annotations
+
+import os
+
+from hivemind_memory.cli.command import CommandRequest, Flag, command
+from hivemind_memory.cli.options import JSON, WORKTREE
+from hivemind_memory.cli.own_command import own_command
+from hivemind_memory.cli.render import print_json, print_line
+
+_AGENTS = Flag(
+    ("--agent",),
+    "text",
+    "Agents to inject for: claude (the default), or several, as claude,codex.",
+    metavar="NAMES",
+    completes="agents",
+)
+
+_MAX_S = 20.0
+"""How long `git worktree add` waits for its memories at most."""
+
+
+@command("git-hook status", arguments=(WORKTREE,), flags=(JSON,))
+def status(request: CommandRequest) -> int:
+    """Say whether the hook is installed."""
+    from dataclasses import asdict
+
+    from hivemind_memory import wiring
+    from hivemind_memory.launch import git_hook
+
+    state = git_hook.state(_folder(request), wiring.git_environ())
+    if request.values["json"]:
+        print_json(asdict(state))
+    else:
+        what = "installed" if state.is_installed else "not installed"
+        print_line(f"{what}: {state.path}")
+    return 0
+
+
+@command(
+    "git-hook install",
+    description=(
+        "Adds a block to the post-checkout hook, which runs after git worktree add. The"
+        " block never fails, waits 20 seconds at most, and does nothing once hm is"
+        " gone. An existing hook is kept around it; a hook that is not a sh script, and"
+        " core.hooksPath, are refused."
+    ),
+    arguments=(WORKTREE,),
+    flags=(_AGENTS,),
+    examples=("hm git-hook install --agent claude,codex",),
+)
+def install(request: CommandRequest) -> int:
+    """Install the hook, or update it."""
+    from hivemind_memory import wiring
+    from hivemind_memory.launch import git_hook
+
+    call = git_hook.HookCommand(
+        hm=own_command(),
+        options=("--memory-dir", os.path.abspath(request.memory_dir))
+        if request.memory_dir
+        else (),
+        agents=request.values["agent"] or "claude",
+        home=wiring.resolve_home(None) if os.environ.get(wiring.HOME_VARIABLE) else "",
+    )
+    state = git_hook.install(_folder(request), call, wiring.git_environ())
+    what = "Installed" if state.is_changed else "Already installed"
+    print_line(f"{what}: {state.path}")
+    return 0
+
+
+@command("git-hook remove", arguments=(WORKTREE,))
+def remove(request: CommandRequest) -> int:
+    """Remove the hook."""
+    from hivemind_memory import wiring
+    from hivemind_memory.launch import git_hook
+
+    state = git_hook.remove(_folder(request), wiring.git_environ())
+    what = "Removed" if state.is_changed else "Not installed"
+    print_line(f"{what}: {state.path}")
+    return 0
+
+
+@command("git-hook run", flags=(_AGENTS,))
+def run(request: CommandRequest) -> int:
+    """Inject into this new worktree, in bounded time and without ever failing."""
+    import threading
+
+    from hivemind_memory import wiring
+
+    # A killed injection leaves no half-written file, so it may end at any moment.
+    limit = threading.Timer(_MAX_S, os._exit, args=(0,))
+    limit.daemon = True
+    limit.start()
+    try:
+        with request.open_memory() as memory:
+            injector = wiring.open_injector(memory)
+            for agent in (request.values["agent"] or "claude").split(","):
+                injector.inject(os.curdir, agent=agent)
+    except Exception:  # noqa: BLE001 - git must not fail, whatever it is
+        return 0
+    finally:
+        limit.cancel()
+    return 0
+
+
+def _folder(request: CommandRequest) -> str:
+    """Return the folder whose repository is meant."""
+    return os.path.expanduser(request.values["worktree"] or os.curdir)

@@ -1,0 +1,124 @@
+"""hm get and hm list: the notes themselves, and a table of them."""
+
+from __future__ import annotations
+
+import sys
+
+from hivemind_memory.cli.command import CommandRequest, Flag, command
+from hivemind_memory.cli.escape import escape_for_terminal, escape_line
+from hivemind_memory.cli.options import JSON, NOTE
+from hivemind_memory.cli.render import minute_text, print_json, print_rows, size_text
+from hivemind_memory.cli.streams import is_terminal, write_stdout
+from hivemind_memory.errors import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hivemind_memory.model.results import ListedNote, NoteLines
+
+
+@command(
+    "get",
+    description="PATH may name lines as a search prints them: deploy.md:12-18.",
+    arguments=(NOTE,),
+    flags=(
+        Flag(("--from",), "int", "First line to print.", metavar="N", low=1),
+        Flag(("--lines",), "int", "Number of lines to print.", metavar="M", low=0),
+        JSON,
+    ),
+    examples=("hm get global.md", "hm get deploy.md:12-18"),
+)
+def get(request: CommandRequest) -> int:
+    """Print a note or some of its lines."""
+    values = request.values
+    path, first, count = split_lines(values["path"])
+    if first and (values["from"] is not None or values["lines"] is not None):
+        message = "PATH names its lines already."
+        raise UsageError(message, hint="Leave out --from and --lines, or the numbers.")
+    first = first or values["from"] or 1
+    count = values["lines"] if count is None else count
+    with request.open_memory() as memory:
+        passage = memory.read(path, start_line=first, line_count=count)
+    _print_passage(passage, as_json=values["json"])
+    return 0
+
+
+@command("list", flags=(JSON,))
+def list_notes(request: CommandRequest) -> int:
+    """List all notes."""
+    from hivemind_memory.cli.commands.search import catch_up
+
+    with request.open_memory() as memory:
+        catch_up(memory)
+        notes = memory.list()
+    if request.values["json"]:
+        print_json(notes)
+    elif is_terminal(sys.stdout):
+        write_stdout(_terminal_text(notes))
+    else:
+        print_rows(
+            (note.path, note.size_bytes, note.updated_at, note.chunk_count)
+            for note in notes
+        )
+    return 0
+
+
+def split_lines(place: str) -> tuple[str, int, int | None]:
+    """Return path, first line and number of lines of a place as a search prints it.
+
+    Without numbers the first line is 0 and the number of lines None.
+
+    >>> split_lines("deploy.md:12-18"), split_lines("a.md:7"), split_lines("b.md")
+    (('deploy.md', 12, 7), ('a.md', 7, 1), ('b.md', 0, None))
+    """
+    path, _, lines = place.rpartition(":")
+    first, dash, last = lines.partition("-")
+    if not path or not _is_number(first) or (dash and not _is_number(last)):
+        return place, 0, None
+    start, end = int(first), int(last or first)
+    if start < 1 or end < start:
+        message = f"{lines} is not a range of lines."
+        raise UsageError(message, hint="Lines count from 1, as in deploy.md:12-18.")
+    return path, start, end - start + 1
+
+
+def _is_number(text: str) -> bool:
+    """Whether *text* is a line number."""
+    return text.isascii() and text.isdigit() and len(text) < 10
+
+
+def _print_passage(passage: NoteLines, *, as_json: bool) -> None:
+    """Print lines of a note: unchanged into a pipe, escaped on a terminal."""
+    if as_json:
+        return print_json(passage)
+    text = passage.text
+    if text and not text.endswith("\n"):
+        text += "\n"
+    return write_stdout(escape_for_terminal(text) if is_terminal(sys.stdout) else text)
+
+
+def _terminal_text(notes: Sequence[ListedNote]) -> str:
+    """Return the table of notes; a narrow terminal shows fewer columns."""
+    from shutil import get_terminal_size
+
+    from hivemind_memory.cli.terminal import Text, rendered, table
+
+    if not notes:
+        return "no notes yet: `hm write` or `hm edit` creates the first\n"
+    columns = get_terminal_size().columns
+    has_time, has_chunks = columns >= 64, columns >= 48
+    shown = table()
+    shown.add_column("note", overflow="fold", style="bold")
+    shown.add_column("size", justify="right", no_wrap=True)
+    if has_time:
+        shown.add_column("last change", no_wrap=True)
+    if has_chunks:
+        shown.add_column("chunks", justify="right", no_wrap=True)
+    for note in notes:
+        row: list[str | Text] = [Text(escape_line(note.path))]
+        row.append(size_text(note.size_bytes))
+        row += [minute_text(note.updated_at)] if has_time else []
+        row += [f"{note.chunk_count:,}"] if has_chunks else []
+        shown.add_row(*row)
+    return rendered([shown])

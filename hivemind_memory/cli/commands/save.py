@@ -1,0 +1,203 @@
+"""hm save and hm learn: a memory under a key, and a claim with how certain it is."""
+
+from __future__ import annotations
+
+from hivemind_memory.cli.command import TEXT, Argument, CommandRequest, Flag, command
+from hivemind_memory.cli.content import read_content, split_items, writer_of
+from hivemind_memory.cli.options import BY, FORCE, JSON, SCOPE, SESSION, SOURCE
+from hivemind_memory.cli.render import (
+    lines_text,
+    print_json,
+    print_line,
+    print_notices,
+)
+from hivemind_memory.cli.streams import typed_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hivemind_memory.model.curation import SaveResult
+
+
+@command(
+    "save",
+    description=(
+        "A key has at most one active memory. To replace it, give the reason with"
+        " --reason; the old text is kept, marked as superseded, and hm history shows"
+        " it. The words are joined by spaces, and everything after the first word of"
+        " the text is text, so options go before it. Without a text, or with -, it is"
+        " read from standard input."
+    ),
+    arguments=(
+        Argument(
+            "key",
+            "Name of the memory, such as deploy-day; any text.",
+            completes="keys",
+        ),
+        Argument("text", "What to remember.", is_required=False, reads=TEXT),
+    ),
+    flags=(
+        Flag(
+            ("--type",),
+            "text",
+            "identity, lesson, decision, preference, goal, todo, context (the"
+            " default), fact, event, observation, reference, historical, summary,"
+            " checkpoint, or a type from config.json.",
+            metavar="TYPE",
+            completes="types",
+        ),
+        Flag(
+            ("--reason",),
+            "text",
+            "Why it replaces the active memory; 'minor correction' for a typo.",
+            metavar="WHY",
+        ),
+        SCOPE,
+        Flag(
+            ("--importance",),
+            "float",
+            "0 to 1; by default that of its type.",
+            metavar="X",
+            low=0,
+            high=1,
+        ),
+        Flag(
+            ("--visibility",),
+            "text",
+            "Who may read it over the network; by default that of its project.",
+            choices=("public", "private"),
+        ),
+        Flag(
+            ("--related",),
+            "text",
+            "Keys or ids of related memories, separated by commas.",
+            metavar="KEYS",
+            completes="keys",
+        ),
+        Flag(
+            ("--contradicts",),
+            "text",
+            "Keys or ids of memories that it contradicts, separated by commas.",
+            metavar="KEYS",
+            completes="keys",
+        ),
+        Flag(("--expires",), "text", "Day on which it expires.", metavar="DAY"),
+        Flag(("--tags",), "text", "Tags, separated by commas.", metavar="WORDS"),
+        Flag(("--pin",), "flag", "Always inject it; it never ages."),
+        BY,
+        SESSION,
+        SOURCE,
+        FORCE,
+        JSON,
+    ),
+    examples=(
+        "hm save --type decision deploy-day We deploy on Tuesdays",
+        "hm save --reason 'new team' deploy-day We deploy on any day but Friday",
+    ),
+)
+def save(request: CommandRequest) -> int:
+    """Save a memory under a key."""
+    from hivemind_memory.errors import KeyTakenError
+    from hivemind_memory.model.curation import NewMemory
+
+    values = request.values
+    wanted = NewMemory(
+        key=typed_text(values["key"]),
+        content=read_content(values["text"], "the memory"),
+        type=values["type"] or "",
+        reason=values["reason"] or "",
+        importance=values["importance"],
+        scope=values["scope"] or "",
+        visibility=values["visibility"] or "",
+        related=split_items(values["related"]),
+        contradicts=split_items(values["contradicts"]),
+        expires=values["expires"] or "",
+        tags=split_items(values["tags"]),
+        is_pinned=values["pin"],
+        **writer_of(values),
+    )
+    with request.open_memory() as memory:
+        try:
+            saved = memory.curation.save(wanted, is_forced=values["force"])
+        except KeyTakenError as error:
+            hint = f"--reason WHY replaces it, and keeps it. {error.hint}"
+            raise KeyTakenError(str(error), hint=hint, current=error.current) from error
+    _print_saved(saved, as_json=values["json"])
+    return 0
+
+
+@command(
+    "learn",
+    description=(
+        "The words of the claim are joined by spaces, and everything after the first"
+        " one is text, so options go before it."
+    ),
+    arguments=(
+        Argument("topic", "What it is about, such as pip or ci."),
+        Argument("claim", "The claim.", reads=TEXT),
+    ),
+    flags=(
+        Flag(
+            ("--confidence",),
+            "text",
+            "How certain it is (medium).",
+            choices=("high", "medium", "low"),
+        ),
+        Flag(
+            ("--corroborated",),
+            "int",
+            "Number of independent sources.",
+            metavar="N",
+            low=0,
+        ),
+        Flag(
+            ("--domains",),
+            "text",
+            "Root domains of the sources, separated by commas.",
+            metavar="WORDS",
+        ),
+        Flag(("--verified",), "text", "Day on which it was verified.", metavar="DAY"),
+        SCOPE,
+        BY,
+        SESSION,
+        SOURCE,
+        JSON,
+    ),
+    examples=("hm learn --confidence high sqlite WAL allows one writer at a time",),
+)
+def learn(request: CommandRequest) -> int:
+    """Save a claim."""
+    from hivemind_memory.model.curation import NewMemory
+
+    values = request.values
+    wanted = NewMemory(
+        key="",
+        content=read_content(values["claim"], "the claim"),
+        scope=values["scope"] or "",
+        **writer_of(values),
+    )
+    with request.open_memory() as memory:
+        saved = memory.curation.learn(
+            wanted,
+            topic=typed_text(values["topic"]),
+            confidence=values["confidence"] or "medium",
+            domains=split_items(values["domains"]),
+            corroborated=values["corroborated"],
+            verified=values["verified"] or "",
+        )
+    _print_saved(saved, as_json=values["json"])
+    return 0
+
+
+def _print_saved(saved: SaveResult, *, as_json: bool) -> None:
+    """Print where a memory is and what it replaced."""
+    if as_json:
+        return print_json(saved)
+    place = lines_text(saved.path, saved.start_line, saved.end_line)
+    if not saved.is_new:
+        print_line(f"unchanged: {place} already says exactly this")
+        return print_notices(saved.warnings)
+    print_line(f"saved {place} as {saved.type} {saved.key}")
+    if saved.superseded:
+        kept = saved.superseded_path or saved.superseded
+        print_line(f"kept the previous version as {kept}")
+    return print_notices((*saved.warnings, *saved.hints))

@@ -1,0 +1,293 @@
+"""hm search: its options, its call, and how hits are printed."""
+
+from __future__ import annotations
+
+import sys
+
+from hivemind_memory.cli.command import (
+    QUESTION,
+    Argument,
+    CommandRequest,
+    Flag,
+    command,
+)
+from hivemind_memory.cli.escape import escape_for_pipe, escape_for_terminal, escape_line
+from hivemind_memory.cli.options import JSON, SCOPE
+from hivemind_memory.cli.render import count_text, lines_text, print_json, print_notices
+from hivemind_memory.cli.streams import (
+    is_terminal,
+    read_stdin,
+    typed_text,
+    write_stdout,
+)
+from hivemind_memory.errors import IndexUnusableError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any
+
+    from rich.console import RenderableType
+    from rich.text import Text
+
+    from hivemind_memory.memory import Memory
+    from hivemind_memory.model.filters import SearchFilter
+    from hivemind_memory.model.query import Hit, SearchAnswer, SearchReport
+
+_MIN_LINES, _MAX_LINES = 2, 8
+"""Lines of one hit that are shown: as many as let all hits fit the screen."""
+
+
+@command(
+    "search",
+    description=(
+        "Changes to the notes are always seen. The words are joined by spaces; quotes"
+        " and operators are not needed. Options may stand anywhere; any other word that"
+        " begins with a dash is part of the question, and so is everything after --."
+        " With - the question is read from standard input."
+    ),
+    arguments=(Argument("query", "The question.", reads=QUESTION),),
+    flags=(
+        Flag(
+            ("-n", "--max-results"),
+            "int",
+            "Maximum number of hits (10, or as config.json says).",
+            metavar="N",
+            low=1,
+            high=1000,
+        ),
+        Flag(
+            ("--min-score",),
+            "float",
+            "Minimum relevance of a hit (0.3, or as config.json says).",
+            metavar="X",
+            low=0,
+            high=1,
+        ),
+        Flag(
+            ("--type",),
+            "text",
+            "Only memories of these types, such as lesson,decision.",
+            metavar="TYPES",
+            completes="types",
+        ),
+        SCOPE,
+        Flag(
+            ("--since",),
+            "text",
+            "Only what is from this day or later: 2026-11-21.",
+            metavar="DAY",
+        ),
+        Flag(
+            ("--until",),
+            "text",
+            "Only what is from this day or earlier.",
+            metavar="DAY",
+        ),
+        Flag(("--inbox",), "flag", "Include untrusted claims pending in the inbox."),
+        Flag(("--expired",), "flag", "Include expired memories."),
+        JSON,
+        Flag(("--explain",), "flag", "Show how each score came about."),
+        Flag(("--fail-empty",), "flag", "Exit with 1 if nothing is found."),
+    ),
+    examples=(
+        "hm search how do I deploy",
+        "hm search -n 3 --json staging database",
+    ),
+)
+def search(request: CommandRequest) -> int:
+    """Answer a question."""
+    from hivemind_memory.model.query import Query
+
+    values = request.values
+    words = values["query"]
+    is_piped = words == ("-",)
+    question = read_stdin().strip() if is_piped else typed_text(" ".join(words))
+    with request.open_memory() as memory:
+        catch_up(memory)
+        query = Query(
+            text=question,
+            max_results=values["max_results"] or memory.settings.max_results,
+            min_score=values["min_score"],
+            should_explain=values["explain"],
+            search_filter=_search_filter(memory, values),
+        )
+        answer = memory.search(query)
+        print_answer(answer, question, as_json=values["json"])
+        # Last, so that nobody waits for it.
+        memory.record_recall(answer)
+    return 1 if values["fail_empty"] and not answer.hits else 0
+
+
+def catch_up(memory: Memory) -> None:
+    """Index what changed and show progress, for a person who would see nothing.
+
+    A search and a list do it too, but cannot show how far they are.
+    """
+    if is_terminal(sys.stderr) and memory.settings.enabled:
+        from hivemind_memory.cli.progress import ProgressDisplay
+
+        try:
+            with ProgressDisplay() as progress:
+                memory.sync(progress)
+        except IndexUnusableError:
+            return  # the answer comes without the index, and says so
+
+
+def print_answer(answer: SearchAnswer, question: str, *, as_json: bool) -> None:
+    """Print hits to standard output, and how good the answer is to standard error."""
+    if as_json:
+        from hivemind_memory.cli.as_json import answer_value
+
+        return print_json(answer_value(answer))
+    if is_terminal(sys.stdout):
+        write_stdout(_terminal_text(answer.hits, question))
+    else:
+        write_stdout("\n".join(map(_hit_text, answer.hits)))
+    return print_notices(report_lines(answer))
+
+
+def report_lines(answer: SearchAnswer) -> list[str]:
+    """Return in words how good the answer is, and what to do if it is empty."""
+    report, count = answer.report, len(answer.hits)
+    if count:
+        reason = f" ({report.reason})" if report.reason else ""
+        lines = [f"{count_text(count, 'hit')} by {report.mode} search{reason}"]
+    else:
+        lines = [f"nothing found: {report.why_empty}"]
+        if report.suggestions:
+            lines.append(f"did you mean: {', '.join(report.suggestions)}?")
+    return [*lines, *_weaknesses(report), *report.warnings]
+
+
+def _search_filter(memory: Memory, values: Mapping[str, Any]) -> SearchFilter:
+    """Return what the options narrow a question to."""
+    from hivemind_memory.model.filters import DEFAULT_FILTER
+
+    words = {
+        "types": values["type"],
+        "scope": values["scope"],
+        "since": values["since"],
+        "until": values["until"],
+        "inbox": values["inbox"],
+        "expired": values["expired"],
+    }
+    given = {name: value for name, value in words.items() if value}
+    return memory.parse_filter(**given) if given else DEFAULT_FILTER
+
+
+def _weaknesses(report: SearchReport) -> Iterable[str]:
+    """Return what the answer lacks, in words."""
+    if not report.is_fresh:
+        changed = count_text(report.stale_notes, "changed note")
+        yield f"{changed} not yet in the index; `hm sync` updates it"
+    if report.skipped_notes:
+        files = count_text(report.skipped_notes, "file")
+        yield f"{files} could not be read; `hm status` lists them"
+    if report.pending_vectors:
+        yield f"{count_text(report.pending_vectors, 'chunk')} without a vector yet"
+    if report.cut.superseded:
+        memories = count_text(report.cut.superseded, "memory", "memories")
+        yield f"{memories} left out, superseded by a hit"
+    if report.ignored_terms:
+        yield f"the question is long: {report.ignored_terms} terms were not used"
+
+
+def _hit_text(hit: Hit) -> str:
+    """Return one hit for a pipe: a line that says where, then its lines, indented."""
+    place = escape_line(lines_text(hit.path, hit.start_line, hit.end_line))
+    trail = f"  {escape_line(' > '.join(hit.headings))}" if hit.headings else ""
+    snippet = escape_for_pipe(hit.snippet).rstrip("\n").replace("\n", "\n    ")
+    parts = "".join(f"    {line}\n" for line in _part_lines(hit))
+    label = f"  {escape_line(said)}" if (said := label_text(hit)) else ""
+    return f"{place}  {hit.score:.2f}{label}{trail}\n{parts}    {snippet}\n"
+
+
+def label_text(hit: Hit) -> str:
+    """Return what a reader must know of a memory: its type, and what speaks against it.
+
+    Empty for plain text that nothing disputes.
+    """
+    from hivemind_memory.model.trust import is_trusted
+
+    said = [hit.type] if hit.type else []
+    if hit.standing == "superseded":
+        said.append("superseded")
+    elif hit.standing == "waiting":
+        said.append("untrusted, in the inbox")
+    elif not is_trusted(hit.source):
+        said.append(f"untrusted, {hit.source}")
+    if hit.disputed_by:
+        said.append(f"disputed by {hit.disputed_by}")
+    return f"[{', '.join(said)}]" if said else ""
+
+
+def _part_lines(hit: Hit) -> list[str]:
+    """Return how the score of an explained hit came about, one summand a line."""
+    return [
+        escape_line(f"{part.value:+.4f} {part.name}  {part.note}".rstrip())
+        for part in hit.parts
+    ]
+
+
+def _terminal_text(hits: Sequence[Hit], question: str) -> str:
+    """Return hits for a terminal, each with the lines that say most of the question."""
+    from shutil import get_terminal_size
+
+    from hivemind_memory.cli.terminal import Text, rendered
+
+    if not hits:
+        return ""
+    # A head and an empty line for each hit, three lines of notices at the end.
+    room = (get_terminal_size().lines - 3) // len(hits) - 2
+    limit = max(_MIN_LINES, min(room, _MAX_LINES))
+    pieces: list[RenderableType] = []
+    is_cut = False
+    for hit in hits:
+        lines, has_more = _best_lines(hit, question, limit)
+        pieces += [_terminal_head(hit), *_terminal_body(hit, lines, question), Text()]
+        is_cut = is_cut or has_more
+    if is_cut:
+        best = hits[0]
+        place = escape_line(lines_text(best.path, best.start_line, best.end_line))
+        pieces.append(Text(f"hm get {place} prints all lines of the best hit", "dim"))
+    return rendered(pieces)
+
+
+def _terminal_head(hit: Hit) -> Text:
+    """Return the line that says where a hit is and how good."""
+    from hivemind_memory.cli.terminal import Text
+
+    head = Text(overflow="fold")
+    place = lines_text(hit.path, hit.start_line, hit.end_line)
+    head.append(escape_line(place), "bold cyan")
+    head.append(f"  {hit.score:.2f}", "green")
+    if label := label_text(hit):
+        is_fine = hit.standing == "active" and not hit.disputed_by
+        head.append(f"  {escape_line(label)}", "magenta" if is_fine else "yellow")
+    if hit.date:
+        head.append(f"  {escape_line(hit.date)}", "dim")
+    if hit.headings:
+        head.append(f"  {escape_line(' > '.join(hit.headings))}", "dim")
+    return head
+
+
+def _best_lines(hit: Hit, question: str, limit: int) -> tuple[str, bool]:
+    """Return the lines of a hit that say most, without empty ones; were there more?"""
+    from hivemind_memory.cli.highlight import best_lines
+
+    text = escape_for_terminal(hit.snippet)
+    lines = [line for line in text.split("\n") if line.strip()]
+    start, end = best_lines("\n".join(lines), question, limit)
+    return "\n".join(lines[start:end]), len(lines) > end - start
+
+
+def _terminal_body(hit: Hit, lines: str, question: str) -> list[RenderableType]:
+    """Return the explanation, if any, and the lines of a hit, highlighted."""
+    from hivemind_memory.cli.highlight import spans
+    from hivemind_memory.cli.terminal import Text, indented
+
+    shown = Text(lines, overflow="fold")
+    for first, last in spans(lines, question):
+        shown.stylize("bold yellow", first, last)
+    return [indented(x) for x in (*(Text(y, "dim") for y in _part_lines(hit)), shown)]

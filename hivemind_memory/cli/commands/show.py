@@ -1,0 +1,164 @@
+"""hm show and hm history: one memory with all that is known, and its versions."""
+
+from __future__ import annotations
+
+import sys
+
+from hivemind_memory.cli.command import CommandRequest, command
+from hivemind_memory.cli.escape import escape_for_pipe, escape_line
+from hivemind_memory.cli.options import JSON, MEMORY, SCOPE
+from hivemind_memory.cli.render import (
+    count_text,
+    lines_text,
+    minute_text,
+    print_json,
+    print_line,
+    print_notices,
+)
+from hivemind_memory.cli.streams import is_terminal, typed_text, write_stdout
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from rich.console import RenderableType
+
+    from hivemind_memory.model.curation import (
+        History,
+        MemoryDetails,
+        MemoryEdge,
+        StoredMemory,
+    )
+
+
+@command("show", arguments=(MEMORY,), flags=(SCOPE, JSON))
+def show(request: CommandRequest) -> int:
+    """Show one memory."""
+    values = request.values
+    with request.open_memory() as memory:
+        shown = memory.curation.show(
+            typed_text(values["ref"]), scope=values["scope"] or ""
+        )
+    _print_memory(shown, as_json=values["json"])
+    return 0
+
+
+@command("history", arguments=(MEMORY,), flags=(SCOPE, JSON))
+def history(request: CommandRequest) -> int:
+    """Show what a memory was and is."""
+    values = request.values
+    with request.open_memory() as memory:
+        found = memory.curation.history(
+            typed_text(values["ref"]), scope=values["scope"] or ""
+        )
+    _print_history(found, as_json=values["json"])
+    return 0
+
+
+def _print_memory(shown: MemoryDetails, *, as_json: bool) -> None:
+    """Print one memory with what is known about it."""
+    if as_json:
+        return print_json(shown)
+    memory, facts = shown.memory, list(_all_facts(shown))
+    if is_terminal(sys.stdout):
+        from hivemind_memory.cli.terminal import Text, body, rendered, rows_table
+
+        head = Text(escape_line(_place(memory)), "bold")
+        pieces = [head, body(memory.text), Text(), rows_table(facts)]
+        return write_stdout(rendered(pieces))
+    print_line(_place(memory))
+    for name, value in facts:
+        print_line(f"  {name}: {value}")
+    return write_stdout("\n" + escape_for_pipe(memory.text).rstrip("\n") + "\n")
+
+
+def _print_history(history: History, *, as_json: bool) -> None:
+    """Print the versions of a memory, the newest first."""
+    if as_json:
+        return print_json(history)
+    if is_terminal(sys.stdout):
+        write_stdout(_terminal_versions(history.memories))
+    else:
+        for memory in history.memories:
+            print_line(_version_head(memory))
+            print_line(f"  {_place(memory)}")
+            text = escape_for_pipe(memory.text).rstrip("\n").replace("\n", "\n    ")
+            write_stdout(f"    {text}\n")
+    missing = (f"{one} is named in the chain but missing" for one in history.missing)
+    cut = ("older versions are not shown",) if history.is_cut else ()
+    return print_notices((*missing, *cut))
+
+
+def _terminal_versions(versions: Sequence[StoredMemory]) -> str:
+    """Return the versions of a memory: when and why, where, what it said."""
+    from hivemind_memory.cli.terminal import Text, body, indented, rendered
+
+    pieces: list[RenderableType] = []
+    for memory in versions:
+        pieces += [
+            Text(escape_line(_version_head(memory)), "bold", overflow="fold"),
+            indented(Text(escape_line(_place(memory)), "dim", overflow="fold")),
+            body(memory.text),
+            Text(),
+        ]
+    return rendered(pieces[:-1])
+
+
+def _place(memory: StoredMemory) -> str:
+    """Return where a memory is, as ``hm get`` takes it."""
+    return lines_text(memory.path, memory.start_line, memory.end_line)
+
+
+def _version_head(memory: StoredMemory) -> str:
+    """Return when a version was written, its status, and why it was written."""
+    reason = f": {memory.reason}" if memory.reason else ""
+    at = minute_text(memory.updated or memory.created)
+    return f"{at or 'no date'}  {memory.standing}{reason}"
+
+
+def _all_facts(shown: MemoryDetails) -> Iterable[tuple[str, str]]:
+    """Yield what is known about a memory and what is linked to it."""
+    yield from _facts(shown.memory)
+    recall = shown.recall
+    last = f", last {recall.last_accessed_at}" if recall.access_count else ""
+    yield "recalled", f"{count_text(recall.access_count, 'time')}{last}"
+    for edge in shown.edges:
+        yield _edge_fact(edge)
+    if len(shown.chain) > 1:
+        yield "versions", f"{len(shown.chain)}; hm history shows them"
+
+
+def _facts(memory: StoredMemory) -> Iterable[tuple[str, str]]:
+    """Yield what is known about a memory; what is empty is left out."""
+    rows = (
+        ("type", memory.type),
+        ("key", memory.key),
+        ("id", memory.id),
+        ("scope", memory.scope or "global"),
+        ("status", memory.standing),
+        ("importance", f"{memory.importance:.2g}"),
+        ("visibility", memory.visibility),
+        ("created", memory.created),
+        ("updated", memory.updated if memory.updated != memory.created else ""),
+        ("by", memory.by),
+        ("session", memory.session),
+        ("source", memory.source),
+        ("derived from", memory.source_ref),
+        ("reason", memory.reason),
+        ("supersedes", ", ".join(memory.supersedes)),
+        ("superseded by", memory.superseded_by),
+        ("pinned", "yes" if memory.is_pinned else ""),
+        ("expires", memory.expires),
+        ("done", memory.done),
+        ("tags", ", ".join(memory.tags)),
+    )
+    return ((name, value) for name, value in rows if value)
+
+
+def _edge_fact(edge: MemoryEdge) -> tuple[str, str]:
+    """Return an edge as a name and a value."""
+    other = edge.path or f"{edge.id} (missing)"
+    weight = f" (weight {edge.weight:.2g})" if edge.weight != 1 else ""
+    if edge.is_outgoing:
+        return edge.kind, f"{other}{weight}"
+    return f"{edge.kind} this", f"{other}{weight}"

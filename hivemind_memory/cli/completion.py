@@ -1,0 +1,215 @@
+"""What the shell offers when a person presses Tab, and the scripts that ask for it.
+
+The scripts call the hidden command ``hm __complete`` with the words typed so far, which
+prints one candidate a line.
+"""
+
+from __future__ import annotations
+
+from hivemind_memory.cli.options import MEMORY_DIR
+from hivemind_memory.cli.parse import HELP
+from hivemind_memory.cli.table import GROUPS, command_names, find_command
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from hivemind_memory.cli.command import Command, Flag
+
+SCRIPTS = {
+    "bash": """\
+_hm_complete() {
+    local line
+    COMPREPLY=()
+    while IFS= read -r line; do
+        COMPREPLY+=("$line")
+    done < <(hm __complete -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+    # Names with a blank or a slash are quoted as file names are.
+    if [[ "${COMPREPLY[*]}" == *[[:blank:]/]* ]]; then
+        compopt -o filenames 2>/dev/null
+    fi
+}
+complete -o default -F _hm_complete hm
+""",
+    "zsh": """\
+#compdef hm
+_hm() {
+    local -a found
+    found=("${(@f)$(hm __complete -- "${(@)words[2,CURRENT]}" 2>/dev/null)}")
+    found=(${found:#})
+    if (( ${#found} )); then
+        compadd -a found
+    else
+        _files
+    fi
+}
+compdef _hm hm
+""",
+    "fish": """\
+function __hm_complete
+    set -l words (commandline -opc) (commandline -ct)
+    hm __complete -- $words[2..-1] 2>/dev/null
+end
+complete -c hm -a '(__hm_complete)'
+""",
+}
+"""Shell -> what makes Tab complete ``hm``."""
+
+
+def candidates(words: list[str], memory_dir: str | None = None) -> list[str]:
+    """Return what may stand in place of the last of *words*, which follow ``hm``."""
+    # Bash splits --source=human into three words.
+    words = [word for word in words[:-1] if word != "="] + words[-1:]
+    *before, current = [word for word in words if word != "="] or [""]
+    if words[-1:] == ["="]:
+        current = ""
+    found = _all_candidates(before, current, memory_dir)
+    return [one for one in dict.fromkeys(found) if one.startswith(current)]
+
+
+def _all_candidates(
+    before: list[str], current: str, memory_dir: str | None
+) -> Iterable[str]:
+    """Return what may follow the words *before*."""
+    rest = list(before)
+    while rest and rest[0].startswith("-"):
+        if rest.pop(0) in MEMORY_DIR.names:
+            memory_dir = rest.pop(0) if rest else None
+            if memory_dir is None:
+                return ()
+    if not rest:
+        if current.startswith("-"):
+            return (*MEMORY_DIR.names, "--version", "--help")
+        return dict.fromkeys(name.partition(" ")[0] for name in command_names())
+    name = rest.pop(0)
+    if name in GROUPS:
+        if not rest:
+            return (one.partition(" ")[2] for one in command_names(name))
+        name = f"{name} {rest.pop(0)}"
+    command = find_command(name)
+    return _of_command(command, rest, current, memory_dir) if command else ()
+
+
+def _of_command(
+    command: Command, before: list[str], current: str, memory_dir: str | None
+) -> Iterable[str]:
+    """Return what may follow a command and the words after it."""
+    flags = {name: flag for flag in (*command.flags, MEMORY_DIR) for name in flag.names}
+    position, waiting = 0, None
+    for word in before:
+        if waiting is not None:
+            memory_dir = word if waiting is MEMORY_DIR else memory_dir
+            waiting = None
+        elif word == "--":
+            return ()
+        elif word in flags:
+            waiting = flags[word] if flags[word].kind != "flag" else None
+        elif not word.startswith("-"):
+            position += 1
+    if waiting is not None:
+        return _values(waiting, memory_dir)
+    if current.startswith("-"):
+        return [name for name in (*flags, *HELP) if name.startswith("--")]
+    if not command.arguments:
+        return ()
+    argument = command.arguments[min(position, len(command.arguments) - 1)]
+    if position >= len(command.arguments) and not argument.is_many:
+        return ()
+    return _of_kind(argument.completes, memory_dir)
+
+
+def _values(flag: Flag, memory_dir: str | None) -> Iterable[str]:
+    """Return the values that an option may take, as far as they are known."""
+    return flag.choices or _of_kind(flag.completes, memory_dir)
+
+
+def _of_kind(kind: str, memory_dir: str | None) -> Iterable[str]:
+    """Return all words of a kind; none when they cannot be known."""
+    from hivemind_memory.errors import HivemindError
+
+    if not kind:
+        return ()
+    try:
+        return KINDS[kind](memory_dir)
+    except (HivemindError, OSError):
+        return ()
+
+
+def _notes(memory_dir: str | None) -> Iterable[str]:
+    """Return the notes."""
+    from hivemind_memory import wiring
+
+    with wiring.open_memory(memory_dir=memory_dir) as memory:
+        return [note.path for note in memory.list()]
+
+
+def _keys(memory_dir: str | None) -> Iterable[str]:
+    """Return the keys of the memories."""
+    from hivemind_memory import wiring
+
+    with wiring.open_memory(memory_dir=memory_dir) as memory:
+        return [one.key for one in memory.memories() if one.key]
+
+
+def _options(memory_dir: str | None) -> Iterable[str]:  # noqa: ARG001 - one shape
+    """Return the options of config.json."""
+    from hivemind_memory.config import options
+
+    return options()
+
+
+def _commands(memory_dir: str | None) -> Iterable[str]:  # noqa: ARG001 - one shape
+    """Return the topics of the help."""
+    return (*dict.fromkeys(name.partition(" ")[0] for name in command_names()), "all")
+
+
+def _connectable(memory_dir: str | None) -> Iterable[str]:  # noqa: ARG001 - one shape
+    """Return the agents that can be connected."""
+    from hivemind_memory.connect.agents import AGENTS
+
+    return (*(agent.name for agent in AGENTS), "all")
+
+
+def _agents(memory_dir: str | None) -> Iterable[str]:  # noqa: ARG001 - one shape
+    """Return the agents that can be launched or injected for."""
+    from hivemind_memory import wiring
+    from hivemind_memory.connect.agents import AGENTS
+
+    return (*(agent.name for agent in AGENTS), *wiring.load_settings().agents)
+
+
+def _types(memory_dir: str | None) -> Iterable[str]:  # noqa: ARG001 - one shape
+    """Return the types of memories."""
+    from hivemind_memory.model.memory_types import BUILT_IN
+
+    return BUILT_IN
+
+
+def _scopes(memory_dir: str | None) -> Iterable[str]:
+    """Return the scopes of the memories."""
+    from hivemind_memory import wiring
+
+    with wiring.open_memory(memory_dir=memory_dir) as memory:
+        return (
+            "global",
+            *sorted({one.scope for one in memory.memories() if one.scope}),
+        )
+
+
+def _shells(memory_dir: str | None) -> Iterable[str]:  # noqa: ARG001 - one shape
+    """Return the shells that have a script."""
+    return SCRIPTS
+
+
+KINDS: dict[str, Callable[[str | None], Iterable[str]]] = {
+    "agents": _agents,
+    "commands": _commands,
+    "connectable": _connectable,
+    "keys": _keys,
+    "notes": _notes,
+    "options": _options,
+    "scopes": _scopes,
+    "shells": _shells,
+    "types": _types,
+}
+"""Kind of a word -> returns all words of it."""

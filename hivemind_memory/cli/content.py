@@ -1,0 +1,42 @@
+"""Where a text comes from that is written: words, or standard input; and who writes."""
+
+from __future__ import annotations
+
+import sys
+
+from hivemind_memory.cli.streams import (
+    is_terminal,
+    read_stdin,
+    typed_text,
+    write_stderr,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+
+def read_content(words: tuple[str, ...], what: str) -> str:
+    """Return the words joined by spaces; standard input for none and for a dash."""
+    if words and words != ("-",):
+        return typed_text(" ".join(words))
+    if is_terminal(sys.stdin):
+        write_stderr(f"Type {what}; Ctrl-D on an empty line ends it.\n")
+    return read_stdin()
+
+
+def writer_of(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return who writes: name, session and source."""
+    is_person = is_terminal(sys.stdin) and is_terminal(sys.stdout)
+    return {
+        "by": values["by"] or "",
+        "session": values["session"] or "",
+        "source": values["source"] or ("human" if is_person else "agent"),
+    }
+
+
+def split_items(text: str | None) -> tuple[str, ...]:
+    """Return what stands between commas."""
+    parts = (part.strip() for part in typed_text(text or "").split(","))
+    return tuple(part for part in parts if part)

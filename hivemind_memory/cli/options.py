@@ -1,0 +1,51 @@
+"""Arguments and options that several commands share."""
+
+from __future__ import annotations
+
+from hivemind_memory.cli.command import Argument, Flag
+
+MEMORY_DIR = Flag(
+    ("--memory-dir",),
+    "text",
+    "Notes folder to use instead of memory/ in the home folder.",
+    metavar="FOLDER",
+)
+JSON = Flag(("--json",), "flag", "Print JSON, complete and for programs.")
+DRY_RUN = Flag(("--dry-run",), "flag", "Show what would change without changing it.")
+YES = Flag(("--yes",), "flag", "Do not ask for confirmation.")
+SCOPE = Flag(
+    ("--scope",),
+    "text",
+    "global, project, team or workspace; project/NAME and so on.",
+    metavar="SCOPE",
+    completes="scopes",
+)
+BY = Flag(
+    ("--by",), "text", "Who writes: the name of a person or an agent.", metavar="NAME"
+)
+SESSION = Flag(
+    ("--session",), "text", "The writer's name for its session.", metavar="NAME"
+)
+SOURCE = Flag(
+    ("--source",),
+    "text",
+    "What kind of writer it is; human at a terminal, otherwise agent.",
+    choices=("human", "agent", "tool", "external"),
+)
+FORCE = Flag(("--force",), "flag", "Store the text even if it was purged before.")
+
+NOTE = Argument(
+    "path",
+    "Name of a note, such as global.md or projects/site.md.",
+    completes="notes",
+)
+WORKTREE = Argument(
+    "worktree",
+    "Git worktree or folder (the current folder).",
+    is_required=False,
+)
+MEMORY = Argument(
+    "ref",
+    "Key or id of a memory, id of an entry, or path of a typed memory.",
+    completes="keys",
+)

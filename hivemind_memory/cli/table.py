@@ -1,0 +1,237 @@
+"""Every command of ``hm`` in one small table: its file, its heading, its summary.
+
+The overview needs nothing else. A command itself, with its options, lies in the file of
+``commands`` that is named here, which is imported when the command is used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from hivemind_memory.cli.command import Command
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PANELS = FIND, WRITE, CURATE, AGENTS, MAINTAIN, SET_UP = (
+    "Find",
+    "Write",
+    "Curate",
+    "Agents",
+    "Maintain",
+    "Set up",
+)
+"""Headings of the list of commands, in order."""
+
+_FILES = (
+    (FIND, "search", {"search": "Search the notes with a question in your own words."}),
+    (
+        FIND,
+        "read",
+        {
+            "get": "Print a note, or some of its lines.",
+            "list": "List the notes: size, last change, number of chunks.",
+        },
+    ),
+    (WRITE, "write", {"write": "Add an entry to today's note, or to another."}),
+    (WRITE, "edit", {"edit": "Open a note in your editor, then index it."}),
+    (
+        CURATE,
+        "save",
+        {
+            "save": "Save a memory under a key; a new text replaces the old one.",
+            "learn": "Save a claim and how certain it is; saving it again updates it.",
+        },
+    ),
+    (
+        CURATE,
+        "show",
+        {
+            "show": "Show a memory with everything that is known about it.",
+            "history": "Show the versions of a memory and why each was replaced.",
+        },
+    ),
+    (
+        CURATE,
+        "link",
+        {
+            "link": "Link two memories: related_to, updates or contradicts.",
+            "unlink": "Remove the link between two memories.",
+        },
+    ),
+    (
+        CURATE,
+        "forget",
+        {
+            "forget": "Hide memories, or erase them permanently with --purge.",
+            "restore": "Bring back memories that were forgotten.",
+        },
+    ),
+    (
+        AGENTS,
+        "connect",
+        {
+            "connect": "Register the memory with the agents on this machine.",
+            "disconnect": "Undo what connect did: server, hooks and permissions.",
+        },
+    ),
+    (
+        AGENTS,
+        "hook",
+        {"hook session-start": "Print the memories for a new session; run by agents."},
+    ),
+    (
+        AGENTS,
+        "inject",
+        {
+            "inject": "Put memories into the file that an agent reads first.",
+            "eject": "Remove the injected section and restore git's settings.",
+            "why": "Show what was injected, what was left out, and why.",
+        },
+    ),
+    (
+        AGENTS,
+        "mcp",
+        {"mcp": "Serve agents over the Model Context Protocol; run by agents."},
+    ),
+    (
+        AGENTS,
+        "launch",
+        {
+            "launch": "Start an agent with its memories in a tmux session.",
+            "sessions": "List the agents that hm launch started.",
+            "exec": "Inject into this worktree, then run a command in place of hm.",
+        },
+    ),
+    (
+        AGENTS,
+        "git_hook",
+        {
+            "git-hook status": "Say whether a repository has the hook.",
+            "git-hook install": "Inject into every new worktree of a repository.",
+            "git-hook remove": "Remove the hook and restore the file byte for byte.",
+            "git-hook run": "Inject into this worktree, silently; run by the hook.",
+        },
+    ),
+    (
+        MAINTAIN,
+        "maintain",
+        {
+            "sync": "Update the index.",
+            "rebuild": "Rebuild the index from the notes.",
+            "status": "Show notes, chunks, vectors, provider and skipped files.",
+            "doctor": "Check for problems and say how to fix them.",
+        },
+    ),
+    (
+        MAINTAIN,
+        "watch",
+        {"watch": "Watch the notes and index changes as they happen."},
+    ),
+    (SET_UP, "init", {"init": "Create the notes folder and a first note."}),
+    (
+        SET_UP,
+        "config",
+        {
+            "config list": "Show every option, its value and where that comes from.",
+            "config get": "Print the value of an option; secrets are not shown.",
+            "config set": "Set an option in config.json.",
+            "config unset": "Remove an option from config.json.",
+            "config path": "Print the path of config.json.",
+        },
+    ),
+    (
+        SET_UP,
+        "completion",
+        {"completion": "Print the completion script for bash, zsh or fish."},
+    ),
+    (
+        SET_UP,
+        "help",
+        {
+            "help": "Show help on a command, or on all of them.",
+            "version": "Print the version.",
+        },
+    ),
+)
+"""Heading, file of ``commands``, and the commands in it with what each does."""
+
+_TABLE = {
+    name: (file, panel, summary)
+    for panel, file, commands in _FILES
+    for name, summary in commands.items()
+}
+"""Name -> file, heading, summary; in the order of the list."""
+
+_HIDDEN = {"__complete": "completion"}
+"""Commands that only a script calls -> their file."""
+
+FIRST = (
+    "init",
+    "connect",
+    "search",
+    "list",
+    "get",
+    "write",
+    "save",
+    "edit",
+    "forget",
+    "inject",
+    "status",
+    "config",
+)
+"""The commands and groups that a person uses first, in the order of the overview."""
+
+GROUPS = {
+    "hook": (
+        "Commands that agents run after hm connect --hooks.",
+        AGENTS,
+        "session-start",
+    ),
+    "git-hook": ("Git's hook that injects into new worktrees.", AGENTS, "status"),
+    "config": ("Show and change the options in config.json.", SET_UP, "list"),
+}
+"""Group -> summary, heading, and the command it runs when none is named."""
+
+ALIASES = {"ls": "list", "rm": "forget", "add": "write"}
+"""What people type by habit -> the command it stands for."""
+
+
+def command_names(group: str | None = None) -> Iterator[str]:
+    """Yield the names of all commands, or those in *group*; empty: in no group."""
+    for name in _TABLE:
+        first, _, second = name.partition(" ")
+        if group is None or (first if second else "") == group:
+            yield name
+
+
+def summary_of(name: str) -> str:
+    """Return what a command does, in one sentence."""
+    return _TABLE[name][2] if name in _TABLE else ""
+
+
+def panel_of(name: str) -> str:
+    """Return the heading under which a command is listed."""
+    return _TABLE[name][1]
+
+
+def find_command(name: str) -> Command | None:
+    """Return the command called *name*, or nothing."""
+    return load_command(name) if name in _TABLE or name in _HIDDEN else None
+
+
+def load_command(name: str) -> Command:
+    """Return the command called *name*, which is one of the table."""
+    file = _TABLE[name][0] if name in _TABLE else _HIDDEN[name]
+    module = import_module(f"hivemind_memory.cli.commands.{file}")
+    for one in vars(module).values():
+        if isinstance(one, Command) and one.name == name:
+            return one
+    message = f"commands/{file}.py has no command {name}"
+    raise LookupError(message)
+
+
+def all_commands() -> tuple[Command, ...]:
+    """Return every command that help lists, in the order of the list."""
+    return tuple(map(load_command, _TABLE))

@@ -1,0 +1,117 @@
+"""What the shell offers when a person presses Tab."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hivemind_memory.cli.completion import KINDS, SCRIPTS
+from hivemind_memory.cli.table import all_commands
+from tests.cli.conftest import Hm
+
+
+@pytest.mark.parametrize(
+    ("line", "offers"),
+    [
+        ("sea", ["search"]),
+        ("hel", ["help"]),
+        ("--ver", ["--version"]),
+        ("config un", ["unset"]),
+        ("config get min", ["min_score"]),
+        ("get dep", ["deploy.md"]),
+        ("edit projects", ["projects/site.md"]),
+        ("get deploy.md ", []),
+        ("search --fail", ["--fail-empty"]),
+        ("write --source hu", ["human"]),
+        ("write --source = hu", ["human"]),
+        ("write --file dep", ["deploy.md"]),
+        ("save --type les", ["lesson"]),
+        ("show friday", ["friday-lesson"]),
+        ("connect cla", ["claude"]),
+        ("help sea", ["search"]),
+        ("completion f", ["fish"]),
+        ("nonsense ", []),
+        ("list ", []),
+    ],
+)
+def test_tab_offers_what_can_follow(
+    hm: Hm, notes: Path, line: str, offers: list[str]
+) -> None:
+    """Commands, options and their values, notes, keys, types, agents."""
+    hm("save", "--type", "lesson", "friday-lesson", "Never on Fridays.")
+
+    ran = hm("__complete", "--", *line.split(" "))
+
+    assert ran.out.split("\n")[:-1] == offers
+    assert ran.err == ""
+
+
+def test_tab_without_a_memory_offers_nothing_and_says_nothing(hm: Hm) -> None:
+    """Whatever it printed would land in the line that is being typed."""
+    ran = hm("__complete", "--", "get", "")
+
+    assert (ran.code, ran.out, ran.err) == (0, "", "")
+
+
+def test_every_completion_is_of_a_known_kind() -> None:
+    """A kind without a completer would silently offer nothing."""
+    arguments = {x.completes for one in all_commands() for x in one.arguments}
+    flags = {x.completes for one in all_commands() for x in one.flags}
+
+    assert (arguments | flags) - {""} == set(KINDS)
+
+
+@pytest.mark.parametrize("shell", sorted(SCRIPTS))
+def test_a_script_for_the_shell_can_be_printed(hm: Hm, shell: str) -> None:
+    """For those who keep their own files."""
+    assert hm("completion", shell).out == SCRIPTS[shell]
+    assert hm("completion", "csh").code == 2
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
+@pytest.mark.parametrize(
+    ("line", "offers"),
+    [
+        ("hm sea", ["search"]),
+        ("hm get dep", ["deploy.md"]),
+        ("hm get my", ["my note.md"]),
+        ("hm write --source=hu", ["human"]),
+        ("hm search ", []),
+    ],
+)
+def test_a_real_bash_completes(
+    notes: Path, tmp_path: Path, line: str, offers: list[str]
+) -> None:
+    """The script, the words as bash splits them, and names with blanks."""
+    (notes / "my note.md").write_text("blank\n")
+    hm = tmp_path / "hm"
+    hm.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m hivemind_memory.cli "$@"\n')
+    hm.chmod(0o755)
+    # As readline fills them: = and : end a word, too.
+    words = line.replace("=", " = ").split(" ")
+    array = " ".join(f"'{word}'" for word in words)
+    program = (
+        'eval "$(hm completion bash)"\n'
+        f"COMP_WORDS=({array})\nCOMP_CWORD={len(words) - 1}\n"
+        '_hm_complete\nprintf "%s\\n" "${COMPREPLY[@]}"\ncomplete -p hm'
+    )
+    root = str(Path(__file__).parents[2])
+    environ = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "PYTHONPATH": root}
+
+    ran = subprocess.run(
+        ["bash", "--norc", "-c", program],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **environ},
+        check=True,
+    )
+
+    *found, declared = ran.stdout.rstrip("\n").split("\n")
+    assert [one for one in found if one] == offers
+    assert "-F _hm_complete hm" in declared
+    assert ran.stderr == ""

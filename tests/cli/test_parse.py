@@ -1,0 +1,275 @@
+"""From words to a request: what is understood, what is refused, what is text."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Any
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from hivemind_memory.cli.command import QUESTION, TEXT, VERBATIM, Command
+from hivemind_memory.cli.options import MEMORY_DIR
+from hivemind_memory.cli.parse import parse_request
+from hivemind_memory.cli.table import ALIASES, all_commands, find_command
+from hivemind_memory.errors import UsageError
+
+COMMANDS = all_commands()
+JSON = {"json": True}
+WORDS = st.sampled_from(
+    ("deploy", "", "-", "--", "a b", "café", "-x", "--jso", "global.md", "7", "-1")
+)
+VALUES = st.sampled_from(
+    ("3", "0", "0.5", "1.", "-1", "nan", "1e-1", " 2", "٣", "x", "human", "", "--json")
+)
+FLAGS = sorted({flag.names for command in COMMANDS for flag in command.flags})
+ODD = st.text(st.sampled_from("-=@*?\"'`$!\\ \t\nab"), max_size=8)
+OPTION_LIKE = st.sampled_from(
+    ("--force", "--file", "--json", "-n", "-x", "--", "-", "--help", "--file=a b", "-1")
+)
+TEXTS = st.lists(ODD | OPTION_LIKE | st.text(max_size=6), min_size=1, max_size=8)
+
+
+def parsed(line: str) -> tuple[str, dict[str, Any], str | None]:
+    """What is understood, without what was not given."""
+    request = parse_request(shlex.split(line))
+    given_values = {
+        name: value
+        for name, value in request.values.items()
+        if value not in (None, False, ())
+    }
+    return request.command.name, given_values, request.memory_dir
+
+
+@pytest.mark.parametrize(
+    ("line", "name", "values"),
+    [
+        ("search how do I deploy", "search", {"query": ("how", "do", "I", "deploy")}),
+        ("search -n 3 x --json", "search", {"query": ("x",), "max_results": 3, **JSON}),
+        ("search -n3 x", "search", {"query": ("x",), "max_results": 3}),
+        ("search --min-score=.5 x", "search", {"query": ("x",), "min_score": 0.5}),
+        ("search -", "search", {"query": ("-",)}),
+        ("search what does -x do", "search", {"query": ("what", "does", "-x", "do")}),
+        ("search x -- --json", "search", {"query": ("x", "--json")}),
+        ("get a.md --lines 2", "get", {"path": "a.md", "lines": 2}),
+        ("config", "config list", {}),
+        ("config --json", "config list", {"json": True}),
+        ("config get x", "config get", {"key": "x"}),
+        ("hook session-start", "hook session-start", {}),
+        ("ls", "list", {}),
+        ("rm x", "forget", {"ref": "x"}),
+        ("add some text", "write", {"text": ("some", "text")}),
+        ("", "help", {}),
+        ("--help", "help", {}),
+        ("-h", "help", {}),
+        ("help", "help", {}),
+        ("help all", "help", {"topic": ("all",)}),
+        ("search --help", "help", {"topic": ("search",)}),
+        ("get a b -h", "help", {"topic": ("get",)}),
+        ("config --help", "help", {"topic": ("config",)}),
+        ("config get --help", "help", {"topic": ("config", "get")}),
+        ("--version", "version", {}),
+        ("launch a -- --model x", "launch", {"agent": "a", "args": ("--model", "x")}),
+        ("exec claude --agent x", "exec", {"command": ("claude", "--agent", "x")}),
+        ("exec --agent a -- b -c", "exec", {"command": ("b", "-c"), "agent": "a"}),
+    ],
+)  # fmt: skip
+def test_a_command_line_is_understood(
+    line: str, name: str, values: dict[str, Any]
+) -> None:
+    """Options may stand before, between and after plain words."""
+    assert parsed(line) == (name, values, None)
+
+
+@pytest.mark.parametrize(
+    "line", ["--memory-dir d list", "--memory-dir=d list", "list --memory-dir d"]
+)
+def test_the_notes_folder_may_be_named_anywhere(line: str) -> None:
+    """Before the command it holds for any; after it, it is one of its options."""
+    assert parsed(line) == ("list", {}, "d")
+
+
+@pytest.mark.parametrize(
+    ("line", "message", "hint"),
+    [
+        ("serach x", "There is no command `hm serach`.", "Did you mean `hm search`?"),
+        ("nonsense", "There is no command `hm nonsense`.", "`hm help all` lists"),
+        ("config gett x", "no command `hm config gett`", "`hm config get`"),
+        ("--jsn list", "`hm` has no option --jsn.", "`hm --help`"),
+        ("list --jsn", "`hm list` has no option --jsn.", "Did you mean --json?"),
+        ("list -x", "`hm list` has no option -x.", "`hm list --help`"),
+        ("write --fil a b", "`hm write` has no option --fil.", "Did you mean --file?"),
+        ("write -5 degrees", "has no option -5.", "begins with a dash goes after `--`"),
+        ("launch a --model", "has no option --model.", "to get goes after `--`"),
+        ("list --json=yes", "`--json` takes no value.", "`--json` alone"),
+        ("write --file", "`--file` needs a value: PATH.", "`--file=PATH`"),
+        ("save --reason --pin a b", "the next word is `--pin`", "`--reason=--pin`"),
+        ("search -n 0 x", "from 1 to 1000, not `0`", "Maximum number"),
+        ("search -n ٣ x", "a whole number", ""),
+        ("search --min-score nan x", "a number from 0 to 1, not `nan`", ""),
+        ("search --min-score 1e-1 x", "a number from 0 to 1, not `1e-1`", ""),
+        ("get a --lines 1_0", "a whole number from 0 up, not `1_0`", ""),
+        ("write --source humn x", "human, agent, tool or external", "mean human?"),
+        ("search", "`hm search` needs QUERY.", "Usage: hm search [OPTIONS] QUERY..."),
+        ("link a", "`hm link` needs TO.", "Usage: hm link"),
+        ("get a b", "takes PATH only, so `b` is one word too many", "Usage: hm get"),
+        ("list a", "takes no arguments, so `a`", "Usage: hm list [OPTIONS]"),
+        ("--memory-dir", "`--memory-dir` needs a value: FOLDER.", ""),
+    ],
+)
+def test_a_mistake_is_named_with_what_is_near(
+    line: str, message: str, hint: str
+) -> None:
+    """A person reads one line and types the right one."""
+    with pytest.raises(UsageError) as raised:
+        parse_request(shlex.split(line))
+
+    assert message in str(raised.value)
+    assert hint in raised.value.hint
+
+
+@pytest.mark.parametrize(
+    ("line", "text", "note"),
+    [
+        ("write never git push --force", "never git push --force", "`--force`"),
+        ("write a --json --file=b", "a --json --file=b", "`--json`, `--file`"),
+        ("write a -- b", "a -- b", ""),
+        ("write -- --json is text", "--json is text", ""),
+        ("write '- milk' --pin", "- milk --pin", ""),
+        ("write '--unknown=a b'", "--unknown=a b", ""),
+        ("write a --help", "a --help", "`--help`"),
+        ("write - milk", "- milk", ""),
+        ("write -", "-", ""),
+        ("save k a --reason b", "a --reason b", "`--reason`"),
+        ("save k --pin a --pin", "a --pin", "`--pin`"),
+        ("learn t a --confidence high", "a --confidence high", "`--confidence`"),
+    ],
+)  # fmt: skip
+def test_the_first_word_of_a_text_ends_the_options(
+    line: str, text: str, note: str
+) -> None:
+    """Words are never lost, and what may have been meant otherwise is named."""
+    request = parse_request(shlex.split(line))
+
+    assert " ".join(request.values[request.command.arguments[-1].name]) == text
+    assert " ".join(request.notes).startswith(note)
+    assert bool(request.notes) == bool(note)
+
+
+@pytest.mark.parametrize(
+    "line", ["write - --file a.md", "write --file a.md -", "write --file a.md"]
+)
+def test_a_dash_between_options_is_standard_input(line: str) -> None:
+    """``git log | hm write - --file a.md`` must not store a dash and drop the pipe."""
+    name, values, _ = parsed(line)
+
+    assert (name, values["file"]) == ("write", "a.md")
+    assert values.get("text", ("-",)) == ("-",)
+
+
+def test_a_word_of_a_question_that_is_nearly_an_option_is_named() -> None:
+    """It is searched for, but it may have been a typing error."""
+    request = parse_request(["search", "deploy", "--jsn"])
+
+    assert request.values["query"] == ("deploy", "--jsn")
+    assert request.notes == (
+        "`--jsn` is no option and was searched for; did you mean `--json`?",
+    )
+
+
+def reads(kind: int) -> list[Command]:
+    """The commands whose last argument reads words in one way."""
+    return [
+        one for one in COMMANDS if one.arguments and one.arguments[-1].reads == kind
+    ]
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.sampled_from(reads(TEXT) + reads(VERBATIM)), TEXTS)
+@example(find_command("write"), ["-", "--json"])
+def test_a_text_is_kept_to_the_word(command: Command, text: list[str]) -> None:
+    """Dashes, quotes, globs: after ``--`` or a first plain word all of it is text."""
+    before = ["key"] * (len(command.arguments) - 1)
+    name = command.arguments[-1].name
+
+    behind = parse_request([*command.name.split(), *before, "--", *text])
+    plain = parse_request([*command.name.split(), *before, "word", *text])
+
+    assert behind.values[name] == tuple(text)
+    assert plain.values[name] == ("word", *text)
+
+
+@settings(max_examples=300, deadline=None)
+@given(TEXTS, TEXTS)
+def test_a_question_loses_only_known_options(words: list[str], rest: list[str]) -> None:
+    """Every other word is searched for, in its place; after ``--`` every word is."""
+    known = {name for flag in find_command("search").flags for name in flag.names}
+    known |= {"-h", "--help", "--", *MEMORY_DIR.names}
+    asked = [
+        one
+        for one in words
+        if one.partition("=")[0] not in known and not one.startswith("-n")
+    ]
+
+    request = parse_request(["search", "--json", "word", *asked, "--", *rest])
+
+    assert request.values["query"] == ("word", *asked, *rest)
+
+
+@st.composite
+def command_line(draw: st.DrawFn) -> list[str]:
+    """A line that begins with a command and goes on with anything."""
+    name = draw(st.sampled_from(draw(st.sampled_from([*FLAGS, MEMORY_DIR.names]))))
+    value = draw(VALUES)
+    forms = [[name], [name, value], [f"{name}={value}"], [f"{name}{value}"]]
+    command = draw(st.sampled_from(COMMANDS)).name.split()
+    pieces = st.one_of(st.lists(WORDS, max_size=2), st.sampled_from(forms))
+    after = draw(st.lists(pieces, max_size=4))
+    return [*command, *(word for piece in after for word in piece)]
+
+
+@settings(max_examples=600, deadline=None)
+@given(command_line())
+def test_any_line_is_a_request_or_a_usage_error(words: list[str]) -> None:
+    """With every value present and of its kind, and no other exception."""
+    try:
+        request = parse_request(words)
+    except UsageError:
+        return
+
+    names = {flag.name for flag in request.command.flags}
+    names |= {argument.name for argument in request.command.arguments}
+    assert set(request.values) == names
+    for flag in request.command.flags:
+        value = request.values[flag.name]
+        kinds = {"flag": bool, "int": int, "float": float, "text": str}
+        assert value is None or type(value) is kinds[flag.kind]
+        assert not flag.choices or value is None or value in flag.choices
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.sampled_from(COMMANDS), st.data())
+def test_every_option_of_every_command_can_be_given(
+    command: Any, data: st.DataObject
+) -> None:
+    """Under each of its names."""
+    plain = {"int": "3", "float": "0.5", "text": "x", "flag": None}
+    words = command.name.split()
+    for flag in data.draw(st.lists(st.sampled_from((*command.flags, MEMORY_DIR)))):
+        value = flag.choices[0] if flag.choices else plain[flag.kind]
+        words += [data.draw(st.sampled_from(flag.names))]
+        words += [value] if value is not None else []
+    words += ["word"] * len(command.arguments)
+
+    request = parse_request(words)
+
+    assert request.command is command
+    assert request.notes == ()
+
+
+def test_aliases_name_commands_and_are_no_commands_themselves() -> None:
+    """Else one of the two could never be called."""
+    assert all(find_command(name) for name in ALIASES.values())
+    assert not any(find_command(name) for name in ALIASES)
+    assert [one.name for one in reads(QUESTION)] == ["search"]
