@@ -34,12 +34,23 @@ from __future__ import annotations
 class HivemindError(Exception):
     """Base of all errors that a caller may want to catch.
 
-    ``str(error)`` says in one sentence what is true now; ``hint`` what to do next.
+    ``str(error)`` says in one sentence what happened; ``hint`` says what to do next.
     """
 
-    def __init__(self, message: str, *, hint: str = "") -> None:
-        super().__init__(message)
+    def __init__(self, message: str, *, hint: str = "", effect: str = "") -> None:
+        """Make the error.
+
+        Args:
+            message: What happened, as a sentence.
+            hint: The next thing to try.
+            effect: What the call changed or did not change, such as ``Nothing was
+                saved``; the message of the error then begins with it.
+        """
+        super().__init__(f"{effect}: {message}" if effect else message)
         self.hint = hint
+        self.effect = effect
+        """What the call changed or did not change, if the message or the hint says so;
+        empty: nothing was changed, and the message does not say so."""
 
 
 class UsageError(HivemindError):
@@ -87,6 +98,7 @@ class KeyTakenError(NotSavedError):
 
     def __init__(self, message: str, *, hint: str = "", current: object = None) -> None:
         super().__init__(message, hint=hint)
+        self.effect = "Nothing was saved"  # as the hint says
         self.current = current
         """The memory that is in force, a ``StoredMemory``; None: unknown."""
 

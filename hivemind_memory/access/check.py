@@ -20,7 +20,8 @@ def check_enabled(*, is_enabled: bool) -> None:
     """
     if not is_enabled:
         raise UsageError(
-            "the memory is switched off (`enabled` is false): nothing was saved",
+            "the memory is switched off (`enabled` is false).",
+            effect="Nothing was saved",
             hint="`hm config set enabled true` switches it on",
         )
 
@@ -66,8 +67,9 @@ def check_writable(caller: Caller, path: NotePath) -> None:
     scope = scope_of(path)
     where = "the global memory" if scope == GLOBAL else scope
     raise NotSavedError(
-        f"Nothing was saved to {path}: this door does not write to {where}.",
+        f"this door does not write to {where}.",
         hint="Name no file or scope, or one of this door.",
+        effect=f"Nothing was saved to {path}",
     )
 
 

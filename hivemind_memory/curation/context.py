@@ -118,16 +118,16 @@ class CurationLock:
         except OSError as error:
             cause, hint = cause_of(error)
             raise NotSavedError(
-                f"Nothing was saved: the lock {self._lock.path} cannot be taken:"
-                f" {cause}.",
+                f"the lock {self._lock.path} cannot be taken: {cause}.",
                 hint=hint,
+                effect="Nothing was saved",
             ) from error
         if not is_acquired:
             holder = self._lock.holder() or "another process"
             raise NotSavedError(
-                f"Nothing was saved: {holder} has been changing this memory for"
-                f" {LOCK_WAIT_S:g} s.",
+                f"{holder} has been changing this memory for {LOCK_WAIT_S:g} s.",
                 hint="Try again.",
+                effect="Nothing was saved",
             )
 
     def __exit__(self, *_: object) -> None:

@@ -117,8 +117,9 @@ def _check(
         problem = "verified must be a date like 2026-11-21"
     if problem:
         raise UsageError(
-            f"Nothing was saved: {problem}.",
+            f"{problem}.",
             hint="A claim has a topic, a confidence, domains and a date.",
+            effect="Nothing was saved",
         )
 
 

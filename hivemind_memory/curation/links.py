@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     "The items of one list of references in a front matter; see ``notes.edge``."
 
 
+_EFFECT = "Nothing was linked"
+
+
 def link(
     context: CurationContext, start: str, end: str, kind: str, *, weight: float = 1.0
 ) -> LinkResult:
@@ -56,8 +59,9 @@ def link(
         other = find_memory(context, index, end, near=row.scope)
         if other.path == row.path:
             raise UsageError(
-                "Nothing was linked: a memory cannot be linked to itself.",
+                "a memory cannot be linked to itself.",
                 hint="Name another memory as the end.",
+                effect=_EFFECT,
             )
         if kind == UPDATES:
             _refuse_circle(context, index, row, other)
@@ -68,9 +72,9 @@ def link(
             others = _without(context, index, row, items, other)
             if len(others) >= MAX_EDGES:
                 raise UsageError(
-                    f"Nothing was linked: {row.path} already has {MAX_EDGES} edges of"
-                    " this kind.",
+                    f"{row.path} already has {MAX_EDGES} edges of this kind.",
                     hint="Remove one of them first.",
+                    effect=_EFFECT,
                 )
             # Where it was before, so that the same link twice changes nothing.
             known = (at for at, one in enumerate(items) if one not in others)
@@ -114,8 +118,9 @@ def _check_kind(kind: str) -> None:
     """Raise if a kind of edge is not valid."""
     if kind not in EDGE_KINDS:
         raise UsageError(
-            f"Nothing was linked: {kind[:60]!r} is not a kind of edge.",
+            f"{kind[:60]!r} is not a kind of edge.",
             hint=f"Kinds: {', '.join(EDGE_KINDS)}.",
+            effect=_EFFECT,
         )
 
 
@@ -143,8 +148,9 @@ def _refuse_circle(
         path = waiting.pop()
         if path == row.path:
             raise UsageError(
-                f"Nothing was linked: {other.path} already updates {row.path}.",
+                f"{other.path} already updates {row.path}.",
                 hint="Remove that link first, or link the other way round.",
+                effect=_EFFECT,
             )
         if path in seen:
             continue

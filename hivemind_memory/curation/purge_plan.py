@@ -186,9 +186,10 @@ def refuse_whole_notes(targets: list[CurationTarget]) -> None:
     if notes:
         more = f" and {len(notes) - 1} more" if len(notes) > 1 else ""
         raise UsageError(
-            f"Nothing was purged: {notes[0]}{more} would be removed as a whole, with "
+            f"{notes[0]}{more} would be removed as a whole, with "
             "what a person wrote in it.",
             hint="A dry run lists them; --force removes them.",
+            effect="Nothing was purged",
         )
 
 

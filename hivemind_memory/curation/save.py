@@ -128,11 +128,12 @@ def _resolve(
         try:
             row = find_memory(context, index, ref, near=new.scope)
         except MemoryNotFoundError as error:
-            raise not_found(ref, " to relate to; nothing was saved") from error
+            raise not_found(ref, " to relate to", effect="Nothing was saved") from error
         if old is not None and row.path == old.path:
             raise UsageError(
-                "Nothing was saved: a memory cannot be related to itself.",
+                "a memory cannot be related to itself.",
                 hint="The version that it replaces is kept in its history anyway.",
+                effect="Nothing was saved",
             )
         ends.append(row.memory_id or row.path)
     return tuple(dict.fromkeys(ends))

@@ -73,8 +73,11 @@ def find_targets(
     allowed = [one for one in targets if may_write(context.caller, one.path)]
     if targets and not allowed:
         where = targets[0].scope or "the global memory"
-        message = f"Nothing was changed: you cannot write to {where} from here."
-        raise NotSavedError(message, hint="Ask the person whose memory it is.")
+        raise NotSavedError(
+            f"you cannot write to {where} from here.",
+            hint="Ask the person whose memory it is.",
+            effect="Nothing was changed",
+        )
     if not allowed:
         raise _absent(selector)
     return allowed

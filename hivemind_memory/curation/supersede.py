@@ -208,7 +208,8 @@ def create_note(
                 raise
         else:
             return path
-    raise NotSavedError(f"Nothing was saved: {path} and its other names are taken.")
+    message = f"{path} and its other names are taken."
+    raise NotSavedError(message, effect="Nothing was saved")
 
 
 def write_superseded_copy(
@@ -243,7 +244,9 @@ def write_superseded_copy(
         stamp = folder.stamp(path)
         if left is None and stamp is not None:
             remove_own_file(folder, path, stamp)
-        raise NotSavedError(f"Nothing was saved: {error}", hint=error.hint) from error
+        raise NotSavedError(
+            str(error), hint=error.hint, effect="Nothing was saved"
+        ) from error
 
 
 def remove_own_file(folder: NotesFolder, path: NotePath, stamp: FileSignature) -> None:

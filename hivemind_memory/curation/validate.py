@@ -157,7 +157,7 @@ def _refuse_surrogates(name: str, text: str) -> None:
 
 def _invalid(clause: str, hint: str) -> UsageError:
     """Return the error for a value that cannot be saved."""
-    return UsageError(f"Nothing was saved: {clause}.", hint=hint)
+    return UsageError(f"{clause}.", hint=hint, effect="Nothing was saved")
 
 
 # The start of a sentence or of a list item.

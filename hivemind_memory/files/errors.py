@@ -69,4 +69,5 @@ def save_error(path: NotePath, error: OSError) -> HivemindError:
     if is_in_the_way(error):
         return read_error(path, error)
     cause, hint = cause_of(error)
-    return NotSavedError(f"Nothing was saved to {path}: {cause}.", hint=hint)
+    effect = f"Nothing was saved to {path}"
+    return NotSavedError(f"{cause}.", hint=hint, effect=effect)

@@ -223,8 +223,8 @@ def _replace_note(
             if not partial.was_named:
                 raise
             cause, hint = cause_of(error)
-            message = f"{path} was replaced, but a power cut might undo it: {cause}."
-            raise HivemindError(message, hint=hint) from error
+            effect = f"{path} was replaced, but a power cut might undo it"
+            raise HivemindError(f"{cause}.", hint=hint, effect=effect) from error
 
 
 def _expected_mode(
@@ -248,8 +248,11 @@ def _expected_mode(
 
 def _not_as_expected(path: NotePath, found: str) -> NotSavedError:
     """Return the error for a note that another program has changed."""
-    message = f"Nothing was saved to {path}: the note {found}."
-    return NotSavedError(message, hint="Read the note again, then decide.")
+    return NotSavedError(
+        f"the note {found}.",
+        hint="Read the note again, then decide.",
+        effect=f"Nothing was saved to {path}",
+    )
 
 
 def _read_quiet(fd: int) -> tuple[bytes, FileSignature]:

@@ -39,9 +39,7 @@ def expected_error(tool: str, error: HivemindError) -> ToolError:
         hint += "; call again with supersede_reason to replace it"
     said = [_sentence(str(error))]
     # Whatever the memory raises while it writes, it raises before the note has it.
-    words = ("saved", "linked", "changed", "forgotten")
-    is_said = any(word in said[0] for word in words) or "Nothing was " in hint
-    if tool in FAILURE_STATEMENTS and not is_said:
+    if tool in FAILURE_STATEMENTS and not error.effect:
         said.append(FAILURE_STATEMENTS[tool])
     if hint:
         said.append(f"Hint: {_sentence(hint)}")

@@ -248,8 +248,9 @@ class MemoryTools:
             name = _path_of(id or key)
             if not name.strip():
                 raise UsageError(
-                    "Nothing was forgotten: the call names neither id nor key.",
+                    "the call names neither id nor key.",
                     hint="memory_search shows ids and keys.",
+                    effect="Nothing was forgotten",
                 )
             return _shape_forgotten(memory.curation.forget(MemorySelector(name=name)))
 

@@ -102,8 +102,9 @@ class IndexHandle:
         freshness = self.freshness_check().ensure_fresh(opened.index)
         if freshness.warning:
             raise NotSavedError(
-                f"Nothing was changed: {freshness.warning}",
+                freshness.warning,
                 hint="Try again; `hm doctor` looks for what is wrong.",
+                effect="Nothing was changed",
             )
         return opened.index
 

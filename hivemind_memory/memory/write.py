@@ -111,8 +111,9 @@ def refuse_purged(
         return (f"whether this was purged before could not be looked up: {error}",)
     if is_purged:
         raise UsageError(
-            "This text was purged from the memory: nothing was saved.",
+            "this text was purged from the memory.",
             hint="A person can save it again: `hm save --force`, `hm write --force`.",
+            effect="Nothing was saved",
         )
     return ()
 

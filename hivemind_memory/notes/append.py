@@ -92,12 +92,11 @@ def append_entry(
         if placed is not None:
             return placed
     session.rollback()
-    message = (
-        f"Nothing was saved to {draft.entry.target}: "
-        f"another program replaced the file {_ATTEMPTS} times in a row."
+    raise NotSavedError(
+        f"another program replaced the file {_ATTEMPTS} times in a row.",
+        hint="See which program keeps writing that file, and try again.",
+        effect=f"Nothing was saved to {draft.entry.target}",
     )
-    hint = "See which program keeps writing that file, and try again."
-    raise NotSavedError(message, hint=hint)
 
 
 class _Attempt:
@@ -225,8 +224,11 @@ def _end_of(held: bytes, path: NotePath) -> _End:
         NotSavedError: Appending UTF-8 would make the note unreadable.
     """
     if held.startswith(_UTF_16):
-        message = f"Nothing was saved to {path}: the note is UTF-16, not UTF-8."
-        raise NotSavedError(message, hint="Save the note as UTF-8, or name another.")
+        raise NotSavedError(
+            "the note is UTF-16, not UTF-8.",
+            hint="Save the note as UTF-8, or name another.",
+            effect=f"Nothing was saved to {path}",
+        )
     last = held.rfind(b"\n")
     return _End(
         size=len(held),

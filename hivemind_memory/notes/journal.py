@@ -115,8 +115,11 @@ class Journal:
     def write_error(self, error: OSError) -> NotSavedError:
         """Return the error to raise when the system refused to write the journal."""
         cause, hint = cause_of(error)
-        message = f"Nothing was saved: the journal {self.folder} cannot be written"
-        return NotSavedError(f"{message}: {cause}.", hint=hint)
+        return NotSavedError(
+            f"the journal {self.folder} cannot be written: {cause}.",
+            hint=hint,
+            effect="Nothing was saved",
+        )
 
     def _acquire(self, wait_s: float) -> None:
         """Take the lock, or raise."""
@@ -127,9 +130,11 @@ class Journal:
         except OSError as error:
             raise self.write_error(error) from error
         holder = self._lock.holder() or "another process"
-        message = f"Nothing was saved: {holder} has been writing for {wait_s:g} s."
-        hint = "Try again; if it stays so, see what that process is doing."
-        raise NotSavedError(message, hint=hint)
+        raise NotSavedError(
+            f"{holder} has been writing for {wait_s:g} s.",
+            hint="Try again; if it stays so, see what that process is doing.",
+            effect="Nothing was saved",
+        )
 
 
 _REWRITTEN = "rewritten.tmp"

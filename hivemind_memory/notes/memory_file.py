@@ -224,8 +224,9 @@ def _check_kept(
 def _unfit(path: str, clause: str) -> NotSavedError:
     """Return the error for a file that is left alone."""
     return NotSavedError(
-        f"Nothing was saved: {path} cannot be changed, for {clause}.",
+        f"{path} cannot be changed, for {clause}.",
         hint="Mend the file by hand, then try again.",
+        effect="Nothing was saved",
     )
 
 
@@ -259,8 +260,11 @@ def edit_note(
                 raise
         else:
             return True
-    message = f"{path} was not changed: another program keeps saving it."
-    raise NotSavedError(message, hint="See which program that is, and try again.")
+    raise NotSavedError(
+        "another program keeps saving it.",
+        hint="See which program that is, and try again.",
+        effect=f"{path} was not changed",
+    )
 
 
 def remove_note(
@@ -276,8 +280,11 @@ def remove_note(
         with folder.open_parent(path) as parent:
             status = parent.status(name)
             if not stat.S_ISREG(status.st_mode) or stamp_of(status) != expected:
-                message = f"{path} was not removed: the note has changed meanwhile."
-                raise NotSavedError(message, hint="Read it again, then decide.")
+                raise NotSavedError(
+                    "the note has changed meanwhile.",
+                    hint="Read it again, then decide.",
+                    effect=f"{path} was not removed",
+                )
             parent.unlink(name)
             parent.sync()
     except OSError as error:
