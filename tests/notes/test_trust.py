@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hivemind_memory.context.choose import TypedMemories
-from hivemind_memory.mcp_server.shape import shape_answer
 
-from hivemind_memory.cli.commands.search import label_text
+from hivemind_memory.cli.render import label_text
+from hivemind_memory.context.candidates import find_candidates
+from hivemind_memory.mcp_server.tools_search import shape_search
+from hivemind_memory.model.injection import Facet
 from hivemind_memory.model.query import Query
 from hivemind_memory.model.trust import is_trusted, shown_source
 from tests.support.sandbox import House
@@ -34,14 +35,14 @@ def test_search_mcp_and_injection_agree_on_a_source(
 
     with house.memory() as memory:
         answer = memory.search(Query(text="zebra"))
-        typed = TypedMemories(memory, memory.memories())
+        told = find_candidates(memory, [Facet(name="files", text="zebra", weight=1.0)])
 
     [hit] = answer.hits
     shown = UNTRUSTED.get(source, "")
     assert is_trusted(hit.source) == (not shown)
     assert label_text(hit) == (f"[fact, untrusted, {shown}]" if shown else "[fact]")
-    assert shape_answer(answer).hits[0].source == shown
-    assert typed.is_untrusted("zebra.md") == bool(shown)
+    assert shape_search(answer).hits[0].source == shown
+    assert [one.excerpt.path for one in told.left_out] == ["zebra.md"] * bool(shown)
 
 
 def test_an_entry_is_no_more_trusted_than_its_note() -> None:
