@@ -46,7 +46,9 @@ _ATTEMPTS = 5
 """How often a file is read again because another program changed it."""
 
 
-def forget(context: CurationContext, selector: MemorySelector) -> ForgetResult:
+def forget(
+    context: CurationContext, selector: MemorySelector, *, is_dry_run: bool = False
+) -> ForgetResult:
     """Hide memories from searches, injection and lists; ``restore`` undoes it.
 
     A key includes its older versions and pending claims. A whole scope does not include
@@ -62,6 +64,12 @@ def forget(context: CurationContext, selector: MemorySelector) -> ForgetResult:
     """
     targets = find_targets(context, context.index.fresh(), selector)
     shown = [target for target in targets if not target.forgotten]
+    if is_dry_run:
+        return ForgetResult(
+            memories=tuple(target.as_affected() for target in shown),
+            already=len(targets) - len(shown),
+            is_dry_run=True,
+        )
     batch, at = BatchResult(), context.now_iso()
 
     def hide(file: MemoryFile) -> bytes | None:

@@ -162,7 +162,11 @@ class Curation:
             return replace(linked, is_indexed=is_indexed)
 
     def forget(
-        self, selector: MemorySelector, injected: InjectionRecords | None = None
+        self,
+        selector: MemorySelector,
+        injected: InjectionRecords | None = None,
+        *,
+        is_dry_run: bool = False,
     ) -> ForgetResult:
         """Hide memories; ``restore`` brings them back.
 
@@ -170,6 +174,7 @@ class Curation:
             selector: Which memories.
             injected: What was injected into worktrees; a section that quotes one of the
                 memories is written again. None: the next injection does it.
+            is_dry_run: Only find what would be hidden.
 
         Raises:
             HivemindError: Nothing was changed; the message says why.
@@ -178,8 +183,8 @@ class Curation:
         from hivemind_memory.model.curation import FailedItem
 
         with self._lock:
-            forgotten = forget(self._context, selector)
-        if injected is None or not forgotten.memories:
+            forgotten = forget(self._context, selector, is_dry_run=is_dry_run)
+        if is_dry_run or injected is None or not forgotten.memories:
             return forgotten
         _, worktrees = injected.count_quoting({one.path for one in forgotten.memories})
         problems = [(place, injected.refresh_section(place)) for place in worktrees]

@@ -314,6 +314,9 @@ class ForgetResult:
     is_indexed: bool = False
     """No search shows them any more; else the next one indexes that first."""
 
+    is_dry_run: bool = False
+    """Nothing was changed: ``memories`` are those that would be hidden."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestoreResult:

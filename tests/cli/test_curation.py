@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from pathlib import Path
 
 import pytest
 
+from hivemind_memory.cli.commands import forget as command
 from tests.cli.conftest import Hm
 
+DAY = dt.date.today().isoformat()
 TUESDAY = ("deploy-day", "--type", "decision", "We deploy on Tuesdays.")
 FRIDAY = ("deploy-day", "--reason", "a new team", "Any day but Friday.")
 
@@ -135,7 +138,7 @@ def test_what_is_in_force_again_is_told_with_its_lines(hm: Hm, replaced: Path) -
     """The place is one that hm get takes, as all places are."""
     hm("save", "deploy-day", "--session", "s1", "--reason", "poison", "Whenever.")
 
-    ran = hm("forget", "--session", "s1")
+    ran = hm("forget", "--session", "s1", "--yes")
 
     place = re.search(r"^active again: (\S+) ", ran.out, re.MULTILINE)
     assert place is not None
@@ -157,3 +160,68 @@ def test_an_answer_that_was_narrowed_says_so_when_it_is_empty(
     ran = hm("search", "--type", "goal", "friday")
 
     assert "no note of those asked for holds a word" in ran.err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--session", "s1"),
+        ("--source", "agent"),
+        ("--day", DAY),
+        ("--scope", "team/red"),
+    ],
+)
+def test_a_bulk_forget_hides_nothing_unasked(
+    hm: Hm, home: Path, words: tuple[str, ...]
+) -> None:
+    """One command never hides what was not meant; a script says --yes."""
+    for key in ("one", "two"):
+        hm("save", "--session", "s1", "--scope", "team/red", key, f"Text {key}.")
+    place = "teams/red/one.md"
+
+    dry = hm("forget", *words, "--dry-run")
+    unasked = hm("forget", *words)
+    machine = hm("forget", *words, "--json")
+    before = (home / "memory" / place).read_text()
+    done = hm("forget", *words, "--yes")
+
+    assert (dry.code, unasked.code, machine.code, done.code) == (0, 1, 1, 0)
+    assert dry.out == unasked.out
+    assert dry.out.count("would forget teams/red/") == 2
+    assert (
+        "nothing was forgotten: without a terminal, confirm with --yes" in unasked.err
+    )
+    assert machine.json["is_dry_run"] is True
+    assert "forgotten" not in before
+    assert done.out.count("forgot teams/red/") == 2
+
+
+@pytest.mark.parametrize(("answer", "code"), [("y\n", 0), ("\n", 1), ("no\n", 1)])
+def test_a_bulk_forget_asks_a_person(
+    hm: Hm,
+    home: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    answer: str,
+    code: int,
+) -> None:
+    """Only a yes is a yes."""
+    hm("save", "--session", "s1", "deploy-day", "We deploy on Tuesdays.")
+    monkeypatch.setattr(command, "is_terminal", lambda _: True)
+
+    ran = hm("forget", "--session", "s1", stdin=answer.encode())
+
+    is_hidden = "forgotten:" in (home / "memory" / "deploy-day.md").read_text()
+    assert ran.code == code
+    assert "Forget 1 memory? [y/N] " in ran.err
+    assert is_hidden == (code == 0)
+
+
+def test_a_dry_run_works_for_one_memory_too(hm: Hm, replaced: Path) -> None:
+    """It shows the older versions that go with it, and changes nothing."""
+    before = (replaced / "deploy-day.md").read_bytes()
+
+    ran = hm("forget", "deploy-day", "--dry-run")
+
+    assert ran.code == 0
+    assert ran.out.count("would forget ") == 2
+    assert (replaced / "deploy-day.md").read_bytes() == before

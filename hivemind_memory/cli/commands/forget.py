@@ -14,7 +14,6 @@ from hivemind_memory.cli.render import (
     print_notices,
 )
 from hivemind_memory.cli.streams import is_terminal, typed_text, write_stderr
-from hivemind_memory.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,7 +70,9 @@ _SINGULAR = {
         "What is forgotten no longer appears in searches, lists and injected sections;"
         " hm restore brings it back. --purge also erases the text from notes, earlier"
         " versions, index, vectors, caches and journal, permanently. --session,"
-        " --source and --day select everything that was written then."
+        " --source, --day, or --scope alone, select everything that matches: hm shows"
+        " what that is and asks, as it does before a purge. Without a terminal, confirm"
+        " with --yes."
     ),
     arguments=(_WHICH,),
     flags=(
@@ -84,6 +85,7 @@ _SINGULAR = {
     ),
     examples=(
         "hm forget deploy-day",
+        "hm forget --session 3f9a --dry-run",
         "hm forget --session 3f9a --purge --dry-run",
     ),
 )
@@ -93,23 +95,22 @@ def forget(request: CommandRequest) -> int:
 
     values = request.values
     selector = _selector(values)
-    as_json = values["json"]
-    if values["dry_run"] and not values["purge"]:
-        message = "--dry-run goes with --purge."
-        raise UsageError(message, hint="Forgetting can be undone: hm restore.")
     with request.open_memory() as memory:
-        if not values["purge"]:
-            injected = wiring.open_injection_records(memory)
-            forgotten = memory.curation.forget(selector, injected)
-            _print_forgotten(forgotten, as_json=as_json)
-            return 0
-        receipt = _purge(memory, selector, is_dry_run=True)
-        if not values["dry_run"]:
-            if not values["yes"] and not _is_sure(receipt, as_json=as_json):
+        if values["purge"]:
+            return _purge_all(memory, selector, values)
+        is_asked = selector.is_set and not values["yes"]
+        if values["dry_run"] or is_asked:
+            plan = memory.curation.forget(selector, is_dry_run=True)
+            _print_forgotten(plan, as_json=values["json"])
+            if values["dry_run"] or not plan.memories:
+                return 0
+            count = count_text(len(plan.memories), "memory", "memories")
+            if not _is_sure(f"Forget {count}?", "nothing was forgotten"):
                 return 1
-            receipt = _purge(memory, selector, is_dry_run=False)
-    _print_receipt(receipt, as_json=as_json)
-    return 0 if receipt.is_dry_run or receipt.is_complete else 1
+        injected = wiring.open_injection_records(memory)
+        forgotten = memory.curation.forget(selector, injected)
+    _print_forgotten(forgotten, as_json=values["json"])
+    return 0
 
 
 @command("restore", arguments=(_WHICH,), flags=(*_SETS, SCOPE, JSON))
@@ -135,6 +136,21 @@ def _selector(values: Mapping[str, Any]) -> MemorySelector:
     )
 
 
+def _purge_all(
+    memory: Memory, selector: MemorySelector, values: Mapping[str, Any]
+) -> int:
+    """Show what a purge would do, ask, and purge; return the exit code."""
+    receipt = _purge(memory, selector, is_dry_run=True)
+    if not values["dry_run"]:
+        if not values["yes"]:
+            _print_receipt(receipt, as_json=values["json"])
+            if not _is_sure("Erase them permanently?", "nothing was purged"):
+                return 1
+        receipt = _purge(memory, selector, is_dry_run=False)
+    _print_receipt(receipt, as_json=values["json"])
+    return 0 if receipt.is_dry_run or receipt.is_complete else 1
+
+
 def _purge(
     memory: Memory, selector: MemorySelector, *, is_dry_run: bool
 ) -> PurgeResult:
@@ -151,16 +167,15 @@ def _purge(
     )
 
 
-def _is_sure(receipt: PurgeResult, *, as_json: bool) -> bool:
-    """Show what a purge would do and ask; False, and why, if nobody can answer."""
-    _print_receipt(receipt, as_json=as_json)
+def _is_sure(question: str, otherwise: str) -> bool:
+    """Ask a person; False, saying that nothing was done, for any answer but yes."""
     if not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
-        write_stderr("nothing was purged: without a terminal, confirm with --yes\n")
+        write_stderr(f"{otherwise}: without a terminal, confirm with --yes\n")
         return False
-    write_stderr("Erase them permanently? [y/N] ")
+    write_stderr(f"{question} [y/N] ")
     if sys.stdin.readline().strip().lower() in ("y", "yes"):
         return True
-    write_stderr("nothing was purged\n")
+    write_stderr(f"{otherwise}\n")
     return False
 
 
@@ -168,10 +183,12 @@ def _print_forgotten(forgotten: ForgetResult, *, as_json: bool) -> None:
     """Print what is hidden now."""
     if as_json:
         return print_json(forgotten)
-    _print_items("forgot", forgotten.memories)
+    _print_items(
+        "would forget" if forgotten.is_dry_run else "forgot", forgotten.memories
+    )
     _print_items("active again:", forgotten.reinstated)
     _print_rest(forgotten.already, "already forgotten", forgotten.failed)
-    if forgotten.memories:
+    if forgotten.memories and not forgotten.is_dry_run:
         print_notices(["hm restore brings it back; --purge erases it permanently"])
     return None
 
