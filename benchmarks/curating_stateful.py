@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 
-from hypothesis import HealthCheck, seed, settings
+from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from tests.support.curation_model import Curated
@@ -29,22 +29,27 @@ def main() -> int:
     parser.add_argument("--steps", type=int, default=2_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--dir", default=None, help="make the homes in this folder")
+    parser.add_argument(
+        "--no-shrink", action="store_true", help="report the first failure as it is"
+    )
     given = parser.parse_args()
+    phases = [Phase.generate] if given.no_shrink else list(Phase)
     if given.dir:
         os.environ["TMPDIR"] = given.dir
         tempfile.tempdir = given.dir
-    wishes = settings(
+    options = settings(
         max_examples=HISTORIES_OF_ONE_SEED,
         stateful_step_count=STEPS_OF_ONE,
         deadline=None,
         database=None,
         suppress_health_check=list(HealthCheck),
         print_blob=True,
+        phases=phases,
     )
     started = time.monotonic()
     number = given.seed
     while Curated.steps < given.steps:
-        run_state_machine_as_test(seed(number)(Curated), settings=wishes)
+        run_state_machine_as_test(seed(number)(Curated), settings=options)
         number += 1
     print(
         f"seeds {given.seed} to {number - 1}: {Curated.steps} steps in "

@@ -32,6 +32,7 @@ HUMAN = "# Human\n\nmy own text\n"
 CALLS = ["open", "write", "fsync", "ftruncate", "unlink", "rmdir", "mkdir", "replace"]
 HALF = 10_000  # bytes of a write that arrive before a kill in its middle
 NOW_S = 1_800_000_000.0
+MAX_PROBLEMS = 20
 
 
 def append(place: Place, seed: str, *, note: str = NOTE, now_s: float = NOW_S) -> str:
@@ -104,9 +105,16 @@ def killed_once(place: Place, name: str, number: int, *, is_half: bool) -> bool 
     pid = os.fork()
     if pid == 0:
         kill_at(number, is_half=is_half)
-        operate(place)
+        try:
+            operate(place)
+        except BaseException as error:  # noqa: BLE001 - the parent reports it
+            print(f"{type(error).__name__}: {error}", flush=True)
+            os._exit(1)
         os._exit(0)
-    is_through = os.waitpid(pid, 0)[1] == 0
+    status = os.waitpid(pid, 0)[1]
+    is_through = status == 0
+    if not is_through and not os.WIFSIGNALED(status):
+        return f"{name}, call {number}: it failed by itself"
     recover(place.journal, NOW_S + 120)
     found = verdict(place.notes, acknowledged)
     acknowledged.add(append(place, "later", now_s=NOW_S + 180))
@@ -131,7 +139,7 @@ def main() -> int:
             for is_half in (False, True):
                 outcome: bool | str = False
                 number = 0
-                while outcome is not True:
+                while outcome is not True and len(problems) < MAX_PROBLEMS:
                     number += 1
                     place = Place(Path(base) / f"{name}-{is_half}-{number}")
                     outcome = killed_once(place, name, number, is_half=is_half)

@@ -119,7 +119,12 @@ class Told:
 
 
 def run_frames(
-    command: Sequence[str], env: Mapping[str, str], *, frames: int, seed: int
+    command: Sequence[str],
+    env: Mapping[str, str],
+    *,
+    frames: int,
+    seed: int,
+    patience_s: float = PATIENCE_S,
 ) -> Told:
     """Send *frames* frames to a server and return how it bore them."""
     started = time.monotonic()
@@ -130,7 +135,7 @@ def run_frames(
         stderr=subprocess.DEVNULL,
         env=dict(env),
     ) as process:
-        line = _Line(process)
+        line = _Line(process, patience_s)
         try:
             line.send(json.dumps(HELLO).encode(), "hello")
             line.send(b'{"jsonrpc":"2.0","method":"notifications/initialized"}', "")
@@ -165,7 +170,8 @@ def run_frames(
 class _Line:
     """The two pipes, read and written without waiting for either alone."""
 
-    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], patience_s: float) -> None:
+        self._patience_s = patience_s
         assert process.stdin is not None
         assert process.stdout is not None
         self._in, self._out = process.stdin.fileno(), process.stdout.fileno()
@@ -183,7 +189,9 @@ class _Line:
         while rest:
             may_write = len(self.open) < WINDOW
             wanted = [self._in] if may_write else []
-            readable, writable, _ = select.select([self._out], wanted, [], PATIENCE_S)
+            readable, writable, _ = select.select(
+                [self._out], wanted, [], self._patience_s
+            )
             if readable:
                 self._read()
             if writable:
@@ -193,7 +201,7 @@ class _Line:
 
     def drain(self) -> None:
         """Read until nothing is open, or nothing comes any more."""
-        while self.open and select.select([self._out], [], [], PATIENCE_S)[0]:
+        while self.open and select.select([self._out], [], [], self._patience_s)[0]:
             self._read()
 
     def _read(self) -> None:
@@ -318,6 +326,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--frames", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument(
+        "--patience", type=float, default=PATIENCE_S, help="seconds without an answer"
+    )
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as home:
         env = {
@@ -326,7 +337,13 @@ def main() -> None:
             "HIVEMIND_HOME": home,
             "HIVEMIND_EMBEDDING_PROVIDER": "none",
         }
-        told = run_frames(COMMAND, env, frames=given.frames, seed=given.seed)
+        told = run_frames(
+            COMMAND,
+            env,
+            frames=given.frames,
+            seed=given.seed,
+            patience_s=given.patience,
+        )
     print(
         f"{given.frames:,} frames in {told.took_s:.0f} s: {told.answered:,} answered,"
         f" {len(told.unanswered)} unanswered, {told.stray_lines} stray lines,"

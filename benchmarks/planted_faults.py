@@ -1,0 +1,264 @@
+"""Break the program on purpose: does every rig notice?
+
+    python -m benchmarks.planted_faults
+    python -m benchmarks.planted_faults --only kill_writes purge
+
+A rig that finds nothing proves nothing until it has found something. For each rig of
+``.ci/run`` there is at least one fault: some lines that are appended to a module in a
+copy of the project and take away what the rig should miss (a lock, a sync, a journal).
+The rig must end with 1 and say what it should say. Exits 1 if a rig sees no difference,
+if a fault no longer fits the code, or if a rig of ``.ci/run`` has no fault.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.support.tree import copy_project
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = "hivemind_memory"
+PATIENCE_S = 240
+_CI_STEP = re.compile(r"^step \".*?\" prove (\w+)", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """One way to break the program, and the rig that has to notice."""
+
+    name: str
+    rig: str
+    """Module of ``benchmarks`` and its arguments."""
+
+    module: str
+    """File of the package, to the end of which the code is appended."""
+
+    code: str
+    says: str
+    """Expression that the rig's output has to match."""
+
+
+FAULTS = (
+    Fault(
+        name="a torn entry is left in its note",
+        rig="kill_writes --kills 40",
+        module="notes/recovery.py",
+        code="assert _torn_at\n_torn_at = lambda *_: -1\n",
+        says=r"torn=\['|[1-9]\d* problems",
+    ),
+    Fault(
+        name="an entry goes into its note without a journal",
+        rig="kill_each_call",
+        module="notes/journal.py",
+        code="assert JournalFile.begin\nJournalFile.begin = lambda *_: None\n",
+        says=r"[1-9]\d* problems",
+    ),
+    Fault(
+        name="lost entries are not restored",
+        rig="kill_writes --kills 60",
+        module="notes/recovery.py",
+        code="assert find_lost_entries\nfind_lost_entries = lambda *_: []\n",
+        says=r"lost=\['|[1-9]\d* problems",
+    ),
+    Fault(
+        name="a note and its chunks are indexed in separate transactions",
+        rig="kill_index --kills 60",
+        module="index/sqlite/notes.py",
+        code=(
+            "from contextlib import nullcontext\n"
+            "assert write_transaction\n"
+            "write_transaction = lambda _: nullcontext()\n"
+        ),
+        says=r"[1-9]\d* problems",
+    ),
+    Fault(
+        name="kernel locks exclude nobody",
+        rig="many_writers --writers 8 --entries 30 --editors 1",
+        module="files/locks.py",
+        code="assert KernelLock.acquire\nKernelLock.acquire = lambda *_, **__: True\n",
+        says=r"lost|torn|doubled|failed",
+    ),
+    Fault(
+        name="links are followed",
+        rig="link_race --seconds 4",
+        module="files/descriptors.py",
+        code=("_NO_LINKS = 0\nREAD &= ~os.O_NOFOLLOW\nAPPEND &= ~os.O_NOFOLLOW\n"),
+        says=r"outside|listed|escape",
+    ),
+    Fault(
+        name="the last chunk of a note is dropped",
+        rig="fuzz_chunker --cases 200",
+        module="markdown/chunker.py",
+        code=(
+            "_all_chunks = _chunks\n"
+            "_chunks = lambda *given: _all_chunks(*given)[:-1] or _all_chunks(*given)\n"
+        ),
+        says=r"joined, the chunks are not the text",
+    ),
+    Fault(
+        name="damage is reported as an ordinary error",
+        rig="damage_index --times 25",
+        module="sqlite/connection.py",
+        code=(
+            "from hivemind_memory.errors import IndexBusyError\n"
+            "assert _damaged\n"
+            "_damaged = lambda path: IndexBusyError(path, hint='')\n"
+        ),
+        says=r"seed \d+",
+    ),
+    Fault(
+        name="a broken frame is not answered",
+        rig="mcp_frames --frames 300 --patience 3",
+        module="mcp_server/frames.py",
+        code=(
+            "assert _refused\n_refused = lambda *_: RejectedLine(error_responses=())\n"
+        ),
+        says=r"[1-9]\d* unanswered",
+    ),
+    Fault(
+        name="threads use one connection to state.db at the same time",
+        rig="mcp_parallel --clients 8 --calls 20 --seconds 20",
+        module="state/file.py",
+        code=(
+            "class _NoLock:\n"
+            "    def acquire(self, timeout=0):\n"
+            "        return True\n\n"
+            "    def release(self, *_):\n"
+            "        pass\n\n"
+            "    __enter__, __exit__ = acquire, release\n\n"
+            "assert threading.RLock\n"
+            "class threading:\n"
+            "    RLock = _NoLock\n"
+        ),
+        says=r"Threading|[1-9]\d* fail",
+    ),
+    Fault(
+        name="a term may be an operator of the full-text engine",
+        rig="hostile_queries --queries 300 --chunks 300 --max-p99-ms 5000",
+        module="index/sqlite/words.py",
+        code="assert _quoted\n_quoted = lambda term: term.text.upper()\n",
+        says=r"[1-9]\d* problems",
+    ),
+    Fault(
+        name="a purge does not rewrite the index",
+        rig="purge --memories 12",
+        module="index/sqlite/vacuum.py",
+        code="assert _rewrite\n_rewrite = lambda _: True\n",
+        says=r'"left": \[\s*"',
+    ),
+    Fault(
+        name="every source is trusted",
+        rig="poison --entries 40",
+        module="model/trust.py",
+        code=(
+            "assert is_trusted\n"
+            "is_trusted = lambda source: True\n"
+            "untrusted_source = lambda source: ''\n"
+        ),
+        says=r"[1-9]\d* told",
+    ),
+    Fault(
+        name="a superseded memory stays active",
+        rig="curating_stateful --steps 200 --no-shrink",
+        module="notes/status.py",
+        code="assert status_of\nstatus_of = lambda path, front_matter: ACTIVE\n",
+        says=r"AssertionError",
+    ),
+)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", nargs="+", default=[], help="these rigs")
+    parser.add_argument("--jobs", type=int, default=2, help="rigs run at once")
+    given = parser.parse_args()
+    faults = [
+        fault
+        for fault in FAULTS
+        if not given.only or fault.rig.split()[0] in given.only
+    ]
+    problems = [] if given.only else rigs_without_fault()
+    with tempfile.TemporaryDirectory() as base:
+
+        def tried(number: int) -> str:
+            return try_fault(faults[number], Path(base) / str(number))
+
+        with ThreadPoolExecutor(given.jobs) as pool:
+            problems += [
+                found for found in pool.map(tried, range(len(faults))) if found
+            ]
+    for problem in problems:
+        print(problem)
+    print(f"{len(faults)} faults planted, {len(problems)} problems")
+    return 1 if problems else 0
+
+
+def rigs_without_fault() -> list[str]:
+    """Return what is missing: every rig of ``.ci/run`` has to be seen to fail."""
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    rigs = set(_CI_STEP.findall(script)) - {"planted_faults"}
+    return [
+        f"no fault is planted for {rig}"
+        for rig in sorted(rigs - {fault.rig.split()[0] for fault in FAULTS})
+    ]
+
+
+def try_fault(fault: Fault, folder: Path) -> str:
+    """Plant a fault in a copy of the project; return what is wrong, or nothing."""
+    copy_project(folder)
+    module = folder / PACKAGE / fault.module
+    if not module.is_file():
+        return f"{fault.name}: there is no {fault.module}"
+    with module.open("a", encoding="utf-8") as lines:
+        lines.write(f"\n\n{fault.code}")
+    name = f"{PACKAGE}.{fault.module.removesuffix('.py').replace('/', '.')}"
+    loaded = _run(folder, "-c", f"import {name}")
+    if loaded.returncode:
+        return (
+            f"{fault.name}: it no longer fits {fault.module}:\n{loaded.stdout[-600:]}"
+        )
+    rig, *arguments = fault.rig.split()
+    started_s = time.monotonic()
+    try:
+        ran = _run(folder, "-m", f"benchmarks.{rig}", *arguments)
+    except subprocess.TimeoutExpired:
+        return f"{fault.name}: {rig} did not end within {PATIENCE_S} s"
+    took_s = time.monotonic() - started_s
+    if ran.returncode == 0:
+        return (
+            f"{fault.name}: {rig} saw nothing in {took_s:.0f} s:\n{ran.stdout[-600:]}"
+        )
+    if not re.search(fault.says, ran.stdout):
+        return f"{fault.name}: {rig} failed for another reason:\n{ran.stdout[-2000:]}"
+    print(f"{rig} noticed in {took_s:.0f} s: {fault.name}", flush=True)
+    if os.environ.get("SHOW"):
+        print(ran.stdout[-1500:])
+    return ""
+
+
+def _run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run Python in a copy of the project, with the packages of this one."""
+    return subprocess.run(
+        [sys.executable, *arguments],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        timeout=PATIENCE_S,
+        check=False,
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
