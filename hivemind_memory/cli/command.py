@@ -77,7 +77,8 @@ class Flag:
         self.names = names
         """As typed, the long one last."""
         self.kind = kind
-        """``flag`` takes no value; ``int``, ``float`` and ``text`` take one."""
+        """``flag`` takes no value; ``int``, ``float`` and ``text`` take one. ``day`` is
+        text that names a day, ``due`` one to come; their value is in ISO form."""
         self.description = description
         self.metavar = metavar or kind.upper()
         self.low = low

@@ -32,6 +32,12 @@ SOURCE = Flag(
     "What kind of writer it is; human at a terminal, otherwise agent.",
     choices=("human", "agent", "tool", "external"),
 )
+SINCE = Flag(
+    ("--since",),
+    "day",
+    "Only what is from this day or later: 2026-11-21, yesterday, 7d.",
+    metavar="DAY",
+)
 FORCE = Flag(("--force",), "flag", "Store the text even if it was purged before.")
 
 NOTE = Argument(

@@ -245,6 +245,8 @@ def _next_word(name: str, flag: Flag, rest: list[str], known: Iterable[str]) -> 
 
 def _value(name: str, flag: Flag, text: str) -> object:
     """Return the value of an option in its type."""
+    if flag.kind in ("day", "due"):
+        return _day(name, flag, text)
     if flag.kind == "text":
         if flag.choices and text not in flag.choices:
             allowed = f"{', '.join(flag.choices[:-1])} or {flag.choices[-1]}"
@@ -268,6 +270,20 @@ def _value(name: str, flag: Flag, text: str) -> object:
             what += f" from {flag.low:g}{bound}"
         raise UsageError(f"`{name}` takes {what}, not `{text}`.", hint=flag.description)
     return number
+
+
+def _day(name: str, flag: Flag, text: str) -> str:
+    """Return a day in ISO form."""
+    from datetime import date
+
+    from hivemind_memory.cli.days import FUTURE_HINT, PAST_HINT, parse_day
+
+    is_future = flag.kind == "due"
+    day = parse_day(text, date.today(), is_future=is_future)
+    if day is None:
+        hint = FUTURE_HINT if is_future else PAST_HINT
+        raise UsageError(f"`{name}` takes a day, not `{text}`.", hint=hint)
+    return day
 
 
 def unknown_command(name: str) -> UsageError:

@@ -61,12 +61,13 @@ def find_agent(name: str, configured: Mapping[str, object], path: str) -> AgentC
     Raises:
         NotLaunchedError: The agent is unknown, or its program is not installed.
     """
+    option = shlex.quote(f"agents.{name}")
     if name in configured:
         words = _words_of(configured[name])
-        hint = f"`hm config set agents.{name} COMMAND` changes the command."
+        hint = f"`hm config set {option} COMMAND` changes the command."
     else:
         words = [PROGRAMS.get(name, name)]
-        hint = f"Install it, or set another with `hm config set agents.{name} COMMAND`."
+        hint = f"Install it, or set another with `hm config set {option} COMMAND`."
     program = shutil.which(os.path.expanduser(words[0]), path=path)
     if program is not None:
         kind = name if name in PROGRAMS else kind_of(words[0])

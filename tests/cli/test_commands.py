@@ -177,6 +177,30 @@ def test_get_prints_lines_as_they_stand(hm: Hm, notes: Path) -> None:
     assert "Tuesdays" in machine.json["text"]
 
 
+def test_lines_that_a_note_does_not_have_are_named(hm: Hm, notes: Path) -> None:
+    """An empty answer looks like an empty note."""
+    beyond = hm("get", "deploy.md:999")
+    end = hm("get", "deploy.md:7-99")
+    empty = hm("get", "global.md", "--lines", "0")
+
+    assert (beyond.code, beyond.out) == (0, "")
+    assert beyond.err == "deploy.md has only 7 lines\n"
+    assert (end.out.count("\n"), end.err) == (1, "")
+    assert (empty.out, empty.err) == ("", "")
+
+
+def test_days_narrow_a_search(hm: Hm, notes: Path) -> None:
+    """Counted back from today, in words or in ISO form."""
+    (notes / "2020-01-01.md").write_text("The wombat digs.\n")
+    hm("write", "the wombat sleeps")
+
+    recent = hm("search", "--since", "7d", "--json", "wombat").json["hits"]
+    old = hm("search", "--until", "yesterday", "--json", "wombat").json["hits"]
+
+    assert ["sleeps" in hit["snippet"] for hit in recent] == [True]
+    assert [hit["path"] for hit in old] == ["2020-01-01.md"]
+
+
 @pytest.mark.parametrize(
     ("words", "code"),
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import shlex
 from typing import Any
 
@@ -10,6 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from hivemind_memory.cli.command import QUESTION, TEXT, VERBATIM, Command
+from hivemind_memory.cli.days import parse_day
 from hivemind_memory.cli.options import MEMORY_DIR
 from hivemind_memory.cli.parse import parse_request
 from hivemind_memory.cli.table import ALIASES, all_commands, find_command
@@ -114,6 +116,12 @@ def test_the_notes_folder_may_be_named_anywhere(line: str) -> None:
         ("search", "`hm search` needs QUERY.", "Usage: hm search [OPTIONS] QUERY..."),
         ("link a", "`hm link` needs TO.", "Usage: hm link"),
         ("get a b", "takes PATH only, so `b` is one word too many", "Usage: hm get"),
+        ("search --since 2026-02-30 x", "takes a day, not `2026-02-30`", "7d or 2w"),
+        ("search --until soon x", "`--until` takes a day, not `soon`.", "yesterday"),
+        ("search --since 99999w x", "takes a day", "yesterday"),
+        ("search --since 20261121 x", "takes a day", "2026-11-21"),
+        ("forget --day ''", "`--day` takes a day, not ``.", "yesterday"),
+        ("save --expires never k x", "takes a day, not `never`", "tomorrow"),
         ("list a", "takes no arguments, so `a`", "Usage: hm list [OPTIONS]"),
         ("--memory-dir", "`--memory-dir` needs a value: FOLDER.", ""),
     ],
@@ -127,6 +135,35 @@ def test_a_mistake_is_named_with_what_is_near(
 
     assert message in str(raised.value)
     assert hint in raised.value.hint
+
+
+@pytest.mark.parametrize(
+    ("text", "back", "on"),
+    [
+        ("2026-11-21", "2026-11-21", "2026-11-21"),
+        (" 2024-02-29 ", "2024-02-29", "2024-02-29"),
+        ("today", "2026-03-01", "2026-03-01"),
+        ("Yesterday", "2026-02-28", "2026-02-28"),
+        ("tomorrow", "2026-03-02", "2026-03-02"),
+        ("7d", "2026-02-22", "2026-03-08"),
+        ("0d", "2026-03-01", "2026-03-01"),
+        ("2w", "2026-02-15", "2026-03-15"),
+        ("2023-02-29", None, None),
+        ("3m", None, None),
+        ("d", None, None),
+        ("-1d", None, None),
+        ("٣d", None, None),
+        ("2026-11-21T10:00", None, None),
+    ],
+)
+def test_a_day_is_typed_as_people_say_it(
+    text: str, back: str | None, on: str | None
+) -> None:
+    """A number of days counts back from today; for an expiry it counts on."""
+    today = dt.date(2026, 3, 1)
+
+    assert parse_day(text, today) == back
+    assert parse_day(text, today, is_future=True) == on
 
 
 @pytest.mark.parametrize(
@@ -243,8 +280,8 @@ def test_any_line_is_a_request_or_a_usage_error(words: list[str]) -> None:
     assert set(request.values) == names
     for flag in request.command.flags:
         value = request.values[flag.name]
-        kinds = {"flag": bool, "int": int, "float": float, "text": str}
-        assert value is None or type(value) is kinds[flag.kind]
+        kinds = {"flag": bool, "int": int, "float": float}
+        assert value is None or type(value) is kinds.get(flag.kind, str)
         assert not flag.choices or value is None or value in flag.choices
 
 
@@ -255,6 +292,7 @@ def test_every_option_of_every_command_can_be_given(
 ) -> None:
     """Under each of its names."""
     plain = {"int": "3", "float": "0.5", "text": "x", "flag": None}
+    plain |= {"day": "today", "due": "3d"}
     words = command.name.split()
     for flag in data.draw(st.lists(st.sampled_from((*command.flags, MEMORY_DIR)))):
         value = flag.choices[0] if flag.choices else plain[flag.kind]

@@ -45,7 +45,7 @@ _SETS = (
         "Everything from this kind of writer.",
         choices=("human", "agent", "tool", "external"),
     ),
-    Flag(("--day",), "text", "Everything written on this day.", metavar="DAY"),
+    Flag(("--day",), "day", "Everything written on this day.", metavar="DAY"),
 )
 
 _WHY = {"older": "earlier version", "inbox": "pending claim", "copy": "same text"}

@@ -7,7 +7,14 @@ import sys
 from hivemind_memory.cli.command import CommandRequest, Flag, command
 from hivemind_memory.cli.escape import escape_for_terminal, escape_line
 from hivemind_memory.cli.options import JSON, NOTE
-from hivemind_memory.cli.render import minute_text, print_json, print_rows, size_text
+from hivemind_memory.cli.render import (
+    count_text,
+    minute_text,
+    print_json,
+    print_notices,
+    print_rows,
+    size_text,
+)
 from hivemind_memory.cli.streams import is_terminal, write_stdout
 from hivemind_memory.errors import UsageError
 
@@ -92,6 +99,9 @@ def _print_passage(passage: NoteLines, *, as_json: bool) -> None:
     """Print lines of a note: unchanged into a pipe, escaped on a terminal."""
     if as_json:
         return print_json(passage)
+    if not passage.text and passage.start_line > passage.line_count > 0:
+        lines = count_text(passage.line_count, "line")
+        print_notices([f"{passage.path} has only {lines}"])
     text = passage.text
     if text and not text.endswith("\n"):
         text += "\n"

@@ -12,7 +12,7 @@ from hivemind_memory.cli.command import (
     command,
 )
 from hivemind_memory.cli.escape import escape_for_pipe, escape_for_terminal, escape_line
-from hivemind_memory.cli.options import JSON, SCOPE
+from hivemind_memory.cli.options import JSON, SCOPE, SINCE
 from hivemind_memory.cli.render import count_text, lines_text, print_json, print_notices
 from hivemind_memory.cli.streams import (
     is_terminal,
@@ -72,15 +72,10 @@ _MIN_LINES, _MAX_LINES = 2, 8
             completes="types",
         ),
         SCOPE,
-        Flag(
-            ("--since",),
-            "text",
-            "Only what is from this day or later: 2026-11-21.",
-            metavar="DAY",
-        ),
+        SINCE,
         Flag(
             ("--until",),
-            "text",
+            "day",
             "Only what is from this day or earlier.",
             metavar="DAY",
         ),
@@ -232,6 +227,7 @@ def _part_lines(hit: Hit) -> list[str]:
 
 def _terminal_text(hits: Sequence[Hit], question: str) -> str:
     """Return hits for a terminal, each with the lines that say most of the question."""
+    from shlex import quote
     from shutil import get_terminal_size
 
     from hivemind_memory.cli.terminal import Text, rendered
@@ -249,7 +245,9 @@ def _terminal_text(hits: Sequence[Hit], question: str) -> str:
         is_cut = is_cut or has_more
     if is_cut:
         best = hits[0]
-        place = escape_line(lines_text(best.path, best.start_line, best.end_line))
+        place = escape_line(
+            quote(lines_text(best.path, best.start_line, best.end_line))
+        )
         pieces.append(Text(f"hm get {place} prints all lines of the best hit", "dim"))
     return rendered(pieces)
 
