@@ -272,6 +272,7 @@ def open_injector(memory: Memory) -> Injector:
         git_environ(),
         lambda: local_iso(time.time()),
         lambda identity: _caller_in(identity, memory.settings),
+        explicit_git(),
     )
 
 
@@ -298,6 +299,18 @@ def git_environ() -> dict[str, str]:
         "GIT_TERMINAL_PROMPT": "0",
         "LC_ALL": "C",
     }
+
+
+def explicit_git() -> dict[str, str]:
+    """Return the repository that the user named with ``GIT_DIR``, or nothing.
+
+    A hook of git sets it too, but then discovery finds the same repository.
+    """
+    names = ("GIT_DIR", "GIT_WORK_TREE")
+    named = {name: os.environ.get(name, "") for name in names}
+    if not all(named.values()):
+        return {}
+    return {name: os.path.abspath(path) for name, path in named.items()}
 
 
 def _without_hook() -> dict[str, str]:

@@ -75,7 +75,8 @@ def find_section(
     ]
     if not found:
         return None
-    stripped = [line.removesuffix(b"\n").removesuffix(b"\r") for _, line in found]
+    # Editors leave blanks at the end of a line, and tools add them.
+    stripped = [line.rstrip() for _, line in found]
     if stripped != [marks.begin, marks.end]:
         message = f"the {_describe(stripped, marks)}"
         begin, end = marks.begin.decode(), marks.end.decode()

@@ -108,8 +108,19 @@ class Repository:
         return [line[len(prefix) :] for line in lines if line.startswith(prefix)]
 
 
-def find_repository(folder: str, environ: Mapping[str, str]) -> Repository | None:
+def find_repository(
+    folder: str,
+    environ: Mapping[str, str],
+    *,
+    explicit: Mapping[str, str] | None = None,
+) -> Repository | None:
     """Return the repository whose worktree contains *folder*, or None.
+
+    Args:
+        folder: Any folder.
+        environ: For git, without the variables of a surrounding hook.
+        explicit: ``GIT_DIR`` and ``GIT_WORK_TREE`` of the user, absolute; they count
+            if no repository is found otherwise.
 
     Raises:
         GitError: There is one, but it cannot or must not be used.
@@ -124,7 +135,7 @@ def find_repository(folder: str, environ: Mapping[str, str]) -> Repository | Non
         return None
     if done.returncode:
         if b"not a git repository" in done.stderr and not _has_git_above(folder):
-            return None
+            return _explicit_repository(folder, {**environ, **(explicit or {})})
         hint = "Name the folder of a worktree."
         if b"work tree" not in done.stderr:
             hint = "Run `git status` there for details."
@@ -138,6 +149,24 @@ def find_repository(folder: str, environ: Mapping[str, str]) -> Repository | Non
         top=os.path.realpath(top),
         git_dir=os.path.realpath(git_dir),
         common_dir=os.path.realpath(os.path.join(folder, common_dir)),
+        environ=environ,
+    )
+
+
+def _explicit_repository(folder: str, environ: Mapping[str, str]) -> Repository | None:
+    """Return the repository that the environment names, if *folder* is in its tree."""
+    top = os.path.realpath(environ.get("GIT_WORK_TREE", ""))
+    if not environ.get("GIT_WORK_TREE") or os.path.commonpath([top, folder]) != top:
+        return None
+    wanted = ("rev-parse", "--absolute-git-dir", "--git-common-dir")
+    done = run_git(top, wanted, environ)
+    if done.returncode:
+        return None
+    git_dir, common_dir = os.fsdecode(done.stdout).removesuffix("\n").split("\n")
+    return Repository(
+        top=top,
+        git_dir=os.path.realpath(git_dir),
+        common_dir=os.path.realpath(os.path.join(top, common_dir)),
         environ=environ,
     )
 

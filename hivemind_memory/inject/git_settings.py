@@ -40,8 +40,8 @@ _OPTION = f"filter.{FILTER}.clean"
 # Lines are gathered from the begin mark to the end mark and then dropped. Without an
 # end mark nothing is dropped: the user's text after a damaged section must not vanish
 # from a commit. LC_ALL=C: any bytes are text. Only what every sed supports.
-_BEGIN = r"^<!-- hivemind:begin v[0-9]* -->[[:cntrl:]]*$"
-_END = r"\n<!-- hivemind:end -->[[:cntrl:]]*$"
+_BEGIN = r"^<!-- hivemind:begin v[0-9]* -->[[:cntrl:][:blank:]]*$"
+_END = r"\n<!-- hivemind:end -->[[:cntrl:][:blank:]]*$"
 _STEPS = (
     f"/{_BEGIN}/{{",
     ":a",

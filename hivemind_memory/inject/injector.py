@@ -17,6 +17,7 @@ from hivemind_memory.files.descriptors import make_private_folder
 from hivemind_memory.files.locks import KernelLock
 from hivemind_memory.git.project import project_identity, worktree_state
 from hivemind_memory.git.repository import find_repository
+from hivemind_memory.inject.commit_guard import CommitGuard, section_copies
 from hivemind_memory.inject.git_settings import GitSettings
 from hivemind_memory.inject.injection_record import record_of
 from hivemind_memory.inject.section import plan_section, section_body
@@ -55,6 +56,7 @@ class Injector:
         environ: Mapping[str, str],
         now_iso: Callable[[], str],
         caller_of: Callable[[str], Caller],
+        explicit_git: Mapping[str, str] | None = None,
     ) -> None:
         """Take everything that depends on the process.
 
@@ -63,11 +65,13 @@ class Injector:
             environ: For git: without the variables of a surrounding hook.
             now_iso: Returns the time, ISO 8601.
             caller_of: A project's identity -> what its agents may see.
+            explicit_git: See ``find_repository``.
         """
         self._memory = memory
         self._environ = environ
         self._now_iso = now_iso
         self._caller_of = caller_of
+        self._explicit_git = explicit_git
 
     def inject(
         self, worktree: str, *, agent: str = "", is_dry_run: bool = False
@@ -134,7 +138,7 @@ class Injector:
         root, repository = self._find(worktree)
         files, warnings = [], []
         with self._lock(root, repository):
-            for file in self._files(repository):
+            for file in self._files(root, repository):
                 try:
                     placed = erase_section(root, file, repository)
                 except NotInjectedError as error:
@@ -197,7 +201,7 @@ class Injector:
         if not os.path.isdir(folder):
             message = f"{worktree} is not a folder"
             raise UsageError(message, hint="Name a folder that exists.")
-        repository = find_repository(folder, self._environ)
+        repository = find_repository(folder, self._environ, explicit=self._explicit_git)
         return (folder, None) if repository is None else (repository.top, repository)
 
     @contextmanager
@@ -220,9 +224,12 @@ class Injector:
         finally:
             lock.release()
 
-    def _files(self, repository: Repository | None) -> list[str]:
-        """Return every file that may hold a section."""
-        named = GitSettings(repository).files() if repository else []
+    def _files(self, root: str, repository: Repository | None) -> list[str]:
+        """Return every file of a worktree that may hold a section."""
+        named = []
+        if repository is not None:
+            copies = section_copies(replace(repository, top=root))
+            named = [*GitSettings(repository).files(), *copies]
         own = choose_target(
             "", self._memory.settings.inject_target, lambda _: True
         ).file
@@ -230,16 +237,20 @@ class Injector:
 
     def _restore(self, repository: Repository | None) -> bool:
         """Restore git's settings, unless a worktree still needs ours."""
-        if repository is None or not GitSettings(repository).exist():
+        if repository is None:
             return True
-        files = self._files(repository)
+        settings, guard = GitSettings(repository), CommitGuard(repository)
+        if not settings.exist() and not guard.exists():
+            return True
         if any(
             may_hold_section(root, file, repository)
             for root in repository.worktrees()
-            for file in files
+            if os.path.isdir(root)
+            for file in self._files(root, repository)
         ):
             return False
-        GitSettings(repository).remove()
+        guard.remove()
+        settings.remove()
         return True
 
     def _log(self, done: InjectionResult) -> None:

@@ -19,6 +19,7 @@ from hivemind_memory.files.marked_section import (
     put_section,
     remove_section,
 )
+from hivemind_memory.inject.commit_guard import CommitGuard
 from hivemind_memory.inject.git_settings import FILTER, GitSettings
 from hivemind_memory.inject.section import CREATED
 from hivemind_memory.inject.targets import AGENTS_FILE, IMPORT, head_of
@@ -236,6 +237,7 @@ def _prepare_git(
             f"{file} has no newline at its end, so git would see a change"
         )
     is_new = settings.add_filter(file)
+    CommitGuard(repository).install()
     if is_ours or new == old.data:
         return ()
     # What git would store must be the same with the section as without it.

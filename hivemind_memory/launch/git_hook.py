@@ -1,9 +1,4 @@
-"""Installs a post-checkout hook that injects memories into every new worktree.
-
-The hook is a marked block below the first line of the existing script, or in a script
-that we create. What the user's own hook does, and its exit code, stay the same.
-Removing the block restores the exact bytes.
-"""
+"""Installs a post-checkout hook that injects memories into every new worktree."""
 
 from __future__ import annotations
 
@@ -12,19 +7,8 @@ import re
 import shlex
 from dataclasses import dataclass
 
-from hivemind_memory.errors import (
-    GitError,
-    HookNotChangedError,
-    NotInjectedError,
-    UsageError,
-)
-from hivemind_memory.files.atomic import write_file
-from hivemind_memory.files.marked_section import (
-    SETTINGS_MARKS,
-    body_of,
-    put_section,
-    remove_section,
-)
+from hivemind_memory.errors import GitError, HookNotChangedError, UsageError
+from hivemind_memory.git.hook_script import install_block, read_hook, remove_block
 from hivemind_memory.git.repository import complaint_of, run_git
 
 TYPE_CHECKING = False
@@ -32,9 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 NAME = "post-checkout"
-_SHEBANG = b"#!/bin/sh\n"
-_CREATED = "# This file is hm's own."
-_IS_SHELL = re.compile(rb"#!\s*\S*/(env\s+(-S\s+)?)?(ba|da|k|z|a)?sh(\s|$)")
 _IS_NAME = re.compile(r"[\w-]+(,[\w-]+)*", re.ASCII)
 
 
@@ -71,8 +52,8 @@ def state(folder: str, environ: Mapping[str, str]) -> HookState:
     Raises:
         HookNotChangedError: There is no repository, or the hook cannot be read.
     """
-    path = _path(folder, environ)
-    return HookState(path=path, is_installed=bool(_body(path, _read(path))))
+    hook = read_hook(_path(folder, environ))
+    return HookState(path=hook.path, is_installed=bool(hook.body))
 
 
 def install(folder: str, call: HookCommand, environ: Mapping[str, str]) -> HookState:
@@ -87,22 +68,12 @@ def install(folder: str, call: HookCommand, environ: Mapping[str, str]) -> HookS
         raise UsageError(message, hint="Separate names with commas: claude,codex.")
     path = _path(folder, environ)
     _refuse_other_hooks(folder, environ, call)
-    before = _read(path)
-    is_ours = before is None or _CREATED in _body(path, before)
-    lines = [_CREATED] if is_ours else []
-    body = "\n".join((*lines, *_lines(call)))
-    if before is None:
-        after = put_section(_SHEBANG, body, SETTINGS_MARKS)
-    elif _body(path, before):
-        after = put_section(before, body, SETTINGS_MARKS)
-    else:
-        _refuse_other_scripts(path, before, call)
-        first, newline, rest = before.partition(b"\n")
-        # First, because theirs may end with `exit` or `exec`, and decides the status.
-        after = put_section(first + newline, body, SETTINGS_MARKS) + rest
-    if after != before:
-        _replace(path, after)
-    return HookState(path=path, is_installed=True, is_changed=after != before)
+    try:
+        is_changed = install_block(read_hook(path), _lines(call))
+    except HookNotChangedError as error:
+        error.hint = error.hint or f"Call this from it: {manual_command(call)}"
+        raise
+    return HookState(path=path, is_installed=True, is_changed=is_changed)
 
 
 def remove(folder: str, environ: Mapping[str, str]) -> HookState:
@@ -111,20 +82,15 @@ def remove(folder: str, environ: Mapping[str, str]) -> HookState:
     Raises:
         HookNotChangedError: The hook cannot be read or written.
     """
-    path = _path(folder, environ)
-    before = _read(path)
-    body = _body(path, before)
-    if before is None or not body:
-        return HookState(path=path, is_installed=False)
-    after = remove_section(before, SETTINGS_MARKS)
-    try:
-        if _CREATED in body and after == _SHEBANG:
-            os.unlink(path)
-        else:
-            _replace(path, after)
-    except OSError as error:
-        raise _unchanged(path, error) from error
-    return HookState(path=path, is_installed=False, is_changed=True)
+    hook = read_hook(_path(folder, environ))
+    is_changed = remove_block(hook)
+    return HookState(path=hook.path, is_installed=False, is_changed=is_changed)
+
+
+def manual_command(call: HookCommand) -> str:
+    """Return the command to call from a hook that we cannot change."""
+    hm = " ".join(map(shlex.quote, (*call.hm, *call.options)))
+    return f"{hm} git-hook run --agent {call.agents}"
 
 
 def _lines(call: HookCommand) -> list[str]:
@@ -145,12 +111,6 @@ def _lines(call: HookCommand) -> list[str]:
         f'    "$@" {words}{" " if words else ""}git-hook run --agent {call.agents}',
         ") </dev/null >/dev/null 2>&1 || :",
     ]
-
-
-def manual_command(call: HookCommand) -> str:
-    """Return the command to call from a hook that we cannot change."""
-    hm = " ".join(map(shlex.quote, (*call.hm, *call.options)))
-    return f"{hm} git-hook run --agent {call.agents}"
 
 
 def _path(folder: str, environ: Mapping[str, str]) -> str:
@@ -185,59 +145,3 @@ def _refuse_other_hooks(
             f"Nothing was changed. Call this from {NAME} there: {manual_command(call)}"
         )
         raise HookNotChangedError(message, hint=hint)
-
-
-def _refuse_other_scripts(path: str, data: bytes, call: HookCommand) -> None:
-    """Refuse a hook that cannot be extended with lines of sh."""
-    if os.path.islink(path):
-        why = "is a link"
-    elif not os.access(path, os.X_OK):
-        why = "is not executable, so git ignores it"
-    elif not _IS_SHELL.match(data):
-        why = "is not a shell script"
-    elif b"\r\n" in data:
-        why = "has CRLF line endings"
-    else:
-        return
-    message = f"{path} {why}; it was not changed."
-    raise HookNotChangedError(
-        message, hint=f"Call this from it: {manual_command(call)}"
-    )
-
-
-def _body(path: str, data: bytes | None) -> str:
-    """Return our block without its marks; empty if there is none."""
-    try:
-        return body_of(data or b"", SETTINGS_MARKS)
-    except NotInjectedError as error:
-        message = f"{path} was not changed: {error}."
-        raise HookNotChangedError(message, hint="Repair the file by hand.") from error
-
-
-def _read(path: str) -> bytes | None:
-    """Return the hook; None if there is none."""
-    try:
-        with open(path, "rb") as file:
-            return file.read()
-    except FileNotFoundError:
-        if os.path.islink(path):
-            message = f"{path} is a broken link; it was not changed."
-            raise HookNotChangedError(message) from None
-        return None
-    except OSError as error:
-        raise _unchanged(path, error) from error
-
-
-def _replace(path: str, data: bytes) -> None:
-    """Replace the hook atomically; its mode stays."""
-    try:
-        mode = os.stat(path).st_mode & 0o777 if os.path.exists(path) else 0o755
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        write_file(path, data, mode=mode)
-    except OSError as error:
-        raise _unchanged(path, error) from error
-
-
-def _unchanged(path: str, error: OSError) -> HookNotChangedError:
-    """Return the error for a hook that cannot be changed."""
-    return HookNotChangedError(f"{path} was not changed: {error.strerror}.")

@@ -459,15 +459,17 @@ def test_another_git_at_work_is_waited_for(tmp_path: Path, injector: Injector) -
 def test_a_damaged_section_never_takes_text_out_of_a_commit(
     tmp_path: Path, injector: Injector
 ) -> None:
-    """Where the end is missing, all that follows is somebody's."""
+    """Without an end mark the rest is the user's; the commit is refused, not cut."""
     worktree = tracked(tmp_path)
     injector.inject(str(worktree))
     file = worktree / "CLAUDE.md"
     broken = file.read_bytes().replace(b"<!-- hivemind:end -->\n", b"My new rule.\n")
     file.write_bytes(broken)
 
-    git(worktree, "commit", "-qam", "Rule")
+    refused = git(worktree, "commit", "-qam", "Rule", check=False)
+    git(worktree, "commit", "-qam", "Rule", "--no-verify")
 
+    assert "CLAUDE.md\nDelete it from there" in refused
     assert "My new rule." in git(worktree, "show", "HEAD:CLAUDE.md")
 
 

@@ -19,7 +19,13 @@ from tests.inject.repos import (
     tracked,
 )
 
-SETTINGS = ("config", "info/exclude", "info/attributes")
+SETTINGS = (
+    "config",
+    "info/exclude",
+    "info/attributes",
+    "info/hivemind-attributes",
+    "hooks/pre-commit",
+)
 
 
 def tree(worktree: Path) -> str:

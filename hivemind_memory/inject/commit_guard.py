@@ -1,0 +1,213 @@
+"""Keeps a section out of commits under any other file name: copied, renamed, linked.
+
+Two locks, both in the folder that the worktrees of a repository share. The clean filter
+is named for all Markdown, in a file of attributes that git consults last, so that a
+filter of the user's own (Git LFS, git-crypt) always wins. And a ``pre-commit`` hook
+refuses a commit that adds one of the marks, in a file of any name.
+
+A lock that cannot be installed is left out: the filter for the file itself, which
+``git_settings`` makes, does not depend on them.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+
+from hivemind_memory.errors import GitError, HookNotChangedError
+from hivemind_memory.files.atomic import write_file
+from hivemind_memory.files.marked_section import SECTION_MARKS
+from hivemind_memory.git.hook_script import install_block, read_hook, remove_block
+from hivemind_memory.inject.git_settings import FILTER
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hivemind_memory.git.repository import Repository
+
+COVERED = (
+    "*.[mM][dD]",
+    "*.[mM][dD][cCxX]",
+    "*.[mM][aA][rR][kK][dD][oO][wW][nN]",
+    "*.[tT][xX][tT]",
+    "*CLAUDE*",
+    "*AGENTS*",
+    "*GEMINI*",
+)
+"""Files that are filtered. Not all, because git starts a process for each file."""
+
+_HEADER = "# Written by hm inject; hm eject removes it."
+_ATTRIBUTES = "info/hivemind-attributes"
+_OPTION = "core.attributesFile"
+
+# Neither text nor ending in a newline: some seds change such a file.
+_SAMPLE = b"\xff\0 a\n<!-- hivemind:end -->\nb"
+_SAMPLE_NAME = "hivemind-sample.md"
+
+# A mark at the start of an added line, perhaps indented, quoted or in a comment.
+_ADDED = r"^[+][[:blank:]>#*/-]*<!-- hivemind:(begin v[0-9]+|end) -->[[:space:]]*$"
+_DIFF = (
+    "git diff --cached --no-color --no-ext-diff --no-textconv --no-renames --text -U0"
+    " -S'<!-- hivemind:'"
+)
+HOOK = (
+    "# Refuses to commit the section that `hm inject` wrote. `hm eject` removes this.",
+    "(",
+    f"    {_DIFF} 2>/dev/null |",
+    f"        LC_ALL=C grep -Eq '{_ADDED}' || exit 0",
+    "    echo 'hivemind: this commit would contain the section that hm inject wrote:'",
+    f"    {_DIFF} --name-only",
+    "    echo 'Delete it from there, from hivemind:begin to hivemind:end, or commit'",
+    "    echo 'with --no-verify.'",
+    "    exit 1",
+    ") >&2 || exit 1",
+)
+"""Lines of the ``pre-commit`` hook, for any shell."""
+
+
+class CommitGuard:
+    """The two locks of one repository."""
+
+    def __init__(self, repository: Repository) -> None:
+        self._repository = repository
+        self._options = _options(repository)
+
+    def install(self) -> None:
+        """Install both locks, or update them; a lock that cannot be is left out."""
+        if self._options is None:
+            return
+        with suppress(OSError, GitError):
+            self._install_filter()
+        if not self._value("core.hookspath"):
+            with suppress(HookNotChangedError):
+                install_block(read_hook(self._hook), HOOK)
+
+    def exists(self) -> bool:
+        """Return whether there is anything to remove."""
+        if os.path.exists(self._file):
+            return True
+        try:
+            return bool(read_hook(self._hook).body)
+        except HookNotChangedError:
+            return False
+
+    def remove(self) -> None:
+        """Remove both locks."""
+        if self._local_attributes() == self._file:
+            self._repository.run("config", "--local", "--unset", _OPTION)
+        with suppress(OSError):
+            os.unlink(self._file)
+        with suppress(HookNotChangedError):
+            remove_block(read_hook(self._hook))
+        with suppress(OSError):  # the folder may have been missing before
+            os.rmdir(os.path.dirname(self._hook))
+
+    @property
+    def _file(self) -> str:
+        """The file of attributes."""
+        return os.path.join(self._repository.common_dir, *_ATTRIBUTES.split("/"))
+
+    @property
+    def _hook(self) -> str:
+        """The path of the hook."""
+        return os.path.join(self._repository.common_dir, "hooks", "pre-commit")
+
+    def _install_filter(self) -> None:
+        """Name the filter for all Markdown, unless that could change other files."""
+        current = self._local_attributes()
+        if current not in ("", self._file):
+            return  # the user's own choice for this repository
+        lines = (_HEADER, *(f"{pattern} filter={FILTER}" for pattern in COVERED), "")
+        # What comes later wins: the user's own attributes, which this file replaces.
+        data = "\n".join(lines).encode() + _read(self._user_attributes())
+        if current and data == _read(self._file):
+            return
+        os.makedirs(os.path.dirname(self._file), exist_ok=True)
+        write_file(self._file, data, mode=0o644)
+        if current:
+            return
+        if self._is_harmless():
+            self._repository.ask("config", "--local", _OPTION, self._file)
+        else:
+            os.unlink(self._file)
+
+    def _is_harmless(self) -> bool:
+        """Return whether the filter leaves every committed file as it is.
+
+        A repository may hold a section on purpose, for example in its documentation,
+        and a ``sed`` may add a last newline.
+        """
+        run, ask = self._repository.run, self._repository.ask
+        mark = ("grep", "--cached", "-q", "-E", r"^<!-- hivemind:begin v[0-9]+ -->")
+        if run(*mark, "--", *(f":(glob)**/{one}" for one in COVERED)).returncode == 0:
+            return False
+        named = ("-c", f"{_OPTION}={self._file}", "hash-object", "--stdin")
+        filtered = ask(*named, f"--path={_SAMPLE_NAME}", stdin=_SAMPLE)
+        plain = ask("hash-object", "--stdin", "--no-filters", stdin=_SAMPLE)
+        return filtered == plain
+
+    def _local_attributes(self) -> str:
+        """Return the file of attributes that the repository's own settings name."""
+        scopes = ("local", "worktree")
+        named = [
+            text
+            for scope, key, text in self._options or ()
+            if key == _OPTION.lower() and scope in scopes
+        ]
+        return named[-1] if named else ""
+
+    def _user_attributes(self) -> str:
+        """Return the user's own file of attributes, which may not exist."""
+        named = [
+            text
+            for scope, key, text in self._options or ()
+            if key == _OPTION.lower() and scope in ("system", "global")
+        ]
+        environ = self._repository.environ
+        home = environ.get("HOME", "")
+        if named:
+            path = named[-1]
+            return os.path.join(home, path[2:]) if path.startswith("~/") else path
+        above = environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")
+        return os.path.join(above, "git", "attributes")
+
+    def _value(self, key: str) -> str:
+        """Return the effective value of an option."""
+        found = [text for _, name, text in self._options or () if name == key]
+        return found[-1] if found else ""
+
+
+def section_copies(repository: Repository) -> list[str]:
+    """Return the files of a worktree that contain a section which is not committed."""
+    words = ("grep", "-l", "-z", "-E", "--untracked", "--full-name")
+    done = repository.run(*words, r"^<!-- hivemind:begin v[0-9]+ -->[[:space:]]*$")
+    return [
+        file
+        for file in os.fsdecode(done.stdout).split("\0")
+        if file and not repository.holds(repository.entry(file), SECTION_MARKS.begin)
+    ]
+
+
+def _options(repository: Repository) -> list[tuple[str, str, str]] | None:
+    """Return scope, key and value of the options that matter, the weightiest last.
+
+    None: git is older than 2.26 and cannot report the scope.
+    """
+    words = ("config", "-z", "--show-scope", "--get-regexp")
+    done = repository.run(*words, r"^core\.(attributesfile|hookspath)$")
+    if done.returncode not in (0, 1):
+        return None
+    fields = os.fsdecode(done.stdout).split("\0")
+    options = []
+    for scope, option in zip(fields[::2], fields[1::2], strict=False):
+        key, _, text = option.partition("\n")
+        options.append((scope, key, text))
+    return options
+
+
+def _read(path: str) -> bytes:
+    """Return a file; empty if it cannot be read."""
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError:
+        return b""
