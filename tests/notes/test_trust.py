@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hivemind_memory.cli.render import label_text
+from hivemind_memory.cli.entry import main
 from hivemind_memory.context.candidates import find_candidates
 from hivemind_memory.mcp_server.tools_search import shape_search
 from hivemind_memory.model.injection import Facet
@@ -25,7 +25,10 @@ TRUSTED = ("human", "agent", "a podcast", "", "7")
 
 @pytest.mark.parametrize("source", [*UNTRUSTED, *TRUSTED])
 def test_search_mcp_and_injection_agree_on_a_source(
-    tmp_path: Path, source: str
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    source: str,
 ) -> None:
     """A web clipper writes the address of the page as the source."""
     house = House(tmp_path / "home")
@@ -40,7 +43,11 @@ def test_search_mcp_and_injection_agree_on_a_source(
     [hit] = answer.hits
     shown = UNTRUSTED.get(source, "")
     assert is_trusted(hit.source) == (not shown)
-    assert label_text(hit) == (f"[fact, untrusted, {shown}]" if shown else "[fact]")
+    monkeypatch.setenv("HIVEMIND_HOME", str(house.home))
+    monkeypatch.setenv("HIVEMIND_EMBEDDING_PROVIDER", "none")
+    main(["search", "zebra"])
+    label = f"[fact, untrusted, {shown}]" if shown else "[fact]"
+    assert label in capsys.readouterr().out
     assert shape_search(answer).hits[0].source == shown
     assert [one.excerpt.path for one in told.left_out] == ["zebra.md"] * bool(shown)
 
