@@ -23,6 +23,7 @@ import time
 from pathlib import Path
 
 from hivemind_memory.inject.traces import InjectionTraces
+from hivemind_memory.state.injection_log import InjectionLog
 from hivemind_memory.testing import FakeEmbedder
 from hivemind_memory.wiring import open_injector
 from tests.support.fake_provider import FakeProvider
@@ -59,7 +60,9 @@ def run(folder: Path, memories: int, chance: random.Random) -> dict[str, object]
     seen = 0
     with house.memory() as memory:
         injector = open_injector(memory)
-        bench = Bench(house, memory, InjectionTraces(str(house.home), injector))
+        bench = Bench(
+            house, memory, InjectionTraces(InjectionLog(memory.state()), injector)
+        )
         texts = written(bench, memories, chance)
         memory.embed_pending()
         injector.inject(str(shop))

@@ -279,8 +279,9 @@ def open_injector(memory: Memory) -> Injector:
 def open_injection_records(memory: Memory) -> InjectionRecords:
     """Return what worktrees were shown of a memory, so that a purge reaches it."""
     from hivemind_memory.inject.traces import InjectionTraces
+    from hivemind_memory.state.injection_log import InjectionLog
 
-    return InjectionTraces(memory.places.home, open_injector(memory))
+    return InjectionTraces(InjectionLog(memory.state()), open_injector(memory))
 
 
 def open_launcher() -> Launcher:

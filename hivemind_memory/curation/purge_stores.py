@@ -186,8 +186,10 @@ STORES = (
         clean_index,
     ),
     Store(("memory/*.tmp",), count_partial, clean_partial),
+    # The log of earlier versions, which the first look at the log takes in.
     Store(("injections.jsonl*",), count_injections, clean_injections),
-    # Vacuumed at the end of the purge, with the plan and what else was deleted in it.
+    # With the log of injections. Vacuumed at the end of the purge, with the plan and
+    # what else was deleted in it.
     Store(("state.db*",), count_recalls, clean_recalls),
 )
 """All stores, in the order in which a purge cleans them."""

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from hashlib import sha256
 
-from hivemind_memory.errors import NotInjectedError, UsageError
+from hivemind_memory.errors import NotInjectedError, StateUnusableError, UsageError
 from hivemind_memory.files.descriptors import make_private_folder
 from hivemind_memory.files.locks import KernelLock
 from hivemind_memory.git.project import project_identity, worktree_state
@@ -30,7 +30,7 @@ from hivemind_memory.inject.section_file import (
 )
 from hivemind_memory.inject.targets import KNOWN_FILES, choose_target
 from hivemind_memory.model.injection import EjectionResult, InjectionResult
-from hivemind_memory.state import injection_log
+from hivemind_memory.state.injection_log import InjectionLog
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -192,7 +192,7 @@ class Injector:
         Its ``others`` are the records about files that other agents read.
         """
         root, _ = self._find(worktree)
-        records = injection_log.last_records(self._memory.places.home, root)
+        records = InjectionLog(self._memory.state()).last_records(root)
         return {**records[0], "others": records[1:]} if records else None
 
     def _find(self, worktree: str) -> tuple[str, Repository | None]:
@@ -256,15 +256,15 @@ class Injector:
     def _log(self, done: InjectionResult) -> None:
         """Add to the injection log; a failure to write it stops nothing."""
         record = record_of(done, self._now_iso())
-        home = self._memory.places.home
-        known = injection_log.last_records(home, done.worktree)
-        is_known = any(one["file"] == done.file for one in known)
-        if done.outcome == "unchanged" and is_known:
-            kept = ("at", "worktree", "agent", "outcome", "file")
-            record = {key: record[key] for key in kept}
+        log = InjectionLog(self._memory.state())
         try:
-            injection_log.append(home, record)
-        except OSError:
+            known = log.last_records(done.worktree)
+            is_known = any(one["file"] == done.file for one in known)
+            if done.outcome == "unchanged" and is_known:
+                kept = ("at", "worktree", "agent", "outcome", "file")
+                record = {key: record[key] for key in kept}
+            log.append(record)
+        except StateUnusableError:
             return
 
 

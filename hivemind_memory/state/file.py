@@ -94,7 +94,7 @@ class StateFile:
             }
 
         try:
-            return self._run(read)
+            return self.run(read)
         except StateUnusableError:
             return {}
 
@@ -126,7 +126,7 @@ class StateFile:
                 )
             return connection.total_changes() - before
 
-        return self._run(add, PROMISE_WAIT_MS) if texts else 0
+        return self.run(add, PROMISE_WAIT_MS) if texts else 0
 
     def has_tombstone(self, text: str) -> bool:
         """Return whether a text was purged and must not be learned again."""
@@ -139,7 +139,7 @@ class StateFile:
             )
             return row.fetchone() is not None
 
-        return self._run(find, PROMISE_WAIT_MS)
+        return self.run(find, PROMISE_WAIT_MS)
 
     def remove_tombstone(self, text: str) -> None:
         """Let a text be learned again: somebody insists."""
@@ -149,11 +149,11 @@ class StateFile:
                 "DELETE FROM tombstones WHERE hash = ?", (_hash(connection, text),)
             )
 
-        self._run(lift, PROMISE_WAIT_MS)
+        self.run(lift, PROMISE_WAIT_MS)
 
     def hash_of(self, text: str) -> bytes:
         """Return the keyed hash of a text, 32 bytes."""
-        return self._run(lambda c: _hash(c, text), PROMISE_WAIT_MS)
+        return self.run(lambda c: _hash(c, text), PROMISE_WAIT_MS)
 
     def begin(self, what: str, work: str) -> None:
         """Remember what a purge has to do, until ``finish`` says that it is done."""
@@ -167,21 +167,21 @@ class StateFile:
                 (_hash(connection, what), work),
             )
 
-        self._run(put, PROMISE_WAIT_MS)
+        self.run(put, PROMISE_WAIT_MS)
 
     def unfinished(self) -> Mapping[bytes, str]:
         """Return hash of what was to be purged -> what is left of the work."""
         if not os.path.exists(self.path):
             return {}
         sql = "SELECT hash, work FROM unfinished"
-        return self._run(lambda c: dict(c.execute(sql)), PROMISE_WAIT_MS)
+        return self.run(lambda c: dict(c.execute(sql)), PROMISE_WAIT_MS)
 
     def finish(self, hashes: Collection[bytes]) -> None:
         """Forget work that is done."""
         values = [(one,) for one in hashes]
         sql = "DELETE FROM unfinished WHERE hash = ?"
         if values:
-            self._run(lambda c: c.executemany(sql, values), PROMISE_WAIT_MS)
+            self.run(lambda c: c.executemany(sql, values), PROMISE_WAIT_MS)
 
     def vacuum(self) -> bool:
         """Leave nothing that was deleted in the file; False: somebody reads it now."""
@@ -193,21 +193,11 @@ class StateFile:
             ).fetchone() or (1, 0, 0)
             return not busy
 
-        return not os.path.exists(self.path) or self._run(clean, PROMISE_WAIT_MS)
+        return not os.path.exists(self.path) or self.run(clean, PROMISE_WAIT_MS)
 
-    # -- inside ----------------------------------------------------------------
+    # -- for the other stores of the file --------------------------------------
 
-    def _is_done(
-        self, work: Callable[[apsw.Connection], object], wait_ms: int = COUNT_WAIT_MS
-    ) -> bool:
-        """Do what may fail; return whether it did not."""
-        try:
-            self._run(work, wait_ms)
-        except StateUnusableError:
-            return False
-        return True
-
-    def _run(
+    def run(
         self, work: Callable[[apsw.Connection], T], wait_ms: int = COUNT_WAIT_MS
     ) -> T:
         """Return what *work* does with the open file; a damaged one is made anew once.
@@ -233,6 +223,18 @@ class StateFile:
             raise state_error(self.path, error) from error
         finally:
             self._lock.release()
+
+    # -- inside ----------------------------------------------------------------
+
+    def _is_done(
+        self, work: Callable[[apsw.Connection], object], wait_ms: int = COUNT_WAIT_MS
+    ) -> bool:
+        """Do what may fail; return whether it did not."""
+        try:
+            self.run(work, wait_ms)
+        except StateUnusableError:
+            return False
+        return True
 
     def _opened(self, wait_ms: int) -> apsw.Connection:
         """Return the open file, opened anew if the path names another one now."""

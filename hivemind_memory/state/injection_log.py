@@ -1,82 +1,204 @@
-"""What was injected when, into which file, and why: one JSON line for each injection.
+"""The injection log: what was injected when, into which file, and why.
 
-Append-only and private. It holds places and figures, never the text of a memory, so
-that forgetting one does not have to come here.
+A table of ``state.db``. A record holds places and figures, never the text of a memory;
+the paths in it are made from keys, and a purge renames those. Earlier versions
+kept the log in ``injections.jsonl``: that file is read in once and then removed.
 """
 
 from __future__ import annotations
 
 import json
 import os
+from contextlib import suppress
 
-from hivemind_memory.files import descriptors
+from hivemind_memory.sqlite.connection import write_transaction
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Callable, Iterator
+    from typing import Any, TypeVar
+
+    import apsw
+
+    from hivemind_memory.state.file import StateFile
+
+    Record = dict[str, Any]
+    T = TypeVar("T")
 
 
-INJECTION_LOG_FILE = "injections.jsonl"
-_MAX_BYTES = 8 * 1024 * 1024
-_READ_BYTES = 1024 * 1024
+OLD_FILES = ("injections.jsonl.old", "injections.jsonl")
+"""What earlier versions wrote beside ``state.db``, the oldest first."""
+
+MAX_RECORDS = 10_000
+"""Kept in all; older ones are deleted."""
+
+_MAX_READ = 1_000
+"""Newest records of a worktree that are looked at."""
+
+_WAIT_MS = 5_000
 
 
-def append(home: str, record: dict[str, Any]) -> None:
-    """Add a line to the injection log of a home folder.
+class InjectionLog:
+    """The injection log of one home."""
 
-    The line goes in with one call, so that lines of several processes never mix. A
-    log of more than 8 MB becomes the old one, and the one before it is deleted.
-    """
-    descriptors.make_private_folder(home)
-    path = os.path.join(home, INJECTION_LOG_FILE)
-    flags = descriptors.APPEND | os.O_CREAT
-    fd = os.open(path, flags, descriptors.PRIVATE_FILE)
+    def __init__(self, state: StateFile) -> None:
+        self._state = state
+        folder = os.path.dirname(state.path)
+        self._old_files = [os.path.join(folder, name) for name in OLD_FILES]
+
+    def append(self, record: Record) -> None:
+        """Add a record.
+
+        Raises:
+            StateUnusableError: It was not added.
+        """
+
+        def insert(connection: apsw.Connection) -> None:
+            with write_transaction(connection):
+                _insert(connection, record)
+                connection.execute(
+                    "DELETE FROM injections WHERE id <= ?",
+                    (connection.last_insert_rowid() - MAX_RECORDS,),
+                )
+
+        self._run(insert)
+
+    def last_records(self, worktree: str) -> list[Record]:
+        """Return the newest record about each file of a worktree, the newest first.
+
+        A record names its memories. When a section was left as it was later on,
+        ``seen_at`` says when.
+
+        Raises:
+            StateUnusableError: The log cannot be read.
+        """
+        sql = (
+            "SELECT record FROM injections WHERE worktree = ? ORDER BY id DESC LIMIT ?"
+        )
+        seen_at: dict[str, str] = {}
+        found: dict[str, Record] = {}
+        for record in self._read(sql, worktree, _MAX_READ):
+            file = str(record.get("file", ""))
+            if record.get("outcome") == "unchanged" and "memories" not in record:
+                seen_at.setdefault(file, str(record.get("at", "")))
+                found.setdefault(file, {})  # it keeps its place
+            elif not found.get(file):
+                found[file] = {**record, "seen_at": seen_at.get(file, "")}
+        return [record for record in found.values() if record]
+
+    def records(self) -> list[Record]:
+        """Return every record, the oldest first.
+
+        Raises:
+            StateUnusableError: The log cannot be read.
+        """
+        return self._read("SELECT record FROM injections ORDER BY id")
+
+    def rewrite(self, change: Callable[[Record], Record]) -> int:
+        """Replace records by what *change* makes of them; return how many differ.
+
+        Raises:
+            StateUnusableError: None was replaced.
+        """
+        if not self._exists():
+            return 0
+
+        def replace(connection: apsw.Connection) -> int:
+            rows = connection.execute("SELECT id, record FROM injections").fetchall()
+            count = 0
+            with write_transaction(connection):
+                for row_id, text in rows:
+                    before = json.loads(str(text))
+                    after = change(before)
+                    if after != before:
+                        connection.execute(
+                            "UPDATE injections SET record = ? WHERE id = ?",
+                            (_as_json(after), row_id),
+                        )
+                        count += 1
+            return count
+
+        return self._run(replace)
+
+    def _read(self, sql: str, *values: str | int) -> list[Record]:
+        """Return the records that a query finds; nothing is made for a question."""
+        if not self._exists():
+            return []
+        return self._run(
+            lambda connection: [
+                json.loads(str(text)) for (text,) in connection.execute(sql, values)
+            ]
+        )
+
+    def _exists(self) -> bool:
+        """Return whether anything was ever logged, or counted, in this home."""
+        return any(map(os.path.exists, (self._state.path, *self._old_files)))
+
+    def _run(self, work: Callable[[apsw.Connection], T]) -> T:
+        """Return what *work* does with the open file, the old log taken in before."""
+
+        def run(connection: apsw.Connection) -> T:
+            if any(map(os.path.exists, self._old_files)):
+                self._take_in(connection)
+            return work(connection)
+
+        return self._state.run(run, _WAIT_MS)
+
+    def _take_in(self, connection: apsw.Connection) -> None:
+        """Read the old log in and remove it.
+
+        A process that is killed between the two leaves a mark, so that the next one
+        does not read the same file again.
+        """
+        for path in self._old_files:
+            with write_transaction(connection):
+                mark = _mark_of(path)
+                if mark is None:
+                    continue  # another process was faster
+                key = f"took_in:{os.path.basename(path)}"
+                [(known,)] = connection.execute(
+                    "SELECT max(value) FROM meta WHERE key = ?", (key,)
+                )
+                if known != mark:
+                    for record in _old_records(path):
+                        _insert(connection, record)
+                    connection.execute(
+                        "INSERT OR REPLACE INTO meta(key, value) VALUES (?, ?)",
+                        (key, mark),
+                    )
+            with suppress(OSError):
+                os.unlink(path)
+
+
+def _insert(connection: apsw.Connection, record: Record) -> None:
+    """Add one record."""
+    connection.execute(
+        "INSERT INTO injections(worktree, record) VALUES (?, ?)",
+        (str(record.get("worktree", "")), _as_json(record)),
+    )
+
+
+def _as_json(record: Record) -> str:
+    """Return a record as it is kept."""
+    return json.dumps(record, separators=(",", ":"))
+
+
+def _mark_of(path: str) -> str | None:
+    """Return what tells one old file from another; None: there is none."""
     try:
-        descriptors.set_mode(fd, descriptors.PRIVATE_FILE)
-        line = json.dumps(record, separators=(",", ":")) + "\n"
-        descriptors.write_all(fd, line.encode())
-        is_large = os.fstat(fd).st_size > _MAX_BYTES
-    finally:
-        os.close(fd)
-    if is_large:
-        os.replace(path, f"{path}.old")
+        status = os.stat(path)
+    except OSError:
+        return None
+    return f"{status.st_ino}:{status.st_size}:{status.st_mtime_ns}"
 
 
-def last_records(home: str, worktree: str) -> list[dict[str, Any]]:
-    """Return the newest line about each file of a worktree that names its memories.
-
-    The file that was looked at last comes first. When its section was left as it was,
-    ``seen_at`` says when.
-    """
-    seen_at: dict[str, str] = {}
-    found: dict[str, dict[str, Any]] = {}
-    for record in _newest_first(os.path.join(home, INJECTION_LOG_FILE)):
-        if record.get("worktree") != worktree:
-            continue
-        file = str(record.get("file", ""))
-        if record.get("outcome") == "unchanged" and "memories" not in record:
-            seen_at.setdefault(file, str(record.get("at", "")))
-            found.setdefault(file, {})  # it keeps its place
-        elif not found.get(file):
-            found[file] = {**record, "seen_at": seen_at.get(file, "")}
-    return [record for record in found.values() if record]
-
-
-def _newest_first(path: str) -> list[dict[str, Any]]:
-    """Return the last records of a log; torn lines are skipped."""
-    try:
-        with open(path, "rb") as file:
-            file.seek(0, os.SEEK_END)
-            file.seek(max(0, file.tell() - _READ_BYTES))
-            lines = file.read().split(b"\n")
-    except FileNotFoundError:
-        return []
-    records = []
-    for line in reversed(lines):
-        try:
-            record = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(record, dict):
-            records.append(record)
-    return records
+def _old_records(path: str) -> Iterator[Record]:
+    """Yield the records of an old file; torn lines are skipped."""
+    with open(path, "rb") as lines:
+        for line in lines:
+            try:
+                record = json.loads(line)
+            except ValueError:
+                continue
+            if isinstance(record, dict):
+                yield record

@@ -103,7 +103,7 @@ def _make_file(path: str) -> None:
 
 
 _WAIT_S = 2.0
-_TABLES = ("recalls", "tombstones", "unfinished", "meta")
+_TABLES = ("recalls", "tombstones", "unfinished", "injections", "meta")
 
 
 def set_aside(path: str) -> bool:

@@ -33,6 +33,14 @@ _STEPS = (
       work TEXT NOT NULL           -- what is left to do, as JSON; gone when done
     ) WITHOUT ROWID;
     """,
+    """
+    CREATE TABLE injections(
+      id       INTEGER PRIMARY KEY, -- in the order in which they were made
+      worktree TEXT    NOT NULL,
+      record   TEXT    NOT NULL     -- JSON, see inject/injection_record.py
+    );
+    CREATE INDEX injections_worktree ON injections(worktree, id);
+    """,
 )
 
 STATE_VERSION = len(_STEPS)

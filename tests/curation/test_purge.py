@@ -17,6 +17,7 @@ from hivemind_memory.errors import MemoryNotFoundError, UsageError
 from hivemind_memory.files.locks import KernelLock
 from hivemind_memory.inject.traces import InjectionTraces
 from hivemind_memory.model.curation import PurgeResult
+from hivemind_memory.state.injection_log import InjectionLog
 from hivemind_memory.testing import FakeEmbedder
 from hivemind_memory.wiring import open_injector
 from tests.support.fake_provider import FakeProvider
@@ -348,7 +349,7 @@ def test_what_worktrees_were_shown_is_written_anew(
     bench.save("xylophonist vault", SECRET, type="lesson")
     bench.save("weather", "The zanzibarquux-shop is open in any weather.")
     injector = open_injector(bench.memory)
-    bench.injected = InjectionTraces(str(bench.house.home), injector)
+    bench.injected = InjectionTraces(InjectionLog(bench.state), injector)
     injector.inject(str(shop))
     section = (shop / "CLAUDE.md").read_text()
     assert "flimmerkeks" in section

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,6 +17,7 @@ from hivemind_memory.mcp_server.server_state import ServerState
 from hivemind_memory.memory import Memory
 from hivemind_memory.model.curation import NewMemory
 from hivemind_memory.model.query import Query
+from hivemind_memory.state.injection_log import InjectionLog
 from hivemind_memory.wiring import agent_scope_request, open_injector
 from tests.cli.conftest import Hm, hm  # noqa: F401 - a fixture
 from tests.mcp_server.agents import call, found, text_of
@@ -174,7 +176,7 @@ def test_tools_and_commands_tell_what_they_left_out(home: Path, hm: Hm) -> None:
         tagged = call(
             server, "memory_save", key=f"t{number}", content=".", tags=[sample.text]
         )
-        typed = hm("save", f"c{number}", f"Typed {number}: {sample.text}", "--json")
+        typed = hm("save", "--json", f"c{number}", f"Typed {number}: {sample.text}")
         piped = hm("write", "--json", stdin=sample.text.encode())
         for answer in (written, saved, tagged):
             assert "secret" in str(found(answer)["warnings"])
@@ -277,11 +279,7 @@ def test_a_persons_secret_is_in_no_section(
             (home / "memory" / path).unlink()
 
     assert all(file.read_bytes() == notes[file] for file in notes if file.exists())
-    assert (
-        left_in((home / "injections.jsonl").read_text()) == []
-        if (home / "injections.jsonl").exists()
-        else True
-    )
+    assert left_in(json.dumps(InjectionLog(memory.state()).records())) == []
 
 
 def test_a_provider_is_sent_no_secret(home: Path) -> None:

@@ -8,12 +8,13 @@ import stat
 import threading
 from pathlib import Path
 
+import apsw
 import pytest
 
 from hivemind_memory import open_memory
 from hivemind_memory.errors import NotInjectedError, UsageError
 from hivemind_memory.inject.injector import Injector
-from hivemind_memory.state.injection_log import INJECTION_LOG_FILE
+from hivemind_memory.state.injection_log import InjectionLog
 from hivemind_memory.wiring import open_injector
 from tests.inject.conftest import make_home
 from tests.inject.repos import (
@@ -502,7 +503,8 @@ def test_a_dry_run_writes_nothing(tmp_path: Path, home: Path) -> None:
 
     assert done.planned.body.startswith("## Hivemind Memory")
     assert (worktree / "CLAUDE.md").read_text() == TEXT
-    assert not (home / INJECTION_LOG_FILE).exists()
+    with open_memory(home=str(home)) as memory:
+        assert InjectionLog(memory.state()).records() == []
 
 
 def test_the_ledger_says_what_and_why_and_holds_no_text(
@@ -515,11 +517,11 @@ def test_the_ledger_says_what_and_why_and_holds_no_text(
 
     with open_memory(home=str(home)) as memory:
         record = open_injector(memory).why(str(worktree))
+        records = InjectionLog(memory.state()).records()
 
-    raw = (home / INJECTION_LOG_FILE).read_text()
-    assert stat.S_IMODE((home / INJECTION_LOG_FILE).stat().st_mode) == 0o600
-    assert len(raw.splitlines()) == 2
-    assert "Tuesdays" not in raw
+    assert stat.S_IMODE((home / "state.db").stat().st_mode) == 0o600
+    assert [one["outcome"] for one in records] == ["written", "unchanged"]
+    assert "Tuesdays" not in json.dumps(records)
     assert record is not None
     assert record["file"] == "CLAUDE.md"
     assert record["seen_at"]
@@ -531,7 +533,39 @@ def test_the_ledger_says_what_and_why_and_holds_no_text(
     for memory_told in record["memories"]:
         parts = sum(part["value"] for part in memory_told["parts"])
         assert memory_told["score"] == pytest.approx(parts, abs=1e-5)
-    assert all(json.loads(line)["worktree"] for line in raw.splitlines())
+    assert all(one["worktree"] for one in records)
+
+
+def test_a_log_of_an_earlier_version_is_read_in_once_and_removed(
+    tmp_path: Path, home: Path
+) -> None:
+    """`hm why` goes on answering, and a purge has one place less to look."""
+    worktree = make_repo(tmp_path / "shop")
+    told = {
+        "at": "2026-01-01T00:00:00+00:00",
+        "worktree": str(worktree),
+        "outcome": "written",
+        "file": "CLAUDE.md",
+        "memories": [{"path": "a.md"}],
+    }
+    seen = {**told, "at": "2026-01-02T00:00:00+00:00", "outcome": "unchanged"}
+    del seen["memories"]
+    lines = [json.dumps(told), json.dumps(seen)]
+    (home / "injections.jsonl.old").write_text(lines[0] + "\n")
+    (home / "injections.jsonl").write_text(f"{lines[1]}\n{lines[1][:20]}")
+
+    with open_memory(home=str(home)) as memory, pytest.MonkeyPatch.context() as patch:
+        # As if the process was killed before the file was removed.
+        patch.setattr("os.unlink", lambda *_: None)
+        assert InjectionLog(memory.state()).records() == [told, seen]
+    with open_memory(home=str(home)) as memory:
+        record = open_injector(memory).why(str(worktree))
+        log = InjectionLog(memory.state())
+        assert record is not None
+        assert record["memories"] == [{"path": "a.md"}]
+        assert record["seen_at"] == seen["at"]
+        assert log.records() == [told, seen]
+        assert not list(home.glob("injections*"))
 
 
 def test_why_tells_the_files_of_a_worktree_apart(tmp_path: Path, home: Path) -> None:
@@ -556,9 +590,9 @@ def test_a_full_ledger_stops_no_launch(
     """The agent is what the person wants; the record is ours."""
 
     def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
+        raise apsw.FullError("database or disk is full")
 
-    monkeypatch.setattr("hivemind_memory.state.injection_log.append", full)
+    monkeypatch.setattr("hivemind_memory.state.injection_log._insert", full)
 
     assert inject(home, tracked(tmp_path)) == "CLAUDE.md"
 
