@@ -40,7 +40,8 @@ _ATTRIBUTES = "info/hivemind-attributes"
 _OPTION = "core.attributesFile"
 
 # Neither text nor ending in a newline: some seds change such a file.
-_SAMPLE = b"\xff\0 a\n<!-- hivemind:end -->\nb"
+_SAMPLE = b"\xff\0 a\n<!-- hivemind:begin v1 -->\n<!-- hivemind:end -->\nb"
+_FILTERED_SAMPLE = b"\xff\0 a\nb"
 _SAMPLE_NAME = "hivemind-sample.md"
 
 # A mark at the start of an added line, perhaps indented, quoted or in a comment.
@@ -131,7 +132,7 @@ class CommitGuard:
             os.unlink(self._file)
 
     def _is_harmless(self) -> bool:
-        """Return whether the filter leaves every committed file as it is.
+        """Return whether the filter works and leaves every committed file as it is.
 
         A repository may hold a section on purpose, for example in its documentation,
         and a ``sed`` may add a last newline.
@@ -142,8 +143,8 @@ class CommitGuard:
             return False
         named = ("-c", f"{_OPTION}={self._file}", "hash-object", "--stdin")
         filtered = ask(*named, f"--path={_SAMPLE_NAME}", stdin=_SAMPLE)
-        plain = ask("hash-object", "--stdin", "--no-filters", stdin=_SAMPLE)
-        return filtered == plain
+        wanted = ("hash-object", "--stdin", "--no-filters")
+        return filtered == ask(*wanted, stdin=_FILTERED_SAMPLE)
 
     def _local_attributes(self) -> str:
         """Return the file of attributes that the repository's own settings name."""
