@@ -279,7 +279,8 @@ def keywords_module() -> str:
         for rule in json.loads((ROOM / name).read_text(encoding="utf-8"))["rules"]:
             words[rule.get("fold", False)].update(rule["keywords"])
     said = "Words without which no rule matches; made by a script, not by hand."
-    parts = [f'"""{said}\n\nSee ``scripts/convert_secret_rules.py``.\n"""\n']
+    future = "from __future__ import annotations\n"
+    parts = [f'"""{said}\n\nSee ``scripts/convert_secret_rules.py``.\n"""\n', future]
     for name, said, some in (
         ("EXACT", "What secrets begin with or hold, letter for letter.", words[False]),
         ("FOLDED", "The same in lower case, and names beside them.", words[True]),

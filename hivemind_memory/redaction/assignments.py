@@ -142,6 +142,8 @@ def _value_after(text: str, start: int, end: int, holds: ValueKind) -> TextSpan 
     in_environment = name.isupper() and tight and text[end : end + 1] == "="
     firm = quoted is not None or in_environment
     stop = start + len(value)
+    if text[start - 7 : start] == "SHA256:":  # the fingerprint of a public key
+        return None
     if between["tag"] and not text.startswith("</", stop):
         return None
     if (between["comma"] and not looks_random(value[:LONGEST_VALUE])) or not is_real(

@@ -38,6 +38,7 @@ _USER = re.compile(
 _HEADER_LINE = re.compile(r"[^\n]{1,1000}+")
 _FLAG = re.compile(r" -p[ \t]*([\"']?)([^\s\"'-][^\s\"']{5,200})")
 _JOINED = re.compile(r" -p([\"']?)([^\s\"'-][^\s\"']{5,200})")
+_WORD = re.compile(r" -w[ \t]*([\"']?)([^\s\"'-][^\s\"']{4,200})")
 _AUTH = re.compile(r" -a[ \t]+([\"']?)([^\s\"'-][^\s\"']{5,200})")
 COMMANDS = (
     ("curl", _USER),
@@ -45,6 +46,8 @@ COMMANDS = (
     ("login", _FLAG),
     ("mysql", _JOINED),
     ("redis-cli", _AUTH),
+    ("ldap", _WORD),
+    ("add-generic-password", _WORD),
 )
 
 
@@ -201,6 +204,25 @@ _PEM_LINE = re.compile(
 _BASE64 = re.compile(r"[A-Za-z0-9+/=]{16,}")
 _INLINE = re.compile(r"(?:[A-Za-z0-9+/=\s]|\\{1,2}[nr])*+")
 _PUTTY = re.compile(r"Private-Lines: ?\d+\r?\n(?:[A-Za-z0-9+/=]{1,100}+\r?(?:\n|$))++")
+
+
+# A private key in DER begins with its length and the version 0 or 1; a certificate
+# and a public key do not. The last one is OpenSSH's own form.
+_BODY = re.compile(
+    r"(?<![A-Za-z0-9+/])(?:MII[A-Za-z0-9+/]{2}[AQgw]IBA|MHcCAQEE|MHQCAQEE|MIGkAgEBBD"
+    r"|MIGHAgEAMB|MIG2AgEAMB|MC4CAQAwBQYDK2V|b3BlbnNzaC1rZXktdjE)"
+    r"(?:[A-Za-z0-9+/=]|\\{1,2}[nr]|\r?\n[ \t>|\"']{0,16}(?=[A-Za-z0-9+/=]{16}))*+"
+)
+
+
+def private_key_bodies(text: str) -> list[TextSpan]:
+    """Return the bodies of private keys that stand without their first line."""
+    return [
+        (*found.span(), _PRIVATE_KEY)
+        for found in _BODY.finditer(text)
+        if found.end() - found.start() >= 2 * MIN_BODY
+        and "BEGIN " not in text[max(0, found.start() - 60) : found.start()]
+    ]
 
 
 def private_keys(text: str) -> list[TextSpan]:

@@ -39,11 +39,19 @@ SIGNS = (
     " ist ", " lautet ", " est ", " es ", " é ", " è ",
 )  # fmt: skip
 """What stands between a name and its value."""
+LAYOUT_WORDS = (
+    *ASSIGNED, "5432", ":*:", "kind:", "variable", "identified", "login", "account",
+    "psk", "sae_", "appid=", "app_id=", "code", "_pat", "_sid", ".local.", ".public.",
+    "seed", "mnemonic", "recovery", "wallet", "=",
+)  # fmt: skip
+"""Words without which no layout gives a secret away."""
 MANY = 32  # occurrences of a word
 NEAR = 80  # how far a value may be from its name
 HEADERS = ("bearer", "basic", "authorization", "cookie:")
-LOGINS = ("curl", "sshpass", "login", "mysql", "redis-cli")
-FLAGS = (" -u", " --user", " --proxy-user", " -p", " -a ")
+LOGINS = (
+    "curl", "sshpass", "login", "mysql", "redis-cli", "ldap", "add-generic-password",
+)  # fmt: skip
+FLAGS = (" -u", " --user", " --proxy-user", " -p", " -a ", " -w")
 SHORTEST_ALONE = 16  # letters of a value that nothing assigns
 _GOES_ON = (":", "=", "|", ">", "-")
 _UNLIKE_A_WORD = frozenset("0123456789!@#$%^&*+?~")
@@ -77,6 +85,13 @@ def find_secrets(text: str, known: Iterable[str] = ()) -> tuple[Secret, ...]:
     """
     hidden = without_marks(text)
     spans = _spans(hidden, known)
+    if not text.isascii():
+        from hivemind_memory.redaction.layouts import has_zero_width
+
+        if has_zero_width(hidden):
+            from hivemind_memory.redaction.layouts import split_by_zero_width
+
+            spans += split_by_zero_width(hidden, lambda whole: _spans(whole, known))
     return tuple(
         Secret(kind=kind, start=start, end=end)
         for start, end, kind in merge_spans(spans)
@@ -95,6 +110,10 @@ def _spans(text: str, known: Iterable[str]) -> list[TextSpan]:
         from hivemind_memory.redaction.credentials import private_keys
 
         spans += private_keys(text)
+    if "MII" in text or "b3BlbnNz" in text or "CAQ" in text or "MIG" in text:
+        from hivemind_memory.redaction.credentials import private_key_bodies
+
+        spans += private_key_bodies(text)
     spans += _by_rules(text, low)
     if "@" in text and any(
         "@" in part and ("://" in part or "@tcp(" in part) for part in text.split()
@@ -114,6 +133,22 @@ def _spans(text: str, known: Iterable[str]) -> list[TextSpan]:
         from hivemind_memory.redaction.assignments import find_assigned
 
         spans += find_assigned(text, low, words)
+    spans += _by_layout(text, low)
+    return spans
+
+
+def _by_layout(text: str, low: str) -> list[TextSpan]:
+    """Return what the layout of the text gives away."""
+    spans: list[TextSpan] = []
+    if any(word in low for word in LAYOUT_WORDS):
+        from hivemind_memory.redaction.layouts import in_layouts
+
+        spans += in_layouts(text, low)
+    if any(len(part) >= LONG for part in text.split()):
+        from hivemind_memory.redaction.layouts import in_base64, wallet_keys
+
+        spans += wallet_keys(text)
+        spans += in_base64(text, lambda plain: _by_rules(plain, _lowered(plain)))
     return spans
 
 

@@ -13,6 +13,7 @@ from hivemind_memory.redaction.names import ValueKind
 SHORTEST_OF_LETTERS = 16
 _URL_OR_PATH = re.compile(
     r"(?:vault|op|env|file|secrets?|ssm|keyring|keychain|arn|sops|ref|bw):[\w./#@:-]{3}"
+    r"|projects/[\w-]+/(?:secrets|locations|serviceAccounts|keyRings)/"
     r"|[a-z][a-z0-9+.-]{1,20}://|(?:~|\.{1,2})?/[\w.@-]+/|\.{1,2}/|~/|[A-Za-z]:[\\/]"
     r"|[\w.-]+(?:/[\w.-]+)*\.(?:py|js|ts|go|rs|md|json|ya?ml|toml|txt|pem|key|env|sh|html?"
     r"|com|org|net|io|dev|local)\Z"
@@ -180,6 +181,7 @@ _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _CONSONANTS = re.compile(r"[bcdfghjklmnpqrstvwxz]{5,}")
 _HEX = re.compile(r"[0-9a-fA-F]+")
 UUID = re.compile(r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_FINGERPRINT = re.compile("[0-9A-F]{40}")
 ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
 
 
@@ -262,8 +264,8 @@ def _is_spoken(word: str) -> bool:
 
 
 def is_identifier(value: str) -> bool:
-    """Whether a value names a thing and opens nothing: a UUID or a ULID."""
-    return UUID.fullmatch(value) is not None or ULID.fullmatch(value) is not None
+    """Whether a value names a thing and opens nothing: a UUID, a ULID, a GPG key."""
+    return any(form.fullmatch(value) for form in (UUID, ULID, _FINGERPRINT))
 
 
 def looks_random(value: str) -> bool:

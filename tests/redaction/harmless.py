@@ -124,7 +124,7 @@ def own_lines() -> Iterator[str]:
     """
     for pattern in ("hivemind_memory/**/*.py", "docs/**/*.md", "fixtures/**/*.md"):
         for path in sorted(ROOT.glob(pattern)):
-            if "secrets" not in path.parts:
+            if "redaction" not in path.parts:
                 yield from path.read_text(encoding="utf-8").splitlines()
 
 

@@ -1,0 +1,372 @@
+"""Secrets that the layout around them gives away: tables, files and lists.
+
+A password column, a line of ``.pgpass``, the ``data`` of a Kubernetes Secret, a default
+in HCL, a list of recovery codes, a seed phrase, a value below its label. Each form is
+tried only if a word that it needs is in the text.
+"""
+
+from __future__ import annotations
+
+import re
+
+from hivemind_memory.redaction.names import ValueKind, classify_name
+from hivemind_memory.redaction.spans import TextSpan
+from hivemind_memory.redaction.values import (
+    is_identifier,
+    is_placeholder,
+    is_real,
+    is_sure,
+    looks_random,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+_PASSWORD = "password"  # noqa: S105 - the name of a kind
+_PGPASS = re.compile(
+    r"(?m)^[ \t>`-]{0,6}[\w.*-]{1,80}:(?:\d{2,5}|\*):[\w*.-]{1,60}:[\w*.@-]{1,60}:"
+    r"([^\s:`]{4,100})[ \t`]*$"
+)
+_KUBERNETES_BLOCK = re.compile(
+    r"(?m)^(?P<indent>[ \t>]*)(?:string)?[dD]ata:[ \t]*\r?\n"
+    r"(?P<lines>(?:(?P=indent)[ \t]+[^\n]*(?:\n|\Z))+)"
+)
+_KUBERNETES_LINE = re.compile(
+    r"(?m)^[ \t>]*[\w.-]{1,80}:[ \t]+[\"']?([^\s\"'|>]{4,4000})"
+)
+_HCL = re.compile(
+    r"variable[ \t]+\"([\w-]{2,60})\"[ \t]*\{[^{}]{0,400}?\bdefault[ \t]*=[ \t]*"
+    r"\"([^\"\n]{4,200})\""
+)
+_SQL = re.compile(
+    r"(?i)\bidentified[ \t]+(?:with[ \t]+[\w'\"]{1,40}[ \t]+)?(?:by|as)[ \t]+"
+    r"(?:password[ \t]+)?(['\"])([^'\"\n]{4,100})\1"
+)
+_LOGIN = re.compile(
+    r"(?im)\b(?:log-?in|credentials?|account|sign-?in|access|user(?:name)?|zugang)"
+    r"(?:[ \t]+[\w.-]{1,20}){0,3}[ \t]*[:=][ \t]*[\"'`]?([\w.@+-]{2,60})[\"'`]?"
+    r"[ \t]+(?:/|\||:|und|and|with)[ \t]+[\"'`]?([^\s\"'`/|]{5,100})[\"'`]?"
+)
+_NETWORK_KEY = re.compile(
+    r"(?i)(?<![a-z])(?:wpa[-_]?)?(?:psk|sae_password)[ \t]*[=:][ \t]*[\"']?"
+    r"([^\s\"']{8,64})"
+)
+_QUERY = re.compile(
+    r"(?i)[?&;](?:appid|app_id|app-id|apikey|subscription-key|sid|code|sig)"
+    r"=([0-9a-f]{24,64})(?![\w-])"
+)
+_ENVIRONMENT = re.compile(
+    r"(?m)^[ \t>$-]*(?:(?:export|set|setx|ENV|ARG|env)[ \t]+)?\"?"
+    r"([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\"?[ \t]?[=:][ \t]?[\"']?([\w.+/=~-]{16,400})"
+    r"[\"']?[ \t\r]*$"
+)
+_TOKEN_SUFFIXES = frozenset(("PAT", "SID", "JWT", "SAS", "LICENSE", "SEED", "SALT"))
+_PUBLIC_WORDS = frozenset(
+    (
+        "SHA", "SHA1", "SHA256", "MD5", "HASH", "DIGEST", "CHECKSUM", "COMMIT",
+        "REVISION", "REF", "TAG", "VERSION", "ID", "UUID", "URL", "URI", "PATH",
+        "DIR", "FILE", "HOST", "IMAGE", "PUBLIC", "PUB", "FINGERPRINT", "ETAG",
+        "INTEGRITY", "NAME", "REGION", "ZONE", "ARN", "ADDRESS",
+    )
+)  # fmt: skip
+_PASETO = re.compile(r"(?<![\w.])v[1-4]\.(?:local|public)\.[\w-]{32,4000}(?:\.[\w-]+)?")
+_BASE58 = "1-9A-HJ-NP-Za-km-z"
+_WIF = re.compile(
+    rf"(?<![\w/+-])(?:5[HJK][{_BASE58}]{{49}}|[KLc][{_BASE58}]{{51}})(?![\w/+=-])"
+)
+_PHRASE = re.compile(
+    r"(?i)(?:seed|mnemonic|recovery|backup|wallet)(?:[ \t-]+(?:phrase|words?|seed))?"
+    r"[^\n:=]{0,40}[:=\n][\s\"'`>*-]*"
+    r"((?:(?:\d{1,2}[.):]?[ \t]*)?[a-z]{3,8}[\s,;]+){11,23}(?:\d{1,2}[.):]?[ \t]*)?"
+    r"[a-z]{3,8})(?![a-z])"
+)
+_PHRASE_LENGTHS = frozenset((12, 15, 18, 21, 24))
+# Frequent words that no list of seed words holds (BIP 39).
+_NO_SEED_WORDS = frozenset(
+    (
+        "the", "and", "are", "was", "were", "for", "from", "with", "not", "but",
+        "this", "has", "have", "had", "they", "you", "our", "your", "its", "his",
+        "her", "their", "him", "she", "been", "will", "would", "could", "should",
+        "than", "then", "there", "when", "where", "which", "who", "all", "any",
+        "only", "into", "each", "der", "die", "das", "und", "ist", "nicht", "mit",
+        "von",
+    )
+)  # fmt: skip
+_CODES_LABEL = re.compile(
+    r"(?i)(?:recovery|backup|scratch|emergency|one[- ]time|2fa|mfa|totp)[ \t-]+"
+    r"(?:\w{1,12}[ \t-]+)?codes?\b"
+)
+_CODE = re.compile(
+    r"(?<![\w.:/-])(?:[a-zA-Z0-9]{4,6}(?:[- ][a-zA-Z0-9]{4,6}){1,3}|[a-zA-Z0-9]{8,12})"
+    r"(?![\w:/-]|\.\w)"
+)
+_NO_CODE = re.compile(r"\d{4}[- ]\d\d.*|[A-Za-z]+\d?")
+_CODES_CHARS = 800
+_LABEL = re.compile(
+    r"(?m)^[ \t>]*(?:[#*_-]+[ \t]*|\d+\.[ \t])?[*_`\"']*"
+    r"(?P<label>[A-Za-z][\w.-]*(?:[ \t][\w().-]+){0,4})[*_`\"':]*[ \t]*\r?\n"
+    r"(?:[ \t>]*\r?\n)?[ \t>]*(?:```\w*\r?\n[ \t>]*)?[*_`\"'-]*[ \t]?"
+    r"(?P<value>[^\s`\"']{6,400})[*_`\"']*[ \t]*\r?(?:\n|\Z)"
+)
+_MAX_ROWS = 200
+_SEPARATOR_ROW = re.compile(r"[ \t>]*\|?[ \t:|-]+\|[ \t:|-]*")
+_ZERO_WIDTH = re.compile("[\u00ad\u200b-\u200d\u2060\ufeff]")
+_BASE64_RUN = re.compile(r"(?<![\w+/-])[A-Za-z0-9+/_-]{24,4000}={0,2}(?![\w+/-])")
+
+
+def in_layouts(text: str, low: str) -> list[TextSpan]:
+    """Return the secrets that their surroundings give away.
+
+    Args:
+        text: The text.
+        low: The same in lower case, letter for letter.
+    """
+    spans: list[TextSpan] = []
+    for words, find in _FORMS:
+        if any(word in low for word in words):
+            spans += find(text)
+    return spans
+
+
+def split_by_zero_width(
+    text: str, find: Callable[[str], list[TextSpan]]
+) -> list[TextSpan]:
+    """Return what *find* finds once characters without width are taken out."""
+    places = [at for at, one in enumerate(text) if not _ZERO_WIDTH.match(one)]
+    whole = "".join(text[at] for at in places)
+    return [
+        (places[start], places[end - 1] + 1, kind) for start, end, kind in find(whole)
+    ]
+
+
+def has_zero_width(text: str) -> bool:
+    """Whether a text has characters without width."""
+    return _ZERO_WIDTH.search(text) is not None
+
+
+def in_base64(text: str, find: Callable[[str], list[TextSpan]]) -> list[TextSpan]:
+    """Return the runs of base64 that hold a text in which *find* finds something."""
+    from binascii import Error, a2b_base64
+
+    spans: list[TextSpan] = []
+    for run in _BASE64_RUN.finditer(text):
+        data = run[0].replace("-", "+").replace("_", "/").rstrip("=")
+        try:
+            plain = a2b_base64(data + "=" * (-len(data) % 4)).decode("ascii")
+        except (Error, ValueError):
+            continue
+        if plain.replace("\n", " ").isprintable():
+            found = find(plain)
+            if found:
+                spans.append((run.start(), run.end(), found[0][2]))
+    return spans
+
+
+def _pgpass(text: str) -> Iterator[TextSpan]:
+    """Yield the passwords of lines of ``.pgpass``."""
+    for found in _PGPASS.finditer(text):
+        if not is_placeholder(found[1]) and not found[1].isdigit():
+            yield (*found.span(1), _PASSWORD)
+
+
+def _kubernetes(text: str) -> Iterator[TextSpan]:
+    """Yield the values of a Kubernetes Secret."""
+    if not re.search(r"(?m)^[ \t>-]*kind:[ \t]*[\"']?Secret\b", text):
+        return
+    for block in _KUBERNETES_BLOCK.finditer(text):
+        for line in _KUBERNETES_LINE.finditer(block["lines"]):
+            if not is_placeholder(line[1]):
+                start = block.start("lines")
+                yield (start + line.start(1), start + line.end(1), "kubernetes-secret")
+
+
+def _hcl(text: str) -> Iterator[TextSpan]:
+    """Yield the defaults of variables whose name says that they are secret."""
+    for found in _HCL.finditer(text):
+        yield from _named(found[1], found, 2)
+
+
+def _sql(text: str) -> Iterator[TextSpan]:
+    """Yield the passwords of users that SQL creates."""
+    for found in _SQL.finditer(text):
+        if not is_placeholder(found[2]):
+            yield (*found.span(2), _PASSWORD)
+
+
+def _logins(text: str) -> Iterator[TextSpan]:
+    """Yield the passwords of ``login: name / password``."""
+    for found in _LOGIN.finditer(text):
+        value = found[2].rstrip(".,;)")
+        if is_real("password", value, ValueKind.PASSWORD, firm=False, tight=True):
+            yield (found.start(2), found.start(2) + len(value), _PASSWORD)
+
+
+def _network_keys(text: str) -> Iterator[TextSpan]:
+    """Yield the keys of wireless networks."""
+    for found in _NETWORK_KEY.finditer(text):
+        if is_real("psk", found[1], ValueKind.PASSWORD, firm=True, tight=True):
+            yield (*found.span(1), _PASSWORD)
+
+
+def _queries(text: str) -> Iterator[TextSpan]:
+    """Yield the keys that addresses carry as hexadecimal digits."""
+    for found in _QUERY.finditer(text):
+        if looks_random(found[1]):
+            yield (*found.span(1), "api-key")
+
+
+def _environment(text: str) -> Iterator[TextSpan]:
+    """Yield random values of environment variables, whatever these are called."""
+    for found in _ENVIRONMENT.finditer(text):
+        words, value = found[1].split("_"), found[2]
+        if not _PUBLIC_WORDS.isdisjoint(words) or is_identifier(value):
+            continue
+        longest = max(map(len, re.split(r"[-_./+=]", value)))
+        is_likely = words[-1] in _TOKEN_SUFFIXES and looks_random(value)
+        if (is_likely or (is_sure(value) and longest >= 16)) and not is_placeholder(
+            value
+        ):
+            yield (*found.span(2), "secret")
+
+
+def _tokens(text: str) -> Iterator[TextSpan]:
+    """Yield PASETO tokens."""
+    for found in _PASETO.finditer(text):
+        if looks_random(found[0][10:60]):
+            yield (*found.span(), "paseto")
+
+
+def wallet_keys(text: str) -> Iterator[TextSpan]:
+    """Yield private keys of Bitcoin in the wallet import format."""
+    for found in _WIF.finditer(text):
+        if looks_random(found[0]) and is_sure(found[0]):
+            yield (*found.span(), "wallet-key")
+
+
+def _phrases(text: str) -> Iterator[TextSpan]:
+    """Yield the seed phrases of wallets."""
+    for found in _PHRASE.finditer(text):
+        words = re.findall("[a-z]+", found[1])
+        if len(words) in _PHRASE_LENGTHS and _NO_SEED_WORDS.isdisjoint(words):
+            yield (*found.span(1), "seed-phrase")
+
+
+def _codes(text: str) -> Iterator[TextSpan]:
+    """Yield the codes of a list that is labelled as recovery codes."""
+    done = 0
+    for label in _CODES_LABEL.finditer(text):
+        if label.start() < done:
+            continue
+        start = text.find("\n", label.end())
+        blank = re.compile(r"\n[ \t]*\r?\n").search(text, start + 3 if start > 0 else 0)
+        stop = min(label.end() + _CODES_CHARS, blank.start() if blank else len(text))
+        done = stop
+        codes = [
+            found
+            for found in _CODE.finditer(text, label.end(), stop)
+            if not is_placeholder(found[0]) and not _NO_CODE.fullmatch(found[0])
+        ]
+        shapes = [
+            _shape(found[0]) for found in codes if any(map(str.isdigit, found[0]))
+        ]
+        if len(shapes) > 1:
+            for found in codes:
+                if _shape(found[0]) in shapes:
+                    yield (*found.span(), "recovery-code")
+
+
+def _shape(code: str) -> tuple[int, ...]:
+    """Return the lengths of the groups of a code."""
+    return tuple(map(len, re.split("[- ]", code)))
+
+
+def _below_labels(text: str) -> Iterator[TextSpan]:
+    """Yield values that stand alone on the line below their label."""
+    for found in _LABEL.finditer(text):
+        label = re.sub(r"\([^)]*\)?", "", found["label"]).strip().replace(" ", "_")
+        yield from _named(label, found, "value")
+
+
+def _columns(text: str) -> Iterator[TextSpan]:
+    """Yield the cells of columns whose head says that they hold secrets."""
+    lines = text.split("\n")
+    starts = [0]
+    for line in lines:
+        starts.append(starts[-1] + len(line) + 1)
+    done = 0
+    for at, line in enumerate(lines[:-1]):
+        for sign in "|,;\t":
+            if at < done or line.count(sign) < 1 or len(line) > 400:
+                continue
+            heads = [cell.strip(" \t>*`\"'") for cell in line.split(sign)]
+            kinds = [classify_name(head.replace(" ", "_")) for head in heads]
+            if any(len(head) > 40 for head in heads) or not any(kinds):
+                continue
+            below = at + 1
+            if sign == "|" and _SEPARATOR_ROW.fullmatch(lines[below].rstrip("\r")):
+                below += 1
+            elif sign == "|" or not all(re.fullmatch(r"[\w -]+", one) for one in heads):
+                continue
+            rows = range(below, min(len(lines), below + _MAX_ROWS))
+            for row in rows:
+                cells = lines[row].rstrip("\r").split(sign)
+                if len(cells) != len(heads):
+                    break
+                done = row
+                yield from _cells(cells, starts[row], heads, kinds)
+
+
+def _cells(
+    cells: list[str], start: int, heads: list[str], kinds: list[ValueKind | None]
+) -> Iterator[TextSpan]:
+    """Yield the secrets in a row of a table that begins at the place *start*."""
+    for head, kind, cell in zip(heads, kinds, cells, strict=True):
+        value = cell.strip(" \t*`\"'")
+        name = head.replace(" ", "_")
+        if kind and value and is_real(name, value, kind, firm=True, tight=True):
+            at = start + cell.index(value)
+            yield (at, at + len(value), kind.value)
+        start += len(cell) + 1
+
+
+def _named(name: str, found: re.Match[str], group: int | str) -> Iterator[TextSpan]:
+    """Yield a value if its name and its form say that it is a secret."""
+    kind = classify_name(name)
+    if kind is None or kind is ValueKind.KEY:
+        return
+    if is_real(name, found[group], kind, firm=True, tight=True):
+        yield (*found.span(group), kind.value)
+
+
+_FORMS: tuple[tuple[tuple[str, ...], Callable[[str], Iterator[TextSpan]]], ...] = (
+    ((":5432:", ":*:", ":5433:", ":6432:", "pgpass", ":3306:"), _pgpass),
+    (("kind: secret", 'kind: "secret', "kind:  secret"), _kubernetes),
+    (('variable "',), _hcl),
+    (("identified",), _sql),
+    (
+        (
+            "login",
+            "log-in",
+            "credential",
+            "account",
+            "sign",
+            "access",
+            "user",
+            "zugang",
+        ),
+        _logins,
+    ),
+    (("psk", "sae_password"), _network_keys),
+    (
+        ("appid=", "app_id=", "app-id=", "apikey=", "-key=", "sid=", "code=", "sig="),
+        _queries,
+    ),
+    (("_",), _environment),
+    ((".local.", ".public."), _tokens),
+    (("seed", "mnemonic", "recovery", "backup", "wallet"), _phrases),
+    (("code",), _codes),
+    (("pass", "pw", "secret", "token", "key", "cred", "kennwort"), _below_labels),
+    (("pass", "pw", "secret", "token", "key", "cred", "kennwort"), _columns),
+)
+"""Words of which a text must hold one -> the form that it may have."""
