@@ -32,9 +32,6 @@ OLD_FILES = ("injections.jsonl.old", "injections.jsonl")
 MAX_RECORDS = 10_000
 """Kept in all; older ones are deleted."""
 
-_MAX_READ = 1_000
-"""Newest records of a worktree that are looked at."""
-
 _WAIT_MS = 5_000
 
 
@@ -72,19 +69,27 @@ class InjectionLog:
         Raises:
             StateUnusableError: The log cannot be read.
         """
-        sql = (
-            "SELECT record FROM injections WHERE worktree = ? ORDER BY id DESC LIMIT ?"
-        )
-        seen_at: dict[str, str] = {}
-        found: dict[str, Record] = {}
-        for record in self._read(sql, worktree, _MAX_READ):
-            file = str(record.get("file", ""))
-            if record.get("outcome") == "unchanged" and "memories" not in record:
-                seen_at.setdefault(file, str(record.get("at", "")))
-                found.setdefault(file, {})  # it keeps its place
-            elif not found.get(file):
-                found[file] = {**record, "seen_at": seen_at.get(file, "")}
-        return [record for record in found.values() if record]
+
+        def find(connection: apsw.Connection) -> list[Record]:
+            newest = connection.execute(
+                """
+                SELECT max(id) FILTER (WHERE is_whole), max(id) FROM injections
+                WHERE worktree = ? GROUP BY file ORDER BY max(id) DESC
+                """,
+                (worktree,),
+            ).fetchall()
+            return [
+                {
+                    **_record(connection, whole),
+                    "seen_at": _record(connection, last).get("at", "")
+                    if last != whole
+                    else "",
+                }
+                for whole, last in newest
+                if whole is not None
+            ]
+
+        return self._run(find) if self._exists() else []
 
     def records(self) -> list[Record]:
         """Return every record, the oldest first.
@@ -92,7 +97,12 @@ class InjectionLog:
         Raises:
             StateUnusableError: The log cannot be read.
         """
-        return self._read("SELECT record FROM injections ORDER BY id")
+        if not self._exists():
+            return []  # nothing is made for a question
+        sql = "SELECT record FROM injections ORDER BY id"
+        return self._run(
+            lambda c: [json.loads(str(text)) for (text,) in c.execute(sql)]
+        )
 
     def rewrite(self, change: Callable[[Record], Record]) -> int:
         """Replace records by what *change* makes of them; return how many differ.
@@ -119,16 +129,6 @@ class InjectionLog:
             return count
 
         return self._run(replace)
-
-    def _read(self, sql: str, *values: str | int) -> list[Record]:
-        """Return the records that a query finds; nothing is made for a question."""
-        if not self._exists():
-            return []
-        return self._run(
-            lambda connection: [
-                json.loads(str(text)) for (text,) in connection.execute(sql, values)
-            ]
-        )
 
     def _exists(self) -> bool:
         """Return whether anything was ever logged, or counted, in this home."""
@@ -172,10 +172,24 @@ class InjectionLog:
 
 def _insert(connection: apsw.Connection, record: Record) -> None:
     """Add one record."""
+    is_whole = record.get("outcome") != "unchanged" or "memories" in record
     connection.execute(
-        "INSERT INTO injections(worktree, record) VALUES (?, ?)",
-        (str(record.get("worktree", "")), _as_json(record)),
+        "INSERT INTO injections(worktree, file, is_whole, record) VALUES (?, ?, ?, ?)",
+        (
+            *(str(record.get(name, "")) for name in ("worktree", "file")),
+            int(is_whole),
+            _as_json(record),
+        ),
     )
+
+
+def _record(connection: apsw.Connection, row_id: object) -> Record:
+    """Return one record."""
+    [(text,)] = connection.execute(
+        "SELECT record FROM injections WHERE id = ?", (int(str(row_id)),)
+    )
+    found: Record = json.loads(str(text))
+    return found
 
 
 def _as_json(record: Record) -> str:

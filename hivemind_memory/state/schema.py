@@ -37,9 +37,11 @@ _STEPS = (
     CREATE TABLE injections(
       id       INTEGER PRIMARY KEY, -- in the order in which they were made
       worktree TEXT    NOT NULL,
+      file     TEXT    NOT NULL,    -- in the worktree
+      is_whole INTEGER NOT NULL,    -- 0: says only that the section was left as it was
       record   TEXT    NOT NULL     -- JSON, see inject/injection_record.py
     );
-    CREATE INDEX injections_worktree ON injections(worktree, id);
+    CREATE INDEX injections_file ON injections(worktree, file, is_whole, id);
     """,
 )
 
