@@ -36,6 +36,9 @@ class ConnectableAgent:
     also: str = ""
     """Another sign of it, below the user's home: a program, or a folder it creates."""
 
+    file: str = ""
+    """Its file below the user's home, if no variable moves it."""
+
     table: str = "mcpServers"
     """The key that holds its servers."""
 
@@ -73,6 +76,7 @@ AGENTS = (
         title="Cursor",
         program="cursor",
         also=".cursor",
+        file=".cursor/mcp.json",
         dialect=LENIENT,
     ),
     ConnectableAgent(
@@ -127,8 +131,8 @@ def servers_file(
     if agent.name == "qwen":
         qwen = environ.get("QWEN_HOME") or os.path.join(user_home, ".qwen")
         return os.path.join(os.path.expanduser(qwen), "settings.json")
-    if agent.name == "cursor":
-        return os.path.join(user_home, ".cursor", "mcp.json")
+    if agent.file:
+        return os.path.join(user_home, agent.file)
     above = environ.get("XDG_CONFIG_HOME") or os.path.join(user_home, ".config")
     folder = os.path.join(above, "opencode")
     # The order in which it looks for a file to write; the first is the one it makes.

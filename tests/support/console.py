@@ -85,10 +85,10 @@ class Step:
 class Player:
     """Runs the commands of a page in an empty home folder."""
 
-    def __init__(self, home: Path, *, ollama_url: str) -> None:
+    def __init__(self, home: Path, root: Path, *, ollama_url: str) -> None:
         self.home = home
         self._ollama_url = ollama_url
-        self._environ = _environ(home)
+        self._environ = _environ(home, root)
 
     def play(self, step: Step) -> list[str]:
         """Run a step; return what it printed, with the names that pages use."""
@@ -190,10 +190,10 @@ def is_as_shown(printed: list[str], shown: tuple[str, ...]) -> bool:
 
 
 @contextmanager
-def player() -> Iterator[Player]:
+def player(root: Path = ROOT) -> Iterator[Player]:
     """Yield a player with an empty home, and an embedding server to use."""
     with tempfile.TemporaryDirectory() as home, EmbeddingServer() as server:
-        person = Player(Path(home).resolve(), ollama_url=server.url)
+        person = Player(Path(home).resolve(), root, ollama_url=server.url)
         try:
             yield person
         finally:
@@ -242,12 +242,12 @@ def _today() -> str:
     return dt.date.today().isoformat()
 
 
-def _environ(home: Path) -> dict[str, str]:
+def _environ(home: Path, root: Path) -> dict[str, str]:
     """Return the environment of a user without options."""
     tools = home / _TOOLS
     tools.mkdir(parents=True)
     command = tools / "hm"
-    command.write_text(_HM.format(python=sys.executable, root=str(ROOT)))
+    command.write_text(_HM.format(python=sys.executable, root=str(root)))
     command.chmod(0o755)
     who = "[user]\nname = You\nemail = you@example.com\n[init]\ndefaultBranch = main\n"
     (home / ".gitconfig").write_text(who)
@@ -255,7 +255,7 @@ def _environ(home: Path) -> dict[str, str]:
         "HOME": str(home),
         "TMUX_TMPDIR": str(home),  # a server of their own
         "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}",
-        "PYTHONPATH": str(ROOT),
+        "PYTHONPATH": str(root),
         "LANG": "C.UTF-8",
         "HIVEMIND_OLLAMA_URL": "http://127.0.0.1:9",  # a port that is closed
     }
