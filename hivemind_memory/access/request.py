@@ -1,10 +1,8 @@
-"""What a door was opened with, and the caller that it stands for. Pure.
+"""The scopes that a caller asks for, and the caller that results.
 
-A door names its scopes once, when it opens. The tree of workspaces in ``config.json``
-adds what follows from them: the teams of a workspace, and whether it is on the root
-side.
-
-The name under which a project's memory lies. Pure.
+Scopes are named once, when a session starts. The tree of workspaces in ``config.json``
+adds what follows from them: the teams of a workspace, and whether it may write to the
+global memory. A project's folder is named after the identity of its repository.
 """
 
 from __future__ import annotations
@@ -18,6 +16,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 
+AUTO, NONE = "auto", "none"
+SEPARATOR = "--"
+_SAFE = frozenset("abcdefghijklmnopqrstuvwxyz0123456789._-")
+_LONGEST = 80
+_DIGITS = 8
+
+
 @value
 class ScopeRequest:
     """What somebody opened a door with; empty: nothing."""
@@ -29,9 +34,6 @@ class ScopeRequest:
 
     is_agent: bool = False
     """An agent comes in here: it never sees more than its scopes."""
-
-
-AUTO, NONE = "auto", "none"
 
 
 def caller_of(
@@ -81,12 +83,6 @@ def caller_of(
 def _scope(kind: str, slug: str) -> str:
     """Return the scope of a name; of no name, none."""
     return make_scope(kind, slug) if slug else ""
-
-
-SEPARATOR = "--"
-_SAFE = frozenset("abcdefghijklmnopqrstuvwxyz0123456789._-")
-_LONGEST = 80
-_DIGITS = 8
 
 
 def slug_of_identity(identity: str, projects: Mapping[str, object]) -> str:

@@ -1,12 +1,8 @@
-"""The notes folder: look at it, read a note, replace a note.
+"""The notes folder: lists, reads and replaces notes.
 
 Every path is walked folder by folder from the root, by descriptor and without following
-links, so no name and no link leads out. The root itself may be a link. Appending is in
-``appending``.
-
-A note's bytes with all that proves which bytes they are.
-
-Apart from ``folder``, which every search loads: only a changed note is read.
+links, so no name and no link leads out. The root itself may be a link. ``notes.append``
+appends.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""Proof, cheaper than a look, that nothing in a folder has changed.
+"""Proves, more cheaply than a look at every note, that nothing in a folder has changed.
 
 The kernel queues what happens to watched folders in order. Touching a file of our own
 and finding that event at the end of the queue, alone, proves that nothing else happened
-before: the cookie of file watchers. No answer, or any other event, proves nothing, and
-the caller looks at the folder itself.
+before. No answer, or any other event, proves nothing, and the caller looks at the
+folder itself.
 
-Only Linux tells in this way. Where it does not (other systems, network and host-shared
-file systems, no watches left) there is no sentry, and every question looks.
+Linux only. Where it does not work (other systems, network and shared file systems, no
+watches left) there is no probe, and every question looks at the folder.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
-from hivemind_memory.markdown.packing import split_subchunks
+from hivemind_memory.markdown.subchunks import split_subchunks
 
 
 def embedding_texts(body: str) -> list[str]:

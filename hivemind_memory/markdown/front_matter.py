@@ -1,13 +1,11 @@
-"""The YAML block at the top of a note: read, never rewritten, never believed too far.
+"""The YAML front matter of a note: parsed, and for typed memories written line by line.
 
 The home of PyYAML. Only its event parser is used, and the values are built here: plain
 strings, numbers, booleans, lists and mappings, as YAML 1.2 reads them. So a date stays
 the text that was written, ``no`` is not false, and tags make no objects.
 
-The front matter of a typed memory as text: made, and changed line by line.
-
-Only the lines of the named keys change; every other byte of the file, the order of the
-keys and what a person added stay.
+Writing changes only the lines of the named keys. Every other byte of the file, the
+order of the keys, and what a person added stay.
 """
 
 from __future__ import annotations
@@ -39,6 +37,17 @@ _CONSTANTS = {
     **dict.fromkeys(("true", "True", "TRUE"), True),
     **dict.fromkeys(("false", "False", "FALSE"), False),
 }
+
+
+# What YAML 1.1 and 1.2 read alike as a text without quotes.
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./+-]*(?: [A-Za-z0-9_./+,;()'-]+)*")
+_STAMP = re.compile(r"\d{4}-\d{2}-\d{2}(?:T[\d:.+-]+Z?)?")
+# A ULID; with a single letter in it, it might be read as a number.
+_ID = re.compile(r"(?=(?:\d*[A-Z]){2})[0-7][0-9A-HJKMNP-TV-Z]{25}")
+# Controls, and what ends a line for YAML and not for us.
+_ODD = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+_KEY_LINE = re.compile(r"([A-Za-z_][\w-]*):(?=\s|$)")
+_WORDS = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,17 +149,6 @@ def _scalar(text: str) -> object:
     if _INTEGER.fullmatch(text):
         return int(text)
     return float(text) if _FLOAT.fullmatch(text) else text
-
-
-# What YAML 1.1 and 1.2 read alike as a text without quotes.
-_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./+-]*(?: [A-Za-z0-9_./+,;()'-]+)*")
-_STAMP = re.compile(r"\d{4}-\d{2}-\d{2}(?:T[\d:.+-]+Z?)?")
-# A ULID; with a single letter in it, it might be read as a number.
-_ID = re.compile(r"(?=(?:\d*[A-Z]){2})[0-7][0-9A-HJKMNP-TV-Z]{25}")
-# Controls, and what ends a line for YAML and not for us.
-_ODD = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
-_KEY_LINE = re.compile(r"([A-Za-z_][\w-]*):(?=\s|$)")
-_WORDS = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n"})
 
 
 def render_header(values: Mapping[str, object], *, newline: str = "\n") -> str:

@@ -1,12 +1,7 @@
-"""Where a stretch of lines is cut when it is longer than a chunk may be.
+"""Decides where a run of lines is cut when it is longer than a chunk may be.
 
-Pure arithmetic on line starts, and on a mark for each line that says how good a place
-to cut its beginning is. Nothing here knows Markdown.
-
-The second level of search: the bullets and paragraphs of one chunk.
-
-Pure string work, called for every chunk that is indexed; it needs no Markdown parser,
-for a unit that is cut a little wrong costs a shade of score and nothing else.
+Arithmetic on line starts, and on a mark for each line that says how good a place its
+beginning is for a cut. Knows nothing of Markdown.
 """
 
 from __future__ import annotations
@@ -17,7 +12,7 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from hivemind_memory.markdown.outline import ParsedLines
 
@@ -151,74 +146,3 @@ def _is_joined(text: str, cut: int) -> bool:
         or text[cut] in _JOINERS
         or unicodedata.category(text[cut])[0] == "M"
     )
-
-
-_BULLET = re.compile(r"\s*(?:[-*+]|[0-9]{1,9}[.)])(?:[ \t]|$)")
-_FENCE = re.compile(r"\s*(?:(`{3,})[^`]*|(~{3,}).*)")
-_HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
-_RULE = re.compile(r"\s*(?:=+|-{2,}|(?:[-*_][ \t]*){3,})\s*")
-_GAP = re.compile(r"\n(?:[ \t]*\n)+")
-
-
-def split_subchunks(body: str) -> tuple[str, ...]:
-    r"""Return the units of a chunk's body, in order.
-
-    A unit is a list item with its continuation lines, a paragraph, a table, or a whole
-    fence. Headings and rules are no units: they are found through the heading trail.
-    A body that holds nothing else is its own single unit, if it is not blank.
-
-    >>> split_subchunks("## Ports\n\n- web: 80\n- db: 5432\n  (read only)\n\nSee wiki.")
-    ('- web: 80', '- db: 5432\n  (read only)', 'See wiki.')
-    """
-    units: list[str] = []
-    unit: list[str] = []
-    lines = iter(body.split("\n"))
-    for line in lines:
-        kind = _kind(line)
-        if kind == "text":
-            unit.append(line)
-            continue
-        is_title = kind == "rule" and len(unit) == 1 and _kind(unit[0]) == "text"
-        if unit and not is_title:
-            units.append("\n".join(unit))
-        unit = [line] if kind == "bullet" else []
-        if kind == "fence":
-            units += _fence(line, lines)
-    if unit:
-        units.append("\n".join(unit))
-    if not units and body.strip():
-        return (body,)
-    return tuple(units)
-
-
-def _kind(line: str) -> str:
-    """Return what a line is: text, blank, bullet, fence, heading or rule."""
-    first = line.lstrip()[:1]
-    if first.isalpha():
-        return "text"
-    if not first:
-        return "blank"
-    if first in "`~":
-        return "fence" if _FENCE.fullmatch(line) else "text"
-    if first == "#":
-        return "heading" if _HEADING.match(line) else "text"
-    if first in "=-*_" and _RULE.fullmatch(line):
-        return "rule"
-    return "bullet" if _BULLET.match(line) else "text"
-
-
-def _fence(first: str, lines: Iterable[str]) -> list[str]:
-    """Return the fence that *first* opens, as one unit, and take its *lines*."""
-    opening = first.strip()
-    info = opening.lstrip(opening[0])
-    fence = opening[: len(opening) - len(info)]
-    taken = [first]
-    for line in lines:
-        taken.append(line)
-        closing = line.strip()
-        if closing.startswith(fence) and not closing.strip(fence[0]):
-            return ["\n".join(taken)]
-    if info:
-        return ["\n".join(taken)]
-    # A bare fence that nothing closes is the end of one that began in the chunk before.
-    return [unit for unit in _GAP.split("\n".join(taken[1:])) if unit.strip()]

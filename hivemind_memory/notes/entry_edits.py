@@ -1,12 +1,10 @@
-"""Entries in the bytes of a note: found, marked as forgotten, taken out.
+"""Edits to the entries of notes: finds them, marks them as forgotten, removes them.
 
-Pure. What is an entry and how far it goes is decided where chunks are cut
-(``sections``), so that what is taken out is what a search finds. All other bytes stay
-as they are, whatever they are.
+``sections`` decides what an entry is and where it ends, so that what is removed is
+exactly what a search finds. All other bytes stay as they are.
 
-Entries of many notes changed, as one of the writers: nobody appends meanwhile.
-
-The journal learns in the same turn what must not come back.
+``change_entries`` edits several notes under the journal's lock, so nothing is appended
+meanwhile, and tells the journal what must not be recovered.
 """
 
 from __future__ import annotations

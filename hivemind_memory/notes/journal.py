@@ -1,10 +1,11 @@
-"""The journal of acknowledged entries: what was promised, until it is known to be safe.
+"""The journal: acknowledged entries, kept until they are known to be safe.
 
-An append-only file outside the notes. An entry goes in before it goes into its note, so
-whatever happens to the note within ten minutes, its text still exists. Nothing here
-touches a note: ``writer`` and ``recovery`` do, and all of them hold one lock.
+An append-only file outside the notes folder. An entry goes in before it goes into its
+note, so its text still exists whatever happens to the note within ten minutes. Nothing
+here touches a note: ``writer`` and ``recovery`` do, under the journal's lock.
 
-The journal's file while its lock is held: lines go in, a torn one goes out.
+``Journal`` takes the lock; ``JournalFile`` is the open file while the lock is held. A
+torn last line is removed when the file is opened.
 """
 
 from __future__ import annotations
@@ -41,6 +42,10 @@ if TYPE_CHECKING:
 
 
 LOCK_WAIT_S = 10.0
+
+
+_REWRITTEN = "rewritten.tmp"
+_FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT
 
 
 class Journal:
@@ -137,8 +142,6 @@ class Journal:
         )
 
 
-_REWRITTEN = "rewritten.tmp"
-_FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT
 _FLAGS |= getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 

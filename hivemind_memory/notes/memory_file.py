@@ -1,12 +1,9 @@
-"""The file of a typed memory: read exactly, composed anew, and marked as replaced.
+"""The file of a typed memory: read, composed, marked as superseded, edited in place.
 
-Pure but for the reading. A file whose bytes or front matter cannot be kept exactly is
-not rewritten.
+A file whose bytes or front matter cannot be kept exactly is never rewritten.
 
-One note changed in place, or taken away, though others may be at it too.
-
-What is to be done is decided anew from the bytes that are there: an edit that a person
-saves in between is never lost.
+An edit works on the bytes that are there at that moment, and starts again when they
+change meanwhile, so what a person saves in between is never lost.
 """
 
 from __future__ import annotations
@@ -45,6 +42,10 @@ ORDER = (
 """The keys that this program writes, as they stand in a front matter."""
 
 _BOM = b"\xef\xbb\xbf"
+
+
+# How often in a row another program may save the note while we change it.
+_ATTEMPTS = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -228,10 +229,6 @@ def _unfit(path: str, clause: str) -> NotSavedError:
         hint="Mend the file by hand, then try again.",
         effect="Nothing was saved",
     )
-
-
-# How often in a row another program may save the note while we change it.
-_ATTEMPTS = 10
 
 
 def edit_note(

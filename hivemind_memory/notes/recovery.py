@@ -1,18 +1,15 @@
-"""Acknowledged entries that vanished come back.
+"""Recovers acknowledged entries that disappeared, and cleans up after a killed writer.
 
-Promise: if anything removes an entry within ten minutes of its writing (a stale editor
-buffer, a sync tool, a checkout), it comes back once, in ``recovered.md``. Removing it
+If anything removes an entry within ten minutes of its writing (a stale editor buffer, a
+sync tool, a checkout), the entry comes back once, in ``recovered.md``. Removing it
 there, or removing it later, is final.
 
-Which acknowledged entries are no longer in any note, and should be.
+An entry counts as lost only when it is in no note at all and its note has been quiet
+for a while: a wrong answer would make a copy. An editor that is saving, a note that was
+renamed, and an old entry that a person deletes must not look like a loss.
 
-Decides with care, for a false answer makes a copy: an editor that is just saving, a
-note that was renamed, and an old entry that a person deletes must not look like a loss.
-
-What a killed writer left is settled before anybody writes again.
-
-A whole entry stays, a torn one is cut off, and one of which nothing is in its note was
-never acknowledged and is dropped.
+After a crash, an entry that is whole in its note stays, a torn one is cut off, and one
+that never reached its note is dropped, because it was never acknowledged.
 """
 
 from __future__ import annotations
@@ -33,7 +30,7 @@ from hivemind_memory.files.descriptors import PRIVATE_FILE
 from hivemind_memory.files.errors import is_in_the_way
 from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.model.note_path import NotePath
-from hivemind_memory.notes.append import EntryDraft, OpenNote, append_entry
+from hivemind_memory.notes.append import EntryDraft, append_entry
 from hivemind_memory.notes.entry import OPENING, parse_provenance
 from hivemind_memory.notes.journal_records import (
     BEGUN,
@@ -44,6 +41,7 @@ from hivemind_memory.notes.journal_records import (
     SAVED,
     is_recoverable,
 )
+from hivemind_memory.notes.open_note import OpenNote
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,6 +56,14 @@ RECOVERED_NOTE = NotePath("recovered.md")
 
 # A search waits so long for the lock: what it cannot look after now, the next one does.
 _WAIT_S = 2.0
+
+
+_ID = re.compile(OPENING.encode() + rb"(?:[!-~]+ )*?id=([0-9A-HJKMNP-TV-Z]{26}) ")
+# An editor that saves in place empties the file first: a note that changed a moment ago
+# and misses something is looked at again until it has not changed for so long.
+_YOUNG_S = 2.0
+_QUIET_S = 0.05
+_LOOKS = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,14 +145,6 @@ def _put_back(session: JournalFile, entry: JournalEntry) -> bool:
     draft = EntryDraft(entry=entry, provenance=provenance, content=content)
     append_entry(session, NotesFolder(entry.root), draft)
     return True
-
-
-_ID = re.compile(OPENING.encode() + rb"(?:[!-~]+ )*?id=([0-9A-HJKMNP-TV-Z]{26}) ")
-# An editor that saves in place empties the file first: a note that changed a moment ago
-# and misses something is looked at again until it has not changed for so long.
-_YOUNG_S = 2.0
-_QUIET_S = 0.05
-_LOOKS = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,12 +1,10 @@
-"""Decides which provider turns texts into vectors, and says why it is that one.
+"""Chooses the provider that turns texts into vectors, and says why.
 
-Pure. Nothing leaves the machine unless a provider was chosen in the settings: a key in
-the environment alone chooses nothing, and ``auto`` takes Ollama only on this machine.
+Nothing leaves the machine unless the settings choose a provider: a key in the
+environment alone chooses nothing, and ``auto`` takes Ollama only on this machine.
 
-Asks, cheaply and within a bound, whether Ollama on this machine has a model.
-
-Uses a bare socket: the answer is wanted before every cold search, where http.client
-costs 30 ms to import and the ollama package 400.
+Whether Ollama is ready is asked over a bare socket, because every cold search asks:
+``http.client`` takes 30 ms to import and the ``ollama`` package 400.
 """
 
 from __future__ import annotations
@@ -24,16 +22,6 @@ if TYPE_CHECKING:
     from hivemind_memory.providers.settings import EmbeddingSettings
 
 
-class ProviderChoice(NamedTuple):
-    """Who turns texts into vectors."""
-
-    provider: str
-    """openai, ollama or none."""
-
-    reason: str
-    """Why it is this one, in one sentence or two."""
-
-
 _KEY_ALONE = (
     "OPENAI_API_KEY is set, but a key in the environment alone chooses nothing:"
     " `hm config set embedding_provider openai` does."
@@ -42,6 +30,18 @@ _NO_KEY = (
     "embedding_provider is openai, but there is no key: set OPENAI_API_KEY, or"
     " `hm config set openai_api_key`."
 )
+_PORT = 11434
+_ANSWER_BYTES = 1_000_000
+
+
+class ProviderChoice(NamedTuple):
+    """Who turns texts into vectors."""
+
+    provider: str
+    """openai, ollama or none."""
+
+    reason: str
+    """Why it is this one, in one sentence or two."""
 
 
 def choose_provider(
@@ -120,10 +120,6 @@ def _if_installed(
     extra = f"`pip install 'hivemind-memory[{choice.provider}]'`"
     reason = f"{choice.reason} But {names} {verb} not installed: {extra}."
     return ProviderChoice("none", reason)
-
-
-_PORT = 11434
-_ANSWER_BYTES = 1_000_000
 
 
 def why_ollama_is_not_ready(

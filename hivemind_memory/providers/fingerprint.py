@@ -1,14 +1,12 @@
-"""Names a space of vectors: all that shapes a vector, in one short text.
+"""Names a vector space: everything that shapes a vector, in one short text.
 
 Two vectors are compared only if their fingerprints are equal. So the same model behind
-another spelling of the same address must have the same fingerprint (embedding twice
-costs money), and anything that moves a vector another one.
+another spelling of the same address has the same fingerprint, because embedding a text
+twice costs money, and anything that changes a vector gives another.
 
-What a model wants to read before a note and before a question.
-
-Models trained with such words find less without them; the others find less with them.
-A table, so that a person can look up what is sent; ``document_prefix`` and
-``query_prefix`` in config.json override it.
+The prefixes that a model expects before a note and before a question are part of it.
+Models trained with prefixes find less without them, others find less with them, so
+there is a table; ``document_prefix`` and ``query_prefix`` in config.json override it.
 """
 
 from __future__ import annotations
@@ -29,6 +27,13 @@ OPENAI_URL = "https://api.openai.com/v1"
 _OLLAMA_PORT = 11434
 _HASH_CHARS = 12  # 48 bits: a person has a handful of spaces
 _READABLE_CHARS = 60
+
+
+_SENTENCE = "Represent this sentence for searching relevant passages: "
+_INSTRUCT = (
+    "Instruct: Given a web search query, retrieve relevant passages that answer the"
+    " query\nQuery:"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,12 +162,6 @@ class _Row(NamedTuple):
     query: str
     source: str
 
-
-_SENTENCE = "Represent this sentence for searching relevant passages: "
-_INSTRUCT = (
-    "Instruct: Given a web search query, retrieve relevant passages that answer the"
-    " query\nQuery:"
-)
 
 # The first row that matches counts, so the special stands above the general. Sources
 # are the model cards, huggingface.co/<name>, unless said otherwise.

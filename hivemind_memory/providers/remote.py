@@ -1,14 +1,10 @@
-"""Fits a function that sends one request to the port ``Embedder``.
+"""Turns a function that sends one request into an ``Embedder``.
 
-Prefixes, limits, batches, timeouts and second tries are the same for every provider;
-what differs is the request, in the modules named after the providers' libraries.
+Prefixes, limits, batches, timeouts and retries are the same for every provider. Only
+the request differs; it is in the module named after the provider.
 
-Cuts what is to be embedded into requests that a provider takes.
-
-Bounds a call that has no bound of its own.
-
-HTTP clients bound each read, not the whole: a server that sends a byte now and then, or
-a name server that keeps silent, holds them for as long as it likes.
+``run_within`` bounds a whole call: HTTP clients bound each read, so a server that sends
+a byte now and then, or a name server that never answers, could hold one forever.
 """
 
 from __future__ import annotations

@@ -12,11 +12,8 @@ from typing import Protocol
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.model.results import EmbedResult, SyncResult
 from hivemind_memory.model.snapshot import SETTLED_NS
-from hivemind_memory.watch.change_detector import (
-    MAX_WAIT_FACTOR,
-    ChangeDetector,
-    Debouncer,
-)
+from hivemind_memory.watch.change_detector import ChangeDetector
+from hivemind_memory.watch.debounce import MAX_WAIT_FACTOR, Debouncer
 from hivemind_memory.watch.embed_queue import VectorQueue
 from hivemind_memory.watch.events import (
     Embedded,

@@ -1,9 +1,7 @@
-"""Keeps the index in step with the folder: waits for the lead, then watches and syncs.
+"""Keeps the index up to date: waits to become the leader, then watches and syncs.
 
-Any number of processes may run this over one index. One leads; the others look twice a
-second whether the lead is free, which a killed leader makes it at once.
-
-What the watcher tells while it runs: values only, for a door to put into words.
+Any number of processes may run this over one index. One leads; the others check twice a
+second whether the leader has gone. A killed leader loses its lock at once.
 """
 
 from __future__ import annotations

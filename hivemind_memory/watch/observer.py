@@ -1,18 +1,16 @@
 """Native file events, through watchdog: the only module that imports it.
 
-On Linux this takes watchdog's inotify reader and not its observer, for four reasons,
-read in its source (7.1):
+On Linux this uses watchdog's inotify reader and not its observer, for four reasons that
+can be read in its source (7.1):
 
-- the observer watches recursively, so the index in its dot folder too: every write to
-  the index would come back as a storm of events;
-- it tells nobody when the kernel's queue overflowed;
-- it tells nobody when a folder below the first could not be watched (ENOSPC);
-- it holds every event back for half a second behind a file that was moved out.
+- the observer watches recursively, and so watches the index in its dot folder too:
+  every write to the index would come back as a storm of events;
+- it does not report that the kernel's queue overflowed;
+- it does not report that a subfolder could not be watched (ENOSPC);
+- it holds every event back for half a second after a file was moved out.
 
-Elsewhere, or when a later watchdog has no such reader, it takes the observer; what that
-one hides, the rescan of every minute finds.
-
-What the watcher needs from whoever tells it that files change.
+Elsewhere, or when a later watchdog has no such reader, it uses the observer; the rescan
+that runs every minute finds what the observer misses.
 """
 
 from __future__ import annotations
@@ -62,6 +60,23 @@ _Identity = tuple[int, int]
 
 _STOP_S = 0.9
 """Longest wait for watchdog's threads to end."""
+
+
+_EVENTS: list[type[FileSystemEvent]] = [
+    DirCreatedEvent,
+    DirDeletedEvent,
+    DirMovedEvent,
+    FileAttribEvent,
+    FileClosedEvent,
+    FileCreatedEvent,
+    FileDeletedEvent,
+    FileModifiedEvent,
+    FileMovedEvent,
+]
+_WHOLE = (FileClosedEvent, FileMovedEvent, FileAttribEvent)
+PROBE_NAME = ".hm-probe"
+"""Name of the file that is made and removed at once to see whether anything is told.
+Always the same, so that one left by a killed process goes with the next probe."""
 
 
 def open_source(folder: str, listener: Listener) -> EventSource:
@@ -261,21 +276,6 @@ def _is_of_one_folder(error: OSError) -> bool:
     return error.errno in {errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.EPERM}
 
 
-_EVENTS: list[type[FileSystemEvent]] = [
-    DirCreatedEvent,
-    DirDeletedEvent,
-    DirMovedEvent,
-    FileAttribEvent,
-    FileClosedEvent,
-    FileCreatedEvent,
-    FileDeletedEvent,
-    FileModifiedEvent,
-    FileMovedEvent,
-]
-
-_WHOLE = (FileClosedEvent, FileMovedEvent, FileAttribEvent)
-
-
 class ObserverSource(_Probing, FileSystemEventHandler):
     """watchdog's own recursive observer: FSEvents, ReadDirectoryChangesW and others."""
 
@@ -329,11 +329,6 @@ class ObserverSource(_Probing, FileSystemEventHandler):
         if names != ["."] and any(name.startswith(".") for name in names):
             return False
         return is_folder or names[-1].lower().endswith(".md")
-
-
-PROBE_NAME = ".hm-probe"
-"""Name of the file that is made and removed at once to see whether anything is told.
-Always the same, so that one left by a killed process goes with the next probe."""
 
 
 class Listener(Protocol):

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hivemind_memory.markdown import packing
-from hivemind_memory.markdown.packing import split_subchunks
+from hivemind_memory.markdown.subchunks import split_subchunks
 
 ATOMS = st.sampled_from(
     [

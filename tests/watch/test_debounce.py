@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hivemind_memory.watch.change_detector import Debouncer
+from hivemind_memory.watch.debounce import Debouncer
 
 
 def test_nothing_is_due_without_a_hint() -> None:

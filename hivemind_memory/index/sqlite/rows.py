@@ -6,7 +6,7 @@ import re
 from array import array
 from typing import NamedTuple
 
-from hivemind_memory.markdown.packing import split_subchunks
+from hivemind_memory.markdown.subchunks import split_subchunks
 from hivemind_memory.model.terms import extra_terms
 from hivemind_memory.notes.dates import day_of_iso
 from hivemind_memory.notes.status import is_forgotten

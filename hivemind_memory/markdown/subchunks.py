@@ -1,0 +1,88 @@
+"""The second level of search: the bullets and paragraphs of one chunk.
+
+String work only, and called for every chunk that is indexed. It needs no Markdown
+parser: a subchunk that is cut slightly wrong changes a score a little, and that is all.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+_BULLET = re.compile(r"\s*(?:[-*+]|[0-9]{1,9}[.)])(?:[ \t]|$)")
+
+_FENCE = re.compile(r"\s*(?:(`{3,})[^`]*|(~{3,}).*)")
+
+_HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
+
+_RULE = re.compile(r"\s*(?:=+|-{2,}|(?:[-*_][ \t]*){3,})\s*")
+
+_GAP = re.compile(r"\n(?:[ \t]*\n)+")
+
+
+def split_subchunks(body: str) -> tuple[str, ...]:
+    r"""Return the units of a chunk's body, in order.
+
+    A unit is a list item with its continuation lines, a paragraph, a table, or a whole
+    fence. Headings and rules are no units: they are found through the heading trail.
+    A body that holds nothing else is its own single unit, if it is not blank.
+
+    >>> split_subchunks("## Ports\n\n- web: 80\n- db: 5432\n  (read only)\n\nSee wiki.")
+    ('- web: 80', '- db: 5432\n  (read only)', 'See wiki.')
+    """
+    units: list[str] = []
+    unit: list[str] = []
+    lines = iter(body.split("\n"))
+    for line in lines:
+        kind = _kind(line)
+        if kind == "text":
+            unit.append(line)
+            continue
+        is_title = kind == "rule" and len(unit) == 1 and _kind(unit[0]) == "text"
+        if unit and not is_title:
+            units.append("\n".join(unit))
+        unit = [line] if kind == "bullet" else []
+        if kind == "fence":
+            units += _fence(line, lines)
+    if unit:
+        units.append("\n".join(unit))
+    if not units and body.strip():
+        return (body,)
+    return tuple(units)
+
+
+def _kind(line: str) -> str:
+    """Return what a line is: text, blank, bullet, fence, heading or rule."""
+    first = line.lstrip()[:1]
+    if first.isalpha():
+        return "text"
+    if not first:
+        return "blank"
+    if first in "`~":
+        return "fence" if _FENCE.fullmatch(line) else "text"
+    if first == "#":
+        return "heading" if _HEADING.match(line) else "text"
+    if first in "=-*_" and _RULE.fullmatch(line):
+        return "rule"
+    return "bullet" if _BULLET.match(line) else "text"
+
+
+def _fence(first: str, lines: Iterable[str]) -> list[str]:
+    """Return the fence that *first* opens, as one unit, and take its *lines*."""
+    opening = first.strip()
+    info = opening.lstrip(opening[0])
+    fence = opening[: len(opening) - len(info)]
+    taken = [first]
+    for line in lines:
+        taken.append(line)
+        closing = line.strip()
+        if closing.startswith(fence) and not closing.strip(fence[0]):
+            return ["\n".join(taken)]
+    if info:
+        return ["\n".join(taken)]
+    # A bare fence that nothing closes is the end of one that began in the chunk before.
+    return [unit for unit in _GAP.split("\n".join(taken[1:])) if unit.strip()]
