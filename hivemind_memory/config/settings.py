@@ -159,6 +159,13 @@ class Settings:
         "Folder for the index, when the notes lie on a network drive or under a sync"
         " tool; empty: .index inside the notes folder.",
     )
+    max_note_mb: int = _option(
+        5,
+        "Megabytes that a note may have. A larger one is never read, and not found;"
+        " hm status names it.",
+        low=1,
+        high=1_000,
+    )
     debounce_ms: int = _option(
         500,
         "Milliseconds of quiet after a change before hm watch indexes it.",

@@ -13,11 +13,21 @@ import stat
 from contextlib import suppress
 from io import FileIO
 
-from hivemind_memory.errors import HivemindError, NotSavedError, UsageError
+from hivemind_memory.errors import (
+    HivemindError,
+    NoteUnreadableError,
+    NotSavedError,
+    UsageError,
+)
 from hivemind_memory.files import descriptors
 from hivemind_memory.files.descriptors import OpenFolder, stamp_of
 from hivemind_memory.files.errors import cause_of, read_error, save_error
-from hivemind_memory.files.scan import FolderSnapshot, take_snapshot
+from hivemind_memory.files.scan import (
+    MAX_NOTE_BYTES,
+    FolderSnapshot,
+    take_snapshot,
+    too_large,
+)
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.value import value
 
@@ -32,11 +42,14 @@ _TRIES = 3
 class NotesFolder:
     """A folder of notes. Holds nothing open between calls; threads may share it."""
 
-    __slots__ = ("root",)
+    __slots__ = ("max_note_bytes", "root")
 
-    def __init__(self, root: str) -> None:
+    def __init__(self, root: str, *, max_note_bytes: int = MAX_NOTE_BYTES) -> None:
         self.root = os.path.abspath(root)
         """Where the folder lies, absolute; a link there is followed."""
+
+        self.max_note_bytes = max_note_bytes
+        """A larger note is skipped: it is in no snapshot and in no index."""
 
     def snapshot(self) -> FolderSnapshot:
         """Return every note with its stamp, and what was passed over and why.
@@ -48,7 +61,7 @@ class NotesFolder:
         """
         try:
             with self.open_root() as root:
-                return take_snapshot(root)
+                return take_snapshot(root, self.max_note_bytes)
         except OSError as error:
             cause, hint = cause_of(error)
             message = f"The notes folder {self.root} cannot be listed: {cause}."
@@ -58,16 +71,22 @@ class NotesFolder:
         """Return every note with its stamp; see ``snapshot``."""
         return self.snapshot().stamps
 
-    def read(self, path: NotePath) -> tuple[bytes, FileSignature]:
+    def read(
+        self, path: NotePath, *, max_bytes: int | None = None
+    ) -> tuple[bytes, FileSignature]:
         """Return the bytes of a note and the stamp that they belong to.
 
         A note that changes while it is read is read again. If it keeps changing, the
         stamp is older than the bytes, so the next look sees a change.
 
+        Args:
+            path: Where it lies.
+            max_bytes: Read no note that is larger; None: any.
+
         Raises:
             NoteNotFoundError: There is no such note.
             NotePathError: A link or something else that is no regular file is there.
-            NoteUnreadableError: It cannot be read now.
+            NoteUnreadableError: It cannot be read now, or is too large.
         """
         try:
             with self.open_parent(path) as parent:
@@ -75,6 +94,8 @@ class NotesFolder:
         except OSError as error:
             raise read_error(path, error) from error
         try:
+            if max_bytes is not None and os.fstat(fd).st_size > max_bytes:
+                raise NoteUnreadableError(too_large(max_bytes))
             return _read_quiet(fd)
         except OSError as error:
             raise read_error(path, error) from error
@@ -277,8 +298,14 @@ class ReadNote:
 
 
 def read_note(folder: NotesFolder, path: NotePath) -> ReadNote:
-    """Read one note, as ``NotesFolder.read`` does, and compute its digest."""
-    data, stamp = folder.read(path)
+    """Read one note for the index, as ``NotesFolder.read`` does, with its digest.
+
+    Raises:
+        NoteNotFoundError: There is no such note.
+        NotePathError: A link or something else that is no regular file is there.
+        NoteUnreadableError: It cannot be read now, or is too large.
+    """
+    data, stamp = folder.read(path, max_bytes=folder.max_note_bytes)
     return ReadNote(data=data, stamp=stamp, digest=digest_of(data))
 
 

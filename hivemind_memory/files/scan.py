@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from hivemind_memory.model.snapshot import FileSignature
 
 
+BYTES_PER_MB = 1_000_000
+MAX_NOTE_BYTES = 5 * BYTES_PER_MB
+"""The default of the option ``max_note_mb``."""
+
 # Shorter than this in characters, a folder's path leaves room for any name in bytes.
 _SAFE_PREFIX_CHARS = 192
 
@@ -39,16 +43,22 @@ class FolderSnapshot:
     """Files and folders that look like notes and cannot be, sorted by path."""
 
 
-def take_snapshot(root: OpenFolder) -> FolderSnapshot:
-    """Return every note below *root*, and what was passed over and why.
+def take_snapshot(
+    root: OpenFolder, max_note_bytes: int = MAX_NOTE_BYTES
+) -> FolderSnapshot:
+    """Return every note below *root*, and what was skipped and why.
 
     A note is a regular file whose name ends in ``.md`` and is legal, in no dot folder.
     Links are not followed, neither to files nor to folders.
 
+    Args:
+        root: The notes folder, held open.
+        max_note_bytes: A larger file is skipped.
+
     Raises:
         OSError: *root* itself cannot be listed.
     """
-    pass_ = _Pass()
+    pass_ = _Pass(max_note_bytes)
     pass_.scan(root, "", 1)
     pass_.drop_illegal()
     skipped = [
@@ -61,16 +71,17 @@ def take_snapshot(root: OpenFolder) -> FolderSnapshot:
 class _Pass:
     """What one pass over the folders has found so far."""
 
-    __slots__ = ("doubtful", "skipped", "stamps")
+    __slots__ = ("doubtful", "max_bytes", "skipped", "stamps")
 
-    def __init__(self) -> None:
+    def __init__(self, max_bytes: int) -> None:
+        self.max_bytes = max_bytes
         self.stamps: dict[NotePath, FileSignature] = {}
         self.skipped: dict[str, str] = {}
         self.doubtful: list[NotePath] = []
 
     def scan(self, folder: OpenFolder, prefix: str, depth: int) -> None:
         """Gather the notes of *folder*, then of the folders in it."""
-        stamps = self.stamps
+        stamps, max_bytes = self.stamps, self.max_bytes
         below = []
         with folder.scan() as entries:
             for entry in entries:
@@ -82,6 +93,9 @@ class _Pass:
                         status = entry.stat(follow_symlinks=False)
                     except FileNotFoundError:
                         continue  # it went while we looked
+                    if status.st_size > max_bytes:
+                        self.skipped[prefix + name] = too_large(max_bytes)
+                        continue
                     # stamp_of, inlined: a call for each file would cost a tenth.
                     path = NotePath(prefix + name)
                     stamps[path] = (
@@ -139,6 +153,12 @@ class _Pass:
         name = path.rpartition("/")[2]
         if name.endswith(SUFFIX) or "." not in name:
             self.skipped[path] = "it is a link, and links are not followed"
+
+
+def too_large(max_bytes: int) -> str:
+    """Return why a note is skipped that is larger than *max_bytes*."""
+    size_mb = max_bytes / BYTES_PER_MB
+    return f"it is larger than {size_mb:g} MB; `hm config set max_note_mb` allows more"
 
 
 def _printable(path: str) -> str:

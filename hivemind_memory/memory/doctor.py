@@ -11,6 +11,7 @@ import stat
 from hivemind_memory.errors import EmbeddingError, HivemindError, IndexUnusableError
 from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.files.locks import KernelLock
+from hivemind_memory.files.scan import BYTES_PER_MB
 from hivemind_memory.index.open import index_engine
 from hivemind_memory.memory.index_handle import open_index
 from hivemind_memory.model.results import Diagnosis, Finding, MemoryStatus
@@ -42,7 +43,7 @@ def diagnose(
             _modes(places, settings),
             _place_of_index(places),
             *_index(places, now),
-            _notes(places, now),
+            _notes(places, settings, now),
             _leader(places),
             _journal(places, now),
             _state(places),
@@ -155,9 +156,10 @@ def _index(places: Places, now: Callable[[], float]) -> Iterator[Finding]:
         index.close()
 
 
-def _notes(places: Places, now: Callable[[], float]) -> Finding:
+def _notes(places: Places, settings: Settings, now: Callable[[], float]) -> Finding:
     """Compare the folder with the index, and name what was passed over."""
-    look = NotesFolder(places.notes).snapshot()
+    limit_bytes = settings.max_note_mb * BYTES_PER_MB
+    look = NotesFolder(places.notes, max_note_bytes=limit_bytes).snapshot()
     try:
         opened = open_index(places, now)
         try:

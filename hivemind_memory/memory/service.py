@@ -5,6 +5,7 @@ from __future__ import annotations
 from hivemind_memory.access.check import check_enabled
 from hivemind_memory.access.rules import OWNER, access_of, home_scope
 from hivemind_memory.files.folder import NotesFolder
+from hivemind_memory.files.scan import BYTES_PER_MB
 from hivemind_memory.memory.index_handle import IndexHandle
 from hivemind_memory.memory.sync import ChunkSettings, Syncer
 from hivemind_memory.model.memories import FORGOTTEN
@@ -72,7 +73,9 @@ class Memory:
         self._access = access_of(caller, settings.private_scopes())
         self._provider = provider
         self.clocks = clocks
-        self.folder = NotesFolder(places.notes)
+        self.folder = NotesFolder(
+            places.notes, max_note_bytes=settings.max_note_mb * BYTES_PER_MB
+        )
         self._vectors: EmbeddingService | None = None
         self._state: StateFile | None = None
         self.chunking = ChunkSettings(
