@@ -38,6 +38,25 @@ SINCE = Flag(
     "Only what is from this day or later: 2026-11-21, yesterday, 7d.",
     metavar="DAY",
 )
+TYPE = Flag(
+    ("--type",),
+    "text",
+    "Only memories of these types, such as lesson,decision.",
+    metavar="TYPES",
+    completes="types",
+)
+AGENT = Flag(
+    ("--agent",),
+    "text",
+    "Only what this agent or person wrote, as --by named it.",
+    metavar="NAME",
+)
+ONLY_SOURCE = Flag(
+    ("--source",),
+    "text",
+    "Only what this kind of writer wrote.",
+    choices=("human", "agent", "tool", "external"),
+)
 FORCE = Flag(("--force",), "flag", "Store the text even if it was purged before.")
 
 NOTE = Argument(

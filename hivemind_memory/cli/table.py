@@ -26,12 +26,13 @@ PANELS = FIND, WRITE, CURATE, AGENTS, MAINTAIN, SET_UP = (
 
 _FILES = (
     (FIND, "search", {"search": "Search the notes with a question in your own words."}),
+    (FIND, "read", {"get": "Print a note, or some of its lines."}),
     (
         FIND,
-        "read",
+        "list",
         {
-            "get": "Print a note, or some of its lines.",
-            "list": "List the notes: size, last change, number of chunks.",
+            "list": "List the notes, or typed memories by type, status or day.",
+            "log": "List what was written and by whom, the newest first.",
         },
     ),
     (WRITE, "write", {"write": "Add an entry to today's note, or to another."}),

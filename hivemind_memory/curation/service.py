@@ -23,12 +23,15 @@ if TYPE_CHECKING:
         History,
         LinkResult,
         MemoryDetails,
+        MemoryFilter,
         MemorySelector,
         NewMemory,
         PurgeResult,
         RestoreResult,
         SaveResult,
+        StoredMemory,
         TextCandidate,
+        WrittenItem,
     )
     from hivemind_memory.model.ports import InjectionRecords
 
@@ -132,6 +135,29 @@ class Curation:
 
         with self._lock:
             return show(self._context, ref, scope=self._scope(scope))
+
+    def list_memories(self, wanted: MemoryFilter) -> tuple[StoredMemory, ...]:
+        """Return the typed memories that fit, the newest first.
+
+        Raises:
+            ScopeError: The filter names a scope that the caller does not have.
+            UnknownTypeError: There is no such type.
+        """
+        from hivemind_memory.curation.listing import list_memories
+
+        with self._lock:
+            return list_memories(self._context, wanted)
+
+    def log(self, wanted: MemoryFilter) -> tuple[WrittenItem, ...]:
+        """Return the entries and memories that were written, the newest first.
+
+        Raises:
+            ScopeError: The filter names a scope that the caller does not have.
+        """
+        from hivemind_memory.curation.listing import read_log
+
+        with self._lock:
+            return read_log(self._context, wanted)
 
     def link(
         self, start: str, end: str, kind: str, *, weight: float = 1.0

@@ -301,11 +301,15 @@ def command_reads(hidden: str) -> Iterator[tuple[str, ...]]:
         yield "search", "quagga", "--scope", scope
         yield "show", "plan", "--scope", scope
         yield "history", "plan", "--scope", scope
+        yield "list", "--scope", scope, "--status", "all"
+        yield "log", "--scope", scope
     for name in names_of(hidden):
         for command in ("get", "show", "history"):
             yield command, "--", name
     yield ("list",)
     yield "list", "--json"
+    yield "list", "--status", "all", "--json"
+    yield "log", "--json"
     for command in ("sync", "rebuild", "status", "doctor"):
         yield (command,)
     for purge in purges(hidden):

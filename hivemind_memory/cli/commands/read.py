@@ -1,28 +1,23 @@
-"""hm get and hm list: the notes themselves, and a table of them."""
+"""hm get: a note, or some of its lines."""
 
 from __future__ import annotations
 
 import sys
 
 from hivemind_memory.cli.command import CommandRequest, Flag, command
-from hivemind_memory.cli.escape import escape_for_terminal, escape_line
+from hivemind_memory.cli.escape import escape_for_terminal
 from hivemind_memory.cli.options import JSON, NOTE
 from hivemind_memory.cli.render import (
     count_text,
-    minute_text,
     print_json,
     print_notices,
-    print_rows,
-    size_text,
 )
 from hivemind_memory.cli.streams import is_terminal, write_stdout
 from hivemind_memory.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hivemind_memory.model.results import ListedNote, NoteLines
+    from hivemind_memory.model.results import NoteLines
 
 
 @command(
@@ -48,26 +43,6 @@ def get(request: CommandRequest) -> int:
     with request.open_memory() as memory:
         passage = memory.read(path, start_line=first, line_count=count)
     _print_passage(passage, as_json=values["json"])
-    return 0
-
-
-@command("list", flags=(JSON,))
-def list_notes(request: CommandRequest) -> int:
-    """List all notes."""
-    from hivemind_memory.cli.commands.search import catch_up
-
-    with request.open_memory() as memory:
-        catch_up(memory)
-        notes = memory.list()
-    if request.values["json"]:
-        print_json(notes)
-    elif is_terminal(sys.stdout):
-        write_stdout(_terminal_text(notes))
-    else:
-        print_rows(
-            (note.path, note.size_bytes, note.updated_at, note.chunk_count)
-            for note in notes
-        )
     return 0
 
 
@@ -106,29 +81,3 @@ def _print_passage(passage: NoteLines, *, as_json: bool) -> None:
     if text and not text.endswith("\n"):
         text += "\n"
     return write_stdout(escape_for_terminal(text) if is_terminal(sys.stdout) else text)
-
-
-def _terminal_text(notes: Sequence[ListedNote]) -> str:
-    """Return the table of notes; a narrow terminal shows fewer columns."""
-    from shutil import get_terminal_size
-
-    from hivemind_memory.cli.terminal import Text, rendered, table
-
-    if not notes:
-        return "no notes yet: `hm write` or `hm edit` creates the first\n"
-    columns = get_terminal_size().columns
-    has_time, has_chunks = columns >= 64, columns >= 48
-    shown = table()
-    shown.add_column("note", overflow="fold", style="bold")
-    shown.add_column("size", justify="right", no_wrap=True)
-    if has_time:
-        shown.add_column("last change", no_wrap=True)
-    if has_chunks:
-        shown.add_column("chunks", justify="right", no_wrap=True)
-    for note in notes:
-        row: list[str | Text] = [Text(escape_line(note.path))]
-        row.append(size_text(note.size_bytes))
-        row += [minute_text(note.updated_at)] if has_time else []
-        row += [f"{note.chunk_count:,}"] if has_chunks else []
-        shown.add_row(*row)
-    return rendered([shown])

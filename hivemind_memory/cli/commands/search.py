@@ -12,7 +12,7 @@ from hivemind_memory.cli.command import (
     command,
 )
 from hivemind_memory.cli.escape import escape_for_pipe, escape_for_terminal, escape_line
-from hivemind_memory.cli.options import JSON, SCOPE, SINCE
+from hivemind_memory.cli.options import JSON, SCOPE, SINCE, TYPE
 from hivemind_memory.cli.render import count_text, lines_text, print_json, print_notices
 from hivemind_memory.cli.streams import (
     is_terminal,
@@ -64,13 +64,7 @@ _MIN_LINES, _MAX_LINES = 2, 8
             low=0,
             high=1,
         ),
-        Flag(
-            ("--type",),
-            "text",
-            "Only memories of these types, such as lesson,decision.",
-            metavar="TYPES",
-            completes="types",
-        ),
+        TYPE,
         SCOPE,
         SINCE,
         Flag(

@@ -1,0 +1,207 @@
+"""hm list and hm log: the notes, the typed memories, and what was written by whom."""
+
+from __future__ import annotations
+
+import sys
+
+from hivemind_memory.cli.command import CommandRequest, Flag, command
+from hivemind_memory.cli.content import split_items
+from hivemind_memory.cli.escape import escape_line
+from hivemind_memory.cli.options import AGENT, JSON, ONLY_SOURCE, SCOPE, SINCE, TYPE
+from hivemind_memory.cli.render import (
+    lines_text,
+    minute_text,
+    print_json,
+    print_notices,
+    print_rows,
+    size_text,
+)
+from hivemind_memory.cli.streams import is_terminal, typed_text, write_stdout
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from hivemind_memory.model.curation import MemoryFilter
+    from hivemind_memory.model.results import ListedNote
+
+_STATUSES = ("active", "pending", "superseded", "forgotten", "expired", "done")
+_MAX_CHARS = 60
+"""Characters of a text that a table shows."""
+
+
+@command(
+    "list",
+    description=(
+        "With an option other than --json, lists typed memories instead: key, type,"
+        " status, day, lines and text, the newest first."
+    ),
+    flags=(
+        TYPE,
+        SCOPE,
+        SINCE,
+        AGENT,
+        ONLY_SOURCE,
+        Flag(
+            ("--status",),
+            "text",
+            "Only memories of this status; by default active and pending ones.",
+            choices=(*_STATUSES, "all"),
+        ),
+        JSON,
+    ),
+    examples=("hm list", "hm list --type lesson,decision --since 7d"),
+)
+def list_(request: CommandRequest) -> int:
+    """List all notes, or typed memories."""
+    from hivemind_memory.cli.commands.search import catch_up
+
+    values = request.values
+    names = ("type", "scope", "since", "agent", "source", "status")
+    if any(values[name] is not None for name in names):
+        return _list_memories(request)
+    with request.open_memory() as memory:
+        catch_up(memory)
+        notes = memory.list()
+    if values["json"]:
+        print_json(notes)
+    elif is_terminal(sys.stdout):
+        write_stdout(_terminal_text(notes))
+    else:
+        print_rows(
+            (note.path, note.size_bytes, note.updated_at, note.chunk_count)
+            for note in notes
+        )
+    return 0
+
+
+@command(
+    "log",
+    description=(
+        "Lists entries and typed memories, the newest first: time, writer, lines and"
+        " text. What was forgotten is left out."
+    ),
+    flags=(
+        Flag(
+            ("-n", "--max-results"),
+            "int",
+            "Maximum number of lines (20).",
+            metavar="N",
+            low=1,
+            high=100_000,
+        ),
+        SINCE,
+        SCOPE,
+        AGENT,
+        ONLY_SOURCE,
+        JSON,
+    ),
+    examples=("hm log", "hm log --since yesterday --agent claude"),
+)
+def log(request: CommandRequest) -> int:
+    """List what was written."""
+    values = request.values
+    with request.open_memory() as memory:
+        items = memory.curation.log(_filter_of(values))
+    shown = items[: values["max_results"] or 20]
+    if values["json"]:
+        print_json(shown)
+        return 0
+    rows = [
+        (
+            minute_text(item.at) or "no date",
+            item.by or item.source or "unknown",
+            lines_text(item.path, item.start_line, item.end_line),
+            _first_line(item.text),
+        )
+        for item in shown
+    ]
+    _print_table(("time", "by", "lines", "text"), rows)
+    if not items:
+        print_notices(["nothing was written, as far as the notes say"])
+    elif len(items) > len(shown):
+        print_notices([f"{len(shown)} of {len(items)}; -n shows more"])
+    return 0
+
+
+def _list_memories(request: CommandRequest) -> int:
+    """List typed memories."""
+    with request.open_memory() as memory:
+        memories = memory.curation.list_memories(_filter_of(request.values))
+    if request.values["json"]:
+        print_json(memories)
+        return 0
+    rows = [
+        (
+            one.key or one.id,
+            one.type,
+            one.standing,
+            one.created[:10],
+            lines_text(one.path, one.start_line, one.end_line),
+            _first_line(one.text),
+        )
+        for one in memories
+    ]
+    _print_table(("key", "type", "status", "day", "lines", "text"), rows)
+    if not memories:
+        print_notices(["no memory matches"])
+    return 0
+
+
+def _filter_of(values: Mapping[str, Any]) -> MemoryFilter:
+    """Return which memories the options select."""
+    from hivemind_memory.model.curation import MemoryFilter
+
+    status = values.get("status")
+    statuses = _STATUSES if status == "all" else (str(status),)
+    return MemoryFilter(
+        types=split_items(values.get("type")),
+        scope=values["scope"] or "",
+        since=values["since"] or "",
+        by=typed_text(values["agent"] or ""),
+        source=values["source"] or "",
+        statuses=statuses if status else MemoryFilter().statuses,
+    )
+
+
+def _first_line(text: str) -> str:
+    """Return the first line of a text, shortened."""
+    line = text.strip().partition("\n")[0]
+    return line if len(line) <= _MAX_CHARS else f"{line[: _MAX_CHARS - 1]}…"
+
+
+def _print_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print rows, with a head on a terminal."""
+    if rows and is_terminal(sys.stdout):
+        from hivemind_memory.cli.terminal import columns_text
+
+        write_stdout(columns_text(heads, rows))
+    else:
+        print_rows(rows)
+
+
+def _terminal_text(notes: Sequence[ListedNote]) -> str:
+    """Return the table of notes; a narrow terminal shows fewer columns."""
+    from shutil import get_terminal_size
+
+    from hivemind_memory.cli.terminal import Text, rendered, table
+
+    if not notes:
+        return "no notes yet: `hm write` or `hm edit` creates the first\n"
+    columns = get_terminal_size().columns
+    has_time, has_chunks = columns >= 64, columns >= 48
+    shown = table()
+    shown.add_column("note", overflow="fold", style="bold")
+    shown.add_column("size", justify="right", no_wrap=True)
+    if has_time:
+        shown.add_column("last change", no_wrap=True)
+    if has_chunks:
+        shown.add_column("chunks", justify="right", no_wrap=True)
+    for note in notes:
+        row: list[str | Text] = [Text(escape_line(note.path))]
+        row.append(size_text(note.size_bytes))
+        row += [minute_text(note.updated_at)] if has_time else []
+        row += [f"{note.chunk_count:,}"] if has_chunks else []
+        shown.add_row(*row)
+    return rendered([shown])

@@ -1,0 +1,153 @@
+"""Typed memories by type, scope, day, writer and status; and what was written, by whom.
+
+Reads only. The index narrows the list of memories; the log reads every note that the
+caller may read.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from hivemind_memory.access.rules import scope_named
+from hivemind_memory.curation.lookup import load_memory, notes_in, parse_memory
+from hivemind_memory.errors import HivemindError
+from hivemind_memory.markdown.text import decode
+from hivemind_memory.model.curation import ENTRY, MEMORY, WrittenItem
+from hivemind_memory.model.memories import FORGOTTEN, PENDING, SUPERSEDED
+from hivemind_memory.model.scope import scope_of
+from hivemind_memory.notes.entry_edits import entries_in
+from hivemind_memory.notes.status import is_expired_or_done
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from hivemind_memory.curation.context import CurationContext
+    from hivemind_memory.model.curation import MemoryFilter, StoredMemory
+    from hivemind_memory.model.memories import MemoryRow
+    from hivemind_memory.model.note_path import NotePath
+
+_NAMES = {SUPERSEDED: "superseded", PENDING: "pending", FORGOTTEN: "forgotten"}
+
+
+def list_memories(
+    context: CurationContext, wanted: MemoryFilter
+) -> tuple[StoredMemory, ...]:
+    """Return the typed memories that fit, the newest first.
+
+    Raises:
+        ScopeError: The filter names a scope that the caller does not have.
+        UnknownTypeError: There is no such type.
+    """
+    if not context.caller.is_member:
+        return ()
+    from hivemind_memory.model.memory_types import resolve_type
+
+    types = {resolve_type(name, context.types).name for name in wanted.types}
+    rows = context.index.fresh().memories(scopes=_scopes(context, wanted.scope))
+    today = context.clocks.today()
+    found = []
+    for row in rows:
+        is_type = row.type in types if types else bool(row.type)
+        is_status = status_name(row, today) in wanted.statuses
+        is_from = wanted.source in ("", row.source)
+        if not (is_type and is_status and is_from and row.created[:10] >= wanted.since):
+            continue
+        memory = load_memory(context, row.path)
+        if memory is not None and _is_by(wanted.by, memory.by):
+            found.append(memory)
+    return tuple(found)
+
+
+def read_log(context: CurationContext, wanted: MemoryFilter) -> tuple[WrittenItem, ...]:
+    """Return the entries and memories that were written, the newest first.
+
+    What is forgotten is left out. Of the filter, types and statuses do not count.
+
+    Raises:
+        ScopeError: The filter names a scope that the caller does not have.
+    """
+    if not context.caller.is_member:
+        return ()
+    fitting = [
+        item
+        for path, data in notes_in(context, _scopes(context, wanted.scope))
+        for item in _items(context, path, data)
+        if item.at[:10] >= wanted.since
+        and wanted.source in ("", item.source)
+        and _is_by(wanted.by, item.by)
+    ]
+    return tuple(sorted(fitting, key=lambda item: _instant(item.at), reverse=True))
+
+
+def status_name(row: MemoryRow, today: int) -> str:
+    """Return the status of a memory: active, pending, expired, done and so on."""
+    if row.standing in _NAMES:
+        return _NAMES[row.standing]
+    if is_expired_or_done(None, row.done_day, today=today):
+        return "done"
+    is_expired = is_expired_or_done(row.expires_day, None, today=today)
+    return "expired" if is_expired else "active"
+
+
+def _items(
+    context: CurationContext, path: NotePath, data: bytes
+) -> Iterator[WrittenItem]:
+    """Yield the memory that a note is, or the entries in it."""
+    try:
+        memory = parse_memory(path, decode(data), context)
+    except HivemindError:
+        return
+    if memory.standing == "forgotten":
+        return
+    if memory.type or memory.id:
+        yield WrittenItem(
+            kind=MEMORY,
+            at=memory.updated or memory.created,
+            by=memory.by,
+            session=memory.session,
+            source=memory.source,
+            path=path,
+            start_line=memory.start_line,
+            end_line=memory.end_line,
+            id=memory.id,
+            key=memory.key,
+            type=memory.type,
+            scope=memory.scope,
+            text=memory.text,
+        )
+    for entry in entries_in(data):
+        written = entry.provenance
+        if not written.is_forgotten:
+            yield WrittenItem(
+                kind=ENTRY,
+                at=written.at,
+                by=written.by,
+                session=written.session,
+                source=written.source,
+                path=path,
+                start_line=entry.start_line,
+                end_line=entry.end_line,
+                id=written.id,
+                scope=scope_of(path),
+                text=entry.content,
+            )
+
+
+def _scopes(context: CurationContext, name: str) -> frozenset[str] | None:
+    """Return the scopes to look in; None: all."""
+    caller = context.caller
+    return frozenset({scope_named(caller, name)}) if name else caller.scopes
+
+
+def _is_by(wanted: str, by: str) -> bool:
+    """Return whether a writer is the one that is asked for."""
+    return not wanted or wanted.casefold() == by.casefold()
+
+
+def _instant(at: str) -> float:
+    """Return a time in seconds since the epoch; 0 if it cannot be read."""
+    try:
+        return datetime.fromisoformat(at).timestamp()
+    except (ValueError, OverflowError, OSError):
+        return 0.0

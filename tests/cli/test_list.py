@@ -1,0 +1,104 @@
+"""hm list with options, and hm log: what there is, who wrote it, and when."""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Hm
+
+
+@pytest.fixture
+def memories(hm: Hm, home: Path) -> Path:
+    """Memories and entries of several kinds."""
+    for words in (
+        ("save", "--type", "lesson", "--by", "Ann", "friday", "Never on Fridays."),
+        ("save", "--type", "decision", "--by", "codex", "day", "We deploy on Mondays."),
+        ("save", "--reason", "a new team", "day", "We deploy on Tuesdays."),
+        ("save", "--scope", "team/red", "standup", "Mondays at ten."),
+        ("save", "--source", "external", "firewall", "Turn it off."),
+        ("save", "--expires", "yesterday", "offer", "Half price."),
+        ("save", "gone", "Soon forgotten."),
+        ("forget", "gone"),
+        ("write", "--by", "codex", "--session", "s1", "The wombat digs.\nDeep."),
+    ):
+        assert hm(*words).code == 0
+    old = (
+        "---\nid: old\ntype: lesson\nkey: old\ncreated: 2020-01-01\n---\nAn old one.\n"
+    )
+    (home / "memory" / "old.md").write_text(old)
+    return home / "memory"
+
+
+@pytest.mark.parametrize(
+    ("words", "keys"),
+    [
+        (("--type", "lesson"), {"friday", "old"}),
+        (("--type", "warning,decision"), {"friday", "old", "day"}),
+        (("--type", "lesson", "--since", "7d"), {"friday"}),
+        (("--scope", "team/red"), {"standup"}),
+        (("--agent", "ann"), {"friday"}),
+        (("--source", "external"), {"firewall"}),
+        (("--status", "pending"), {"firewall"}),
+        (("--status", "forgotten"), {"gone"}),
+        (("--status", "expired"), {"offer"}),
+        (("--status", "superseded"), {"day"}),
+        (("--status", "done"), set()),
+        (("--since", "today"), {"friday", "day", "standup", "firewall"}),
+    ],
+)
+def test_a_list_is_narrowed_to_memories(
+    hm: Hm, memories: Path, words: tuple[str, ...], keys: set[str]
+) -> None:
+    """By type, scope, day, writer, kind of writer and status."""
+    plain = hm("list", *words)
+    machine = hm("list", *words, "--json")
+
+    assert {row.split("\t")[0] for row in plain.out.splitlines()} == keys
+    assert {one["key"] for one in machine.json} == keys
+    assert plain.err == ("" if keys else "no memory matches\n")
+
+
+def test_every_status_is_in_the_list_of_all(hm: Hm, memories: Path) -> None:
+    """Nothing is out of reach."""
+    rows = [line.split("\t") for line in hm("list", "--status", "all").out.splitlines()]
+
+    assert len(rows) == 8
+    assert all(len(row) == 6 for row in rows)
+
+
+def test_a_list_of_an_unknown_type_or_scope_is_an_error(hm: Hm, memories: Path) -> None:
+    """An empty list would look like an answer."""
+    assert hm("list", "--type", "leson").code == 2
+    assert hm("list", "--scope", "nonsense").code == 2
+
+
+def test_the_log_says_what_was_written_by_whom(hm: Hm, memories: Path) -> None:
+    """Entries and memories, the newest first; what is forgotten is left out."""
+    today = dt.date.today().isoformat()
+    ran = hm("log")
+    machine = hm("log", "--json").json
+    codex = hm("log", "--agent", "Codex", "-n", "1")
+
+    rows = [line.split("\t") for line in ran.out.splitlines()]
+    assert len(rows) == len(machine) == 8
+    assert [row[0][:10] for row in rows] == [today] * 7 + ["2020-01-01"]
+    assert "Soon forgotten." not in ran.out
+    entry = next(one for one in machine if one["kind"] == "entry")
+    assert (entry["by"], entry["session"]) == ("codex", "s1")
+    assert entry["text"] == "The wombat digs.\nDeep."
+    assert hm("get", rows[-1][2]).out == "An old one.\n"
+    assert codex.out.count("\n") == 1
+    assert codex.err == "1 of 2; -n shows more\n"
+    assert (
+        hm("log", "--since", "yesterday", "--source", "external").out.count("\n") == 1
+    )
+
+
+def test_the_log_of_an_empty_memory_says_so(hm: Hm, home: Path) -> None:
+    """Nothing at all would look like a failure."""
+    hm("init")
+
+    assert hm("log").err == "nothing was written, as far as the notes say\n"
