@@ -12,7 +12,8 @@ from hivemind_memory.access.rules import scope_named
 from hivemind_memory.curation.lookup import load_memory, notes_in, parse_memory
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.markdown.text import decode
-from hivemind_memory.model.curation import ENTRY, MEMORY, WrittenItem
+from hivemind_memory.model.curation import ENTRY, MEMORY
+from hivemind_memory.model.listing import WrittenItem
 from hivemind_memory.model.memories import FORGOTTEN, PENDING, SUPERSEDED
 from hivemind_memory.model.scope import scope_of
 from hivemind_memory.notes.entry_edits import entries_in
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from hivemind_memory.curation.context import CurationContext
-    from hivemind_memory.model.curation import MemoryFilter, StoredMemory
+    from hivemind_memory.model.curation import StoredMemory
+    from hivemind_memory.model.listing import MemoryFilter
     from hivemind_memory.model.memories import MemoryRow
     from hivemind_memory.model.note_path import NotePath
 

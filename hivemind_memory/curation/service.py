@@ -23,7 +23,6 @@ if TYPE_CHECKING:
         History,
         LinkResult,
         MemoryDetails,
-        MemoryFilter,
         MemorySelector,
         NewMemory,
         PurgeResult,
@@ -31,8 +30,8 @@ if TYPE_CHECKING:
         SaveResult,
         StoredMemory,
         TextCandidate,
-        WrittenItem,
     )
+    from hivemind_memory.model.listing import MemoryFilter, WrittenItem
     from hivemind_memory.model.ports import InjectionRecords
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from hivemind_memory.model.curation import MemoryFilter
+    from hivemind_memory.model.listing import MemoryFilter
     from hivemind_memory.model.results import ListedNote
 
 _STATUSES = ("active", "pending", "superseded", "forgotten", "expired", "done")
@@ -151,7 +151,7 @@ def _list_memories(request: CommandRequest) -> int:
 
 def _filter_of(values: Mapping[str, Any]) -> MemoryFilter:
     """Return which memories the options select."""
-    from hivemind_memory.model.curation import MemoryFilter
+    from hivemind_memory.model.listing import MemoryFilter
 
     status = values.get("status")
     statuses = _STATUSES if status == "all" else (str(status),)
