@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from hivemind_memory.model.terms import QueryTerm
 
     T = TypeVar("T")
+    MayWrite = Callable[[NotePath, "FileSignature | None", str], bool]
+    """Decides inside the write transaction whether a note is written, given its stamp
+    and digest in the index by then (None and empty: it is not there). So an older
+    reading never overwrites a newer one."""
 
 
 class FileRecord(NamedTuple):
@@ -88,18 +92,33 @@ class NotesIndex(Protocol):
         """Return the digest of a note's indexed bytes; empty when not indexed."""
         ...
 
-    def touch(self, path: NotePath, stamp: FileSignature, *, is_settled: bool) -> None:
-        """Record a new stamp of a note whose bytes are the same."""
-        ...
+    def touch(
+        self, path: NotePath, stamp: FileSignature, *, digest: str, is_settled: bool
+    ) -> None:
+        """Record a new stamp of a note whose bytes are still those of *digest*.
 
-    def replace(self, batch: Sequence[tuple[Note, FileRecord]]) -> int:
-        """Make the index of some notes equal to them; return the chunks written.
-
-        Readers see a note as it was or as it is, never half of it.
+        Does nothing when the index has other bytes by now.
         """
         ...
 
-    def remove(self, paths: Iterable[NotePath]) -> None:
+    def replace(
+        self,
+        batch: Sequence[tuple[Note, FileRecord]],
+        may_write: MayWrite | None = None,
+    ) -> int:
+        """Make the index of some notes equal to them; return the chunks written.
+
+        Readers see a note as it was or as it is, never half of it.
+
+        Args:
+            batch: Few enough notes for some 50 ms of work.
+            may_write: Decides about each note in the transaction that writes it.
+        """
+        ...
+
+    def remove(
+        self, paths: Iterable[NotePath], may_write: MayWrite | None = None
+    ) -> None:
         """Remove notes; their vectors stay in the cache."""
         ...
 

@@ -25,6 +25,7 @@ from hivemind_memory.errors import (
     NotSavedError,
 )
 from hivemind_memory.index.open import index_engine
+from hivemind_memory.model.snapshot import IndexedFiles, compare_files
 from hivemind_memory.model.value import value
 
 TYPE_CHECKING = False
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from hivemind_memory.memory.clocks import Clocks
     from hivemind_memory.memory.sync import Syncer
     from hivemind_memory.model.note_path import NotePath
-    from hivemind_memory.model.snapshot import IndexedFiles, SkippedNote
+    from hivemind_memory.model.snapshot import SkippedNote
 
     T = TypeVar("T")
 
@@ -182,6 +183,9 @@ def reopen_index(
     return file
 
 
+MAX_LOOKS = 5
+"""How often an answer looks again because notes change while it looks."""
+
 MAX_UNCHECKED_S = 1.0
 """So long after a look its result may be trusted while no event says otherwise."""
 
@@ -199,6 +203,9 @@ class Freshness:
     warning: str = ""
     """Why it could not be brought in step."""
 
+    is_verified: bool = True
+    """The answer is of the state of the index that was compared with the folder."""
+
 
 class FreshnessCheck:
     """Brings one index in step before each answer, as cheaply as may be proven."""
@@ -213,6 +220,7 @@ class FreshnessCheck:
         self._can_watch = True
         self._looked_s = -MAX_UNCHECKED_S
         self._in_step: IndexedFiles | None = None
+        self._verified: IndexedFiles | None = None
         self._last = Freshness()
 
     def close(self) -> None:
@@ -222,34 +230,47 @@ class FreshnessCheck:
             self._sentry = None
 
     def ensure_fresh(self, index: Index) -> Freshness:
-        """Bring *index* in step, and say how far that went."""
-        now_s = self._stopwatch()
-        known = index.files()
-        is_recent = now_s - self._looked_s < MAX_UNCHECKED_S
-        if self._sentry is not None and not self._sentry.is_quiet():
-            self.close()
-        if self._sentry is not None and is_recent and known is self._in_step:
-            return self._last
-        if self._sentry is None and is_recent and self._can_watch:
-            # Before the look: what happens while it goes on must not be missed.
-            self._watch()
-        self._looked_s = now_s
-        return self._compare(index, known)
+        """Update *index* if the folder has changed, and say how far that went."""
+        for _ in range(MAX_LOOKS):
+            now_s = self._stopwatch()
+            known = index.files()
+            is_recent = now_s - self._looked_s < MAX_UNCHECKED_S
+            if self._sentry is not None and not self._sentry.is_quiet():
+                self.close()
+            if self._sentry is not None and is_recent and known is self._in_step:
+                return self._last
+            if self._sentry is None and is_recent and self._can_watch:
+                # Before the look, so that no change during it is missed.
+                self._watch()
+            self._looked_s = now_s
+            freshness = self._compare(index, known)
+            if self._verified is not None or freshness.warning:
+                break
+        return freshness
+
+    def is_verified(self, index: Index) -> bool:
+        """Return whether the index still is as the last look found it or made it.
+
+        Asked in the snapshot that answers: meanwhile a rebuild may have put an index
+        in its place that was filled before the look.
+        """
+        return self._verified is not None and index.files() is self._verified
 
     def _compare(self, index: Index, known: IndexedFiles) -> Freshness:
         """Look at every note, and index what changed."""
-        self._in_step = None
-        # An entry that vanished shows as a change of its note; the sync puts it back.
+        self._in_step = self._verified = None
+        # A lost entry shows as a change of its note; the sync puts it back.
         changes, look = self._syncer.find_changes(known)
         is_whole = (
             self._syncer.has_current_chunking(index) and not index.has_unfinished()
         )
         if changes.is_empty and is_whole:
-            self._in_step = known
+            self._in_step = self._verified = known
             self._last = Freshness(skipped=_paths(look.skipped))
             return self._last
         try:
-            result = self._syncer.sync(index, look=look)
+            result = self._syncer.sync(index, seen=(known, look))
+            indexed = index.files()
         except IndexDamagedError:
             raise  # the caller has something better than a damaged index
         except IndexUnusableError as error:
@@ -257,7 +278,11 @@ class FreshnessCheck:
             return Freshness(
                 stale=behind, skipped=_paths(look.skipped), warning=str(error)
             )
-        return Freshness(skipped=_paths(result.skipped))
+        skipped = _paths(result.skipped)
+        left = compare_files(look.stamps, IndexedFiles(stamps=indexed.stamps))
+        if not left.gone and set(left.changed) <= set(skipped):
+            self._verified = indexed
+        return Freshness(skipped=skipped)
 
     def _watch(self) -> None:
         """Have the kernel tell of changes, if it can be trusted to."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 
 from hivemind_memory.memory.clocks import SECONDS_PER_DAY
-from hivemind_memory.memory.index_handle import Freshness
+from hivemind_memory.memory.index_handle import MAX_LOOKS, Freshness
 from hivemind_memory.model.filters import DEFAULT_FILTER
 from hivemind_memory.model.matches import QueryVector
 from hivemind_memory.model.memories import STATUSES
@@ -70,25 +70,61 @@ def ask(
         clocks: Tell how old memories are, and how long it took.
         started: When the question came, by the stopwatch.
     """
-    index = opened.index
-    freshness = freshness_check.ensure_fresh(index) if freshness_check else Freshness()
     if query.min_score is not None:
         settings = replaced(settings, min_score=query.min_score)
-    # All of one state of the index: others write to it meanwhile.
-    with index.snapshot():
-        view = index.view(access, query.search_filter, clocks.today())
-        retrieved = retrieve(
-            index, query.text, question, wanted=query.max_results, view=view
-        )
-        ranking = rank(
-            retrieved.words,
-            retrieved.vectors,
-            retrieved.places,
-            settings=settings,
-            today=clocks.today(),
-        )
-        ranked, superseded = _supersede(index, ranking, access)
-        choice, texts = _choose(index, ranked, query, settings)
+    freshness = Freshness()
+    looks = 0
+    while True:
+        looks += 1
+        if freshness_check is not None:
+            freshness = freshness_check.ensure_fresh(opened.index)
+        # All of one state of the index, the one that was compared with the folder.
+        with opened.index.snapshot():
+            is_verified = freshness_check is None or freshness_check.is_verified(
+                opened.index
+            )
+            if not is_verified and not freshness.warning and looks < MAX_LOOKS:
+                continue
+            if not is_verified and not freshness.warning:
+                freshness = replaced(freshness, is_verified=False)
+            return _answer(
+                query,
+                opened,
+                freshness,
+                question=question,
+                settings=settings,
+                access=access,
+                clocks=clocks,
+                started=started,
+            )
+
+
+def _answer(
+    query: Query,
+    opened: OpenIndex,
+    freshness: Freshness,
+    *,
+    question: QueryVector,
+    settings: SearchSettings,
+    access: Access,
+    clocks: Clocks,
+    started: float,
+) -> SearchAnswer:
+    """Return the answer of one state of the index; see ``ask``."""
+    index = opened.index
+    view = index.view(access, query.search_filter, clocks.today())
+    retrieved = retrieve(
+        index, query.text, question, wanted=query.max_results, view=view
+    )
+    ranking = rank(
+        retrieved.words,
+        retrieved.vectors,
+        retrieved.places,
+        settings=settings,
+        today=clocks.today(),
+    )
+    ranked, superseded = _supersede(index, ranking, access)
+    choice, texts = _choose(index, ranked, query, settings)
     hits = _hits(choice, texts, query)
     stale = _count_seen(freshness.stale, access)
     is_hybrid = retrieved.vectors is not None
@@ -96,7 +132,7 @@ def ask(
         mode="hybrid" if is_hybrid else "keyword",
         reason="" if is_hybrid else question.reason or _UNFIT,
         why_empty="" if hits else _why_empty(retrieved, ranking, query.search_filter),
-        is_fresh=not stale,
+        is_fresh=freshness.is_verified and not stale,
         stale_notes=stale,
         skipped_notes=_count_seen(freshness.skipped, access),
         pending_vectors=view.pending_chunks(question.fingerprint) if is_hybrid else 0,

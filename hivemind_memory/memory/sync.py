@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hivemind_memory.errors import (
+    HivemindError,
     NoteNotFoundError,
     NotePathError,
     NoteUnreadableError,
@@ -11,6 +12,7 @@ from hivemind_memory.errors import (
 from hivemind_memory.model.scope import scope_of
 from hivemind_memory.model.snapshot import (
     FolderChanges,
+    IndexedFiles,
     SkippedNote,
     compare_files,
     is_of_same_day,
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
     from hivemind_memory.model.note import Note
     from hivemind_memory.model.note_path import NotePath
     from hivemind_memory.model.results import SyncResult
-    from hivemind_memory.model.snapshot import FileSignature, IndexedFiles
+    from hivemind_memory.model.snapshot import FileSignature
 
     Progress = Callable[[str, int, int], None]
     "Told the phase, what is done, and how much there is."
@@ -40,6 +42,10 @@ REDACTION_VERSION = "secrets 1"
 
 BATCH_CHUNKS = 250
 """Chunks, and with them whole notes, that one transaction takes: some 40 ms of work."""
+
+
+MAX_ROUNDS = 5
+"""How often a sync looks again because another process was faster with some note."""
 
 
 class ChunkSettings:
@@ -57,12 +63,60 @@ class ChunkSettings:
         return f"{self.limit_chars}/{self.overlap_chars}"
 
 
-class SyncCounts:
-    """What a sync has done so far."""
+class _Work:
+    """One comparison of folder and index, and what became of it."""
 
-    def __init__(self) -> None:
+    def __init__(
+        self,
+        folder: NotesFolder,
+        known: IndexedFiles,
+        skipped: tuple[SkippedNote, ...] = (),
+    ) -> None:
+        self.known = known.stamps
+        """What the index held before the folder was looked at or a note was read."""
+        self.skipped = list(skipped)
         self.added = self.updated = self.removed = self.chunks = 0
-        self.skipped: list[SkippedNote] = []
+        self.overtaken: list[NotePath] = []
+        """Notes that another process indexed meanwhile, from newer bytes."""
+        self._folder = folder
+        self._read: dict[NotePath, tuple[str, str]] = {}
+
+    def record_read(self, path: NotePath, *, before: str, digest: str) -> None:
+        """Record that a note was read, and which bytes the index had before that."""
+        self._read[path] = (before, digest)
+
+    def may_replace(
+        self, path: NotePath, stamp: FileSignature | None, digest: str
+    ) -> bool:
+        """Return whether what was read may replace what the index holds now.
+
+        What it held before the reading is older. If it holds something else by now,
+        another process was faster, and the bytes on the disk decide.
+        """
+        from hivemind_memory.files.folder import read_note
+
+        before, read_digest = self._read[path]
+        if digest != before:
+            try:
+                is_newest = read_note(self._folder, path).digest == read_digest
+            except HivemindError:
+                is_newest = False
+            if not is_newest:
+                self.overtaken.append(path)
+                return False
+        self.added += stamp is None
+        self.updated += stamp is not None
+        return True
+
+    def may_remove(self, path: NotePath, stamp: FileSignature | None, _: str) -> bool:
+        """Return whether a note may be removed that was gone or could not be read."""
+        is_unreadable = any(one.path == path for one in self.skipped)
+        is_unchanged = is_unreadable and stamp == self.known.get(path)
+        if not is_unchanged and self._folder.stamp(path) is not None:
+            self.overtaken.append(path)
+            return False
+        self.removed += stamp is not None
+        return True
 
 
 class Syncer:
@@ -91,35 +145,42 @@ class Syncer:
         index: Index,
         *,
         progress: Progress | None = None,
-        look: FolderSnapshot | None = None,
+        seen: tuple[IndexedFiles, FolderSnapshot] | None = None,
     ) -> SyncResult:
         """Apply what changed; ``took_s`` is left to the caller.
 
         Args:
-            index: What is brought in step.
-            progress: Told how far it is.
-            look: A look at the folder of this moment; None: there was none.
+            index: The index to update.
+            progress: Called with the progress.
+            seen: What the index held, and a later look at the folder; None: look now.
         """
         from hivemind_memory.model.results import SyncResult
 
         recovered = self.recover()
         index.sweep()
-        self._invalidate_old_chunking(index)
-        if look is None or recovered:
-            look = self._folder.snapshot()
-        changes = compare_files(look.stamps, index.files())
-        counts = SyncCounts()
-        counts.skipped += look.skipped
-        self._apply(index, changes, counts, progress)
-        touched = counts.added + counts.updated
+        if self._invalidate_old_chunking(index) or recovered:
+            seen = None
+        done = _Work(self._folder, IndexedFiles(stamps={}))
+        for _ in range(MAX_ROUNDS):
+            # In this order: what the index gains after the look is newer than the look.
+            known, look = seen or (index.files(), self._folder.snapshot())
+            seen = None
+            work = _Work(self._folder, known, look.skipped)
+            self._apply(index, compare_files(look.stamps, known), work, progress)
+            done.added += work.added
+            done.updated += work.updated
+            done.removed += work.removed
+            done.chunks += work.chunks
+            if not work.overtaken:
+                break
         return SyncResult(
-            added=counts.added,
-            updated=counts.updated,
-            removed=counts.removed,
-            unchanged=max(0, len(look.stamps) - touched),
-            chunks=counts.chunks,
+            added=done.added,
+            updated=done.updated,
+            removed=done.removed,
+            unchanged=max(0, len(look.stamps) - done.added - done.updated),
+            chunks=done.chunks,
             recovered=recovered,
-            skipped=tuple(counts.skipped),
+            skipped=tuple(work.skipped),
         )
 
     def recover(self) -> int:
@@ -146,47 +207,50 @@ class Syncer:
         return index.get_meta("chunking") == self._chunking_key()
 
     def sync_note(self, index: Index, path: NotePath) -> bool:
-        """Bring the index in step with one note; return whether it could be read."""
-        counts = SyncCounts()
-        self._apply(index, FolderChanges(changed=(path,)), counts, None)
-        return not counts.skipped
+        """Update the index of one note; return whether it could be read."""
+        for _ in range(MAX_ROUNDS):
+            work = _Work(self._folder, index.files())
+            self._apply(index, FolderChanges(changed=(path,)), work, None)
+            if not work.overtaken:
+                return not work.skipped
+        return False
 
     def _apply(
         self,
         index: Index,
         changes: FolderChanges,
-        counts: SyncCounts,
+        work: _Work,
         progress: Progress | None,
     ) -> None:
         """Apply *changes*; one bad note never hides the others."""
-        known = index.files().stamps
         gone = list(changes.gone)
         batch: list[tuple[Note, FileRecord]] = []
+        batch_chunks = 0
         total = len(changes.changed)
         for done, path in enumerate(changes.changed):
             if progress is not None:
                 progress("indexing", done, total)
             try:
-                prepared = self._prepare(index, path, known.get(path), counts)
+                prepared = self._prepare(index, path, work)
             except NoteNotFoundError:
-                gone.append(path)  # while we looked
+                gone.append(path)  # since the look
             except (NotePathError, NoteUnreadableError) as error:
-                # What nobody can read is not answered from memory either: the index
-                # stays what a rebuild would make.
-                counts.skipped.append(SkippedNote(path=path, reason=str(error)))
+                # A rebuild could not read it either, so it is not found any more.
+                work.skipped.append(SkippedNote(path=path, reason=str(error)))
                 gone.append(path)
             else:
                 if prepared is not None:
                     batch.append(prepared)
-            if sum(len(note.chunks) for note, _ in batch) >= BATCH_CHUNKS:
-                counts.chunks += index.replace(batch)
+                    batch_chunks += len(prepared[0].chunks)
+            if batch_chunks >= BATCH_CHUNKS:
+                work.chunks += index.replace(batch, work.may_replace)
                 batch.clear()
+                batch_chunks = 0
         if batch:
-            counts.chunks += index.replace(batch)
-        gone = [path for path in gone if path in known]
+            work.chunks += index.replace(batch, work.may_replace)
+        gone = [path for path in gone if path in work.known]
         if gone:
-            index.remove(gone)
-            counts.removed += len(gone)
+            index.remove(gone, work.may_remove)
         if progress is not None and total:
             progress("indexing", total, total)
 
@@ -194,8 +258,7 @@ class Syncer:
         self,
         index: Index,
         path: NotePath,
-        known: FileSignature | None,
-        counts: SyncCounts,
+        work: _Work,
     ) -> tuple[Note, FileRecord] | None:
         """Return what the index must be told of a note; None: it knows already."""
         from hivemind_memory.files.folder import read_note
@@ -203,17 +266,20 @@ class Syncer:
         # The time before it is read: what changes during a long pause afterwards may
         # still bear the stamp of these bytes.
         now_ns = int(self._now() * 1e9)
+        known = work.known.get(path)
+        before = "" if known is None else index.digest_of(path)
         read = read_note(self._folder, path)
         settled = is_settled(read.stamp, now_ns)
         if (
             known is not None
             # Another day of the last edit may be another day of the note.
             and is_of_same_day(known, read.stamp)
-            and index.digest_of(path) == read.digest
+            and before == read.digest
         ):
             if known != read.stamp or settled:
-                index.touch(path, read.stamp, is_settled=settled)
+                index.touch(path, read.stamp, digest=read.digest, is_settled=settled)
             return None
+        work.record_read(path, before=before, digest=read.digest)
         # What parses and cuts notes loads only when one has changed.
         from hivemind_memory.index.port import FileRecord
         from hivemind_memory.markdown.chunker import parse_note
@@ -240,17 +306,15 @@ class Syncer:
                 self._types,
             ),
         )
-        if known is None:
-            counts.added += 1
-        else:
-            counts.updated += 1
         return note, row
 
-    def _invalidate_old_chunking(self, index: Index) -> None:
-        """Have every note cut anew when the settings that cut it have changed."""
-        if not self.has_current_chunking(index):
-            index.mark_all_stale()
-            index.set_meta("chunking", self._chunking_key())
+    def _invalidate_old_chunking(self, index: Index) -> bool:
+        """Have every note chunked again when its settings changed; return whether."""
+        if self.has_current_chunking(index):
+            return False
+        index.mark_all_stale()
+        index.set_meta("chunking", self._chunking_key())
+        return True
 
     def _chunking_key(self) -> str:
         """Return what shapes the index beside the notes; other settings, other rows."""

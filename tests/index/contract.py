@@ -104,11 +104,31 @@ class IndexContract:
     def test_a_touched_note_has_its_new_stamp(self, open_index: OpenIndex) -> None:
         index = open_index()
         put(index, "a.md", "some text\n")
+        digest = index.digest_of(NotePath("a.md"))
+        stamp = (5, 6, 7, 8)
 
-        index.touch(NotePath("a.md"), (5, 6, 7, 8), is_settled=False)
+        index.touch(NotePath("a.md"), stamp, digest=digest, is_settled=False)
+        index.touch(NotePath("a.md"), (9, 9, 9, 9), digest="other", is_settled=True)
 
         assert index.files().stamps == {"a.md": (5, 6, 7, 8)}
         assert index.files().unsettled == {"a.md"}
+
+    def test_a_write_can_be_refused_inside_its_transaction(
+        self, open_index: OpenIndex
+    ) -> None:
+        index = open_index()
+        put(index, "a.md", "some text\n")
+        asked = []
+
+        def refuse(path: NotePath, stamp: object, digest: str) -> bool:
+            asked.append((path, stamp, bool(digest)))
+            return False
+
+        index.remove([NotePath("a.md"), NotePath("b.md")], refuse)
+
+        assert asked == [("a.md", (1, 2, 10, 4), True), ("b.md", None, False)]
+        assert found(index.view(), "text") == ["a.md"]
+        assert not index.has_unfinished()
 
     def test_every_note_can_be_marked_stale(self, open_index: OpenIndex) -> None:
         index = open_index()

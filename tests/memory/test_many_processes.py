@@ -13,9 +13,9 @@ def test_twelve_processes_and_an_editor_lose_nothing(tmp_path: Path) -> None:
     outcome = work_together(House(tmp_path / "home"), Plan(seconds=3), seed=1)
 
     assert outcome.problems == []
-    assert len(outcome.written) > 100
-    assert len(outcome.search_ms) > 100
-    assert outcome.saves > 5
+    assert len(outcome.written) > 10
+    assert len(outcome.search_ms) > 20
+    assert outcome.saves > 2
 
 
 def test_rebuilds_under_everybodys_eyes_disturb_nobody(tmp_path: Path) -> None:
@@ -25,4 +25,4 @@ def test_rebuilds_under_everybodys_eyes_disturb_nobody(tmp_path: Path) -> None:
     outcome = work_together(House(tmp_path / "home"), plan, seed=2)
 
     assert outcome.problems == []
-    assert len(outcome.written) > 20
+    assert len(outcome.written) > 10

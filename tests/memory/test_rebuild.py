@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,6 @@ from hivemind_memory.errors import IndexBusyError
 from hivemind_memory.files.locks import KernelLock
 from hivemind_memory.index.sqlite import engine
 from hivemind_memory.memory.service import Memory
-from hivemind_memory.memory.sync import Progress
 from hivemind_memory.testing import FakeEmbedder
 from tests.support.fake_provider import FakeProvider
 from tests.support.sandbox import House, ask, difference_from_fresh, paths
@@ -28,7 +28,7 @@ def house(house: House) -> House:
     return house
 
 
-def killed_after(notes: int) -> Progress:
+def killed_after(notes: int) -> Callable[[str, int, int], None]:
     def progress(_: str, done: int, __: int) -> None:
         if done >= notes:
             raise Killed

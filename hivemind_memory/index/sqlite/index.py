@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from hivemind_memory.index.port import FileRecord
+    from hivemind_memory.index.port import FileRecord, MayWrite
     from hivemind_memory.index.sqlite.rows import PlacedRow
     from hivemind_memory.index.sqlite.vector_store import SqliteVectorStore
     from hivemind_memory.index.sqlite.view import SqliteView, Views
@@ -107,16 +107,23 @@ class SqliteIndex:
         with translated_errors(self.path):
             return notes.digest_of(self._connection, path)
 
-    def touch(self, path: NotePath, stamp: FileSignature, *, is_settled: bool) -> None:
-        """Record a new stamp of a note whose bytes are the same."""
+    def touch(
+        self, path: NotePath, stamp: FileSignature, *, digest: str, is_settled: bool
+    ) -> None:
+        """Record a new stamp of a note whose bytes are still those of *digest*."""
         with translated_errors(self.path):
-            notes.touch(self._connection, path, stamp, is_settled=is_settled)
+            notes.touch(
+                self._connection, path, stamp, digest=digest, is_settled=is_settled
+            )
 
-    def replace(self, batch: Sequence[tuple[Note, FileRecord]]) -> int:
+    def replace(
+        self,
+        batch: Sequence[tuple[Note, FileRecord]],
+        may_write: MayWrite | None = None,
+    ) -> int:
         """Make the index of some notes equal to them; return the chunks written.
 
-        One transaction for all, and a few for each that is large: the caller brings
-        few enough for some 50 ms of work.
+        One transaction for all, and a few for each that is large; see the port.
         """
         # Only a changed note needs what makes rows.
         from hivemind_memory.index.sqlite.rows import rows_of
@@ -127,26 +134,34 @@ class SqliteIndex:
             for note, file in batch:
                 rows = rows_of(note, self._tokens_of)
                 if notes.is_large(self._connection, note.path, rows):
-                    written += self._replace_large(note.path, file, rows)
+                    written += self._replace_large(note.path, file, rows, may_write)
                 else:
                     small.append((note.path, file, rows))
             if small:
-                written += notes.replace_notes(self._connection, small)
+                written += notes.replace_notes(self._connection, small, may_write)
         return written
 
     def _replace_large(
-        self, path: NotePath, file: FileRecord, rows: list[PlacedRow]
+        self,
+        path: NotePath,
+        file: FileRecord,
+        rows: list[PlacedRow],
+        may_write: MayWrite | None,
     ) -> int:
         """Write one large note while no other process writes a large one."""
         from hivemind_memory.index.sqlite.lock import index_lock
 
         with index_lock(self.path):
-            return notes.replace_large_note(self._connection, path, file, rows)
+            return notes.replace_large_note(
+                self._connection, path, file, rows, may_write
+            )
 
-    def remove(self, paths: Iterable[NotePath]) -> None:
+    def remove(
+        self, paths: Iterable[NotePath], may_write: MayWrite | None = None
+    ) -> None:
         """Remove notes; their vectors stay in the cache."""
         with translated_errors(self.path):
-            notes.remove_notes(self._connection, paths)
+            notes.remove_notes(self._connection, paths, may_write)
 
     def mark_all_stale(self) -> None:
         """Have every note read and chunked again at the next sync."""

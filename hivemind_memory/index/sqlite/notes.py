@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from hivemind_memory.index.port import FileRecord
+    from hivemind_memory.index.port import FileRecord, MayWrite
     from hivemind_memory.index.sqlite.rows import ChunkRow, PlacedRow
     from hivemind_memory.model.snapshot import FileSignature
 
@@ -95,17 +95,18 @@ def touch(
     path: NotePath,
     stamp: FileSignature,
     *,
+    digest: str,
     is_settled: bool,
 ) -> None:
-    """Record a new stamp of a note whose bytes are the same."""
+    """Record a new stamp of a note whose bytes are still those of *digest*."""
     with write_transaction(connection):
         connection.execute(
             """
             UPDATE files
             SET mtime = ?, ctime = ?, size = ?, inode = ?, is_settled = ?
-            WHERE path = ?
+            WHERE path = ? AND hash = ?
             """,
-            (*stamp, int(is_settled), path),
+            (*stamp, int(is_settled), path, digest),
         )
 
 
@@ -122,6 +123,7 @@ def is_large(
 def replace_notes(
     connection: apsw.Connection,
     batch: Sequence[tuple[NotePath, FileRecord, list[PlacedRow]]],
+    may_write: MayWrite | None,
 ) -> int:
     """Make the index of some notes equal to their rows; return the rows written.
 
@@ -132,7 +134,8 @@ def replace_notes(
     written = 0
     with write_transaction(connection):
         for path, file, rows in batch:
-            written += _replace_note(connection, path, file, rows)
+            if may_write is None or may_write(path, *_indexed(connection, path)):
+                written += _replace_note(connection, path, file, rows)
     return written
 
 
@@ -156,7 +159,11 @@ def _replace_note(
 
 
 def replace_large_note(
-    connection: apsw.Connection, path: NotePath, file: FileRecord, rows: list[PlacedRow]
+    connection: apsw.Connection,
+    path: NotePath,
+    file: FileRecord,
+    rows: list[PlacedRow],
+    may_write: MayWrite | None,
 ) -> int:
     """Write a large note beside its old self, then swap the two in one short step.
 
@@ -170,27 +177,52 @@ def replace_large_note(
         with write_transaction(connection):
             _insert_chunks(connection, new_id, rows[at : at + STEP_CHUNKS])
     with write_transaction(connection):
-        connection.execute(
-            "UPDATE files SET state = ?, path = '/' || id WHERE path = ?",
-            (_REPLACED, path),
-        )
-        connection.execute(
-            "UPDATE files SET state = ?, path = ? WHERE id = ?", (_LIVE, path, new_id)
-        )
-    sweep(connection)
-    return len(rows)
-
-
-def remove_notes(connection: apsw.Connection, paths: Iterable[NotePath]) -> None:
-    """Take notes out of the index; their vectors stay in the cache."""
-    for path in paths:
-        with write_transaction(connection):
-            # Out of sight at once, whatever its size; its rows go in short steps.
+        is_written = may_write is None or may_write(path, *_indexed(connection, path))
+        if is_written:
+            _retire(connection, path)
             connection.execute(
-                "UPDATE files SET state = ?, path = '/' || id WHERE path = ?",
-                (_REPLACED, path),
+                "UPDATE files SET state = ?, path = ? WHERE id = ?",
+                (_LIVE, path, new_id),
             )
-        sweep(connection)
+        else:
+            connection.execute(
+                "UPDATE files SET state = ? WHERE id = ?", (_REPLACED, new_id)
+            )
+    sweep(connection)
+    return len(rows) if is_written else 0
+
+
+def remove_notes(
+    connection: apsw.Connection,
+    paths: Iterable[NotePath],
+    may_write: MayWrite | None,
+) -> None:
+    """Remove notes; their vectors stay in the cache."""
+    left = list(paths)
+    for at in range(0, len(left), STEP_CHUNKS):
+        with write_transaction(connection):
+            for path in left[at : at + STEP_CHUNKS]:
+                if may_write is None or may_write(path, *_indexed(connection, path)):
+                    _retire(connection, path)
+    sweep(connection)
+
+
+def _retire(connection: apsw.Connection, path: NotePath) -> None:
+    """Hide a note at once, whatever its size; its rows are deleted in short steps."""
+    connection.execute(
+        "UPDATE files SET state = ?, path = '/' || id WHERE path = ?",
+        (_REPLACED, path),
+    )
+
+
+def _indexed(
+    connection: apsw.Connection, path: NotePath
+) -> tuple[FileSignature | None, str]:
+    """Return the stamp and the digest of a note; None and empty: it is not indexed."""
+    row = connection.execute(
+        "SELECT mtime, ctime, size, inode, hash FROM files WHERE path = ?", (path,)
+    ).fetchone()
+    return (row[:4], row[4]) if row else (None, "")
 
 
 def sweep(connection: apsw.Connection) -> None:

@@ -1,0 +1,163 @@
+"""Processes that look, read and index at the same time never undo each other's work.
+
+Each test stops one handle at the worst moment and lets another one finish its work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pytest
+
+from hivemind_memory.files.folder import NotesFolder
+from hivemind_memory.index.sqlite import notes as index_notes
+from hivemind_memory.index.sqlite.index import SqliteIndex
+from hivemind_memory.memory.service import Memory
+from hivemind_memory.model.note_path import NotePath
+from tests.support.sandbox import House, ask, difference_from_fresh, paths
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> House:
+    return House(tmp_path / "home")
+
+
+@pytest.fixture
+def slow(house: House) -> Iterator[Memory]:
+    """The process that is stopped."""
+    with house.memory() as memory:
+        yield memory
+
+
+@pytest.fixture
+def other(house: House) -> Iterator[Memory]:
+    """The process that finishes its work meanwhile."""
+    with house.memory() as memory:
+        yield memory
+
+
+def after(method: Callable[..., Any], once: Callable[[], object]) -> Any:
+    """Return *method*, followed by *once* the first time that it is called."""
+    todo = [once]
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        result = method(*args, **kwargs)
+        if todo:
+            todo.pop()()
+        return result
+
+    return call
+
+
+def is_indexed(memory: Memory, word: str) -> bool:
+    """Return whether the index as it is finds a word, without a look at the notes."""
+    from hivemind_memory.model.query import Query
+
+    return bool(memory.search(Query(text=word, min_score=0.0), is_fresh=False).hits)
+
+
+def test_an_older_look_does_not_remove_a_newer_note(
+    house: House, slow: Memory, other: Memory
+) -> None:
+    """A looks, B writes a note and indexes it, A applies its look."""
+    house.save("a.md", "old text\n")
+    slow.sync()
+    house.save("a.md", "changed text\n")
+    real = NotesFolder.snapshot
+    look = after(real, lambda: other.write("xylophone", file="b.md"))
+
+    with mock.patch.object(NotesFolder, "snapshot", look):
+        answer = ask(slow, "changed")
+
+    assert paths(answer) == ["a.md"]
+    assert is_indexed(other, "xylophone")
+    assert difference_from_fresh(house, other) == []
+
+
+def test_an_older_reading_does_not_overwrite_a_newer_one(
+    house: House, slow: Memory, other: Memory
+) -> None:
+    """A reads a note, B appends to it and indexes it, A writes what it has read."""
+    house.save("a.md", "old text\n")
+    slow.sync()
+    house.save("a.md", "changed text\n")
+    real = NotesFolder.read
+    read = after(
+        real,
+        lambda: other.write("xylophone", file="a.md"),
+    )
+
+    with mock.patch.object(NotesFolder, "read", read):
+        slow.sync()
+
+    assert is_indexed(other, "xylophone")
+    assert difference_from_fresh(house, other) == []
+
+
+@pytest.mark.parametrize("step_chunks", [1, 1_000], ids=["large", "small"])
+def test_a_note_that_is_saved_while_it_is_indexed_is_indexed_as_it_is_last(
+    house: House, slow: Memory, other: Memory, step_chunks: int
+) -> None:
+    """Large notes are staged beside their old rows and swapped at the end."""
+    house.save("a.md", "old text\n\n\nand more\n")
+    slow.sync()
+    house.save("a.md", "changed text\n\n\nand more\n")
+    real = SqliteIndex.replace
+
+    def replace(self: SqliteIndex, *args: Any, **kwargs: Any) -> Any:
+        patch.stop()
+        other.write("xylophone", file="a.md")
+        return real(self, *args, **kwargs)
+
+    patch = mock.patch.object(SqliteIndex, "replace", replace)
+    with mock.patch.object(index_notes, "STEP_CHUNKS", step_chunks):
+        patch.start()
+        slow.sync()
+
+    assert is_indexed(other, "xylophone")
+    assert difference_from_fresh(house, other) == []
+
+
+def test_an_answer_is_of_the_state_that_was_compared(
+    house: House, slow: Memory, other: Memory
+) -> None:
+    """Another index takes the place of this one between the look and the reading."""
+    house.save("a.md", "some text\n")
+    other.sync()
+    ask(slow, "text")
+    real = SqliteIndex.snapshot
+
+    def snapshot(self: SqliteIndex) -> Any:
+        patch.stop()
+        other.index_handle.opened().index.remove([NotePath("a.md")])
+        return real(self)
+
+    patch = mock.patch.object(SqliteIndex, "snapshot", snapshot)
+    patch.start()
+    answer = ask(slow, "text")
+
+    assert paths(answer) == ["a.md"]
+    assert answer.report.is_fresh
+
+
+def test_a_note_that_was_deleted_meanwhile_does_not_come_back(
+    house: House, slow: Memory, other: Memory
+) -> None:
+    """A reads a note, it is deleted, B indexes that, A writes what it has read."""
+    file = house.save("a.md", "old text\n")
+    slow.sync()
+    house.save("a.md", "changed text\n")
+
+    def delete() -> None:
+        file.unlink()
+        other.sync()
+
+    real = NotesFolder.read
+    read = after(real, delete)
+    with mock.patch.object(NotesFolder, "read", read):
+        slow.sync()
+
+    assert not is_indexed(other, "text")
