@@ -22,7 +22,7 @@ from hivemind_memory.model.query import (
     SearchReport,
 )
 from hivemind_memory.model.scope import scope_of
-from hivemind_memory.model.terms import QueryTerm, query_terms
+from hivemind_memory.model.terms import query_terms
 from hivemind_memory.model.trust import shown_source
 from hivemind_memory.model.value import replaced
 from hivemind_memory.search.ranking import rank
@@ -32,7 +32,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hivemind_memory.index.port import Index, IndexView, Vocabulary
+    from hivemind_memory.index.port import Index, IndexView
     from hivemind_memory.memory.clocks import Clocks
     from hivemind_memory.memory.index_handle import FreshnessCheck, OpenIndex
     from hivemind_memory.model.curation import TextCandidate
@@ -138,7 +138,7 @@ def _answer(
         pending_vectors=view.pending_chunks(question.fingerprint) if is_hybrid else 0,
         lanes=("words", "vectors") if is_hybrid else ("words",),
         ignored_terms=retrieved.ignored,
-        suggestions=() if hits else suggest(view, retrieved.words),
+        suggestions=() if hits else _suggestions(view, retrieved.words),
         cut=DroppedCandidates(
             below_min_score=ranking.below_min_score,
             superseded=superseded,
@@ -157,6 +157,13 @@ def _count_seen(paths: Sequence[str], access: Access) -> int:
     if access.scopes is None:
         return len(paths)
     return sum(scope_of(path) in access.scopes for path in paths)
+
+
+def _suggestions(view: IndexView, words: WordMatches) -> tuple[str, ...]:
+    """Return words of the memory that the query may have meant."""
+    from hivemind_memory.memory.unknown_words import suggest
+
+    return suggest(view, words)
 
 
 def _supersede(
@@ -284,13 +291,6 @@ FUSED_VECTOR_CANDIDATES = 100
 WANTED_FACTOR = 2
 """Candidates of each lane for every hit that is wanted, if that is more."""
 
-MAX_WHOLE_READS = 3
-"""So many words that no note holds are worth reading the whole vocabulary for."""
-
-PART_MIN_CHARS = 3
-PARTS_OF_WORD = 5
-"""A word that no note holds is looked up as a part of so many longer words."""
-
 
 MAX_SIMILAR = 10
 """Chunks that are compared with a text before it is saved."""
@@ -341,7 +341,9 @@ def retrieve(
     terms, ignored = query_terms(text)
     words = view.find_words(terms, limit=word_limit)
     if any(not term.chunks for term in words.asked):
-        more = _with_longer_words(view.vocabulary(), terms, words)
+        from hivemind_memory.memory.unknown_words import with_longer_words
+
+        more = with_longer_words(view.vocabulary(), terms, words)
         if more:
             words = view.find_words(more, limit=word_limit)
     places = {found.place.chunk_id: found.place for found in words.candidates}
@@ -387,50 +389,3 @@ def find_similar(
         )
         for place in places
     ]
-
-
-def suggest(view: IndexView, words: WordMatches) -> tuple[str, ...]:
-    """Return words of the memory near to words of the question that it lacks."""
-    # Only a question without answers comes here.
-    from hivemind_memory.search.suggestions import MAX_SUGGESTIONS, nearest_words
-
-    unknown = [
-        term.tokens[0] for term in words.asked if not term.chunks and not term.is_phrase
-    ]
-    unknown = unknown[:MAX_WHOLE_READS]
-    if not unknown:
-        return ()
-    known = view.vocabulary()
-    vocabulary = known.all()
-    found: dict[str, None] = {}
-    for token in unknown:
-        for near in nearest_words(token, vocabulary, known.is_seen):
-            found[known.shortest_spelling(near)] = None
-    return tuple(found)[:MAX_SUGGESTIONS]
-
-
-def _with_longer_words(
-    vocabulary: Vocabulary, terms: Sequence[QueryTerm], words: WordMatches
-) -> list[QueryTerm]:
-    """Replace words that no note holds by longer words that begin with them.
-
-    When no word at all was found, longer words may contain them anywhere.
-
-    Returns:
-        The terms to look up instead; empty when there are no longer words.
-    """
-    unknown = {term.text for term in words.asked if not term.chunks}
-    anywhere = not words.known
-    left = MAX_WHOLE_READS if anywhere else len(terms)
-    more: list[QueryTerm] = []
-    has_found = False
-    for term in terms:
-        longer: list[str] = []
-        if left and term.text in unknown and len(term.text) >= PART_MIN_CHARS:
-            left -= 1
-            longer = vocabulary.longer_words(
-                term.text, limit=PARTS_OF_WORD, anywhere=anywhere
-            )
-        has_found = has_found or bool(longer)
-        more += [QueryTerm(word) for word in longer] or [term]
-    return more if has_found else []

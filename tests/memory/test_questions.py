@@ -6,7 +6,7 @@ from pathlib import Path
 from unittest import mock
 
 from hivemind_memory.index.sqlite.vocabulary import SqliteVocabulary
-from hivemind_memory.memory.search import MAX_WHOLE_READS
+from hivemind_memory.memory.unknown_words import MAX_WHOLE_READS
 from tests.support.sandbox import House, ask
 
 

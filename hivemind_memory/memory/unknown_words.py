@@ -1,0 +1,67 @@
+"""What a search does with words that no note holds: longer words, and suggestions.
+
+Loaded only when a query has such a word.
+"""
+
+from __future__ import annotations
+
+from hivemind_memory.model.terms import QueryTerm
+from hivemind_memory.search.suggestions import MAX_SUGGESTIONS, nearest_words
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hivemind_memory.index.port import IndexView, Vocabulary
+    from hivemind_memory.model.matches import WordMatches
+
+MAX_WHOLE_READS = 3
+"""So many words that no note holds are worth reading the whole vocabulary for."""
+
+PART_MIN_CHARS = 3
+PARTS_OF_WORD = 5
+"""A word that no note holds is looked up as a part of so many longer words."""
+
+
+def suggest(view: IndexView, words: WordMatches) -> tuple[str, ...]:
+    """Return words of the memory near to words of the query that it lacks."""
+    unknown = [
+        term.tokens[0] for term in words.asked if not term.chunks and not term.is_phrase
+    ]
+    unknown = unknown[:MAX_WHOLE_READS]
+    if not unknown:
+        return ()
+    known = view.vocabulary()
+    vocabulary = known.all()
+    found: dict[str, None] = {}
+    for token in unknown:
+        for near in nearest_words(token, vocabulary, known.is_seen):
+            found[known.shortest_spelling(near)] = None
+    return tuple(found)[:MAX_SUGGESTIONS]
+
+
+def with_longer_words(
+    vocabulary: Vocabulary, terms: Sequence[QueryTerm], words: WordMatches
+) -> list[QueryTerm]:
+    """Replace words that no note holds by longer words that begin with them.
+
+    When no word at all was found, longer words may contain them anywhere.
+
+    Returns:
+        The terms to look up instead; empty when there are no longer words.
+    """
+    unknown = {term.text for term in words.asked if not term.chunks}
+    anywhere = not words.known
+    left = MAX_WHOLE_READS if anywhere else len(terms)
+    more: list[QueryTerm] = []
+    has_found = False
+    for term in terms:
+        longer: list[str] = []
+        if left and term.text in unknown and len(term.text) >= PART_MIN_CHARS:
+            left -= 1
+            longer = vocabulary.longer_words(
+                term.text, limit=PARTS_OF_WORD, anywhere=anywhere
+            )
+        has_found = has_found or bool(longer)
+        more += [QueryTerm(word) for word in longer] or [term]
+    return more if has_found else []
