@@ -79,25 +79,12 @@ FLOORS = {
 }
 
 UPWARD: set[str] = {
-    "curation.service imports memory.service",
-    "files.places imports index.sqlite.index",
     "markdown.sections imports notes.entry",
-    "model.memories imports notes.status",
-    "sqlite.connection imports index.sqlite.swap",
 }
-CIRCLES: set[str] = {
-    "cli.app",
-    "cli.entry",
-    "cli.render",
-    "cli.terminal",
-    "curation.context",
-    "curation.lookup",
-    "curation.service",
-    "memory.read",
-    "memory.service",
-    "memory.write",
+CIRCLES: set[str] = set()
+LONG: set[str] = {
+    "memory/service.py",
 }
-LONG: set[str] = {"memory/service.py"}
 
 
 def name_of(module: Path) -> str:
