@@ -8,7 +8,7 @@ HivemindError
 │   └── ConfigError       config.json or the environment holds a value of no use
 ├── NotesMissingError     there is no folder of notes
 ├── NoteNotFoundError     there is no note of that name
-├── NoteUnreadableError   a note is there, and its bytes cannot be had now
+├── NoteUnreadableError   a note exists, and its bytes cannot be read now
 ├── MemoryNotFoundError   there is no memory of that key or id
 ├── NotSavedError         nothing was saved; the notes are as they were
 │   └── KeyTakenError     an active memory has that key, and no reason was given

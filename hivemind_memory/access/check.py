@@ -30,13 +30,13 @@ def check_owner(caller: Caller, what: str) -> None:
     """Raise unless the whole memory is open to a caller.
 
     Raises:
-        UsageError: It is not, and *what* tells of all of it.
+        UsageError: It is not, and *what* covers all of it.
     """
     if not caller.is_owner:
         raise UsageError(
-            f"{what} tells of the whole memory, and this door opens a part of it.",
-            hint="Without HIVEMIND_WORKSPACE, HIVEMIND_TEAM and HIVEMIND_PROJECT it"
-            " opens all.",
+            f"{what} covers the whole memory; you can only see part of it here.",
+            hint="Unset HIVEMIND_WORKSPACE, HIVEMIND_TEAM and HIVEMIND_PROJECT to see"
+            " all of it.",
         )
 
 
@@ -67,8 +67,8 @@ def check_writable(caller: Caller, path: NotePath) -> None:
     scope = scope_of(path)
     where = "the global memory" if scope == GLOBAL else scope
     raise NotSavedError(
-        f"this door does not write to {where}.",
-        hint="Name no file or scope, or one of this door.",
+        f"you cannot write to {where} from here.",
+        hint="Leave out the file and scope, or name one of your own.",
         effect=f"Nothing was saved to {path}",
     )
 

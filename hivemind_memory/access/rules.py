@@ -119,11 +119,11 @@ def scope_named(caller: Caller, text: str) -> str:
     if not scope and caller.is_owner:
         raise ScopeError(f"Which {kind}?", hint=f"Name it, as in {kind}/NAME.")
     if not scope or (scopes is not None and scope not in scopes):
-        named = f"{kind}/{slug}" if slug else f"{kind} of its own"
+        named = f"{kind}/{slug}" if slug else kind
         raise ScopeError(
-            f"This door has no {named}.",
-            hint="A door's scopes are fixed when it opens: hm mcp --project, --team,"
-            " --workspace, or the environment.",
+            f"No {named} is set for this session.",
+            hint="Scopes are set at the start: hm mcp --project, --team, --workspace,"
+            " or the environment.",
         )
     return scope
 

@@ -131,7 +131,7 @@ class _CommandLine:
         if self._reads == TEXT:
             hint = "Text that begins with a dash goes after `--`."
         elif self._reads == VERBATIM or self._command.name == "launch":
-            hint = "What the agent is to get goes after `--`."
+            hint = "Put the agent's own arguments after `--`."
         known = (*self._flags, *HELP)
         raise _unknown_option(name, f"hm {self._command.name}", known, hint)
 
@@ -196,7 +196,8 @@ class _CommandLine:
         """Say that a word of a question is nearly an option."""
         if near := _nearest(word.partition("=")[0], self._flags):
             self._notes.append(
-                f"`{word}` is no option and was searched for; did you mean `{near}`?"
+                f"`{word}` is not an option, so it was searched for;"
+                f" did you mean `{near}`?"
             )
 
     def _fill_arguments(self) -> None:

@@ -244,8 +244,8 @@ class Settings:
     )
     agents: Mapping[str, object] = _option(
         {},
-        "Commands that hm launch knows by a name of yours, each as one text or as a"
-        ' list of words: {"quick": "claude --model haiku"}. A name of ours, such as'
+        "Your own names for commands of hm launch, each command as one text or as a"
+        ' list of words: {"quick": "claude --model haiku"}. A built-in name, such as'
         " claude, may be given another command.",
         check="check_agents",
     )

@@ -167,7 +167,10 @@ def _editor_copies(
                 continue
             path = os.path.join(notes, folder, other)
             if _file_holds(path, wanted):
-                why = "an editor's copy holds the text: close the editor, delete it"
+                why = (
+                    "an editor's copy holds the text: close the editor, then delete"
+                    " the copy"
+                )
                 yield FailedItem(what=path, why=why)
 
 

@@ -63,7 +63,7 @@ class PartialFile:
             data: All of its bytes.
             mode: Exactly its mode, whatever the umask is.
             prepare: Called with its descriptor before it is synced.
-            is_durable: Wait for the disk; only for what a restart makes worthless not.
+            is_durable: Sync to disk. False only for files that a restart makes useless.
         """
         self._folder = folder
         self._data = data

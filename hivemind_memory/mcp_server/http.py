@@ -1,9 +1,7 @@
 """Serves any number of clients over streamable HTTP, on this machine alone.
 
-Whoever asks must send the token; and the names that a web page could give this machine,
-or send as its own, are refused by the SDK (DNS rebinding).
-
-The token that HTTP clients must send: made once, in a file for its owner alone.
+Every request must carry the token, which is made once and kept in a file that only its
+owner can read. The SDK refuses requests with an unknown Host or Origin (DNS rebinding).
 """
 
 from __future__ import annotations
@@ -54,7 +52,7 @@ def serve_http(
         announce: Told the address and the token's file once clients may come.
 
     Raises:
-        HivemindError: The port is taken, or the token cannot be had.
+        HivemindError: The port is taken, or the token cannot be read.
     """
     token = read_token(token_file, lambda: secrets.token_urlsafe(32))
     with listen(port) as listening:
@@ -139,7 +137,7 @@ def listen(port: int) -> socket.socket:
     except OSError as error:
         raise HivemindError(
             # Python adds the address as it sees it, which says nothing to a person.
-            f"Port {port} cannot be had: {os.strerror(error.errno or 0)}.",
+            f"Port {port} is not available: {os.strerror(error.errno or 0)}.",
             hint="Choose another with --port, or 0 for any that is free.",
         ) from error
     # What is accepted inherits it. asyncio sets it only where a socket names TCP, which

@@ -134,11 +134,11 @@ def _passing(
     """Return the error for what may go well a little later."""
     wait_s = read_retry_after(headers)
     if status == 429:
-        wish = "" if wait_s is None else f" and asks to wait {_seconds(wait_s)}"
-        message = f"{space.who} has had too many requests (429){wish}."
+        wait = "" if wait_s is None else f" and asks to wait {_seconds(wait_s)}"
+        message = f"{space.who} received too many requests (429){wait}."
     else:
-        message = f"{space.who} has a fault of its own ({status})."
-    hint = "It is asked again later; search goes on with words alone until then."
+        message = f"{space.who} returned a server error ({status})."
+    hint = "It is asked again later; until then, search uses words only."
     return EmbeddingError(message, hint=hint, retry_after_s=wait_s)
 
 
@@ -147,7 +147,7 @@ def _refusal(space: VectorSpace, status: int, *, is_quota: bool) -> tuple[str, s
     is_ollama = space.provider == "ollama"
     option = _address_option(space)
     if is_quota:
-        return "says that the quota is used up", "See to the account of that key."
+        return "says that the quota is used up", "Check the billing of that account."
     if status == 401:
         hint = "Check OPENAI_API_KEY, or openai_api_key in config.json."
         return "did not accept the key", hint

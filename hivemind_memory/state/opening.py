@@ -161,12 +161,11 @@ def damage_report(path: str) -> str:
     aside = damaged_name(path)
     if os.path.exists(aside):
         return (
-            f"{path} was damaged and lies in {aside}: recall counters began anew, and "
-            "texts that were purged before are NO LONGER refused when they are "
-            "written again"
+            f"{path} was damaged and moved to {aside}: recall counters start again, "
+            "and purged texts are NO LONGER refused when they are written again"
         )
     if os.path.exists(path) and not is_sound(path):
-        return f"{path} is damaged; the next use sets it aside and begins anew"
+        return f"{path} is damaged; the next use moves it aside and starts a new one"
     return ""
 
 

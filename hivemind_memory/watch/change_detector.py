@@ -146,7 +146,9 @@ class ChangeDetector:
             self._refuse(error)
             return
         kind = self._type_of(self._folder)
-        self._shared = f"{kind} does not tell what others change" if kind else ""
+        self._shared = (
+            f"{kind} does not report changes made by other machines" if kind else ""
+        )
         try:
             self._source.probe()
         except OSError:
@@ -179,4 +181,4 @@ def _reason(error: OSError) -> str:
         return "no file watches left (raise fs.inotify.max_user_watches)"
     if error.errno == errno.EMFILE:
         return "no watch instances left (raise fs.inotify.max_user_instances)"
-    return f"file events cannot be had: {error.strerror or type(error).__name__}"
+    return f"file events are not available: {error.strerror or type(error).__name__}"

@@ -211,7 +211,7 @@ def test_a_word_of_a_question_that_is_nearly_an_option_is_named() -> None:
 
     assert request.values["query"] == ("deploy", "--jsn")
     assert request.notes == (
-        "`--jsn` is no option and was searched for; did you mean `--json`?",
+        "`--jsn` is not an option, so it was searched for; did you mean `--json`?",
     )
 
 

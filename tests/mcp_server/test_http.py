@@ -207,7 +207,7 @@ def test_a_port_that_is_taken_is_said(served: Served, home: Path) -> None:
     )
 
     assert done.returncode == 1
-    assert f"error: Port {served.port} cannot be had: Address" in done.stderr
+    assert f"error: Port {served.port} is not available: Address" in done.stderr
     assert "127.0.0.1" not in done.stderr
     assert "Traceback" not in done.stderr
 

@@ -116,7 +116,7 @@ def test_a_shared_file_system_is_polled_although_it_answers(tmp_path: Path) -> N
     [
         (errno.ENOSPC, "max_user_watches"),
         (errno.EMFILE, "max_user_instances"),
-        (errno.ENOSYS, "cannot be had"),
+        (errno.ENOSYS, "not available"),
     ],
 )
 def test_a_limit_is_named_and_tried_again_at_a_rescan(
