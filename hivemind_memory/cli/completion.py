@@ -173,9 +173,9 @@ def _connectable(memory_dir: str | None) -> Iterable[str]:  # noqa: ARG001 - one
 def _agents(memory_dir: str | None) -> Iterable[str]:  # noqa: ARG001 - one shape
     """Return the agents that can be launched or injected for."""
     from hivemind_memory import wiring
-    from hivemind_memory.connect.agents import AGENTS
+    from hivemind_memory.launch.agents import PROGRAMS
 
-    return (*(agent.name for agent in AGENTS), *wiring.load_settings().agents)
+    return (*PROGRAMS, *wiring.load_settings().agents)
 
 
 def _types(memory_dir: str | None) -> Iterable[str]:  # noqa: ARG001 - one shape

@@ -1,5 +1,8 @@
 """The agents: their names, the files they keep servers in, and the form of an entry.
 
+Everything that differs between agents is a field here: a new agent is one item of
+``AGENTS``, and help, options and completion name it.
+
 An entry is what the agent's own command for adding a server writes. Each was verified
 with the versions that docs/agents.md names; Cursor's is from its documentation.
 """
@@ -8,7 +11,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from hivemind_memory.connect.jsonc import Dialect
@@ -18,10 +21,68 @@ SERVER = "hivemind"
 
 HOME_VARIABLE = "HIVEMIND_HOME"
 
-
 STRICT_JSON = Dialect()
 COMMENTED = Dialect(has_comments=True)
 LENIENT = Dialect(has_comments=True, has_last_commas=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettingsFile:
+    """Where an agent keeps a file of settings."""
+
+    names: tuple[str, ...]
+    """Below its folder, in the order in which it looks; it creates the first."""
+
+    variable: str
+    """The environment variable that names the folder; empty: none does."""
+
+    folder: str = ""
+    """The folder if the variable is not set, below the user's home."""
+
+    has_tilde: bool = False
+    """Whether the agent expands ``~`` in the variable."""
+
+    def find(self, user_home: str, environ: Mapping[str, str]) -> str:
+        """Return its path: of the first file that exists, or else of the first."""
+        folder = environ.get(self.variable) or os.path.join(user_home, self.folder)
+        if self.has_tilde:
+            folder = os.path.expanduser(folder)
+        files = [os.path.join(folder, *name.split("/")) for name in self.names]
+        return next((file for file in files if os.path.lexists(file)), files[0])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntryForm:
+    """How an agent spells the entry of one server."""
+
+    local_type: str = ""
+    """Value of ``type`` for a program; empty: it has no such key."""
+
+    remote_type: str = "http"
+    """Value of ``type`` for an address; empty: it has no such key."""
+
+    env: str = "env"
+    url: str = "url"
+    headers: str = "headers"
+    has_one_list: bool = False
+    """Whether ``command`` holds the arguments too."""
+
+    remote_extra: Mapping[str, Any] = field(default_factory=dict)
+    """What else an entry for an address holds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HookForm:
+    """How an agent spells its session-start hook; only verified ones are listed."""
+
+    file: SettingsFile | None = None
+    """Where hooks and permissions are; None: in the file of the servers."""
+
+    timeout: int
+    """Ten seconds in the agent's unit."""
+
+    name: str = ""
+    """Its name; empty: hooks have none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,11 +97,20 @@ class ConnectableAgent:
     also: str = ""
     """Another sign of it, below the user's home: a program, or a folder it creates."""
 
-    file: str = ""
-    """Its file below the user's home, if no variable moves it."""
+    servers: SettingsFile
+    """Where it keeps the servers of its user."""
 
     table: str = "mcpServers"
     """The key that holds its servers."""
+
+    form: EntryForm = EntryForm()
+    """What the entry of a server looks like."""
+
+    hook: HookForm | None = None
+    """Its session-start hook; None: it has none, or none was verified."""
+
+    has_permissions: bool = False
+    """Whether its settings can allow single tools."""
 
     dialect: Dialect | None = STRICT_JSON
     """How it reads its file; None: TOML."""
@@ -50,18 +120,38 @@ class ConnectableAgent:
 
 
 AGENTS = (
-    # Where its former installer put the program.
     ConnectableAgent(
         name="claude",
         title="Claude Code",
         program="claude",
+        # Where its former installer put the program.
         also=".claude/local/claude",
+        servers=SettingsFile(variable="CLAUDE_CONFIG_DIR", names=(".claude.json",)),
+        form=EntryForm(local_type="stdio"),
+        hook=HookForm(
+            file=SettingsFile(
+                variable="CLAUDE_CONFIG_DIR",
+                folder=".claude",
+                names=("settings.json",),
+            ),
+            timeout=10,
+        ),
+        has_permissions=True,
     ),
     ConnectableAgent(
         name="codex",
         title="Codex",
         program="codex",
+        servers=SettingsFile(
+            variable="CODEX_HOME", folder=".codex", names=("config.toml",)
+        ),
         table="mcp_servers",
+        form=EntryForm(
+            remote_type="",
+            headers="http_headers",
+            # It tells no roots, so a header names the folder in which it was started.
+            remote_extra={"env_http_headers": {"Hivemind-Project": "PWD"}},
+        ),
         dialect=None,
         beginning="",
     ),
@@ -69,6 +159,10 @@ AGENTS = (
         name="gemini",
         title="Gemini CLI",
         program="gemini",
+        servers=SettingsFile(
+            variable="GEMINI_CLI_HOME", names=(".gemini/settings.json",)
+        ),
+        hook=HookForm(timeout=10_000, name="hivemind"),
         dialect=COMMENTED,
     ),
     ConnectableAgent(
@@ -76,14 +170,30 @@ AGENTS = (
         title="Cursor",
         program="cursor",
         also=".cursor",
-        file=".cursor/mcp.json",
+        servers=SettingsFile(variable="", folder=".cursor", names=("mcp.json",)),
+        form=EntryForm(remote_type=""),
         dialect=LENIENT,
     ),
     ConnectableAgent(
         name="opencode",
         title="OpenCode",
         program="opencode",
+        servers=SettingsFile(
+            variable="XDG_CONFIG_HOME",
+            folder=".config",
+            names=(
+                "opencode/opencode.jsonc",
+                "opencode/opencode.json",
+                "opencode/config.json",
+            ),
+        ),
         table="mcp",
+        form=EntryForm(
+            local_type="local",
+            remote_type="remote",
+            env="environment",
+            has_one_list=True,
+        ),
         dialect=LENIENT,
         # It adds this itself at its next start.
         beginning='{\n  "$schema": "https://opencode.ai/config.json"\n}\n',
@@ -92,9 +202,19 @@ AGENTS = (
         name="qwen",
         title="Qwen Code",
         program="qwen",
+        servers=SettingsFile(
+            variable="QWEN_HOME",
+            folder=".qwen",
+            names=("settings.json",),
+            has_tilde=True,
+        ),
+        form=EntryForm(remote_type="", url="httpUrl"),
         dialect=COMMENTED,
     ),
 )
+
+WITH_HOOKS = tuple(agent.name for agent in AGENTS if agent.hook is not None)
+WITH_PERMISSIONS = tuple(agent.name for agent in AGENTS if agent.has_permissions)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,41 +234,12 @@ class RemoteServer:
     token: str
 
 
-def servers_file(
-    agent: ConnectableAgent, user_home: str, environ: Mapping[str, str]
-) -> str:
-    """Return the file in which an agent keeps the servers of its user."""
-    if agent.name == "claude":
-        return os.path.join(
-            environ.get("CLAUDE_CONFIG_DIR") or user_home, ".claude.json"
-        )
-    if agent.name == "codex":
-        codex = environ.get("CODEX_HOME") or os.path.join(user_home, ".codex")
-        return os.path.join(codex, "config.toml")
-    if agent.name == "gemini":
-        above = environ.get("GEMINI_CLI_HOME") or user_home
-        return os.path.join(above, ".gemini", "settings.json")
-    if agent.name == "qwen":
-        qwen = environ.get("QWEN_HOME") or os.path.join(user_home, ".qwen")
-        return os.path.join(os.path.expanduser(qwen), "settings.json")
-    if agent.file:
-        return os.path.join(user_home, agent.file)
-    above = environ.get("XDG_CONFIG_HOME") or os.path.join(user_home, ".config")
-    folder = os.path.join(above, "opencode")
-    # The order in which it looks for a file to write; the first is the one it makes.
-    names = ("opencode.jsonc", "opencode.json", "config.json")
-    files = [os.path.join(folder, name) for name in names]
-    return next((file for file in files if os.path.lexists(file)), files[0])
-
-
 def hooks_file(
     agent: ConnectableAgent, user_home: str, environ: Mapping[str, str]
 ) -> str:
     """Return the file in which an agent keeps hooks and permissions."""
-    if agent.name == "claude":
-        folder = environ.get("CLAUDE_CONFIG_DIR") or os.path.join(user_home, ".claude")
-        return os.path.join(folder, "settings.json")
-    return servers_file(agent, user_home, environ)
+    own = agent.hook.file if agent.hook is not None else None
+    return (own or agent.servers).find(user_home, environ)
 
 
 def server_entry(
@@ -159,15 +250,22 @@ def server_entry(
     >>> server_entry(AGENTS[0], LocalServer(command=("hm", "mcp")))
     {'type': 'stdio', 'command': 'hm', 'args': ['mcp']}
     """
+    form = agent.form
     if isinstance(server, RemoteServer):
-        return _remote_entry(agent, server)
-    env = {HOME_VARIABLE: server.home} if server.home else {}
-    if agent.name == "opencode":
-        entry: dict[str, Any] = {"type": "local", "command": list(server.command)}
-        return entry | ({"environment": env} if env else {})
-    entry = {"type": "stdio"} if agent.name == "claude" else {}
-    entry |= {"command": server.command[0], "args": list(server.command[1:])}
-    return entry | ({"env": env} if env else {})
+        kind = {"type": form.remote_type} if form.remote_type else {}
+        headers = {"Authorization": f"Bearer {server.token}"}
+        return {
+            **kind,
+            form.url: server.url,
+            form.headers: headers,
+            **form.remote_extra,
+        }
+    entry: dict[str, Any] = {"type": form.local_type} if form.local_type else {}
+    if form.has_one_list:
+        entry["command"] = list(server.command)
+    else:
+        entry |= {"command": server.command[0], "args": list(server.command[1:])}
+    return entry | ({form.env: {HOME_VARIABLE: server.home}} if server.home else {})
 
 
 def merged(old: Any, wanted: Mapping[str, Any]) -> dict[str, Any]:
@@ -214,25 +312,6 @@ _TRANSPORT = frozenset(
 
 
 _EMPTY_BY_DEFAULT = frozenset({"args", "env", "environment", "headers"})
-
-
-def _remote_entry(agent: ConnectableAgent, server: RemoteServer) -> dict[str, Any]:
-    """Return the entry for a server over HTTP."""
-    headers = {"Authorization": f"Bearer {server.token}"}
-    if agent.name == "codex":
-        # It tells no roots, so a header names the folder in which it was started.
-        folder = {"Hivemind-Project": "PWD"}
-        return {
-            "url": server.url,
-            "http_headers": headers,
-            "env_http_headers": folder,
-        }
-    if agent.name == "qwen":
-        return {"httpUrl": server.url, "headers": headers}
-    if agent.name == "cursor":
-        return {"url": server.url, "headers": headers}
-    kind = {"type": "remote" if agent.name == "opencode" else "http"}
-    return {**kind, "url": server.url, "headers": headers}
 
 
 def _without_defaults(entry: Mapping[str, Any]) -> dict[str, Any]:

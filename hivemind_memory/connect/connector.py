@@ -20,7 +20,6 @@ from hivemind_memory.connect.agents import (
     is_same,
     merged,
     server_entry,
-    servers_file,
 )
 from hivemind_memory.connect.client_file import (
     ClientFile,
@@ -126,9 +125,7 @@ class Connector:
             main = self._draft(agent, path, records)
             beside = hooks_file(agent, self._around.user_home, self._around.environ)
             other = main if beside == path else self._draft(agent, beside, records)
-            has_hook = agent.name in draft.AGENTS_WITH_HOOKS and draft.has_hook(
-                other[1]
-            )
+            has_hook = agent.hook is not None and draft.has_hook(other[1])
             state = edit((main[1], other[1]))
         except HivemindError as error:
             return ConnectionPlan(agent=agent, state=UNUSABLE, path=path, error=error)
@@ -147,7 +144,7 @@ class Connector:
 
     def _path(self, agent: ConnectableAgent) -> str:
         """Return the file in which an agent keeps its servers."""
-        return servers_file(agent, self._around.user_home, self._around.environ)
+        return agent.servers.find(self._around.user_home, self._around.environ)
 
     def _draft(
         self,
@@ -208,10 +205,10 @@ def _connect(
     if not is_same(found, wanted):
         state = DIFFERS if found is not None else NOT_CONNECTED
         main.put(place, merged(found, wanted))
-    if agent.name in draft.AGENTS_WITH_HOOKS:
+    if agent.hook is not None:
         command = registration.hook_command(agent.name)
-        draft.put_hook(beside, agent.name, command, is_wanted=registration.has_hooks)
-    if registration.has_rules and agent.name in draft.AGENTS_WITH_PERMISSIONS:
+        draft.put_hook(beside, agent.hook, command, is_wanted=registration.has_hooks)
+    if registration.has_rules and agent.has_permissions:
         draft.put_rules(beside)
     return state
 
@@ -222,9 +219,9 @@ def _disconnect(agent: ConnectableAgent, main: FileDraft, beside: FileDraft) -> 
     is_there = main.value_at(place) is not None
     if is_there:
         main.drop(place)
-    if agent.name in draft.AGENTS_WITH_HOOKS:
+    if agent.hook is not None:
         draft.drop_hooks(beside)
-    if agent.name in draft.AGENTS_WITH_PERMISSIONS:
+    if agent.has_permissions:
         draft.drop_rules(beside)
     return CONNECTED if is_there else NOT_CONNECTED
 

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from hivemind_memory.connect import json_edit, toml_edit
+from hivemind_memory.connect.agents import HookForm
 from hivemind_memory.connect.client_file import ClientFile, ConnectionRecord
 from hivemind_memory.connect.json_edit import JsonPath
 from hivemind_memory.connect.jsonc import BrokenTextError, Dialect
@@ -146,25 +147,19 @@ reads what one session writes, so the user should confirm it."""
 
 PERMISSION_RULES = tuple(f"mcp__hivemind__{tool}" for tool in READING_TOOLS)
 
-AGENTS_WITH_HOOKS = ("claude", "gemini")
-"""Agents whose session-start hook was verified."""
-
-AGENTS_WITH_PERMISSIONS = ("claude",)
-
 _EVENT = ("hooks", "SessionStart")
 _ALLOW = ("permissions", "allow")
 _OURS = re.compile(
     r"(?:\bhm(?:\.exe)?|hivemind_memory\.cli)['\"]? hook session-start\b"
 )
-_TIMEOUT_S = 10
 
 
-def put_hook(draft: FileDraft, agent: str, command: str, *, is_wanted: bool) -> str:
+def put_hook(draft: FileDraft, form: HookForm, command: str, *, is_wanted: bool) -> str:
     """Add our hook, or update an existing one; return what was done.
 
     Args:
         draft: Of the agent's settings.
-        agent: Its name.
+        form: How the agent spells a hook.
         command: The shell command that the hook runs.
         is_wanted: Whether to add one; an existing one is updated in any case.
     """
@@ -173,7 +168,7 @@ def put_hook(draft: FileDraft, agent: str, command: str, *, is_wanted: bool) -> 
         if not is_wanted:
             return ""
         place = len(draft.value_at(_EVENT) or ())
-        draft.put((*_EVENT, place), {"hooks": [_hook(agent, command)]})
+        draft.put((*_EVENT, place), {"hooks": [_hook(form, command)]})
         return "hook added"
     group, at, hook = found[0]
     if hook["command"] == command:
@@ -211,12 +206,10 @@ def drop_rules(draft: FileDraft) -> None:
             draft.drop((*_ALLOW, at))
 
 
-def _hook(agent: str, command: str) -> dict[str, Any]:
-    """Return a hook in an agent's own form; their units of time differ."""
-    if agent == "gemini":
-        named = {"name": "hivemind", "type": "command", "command": command}
-        return named | {"timeout": _TIMEOUT_S * 1000}
-    return {"type": "command", "command": command, "timeout": _TIMEOUT_S}
+def _hook(form: HookForm, command: str) -> dict[str, Any]:
+    """Return a hook in an agent's own form."""
+    named = {"name": form.name} if form.name else {}
+    return {**named, "type": "command", "command": command, "timeout": form.timeout}
 
 
 def _hooks_of_ours(draft: FileDraft) -> Iterator[tuple[int, int, dict[str, Any]]]:

@@ -9,11 +9,19 @@ from hivemind_memory.cli.command import PLAIN, Argument, CommandRequest, Flag, c
 from hivemind_memory.cli.options import DRY_RUN, JSON, YES
 from hivemind_memory.cli.own_command import own_command
 from hivemind_memory.cli.streams import write_stderr
+from hivemind_memory.connect.agents import (
+    AGENTS,
+    HOME_VARIABLE,
+    WITH_HOOKS,
+    WITH_PERMISSIONS,
+    ConnectableAgent,
+    LocalServer,
+    RemoteServer,
+)
 from hivemind_memory.errors import NotConnectedError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hivemind_memory.connect.agents import ConnectableAgent
     from hivemind_memory.connect.connector import Connector
     from hivemind_memory.connect.plans import (
         ConnectionPlan,
@@ -25,7 +33,7 @@ _START_S = 20.0
 _NO_TOKEN = "made when this is changed"  # noqa: S105 - shown instead of one
 _WHO = Argument(
     "who",
-    "claude, codex, gemini, cursor, opencode, qwen, or all (the default).",
+    f"{', '.join(agent.name for agent in AGENTS)}, or all (the default).",
     is_required=False,
     reads=PLAIN,
     completes="connectable",
@@ -45,12 +53,13 @@ _WHO = Argument(
             ("--hooks",),
             "flag",
             "Also inject memories at the start of each session, without a file:"
-            " claude and gemini.",
+            f" {' and '.join(WITH_HOOKS)}.",
         ),
         Flag(
             ("--allow",),
             "flag",
-            "Let claude call the tools that only read without asking each time.",
+            f"Let {' and '.join(WITH_PERMISSIONS)} call the tools that only read"
+            " without asking each time.",
         ),
         Flag(
             ("--http",),
@@ -116,7 +125,6 @@ def disconnect(request: CommandRequest) -> int:
 
 def _chosen(request: CommandRequest) -> tuple[ConnectableAgent, ...]:
     """Return the agents that were named."""
-    from hivemind_memory.connect.agents import AGENTS
     from hivemind_memory.connect.connector import chosen_agents
 
     try:
@@ -135,17 +143,12 @@ def _is_named(request: CommandRequest) -> bool:
 
 def _check_flags(agents: tuple[ConnectableAgent, ...], request: CommandRequest) -> None:
     """Refuse an option that would do nothing."""
-    from hivemind_memory.connect.file_draft import (
-        AGENTS_WITH_HOOKS,
-        AGENTS_WITH_PERMISSIONS,
-    )
-
     values = request.values
     if values["port"] is not None and not values["http"]:
         raise UsageError("--port needs --http.")
     for name, able in (
-        ("hooks", AGENTS_WITH_HOOKS),
-        ("allow", AGENTS_WITH_PERMISSIONS),
+        ("hooks", WITH_HOOKS),
+        ("allow", WITH_PERMISSIONS),
     ):
         if values[name] and not any(agent.name in able for agent in agents):
             raise UsageError(f"--{name} is for {' and '.join(able)} only.")
@@ -187,7 +190,6 @@ def _registration(request: CommandRequest) -> Registration:
     """Return what is to be registered."""
     from hivemind_memory import wiring
     from hivemind_memory.cli.commands.mcp import PORT
-    from hivemind_memory.connect.agents import HOME_VARIABLE, LocalServer, RemoteServer
     from hivemind_memory.connect.plans import Registration
 
     folder = request.memory_dir

@@ -27,6 +27,7 @@ from hivemind_memory.errors import (
     NotLaunchedError,
     UsageError,
 )
+from hivemind_memory.launch.agents import PROGRAMS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,8 +53,7 @@ _WATCH_ATTACHED_S = 0.3
     arguments=(
         Argument(
             "agent",
-            "claude, codex, gemini, opencode, qwen, cursor, aider, a name from the"
-            " option agents, or any program.",
+            f"{', '.join(PROGRAMS)}, a name from the option agents, or any program.",
             completes="agents",
         ),
         Argument(

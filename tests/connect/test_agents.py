@@ -1,0 +1,69 @@
+"""What is known about an agent is one item of a list; everything else follows it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hivemind_memory.cli.completion import candidates
+from hivemind_memory.cli.help import help_text
+from hivemind_memory.connect import connector
+from hivemind_memory.connect.agents import (
+    AGENTS,
+    WITH_HOOKS,
+    ConnectableAgent,
+    SettingsFile,
+)
+from hivemind_memory.launch.agents import PROGRAMS
+from tests.connect.conftest import FILES, Machine
+
+
+def test_a_new_agent_is_one_item_and_gets_its_own_file(
+    monkeypatch: pytest.MonkeyPatch, machine: Machine
+) -> None:
+    """An agent that no rule named used to edit the file of another agent."""
+    new = ConnectableAgent(
+        name="owl",
+        title="Owl",
+        program="owl",
+        servers=SettingsFile(variable="OWL_HOME", folder=".owl", names=("o/mcp.json",)),
+    )
+    monkeypatch.setattr(connector, "AGENTS", (*AGENTS, new))
+    home = str(machine.home)
+
+    [found] = connector.chosen_agents(("owl",))
+
+    assert found.servers.find(home, {}) == f"{home}/.owl/o/mcp.json"
+    assert found.servers.find(home, {"OWL_HOME": "/x"}) == "/x/o/mcp.json"
+    with pytest.raises(KeyError, match="lark"):
+        connector.chosen_agents(("lark",))
+
+
+def test_every_agent_has_a_file_of_its_own(tmp_path: Path) -> None:
+    """Two agents with one file would undo each other."""
+    found = {agent.name: agent.servers.find(str(tmp_path), {}) for agent in AGENTS}
+
+    assert found == {name: str(tmp_path / file) for name, file in FILES.items()}
+
+
+@pytest.mark.parametrize(
+    ("command", "names"),
+    [
+        ("connect", tuple(agent.name for agent in AGENTS)),
+        ("launch", tuple(PROGRAMS)),
+        ("inject", tuple(PROGRAMS)),
+        ("hook session-start", WITH_HOOKS),
+    ],
+)
+def test_help_names_every_agent(command: str, names: tuple[str, ...]) -> None:
+    """``inject`` and ``hook`` name them by hand: they start with every agent."""
+    text = help_text(command, 400)
+
+    assert text is not None
+    assert [name for name in names if name not in text] == []
+
+
+def test_tab_offers_every_agent_that_can_be_launched() -> None:
+    """It offered those that can be connected: aider was missing."""
+    assert set(PROGRAMS) <= set(candidates(["launch", ""]))
