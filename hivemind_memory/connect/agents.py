@@ -33,7 +33,7 @@ class SettingsFile:
     names: tuple[str, ...]
     """Below its folder, in the order in which it looks; it creates the first."""
 
-    variable: str
+    variable: str = ""
     """The environment variable that names the folder; empty: none does."""
 
     folder: str = ""
@@ -170,7 +170,7 @@ AGENTS = (
         title="Cursor",
         program="cursor",
         also=".cursor",
-        servers=SettingsFile(variable="", folder=".cursor", names=("mcp.json",)),
+        servers=SettingsFile(folder=".cursor", names=("mcp.json",)),
         form=EntryForm(remote_type=""),
         dialect=LENIENT,
     ),

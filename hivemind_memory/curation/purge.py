@@ -67,6 +67,8 @@ def purge(
         if unfinished is None:
             raise
         targets = []
+    if not is_forced:
+        refuse_whole_notes(targets)
     plan = plan_purge(context, targets)
     if unfinished is not None:
         plan.merge(unfinished)
@@ -76,7 +78,6 @@ def purge(
         for store in STORES:
             store.measure(report)
         return report.result(is_dry_run=True)
-    refuse_whole_notes([target for target in targets if not is_forced])
     try:
         _begin(context, selector, report)
         reinstated = _reinstate(context, selector, report)

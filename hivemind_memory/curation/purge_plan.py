@@ -188,7 +188,7 @@ def refuse_whole_notes(targets: list[CurationTarget]) -> None:
         raise UsageError(
             f"{notes[0]}{more} would be removed as a whole, with "
             "what a person wrote in it.",
-            hint="A dry run lists them; --force removes them.",
+            hint=f"Name the note by its path, as in `hm forget {notes[0]} --purge`.",
             effect="Nothing was purged",
         )
 
