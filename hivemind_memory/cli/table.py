@@ -130,6 +130,14 @@ _FILES = (
         "watch",
         {"watch": "Watch the notes and index changes as they happen."},
     ),
+    (
+        MAINTAIN,
+        "backup",
+        {
+            "backup": "Write notes, journal, state and settings to one file.",
+            "restore-backup": "Restore a backup into an empty home.",
+        },
+    ),
     (SET_UP, "init", {"init": "Create the notes folder and a first note."}),
     (
         SET_UP,

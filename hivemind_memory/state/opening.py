@@ -26,6 +26,7 @@ from hivemind_memory.state.schema import (
 COUNT_WAIT_MS = 50
 """So long an answer may be late because another process is counting."""
 
+_COPY_WAIT_MS = 5_000
 _CHECKPOINT_PAGES = 100
 """A process that opens the file reads its log: it stays below half a megabyte."""
 
@@ -60,6 +61,29 @@ def open_state(path: str, *, wait_ms: int = COUNT_WAIT_MS) -> apsw.Connection:
         connection.close()
         raise
     return connection
+
+
+def copy_state(path: str, target: str) -> None:
+    """Copy the state at *path* as it is at one moment; other processes may write.
+
+    Raises:
+        StateUnusableError: It cannot be copied, and why.
+    """
+    try:
+        source = open_state(path, wait_ms=_COPY_WAIT_MS)
+        try:
+            _make_file(target)
+            copy = apsw.Connection(target, flags=apsw.SQLITE_OPEN_READWRITE)
+            try:
+                with copy.backup("main", source, "main") as backup:
+                    backup.step(-1)  # all pages in one read transaction
+                copy.execute("PRAGMA journal_mode = DELETE")  # one file, no log
+            finally:
+                copy.close()
+        finally:
+            source.close()
+    except (apsw.Error, OSError) as error:
+        raise state_error(path, error) from error
 
 
 def identity_of(path: str) -> tuple[int, int] | None:

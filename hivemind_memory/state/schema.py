@@ -13,8 +13,7 @@ if TYPE_CHECKING:
 
 _KEY_BYTES = 32
 
-# Each step runs in the transaction that records it.
-_STEPS = (
+STEPS = (
     """
     CREATE TABLE meta(
       key   TEXT PRIMARY KEY,
@@ -44,8 +43,9 @@ _STEPS = (
     CREATE INDEX injections_file ON injections(worktree, file, is_whole, id);
     """,
 )
+"""Each step runs in the transaction that records it; a released one never changes."""
 
-STATE_VERSION = len(_STEPS)
+STATE_VERSION = len(STEPS)
 
 
 def version_of_state(connection: apsw.Connection) -> int:
@@ -62,7 +62,7 @@ def bring_state_up_to_date(connection: apsw.Connection) -> None:
         version = version_of_state(connection)
         if version >= STATE_VERSION:
             return
-        for sql in _STEPS[version:]:
+        for sql in STEPS[version:]:
             connection.execute(sql)
         connection.execute(
             "INSERT INTO meta(key, value) VALUES ('key', ?) ON CONFLICT DO NOTHING",

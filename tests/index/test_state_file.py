@@ -15,8 +15,11 @@ import apsw
 import pytest
 
 from hivemind_memory.errors import StateUnusableError
+from hivemind_memory.notes.tombstones import tombstone_of
 from hivemind_memory.state.file import StateFile
+from hivemind_memory.state.injection_log import InjectionLog
 from hivemind_memory.state.opening import damage_report, damaged_name
+from hivemind_memory.state.schema import STATE_VERSION, STEPS
 
 NOW_S = 1_800_000_000.5
 
@@ -244,3 +247,31 @@ def test_a_file_that_was_put_in_its_place_is_noticed(
     StateFile(path).add_tombstones(["secret"])
 
     assert state.has_tombstone("secret")
+
+
+@pytest.mark.parametrize("version", range(1, STATE_VERSION))
+def test_a_file_of_every_earlier_version_is_upgraded_and_loses_nothing(
+    state: StateFile, path: str, version: int
+) -> None:
+    """Counters, tombstones with their key, and work that a purge has left."""
+    os.makedirs(os.path.dirname(path))
+    old = apsw.Connection(path)
+    for step in STEPS[:version]:
+        old.execute(step)
+    old.execute("INSERT INTO meta VALUES ('key', ?)", (b"k" * 32,))
+    old.execute("INSERT INTO recalls VALUES ('a', 3, 17)")
+    old.execute("INSERT INTO unfinished VALUES (x'00', 'work')")
+    old.execute(
+        "INSERT INTO tombstones VALUES (?)", (tombstone_of(b"k" * 32, "purged"),)
+    )
+    old.pragma("user_version", version)
+    old.close()
+
+    assert state.recalls(["a"]) == {"a": (3, 17)}
+    assert state.unfinished() == {b"\0": "work"}
+    assert state.has_tombstone("purged")
+    log = InjectionLog(state)
+    log.append({"worktree": "/shop", "file": "CLAUDE.md", "memories": []})
+    assert len(log.last_records("/shop")) == 1
+    assert state.run(lambda c: c.pragma("user_version")) == STATE_VERSION
+    assert damage_report(path) == ""

@@ -1,0 +1,194 @@
+"""Writes a backup: notes, journal, ``state.db`` and config.json in one archive.
+
+Agents may go on writing. Each note is read whole, ``state.db`` is copied by SQLite, and
+the journal is read last: what was written to a note after the note was read is in the
+journal, and the first look at the restored notes puts it back. The index is left out,
+for it can be built again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import sys
+import tarfile
+import tempfile
+from dataclasses import dataclass
+from functools import partial
+
+from hivemind_memory.config import CONFIG_NAME, read_config
+from hivemind_memory.config.settings import options
+from hivemind_memory.errors import HivemindError, NoteNotFoundError, UsageError
+from hivemind_memory.files.atomic import PartialFile
+from hivemind_memory.files.descriptors import OpenFolder
+from hivemind_memory.files.errors import cause_of
+from hivemind_memory.files.folder import NotesFolder
+from hivemind_memory.model.snapshot import SkippedNote
+from hivemind_memory.notes.pending import JOURNAL_FILE
+from hivemind_memory.state.opening import copy_state
+from hivemind_memory.version import __version__
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hivemind_memory.files.places import Places
+
+
+FORMAT = 1
+"""Of the archive; a backup of a later format is refused."""
+
+MANIFEST = "manifest.json"
+NOTES, JOURNAL, STATE, CONFIG = "notes/", "journal.jsonl", "state.db", "config.json"
+"""What the members of an archive are called."""
+
+_EFFECT = "No backup was written"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackupResult:
+    """What a backup holds."""
+
+    file: str
+    size_bytes: int
+    notes: int
+    has_keys: bool
+    """The keys of providers are in it."""
+
+    skipped: tuple[SkippedNote, ...] = ()
+    """Files in the notes folder that are not in it, and why."""
+
+
+def write_backup(
+    places: Places, file: str, *, at: str, with_keys: bool = False
+) -> BackupResult:
+    """Write a backup of a home.
+
+    Args:
+        places: Where everything lies.
+        file: The archive to write, a ``.tar.gz``; nothing may be there.
+        at: The time, ISO 8601.
+        with_keys: Keep the keys of providers in config.json.
+
+    Raises:
+        ConfigError: config.json cannot be read.
+        HivemindError: The backup was not written, and why.
+        StateUnusableError: ``state.db`` cannot be copied.
+        UsageError: Something has that name already.
+    """
+    target = os.path.abspath(os.path.expanduser(file))
+    folder, name = os.path.split(target)
+    archive = _Archive(places, with_keys=with_keys)
+    try:
+        with (
+            OpenFolder.at(folder) as parent,
+            PartialFile(parent, b"", prepare=partial(archive.write, at=at)) as written,
+        ):
+            if not written.create(name):
+                raise UsageError(
+                    f"{target} exists already.",
+                    hint="Name another file; a backup replaces none.",
+                    effect=_EFFECT,
+                )
+        size_bytes = os.stat(target).st_size
+    except OSError as error:
+        cause, hint = cause_of(error)
+        raise HivemindError(f"{target}: {cause}.", hint=hint, effect=_EFFECT) from error
+    return BackupResult(
+        file=target,
+        size_bytes=size_bytes,
+        notes=archive.notes,
+        has_keys=archive.has_keys,
+        skipped=archive.skipped,
+    )
+
+
+class _Archive:
+    """The archive while it is written."""
+
+    def __init__(self, places: Places, *, with_keys: bool) -> None:
+        self.notes = 0
+        self.has_keys = False
+        self.skipped: tuple[SkippedNote, ...] = ()
+        self._places = places
+        self._with_keys = with_keys
+        self._members: dict[str, dict[str, object]] = {}
+
+    def write(self, fd: int, *, at: str) -> None:
+        """Write everything to an open file."""
+        with (
+            os.fdopen(os.dup(fd), "wb") as file,
+            tarfile.open(fileobj=file, mode="w|gz") as tar,
+        ):
+            self._add_notes(tar)
+            self._add_config(tar)
+            self._add_state(tar)
+            self._add_journal(tar)  # last, see above
+            manifest = {
+                "format": FORMAT,
+                "program": __version__,
+                "at": at,
+                "root": self._places.notes,
+                "members": self._members,
+            }
+            self._add(tar, MANIFEST, json.dumps(manifest, indent=1).encode())
+
+    def _add_notes(self, tar: tarfile.TarFile) -> None:
+        """Add every note, of any size."""
+        folder = NotesFolder(self._places.notes, max_note_bytes=sys.maxsize)
+        look = folder.snapshot()
+        skipped = list(look.skipped)
+        for path in sorted(look.stamps):
+            try:
+                data, stamp = folder.read(path)
+            except NoteNotFoundError:
+                continue  # deleted meanwhile
+            except HivemindError as error:
+                skipped.append(SkippedNote(path=path, reason=str(error)))
+                continue
+            self._add(tar, NOTES + path, data, mtime_ns=stamp[0])
+            self.notes += 1
+        self.skipped = tuple(skipped)
+
+    def _add_config(self, tar: tarfile.TarFile) -> None:
+        """Add config.json, without keys unless they were asked for."""
+        config = read_config(os.path.join(self._places.home, CONFIG_NAME))
+        secret = {name for name, option in options().items() if option.is_secret}
+        memory = {
+            name: value
+            for name, value in config.memory.items()
+            if self._with_keys or name not in secret
+        }
+        self.has_keys = not secret.isdisjoint(memory)
+        if config.document:
+            document = {**config.document, "memory": memory}
+            text = json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+            self._add(tar, CONFIG, text.encode("utf-8", "surrogatepass"))
+
+    def _add_state(self, tar: tarfile.TarFile) -> None:
+        """Add a copy of ``state.db`` as it is at one moment."""
+        if not os.path.exists(self._places.state_file):
+            return
+        with tempfile.TemporaryDirectory(prefix=".hm-", dir=self._places.home) as made:
+            copy = os.path.join(made, STATE)
+            copy_state(self._places.state_file, copy)
+            with open(copy, "rb") as file:
+                self._add(tar, STATE, file.read())
+
+    def _add_journal(self, tar: tarfile.TarFile) -> None:
+        """Add the journal; a line that is being written counts as not written."""
+        try:
+            with open(os.path.join(self._places.journal, JOURNAL_FILE), "rb") as file:
+                self._add(tar, JOURNAL, file.read())
+        except FileNotFoundError:
+            return
+
+    def _add(
+        self, tar: tarfile.TarFile, name: str, data: bytes, *, mtime_ns: int = 0
+    ) -> None:
+        """Add one member."""
+        info = tarfile.TarInfo(name)
+        info.size, info.mode, info.mtime = len(data), 0o600, mtime_ns // 10**9
+        tar.addfile(info, io.BytesIO(data))
+        digest = hashlib.sha256(data).hexdigest()
+        self._members[name] = {"sha256": digest, "mtime_ns": mtime_ns}

@@ -1,0 +1,79 @@
+"""hm backup and hm restore-backup: all that cannot be made again, in one file."""
+
+from __future__ import annotations
+
+from hivemind_memory.cli.command import Argument, CommandRequest, Flag, command
+from hivemind_memory.cli.options import JSON
+from hivemind_memory.cli.render import (
+    count_text,
+    print_json,
+    print_line,
+    print_notices,
+    size_text,
+)
+
+_FILE = Argument("file", "The backup, such as hivemind.tar.gz.", completes="files")
+
+
+@command(
+    "backup",
+    description=(
+        "Agents may go on writing meanwhile. The file holds the notes, the journal,"
+        " state.db and config.json without keys; the index is left out, for it can be"
+        " rebuilt. An existing file is never replaced."
+    ),
+    arguments=(_FILE,),
+    flags=(
+        Flag(("--with-keys",), "flag", "Keep the providers' keys in config.json."),
+        JSON,
+    ),
+    examples=("hm backup ~/hivemind-2026-11-22.tar.gz",),
+)
+def backup(request: CommandRequest) -> int:
+    """Write a backup."""
+    from hivemind_memory.access.check import check_owner
+    from hivemind_memory.backup.write import write_backup
+
+    with request.open_memory() as memory:
+        check_owner(memory.caller, "hm backup")
+        done = write_backup(
+            memory.places,
+            request.values["file"],
+            at=memory.clocks.local_iso(memory.clocks.now()),
+            with_keys=request.values["with_keys"],
+        )
+    if request.values["json"]:
+        print_json(done)
+        return 0
+    keys = "with keys" if done.has_keys else "without keys"
+    size = size_text(done.size_bytes)
+    print_line(f"wrote {done.file}: {count_text(done.notes, 'note')}, {keys} ({size})")
+    print_notices(f"skipped {one.path}: {one.reason}" for one in done.skipped)
+    return 0
+
+
+@command(
+    "restore-backup",
+    description=(
+        "Checks the whole file first, and replaces nothing: a home that holds other"
+        " notes, settings or state is refused. The next search builds the index."
+    ),
+    arguments=(_FILE,),
+    flags=(JSON,),
+    examples=("HIVEMIND_HOME=~/restored hm restore-backup hivemind.tar.gz",),
+)
+def restore_backup(request: CommandRequest) -> int:
+    """Restore a backup."""
+    from hivemind_memory.access.check import check_owner
+    from hivemind_memory.backup.restore import restore_backup
+
+    with request.open_memory() as memory:
+        check_owner(memory.caller, "hm restore-backup")
+        places = memory.places
+    done = restore_backup(places, request.values["file"])
+    if request.values["json"]:
+        print_json(done)
+        return 0
+    notes = count_text(done.notes, "note")
+    print_line(f"restored {notes} to {places.notes}, as they were on {done.at}")
+    return 0

@@ -1,0 +1,211 @@
+"""A backup loses nothing that was acknowledged before it began."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import stat
+import tarfile
+import threading
+from pathlib import Path
+
+import pytest
+
+from hivemind_memory.backup.restore import restore_backup
+from hivemind_memory.backup.write import write_backup
+from hivemind_memory.errors import UsageError
+from hivemind_memory.memory import Memory
+from hivemind_memory.model.curation import NewMemory
+from hivemind_memory.wiring import open_memory
+from tests.support.sandbox import ask, paths
+
+AT = "2026-11-22T10:00:00+00:00"
+
+
+def opened(home: Path) -> Memory:
+    return open_memory(home=str(home), flags={"embedding_provider": "none"})
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A home with notes, an entry, a typed memory, settings and counters."""
+    folder = tmp_path / "home"
+    (folder / "memory" / "projects" / "shop").mkdir(parents=True)
+    (folder / "memory" / "projects" / "shop" / "zebra.md").write_bytes(b"Striped.\r\n")
+    os.utime(folder / "memory" / "projects" / "shop" / "zebra.md", (1e9, 1e9))
+    (folder / "config.json").write_text(
+        json.dumps({"other": 1, "memory": {"openai_api_key": "sk-key", "poll_s": 3}})
+    )
+    with opened(folder) as memory:
+        memory.write("The giraffe is tall.")
+        memory.curation.save(NewMemory(key="deploy", content="Never on Fridays."))
+        assert memory.state().count_recall(["x"], 1.0)
+        memory.state().add_tombstones(["a purged text"])
+    return folder
+
+
+def backed_up(home: Path, file: Path, *, with_keys: bool = False) -> Path:
+    with opened(home) as memory:
+        write_backup(memory.places, str(file), at=AT, with_keys=with_keys)
+    return file
+
+
+def test_a_restored_home_is_what_it_was(home: Path, tmp_path: Path) -> None:
+    """Notes byte for byte and with their time; keys only when they are asked for."""
+    file = backed_up(home, tmp_path / "b.tar.gz")
+    whole = backed_up(home, tmp_path / "whole.tar.gz", with_keys=True)
+
+    for made, has_keys in ((file, False), (whole, True)):
+        other = tmp_path / f"restored-{has_keys}"
+        with opened(other) as memory:
+            done = restore_backup(memory.places, str(made))
+        assert done.at == AT
+        for note in (home / "memory").rglob("*.md"):
+            copy = other / "memory" / note.relative_to(home / "memory")
+            assert copy.read_bytes() == note.read_bytes()
+            assert copy.stat().st_mtime_ns == note.stat().st_mtime_ns
+        config = json.loads((other / "config.json").read_text())
+        assert config["other"] == 1
+        assert ("openai_api_key" in config["memory"]) == has_keys
+        with opened(other) as memory:
+            assert paths(ask(memory, "striped")) == ["projects/shop/zebra.md"]
+            assert memory.state().recalls(["x"]) == {"x": (1, 1)}
+            assert memory.state().has_tombstone("a purged text")
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert b"sk-key" not in b"".join(_members(file).values())
+
+
+def test_a_backup_while_agents_write_loses_no_acknowledged_entry(
+    home: Path, tmp_path: Path
+) -> None:
+    """What was acknowledged before it began is in it; the rest is whole or absent."""
+    ready, stop = threading.Barrier(4), threading.Event()
+    written: list[str] = []
+
+    def agent(name: int) -> None:
+        with opened(home) as memory:
+            ready.wait()
+            number = 0
+            while not stop.is_set():
+                text = f"Agent {name} saw the okapi number {number}."
+                memory.write(text, file=f"agent{name}.md")
+                memory.state().count_recall([text], 1.0)
+                written.append(text)
+                number += 1
+
+    agents = [threading.Thread(target=agent, args=(name,)) for name in range(3)]
+    for one in agents:
+        one.start()
+    ready.wait()
+    try:
+        before = []
+        for number in range(3):
+            before.append(list(written))
+            backed_up(home, tmp_path / f"{number}.tar.gz")
+    finally:
+        stop.set()
+        for one in agents:
+            one.join()
+
+    for number, texts in enumerate(before):
+        other = tmp_path / f"restored{number}"
+        with opened(other) as memory:
+            restore_backup(memory.places, str(tmp_path / f"{number}.tar.gz"))
+            memory.sync()  # puts back what only the journal has
+            counters = memory.state().recalls(texts)
+        notes = "".join(one.read_text() for one in (other / "memory").glob("*.md"))
+        assert [text for text in texts if text not in notes] == []
+        assert counters.keys() == set(texts)
+
+
+def test_an_entry_that_only_the_journal_has_comes_back(
+    home: Path, tmp_path: Path
+) -> None:
+    """It was written to its note after the note was read."""
+    with opened(home) as memory:
+        memory.write("The okapi is shy.", file="okapi.md")
+        (home / "memory" / "okapi.md").rename(tmp_path / "okapi.md")
+        write_backup(memory.places, str(tmp_path / "b.tar.gz"), at=AT)
+
+    with opened(tmp_path / "other") as memory:
+        restore_backup(memory.places, str(tmp_path / "b.tar.gz"))
+        memory.sync()
+
+        assert "The okapi is shy." in "".join(
+            one.read_text() for one in (tmp_path / "other" / "memory").glob("*.md")
+        )
+    assert not (home / "memory" / "recovered.md").exists()
+
+
+def test_nothing_is_ever_replaced(home: Path, tmp_path: Path) -> None:
+    """Neither a file by a backup nor a note by a restore."""
+    file = backed_up(home, tmp_path / "b.tar.gz")
+    data = file.read_bytes()
+    with pytest.raises(UsageError, match="No backup was written"):
+        backed_up(home, file)
+    assert file.read_bytes() == data
+
+    other = tmp_path / "other"
+    (other / "memory").mkdir(parents=True)
+    (other / "memory" / "deploy.md").write_text("Mine.\n")
+    with opened(other) as memory, pytest.raises(UsageError, match="would replace"):
+        restore_backup(memory.places, str(file))
+    assert [one.name for one in (other / "memory").iterdir()] == ["deploy.md"]
+
+    (other / "memory" / "deploy.md").unlink()
+    with opened(other) as memory:  # as after a restore that was interrupted
+        note = home / "memory" / "deploy.md"
+        (other / "memory" / "deploy.md").write_bytes(note.read_bytes())
+        assert restore_backup(memory.places, str(file)).notes == 3
+
+
+def test_a_file_that_is_no_sound_backup_restores_nothing(
+    home: Path, tmp_path: Path
+) -> None:
+    """Cut, changed, of a later version, or with a name that leads out."""
+    file = backed_up(home, tmp_path / "b.tar.gz")
+    members = _members(file)
+    manifest = json.loads(members["manifest.json"])
+    later = json.dumps({**manifest, "format": 2}).encode()
+    evil = members["notes/deploy.md"]
+    known = {
+        **manifest["members"],
+        "notes/../../evil.md": manifest["members"]["notes/deploy.md"],
+    }
+    told = {"manifest.json": json.dumps({**manifest, "members": known}).encode()}
+    bad = {
+        "cut": file.read_bytes()[: file.stat().st_size // 2],
+        "text": b"not a backup",
+        "later": _archive({**members, "manifest.json": later}),
+        "changed": _archive({**members, "notes/deploy.md": b"other"}),
+        "lost": _archive({k: v for k, v in members.items() if k != "notes/deploy.md"}),
+        "outside": _archive({**members, "notes/../../evil.md": evil, **told}),
+    }
+
+    for name, data in bad.items():
+        (tmp_path / name).write_bytes(data)
+        with (
+            opened(tmp_path / "other") as memory,
+            pytest.raises(UsageError, match="Nothing was restored"),
+        ):
+            restore_backup(memory.places, str(tmp_path / name))
+    assert not list((tmp_path / "other").rglob("*.md"))
+    assert not list(tmp_path.rglob("evil.md"))
+
+
+def _members(file: Path) -> dict[str, bytes]:
+    with tarfile.open(file) as tar:
+        return {
+            one.name: found.read() for one in tar if (found := tar.extractfile(one))
+        }
+
+
+def _archive(members: dict[str, bytes]) -> bytes:
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w:gz") as tar:
+        for name, data in members.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            tar.addfile(info, io.BytesIO(data))
+    return made.getvalue()
