@@ -35,6 +35,7 @@ HOMES = {
     "apsw": ("index/sqlite/", "sqlite/", "state/"),
     "httpx": ("providers/ollama_embedder.py",),
     "markdown_it": ("markdown/",),
+    "h11": ("mcp_server/",),
     "mcp": ("mcp_server/",),
     "numpy": ("index/sqlite/vectors.py",),
     "ollama": ("providers/ollama_embedder.py",),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -23,6 +24,7 @@ FAILURE_STATEMENTS = {
 }
 """Tools that change something -> the sentence that says they did not."""
 
+_OPTION = re.compile(r" --[a-z][a-z-]+")
 _MAX_CHARS = 500
 """Longest message: a name in it may be as long as an argument can be."""
 _MAX_NAME_CHARS = 60
@@ -43,7 +45,8 @@ def expected_error(tool: str, error: HivemindError) -> ToolError:
         said.append(FAILURE_STATEMENTS[tool])
     if hint:
         said.append(f"Hint: {_sentence(hint)}")
-    return ToolError(" ".join(said))
+    # Options of commands mean nothing to an agent.
+    return ToolError(_OPTION.sub("", " ".join(said)))
 
 
 def unexpected_error(tool: str, error: Exception) -> ToolError:

@@ -1,11 +1,13 @@
-"""Serves any number of clients over streamable HTTP, on this machine alone.
+"""Serves any number of clients over streamable HTTP, on this machine only.
 
-Every request must carry the token, which is made once and kept in a file that only its
-owner can read. The SDK refuses requests with an unknown Host or Origin (DNS rebinding).
+A client must send the token, which is created once in a file that only its owner can
+read. The SDK refuses host names and origins that a web page could use (DNS rebinding).
+A connection that does not finish a request in time is closed.
 """
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import os
 import secrets
@@ -14,8 +16,10 @@ import socket
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
+import h11
 import uvicorn
 from mcp.server.transport_security import TransportSecuritySettings
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.files.atomic import write_file
@@ -29,7 +33,10 @@ from hivemind_memory.mcp_server.server import MemoryServer
 HOST = "127.0.0.1"
 PATH = "/mcp"
 MAX_BYTES = 32 * 1024 * 1024
-"""Of one request; as over standard input."""
+"""Of one request, as over standard input."""
+
+REQUEST_WAIT_S = 10.0
+"""How long a request may take to arrive; on one machine it takes milliseconds."""
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Scope]]
@@ -47,28 +54,20 @@ def serve_http(
 
     Args:
         server: The server.
-        port: Port on the loopback address; 0: any that is free.
-        token_file: File that holds the token; made if it is not there.
-        announce: Told the address and the token's file once clients may come.
+        port: Port on the loopback address; 0: any free one.
+        token_file: File with the token; created if it does not exist.
+        announce: Called with the address and the token file once clients may connect.
 
     Raises:
-        HivemindError: The port is taken, or the token cannot be read.
+        HivemindError: The port is taken, or there is no usable token.
     """
     token = read_token(token_file, lambda: secrets.token_urlsafe(32))
     with listen(port) as listening:
         real_port = listening.getsockname()[1]
-        config = uvicorn.Config(
-            make_app(server, real_port, token),
-            loop="asyncio",
-            ws="none",
-            lifespan="on",
-            log_config=None,
-            access_log=False,
-            timeout_graceful_shutdown=1,
-        )
+        config = make_config(make_app(server, real_port, token))
         announce(f"http://{HOST}:{real_port}{PATH}", token_file)
-        # uvicorn ends at SIGTERM and then sends it again, to whoever was in charge
-        # before: nobody, so that what is open can be closed.
+        # uvicorn exits at SIGTERM and then raises it again for the handler before its
+        # own; one that does nothing leaves time to close what is open.
         before = signal.signal(signal.SIGTERM, lambda _number, _frame: None)
         try:
             uvicorn.Server(config).run(sockets=[listening])
@@ -76,8 +75,65 @@ def serve_http(
             signal.signal(signal.SIGTERM, before)
 
 
+def make_config(app: App, request_wait_s: float = REQUEST_WAIT_S) -> uvicorn.Config:
+    """Return how uvicorn serves *app*."""
+
+    class Protocol(RequestTimeout):
+        wait_s = request_wait_s
+
+    return uvicorn.Config(
+        app,
+        http=Protocol,
+        loop="asyncio",
+        ws="none",
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        timeout_graceful_shutdown=1,
+    )
+
+
+class RequestTimeout(H11Protocol):
+    """Closes a connection whose request does not arrive in time.
+
+    uvicorn closes a connection that is idle after an answer, and waits forever for the
+    first request, or for the rest of one.
+    """
+
+    wait_s = REQUEST_WAIT_S
+    _timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Wait for the first request."""
+        super().connection_made(transport)
+        self._wait_for_request()
+
+    def data_received(self, data: bytes) -> None:
+        """Stop waiting once a request is complete; wait anew when another begins."""
+        super().data_received(data)
+        self._wait_for_request()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Stop waiting."""
+        super().connection_lost(exc)
+        self._stop_waiting()
+
+    def _wait_for_request(self) -> None:
+        """Start or stop the timer, as the state of the request demands."""
+        if self.conn.their_state not in {h11.IDLE, h11.SEND_BODY}:
+            self._stop_waiting()
+        elif self._timer is None:
+            self._timer = self.loop.call_later(self.wait_s, self.transport.close)
+
+    def _stop_waiting(self) -> None:
+        """Cancel the timer."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+
 def make_app(server: MemoryServer, port: int, token: str) -> App:
-    """Return the ASGI application: the SDK's, behind the token."""
+    """Return the SDK's ASGI application, which only requests with the token reach."""
     names = [f"{name}:{port}" for name in (HOST, "localhost")]
     app: App = server.streamable_http_app(
         streamable_http_path=PATH,
@@ -93,7 +149,7 @@ def make_app(server: MemoryServer, port: int, token: str) -> App:
 
 
 def _guarded(app: App, token: str) -> App:
-    """Return *app* for those who know the token."""
+    """Return *app* for requests that carry the token."""
     expected = f"bearer {token}".encode()
 
     async def guard(scope: Scope, receive: Receive, send: Send) -> None:
@@ -115,7 +171,7 @@ def _is_known(scope: Scope, expected: bytes) -> bool:
 
 
 async def _refuse(send: Send) -> None:
-    """Answer 401, with where the token lies left to the one who started us."""
+    """Answer 401."""
     body = b'{"error":"the token is missing or wrong"}'
     headers = [
         (b"content-type", b"application/json"),
@@ -136,13 +192,13 @@ def listen(port: int) -> socket.socket:
         listening = socket.create_server((HOST, port))
     except OSError as error:
         raise HivemindError(
-            # Python adds the address as it sees it, which says nothing to a person.
-            f"Port {port} is not available: {os.strerror(error.errno or 0)}.",
-            hint="Choose another with --port, or 0 for any that is free.",
+            # Python adds the address in its own form, which tells a person nothing.
+            f"Cannot listen on port {port}: {os.strerror(error.errno or 0)}.",
+            hint="Choose another with --port, or 0 for any free one.",
         ) from error
-    # What is accepted inherits it. asyncio sets it only where a socket names TCP, which
-    # this one does not, and each answer of two packets would wait 40 ms for the first
-    # to be acknowledged.
+    # Accepted connections inherit this. asyncio sets it only for sockets that name TCP,
+    # which this one does not, and each answer of two packets would wait 40 ms for the
+    # first to be acknowledged.
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listening
 
@@ -151,14 +207,14 @@ _MIN_CHARS = 16
 
 
 def read_token(path: str, make_token: Callable[[], str]) -> str:
-    """Return the token in the file *path*, which is made if it is not there.
+    """Return the token in the file *path*, which is created if it does not exist.
 
     Args:
-        path: The file; others lose their right to read it.
+        path: The file; other users lose the right to read it.
         make_token: Returns a new token.
 
     Raises:
-        HivemindError: It can be neither read nor made, or holds no token.
+        HivemindError: It can be neither read nor created, or holds no token.
     """
     try:
         if not os.path.exists(path):
@@ -167,26 +223,26 @@ def read_token(path: str, make_token: Callable[[], str]) -> str:
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not text"
         raise HivemindError(
-            f"The token cannot be read from {path}: {reason}.",
-            hint="see who owns the file, or name another with --token-file",
+            f"Cannot read the token from {path}: {reason}.",
+            hint="Check who owns the file, or name another with --token-file.",
         ) from error
     if len(token) < _MIN_CHARS or not token.isascii() or not token.isprintable():
         raise HivemindError(
             f"{path} holds no token of at least {_MIN_CHARS} characters.",
-            hint="delete it, and a new one is made",
+            hint="Delete the file, and a new token is created.",
         )
     return token
 
 
 def _read(path: str) -> str:
-    """Return what the file holds, after shutting others out."""
+    """Return what the file holds, after making it private."""
     with open(path, encoding="utf-8") as file:
         set_mode(file.fileno(), PRIVATE_FILE)
         return file.read(4096).strip()
 
 
 def _write_new(path: str, token: str) -> None:
-    """Make the file whole at once; if another process was first, its token counts."""
+    """Create the file in one step; if another process was first, its token is used."""
     folder = os.path.dirname(os.path.abspath(path))
     if not os.path.isdir(folder):
         make_private_folder(folder)

@@ -271,7 +271,9 @@ def _why_empty(
     below = ranking.below_min_score
     if below:
         noun = "chunk was" if below == 1 else "chunks were"
-        return f"{below} {noun} found, none relevant enough (see --min-score)"
+        return (
+            f"{below} {noun} found, none relevant enough; a lower min_score shows more"
+        )
     if not retrieved.words.asked:
         return "the question holds no word to look for"
     days = (search_filter.since_day, search_filter.until_day)

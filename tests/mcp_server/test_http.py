@@ -8,6 +8,7 @@ import signal
 import socket
 import stat
 import subprocess
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,12 +18,13 @@ from typing import Any
 import anyio
 import httpx2
 import pytest
+import uvicorn
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import ListRootsResult, Root
 
 from hivemind_memory.errors import HivemindError
-from hivemind_memory.mcp_server.http import listen, read_token
+from hivemind_memory.mcp_server.http import listen, make_config, read_token
 from tests.mcp_server.agents import COMMAND, MODES, environ, text_of
 
 HELLO = {
@@ -207,7 +209,7 @@ def test_a_port_that_is_taken_is_said(served: Served, home: Path) -> None:
     )
 
     assert done.returncode == 1
-    assert f"error: Port {served.port} is not available: Address" in done.stderr
+    assert f"error: Cannot listen on port {served.port}: Address" in done.stderr
     assert "127.0.0.1" not in done.stderr
     assert "Traceback" not in done.stderr
 
@@ -282,3 +284,26 @@ def test_each_connection_brings_its_own_project(home: Path, tmp_path: Path) -> N
 
     assert (by_header, by_roots, by_name) == (["a"], ["b"], ["c"])
     assert unexpanded == without == []
+
+
+def test_connections_that_send_no_request_are_closed() -> None:
+    """Nine hundred of them once used up the descriptors of a server, for good."""
+    closed: list[bytes] = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        raise AssertionError(scope, receive, send)
+
+    server = uvicorn.Server(make_config(app, request_wait_s=0.2))
+    with listen(0) as listening:
+        thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
+        server.config.lifespan = "off"
+        thread.start()
+        begun = (b"", b"POST /mcp HTTP/1.1\r\nHost: x\r\n", b"POST / HTTP/1.1\r\n")
+        for sent in begun * 10:
+            with socket.create_connection(listening.getsockname(), 30) as one:
+                one.sendall(sent)
+                closed.append(one.recv(1))
+        server.should_exit = True
+        thread.join(30)
+
+    assert closed == [b""] * 30

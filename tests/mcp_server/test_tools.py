@@ -11,7 +11,8 @@ import pytest
 from mcp import Client
 from mcp.types import Tool
 
-from hivemind_memory.errors import ConfigError
+from hivemind_memory.errors import ConfigError, HivemindError
+from hivemind_memory.mcp_server.errors import expected_error
 from hivemind_memory.mcp_server.instructions import INSTRUCTIONS
 from hivemind_memory.mcp_server.server import MemoryServer, make_server
 from hivemind_memory.mcp_server.server_state import ServerState
@@ -355,3 +356,12 @@ def test_types_come_as_a_list_or_as_text(server: MemoryServer, types: Any) -> No
     hits = found(call(server, "memory_search", query="cranes", types=types))["hits"]
 
     assert [hit["type"] for hit in hits] == ["decision"]
+
+
+def test_an_error_names_no_options_of_commands() -> None:
+    """An agent has tools, and can pass an option to none of them."""
+    error = HivemindError("It was purged.", hint="A person can: `hm save --force`.")
+
+    said = str(expected_error("memory_save", error))
+
+    assert said == "It was purged. Nothing was saved. Hint: A person can: `hm save`."

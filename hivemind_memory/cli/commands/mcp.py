@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 
 from hivemind_memory.cli.command import CommandRequest, Flag, command
 from hivemind_memory.cli.escape import escape_line
@@ -116,8 +117,10 @@ def mcp(request: CommandRequest) -> int:
                     "This is for agents, which speak JSON-RPC here. Ctrl-C stops it.\n"
                 )
             serve_standard_streams(server_state, session)
-    finally:
-        _leave(server_state)
+    except BaseException:
+        server_state.close(CLOSE_S)
+        raise
+    _leave(server_state)
     return 0
 
 
@@ -138,16 +141,12 @@ def _announce(url: str, token_file: str) -> None:
 
 
 def _leave(server_state: ServerState) -> None:
-    """Close what can be closed at once, and exit the process if something cannot."""
-    import threading
-
-    is_closed = server_state.close(CLOSE_S)
-    others = [
-        one
-        for one in threading.enumerate()
-        if one is not threading.main_thread() and not one.daemon
-    ]
-    # Python would wait for such a thread, that is for a call whose client has left.
-    # The notes are safe at every moment, and the system frees the locks.
-    if others or not is_closed:
-        os._exit(0)
+    """Close what can be closed at once, and exit the process."""
+    server_state.close(CLOSE_S)
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError, AttributeError):
+            stream.flush()
+    # Python would wait for a call whose client has left, and take apart the modules
+    # for longer than all of the above. The notes are safe at every moment, and the
+    # system frees the locks.
+    os._exit(0)
