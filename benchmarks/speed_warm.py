@@ -53,8 +53,7 @@ def warm_search(made: Corpus, here: Place, *, rounds: int) -> list[Row]:
     return [
         Row(
             what="search in one process, p50 / p95",
-            measured=f"{_pair(found)} (of it a look at every note: "
-            f"{shown_ms(look.p50_ms)})",
+            measured=f"{_pair(found)} (check of every note: {shown_ms(look.p50_ms)})",
             floor=floor,
             ratio=f"{ratio:.1f} × / {found.p95_ms / raw.p95_ms:.1f} ×",
             goal=f"{WARM_P50_MS:g} / {WARM_P95_MS:g} ms and {WARM_RATIO:g} × the floor",

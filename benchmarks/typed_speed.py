@@ -102,7 +102,7 @@ def warm_rows(made: Corpus, core: Place, typed: Place, rounds: int) -> list[list
             [
                 f"warm search, {name}",
                 f"{shown_ms(taken.p50_ms)} / {shown_ms(taken.p95_ms)}",
-                f"a look at every file: {shown_ms(timing(looks).p50_ms)}",
+                f"a check of every file: {shown_ms(timing(looks).p50_ms)}",
             ]
         )
     rows.append(_save_row(memories["typed"]))

@@ -71,13 +71,11 @@ RETIRED_TEXTS = {
     r"\bstanding\b": "status",
     r"\bin step\b": "update the index",
     r"\bwish(es)?\b": "option, filter, request",
-    r"\bstands? for\b": "means",
     r"\bstand-ins?\b": "fake",
-    r"\bof ours\b|\bof yours\b": "our own, your own",
+    r"\bof ours\b": "our own",
     r"\btrail\b": "breadcrumbs",
     r"\ba look\b|\bthe look\b": "check",
     r"\bdisarm": "escape",
-    r"\bhm tells\b|\bis told\b": "prints, learns",
     r"\bturn of\b": "lock",
 }
 ALLOWED_NAMES: set[str] = {
