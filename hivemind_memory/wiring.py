@@ -20,9 +20,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from hivemind_memory.access.projects import ProjectFolder
     from hivemind_memory.access.request import ScopeRequest
     from hivemind_memory.access.rules import Caller
     from hivemind_memory.config.settings import Settings
+    from hivemind_memory.files.places import Places
     from hivemind_memory.inject.injector import Injector
     from hivemind_memory.launch.launcher import Launcher
     from hivemind_memory.model.ports import InjectionRecords
@@ -120,7 +122,7 @@ def open_memory(
         local_offset_s=_local_offset_s,
         randomness=_ten_random_bytes,
     )
-    caller = _caller(scope_request or _shell_scope_request(), settings, folder)
+    caller = _caller(scope_request or _shell_scope_request(), settings, places, folder)
     return Memory(places, settings, Provider(settings), clocks, caller=caller)
 
 
@@ -205,31 +207,52 @@ def current_project(folder: str) -> str:
     return project_identity(project_state(real, repository))
 
 
-def _caller_in(identity: str, settings: Settings) -> Caller:
+def find_project(folder: str, memory: Memory) -> ProjectFolder:
+    """Return the folder in which the memory of a folder's project is."""
+    from hivemind_memory.access import projects
+
+    identity = current_project(folder)
+    return projects.find_project(
+        identity, memory.places.notes, memory.settings.projects
+    )
+
+
+def _caller_in(identity: str, memory: Memory) -> Caller:
     """Return who an agent in a project is: the caller that its server will have."""
+    from hivemind_memory.access import projects
     from hivemind_memory.access.request import caller_of
+
+    notes, settings = memory.places.notes, memory.settings
 
     return caller_of(
         agent_scope_request(),
-        projects=settings.projects,
         workspaces=settings.workspaces,
-        identity=lambda: identity,
+        find_project=lambda: (
+            projects.find_project(identity, notes, settings.projects).slug
+        ),
     )
 
 
 def _caller(
-    scope_request: ScopeRequest | None, settings: Settings, folder: str | None
+    scope_request: ScopeRequest | None,
+    settings: Settings,
+    places: Places,
+    folder: str | None,
 ) -> Caller:
     """Return who comes in through a door."""
     if scope_request is None:
         return OWNER
+    from hivemind_memory.access import projects
     from hivemind_memory.access.request import caller_of
+
+    def find() -> str:
+        identity = current_project(folder or os.getcwd())
+        return projects.find_project(identity, places.notes, settings.projects).slug
 
     return caller_of(
         scope_request,
-        projects=settings.projects,
         workspaces=settings.workspaces,
-        identity=lambda: current_project(folder or os.getcwd()),
+        find_project=find,
     )
 
 
@@ -271,7 +294,7 @@ def open_injector(memory: Memory) -> Injector:
         memory,
         git_environ(),
         lambda: local_iso(time.time()),
-        lambda identity: _caller_in(identity, memory.settings),
+        lambda identity: _caller_in(identity, memory),
         explicit_git(),
     )
 

@@ -39,17 +39,15 @@ class ScopeRequest:
 def caller_of(
     scope_request: ScopeRequest,
     *,
-    projects: Mapping[str, object],
     workspaces: Mapping[str, object],
-    identity: Callable[[], str],
+    find_project: Callable[[], str],
 ) -> Caller:
     """Return who comes in through a door.
 
     Args:
         scope_request: What it was opened with.
-        projects: The checked option ``projects``.
         workspaces: The checked option ``workspaces``.
-        identity: Returns the identity of the project where the door opens; asked only
+        find_project: Returns the name of the project where the door opens; called only
             for ``auto``.
 
     Raises:
@@ -69,7 +67,7 @@ def caller_of(
         is_root = not workspace.get("parent")
     project = scope_request.project
     if project == AUTO:
-        project = slug_of_identity(identity(), projects)
+        project = find_project()
     elif project == NONE:
         project = ""
     return Caller(

@@ -93,6 +93,11 @@ _FILES = (
     ),
     (
         AGENTS,
+        "project",
+        {"project": "Show which project a folder belongs to, and why."},
+    ),
+    (
+        AGENTS,
         "mcp",
         {"mcp": "Serve agents over the Model Context Protocol; run by agents."},
     ),

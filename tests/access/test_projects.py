@@ -1,0 +1,87 @@
+"""A project's folder has a short name, and belongs to one repository alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hivemind_memory.access.projects import IDENTITY_FILE, find_project
+
+SHOP = "github.com/Acme/Shop"
+OTHER = "gitlab.com/rival/shop"
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
+    (tmp_path / "memory").mkdir()
+    return tmp_path / "memory"
+
+
+def found(identity: str, notes: Path, **projects: object) -> str:
+    return find_project(identity, str(notes), projects).slug
+
+
+def test_a_folder_is_called_what_a_person_would_call_it(notes: Path) -> None:
+    """And stays the project's own from then on."""
+    assert [found(SHOP, notes), found(SHOP, notes)] == ["shop", "shop"]
+    assert (notes / "projects" / "shop" / IDENTITY_FILE).read_text() == f"{SHOP}\n"
+
+
+def test_two_repositories_of_one_name_have_two_folders(notes: Path) -> None:
+    """Else an agent in one would be told the facts of the other."""
+    assert [found(SHOP, notes), found(OTHER, notes)] == ["shop", "rival-shop"]
+    assert [found(OTHER, notes), found(SHOP, notes)] == ["rival-shop", "shop"]
+
+
+def test_a_folder_that_was_made_by_hand_is_adopted(notes: Path) -> None:
+    """Its name is the repository's, and it belongs to no other."""
+    (notes / "projects" / "shop").mkdir(parents=True)
+    (notes / "projects" / "shop" / "deploy.md").write_text("On Tuesdays.\n")
+
+    adopted = find_project(SHOP, str(notes), {})
+
+    assert (adopted.slug, adopted.why) == ("shop", "it has the repository's name")
+    assert found(OTHER, notes) == "rival-shop"
+
+
+def test_a_folder_that_was_renamed_by_hand_is_found(notes: Path) -> None:
+    """Its identity went with it."""
+    found(SHOP, notes)
+    (notes / "projects" / "shop").rename(notes / "projects" / "store")
+
+    assert found(SHOP, notes) == "store"
+    assert found(OTHER, notes) == "shop"
+
+
+def test_a_long_name_from_before_stays_in_use(notes: Path) -> None:
+    """What is in it must not be lost from sight."""
+    (notes / "projects" / "github.com--acme--shop").mkdir(parents=True)
+
+    assert found(SHOP, notes) == "github.com--acme--shop"
+
+
+def test_the_configuration_decides_before_everything_else(notes: Path) -> None:
+    """It is what the user said."""
+    found(SHOP, notes)
+
+    assert found(SHOP, notes, store={"identity": SHOP}) == "store"
+
+
+def test_a_plain_folder_and_no_notes_folder_make_nothing(
+    notes: Path, tmp_path: Path
+) -> None:
+    """An agent may be started anywhere."""
+    assert found(str(tmp_path), notes).startswith(tmp_path.name.rstrip("_-")[:3])
+    assert found(SHOP, tmp_path / "none") == "github.com--acme--shop"
+    assert list(notes.iterdir()) == []
+
+
+def test_a_repository_without_a_remote_is_called_like_its_folder(
+    notes: Path, tmp_path: Path
+) -> None:
+    """The git folder itself says nothing to a person."""
+    (tmp_path / "My Shop" / ".git").mkdir(parents=True)
+    (tmp_path / "My Shop" / ".git" / "HEAD").touch()
+
+    assert found(str(tmp_path / "My Shop" / ".git"), notes) == "my-shop"
