@@ -268,6 +268,7 @@ def status_of(
     certain = IndexedFiles(stamps=known.stamps)
     changes, look = syncer.find_changes(certain)
     vectors, pending, name, reason = _vectors(opened, provider)
+    problem = _vectors_problem(opened, provider, now_s) if pending else ""
     return MemoryStatus(
         memory_dir=places.notes,
         index_file=index.path,
@@ -278,6 +279,7 @@ def status_of(
         provider_reason=reason,
         vectors=vectors,
         pending_vectors=pending,
+        vectors_problem=problem,
         lanes=("words", "vectors") if vectors else ("words",),
         leader=KernelLock(places.leader_lock).holder(),
         stale_notes=len(changes.changed) + len(changes.gone),
@@ -300,6 +302,14 @@ def _vectors(opened: OpenIndex, provider: Provider) -> tuple[int, int, str, str]
         f"{space.provider} {space.model}",
         provider.choice().reason,
     )
+
+
+def _vectors_problem(opened: OpenIndex, provider: Provider, now_s: float) -> str:
+    """Return why chunks have no vector yet, and what to do."""
+    from hivemind_memory.memory.embed import EmbeddingService
+
+    problem = EmbeddingService(provider, lambda: now_s).problem(opened.index)
+    return problem or "`hm sync` makes them, and so does `hm watch` while it runs."
 
 
 def _skipped(

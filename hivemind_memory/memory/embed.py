@@ -40,6 +40,12 @@ class QueryEmbedRequest(NamedTuple):
     """Numbers that a vector of this space has; None: not known yet."""
 
 
+_PROBLEM = "embedding-problem"
+"""Key of the index's meta table: a provider, and on the next lines why it failed."""
+
+_NO_VECTORS_YET = "no vectors yet; `hm status` says why"
+
+
 class EmbeddingService:
     """Makes vectors of questions and of notes, through the provider that was chosen."""
 
@@ -63,7 +69,7 @@ class EmbeddingService:
         """
         spaces = index.spaces()
         if not spaces:
-            return QueryVector(None, "", self._why_no_vectors())
+            return QueryVector(None, "", self._why_no_vectors(index))
         fingerprint, reason = self._answering_space(index, spaces)
         if not fingerprint:
             return QueryVector(None, "", reason)
@@ -109,8 +115,10 @@ class EmbeddingService:
         breaker = _Breaker(index, question.fingerprint)
         if isinstance(answer, EmbeddingError):
             breaker.fail(self._now(), answer)
+            self._record_problem(index, question.space, _error_text(answer))
             return QueryVector(None, question.fingerprint, str(answer))
         breaker.succeed()
+        self._record_problem(index, question.space, "")
         if len(self._questions) >= MAX_CACHED_QUERIES:
             self._questions.clear()
         self._questions[question.fingerprint, question.text] = answer
@@ -141,7 +149,8 @@ class EmbeddingService:
                 self._provider.connect(space, dims=store.dims(fingerprint))
             )
         except EmbeddingError as error:
-            problem = f"{error} {error.hint}".strip()
+            problem = _error_text(error)
+            self._record_problem(index, space, problem)
             return EmbedResult(
                 pending=store.count_pending(fingerprint), problem=problem
             )
@@ -159,9 +168,13 @@ class EmbeddingService:
             if tell is not None:
                 tell("embedding", done, total)
 
+        # A provider that is not asked gives its earlier reason, without the remedy.
+        is_asked = breaker.value.may_ask(self._now())
         try:
             result = queue.drain(progress=report, should_stop=should_stop)
             breaker.keep()
+            if is_asked:
+                self._record_problem(index, space, result.problem)
             self._measure_scripts(index, embedder)
         finally:
             embedder.close()
@@ -184,10 +197,10 @@ class EmbeddingService:
         if spaces.get(mine, 0) >= spaces[fullest] or not index.get_meta(
             f"space:{fullest}"
         ):
-            return (mine, "") if mine in spaces else ("", self._why_no_vectors())
+            return (mine, "") if mine in spaces else ("", self._why_no_vectors(index))
         if self._may_ask(index, fullest):
             return fullest, ""
-        return (mine, "") if mine in spaces else ("", self._why_no_vectors())
+        return (mine, "") if mine in spaces else ("", self._why_no_vectors(index))
 
     def _may_ask(self, index: Index, fingerprint: str) -> bool:
         """Return whether an earlier model may still be asked.
@@ -201,11 +214,30 @@ class EmbeddingService:
         earlier = _space_of(index.get_meta(f"space:{fingerprint}"))
         return (earlier.provider, earlier.address) == (now.provider, now.address)
 
-    def _why_no_vectors(self) -> str:
+    def problem(self, index: Index) -> str:
+        """Return why the chosen provider last failed, and the remedy, if it did.
+
+        Every process records it in the index, so ``hm status`` need not ask again.
+        """
+        provider, _, text = index.get_meta(_PROBLEM).partition("\n")
+        return text if self._provider.may_be(provider) else ""
+
+    def _record_problem(self, index: Index, space: VectorSpace, text: str) -> None:
+        """Record why the provider failed; an empty text: it did not."""
+        record = f"{space.provider}\n{text}" if text else ""
+        if index.get_meta(_PROBLEM) != record:
+            # An index that cannot be written now is no reason to answer nothing.
+            with suppress(IndexUnusableError):
+                index.set_meta(_PROBLEM, record)
+
+    def _why_no_vectors(self, index: Index) -> str:
         """Return why no chunk has a vector, without asking the network."""
         if self._provider.is_off:
-            return "no embedding provider is chosen"
-        return "no vectors yet; `hm status` says why"
+            return ""
+        problem = self.problem(index)
+        if problem:
+            return f"no vectors: {problem}"
+        return self._provider.why_none_is_named() or _NO_VECTORS_YET
 
     def _why_abstain(self, index: Index, fingerprint: str, text: str) -> str:
         """Return why vectors should not speak to this question; empty: they should."""
@@ -305,6 +337,13 @@ class _Breaker:
             with suppress(IndexUnusableError):
                 self._index.set_meta(self._key, state)
                 self._before = state
+
+
+def _error_text(error: EmbeddingError) -> str:
+    """Return an error and its hint as one text."""
+    from hivemind_memory.providers.queue import error_text
+
+    return error_text(error)
 
 
 def _recipe(space: VectorSpace) -> str:

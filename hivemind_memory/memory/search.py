@@ -44,7 +44,8 @@ if TYPE_CHECKING:
 
 
 _UNFIT = "the vector of the question does not fit those of the notes; see `hm doctor`"
-NO_PROVIDER = QueryVector(None, "", "no embedding provider is chosen")
+NO_PROVIDER = QueryVector(None, "", "")
+"""None is chosen: words were asked for, so there is nothing to say."""
 
 
 def ask(
@@ -130,7 +131,9 @@ def _answer(
     is_hybrid = retrieved.vectors is not None
     report = SearchReport(
         mode="hybrid" if is_hybrid else "keyword",
-        reason="" if is_hybrid else question.reason or _UNFIT,
+        reason=""
+        if is_hybrid
+        else question.reason or (_UNFIT if question.vector else ""),
         why_empty="" if hits else _why_empty(retrieved, ranking, query.search_filter),
         is_fresh=freshness.is_verified and not stale,
         stale_notes=stale,

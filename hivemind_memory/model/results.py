@@ -114,6 +114,10 @@ class MemoryStatus:
     stale_notes: int
     """Changed since the index saw them."""
 
+    vectors_problem: str = ""
+    """Why chunks have no vector yet, and what to do; empty: all have one, or none is
+    to have one."""
+
     skipped: tuple[SkippedNote, ...] = ()
     unsettled_entries: int = 0
     """Acknowledged entries still in the journal's ten minutes."""

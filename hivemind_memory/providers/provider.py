@@ -49,6 +49,20 @@ class Provider:
         )
         return is_open and not _may_be_listening(settings.ollama_url)
 
+    def may_be(self, name: str) -> bool:
+        """Whether the settings name this provider, or leave the choice open."""
+        return not self.is_off and self._settings.embedding_provider in {"auto", name}
+
+    def why_none_is_named(self) -> str:
+        """Return why the provider that the settings name cannot be used; else nothing.
+
+        Asks no network: a choice that is left open is not looked into.
+        """
+        if self._settings.embedding_provider == "auto":
+            return ""
+        choice = self.choice()
+        return choice.reason if choice.provider == "none" else ""
+
     @property
     def batch_texts(self) -> int:
         """How many texts are sent at once."""

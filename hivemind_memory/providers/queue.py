@@ -128,14 +128,14 @@ class EmbedQueue:
             self._embed(batch)
         except EmbeddingRefusedError as error:
             self._breaker.fail(self._clock(), str(error), is_refusal=True)
-            return _error_text(error)
+            return error_text(error)
         except EmbeddingInvalidError as error:
             self._breaker.fail(self._clock(), str(error))
-            return _error_text(error)
+            return error_text(error)
         except EmbeddingError as error:
             # Once more with the same texts, until the breaker has seen enough.
             self._breaker.fail(self._clock(), str(error))
-            return "" if self._breaker.may_ask(self._clock()) else _error_text(error)
+            return "" if self._breaker.may_ask(self._clock()) else error_text(error)
         self._breaker.succeed()
         return ""
 
@@ -212,6 +212,6 @@ class _Run:
             self.progress(done, self.total)
 
 
-def _error_text(error: EmbeddingError) -> str:
+def error_text(error: EmbeddingError) -> str:
     """Return an error and its hint as one text."""
     return f"{error} {error.hint}".strip()

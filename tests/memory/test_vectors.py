@@ -134,6 +134,54 @@ def test_before_there_are_vectors_an_answer_says_why_it_is_keyword(
     assert server.requests == []
 
 
+@pytest.mark.parametrize(
+    ("flags", "fault", "reason", "remedy"),
+    [
+        ({"embedding_provider": "none"}, "", "", ""),
+        (
+            {"openai_api_key": "", "openai_base_url": ""},
+            "",
+            "there is no key",
+            "set OPENAI_API_KEY",
+        ),
+        ({}, "401", "did not accept the key (401", "Check OPENAI_API_KEY"),
+        (
+            {"openai_base_url": "http://127.0.0.1:9/v1"},
+            "",
+            "cannot be reached",
+            "Search goes on",
+        ),
+    ],
+    ids=["none", "no key", "401", "unreachable"],
+)
+def test_report_and_status_say_why_there_are_no_vectors(
+    house: House,
+    server: EmbeddingServer,
+    flags: dict[str, object],
+    fault: str,
+    reason: str,
+    remedy: str,
+) -> None:
+    """Both once said `no vectors yet`, whatever was wrong, even with none chosen."""
+    house.flags = {**openai(server), **flags}
+    server.always = fault
+    with house.memory() as memory:
+        memory.sync()
+        memory.embed_pending()
+
+        report = ask(memory, "staging database").report
+        status = memory.status()
+
+    assert report.mode == "keyword"
+    assert reason in report.reason
+    assert remedy in report.reason
+    said = f"{status.provider_reason} {status.vectors_problem}"
+    assert reason in said
+    assert remedy in said
+    if not reason:
+        assert report.reason == status.vectors_problem == ""
+
+
 def test_what_still_waits_is_counted(house: House) -> None:
     """An answer from half of the vectors must not look like one from all."""
     with house.memory(embed_batch_size=4) as memory:

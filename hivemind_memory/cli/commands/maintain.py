@@ -126,6 +126,8 @@ def _status_rows(status: MemoryStatus) -> list[tuple[str, str]]:
         ("leader", status.leader or "none; `hm watch` is not running"),
         ("not indexed yet", count_text(status.stale_notes, "changed note")),
     ]
+    if status.vectors_problem:
+        rows.insert(5, ("vectors pending", status.vectors_problem))
     if status.unsettled_entries:
         entries = count_text(status.unsettled_entries, "new entry", "new entries")
         rows.append(("journal", f"{entries}, stored twice for ten minutes"))
