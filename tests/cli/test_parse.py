@@ -103,7 +103,7 @@ def test_the_notes_folder_may_be_named_anywhere(line: str) -> None:
         ("list -x", "`hm list` has no option -x.", "`hm list --help`"),
         ("write --fil a b", "`hm write` has no option --fil.", "Did you mean --file?"),
         ("write -5 degrees", "has no option -5.", "begins with a dash goes after `--`"),
-        ("launch a --model", "has no option --model.", "to get goes after `--`"),
+        ("launch a --model", "has no option --model.", "own arguments after `--`"),
         ("list --json=yes", "`--json` takes no value.", "`--json` alone"),
         ("write --file", "`--file` needs a value: PATH.", "`--file=PATH`"),
         ("save --reason --pin a b", "the next word is `--pin`", "`--reason=--pin`"),
