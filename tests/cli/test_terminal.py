@@ -128,6 +128,32 @@ def test_a_person_sees_colour_and_the_words_lit_up(notes: Path) -> None:
     assert "by keyword search" in screen
 
 
+def test_a_terminal_shows_five_hits_and_the_best_one_whole(hm: Hm, notes: Path) -> None:
+    """Ten would scroll the best one off the screen; one line says what is left."""
+    best = "# Wombat\n\nwombat wombat\n\n" + "\n".join(f"line {n}" for n in range(14))
+    (notes / "wombat.md").write_text(f"{best}\n")
+    for number in range(9):
+        (notes / f"other-{number}.md").write_text(
+            f"Animal {number}\n" * 9 + f"A wombat of kind {number}.\n"
+        )
+
+    _, screen = on_terminal("search", "wombat", NO_COLOR="1")
+    _, three = on_terminal("search", "-n", "3", "wombat", NO_COLOR="1")
+    hm("config", "set", "max_results", "7")
+    _, seven = on_terminal("search", "wombat", NO_COLOR="1")
+    plain = hm("search", "wombat")
+
+    texts = [re.sub(r"\x1b\[[0-9;]*m", "", one) for one in (screen, three, seven)]
+    heads = re.compile(r"^\S+\.md:\d+-\d+  ", re.MULTILINE)
+    counts = [len(heads.findall(one)) for one in (*texts, plain.out)]
+    shown = texts[0]
+    assert counts == [5, 3, 7, 7]
+    assert all(f"    line {number}\n" in shown for number in range(14))
+    footer = shown.rstrip("\n").rpartition("\n\n")[2]
+    assert footer.startswith("5 hits by keyword search")
+    assert "-n 20 shows more" in " ".join(footer.split())
+
+
 @pytest.mark.parametrize(
     "words",
     [["search", "deploy"], ["list"], ["status"], ["doctor"], ["config"], ["--help"]],

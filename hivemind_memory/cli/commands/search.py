@@ -18,6 +18,7 @@ from hivemind_memory.cli.streams import (
     is_terminal,
     read_stdin,
     typed_text,
+    write_stderr,
     write_stdout,
 )
 from hivemind_memory.errors import IndexUnusableError
@@ -34,8 +35,12 @@ if TYPE_CHECKING:
     from hivemind_memory.model.filters import SearchFilter
     from hivemind_memory.model.query import Hit, SearchAnswer, SearchReport
 
+_TERMINAL_HITS = 5
+"""Hits that fit a screen, the best one whole; a pipe gets ``max_results``."""
+
+_MAX_HITS = 1000
 _MIN_LINES, _MAX_LINES = 2, 8
-"""Lines of one hit that are shown: as many as let all hits fit the screen."""
+"""Lines of each other hit: as many as let all hits fit the screen."""
 
 
 @command(
@@ -51,10 +56,10 @@ _MIN_LINES, _MAX_LINES = 2, 8
         Flag(
             ("-n", "--max-results"),
             "int",
-            "Maximum number of hits (10, or as config.json says).",
+            "Maximum number of hits (terminal: 5, else 10, or as config.json says).",
             metavar="N",
             low=1,
-            high=1000,
+            high=_MAX_HITS,
         ),
         Flag(
             ("--min-score",),
@@ -96,13 +101,16 @@ def search(request: CommandRequest) -> int:
         catch_up(memory)
         query = Query(
             text=question,
-            max_results=values["max_results"] or memory.settings.max_results,
+            max_results=values["max_results"] or _default_count(memory, values),
             min_score=values["min_score"],
             should_explain=values["explain"],
             search_filter=_search_filter(memory, values),
         )
         answer = memory.search(query)
-        print_answer(answer, question, as_json=values["json"])
+        is_full = len(answer.hits) == query.max_results < _MAX_HITS
+        wider = min(4 * query.max_results, _MAX_HITS)
+        more = f"-n {wider} shows more" if is_full else ""
+        print_answer(answer, question, as_json=values["json"], more=more)
         # Last, so that nobody waits for it.
         memory.record_recall(answer)
     return 1 if values["fail_empty"] and not answer.hits else 0
@@ -123,21 +131,42 @@ def catch_up(memory: Memory) -> None:
             return  # the answer comes without the index, and says so
 
 
-def print_answer(answer: SearchAnswer, question: str, *, as_json: bool) -> None:
-    """Print hits to standard output, and how good the answer is to standard error."""
+def print_answer(
+    answer: SearchAnswer, question: str, *, as_json: bool, more: str = ""
+) -> None:
+    """Print hits to standard output, and how good the answer is to standard error.
+
+    Args:
+        answer: The hits and their report.
+        question: Its words are highlighted on a terminal.
+        as_json: Print one JSON document instead.
+        more: How to get more hits, for the footer of a terminal.
+    """
     if as_json:
         from hivemind_memory.cli.as_json import answer_value
 
         return print_json(answer_value(answer))
-    if is_terminal(sys.stdout):
-        write_stdout(_terminal_text(answer.hits, question))
-    else:
+    if not is_terminal(sys.stdout):
         write_stdout("\n".join(map(_hit_text, answer.hits)))
-    return print_notices(report_lines(answer))
+        return print_notices(report_lines(answer))
+    write_stdout(_terminal_text(answer.hits, question))
+    if not (answer.hits and is_terminal(sys.stderr)):
+        return print_notices(report_lines(answer))
+    from hivemind_memory.cli.terminal import Text, rendered
+
+    first, *rest = _summary_lines(answer)
+    footer = "; ".join(line for line in (first, more, *rest) if line)
+    write_stderr(rendered([Text(escape_line(footer), "dim")]))
+    return print_notices(answer.report.warnings)
 
 
 def report_lines(answer: SearchAnswer) -> list[str]:
     """Return in words how good the answer is, and what to do if it is empty."""
+    return [*_summary_lines(answer), *answer.report.warnings]
+
+
+def _summary_lines(answer: SearchAnswer) -> list[str]:
+    """Return the report without its warnings, which may be long."""
     report, count = answer.report, len(answer.hits)
     if count:
         reason = f" ({report.reason})" if report.reason else ""
@@ -146,7 +175,18 @@ def report_lines(answer: SearchAnswer) -> list[str]:
         lines = [f"nothing found: {report.why_empty}"]
         if report.suggestions:
             lines.append(f"did you mean: {', '.join(report.suggestions)}?")
-    return [*lines, *_weaknesses(report), *report.warnings]
+    return [*lines, *_weaknesses(report)]
+
+
+def _default_count(memory: Memory, values: Mapping[str, Any]) -> int:
+    """Return how many hits are asked for if the command line does not say."""
+    configured: int = memory.settings.max_results
+    if values["json"] or not is_terminal(sys.stdout):
+        return configured
+    from hivemind_memory.config import options
+
+    is_default = configured == options()["max_results"].default
+    return _TERMINAL_HITS if is_default else configured
 
 
 def _search_filter(memory: Memory, values: Mapping[str, Any]) -> SearchFilter:
@@ -220,30 +260,24 @@ def _part_lines(hit: Hit) -> list[str]:
 
 
 def _terminal_text(hits: Sequence[Hit], question: str) -> str:
-    """Return hits for a terminal, each with the lines that say most of the question."""
-    from shlex import quote
+    """Return hits for a terminal: the best one whole, of others what says most."""
     from shutil import get_terminal_size
 
     from hivemind_memory.cli.terminal import Text, rendered
 
-    if not hits:
-        return ""
-    # A head and an empty line for each hit, three lines of notices at the end.
-    room = (get_terminal_size().lines - 3) // len(hits) - 2
-    limit = max(_MIN_LINES, min(room, _MAX_LINES))
     pieces: list[RenderableType] = []
-    is_cut = False
-    for hit in hits:
-        lines, has_more = _best_lines(hit, question, limit)
+    limit = 0
+    for number, hit in enumerate(hits):
+        if number == 0:
+            lines = escape_for_terminal(hit.snippet).strip("\n")
+            # A head and an empty line for each hit, two lines for the rest.
+            room = get_terminal_size().lines - lines.count("\n") - 5
+            others = max(1, len(hits) - 1)
+            limit = max(_MIN_LINES, min(room // others - 2, _MAX_LINES))
+        else:
+            lines = _best_lines(hit, question, limit)
         pieces += [_terminal_head(hit), *_terminal_body(hit, lines, question), Text()]
-        is_cut = is_cut or has_more
-    if is_cut:
-        best = hits[0]
-        place = escape_line(
-            quote(lines_text(best.path, best.start_line, best.end_line))
-        )
-        pieces.append(Text(f"hm get {place} prints all lines of the best hit", "dim"))
-    return rendered(pieces)
+    return rendered(pieces) if pieces else ""
 
 
 def _terminal_head(hit: Hit) -> Text:
@@ -264,14 +298,14 @@ def _terminal_head(hit: Hit) -> Text:
     return head
 
 
-def _best_lines(hit: Hit, question: str, limit: int) -> tuple[str, bool]:
-    """Return the lines of a hit that say most, without empty ones; were there more?"""
+def _best_lines(hit: Hit, question: str, limit: int) -> str:
+    """Return the lines of a hit that say most, without empty ones."""
     from hivemind_memory.cli.highlight import best_lines
 
     text = escape_for_terminal(hit.snippet)
     lines = [line for line in text.split("\n") if line.strip()]
     start, end = best_lines("\n".join(lines), question, limit)
-    return "\n".join(lines[start:end]), len(lines) > end - start
+    return "\n".join(lines[start:end])
 
 
 def _terminal_body(hit: Hit, lines: str, question: str) -> list[RenderableType]:
