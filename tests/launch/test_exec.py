@@ -168,4 +168,4 @@ def test_all_words_after_the_program_are_its_own(machine, hm) -> None:
     assert ran.stdout.splitlines()[1] == "words: --agent x --continue --json -- -n"
     assert ran.stderr == ""
     assert (unknown.code, empty.code) == (2, 2)
-    assert "goes after `--`" in unknown.err
+    assert "after `--`" in unknown.err
