@@ -118,10 +118,18 @@ class PurgeReport:
             worktrees=self.worktrees,
         )
 
+    def probes(self) -> list[str]:
+        """Return the longest line of each text; a copy is recognised by it."""
+        lines = (
+            max((line.strip() for line in target.text.split("\n")), key=len)
+            for target in self.targets
+        )
+        return sorted({line for line in lines if len(line) >= _MIN_PROBE_CHARS})
+
     def _out_of_reach(self) -> Iterator[FailedItem]:
         """Yield where the text may still be."""
         notes = self.context.places.notes
-        probes = _probes_of([target.text for target in self.targets])
+        probes = self.probes()
         yield from self.links
         yield from _editor_copies(notes, self.plan.notes, probes)
         yield from _notes_quoting(self.context, self.targets, probes)
@@ -137,14 +145,6 @@ class PurgeReport:
             yield FailedItem(what="transcripts", why=why)
         why = "copies that other programs made of the home folder are not reached"
         yield FailedItem(what="backups", why=why)
-
-
-def _probes_of(texts: Collection[str]) -> list[str]:
-    """Return the longest line of each text; a copy is recognised by it."""
-    lines = (
-        max((line.strip() for line in text.split("\n")), key=len) for text in texts
-    )
-    return sorted({line for line in lines if len(line) >= _MIN_PROBE_CHARS})
 
 
 def _editor_copies(

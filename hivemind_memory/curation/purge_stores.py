@@ -62,7 +62,9 @@ def clean_index(report: PurgeReport) -> None:
     context = report.context
     if not context.update_index(sorted(report.plan.notes)):
         report.fail("index", "the changed notes could not be indexed now")
-    result = report.engine.vacuum(report.plan.hashes, since_s=report.plan.since_s)
+    result = report.engine.vacuum(
+        report.plan.hashes, since_s=report.plan.since_s, probes=report.probes()
+    )
     for file, why in result.problems:
         report.fail(file, f"{why}; {_AGAIN}")
     removed = report.index_counts._replace(

@@ -368,7 +368,11 @@ class IndexEngine(Protocol):
         ...
 
     def vacuum(
-        self, text_hashes: Collection[str], *, since_s: float = inf
+        self,
+        text_hashes: Collection[str],
+        *,
+        since_s: float = inf,
+        probes: Collection[str] = (),
     ) -> VacuumResult:
         """Remove the vectors of some texts, and every trace of deleted content.
 
@@ -379,6 +383,8 @@ class IndexEngine(Protocol):
             text_hashes: SHA-256 of the texts, hexadecimal.
             since_s: Vectors made since then that no text has go too: one may be of an
                 earlier version of these texts.
+            probes: Lines of the deleted texts. The files are searched for them at the
+                end, and one that still holds a line no note has is a problem.
         """
         ...
 

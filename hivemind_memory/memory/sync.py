@@ -75,7 +75,9 @@ class _Work:
         self.known = known.stamps
         """What the index held before the folder was looked at or a note was read."""
         self.skipped = list(skipped)
-        self.added = self.updated = self.removed = self.chunks = 0
+        self.added: set[NotePath] = set()
+        self.updated: set[NotePath] = set()
+        self.removed = self.chunks = 0
         self.overtaken: list[NotePath] = []
         """Notes that another process indexed meanwhile, from newer bytes."""
         self._folder = folder
@@ -104,8 +106,7 @@ class _Work:
             if not is_newest:
                 self.overtaken.append(path)
                 return False
-        self.added += stamp is None
-        self.updated += stamp is not None
+        (self.added if stamp is None else self.updated).add(path)
         return True
 
     def may_remove(self, path: NotePath, stamp: FileSignature | None, _: str) -> bool:
@@ -160,25 +161,25 @@ class Syncer:
         index.sweep()
         if self._invalidate_old_chunking(index) or recovered:
             seen = None
-        done = _Work(self._folder, IndexedFiles(stamps={}))
+        added = updated = removed = chunks = 0
         for _ in range(MAX_ROUNDS):
             # In this order: what the index gains after the look is newer than the look.
             known, look = seen or (index.files(), self._folder.snapshot())
             seen = None
             work = _Work(self._folder, known, look.skipped)
             self._apply(index, compare_files(look.stamps, known), work, progress)
-            done.added += work.added
-            done.updated += work.updated
-            done.removed += work.removed
-            done.chunks += work.chunks
+            added += len(work.added)
+            updated += len(work.updated)
+            removed += work.removed
+            chunks += work.chunks
             if not work.overtaken:
                 break
         return SyncResult(
-            added=done.added,
-            updated=done.updated,
-            removed=done.removed,
-            unchanged=max(0, len(look.stamps) - done.added - done.updated),
-            chunks=done.chunks,
+            added=added,
+            updated=updated,
+            removed=removed,
+            unchanged=max(0, len(look.stamps) - added - updated),
+            chunks=chunks,
             recovered=recovered,
             skipped=tuple(work.skipped),
         )

@@ -7,6 +7,8 @@ import random
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+from unittest import mock
 
 import apsw
 import pytest
@@ -15,6 +17,8 @@ from hivemind_memory.curation import purge
 from hivemind_memory.curation.purge_report import PurgeReport
 from hivemind_memory.errors import MemoryNotFoundError, UsageError
 from hivemind_memory.files.locks import KernelLock
+from hivemind_memory.index.sqlite import notes as index_notes
+from hivemind_memory.index.sqlite.index import SqliteIndex
 from hivemind_memory.inject.traces import InjectionTraces
 from hivemind_memory.model.curation import PurgeResult
 from hivemind_memory.state.injection_log import InjectionLog
@@ -468,3 +472,45 @@ def test_a_link_in_the_text_of_a_note_is_named(bench: Bench) -> None:
 
     assert "friend.md:2" in [one.what for one in receipt.out_of_reach]
     assert "[[vault]]" in bench.read("friend.md")
+
+
+@pytest.mark.parametrize("step_chunks", [1, 1_000], ids=["large", "small"])
+def test_a_process_that_read_the_note_before_the_purge_brings_nothing_back(
+    bench: Bench, step_chunks: int
+) -> None:
+    """It read the text, the purge ends with a complete receipt, and it goes on."""
+    entry_id = fill(bench)
+    with bench.house.memory() as busy:
+        busy.sync()
+        with (bench.house.notes / "n.md").open("a") as note:
+            note.write("\n\n\nmore by hand\n\n\nand more\n")
+        receipts = []
+        real = SqliteIndex.replace
+
+        def replace(index: SqliteIndex, *args: Any, **kwargs: Any) -> int:
+            patch.stop()
+            receipts.append(bench.purge(entry_id))
+            return real(index, *args, **kwargs)
+
+        patch = mock.patch.object(SqliteIndex, "replace", replace)
+        with mock.patch.object(index_notes, "STEP_CHUNKS", step_chunks):
+            patch.start()
+            busy.sync()
+
+        assert [receipt.is_complete for receipt in receipts] == [True]
+        assert left_of(bench) == []
+
+
+def test_a_receipt_names_the_file_that_still_holds_the_text(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever the reason: the files are searched before the purge ends."""
+    entry_id = fill(bench)
+    monkeypatch.setattr("hivemind_memory.index.sqlite.vacuum._rewrite", lambda _: True)
+
+    receipt = bench.purge(entry_id)
+
+    held = {one.what for one in receipt.left}
+    assert held <= {f"{bench.house.index_file}{end}" for end in ("", "-wal")}
+    assert held
+    assert not receipt.is_complete

@@ -111,7 +111,11 @@ class SqliteEngine:
         )
 
     def vacuum(
-        self, text_hashes: Collection[str], *, since_s: float = inf
+        self,
+        text_hashes: Collection[str],
+        *,
+        since_s: float = inf,
+        probes: Collection[str] = (),
     ) -> VacuumResult:
         """Rewrite the file without what was deleted, and remove the files beside it.
 
@@ -135,7 +139,13 @@ class SqliteEngine:
             return VacuumResult(problems=((lock.path, str(error.strerror)),))
         try:
             files, problems = remove_set_aside(path, rebuild_file)
-            result = vacuum(path, text_hashes, since_s=since_s, wait_s=VACUUM_WAIT_S)
+            result = vacuum(
+                path,
+                text_hashes,
+                since_s=since_s,
+                probes=probes,
+                wait_s=VACUUM_WAIT_S,
+            )
         finally:
             lock.release()
         return result._replace(files=files, problems=(*problems, *result.problems))

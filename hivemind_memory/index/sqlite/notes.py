@@ -171,6 +171,10 @@ def replace_large_note(
     """
     sweep_unfinished(connection)
     with write_transaction(connection):
+        # Before anything is staged: a purge may have removed the text since it was
+        # read, and what is staged stays in the log for a while.
+        if may_write is not None and not may_write(path, *_indexed(connection, path)):
+            return 0
         new_id = _insert_file(connection, path, file, len(rows), _BEING_WRITTEN)
         _replace_edges(connection, new_id, file)
     for at in range(0, len(rows), STEP_CHUNKS):

@@ -30,6 +30,13 @@ if TYPE_CHECKING:
 _AT_ONCE = 500
 """Values that one statement takes."""
 
+REWRITES = 3
+"""How often the file is written again because it still holds a deleted text."""
+
+_BLOCK_BYTES = 1 << 20
+
+_STILL_HELD = "it still holds text of a deleted note"
+
 _STILL_READ = (
     "another process still reads an old state of the index, so old pages of it lie in "
     "the file and beside it"
@@ -87,7 +94,12 @@ def count_in_index(
 
 
 def vacuum(
-    path: str, text_hashes: Collection[str], *, since_s: float, wait_s: float
+    path: str,
+    text_hashes: Collection[str],
+    *,
+    since_s: float,
+    probes: Collection[str],
+    wait_s: float,
 ) -> VacuumResult:
     """Remove the vectors of some texts from the index at *path*, and what was deleted.
 
@@ -97,12 +109,13 @@ def vacuum(
         path: The index file.
         text_hashes: SHA-256 of the texts, hexadecimal.
         since_s: Vectors made since then that no text has go too.
+        probes: Lines of the deleted texts, which no file may hold afterwards.
         wait_s: How long to wait for each process that uses the index.
     """
     if not os.path.exists(path):
         return VacuumResult()
     vectors = free_pages = 0
-    problem = ""
+    problems: list[tuple[str, str]] = []
     try:
         with index_lock(path, wait_s=wait_s):
             connection = open_connection(path)
@@ -114,15 +127,19 @@ def vacuum(
                     _link_cached(connection, path)
                     vectors = _drop_vectors(connection, text_hashes, since_s)
                     free_pages = int(connection.pragma("freelist_count"))
-                    if not _rewrite(connection):
-                        problem = _STILL_READ
+                    for _ in range(REWRITES):
+                        if not _rewrite(connection):
+                            problems = [(path, _STILL_READ)]
+                            break
+                        holding = _files_holding(connection, path, probes)
+                        problems = [(file, _STILL_HELD) for file in holding]
+                        if not holding:
+                            break
             finally:
                 connection.close()
     except IndexUnusableError as error:
-        problem = str(error)
-    return VacuumResult(
-        vectors, free_pages, problems=((path, problem),) if problem else ()
-    )
+        problems.append((path, str(error)))
+    return VacuumResult(vectors, free_pages, problems=tuple(problems))
 
 
 def set_aside_files(path: str, rebuild_file: str) -> list[str]:
@@ -150,6 +167,36 @@ def remove_set_aside(path: str, rebuild_file: str) -> tuple[int, list[tuple[str,
         except OSError as error:
             problems.append((file, str(error.strerror)))
     return removed, problems
+
+
+def _files_holding(
+    connection: apsw.Connection, path: str, probes: Collection[str]
+) -> list[str]:
+    """Return the index file and its log, as far as they hold text that no chunk has."""
+    wanted = [
+        probe.encode()
+        for probe in probes
+        if not select_int(
+            connection, "SELECT count(*) FROM chunks WHERE instr(text, ?)", probe
+        )
+    ]
+    return [file for file in (path, f"{path}-wal") if wanted and _holds(file, wanted)]
+
+
+def _holds(file: str, wanted: Collection[bytes]) -> bool:
+    """Return whether a file holds any of some bytes."""
+    kept = max(map(len, wanted))
+    end = b""
+    try:
+        with open(file, "rb") as raw:
+            while block := raw.read(_BLOCK_BYTES):
+                end += block
+                if any(one in end for one in wanted):
+                    return True
+                end = end[-kept:]
+    except FileNotFoundError:
+        pass
+    return False
 
 
 def _link_cached(connection: apsw.Connection, path: str) -> None:
