@@ -43,14 +43,14 @@ class HivemindError(Exception):
         Args:
             message: What happened, as a sentence.
             hint: The next thing to try.
-            effect: What the call changed or did not change, such as ``Nothing was
-                saved``; the message of the error then begins with it.
+            effect: See the attribute; the text of the error begins with it.
         """
         super().__init__(f"{effect}: {message}" if effect else message)
         self.hint = hint
         self.effect = effect
-        """What the call changed or did not change, if the message or the hint says so;
-        empty: nothing was changed, and the message does not say so."""
+        """What the call changed or did not change, such as ``Nothing was saved``. The
+        text or the hint already says it, so nobody repeats it. Empty: nothing was
+        changed, and neither says so."""
 
 
 class UsageError(HivemindError):
@@ -98,7 +98,8 @@ class KeyTakenError(NotSavedError):
 
     def __init__(self, message: str, *, hint: str = "", current: object = None) -> None:
         super().__init__(message, hint=hint)
-        self.effect = "Nothing was saved"  # as the hint says
+        # Not passed on: agents know the message word for word, and the hint says it.
+        self.effect = "Nothing was saved"
         self.current = current
         """The memory that is in force, a ``StoredMemory``; None: unknown."""
 

@@ -56,7 +56,7 @@ def check_readable(caller: Caller, path: NotePath) -> None:
     raise read_error(path, FileNotFoundError())
 
 
-def check_writable(caller: Caller, path: NotePath) -> None:
+def check_writable(caller: Caller, path: NotePath, effect: str = "") -> None:
     """Raise if a caller may not save to a note, whether it is there or not.
 
     Raises:
@@ -69,7 +69,7 @@ def check_writable(caller: Caller, path: NotePath) -> None:
     raise NotSavedError(
         f"you cannot write to {where} from here.",
         hint="Leave out the file and scope, or name one of your own.",
-        effect=f"Nothing was saved to {path}",
+        effect=effect or f"Nothing was saved to {path}",
     )
 
 

@@ -7,8 +7,8 @@ see it first. Agents are independent: a broken file of one does not affect the o
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import replace
 
 from hivemind_memory.connect import file_draft as draft
@@ -44,8 +44,7 @@ from hivemind_memory.connect.plans import (
     Registration,
 )
 from hivemind_memory.errors import HivemindError, NotConnectedError
-from hivemind_memory.files import descriptors
-from hivemind_memory.files.locks import KernelLock
+from hivemind_memory.files.locks import exclusive
 
 _LOCK_TIMEOUT_S = 20.0
 
@@ -91,27 +90,17 @@ class Connector:
         for change in plan.changes:
             self._write(change)
 
-    @contextmanager
-    def exclusive(self) -> Iterator[None]:
+    def exclusive(self) -> AbstractContextManager[None]:
         """Be the only process that connects, from the last plan to the last write.
 
         Raises:
             NotConnectedError: Another process is connecting.
         """
-        folder = os.path.join(self._around.home, "locks")
-        lock = KernelLock(os.path.join(folder, "connect.lock"))
-        try:
-            descriptors.make_private_folder(folder)
-            is_mine = lock.acquire(wait_s=_LOCK_TIMEOUT_S)
-        except OSError as error:
-            message = f"Could not get a lock in {folder}: {error.strerror}."
-            raise NotConnectedError(message) from error
-        if not is_mine:
-            raise NotConnectedError("Another hm connect is still running.")
-        try:
-            yield
-        finally:
-            lock.release()
+        return exclusive(
+            os.path.join(self._around.home, "locks", "connect.lock"),
+            wait_s=_LOCK_TIMEOUT_S,
+            refused=lambda why, hint: NotConnectedError(why, hint=hint),
+        )
 
     def _planned(
         self,

@@ -11,9 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from hivemind_memory.errors import HivemindError, NotSavedError
-from hivemind_memory.files.descriptors import make_private_folder
-from hivemind_memory.files.errors import cause_of
-from hivemind_memory.files.locks import KernelLock
+from hivemind_memory.files.locks import exclusive
 from hivemind_memory.model.curation import AffectedItem, FailedItem
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.notes.journal import Journal
@@ -22,6 +20,7 @@ from hivemind_memory.notes.slug import hash_of
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from contextlib import AbstractContextManager
 
     from hivemind_memory.access.rules import Caller
     from hivemind_memory.files.folder import NotesFolder
@@ -77,62 +76,35 @@ class CurationContext:
         done = [self.index.index_note(NotePath(path)) for path in paths]
         return all(done)
 
-    def key_lock(self, scope: str, key: str) -> CurationLock:
+    def key_lock(
+        self, scope: str, key: str, effect: str
+    ) -> AbstractContextManager[None]:
         """Return the lock under which the memories of a key are changed.
 
         A thread holds one key lock at a time. Different keys may share a lock file,
         which only makes one of them wait.
-        """
-        return self._lock(hash_of(f"{scope}\0{key}")[:_HASH_CHARS])
 
-    def updates_lock(self) -> CurationLock:
+        Args:
+            scope: Of the memories.
+            key: Of the memories.
+            effect: What is not done if the lock cannot be had, for the error.
+        """
+        return self._lock(hash_of(f"{scope}\0{key}")[:_HASH_CHARS], effect)
+
+    def updates_lock(self, effect: str) -> AbstractContextManager[None]:
         """Return the lock under which ``updates`` edges are added and removed.
 
         Without it two processes could close a circle. Taken before a key lock.
         """
-        return self._lock("updates")
+        return self._lock("updates", effect)
 
-    def _lock(self, name: str) -> CurationLock:
-        """Return the lock of a name."""
-        return CurationLock(self.places.locks, f"memory-{name}.lock")
-
-
-class CurationLock:
-    """A kernel lock as a context manager; released if its process is killed.
-
-    Raises:
-        NotSavedError: Another process held it for longer than ``LOCK_WAIT_S``.
-    """
-
-    __slots__ = ("_folder", "_lock")
-
-    def __init__(self, folder: str, name: str) -> None:
-        self._folder = folder
-        self._lock = KernelLock(os.path.join(folder, name))
-
-    def __enter__(self) -> None:
-        """Wait for the lock."""
-        try:
-            make_private_folder(self._folder)
-            is_acquired = self._lock.acquire(wait_s=LOCK_WAIT_S)
-        except OSError as error:
-            cause, hint = cause_of(error)
-            raise NotSavedError(
-                f"the lock {self._lock.path} cannot be taken: {cause}.",
-                hint=hint,
-                effect="Nothing was saved",
-            ) from error
-        if not is_acquired:
-            holder = self._lock.holder() or "another process"
-            raise NotSavedError(
-                f"{holder} has been changing this memory for {LOCK_WAIT_S:g} s.",
-                hint="Try again.",
-                effect="Nothing was saved",
-            )
-
-    def __exit__(self, *_: object) -> None:
-        """Release the lock."""
-        self._lock.release()
+    def _lock(self, name: str, effect: str) -> AbstractContextManager[None]:
+        """Return the lock of a name; entering it raises a ``NotSavedError``."""
+        return exclusive(
+            os.path.join(self.places.locks, f"memory-{name}.lock"),
+            wait_s=LOCK_WAIT_S,
+            refused=lambda why, hint: NotSavedError(why, hint=hint, effect=effect),
+        )
 
 
 @dataclass(slots=True)

@@ -161,7 +161,8 @@ def _change_memory(
 ) -> None:
     """Change one memory under the lock of its key."""
     try:
-        with context.key_lock(target.scope, target.key):
+        effect = f"{target.path} was not changed"
+        with context.key_lock(target.scope, target.key, effect):
             if must_be_only:
                 _refuse_second(context, target)
             path = _rewrite(context, target, change)

@@ -129,10 +129,10 @@ def _locked_start(
     context: CurationContext, start: str, kind: str
 ) -> Iterator[tuple[MemoryIndex, MemoryRow]]:
     """Yield the index and the memory that an edge starts at, under its locks."""
-    with context.updates_lock() if kind == UPDATES else nullcontext():
+    with context.updates_lock(_EFFECT) if kind == UPDATES else nullcontext():
         row = find_memory(context, context.index.fresh(), start)
-        check_writable(context.caller, parse_note_path(row.path))
-        with context.key_lock(row.scope, row.key):
+        check_writable(context.caller, parse_note_path(row.path), _EFFECT)
+        with context.key_lock(row.scope, row.key, _EFFECT):
             # It may have changed while another process held the lock.
             index = context.index.fresh()
             yield index, find_memory(context, index, start, scope=row.scope)

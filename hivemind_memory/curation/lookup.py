@@ -7,7 +7,13 @@ from dataclasses import dataclass
 from hivemind_memory.errors import HivemindError, MemoryNotFoundError
 from hivemind_memory.markdown.front_matter import split_front_matter
 from hivemind_memory.markdown.text import decode
-from hivemind_memory.model.curation import ENTRY, MEMORY, AffectedItem, StoredMemory
+from hivemind_memory.model.curation import (
+    ENTRY,
+    MEMORY,
+    AffectedItem,
+    FailedItem,
+    StoredMemory,
+)
 from hivemind_memory.model.memories import ACTIVE, FORGOTTEN, STATUSES
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.scope import scope_of
@@ -18,11 +24,11 @@ from hivemind_memory.notes.status import is_forgotten, status_unless_forgotten
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from hivemind_memory.curation.context import CurationContext
     from hivemind_memory.model.memories import MemoryRow
-    from hivemind_memory.model.ports import MemoryIndex
+    from hivemind_memory.model.ports import InjectionRecords, MemoryIndex
     from hivemind_memory.notes.entry_edits import FoundEntry
 
 
@@ -246,3 +252,20 @@ def entry_target(
         created=entry.provenance.at,
         why=why,
     )
+
+
+def count_injections(
+    injected: InjectionRecords, paths: Collection[str]
+) -> tuple[int, tuple[str, ...], list[FailedItem]]:
+    """Return what the injection log says about some notes.
+
+    Called once notes were changed, so a log that cannot be read is no error.
+
+    Returns:
+        How many records name one of them, the worktrees these are about, and what
+        could not be read.
+    """
+    try:
+        return (*injected.count_quoting(paths), [])
+    except (HivemindError, OSError) as error:
+        return 0, (), [FailedItem(what="injection log", why=str(error))]

@@ -120,7 +120,8 @@ def _remove_file(report: PurgeReport, target: CurationTarget) -> None:
     """Remove the file of a memory or a whole note, with what was saved to it since."""
     context, folder = report.context, report.context.folder
     try:
-        with context.key_lock(target.scope, target.key):
+        effect = f"{target.path} was not removed"
+        with context.key_lock(target.scope, target.key, effect):
             for attempt in range(_ATTEMPTS):
                 data, stamp = folder.read(target.path)
                 report.plan.hashes |= hashes_in(context, target.path, data, None)

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import os
 
-from hivemind_memory.curation.lookup import notes_in
-from hivemind_memory.errors import HivemindError, IndexUnusableError
+from hivemind_memory.curation.lookup import count_injections, notes_in
+from hivemind_memory.errors import IndexUnusableError
 from hivemind_memory.files.paths import SUFFIX
 from hivemind_memory.index.open import index_engine
 from hivemind_memory.index.port import IndexCounts
@@ -86,12 +86,9 @@ class PurgeReport:
                 self.fail("index", str(error))
         if self.injected is None or not self.plan.notes:
             return
-        try:
-            counted = self.injected.count_quoting(self.plan.notes)
-        except (HivemindError, OSError) as error:
-            self.fail("injection log", str(error))
-        else:
-            self.injection_records, self.worktrees = counted
+        counted = count_injections(self.injected, self.plan.notes)
+        self.injection_records, self.worktrees, problem = counted
+        self.left += problem
 
     def add_count(self, name: str, count: int, unit: str) -> None:
         """Report what was found in a place."""

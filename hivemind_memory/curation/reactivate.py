@@ -98,7 +98,8 @@ def _for_each_key(
         if target.kind != MEMORY or target.standing != ACTIVE or not target.key:
             continue
         try:
-            with context.key_lock(target.scope, target.key):
+            effect = f"The other versions of {target.path} were not changed"
+            with context.key_lock(target.scope, target.key, effect):
                 moved = move(context.index.fresh(), target)
         except HivemindError as error:
             batch.fail(failure.format(target.path), error)

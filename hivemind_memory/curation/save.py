@@ -91,7 +91,7 @@ def save(
         make_private_folder(context.folder.root)
     except OSError as error:
         raise save_error(usual_path, error) from error
-    with context.key_lock(new.scope, new.key):
+    with context.key_lock(new.scope, new.key, "Nothing was saved"):
         index = context.index.fresh()
         candidates = tuple(near(new.content)) if near else ()
         old, others = find_active(context, index, new.scope, new.key)

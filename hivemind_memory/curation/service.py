@@ -205,16 +205,19 @@ class Curation:
             HivemindError: Nothing was changed; the message says why.
         """
         from hivemind_memory.curation.forget import forget
+        from hivemind_memory.curation.lookup import count_injections
         from hivemind_memory.model.curation import FailedItem
 
         with self._lock:
             forgotten = forget(self._context, selector, is_dry_run=is_dry_run)
         if is_dry_run or injected is None or not forgotten.memories:
             return forgotten
-        _, worktrees = injected.count_quoting({one.path for one in forgotten.memories})
+        _, worktrees, unread = count_injections(
+            injected, {one.path for one in forgotten.memories}
+        )
         problems = [(place, injected.refresh_section(place)) for place in worktrees]
         failed = [FailedItem(what=place, why=why) for place, why in problems if why]
-        return replace(forgotten, failed=(*forgotten.failed, *failed))
+        return replace(forgotten, failed=(*forgotten.failed, *unread, *failed))
 
     def restore(self, selector: MemorySelector) -> RestoreResult:
         """Show forgotten memories again.

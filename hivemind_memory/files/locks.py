@@ -1,6 +1,6 @@
 """Locks that the kernel takes back when their holder dies.
 
-Kept apart from ``os_files`` because a search locks nothing and should not load this.
+Kept apart from ``descriptors`` because a search locks nothing and should not load this.
 """
 
 from __future__ import annotations
@@ -9,8 +9,14 @@ import os
 import sys
 import threading
 import time
+from contextlib import contextmanager
 
 from hivemind_memory.files import descriptors
+from hivemind_memory.files.errors import cause_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 if sys.platform == "win32":
     import msvcrt
@@ -20,6 +26,34 @@ else:
 _FLAGS = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
 _PAUSE_S = 0.004  # Windows only: where waiting has to be asking again
 _WINDOWS_OFFSET = 1 << 30  # a locked byte cannot be read there, so it is not the text's
+
+
+@contextmanager
+def exclusive(
+    path: str, *, wait_s: float, refused: Callable[[str, str], Exception]
+) -> Iterator[None]:
+    """Hold the lock of a file in a private folder, which is created if missing.
+
+    Args:
+        path: The file.
+        wait_s: How long to wait for another holder.
+        refused: Returns the error to raise, from a sentence and a hint.
+    """
+    lock = KernelLock(path)
+    try:
+        descriptors.make_private_folder(os.path.dirname(path))
+        is_held = lock.acquire(wait_s=wait_s)
+    except OSError as error:
+        cause, hint = cause_of(error)
+        raise refused(f"the lock {path} cannot be taken: {cause}.", hint) from error
+    if not is_held:
+        holder = lock.holder() or "another process"
+        message = f"{holder} has held the lock {path} for {wait_s:g} s."
+        raise refused(message, "Try again.")
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 class KernelLock:

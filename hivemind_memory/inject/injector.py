@@ -8,13 +8,12 @@ which a launcher prints before it starts the agent all the same.
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager
 from dataclasses import replace
 from hashlib import sha256
 
 from hivemind_memory.errors import NotInjectedError, StateUnusableError, UsageError
-from hivemind_memory.files.descriptors import make_private_folder
-from hivemind_memory.files.locks import KernelLock
+from hivemind_memory.files.atomic import PARTIAL_FILE
+from hivemind_memory.files.locks import exclusive
 from hivemind_memory.git.project import project_identity, worktree_state
 from hivemind_memory.git.repository import find_repository
 from hivemind_memory.inject.commit_guard import CommitGuard, section_copies
@@ -34,7 +33,8 @@ from hivemind_memory.state.injection_log import InjectionLog
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
+    from contextlib import AbstractContextManager
     from typing import Any
 
     from hivemind_memory.access.rules import Caller
@@ -183,7 +183,7 @@ class Injector:
         with self._lock(root, repository):  # so no other process is writing one now
             for folder in {root, repository.git_dir if repository else root}:
                 for name in os.listdir(folder):
-                    if name.startswith(".hm-") and name.endswith(".tmp"):
+                    if PARTIAL_FILE.fullmatch(name):
                         os.unlink(os.path.join(folder, name))
 
     def why(self, worktree: str) -> dict[str, Any] | None:
@@ -204,25 +204,17 @@ class Injector:
         repository = find_repository(folder, self._environ, explicit=self._explicit_git)
         return (folder, None) if repository is None else (repository.top, repository)
 
-    @contextmanager
-    def _lock(self, root: str, repository: Repository | None) -> Iterator[None]:
+    def _lock(
+        self, root: str, repository: Repository | None
+    ) -> AbstractContextManager[None]:
         """Be the only process that injects into a repository."""
         subject = root if repository is None else repository.common_dir
         digest = sha256(os.fsencode(subject)).hexdigest()[:16]
-        folder = os.path.join(self._memory.places.home, "locks")
-        lock = KernelLock(os.path.join(folder, f"inject-{digest}.lock"))
-        try:
-            make_private_folder(folder)
-            is_mine = lock.acquire(wait_s=_LOCK_TIMEOUT_S)
-        except OSError as error:
-            message = f"Could not get a lock in {folder}: {error.strerror}"
-            raise NotInjectedError(message) from error
-        if not is_mine:
-            raise NotInjectedError("Another hm inject is still running there")
-        try:
-            yield
-        finally:
-            lock.release()
+        return exclusive(
+            os.path.join(self._memory.places.locks, f"inject-{digest}.lock"),
+            wait_s=_LOCK_TIMEOUT_S,
+            refused=lambda why, hint: NotInjectedError(why, hint=hint),
+        )
 
     def _files(self, root: str, repository: Repository | None) -> list[str]:
         """Return every file of a worktree that may hold a section."""

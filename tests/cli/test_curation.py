@@ -134,6 +134,20 @@ def test_an_unasked_purge_changes_nothing_and_keeps_to_json(
     assert (replaced / "deploy-day.md").read_bytes() == before
 
 
+def test_a_purge_of_a_whole_note_is_refused_before_it_asks(hm: Hm, notes: Path) -> None:
+    """It used to ask first, then refuse, and named an option that there is not."""
+    for words in (("--dry-run",), ("--yes",), ()):
+        ran = hm("forget", "deploy", "--purge", *words)
+
+        assert (ran.code, ran.out) == (2, "")
+        assert "Nothing was purged: deploy.md would be removed as a whole" in ran.err
+        assert "`hm forget deploy.md --purge`" in ran.err
+        assert (notes / "deploy.md").exists()
+
+    assert hm("forget", "deploy.md", "--purge", "--yes").code == 0
+    assert not (notes / "deploy.md").exists()
+
+
 def test_what_is_in_force_again_is_told_with_its_lines(hm: Hm, replaced: Path) -> None:
     """The place is one that hm get takes, as all places are."""
     hm("save", "deploy-day", "--session", "s1", "--reason", "poison", "Whenever.")

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from hivemind_memory.access.rules import Caller
+from hivemind_memory.curation import context
 from hivemind_memory.errors import (
     HivemindError,
     KeyTakenError,
@@ -15,6 +16,7 @@ from hivemind_memory.errors import (
     NotSavedError,
     UsageError,
 )
+from hivemind_memory.model.curation import MemorySelector
 from tests.support.purge_rig import Bench
 from tests.support.sandbox import House
 
@@ -48,6 +50,40 @@ def test_a_forgotten_entry_is_not_found_and_its_note_differs_by_the_mark_alone(
     assert bench.found("walrus") == []
     assert bench.found("seal") == ["n.md"]
     assert bench.found("keep") == ["n.md"]
+
+
+def test_an_unreadable_injection_log_is_reported_and_is_no_error(
+    bench: Bench,
+) -> None:
+    """The memory is forgotten by then: an error would say that nothing was."""
+
+    class Unreadable:
+        def count_quoting(self, paths: object) -> tuple[int, tuple[str, ...]]:
+            raise PermissionError(13, "Permission denied")
+
+    bench.save("deploy", "Never deploy on Fridays.")
+
+    done = bench.memory.curation.forget(
+        MemorySelector(name="deploy"),
+        Unreadable(),  # type: ignore[arg-type]
+    )
+
+    assert [one.path for one in done.memories] == ["deploy.md"]
+    assert [one.what for one in done.failed] == ["injection log"]
+
+
+def test_a_lock_that_is_held_says_what_was_not_done(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It said that nothing was saved, whatever was asked for."""
+    bench.save("deploy", "Never deploy on Fridays.")
+    monkeypatch.setattr(context, "LOCK_WAIT_S", 0.0)
+
+    with (
+        bench.context().key_lock("", "deploy", "Held here"),
+        pytest.raises(NotSavedError, match=r"^deploy\.md was not changed: pid \d+ has"),
+    ):
+        bench.forget("deploy")
 
 
 def test_a_restored_entry_is_found_and_its_note_is_as_it_was(bench: Bench) -> None:
