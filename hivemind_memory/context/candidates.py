@@ -8,7 +8,7 @@ no person asked.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from hivemind_memory.errors import NoteNotFoundError, NoteUnreadableError
 from hivemind_memory.markdown.front_matter import split_front_matter
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from hivemind_memory.memory import Memory
     from hivemind_memory.model.injection import Facet
     from hivemind_memory.model.memories import MemoryRow
+    from hivemind_memory.model.note import Provenance
     from hivemind_memory.model.query import Hit
 
 PREFERENCES_NOTE = "global.md"
@@ -40,6 +41,7 @@ _MAX_HITS = 20
 _SEARCH_BUDGET_S = 3.0
 """No further facet is searched for after this: a remote provider may be slow."""
 
+_AGENT = "agent"
 _ALWAYS = FacetScore(facet="always", value=1.0)
 _LESSON = FacetScore(facet="lesson", value=1.0)
 _PREFERENCE = FacetScore(facet="preference", value=1.0)
@@ -72,7 +74,8 @@ def find_candidates(memory: Memory, facets: Sequence[Facet]) -> Candidates:
         elif typed.is_over(excerpt.path):
             found.left_out.append(LeftOut(excerpt=excerpt, why="over"))
         else:
-            found.others.append(excerpt)
+            session = typed.session_of(excerpt.path) or origins.session_of(excerpt)
+            found.others.append(replace(excerpt, session=session))
     return found
 
 
@@ -125,6 +128,11 @@ class _TypedMemories:
         row = self._rows.get(path)
         return row is not None and not is_trusted(row.source)
 
+    def session_of(self, path: str) -> str:
+        """Return the agent's session that saved a memory; empty: none did."""
+        row = self._rows.get(path)
+        return row.session if row is not None and row.source == _AGENT else ""
+
     def is_over(self, path: str) -> bool:
         """Return whether a memory is expired or done."""
         row = self._rows.get(path)
@@ -166,6 +174,7 @@ class _TypedMemories:
             reasons=(reason,),
             type=row.type,
             key=row.key,
+            session=self.session_of(row.path),
             is_kept=reason is _ALWAYS,
         )
 
@@ -203,10 +212,16 @@ def _preferences(memory: Memory) -> list[Excerpt]:
                 date=origin.at[:10] if origin else "",
                 score=_PREFERENCE.value,
                 reasons=(_PREFERENCE,),
+                session=_session_of(origin),
                 is_preference=True,
             )
         )
     return excerpts
+
+
+def _session_of(origin: Provenance | None) -> str:
+    """Return the agent's session that wrote an entry; empty: none did."""
+    return origin.session if origin and origin.source == _AGENT else ""
 
 
 def _has_text(body: str) -> bool:
@@ -275,16 +290,23 @@ class _Origins:
 
     def is_external(self, excerpt: Excerpt) -> bool:
         """Return whether the entry or the note of a text names a source outside."""
+        origin = self._entry(excerpt)
+        is_external = self._notes[excerpt.path][1]
+        return is_external or (origin is not None and not is_trusted(origin.source))
+
+    def session_of(self, excerpt: Excerpt) -> str:
+        """Return the agent's session that wrote a text; empty: none did."""
+        return _session_of(self._entry(excerpt))
+
+    def _entry(self, excerpt: Excerpt) -> Provenance | None:
+        """Return the provenance of the entry that a text is in, if it is in one."""
         if excerpt.path not in self._notes:
             self._notes[excerpt.path] = self._read(excerpt.path)
-        lines, is_external = self._notes[excerpt.path]
-        if is_external:
-            return True
         # An entry reaches to the next one, so the nearest comment above decides.
-        for line in reversed(lines[: excerpt.start_line]):
+        for line in reversed(self._notes[excerpt.path][0][: excerpt.start_line]):
             if line.startswith(OPENING) and (origin := parse_provenance(line)):
-                return not is_trusted(origin.source)
-        return False
+                return origin
+        return None
 
     def _read(self, path: str) -> tuple[list[str], bool]:
         """Return the lines of a note, and whether its front matter is untrusted."""

@@ -6,6 +6,9 @@ they arrive.
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import replace
+
 from hivemind_memory.model.injection import LeftOut, Selection
 from hivemind_memory.search.similarity import ChosenTexts, by_marginal_relevance
 
@@ -20,6 +23,15 @@ DIVERSITY = 0.7
 
 NEAR_COPY = 0.8
 """Jaccard similarity of words from which a memory adds nothing new."""
+
+MAX_PER_SESSION = 5
+"""Memories that one agent's session may have in a section."""
+
+SESSION_SHARE = 0.25
+"""Of the budget, for the memories of one agent's session."""
+
+CUT = " … (cut here; the note has the rest)"
+"""Ends a memory that is too long for the budget."""
 
 ALWAYS_CAP = 50
 """Most entries that are shown without being searched for."""
@@ -40,6 +52,8 @@ def select_excerpts(
     """Return the memories that fit, in the order in which they are shown.
 
     A memory that does not fit is left out, and a shorter one after it may still fit.
+    What the session of one agent wrote is bounded in count and tokens, so that no
+    agent fills the section.
 
     Args:
         preferences: In the order of their note.
@@ -47,17 +61,19 @@ def select_excerpts(
         count: Others at most, from 0.
         budget_tokens: For all of them together.
         cost: Tokens of one memory as the section shows it.
-        always: In order: those that are kept whatever they cost, then lessons;
-            ``ALWAYS_CAP`` of them at most, not counting the kept ones.
+        always: In order: those that are kept, cut if they take too much, then
+            lessons; ``ALWAYS_CAP`` of them at most, not counting the kept ones.
 
     Source:
         Carbonell, Goldstein: The use of MMR, SIGIR 1998.
     """
     rivals = sorted(others, key=_order)
-    builder = _SelectionBuilder(cost)
+    builder = _SelectionBuilder(cost, int(budget_tokens * SESSION_SHARE))
+    kept = sum(excerpt.is_kept for excerpt in always)
     for excerpt in always:
         if excerpt.is_kept:
-            builder.take(excerpt)
+            builder.keep(excerpt, budget_tokens, rest=kept)
+            kept -= 1
         elif len(builder.excerpts) >= ALWAYS_CAP:
             builder.leave_out(excerpt, "cap")
         else:
@@ -83,18 +99,45 @@ def select_excerpts(
 class _SelectionBuilder:
     """What has been selected so far."""
 
-    def __init__(self, cost: Callable[[Excerpt], int]) -> None:
+    def __init__(self, cost: Callable[[Excerpt], int], session_tokens: int) -> None:
         self.excerpts: list[Excerpt] = []
         self.left_out: list[LeftOut] = []
         self._cost = cost
         self._spent = 0
+        self._session_tokens = session_tokens
+        self._session_spent: Counter[str] = Counter()
+        self._session_count: Counter[str] = Counter()
         self.texts = ChosenTexts()
 
+    def keep(self, excerpt: Excerpt, budget_tokens: int, *, rest: int) -> None:
+        """Take a memory, cut to an equal share of what is left of the budget.
+
+        Args:
+            excerpt: Pinned, or an identity.
+            budget_tokens: For the whole section.
+            rest: How many are to be kept from here on, this one included.
+        """
+        tokens = (budget_tokens - self._spent) // rest
+        if excerpt.session:
+            if self._session_count[excerpt.session] >= MAX_PER_SESSION:
+                self.leave_out(excerpt, "session")
+                return
+            spent = self._session_spent[excerpt.session]
+            tokens = min(tokens, self._session_tokens - spent)
+        fitting = _cut(excerpt, tokens, self._cost)
+        if fitting is None:
+            self.leave_out(excerpt, "budget")
+        else:
+            self.take(fitting)
+
     def take(self, excerpt: Excerpt) -> None:
-        """Take a memory whatever it costs."""
+        """Take a memory."""
+        tokens = self._cost(excerpt)
         self.excerpts.append(excerpt)
         self.texts.add(excerpt.text)
-        self._spent += self._cost(excerpt)
+        self._spent += tokens
+        self._session_spent[excerpt.session] += tokens
+        self._session_count[excerpt.session] += 1
 
     def offer(self, excerpt: Excerpt, budget_tokens: int) -> None:
         """Take a memory, or leave it out and record why."""
@@ -104,12 +147,34 @@ class _SelectionBuilder:
             self.leave_out(excerpt, "copy")
         elif self._spent + self._cost(excerpt) > budget_tokens:
             self.leave_out(excerpt, "budget")
+        elif excerpt.session and (
+            self._session_count[excerpt.session] >= MAX_PER_SESSION
+            or self._session_spent[excerpt.session] + self._cost(excerpt)
+            > self._session_tokens
+        ):
+            self.leave_out(excerpt, "session")
         else:
             self.take(excerpt)
 
     def leave_out(self, excerpt: Excerpt, why: str) -> None:
         """Record a memory that is not shown."""
         self.left_out.append(LeftOut(excerpt=excerpt, why=why))
+
+
+def _cut(
+    excerpt: Excerpt, tokens: int, cost: Callable[[Excerpt], int]
+) -> Excerpt | None:
+    """Return a memory within *tokens*, cut if necessary; None: it does not fit."""
+    if cost(excerpt) <= tokens:
+        return excerpt
+    low, high = 0, len(excerpt.text)
+    while low < high:  # the longest beginning that fits
+        middle = (low + high + 1) // 2
+        shorter = replace(excerpt, text=excerpt.text[:middle].rstrip() + CUT)
+        low, high = (middle, high) if cost(shorter) <= tokens else (low, middle - 1)
+    text = excerpt.text[:low]
+    whole_words = text.rstrip().rpartition(" ")[0] or text
+    return replace(excerpt, text=whole_words.rstrip() + CUT) if text.strip() else None
 
 
 def _order(excerpt: Excerpt) -> tuple[float, tuple[int, ...], str, int]:

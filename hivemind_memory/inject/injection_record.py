@@ -50,6 +50,7 @@ def _memory_record(excerpt: Excerpt) -> dict[str, Any]:
         "end_line": excerpt.end_line,
         "date": excerpt.date,
         "type": excerpt.type,
+        "session": excerpt.session,
         "tokens": estimate_tokens(render_excerpt(excerpt)),
         "score": round(excerpt.score, 6),
         "parts": [asdict(reason) for reason in excerpt.reasons],

@@ -66,7 +66,7 @@ _MARK_TOKENS = estimate_tokens(f"{SECTION_MARKS.begin!r}\n\n{SECTION_MARKS.end!r
 _EXCERPT_MARGIN = 2
 """Tokens for the blank line around a memory and for rounding."""
 
-_COUNTED = ("budget", "cap", "count")
+_COUNTED = ("budget", "cap", "count", "session")
 
 
 def plan_section(

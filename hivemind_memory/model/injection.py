@@ -34,8 +34,11 @@ class Excerpt:
     """Of a typed memory; empty: free text."""
 
     key: str = ""
+    session: str = ""
+    """The agent's session that wrote it; empty: a person did, or nothing says who."""
+
     is_kept: bool = False
-    """Pinned, or who somebody is: in every section, whatever it costs."""
+    """Pinned, or an identity: in every section, cut if the budget is small."""
 
     is_preference: bool = False
     """It stands in ``global.md``: it comes first, whatever the project is."""
@@ -52,7 +55,7 @@ class LeftOut:
 
     excerpt: Excerpt
     why: str
-    """budget, count, cap, copy, overlap, external, or over (done)."""
+    """budget, count, cap, copy, overlap, external, session, or over (done)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

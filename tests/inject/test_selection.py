@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 
 from hivemind_memory.context.facets import facets_of
-from hivemind_memory.context.selection import select_excerpts
+from hivemind_memory.context.selection import MAX_PER_SESSION, select_excerpts
 from hivemind_memory.errors import UsageError
 from hivemind_memory.git.project import (
     WorktreeState,
@@ -68,6 +69,35 @@ def test_preferences_come_first_and_the_count_is_for_the_others() -> None:
 
     assert paths(choice) == ["note-0.md", "note-1.md", "note-2.md"]
     assert reasons(choice) == ["count", "count"]
+
+
+def test_one_session_of_an_agent_cannot_fill_the_section() -> None:
+    """Whatever it saves, the others keep their places; a person is not bounded."""
+    noisy = [replace(excerpt(n, score=1.0), session="s1") for n in range(6)]
+    loud = [replace(one, text=f"{one.text} {n}") for n, one in enumerate(noisy)]
+    quiet = [excerpt(20 + n, score=0.1, text=f"quiet fact {n}{n}") for n in range(9)]
+
+    by_count = chosen([], [*loud, *quiet], count=20, budget=1000)
+    by_tokens = chosen([], [*loud, *quiet], count=20, budget=120)
+
+    assert [one.session for one in by_count.excerpts].count("s1") == MAX_PER_SESSION
+    assert reasons(by_count) == ["session"]
+    assert [one.session for one in by_tokens.excerpts].count("s1") == 3
+    assert len(by_tokens.excerpts) == 12
+
+
+def test_pinned_memories_of_a_session_are_bounded_too() -> None:
+    """An agent may pin what it saves."""
+    pinned = [
+        replace(excerpt(n, text=f"pin {n} {n * 7}"), session="s1", is_kept=True)
+        for n in range(8)
+    ]
+    choice = select_excerpts(
+        [], [], count=5, budget_tokens=1000, cost=lambda _: 10, always=pinned
+    )
+
+    assert len(choice.excerpts) == MAX_PER_SESSION
+    assert set(reasons(choice)) == {"session"}
 
 
 def test_preferences_leave_half_of_the_budget_to_the_others() -> None:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _WHYS = {
     "budget": "no room in the budget",
     "count": "beyond startup_inject_count",
+    "session": "one agent's session has enough in the section already",
     "copy": "says the same as another memory",
     "overlap": "its lines are already quoted",
     "external": "from an external source, never injected by itself",
@@ -210,4 +211,6 @@ def _memory_line(memory: dict[str, Any]) -> str:
     parts = " + ".join(f"{one['facet']} {one['value']:.3f}" for one in memory["parts"])
     place = lines_text(memory["path"], memory["start_line"], memory["end_line"])
     tokens = f", about {memory['tokens']} tokens" if "tokens" in memory else ""
-    return f"{place}  {memory['score']:.3f} = {parts}{tokens}"
+    # Not in records of older versions; a person's memories have none.
+    writer = f", by agent session {one}" if (one := memory.get("session")) else ""
+    return f"{place}  {memory['score']:.3f} = {parts}{tokens}{writer}"
