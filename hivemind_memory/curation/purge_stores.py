@@ -19,7 +19,7 @@ from hivemind_memory.curation.purge_notes import (
     count_notes,
 )
 from hivemind_memory.errors import HivemindError
-from hivemind_memory.files.atomic import PARTIAL_FILE
+from hivemind_memory.files.atomic import partial_files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def _report_index(report: PurgeReport, counts: IndexCounts, set_aside: int) -> N
 
 def count_partial(report: PurgeReport) -> None:
     """Report how many half-written notes there are."""
-    count = len(_partial_files(report.context.places.notes))
+    count = len(partial_files(report.context.places.notes))
     report.add_count("half-written notes", count, "files")
 
 
@@ -94,7 +94,7 @@ def clean_partial(report: PurgeReport) -> None:
     still: list[str] = []
     for _ in range(_LOOKS):
         still = []
-        for path in _partial_files(notes):
+        for path in partial_files(notes):
             with suppress(OSError):
                 age_s = abs(context.clocks.now() - os.stat(path).st_mtime)
                 if age_s < _WRITING_S:
@@ -109,17 +109,6 @@ def clean_partial(report: PurgeReport) -> None:
     for path in still:
         if may_read(context.caller, path[len(notes) + 1 :].replace(os.sep, "/")):
             report.fail(path, f"a program is writing it now; {_AGAIN}")
-
-
-def _partial_files(folder: str) -> list[str]:
-    """Return the files below a folder that a killed process did not rename."""
-    found = []
-    for parent, folders, files in os.walk(folder):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        found += [
-            os.path.join(parent, name) for name in files if PARTIAL_FILE.fullmatch(name)
-        ]
-    return sorted(found)
 
 
 def count_injections(report: PurgeReport) -> None:

@@ -17,12 +17,15 @@ from hivemind_memory.files.descriptors import PRIVATE_FILE, OpenFolder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from typing import Self
 
 
 PARTIAL_FILE = re.compile(r"\.hm-[0-9a-f]{16}\.tmp")
 """The name of a file that does not have its own name yet."""
+
+ABANDONED_S = 60.0
+"""No write takes so long between a file's last byte and its name."""
 
 # What file systems without a second name for a file say.
 _NO_LINKS = frozenset(
@@ -174,3 +177,35 @@ def write_file(
             return partial.create(name)
         partial.replace(name)
         return True
+
+
+def partial_files(folder: str) -> list[str]:
+    """Return the paths of the partial files below a folder, its dot folders apart."""
+    found = []
+    for parent, folders, files in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        found += [
+            os.path.join(parent, name) for name in files if PARTIAL_FILE.fullmatch(name)
+        ]
+    return sorted(found)
+
+
+def remove_partial_files(folder: str, paths: Iterable[str], now_s: float) -> int:
+    """Remove what killed processes left; return how many files that were.
+
+    Args:
+        folder: Where they lie.
+        paths: Paths in it, or below it; other files are left alone.
+        now_s: The time; a file younger than ``ABANDONED_S`` may still get its name.
+    """
+    removed = 0
+    for path in (os.path.join(folder, one) for one in paths):
+        if not PARTIAL_FILE.fullmatch(os.path.basename(path)):
+            continue
+        try:
+            if abs(now_s - os.lstat(path).st_mtime) >= ABANDONED_S:
+                os.unlink(path)
+                removed += 1
+        except OSError:
+            continue  # gone, or not ours to remove
+    return removed

@@ -42,6 +42,9 @@ class FolderSnapshot:
     skipped: tuple[SkippedNote, ...]
     """Files and folders that look like notes and cannot be, sorted by path."""
 
+    partial: tuple[str, ...] = ()
+    """Paths of files that may be half-written; see ``atomic.PARTIAL_FILE``."""
+
 
 def take_snapshot(
     root: OpenFolder, max_note_bytes: int = MAX_NOTE_BYTES
@@ -65,19 +68,22 @@ def take_snapshot(
         SkippedNote(path=_printable(path), reason=reason)
         for path, reason in sorted(pass_.skipped.items())
     ]
-    return FolderSnapshot(stamps=pass_.stamps, skipped=tuple(skipped))
+    return FolderSnapshot(
+        stamps=pass_.stamps, skipped=tuple(skipped), partial=tuple(pass_.partial)
+    )
 
 
 class _Pass:
     """What one pass over the folders has found so far."""
 
-    __slots__ = ("doubtful", "max_bytes", "skipped", "stamps")
+    __slots__ = ("doubtful", "max_bytes", "partial", "skipped", "stamps")
 
     def __init__(self, max_bytes: int) -> None:
         self.max_bytes = max_bytes
         self.stamps: dict[NotePath, FileSignature] = {}
         self.skipped: dict[str, str] = {}
         self.doubtful: list[NotePath] = []
+        self.partial: list[str] = []
 
     def scan(self, folder: OpenFolder, prefix: str, depth: int) -> None:
         """Gather the notes of *folder*, then of the folders in it."""
@@ -87,6 +93,8 @@ class _Pass:
             for entry in entries:
                 name = entry.name
                 if name[0] == ".":
+                    if name.startswith(".hm-"):
+                        self.partial.append(prefix + name)
                     continue
                 if name.endswith(SUFFIX) and entry.is_file(follow_symlinks=False):
                     try:

@@ -9,6 +9,7 @@ import os
 import stat
 
 from hivemind_memory.errors import EmbeddingError, HivemindError, IndexUnusableError
+from hivemind_memory.files.atomic import partial_files, remove_partial_files
 from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.files.locks import KernelLock
 from hivemind_memory.files.scan import BYTES_PER_MB
@@ -44,6 +45,7 @@ def diagnose(
             _place_of_index(places),
             *_index(places, now),
             _notes(places, settings, now),
+            *_partial_files(places, now),
             _leader(places),
             _journal(places, now),
             _state(places),
@@ -182,6 +184,18 @@ def _notes(places: Places, settings: Settings, now: Callable[[], float]) -> Find
     if behind:
         detail += f", {behind} changed since the index saw them; the next search looks"
     return Finding(name="notes", is_ok=True, detail=detail)
+
+
+def _partial_files(places: Places, now: Callable[[], float]) -> Iterator[Finding]:
+    """Remove what killed processes left beside the notes, and say so."""
+    partial = partial_files(places.notes)
+    removed = remove_partial_files(places.notes, partial, now())
+    if removed:
+        yield Finding(
+            name="half-written notes",
+            is_ok=True,
+            detail=f"removed {removed} that killed processes left",
+        )
 
 
 def _leader(places: Places) -> Finding:

@@ -125,6 +125,9 @@ class OpenIndex:
     warning: str = ""
     """Why it is a stand-in in memory; empty when it is the file."""
 
+    error: IndexUnusableError | None = None
+    """Why the file cannot be used."""
+
     broken: tuple[tuple[int, ...], ...] = ()
     """What the file looked like that could not be used."""
 
@@ -160,6 +163,7 @@ def memory_fallback(
     return OpenIndex(
         index=index_engine(places, now).open_in_memory(),
         warning=f"{error}; this answer was made from the notes alone (see `hm doctor`)",
+        error=error,
         broken=index_engine(places, now).state(),
     )
 

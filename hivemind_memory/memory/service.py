@@ -306,12 +306,18 @@ class Memory:
     # -- keeping in step -------------------------------------------------------
 
     def sync(self, progress: Progress | None = None) -> SyncResult:
-        """Make the index equal to the folder."""
+        """Update the index, and clear what killed processes left among the notes.
+
+        Raises:
+            IndexUnusableError: The index cannot be written, and why.
+            NotesMissingError: There is no folder of notes.
+        """
         started = self.clocks.stopwatch()
         with self.lock:
-            result = self.syncer.sync(
-                self.index_handle.opened().index, progress=progress
-            )
+            opened = self.index_handle.opened()
+            if opened.error is not None:
+                raise opened.error
+            result = self.syncer.sync(opened.index, progress=progress)
         return replaced(result, took_s=self.clocks.stopwatch() - started)
 
     def rebuild(self, progress: Progress | None = None) -> SyncResult:

@@ -12,7 +12,7 @@ from hivemind_memory.cli.render import (
     size_text,
 )
 
-_FILE = Argument("file", "The backup, such as hivemind.tar.gz.", completes="files")
+_FILE = Argument("file", "The backup, such as hivemind.tar.gz.")
 
 
 @command(
