@@ -166,6 +166,10 @@ class Syncer:
             # In this order: what the index gains after the look is newer than the look.
             known, look = seen or (index.files(), self._folder.snapshot())
             seen = None
+            if look.partial:
+                from hivemind_memory.files.atomic import remove_partial_files
+
+                remove_partial_files(self._folder.root, look.partial, self._now())
             work = _Work(self._folder, known, look.skipped)
             self._apply(index, compare_files(look.stamps, known), work, progress)
             added += len(work.added)

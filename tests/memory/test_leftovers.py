@@ -50,9 +50,10 @@ def test_half_written_files_are_cleared_unless_they_are_being_written(
         assert callable(look)
         look(memory)
 
-    assert [one.exists() for one in (old, deep, young, other)] == [False] * 2 + [
-        True
-    ] * 2
+    assert not old.exists()
+    assert not deep.exists()
+    assert young.exists()
+    assert other.exists()
 
 
 def test_sync_says_that_the_index_cannot_be_written(
