@@ -1,1 +1,1 @@
-"""The ground: texts to vectors, through a provider that was chosen."""
+"""Turns texts into vectors through the provider that the settings choose."""

@@ -1,6 +1,7 @@
-"""Reads the address of a provider: whose machine it is, and how to name it.
+"""Reads the address of a provider: which machine it is on, and how to name it.
 
-Plain string work: this is on the way to a cold answer, where urllib costs milliseconds.
+Plain string work, because a cold search needs it and importing urllib takes
+milliseconds.
 """
 
 from __future__ import annotations

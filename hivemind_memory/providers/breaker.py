@@ -1,8 +1,8 @@
-"""Stops asking a provider that does not answer, so that no question waits for it.
+"""Stops asking a provider that does not answer, so that no search waits for it.
 
-Pure: the caller brings the time, and stores the state where the next process finds it.
-After three failures in a row, or one refusal, nobody asks for a minute; then one who
-asks and succeeds closes the matter, and one who fails starts the minute anew.
+Pure: the caller passes the time, and stores the state where other processes find it.
+The breaker opens for a minute after three failures in a row or one refusal. After that
+minute the next request decides: a success closes it, a failure opens it again.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class Breaker:
         )
 
     def _wait_s(self, now_s: float) -> float:
-        """Return for how many seconds more nobody asks; 0 or less: for none."""
+        """Return how many more seconds the breaker is open; 0 or less: it is not."""
         opened_at_s = self.state.opened_at_s
         # Opened in the future: the clock was set back, perhaps by years.
         if opened_at_s is None or now_s < opened_at_s:

@@ -1,7 +1,7 @@
-"""Turns what a provider answers instead of vectors into one of our errors.
+"""Turns a provider's failures into errors with one sentence and one hint.
 
-One sentence and one hint each. Never the provider's own words: they may repeat a part
-of the key or of the text that was sent, and end up in a log.
+The provider's own words are never repeated: they may contain a part of the key or of
+the text that was sent, and would end up in a log.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ def _refusal(space: VectorSpace, status: int, *, is_quota: bool) -> tuple[str, s
             hint = f"`ollama pull {space.model}` gets the model."
         return f"has no model {space.model}, or nothing at that address", hint
     if 300 <= status < 400:
-        # Following would send notes to an address that nobody chose.
+        # Following would send notes to an address that was not chosen.
         return "points to another address", f"Set {option} to the final address."
     hint = f"Check that the model is one for embeddings, and {option}."
     return "did not accept the request", hint

@@ -1,11 +1,11 @@
 """Names a vector space: everything that shapes a vector, in one short text.
 
-Two vectors are compared only if their fingerprints are equal. So the same model behind
+Two vectors are compared only if their fingerprints are equal. The same model under
 another spelling of the same address has the same fingerprint, because embedding a text
-twice costs money, and anything that changes a vector gives another.
+twice costs money; anything that changes a vector changes the fingerprint.
 
-The prefixes that a model expects before a note and before a question are part of it.
-Models trained with prefixes find less without them, others find less with them, so
+The prefixes that a model expects before a note and a query are part of it. Models that
+were trained with prefixes find less without them, and others find less with them, so
 there is a table; ``document_prefix`` and ``query_prefix`` in config.json override it.
 """
 

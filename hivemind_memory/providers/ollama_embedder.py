@@ -1,6 +1,6 @@
-"""Embeds through an Ollama server. The home of ollama.
+"""Embeds through an Ollama server. The only module that imports ollama.
 
-Import it only when it was chosen: the library takes 0.4 s.
+Import it only when Ollama is chosen: the library takes 0.4 s.
 """
 
 from __future__ import annotations

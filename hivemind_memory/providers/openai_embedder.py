@@ -1,6 +1,6 @@
-"""Embeds through OpenAI or any server that speaks its protocol. The home of openai.
+"""Embeds through OpenAI or a server with its API. The only module that imports openai.
 
-Import it only when it was chosen: the library takes 0.7 s.
+Import it only when OpenAI is chosen: the library takes 0.7 s.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ class _OpenAIRequest:
                 headers=dict(error.response.headers),
             ) from None
         except openai.OpenAIError:
-            raise explain_bad_answer(space, "in a way nobody understands") from None
+            raise explain_bad_answer(space, "in a form that cannot be read") from None
         return [pack(values) for values in _read_vectors(space, body)]
 
     def close(self) -> None:

@@ -1,7 +1,7 @@
-"""The provider that the settings choose, connected when it is first needed.
+"""The provider that the settings choose, connected on first use.
 
-Whether there is one may cost a question to the network, and connecting loads a heavy
-library: neither happens before somebody asks for a vector.
+Finding out whether there is one may take a request to the network, and connecting
+imports a slow library; neither happens before a vector is needed.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Provider:
     def is_surely_absent(self) -> bool:
         """Whether there is no provider, as far as can be told in a millisecond.
 
-        Nothing is chosen, and nobody listens where Ollama would: that is so on most
+        Nothing is chosen, and nothing listens on Ollama's port: that is so on most
         machines, and every sync asks.
         """
         settings = self._settings
@@ -133,7 +133,7 @@ class Provider:
 
 
 def _may_be_listening(url: str) -> bool:
-    """Return whether somebody may listen at *url*; True for all but a plain no."""
+    """Return whether something may listen at *url*; False only if surely not."""
     # The long way parses addresses properly; this one knows the usual ones only.
     host, _, port = url.partition("://")[2].rstrip("/").partition(":")
     if host not in ("localhost", "127.0.0.1") or not port.isdigit():

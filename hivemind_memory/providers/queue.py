@@ -1,8 +1,8 @@
-"""Catches up: gives a vector to every text that has none.
+"""Gives a vector to every text that has none.
 
-Knows neither SQL nor HTTP. The index hands out texts and takes vectors, each in a
-transaction of its own; none is open while the provider works. A batch is stored whole
-or not at all, so a run may end at any moment and the next one goes on from there.
+Knows neither SQL nor HTTP: the index hands out texts and takes vectors, each in a
+transaction of its own, and none is open while the provider works. A batch is stored
+whole or not at all, so a run may stop at any moment and the next one continues.
 """
 
 from __future__ import annotations

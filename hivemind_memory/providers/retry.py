@@ -1,8 +1,8 @@
-"""Asks again what may go well a little later. The home of tenacity.
+"""Retries requests that may succeed later. The only module that imports tenacity.
 
-Waits double from half a second, with jitter, so that several processes do not come
-back at once; a provider that names a time gets that time. Attempts and the whole time
-are bounded.
+Waits start at half a second and double, with jitter, so that several processes do not
+retry at the same moment; a provider that names a time gets that time. The number of
+attempts and the total time are bounded.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""Sentences to find out whether a model understands a writing system.
+"""Sentences for finding out whether a model understands a writing system.
 
 Six notes and six questions, the same in every language: question *n* asks in other
-words for what note *n* tells, so that shared words do not give the answer away.
-Our own sentences. Latin is there as the measure of the others: a model for English
-finds all six.
+words for what note *n* says, so that shared words do not give the answer away. The
+sentences are our own. Latin is the baseline: an English model finds all six.
 """
 
 from __future__ import annotations

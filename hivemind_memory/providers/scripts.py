@@ -1,8 +1,8 @@
 """Finds out which writing systems a model understands, by asking it.
 
-A list of model names would be out of date tomorrow; six questions are not. A model that
-does not know a script gives all its texts much the same vector, and then the lane of
-vectors would push good answers down: for that script it has to abstain.
+A list of model names would soon be out of date; six questions are not. A model that
+does not know a script gives all its texts nearly the same vector, and would push good
+answers down. For that script, the vector retriever abstains.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What this room wants to know of the settings, whoever holds them."""
+"""The settings that the providers need, wherever they come from."""
 
 from __future__ import annotations
 

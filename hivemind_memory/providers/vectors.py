@@ -1,7 +1,7 @@
-"""What is a vector and what is not: checks, normalises and packs, without numpy.
+"""Checks, normalises and packs vectors, without numpy.
 
-A vector leaves this room as bytes: float32, little-endian, of length 1. Whatever cannot
-become that is refused here, so nothing behind this module asks again.
+A vector leaves this package as bytes: float32, little-endian, of length 1. Anything
+that cannot become that is refused here, so no later module checks it again.
 """
 
 from __future__ import annotations

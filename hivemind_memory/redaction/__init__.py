@@ -1,8 +1,8 @@
-"""Secrets in text: found by their form, by what stands beside them, or as given.
+"""Finds and replaces secrets in text: by form, by context, or as given.
 
-Pure: takes text, gives text or places; knows nothing of notes, index or doors. It reads
-nothing but its own two data files, and these only when a text has a word that some rule
-needs. ``docs/safety.md`` says where the rules are from and what is left alone.
+Pure: takes text, returns text or places, and knows nothing of notes or the index. It
+reads only its own two data files, and only when a text has a word that some rule needs.
+``docs/safety.md`` says where the rules come from and what they leave alone.
 """
 
 from __future__ import annotations

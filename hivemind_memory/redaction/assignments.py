@@ -1,8 +1,8 @@
-"""Values that are assigned to a name which says that they are secret.
+"""Finds values assigned to a name that says they are secret.
 
-``password: x``, ``"api_key": "x"``, ``export TOKEN=x``, ``--token x``, a cell of a
-table or a word in prose. The name decides how much the value must look like a secret; a
-value that is code, a path, a variable or an example is none.
+``password: x``, ``"api_key": "x"``, ``export TOKEN=x``, ``--token x``, a table cell or
+a word in prose. The name decides how much a value must look like a secret; code, paths,
+variables and examples are never secrets.
 """
 
 from __future__ import annotations

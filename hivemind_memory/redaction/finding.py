@@ -1,11 +1,8 @@
-"""Find the secrets in a text.
+"""Finds the secrets in a text.
 
-A text is looked through for the words that rules need; most have none of these, and are
-done in some microseconds without a regular expression. Only then the rules are read.
-
-Places in a text: marks that an earlier scrubbing left, and overlaps joined.
-
-Values that the caller says are secret: as they stand, and as they are written.
+A text is first searched for the words that rules need. Most texts have none of them,
+and are done in microseconds without a regular expression; the rules are loaded only for
+the others. Values that the caller names as secret are found as well, however encoded.
 """
 
 from __future__ import annotations
@@ -107,11 +104,11 @@ def _spans(text: str, known: Iterable[str]) -> list[TextSpan]:
     if values:
         spans += known_values(text, values)
     if "PRIVATE KEY" in text or "Private-Lines:" in text:
-        from hivemind_memory.redaction.credentials import private_keys
+        from hivemind_memory.redaction.private_keys import private_keys
 
         spans += private_keys(text)
     if "MII" in text or "b3BlbnNz" in text or "CAQ" in text or "MIG" in text:
-        from hivemind_memory.redaction.credentials import private_key_bodies
+        from hivemind_memory.redaction.private_keys import private_key_bodies
 
         spans += private_key_bodies(text)
     spans += _by_rules(text, low)

@@ -1,8 +1,8 @@
-"""Secrets that the layout around them gives away: tables, files and lists.
+"""Finds secrets that the layout around them gives away: tables, files and lists.
 
 A password column, a line of ``.pgpass``, the ``data`` of a Kubernetes Secret, a default
 in HCL, a list of recovery codes, a seed phrase, a value below its label. Each form is
-tried only if a word that it needs is in the text.
+tried only if the text has a word that it needs.
 """
 
 from __future__ import annotations

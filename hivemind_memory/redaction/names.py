@@ -1,4 +1,4 @@
-"""What the name of a setting says: does it hold a password, another secret, neither?"""
+"""Classifies the name of a setting: it holds a password, another secret, or neither."""
 
 from __future__ import annotations
 

@@ -1,10 +1,8 @@
-"""Replace the secrets in a text by marks that say what stood there.
+"""Replaces the secrets in a text with marks that name their kind.
 
-Secrets leave a text before anything else sees it, and whoever wrote it is told.
-
-What an agent writes is scrubbed before it is saved. What a person wrote stays as it is
-in its note, and is masked on the way to the index: so no answer, section or provider
-sees it, whatever asks.
+What an agent writes is scrubbed before it is saved, and the agent is told. What a
+person wrote stays as it is in the note, and is masked on its way to the index, so that
+no search result, section or provider gets it.
 """
 
 from __future__ import annotations
@@ -90,7 +88,7 @@ def masked(data: bytes) -> bytes:
 
 
 def warning_of(kinds: tuple[str, ...]) -> tuple[str, ...]:
-    """Return what to tell whoever wrote a secret; nothing if nobody did."""
+    """Return the warning for the writer of a secret; empty if there was none."""
     if not kinds:
         return ()
     said = f"what looks like a secret was left out ({', '.join(kinds)})"

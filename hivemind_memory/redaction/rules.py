@@ -1,8 +1,8 @@
-"""Rules for the secrets of many providers, read from two data files when needed.
+"""Loads and applies the rules for the secrets of many providers.
 
 ``rules.json`` is gitleaks' set, converted by ``scripts/convert_secret_rules.py``;
-``own_rules.json`` is what it lacks. A rule is tried only where one of its words stands,
-and is compiled when it is tried for the first time.
+``own_rules.json`` has what that set lacks. A rule is tried only where one of its words
+occurs, and compiled when it is first tried.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Places in a text: marks that an earlier scrubbing left, and overlaps joined."""
+"""Spans of text: marks left by an earlier redaction, and overlaps merged."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Whether what is assigned to a name is a secret: not code, a path or an example.
-
-Whether a value could be a real secret: not an example, a word, a path or code.
-"""
+"""Judges whether a value may be a secret: not an example, a word, a path or code."""
 
 from __future__ import annotations
 
@@ -254,7 +251,7 @@ def spells_words(value: str) -> bool:
 
 
 def _is_spoken(word: str) -> bool:
-    """Whether somebody could say it."""
+    """Whether the word can be pronounced."""
     vowels = sum(letter in "aeiouy" for letter in word)
     return (
         len(word) > 1

@@ -1,1 +1,1 @@
-"""A room: keeps the index in step with the folder while people edit it."""
+"""Keeps the index up to date while people edit the notes."""

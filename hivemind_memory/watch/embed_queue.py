@@ -1,4 +1,4 @@
-"""Fills in missing vectors beside the loop, so that text is indexed without waiting."""
+"""Fills in missing vectors on a thread, so that indexing does not wait for them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the watcher tells while it runs: values only, for a door to put into words."""
+"""What the watcher reports while it runs: plain values that the CLI puts into words."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class StateChanged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Synced:
-    """The index was brought in step with the folder."""
+    """The index was updated from the folder."""
 
     cause: str
     """start, hint, poll, settle, rescan or retry."""

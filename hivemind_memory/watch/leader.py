@@ -1,8 +1,8 @@
-"""One leader for each index: who watches, indexes and embeds, and what it says.
+"""One leader for each index: the process that watches, indexes and embeds.
 
-Being leader is holding a kernel lock, so a killed leader stops being one at once and no
-file has to be believed. What the leader says lies in a second file that counts only
-while the lock is held by the process that wrote it.
+The leader holds a kernel lock, so a killed leader stops being one at once. How it
+watches is recorded in a second file, which counts only while the lock is held by the
+process that wrote it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Leadership:
         self._identity: tuple[int, int] | None = None
 
     def try_acquire(self) -> bool:
-        """Become leader if nobody is; return whether this process leads now.
+        """Become leader if there is none; return whether this process leads now.
 
         Raises:
             IndexUnusableError: The lock file can be neither opened nor made.
@@ -79,7 +79,7 @@ class Leadership:
         self._lock.release()
 
     def holder(self) -> str:
-        """Return who leads, as ``pid 123``; empty when nobody does."""
+        """Return who leads, as ``pid 123``; empty when there is none."""
         return self._lock.holder()
 
     def write_state(self, state: WatchState) -> None:
@@ -89,7 +89,7 @@ class Leadership:
             OSError: It could not be written; leading goes on all the same.
         """
         words = json.dumps({"pid": os.getpid(), **asdict(state)})
-        # Worth nothing after a restart, so nobody waits for the disk.
+        # Worthless after a restart, so it is not synced to disk.
         write_file(self._state_path, words.encode(), is_durable=False)
 
     def read_state(self) -> WatchState | None:

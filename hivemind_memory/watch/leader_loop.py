@@ -1,4 +1,4 @@
-"""One term of office: what a leader does from taking the lead to losing it."""
+"""What a leader does from taking the lead to losing it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class SyncableMemory(Protocol):
     """What the watcher needs of the memory."""
 
     def sync(self) -> SyncResult:
-        """Bring the index in step with the folder.
+        """Update the index from the folder.
 
         Broken off by an exception at any point, it leaves an index that the next sync
         puts right.
@@ -219,7 +219,7 @@ class LeaderLoop:
             return
         except Exception as error:
             # Whatever it was, the notes are as they were; a watcher that ends would
-            # leave a stale index that nobody notices. Tried again, ever more rarely.
+            # leave a stale index unnoticed. Retried, ever more rarely.
             logger.exception("sync failed, it is tried again")
             self._fail(error)
             return

@@ -111,7 +111,7 @@ class _Probing:
     def probe(self) -> None:
         """Make and remove a hidden file, see ``EventSource.probe``."""
         path = os.path.join(self._folder, PROBE_NAME)
-        # Not exclusive: the leavings of a killed process are taken over and removed.
+        # Not exclusive: a file left by a killed process is taken over and removed.
         flags = os.O_CREAT | os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0)
         os.close(os.open(path, flags, 0o600))
         os.unlink(path)
