@@ -336,3 +336,24 @@ def test_replacing_a_key_hides_no_memory_of_that_name_elsewhere(house: House) ->
 
     # What it replaces is not among the answers, so nothing leaves.
     assert {hit.path for hit in answer.hits} == {"k.md", "projects/shop/new.md"}
+
+
+def test_no_count_tells_whether_there_are_hidden_notes(tmp_path: Path) -> None:
+    """More candidates are read where some are hidden; no more of them are counted."""
+    cuts = []
+    for hidden in (0, 30):
+        house = House(tmp_path / f"home-{hidden}")
+        notes = {
+            f"projects/shop/{n:02}.md": f"# Note {n}\n\nkettle {'steam ' * (n % 7)}\n"
+            for n in range(60)
+        }
+        notes |= {
+            f"projects/site/{n:02}.md": f"# Note {n}\n\nkettle kettle {n}\n"
+            for n in range(hidden)
+        }
+        fill(house, notes)
+        with house.memory() as owner, owner.as_caller(CALLERS[1]) as memory:
+            answer = memory.search(Query(text="kettle", min_score=0, max_results=5))
+        cuts.append((answer.report.cut, [hit.score for hit in answer.hits]))
+
+    assert cuts[0] == cuts[1]

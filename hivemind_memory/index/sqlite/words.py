@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
+from math import log
 from typing import NamedTuple
 
 from hivemind_memory.model.matches import (
@@ -131,11 +132,10 @@ class WordRetriever:
         self._totals = (0, 0, 0)
         self._phrases = len(known)
         candidates = []
-        if visible is not None:
-            limit *= HIDDEN_FACTOR
+        rows_limit = limit if visible is None else limit * HIDDEN_FACTOR
         for _, *place, subchunks in self._connection.execute(
             _SELECT.format(where=matching.sql),
-            (_expression(known), *matching.values, limit),
+            (_expression(known), *matching.values, rows_limit),
         ):
             seen = self._row
             if seen is None:  # pragma: no cover - the callback runs for every row
@@ -145,6 +145,12 @@ class WordRetriever:
         rows, text_tokens, breadcrumbs_tokens = (
             self._totals if visible is None else visible.totals
         )
+        if visible is not None:
+            # As many as a caller gets from whom nothing is hidden, and by the same
+            # order: no count of what follows tells whether there is more.
+            mean = (text_tokens + breadcrumbs_tokens) / max(1, rows)
+            candidates.sort(key=lambda one: -_bm25(one, known, rows, mean))
+            del candidates[limit:]
         return WordMatches(
             asked=asked,
             known=known,
@@ -218,6 +224,25 @@ def chunk_locations(
             tuple(chunks),
         )
     }
+
+
+def _bm25(
+    candidate: WordCandidate, known: Sequence[TermCount], rows: int, mean: float
+) -> float:
+    """Return what FTS5 would rank a row by if the index held only the visible rows.
+
+    Source:
+        SQLite, FTS5 extension, "The bm25() function": k1 = 1.2, b = 0.75, and an
+        inverse document frequency of at least 1e-6.
+    """
+    tokens = candidate.length + candidate.breadcrumbs_length
+    norm = 1.2 * (0.25 + 0.75 * tokens / max(1.0, mean))
+    score = 0.0
+    for term, counts in zip(known, candidate.counts, strict=True):
+        weight = log((rows - term.chunks + 0.5) / (term.chunks + 0.5))
+        count = sum(counts)
+        score += max(weight, 1e-6) * count * 2.2 / (count + norm)
+    return score
 
 
 def _expression(known: Sequence[TermCount]) -> str:
