@@ -285,10 +285,10 @@ def status_of(
     problem = _vectors_problem(opened, provider, now_s) if pending else ""
     return MemoryStatus(
         memory_dir=places.notes,
-        index_file=index.path,
+        index_file=places.index_file,
         notes=len(known.stamps),
         chunks=index.count_chunks(),
-        index_bytes=_size(index.path),
+        index_bytes=_size(places.index_file),
         provider=name,
         provider_reason=reason,
         vectors=vectors,

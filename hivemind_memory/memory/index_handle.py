@@ -160,9 +160,10 @@ def memory_fallback(
     places: Places, now: Callable[[], float], error: IndexUnusableError
 ) -> OpenIndex:
     """Return an empty index in memory, for the file that cannot be used."""
+    remedy = error.hint or "`hm doctor` looks for what is wrong"
     return OpenIndex(
         index=index_engine(places, now).open_in_memory(),
-        warning=f"{error}; this answer was made from the notes alone (see `hm doctor`)",
+        warning=f"{error}; this answer was made from the notes alone. {remedy}",
         error=error,
         broken=index_engine(places, now).state(),
     )

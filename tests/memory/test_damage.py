@@ -223,3 +223,20 @@ def survive(memory: Memory) -> None:
     memory.status()
     memory.diagnose()
     memory.write("an entry", file="entries/today.md")
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_status_names_the_index_file_and_an_answer_says_what_to_run(
+    house: House, damage: Callable[[Path], None]
+) -> None:
+    """The index in memory that stands in for it is not the state of the memory."""
+    damage(house.index_file)
+
+    with house.memory() as memory:
+        answer = ask(memory, "common text")
+        status = memory.status()
+
+    assert status.index_file == str(house.index_file)
+    assert status.index_bytes > 0
+    for warning in answer.report.warnings:
+        assert "hm rebuild" in warning
