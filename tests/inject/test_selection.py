@@ -15,7 +15,13 @@ from hivemind_memory.git.project import (
     normalise_origin,
     project_identity,
 )
-from hivemind_memory.inject.targets import RULES_FILE, choose_target, head_of
+from hivemind_memory.inject.targets import (
+    AGENTS,
+    RULES_FILE,
+    check_agent,
+    choose_target,
+    head_of,
+)
 from hivemind_memory.model.injection import Excerpt, Selection
 
 TEXTS = (
@@ -261,3 +267,18 @@ def test_a_claude_file_that_we_make_does_not_hide_agents_md() -> None:
     assert head_of(RULES_FILE, lambda _: True) == b""
     # It was hidden before.
     assert head_of("CLAUDE.local.md", lambda _: True) == b""
+
+
+@pytest.mark.parametrize("name", ["cluade", "Claud", "codx", "gemni", "open-code"])
+def test_a_mistyped_agent_is_refused_with_the_right_name(name: str) -> None:
+    """Else its section would go into AGENTS.md, which that agent may not read."""
+    with pytest.raises(UsageError, match="is not an agent") as caught:
+        check_agent(name)
+
+    assert caught.value.hint.startswith("Did you mean ")
+
+
+@pytest.mark.parametrize("name", ["", "pi", "amp", "my-own-agent", "Claude", *AGENTS])
+def test_an_agent_of_any_other_name_is_accepted(name: str) -> None:
+    """There are more than we know, and most read AGENTS.md."""
+    check_agent(name)

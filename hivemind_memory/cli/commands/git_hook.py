@@ -53,8 +53,11 @@ def status(request: CommandRequest) -> int:
 def install(request: CommandRequest) -> int:
     """Install the hook, or update it."""
     from hivemind_memory import wiring
+    from hivemind_memory.inject.targets import check_agent
     from hivemind_memory.launch import git_hook
 
+    for agent in (request.values["agent"] or "").split(","):
+        check_agent(agent)
     call = git_hook.HookCommand(
         hm=own_command(),
         options=("--memory-dir", os.path.abspath(request.memory_dir))

@@ -63,8 +63,10 @@ def inject(request: CommandRequest) -> int:
     """Inject into a worktree, or turn that off or on."""
     from hivemind_memory import wiring
     from hivemind_memory.inject.injection_record import record_of
+    from hivemind_memory.inject.targets import check_agent
 
     values = request.values
+    check_agent(values["agent"] or "")
     if values["off"] and values["on"]:
         raise UsageError("--off and --on exclude each other.")
     worktree = values["worktree"] or os.curdir
