@@ -11,7 +11,7 @@ import time
 from hivemind_memory.access.rules import OWNER
 from hivemind_memory.config import CONFIG_NAME
 from hivemind_memory.config.resolve import load_settings as resolve_settings
-from hivemind_memory.files.places import places_of
+from hivemind_memory.files.places import locks_folder, places_of
 from hivemind_memory.memory.clocks import Clocks
 from hivemind_memory.memory.service import Memory
 from hivemind_memory.providers.provider import Provider
@@ -311,8 +311,7 @@ def open_launcher() -> Launcher:
     """Return what starts agents."""
     from hivemind_memory.launch.launcher import Launcher
 
-    locks = os.path.join(resolve_home(), "locks")
-    return Launcher(_without_hook(), git_environ(), locks=locks)
+    return Launcher(_without_hook(), git_environ(), locks=locks_folder(resolve_home()))
 
 
 def git_environ() -> dict[str, str]:

@@ -45,6 +45,7 @@ from hivemind_memory.connect.plans import (
 )
 from hivemind_memory.errors import HivemindError, NotConnectedError
 from hivemind_memory.files.locks import exclusive
+from hivemind_memory.files.places import locks_folder
 
 _LOCK_TIMEOUT_S = 20.0
 
@@ -97,7 +98,7 @@ class Connector:
             NotConnectedError: Another process is connecting.
         """
         return exclusive(
-            os.path.join(self._around.home, "locks", "connect.lock"),
+            os.path.join(locks_folder(self._around.home), "connect.lock"),
             wait_s=_LOCK_TIMEOUT_S,
             refused=lambda why, hint: NotConnectedError(why, hint=hint),
         )

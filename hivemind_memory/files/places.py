@@ -1,4 +1,4 @@
-"""Where a memory keeps what: one value, so that no path is put together twice."""
+"""Where a memory keeps what: the only place where these paths are put together."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Places:
     @property
     def locks(self) -> str:
         """The folder of the locks that serialise the saves of a key."""
-        return os.path.join(self.home, "locks")
+        return locks_folder(self.home)
 
     @property
     def state_file(self) -> str:
@@ -71,13 +71,28 @@ class Places:
             file.write("*\n")
 
 
+def notes_folder(home: str) -> str:
+    """Return the folder of notes of a home that names no other."""
+    return os.path.join(home, "memory")
+
+
+def locks_folder(home: str) -> str:
+    """Return the folder of the locks of a home."""
+    return os.path.join(home, "locks")
+
+
+def token_file(home: str) -> str:
+    """Return the file with the token of the HTTP server."""
+    return os.path.join(home, "mcp-token")
+
+
 def places_of(home: str, memory_dir: str | None, index_dir: str) -> Places:
     """Return the places of the memory in *memory_dir*.
 
     A folder of notes outside the home shares the home's journal and index folders with
     nobody: each has one of its own there, named after it.
     """
-    standard = os.path.join(home, "memory")
+    standard = notes_folder(home)
     notes = os.path.realpath(memory_dir or standard)
     journal = os.path.join(home, "journal")
     if notes != os.path.realpath(standard):

@@ -253,9 +253,10 @@ def _token(*, is_made: bool = False) -> str:
     import secrets
 
     from hivemind_memory import wiring
+    from hivemind_memory.files.places import token_file
     from hivemind_memory.mcp_server.http import read_token
 
-    path = os.path.join(wiring.resolve_home(None), "mcp-token")
+    path = token_file(wiring.resolve_home(None))
     if not is_made and not os.path.exists(path):
         return _NO_TOKEN
     return read_token(path, lambda: secrets.token_urlsafe(32))

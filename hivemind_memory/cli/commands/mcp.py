@@ -101,11 +101,12 @@ def mcp(request: CommandRequest) -> int:
     session = wiring.new_session()
     try:
         if is_http:
+            from hivemind_memory.files import places
             from hivemind_memory.mcp_server.http import serve_http
             from hivemind_memory.mcp_server.server import make_server
 
             home = wiring.resolve_home(None)
-            token_file = values["token_file"] or os.path.join(home, "mcp-token")
+            token_file = values["token_file"] or places.token_file(home)
             port = PORT if values["port"] is None else values["port"]
             server_state.start()
             serve_http(make_server(server_state, session), port, token_file, _announce)
