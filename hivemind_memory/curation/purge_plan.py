@@ -23,10 +23,12 @@ from hivemind_memory.curation.select import find_targets
 from hivemind_memory.errors import HivemindError, UsageError
 from hivemind_memory.markdown.chunker import parse_note
 from hivemind_memory.markdown.embedding_texts import embedding_texts, text_hash
+from hivemind_memory.markdown.front_matter import split_front_matter
 from hivemind_memory.markdown.text import decode
 from hivemind_memory.model.curation import ENTRY, MEMORY, NOTE, MemorySelector
 from hivemind_memory.model.memories import ACTIVE, PENDING, SUPERSEDED
 from hivemind_memory.notes.entry_edits import entries_in
+from hivemind_memory.notes.memory_file import body_of
 from hivemind_memory.notes.tombstones import normal_form
 from hivemind_memory.redaction.redact import masked
 
@@ -223,13 +225,9 @@ def _copies(
         for entry in entries_in(data):
             if normal_form(entry.content) in texts:
                 yield entry_target(path, entry, "copy")
-        if data.startswith(b"---") and normal_form(_body(data)) in texts:
+        text = decode(data)
+        front = split_front_matter(text)
+        if front.line_count and normal_form(body_of(text, front)[0]) in texts:
             copy = read_target(context, path, MEMORY, "copy")
             if copy is not None:
                 yield copy
-
-
-def _body(data: bytes) -> str:
-    """Return roughly the text below a front matter, without parsing it."""
-    head, fence, body = decode(data)[3:].partition("\n---")
-    return body.partition("\n")[2] if fence else head

@@ -162,7 +162,7 @@ class _TargetSearch:
         """Return whether the front matter of a note without type or id matches."""
         selector = self._selector
         wanted = selector.session or selector.source
-        if not wanted or not data.startswith(b"---") or wanted.encode() not in data:
+        if not wanted or wanted.encode() not in data:
             return False
         values = split_front_matter(decode(data)).values
         provenance = (text_of(values, one) for one in ("session", "source", "created"))

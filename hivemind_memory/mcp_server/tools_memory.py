@@ -56,7 +56,7 @@ class SaveOut(ResultPart):
     type: str
     scope: str = Field(default="", description="left out: global")
     standing: str = Field(
-        default="active", description="waiting: in the inbox until a person accepts it"
+        default="active", description="pending: in the inbox until a person accepts it"
     )
     is_new: bool = Field(
         default=True, description="false: the memory already said exactly this"
@@ -322,7 +322,7 @@ def render_saved(saved: SaveOut) -> str:
     text = f"{verb} {place} as {saved.type} {saved.key} (id {saved.id})"
     if saved.scope:
         text += f" in {saved.scope}"
-    if saved.standing == "waiting":
+    if saved.standing == "pending":
         text += ", in the inbox until a person accepts it"
     if saved.superseded:
         text += f", replacing {saved.superseded}"

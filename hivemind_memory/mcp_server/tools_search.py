@@ -70,7 +70,7 @@ class FoundHit(BaseModel):
     scope: str = Field(default="", description="left out: global")
     standing: str = Field(
         default="active",
-        description="superseded: a newer memory replaced it; waiting: an untrusted"
+        description="superseded: a newer memory replaced it; pending: an untrusted"
         " claim that no person has accepted yet",
     )
     source: str = Field(
@@ -277,7 +277,7 @@ def _render_hit(at: int, hit: FoundHit) -> str:
         head += f" in {hit.scope}"
     if hit.standing == "superseded":
         head += " SUPERSEDED"
-    pending = "awaiting review" if hit.standing == "waiting" else ""
+    pending = "awaiting review" if hit.standing == "pending" else ""
     reasons = [one for one in (pending, hit.source) if one]
     if reasons:
         head += f" UNTRUSTED, {', '.join(reasons)}"

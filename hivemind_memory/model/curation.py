@@ -70,7 +70,7 @@ class StoredMemory:
 
     scope: str
     standing: str
-    """active, superseded, waiting or forgotten."""
+    """active, superseded, pending or forgotten."""
 
     text: str
     start_line: int
@@ -131,7 +131,7 @@ class SaveResult:
     type: str
     scope: str
     standing: str
-    """active, or waiting: it lies in the inbox until a person moves it."""
+    """active, or pending: in the inbox until a person moves it."""
 
     is_new: bool
     """False: the memory in force says exactly this already; nothing was written."""
@@ -285,7 +285,7 @@ class AffectedItem:
     end_line: int
     why: str = ""
     """named, or by what else it came: older (an earlier version of the same key), inbox
-    (a waiting claim of the same key), copy (the same text)."""
+    (a pending claim of the same key), copy (the same text)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

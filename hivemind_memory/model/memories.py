@@ -7,7 +7,7 @@ from typing import NamedTuple
 ACTIVE, SUPERSEDED, PENDING, FORGOTTEN = range(4)
 """Status of a note: used; replaced; an untrusted claim in the inbox; hidden."""
 
-STATUSES = ("active", "superseded", "waiting", "forgotten")
+STATUSES = ("active", "superseded", "pending", "forgotten")
 """Their names, as a person reads them."""
 
 NEUTRAL_IMPORTANCE = 0.5

@@ -77,7 +77,7 @@ class Hit:
     """``projects/shop`` and the like; empty: global."""
 
     standing: str = "active"
-    """active, superseded, or waiting (an untrusted claim in the inbox)."""
+    """active, superseded, or pending (an untrusted claim in the inbox)."""
 
     source: str = ""
     """human, agent, tool or external (the last two untrusted); empty: unknown."""

@@ -58,7 +58,7 @@ def names_of(key: str) -> Iterator[str]:
 
 
 def name_with_id(key: str, memory_id: str) -> str:
-    """Return the name of a replaced or waiting memory's file: ``slug--id.md``.
+    """Return the name of a superseded or pending memory's file: ``slug--id.md``.
 
     An id that a person made up is cut down to what a name may hold.
     """

@@ -108,6 +108,21 @@ def test_a_purge_after_forgetting_reaches_the_vectors_too(bench: Bench) -> None:
     assert left_of(bench) == []
 
 
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_a_copy_is_found_behind_a_byte_order_mark(bench: Bench, mark: bytes) -> None:
+    """Editors on Windows write one; it hid the front matter, and so the copy."""
+    bench.save("vault", SECRET)
+    head = f"---\nid: copy\ntype: lesson\nsession: s1\n---\n\n{SECRET}\n"
+    (bench.house.notes / "copy.md").write_bytes(mark + head.encode())
+    bench.memory.sync()
+
+    planned = bench.purge(session="s1", is_dry_run=True)
+    bench.purge("vault")
+
+    assert "copy.md" in {one.path for one in planned.memories}
+    assert bench.there() == []
+
+
 def test_a_purged_key_takes_versions_claims_and_copies_along(bench: Bench) -> None:
     """The same words may stand in an entry, and an older one beside."""
     older = "Bramblefoot mustardseed dwells under the zwiebelturm."

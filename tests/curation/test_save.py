@@ -268,9 +268,9 @@ def test_an_untrusted_claim_waits_and_touches_nothing(
 
     saved = shelf.save("k", "new", "trust me", source=source)
 
-    assert saved.standing == "waiting"
+    assert saved.standing == "pending"
     assert saved.path == f"inbox/k--{saved.id}.md"
-    assert shelf.said(saved.path).standing == "waiting"
+    assert shelf.said(saved.path).standing == "pending"
     assert shelf.said("k.md").text == "old"
     assert "a person makes it active" in saved.hints[0]
     assert not shelf.save("k", "new", source=source).is_new  # it waits already

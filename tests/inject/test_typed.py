@@ -167,14 +167,14 @@ OVER = {
 
 
 @pytest.mark.parametrize("type_name", ["identity", "lesson", "decision", "todo"])
-@pytest.mark.parametrize("state", [*OVER, "waiting"])
+@pytest.mark.parametrize("state", [*OVER, "pending"])
 @pytest.mark.parametrize("pinned", ["", "pinned: true\n"], ids=["", "pinned"])
 def test_what_is_over_or_from_outside_is_never_told(
     memory: Memory, worktree: Path, type_name: str, state: str, pinned: str
 ) -> None:
     """Whatever its type, and pinned or not."""
     header = f"type: {type_name}\n{pinned}{OVER.get(state, '')}"
-    room = "inbox/" if state == "waiting" else ""
+    room = "inbox/" if state == "pending" else ""
     put(memory, f"{room}odd.md", f"---\n{header}---\nThe shop sells things.\n")
 
     plan = planned(memory, worktree)

@@ -203,7 +203,7 @@ class Curated(RuleBasedStateMachine):
             claim=claim,
         )
         if new.source == "external":
-            assert saved.standing == "waiting"
+            assert saved.standing == "pending"
             file.standing = PENDING
         elif old:
             assert saved.path in old

@@ -242,7 +242,7 @@ def label_text(hit: Hit) -> str:
     said = [hit.type] if hit.type else []
     if hit.standing == "superseded":
         said.append("superseded")
-    elif hit.standing == "waiting":
+    elif hit.standing == "pending":
         said.append("untrusted, in the inbox")
     elif not is_trusted(hit.source):
         said.append(f"untrusted, {hit.source}")

@@ -127,8 +127,8 @@ def _extra_and_units(
 
 def _title_words(note: Note) -> str:
     """Return what names a note: its path, and the titles and tags it gives itself."""
-    # The id in the name of a replaced or waiting memory says nothing. It would make the
-    # trail longer, by more or fewer tokens as chance has mixed its letters and digits.
+    # The id in the name of a superseded or pending memory says nothing: it would make
+    # the breadcrumbs longer, by more or fewer tokens as its letters and digits fall.
     words = [_ID.sub("", note.path.removesuffix(".md"))]
     for key in ("title", "key", "aliases", "tags"):
         value = note.front_matter.get(key)
