@@ -26,6 +26,9 @@ class FakeProvider:
     def choice(self) -> ProviderChoice:
         return ProviderChoice("ollama", "a test chose it.")
 
+    def may_be(self, name: str) -> bool:
+        return name == "ollama"
+
     def space(self) -> VectorSpace:
         return self._space
 
