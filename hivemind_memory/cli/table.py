@@ -70,6 +70,15 @@ _FILES = (
         },
     ),
     (
+        CURATE,
+        "inbox",
+        {
+            "inbox list": "List the untrusted claims that are pending.",
+            "inbox accept": "Make a pending claim a memory; it keeps its source.",
+            "inbox reject": "Forget a pending claim.",
+        },
+    ),
+    (
         AGENTS,
         "connect",
         {
@@ -198,6 +207,7 @@ FIRST = (
 """The commands and groups that a person uses first, in the order of the overview."""
 
 GROUPS = {
+    "inbox": ("List, accept and reject untrusted claims.", CURATE, "list"),
     "hook": (
         "Commands that agents run after hm connect --hooks.",
         AGENTS,

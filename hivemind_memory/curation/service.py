@@ -158,6 +158,31 @@ class Curation:
         with self._lock:
             return read_log(self._context, wanted)
 
+    def accept(self, ref: str) -> StoredMemory:
+        """Move a pending claim out of the inbox; it keeps its source.
+
+        Raises:
+            HivemindError: Nothing was changed; the message says why.
+        """
+        from hivemind_memory.curation.inbox import accept
+
+        with self._lock:
+            return accept(self._context, ref)
+
+    def reject(self, ref: str) -> ForgetResult:
+        """Forget a pending claim, and no other memory of its key.
+
+        Raises:
+            HivemindError: Nothing was changed; the message says why.
+        """
+        from hivemind_memory.curation.forget import forget
+        from hivemind_memory.curation.inbox import find_pending
+        from hivemind_memory.model.curation import MemorySelector
+
+        with self._lock:
+            row = find_pending(self._context, ref)
+            return forget(self._context, MemorySelector(name=row.path))
+
     def link(
         self, start: str, end: str, kind: str, *, weight: float = 1.0
     ) -> LinkResult:

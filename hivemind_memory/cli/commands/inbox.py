@@ -1,0 +1,81 @@
+"""hm inbox: the untrusted claims that are pending, until a person decides."""
+
+from __future__ import annotations
+
+from hivemind_memory.cli.command import Argument, CommandRequest, command
+from hivemind_memory.cli.options import JSON
+from hivemind_memory.cli.render import (
+    lines_text,
+    print_json,
+    print_line,
+    print_notices,
+    print_rows,
+)
+from hivemind_memory.cli.streams import typed_text
+
+_CLAIM = Argument("ref", "Key, id or path of a pending claim.", completes="keys")
+
+
+@command("inbox list", flags=(JSON,))
+def list_(request: CommandRequest) -> int:
+    """List the pending claims."""
+    from hivemind_memory.model.listing import MemoryFilter
+
+    with request.open_memory() as memory:
+        claims = memory.curation.list_memories(MemoryFilter(statuses=("pending",)))
+    if request.values["json"]:
+        print_json(claims)
+        return 0
+    print_rows(
+        (
+            one.key or one.id,
+            one.source,
+            one.created[:10],
+            lines_text(one.path, one.start_line, one.end_line),
+            one.text.strip().partition("\n")[0],
+        )
+        for one in claims
+    )
+    if not claims:
+        print_notices(["the inbox is empty"])
+    return 0
+
+
+@command(
+    "inbox accept",
+    description=(
+        "The claim is found by every search from then on. It keeps its source, so it is"
+        " marked as untrusted and never injected; hm edit changes that, if you vouch"
+        " for it. If another memory is active under its key, nothing is changed."
+    ),
+    arguments=(_CLAIM,),
+    flags=(JSON,),
+)
+def accept(request: CommandRequest) -> int:
+    """Make a pending claim a memory."""
+    with request.open_memory() as memory:
+        accepted = memory.curation.accept(typed_text(request.values["ref"]))
+    if request.values["json"]:
+        print_json(accepted)
+        return 0
+    place = lines_text(accepted.path, accepted.start_line, accepted.end_line)
+    print_line(f"accepted {place} as {accepted.type} {accepted.key}".rstrip())
+    return 0
+
+
+@command(
+    "inbox reject",
+    description="hm restore brings it back to the inbox.",
+    arguments=(_CLAIM,),
+    flags=(JSON,),
+)
+def reject(request: CommandRequest) -> int:
+    """Forget a pending claim."""
+    with request.open_memory() as memory:
+        rejected = memory.curation.reject(typed_text(request.values["ref"]))
+    if request.values["json"]:
+        print_json(rejected)
+        return 0
+    for one in rejected.memories:
+        print_line(f"rejected {lines_text(one.path, one.start_line, one.end_line)}")
+    return 0

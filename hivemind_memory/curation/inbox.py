@@ -1,0 +1,93 @@
+"""The inbox: an untrusted claim becomes a memory when a person accepts it.
+
+Accepting moves the note out of the inbox and changes nothing in it. It keeps its source,
+so a search marks it as untrusted and it is never injected.
+"""
+
+from __future__ import annotations
+
+from hivemind_memory.access.check import check_writable
+from hivemind_memory.curation.lookup import load_memory, not_found, parse_memory
+from hivemind_memory.curation.supersede import (
+    create_note,
+    find_active,
+    path_in_scope,
+    remove_own_file,
+)
+from hivemind_memory.errors import KeyTakenError, UsageError
+from hivemind_memory.files.paths import parse_note_path
+from hivemind_memory.model.memories import PENDING
+from hivemind_memory.notes.memory_file import read_memory_file
+from hivemind_memory.notes.slug import name_with_id, names_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hivemind_memory.curation.context import CurationContext
+    from hivemind_memory.model.curation import StoredMemory
+    from hivemind_memory.model.memories import MemoryRow
+
+
+def find_pending(context: CurationContext, ref: str) -> MemoryRow:
+    """Return the pending claim that an id, a key or a path refers to.
+
+    Raises:
+        MemoryNotFoundError: There is none, or the caller may not see it.
+        UsageError: Several claims have the key.
+    """
+    wanted = ref.strip()
+    rows = []
+    if context.caller.is_member and wanted:
+        rows = [
+            row
+            for row in context.index.fresh().memories(
+                scopes=context.caller.scopes, statuses=frozenset({PENDING})
+            )
+            if wanted in (row.memory_id, row.key, row.path)
+        ]
+    if not rows:
+        raise not_found(ref, " in the inbox")
+    if len(rows) > 1:
+        paths = ", ".join(row.path for row in rows)
+        message = f"{len(rows)} pending claims are called {wanted!r}."
+        raise UsageError(message, hint=f"Name one by its path: {paths}")
+    return rows[0]
+
+
+def accept(context: CurationContext, ref: str) -> StoredMemory:
+    """Move a pending claim out of the inbox; return the memory that it is now.
+
+    The new file is on disk before the old one is removed, so a process that is killed
+    in between leaves the claim in both places, and accepting it again ends that.
+
+    Raises:
+        KeyTakenError: Another memory is active under its key; nothing was changed.
+        MemoryNotFoundError: There is no such claim.
+        NotSavedError: The caller may not write there, or the disk refused.
+        UsageError: Several claims have the key.
+    """
+    row = find_pending(context, ref)
+    path = parse_note_path(row.path)
+    check_writable(context.caller, path)
+    key = row.key or path.rpartition("/")[2].removesuffix(".md")
+    with context.key_lock(row.scope, key):
+        claim = read_memory_file(context.folder, path)
+        data, stamp = context.folder.read(path)
+        active, _ = find_active(context, context.index.fresh(), row.scope, key)
+        if active is not None and active.body != claim.body:
+            raise KeyTakenError(
+                f"Another memory is active under {key!r}: {active.path}.",
+                hint="Save the text with --reason to replace it, or reject the claim.",
+                current=parse_memory(active.path, active.text, context),
+            )
+        if active is None:
+            names = (*names_of(key), name_with_id(key, claim.id))
+            paths = (path_in_scope(row.scope, name) for name in names)
+            made = create_note(context.folder, paths, data)
+        else:
+            made = active.path
+        remove_own_file(context.folder, path, stamp)
+    context.update_index((made, path))
+    memory = load_memory(context, made)
+    if memory is None:
+        raise not_found(ref)
+    return memory
