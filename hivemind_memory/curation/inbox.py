@@ -1,7 +1,7 @@
 """The inbox: an untrusted claim becomes a memory when a person accepts it.
 
-Accepting moves the note out of the inbox and changes nothing in it. It keeps its source,
-so a search marks it as untrusted and it is never injected.
+Accepting moves the note out of the inbox and changes nothing in it. It keeps its
+source, so a search marks it as untrusted and it is never injected.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def accept(context: CurationContext, ref: str) -> StoredMemory:
     path = parse_note_path(row.path)
     check_writable(context.caller, path)
     key = row.key or path.rpartition("/")[2].removesuffix(".md")
-    with context.key_lock(row.scope, key):
+    with context.key_lock(row.scope, key, effect="Nothing was changed"):
         claim = read_memory_file(context.folder, path)
         data, stamp = context.folder.read(path)
         active, _ = find_active(context, context.index.fresh(), row.scope, key)
