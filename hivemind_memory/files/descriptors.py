@@ -1,9 +1,9 @@
 """Files and folders by descriptor, and what differs between operating systems.
 
-A folder is held open and its children are named relative to it, so that nobody can swap
-a folder for a link between the check and the use. Where the system cannot do that
+A folder is held open and its children are named relative to it, so that no folder can
+be swapped for a link between the check and the use. Where the system cannot do that
 (Windows), paths are checked for links just before they are used. Locks are in
-``os_locks``. Errors are those of ``os``; who knows what was asked translates them.
+``locks``. Errors are those of ``os``; the caller translates them.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What a note says of itself as a memory: its type, key, edges and standing.
+"""What a note's front matter and path say about it: type, key, edges and status.
 
-Front matter is a person's text: whatever has no use is passed over, never an error.
+Front matter is written by people: what means nothing is ignored, never an error.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Whether the journal holds entries that may still be lost: one question to the system.
+"""Whether the journal holds entries that may still be lost: one system call.
 
-Apart from the journal itself: every search asks this and needs nothing else.
+Separate from the journal itself, because every search asks this and needs no more.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ JOURNAL_FILE = "entries.jsonl"
 def has_pending_entries(journal_dir: str) -> bool:
     """Tell whether acknowledged entries wait to be looked after.
 
-    Also true once after their ten minutes are over: somebody has to see that they
-    survived them, and then empties the file.
+    Also true once after their ten minutes are over: recovery then checks that they
+    survived, and empties the file.
     """
     try:
         return os.stat(os.path.join(journal_dir, JOURNAL_FILE)).st_size > 0

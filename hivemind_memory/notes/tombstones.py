@@ -1,7 +1,7 @@
-"""What is kept of a purged text: enough to know it again, nothing that can be read.
+"""What is kept of a purged text: enough to recognise it, nothing that can be read.
 
-Pure. The key never leaves the file that holds the tombstones, so that nobody can try
-out texts on a tombstone alone.
+Pure. The key never leaves the file that holds the tombstones, so texts cannot be tried
+out on a tombstone alone.
 """
 
 from __future__ import annotations
@@ -31,6 +31,6 @@ def normal_form(text: str) -> str:
     >>> normal_form(" Never\n deploy ") == normal_form("never DEPLOY")
     True
     """
-    # An entry stands in its note disarmed; who writes it again sends it as it was.
+    # An entry is escaped in its note; written again, it arrives unescaped.
     folded = unicodedata.normalize("NFKC", escape_markers(text)).casefold()
     return " ".join(folded.split())

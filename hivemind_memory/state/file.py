@@ -1,7 +1,7 @@
 """``state.db``: what no note can hold. Recall counters, and what was purged.
 
-The counters are a comfort: counting never fails an answer, and what cannot be counted
-now is not. The tombstones are a promise: what cannot be looked up raises.
+Counting never makes an answer fail: what cannot be counted now is not counted.
+Tombstones are a promise: if they cannot be looked up, the call fails.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ class StateFile:
         return self.run(find, PROMISE_WAIT_MS)
 
     def remove_tombstone(self, text: str) -> None:
-        """Let a text be learned again: somebody insists."""
+        """Let a text be learned again."""
 
         def lift(connection: apsw.Connection) -> None:
             connection.execute(
@@ -184,7 +184,7 @@ class StateFile:
             self.run(lambda c: c.executemany(sql, values), PROMISE_WAIT_MS)
 
     def vacuum(self) -> bool:
-        """Leave nothing that was deleted in the file; False: somebody reads it now."""
+        """Erase what was deleted; return False if another process reads the file."""
 
         def clean(connection: apsw.Connection) -> bool:
             connection.execute("VACUUM")
