@@ -62,6 +62,7 @@ FLOORS = {
     "notes": 4,
     "redaction": 4,
     "state": 5,
+    "backup": 6,
     "index": 6,
     "providers": 6,
     "search": 6,
