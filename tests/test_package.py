@@ -71,7 +71,6 @@ FLOORS = {
     "curation": 8,
     "memory.service": 9,  # the class Memory, made of the two rooms of the heart
     "context": 10,
-    "backup": 11,
     "connect": 11,
     "inject": 11,
     "watch": 11,

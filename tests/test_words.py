@@ -78,6 +78,8 @@ RETIRED_TEXTS = {
     r"\bdisarm": "escape",
     r"\bturn of\b": "lock",
 }
+# "standing" and "lanes" are fields of the JSON and of the tools, and columns of the
+# index, as is "trail": formats stay. What follows them inside is named after them.
 ALLOWED_NAMES: set[str] = {
     "hivemind_memory/cli/commands/search.py: trail",
     "hivemind_memory/curation/lookup.py: standing",
@@ -96,6 +98,7 @@ ALLOWED_NAMES: set[str] = {
     "hivemind_memory/search/word_scores.py: in_trail",
     "hivemind_memory/search/word_scores.py: trail_norm",
 }
+# SQL names the columns; the pages name the fields; the rest is a comment for linters.
 ALLOWED_TEXTS: set[str] = {
     "docs/mcp-tools.md: standing",
     "docs/search.md: lanes",
