@@ -1,4 +1,4 @@
-"""Puts the house together: reads environment, clock and home folder, picks the parts.
+"""Puts the parts together: reads the environment, the clock and the home folder.
 
 Nothing below reads any of these. Imports only what every command needs.
 """
@@ -11,7 +11,7 @@ import time
 from hivemind_memory.access.rules import OWNER
 from hivemind_memory.config import CONFIG_NAME
 from hivemind_memory.config.resolve import load_settings as resolve_settings
-from hivemind_memory.files.places import locks_folder, places_of
+from hivemind_memory.files.places import find_above, locks_folder, places_of
 from hivemind_memory.memory.clocks import Clocks
 from hivemind_memory.memory.service import Memory
 from hivemind_memory.providers.provider import Provider
@@ -41,7 +41,7 @@ __all__ = [
 
 HOME_VARIABLE = "HIVEMIND_HOME"
 SCOPE_VARIABLES = ("HIVEMIND_WORKSPACE", "HIVEMIND_TEAM", "HIVEMIND_PROJECT")
-"""What narrows a door to some scopes: see ``callers.door``."""
+"""What limits a process to some scopes; see ``access.request``."""
 
 # What a hook of git inherits (git rev-parse --local-env-vars); it names a repository
 # that need not be the one of the worktree.
@@ -123,13 +123,20 @@ def open_memory(
         randomness=_ten_random_bytes,
     )
     caller = _caller(scope_request or _shell_scope_request(), settings, places, folder)
-    return Memory(places, settings, Provider(settings), clocks, caller=caller)
+    return Memory(
+        places,
+        settings,
+        Provider(settings),
+        clocks,
+        caller=caller,
+        find_project=lambda: _project_here(settings, places),
+    )
 
 
 def agent_scope_request(
     *, workspace: str = "", teams: str = "", project: str = ""
 ) -> ScopeRequest:
-    """Return the door of an agent's server: what is not given, the environment says.
+    """Return the scopes of an agent's server; the environment gives what is left out.
 
     Args:
         workspace: Name of a workspace.
@@ -183,7 +190,7 @@ def open_connection_memory(
 
 
 def _shell_scope_request() -> ScopeRequest | None:
-    """Return the door that the environment of a shell names; None: it names none."""
+    """Return the scopes that the environment of a shell names; None: none."""
     names = [os.environ.get(name, "").strip() for name in SCOPE_VARIABLES]
     if not any(names):
         return None
@@ -217,8 +224,22 @@ def find_project(folder: str, memory: Memory) -> ProjectFolder:
     )
 
 
+def _project_here(settings: Settings, places: Places) -> str:
+    """Return the scope of the project of the current folder; empty: no repository."""
+    folder = os.path.realpath(os.getcwd())
+    # Looked for by hand first: git and what calls it take time to load.
+    if not find_above(folder, ".git"):
+        return ""
+    from hivemind_memory.access import projects
+    from hivemind_memory.model.scope import make_scope
+
+    identity = current_project(folder)
+    found = projects.find_project(identity, places.notes, settings.projects)
+    return make_scope("project", found.slug)
+
+
 def _caller_in(identity: str, memory: Memory) -> Caller:
-    """Return who an agent in a project is: the caller that its server will have."""
+    """Return the caller that an agent's server has in a project."""
     from hivemind_memory.access import projects
     from hivemind_memory.access.request import caller_of
 
@@ -239,7 +260,7 @@ def _caller(
     places: Places,
     folder: str | None,
 ) -> Caller:
-    """Return who comes in through a door."""
+    """Return the caller for some scopes; the owner for none."""
     if scope_request is None:
         return OWNER
     from hivemind_memory.access import projects

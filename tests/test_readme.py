@@ -61,6 +61,7 @@ def test_the_sessions_of_the_first_screen_really_happen(
         if name.startswith(("HIVEMIND_", "OPENAI_", "OLLAMA_")):
             monkeypatch.delenv(name)
     monkeypatch.setenv("HIVEMIND_EMBEDDING_PROVIDER", "none")
+    monkeypatch.setenv("HIVEMIND_PROJECT", "shop")  # the repository of both agents
 
     for session in sessions:
         results = play_session(session, home=tmp_path / "home")
@@ -109,7 +110,7 @@ def test_the_python_program_runs(tmp_path: Path) -> None:
 
     ran = subprocess.run(
         [sys.executable, "-W", "error", "-c", program],
-        cwd=ROOT,
+        cwd=tmp_path,  # in no repository, where it would write to the project
         env={**clean_environment(tmp_path), "HIVEMIND_EMBEDDING_PROVIDER": "none"},
         capture_output=True,
         text=True,

@@ -1,1 +1,1 @@
-"""From what a door was opened with to the caller that it stands for."""
+"""Who the caller is, and what it may read and write."""

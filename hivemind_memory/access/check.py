@@ -1,4 +1,4 @@
-"""At the door of every note: what its caller may not see is not there."""
+"""Checks that raise when a caller may not read or write a note."""
 
 from __future__ import annotations
 
@@ -27,7 +27,11 @@ def check_enabled(*, is_enabled: bool) -> None:
 
 
 def check_owner(caller: Caller, what: str) -> None:
-    """Raise unless the whole memory is open to a caller.
+    """Raise unless a caller sees the whole memory.
+
+    Args:
+        caller: Who asks.
+        what: What describes the whole memory, such as a command.
 
     Raises:
         UsageError: It is not, and *what* covers all of it.
@@ -41,18 +45,18 @@ def check_owner(caller: Caller, what: str) -> None:
 
 
 def check_readable(caller: Caller, path: NotePath) -> None:
-    """Raise what a missing note raises if a caller may not see it.
+    """Raise the error of a missing note if a caller may not read it.
 
-    A visitor is shown no whole notes: their visibility is told hit by hit.
+    Visitors read no whole notes, for visibility is a matter of single memories.
 
     Raises:
-        NoteNotFoundError: For this caller there is no such note.
+        NoteNotFoundError: The caller sees no such note.
     """
     if caller.is_member and may_read(caller, path):
         return
     from hivemind_memory.files.errors import read_error
 
-    # The very words of a note that is missing.
+    # The same message as for a note that does not exist.
     raise read_error(path, FileNotFoundError())
 
 
@@ -60,7 +64,7 @@ def check_writable(caller: Caller, path: NotePath, effect: str = "") -> None:
     """Raise if a caller may not save to a note, whether it is there or not.
 
     Raises:
-        NotSavedError: It lies outside the caller's scopes.
+        NotSavedError: It is outside the caller's scopes.
     """
     if may_write(caller, path):
         return
@@ -76,7 +80,7 @@ def check_writable(caller: Caller, path: NotePath, effect: str = "") -> None:
 def without_forgotten(path: NotePath, text: str) -> str:
     """Return a note's text with the lines of forgotten entries blank.
 
-    Line numbers stay right.
+    Every other line keeps its number.
 
     Raises:
         NoteNotFoundError: The note is forgotten as a whole.

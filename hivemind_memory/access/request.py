@@ -8,6 +8,7 @@ global memory. A project's folder is named after the identity of its repository.
 from __future__ import annotations
 
 from hivemind_memory.access.rules import OWNER, Caller
+from hivemind_memory.errors import ScopeError
 from hivemind_memory.model.scope import make_scope
 from hivemind_memory.model.value import value
 
@@ -25,15 +26,15 @@ _DIGITS = 8
 
 @value
 class ScopeRequest:
-    """What somebody opened a door with; empty: nothing."""
+    """The scopes that a process was started with; empty: none."""
 
     workspace: str = ""
     teams: tuple[str, ...] = ()
     project: str = ""
-    """Name of a project, or ``auto``: that of the folder in which the door opens."""
+    """Name of a project; ``auto``: that of the current folder; ``none``."""
 
     is_agent: bool = False
-    """An agent comes in here: it never sees more than its scopes."""
+    """It is for an agent, who sees no more than its scopes, even without any."""
 
 
 def caller_of(
@@ -42,44 +43,82 @@ def caller_of(
     workspaces: Mapping[str, object],
     find_project: Callable[[], str],
 ) -> Caller:
-    """Return who comes in through a door.
+    """Return the caller for the scopes that a process was started with.
 
     Args:
-        scope_request: What it was opened with.
+        scope_request: The scopes.
         workspaces: The checked option ``workspaces``.
-        find_project: Returns the name of the project where the door opens; called only
-            for ``auto``.
+        find_project: Returns the name of the project of the current folder; called for
+            ``auto`` only.
 
     Raises:
-        ScopeError: A name cannot be one of a scope.
+        ScopeError: A name cannot be that of a scope, or the workspace is not in a tree
+            that is not empty.
     """
-    if not (
-        scope_request.is_agent
-        or scope_request.workspace
-        or scope_request.teams
-        or scope_request.project
-    ):
+    name = scope_request.workspace
+    has_scopes = name or scope_request.teams or scope_request.project
+    if not scope_request.is_agent and not has_scopes:
         return OWNER
-    workspace = workspaces.get(scope_request.workspace)
-    teams, is_root = scope_request.teams, True
-    if isinstance(workspace, dict):
-        teams = (*teams, *workspace.get("teams", ()))
-        is_root = not workspace.get("parent")
+    if name and workspaces:
+        check_workspace(name, workspaces)
+    teams = (*scope_request.teams, *teams_of(name, workspaces))
     project = scope_request.project
     if project == AUTO:
         project = find_project()
     elif project == NONE:
         project = ""
     return Caller(
-        workspace=_scope("workspace", scope_request.workspace),
+        workspace=_scope("workspace", name),
         teams=tuple(make_scope("team", team) for team in dict.fromkeys(teams)),
         project=_scope("project", project),
-        is_root=is_root,
+        is_root=not _parent_of(name, workspaces),
     )
 
 
+def check_workspace(name: str, workspaces: Mapping[str, object]) -> None:
+    """Raise if a workspace is not in the tree: it must not get the rights of a root.
+
+    Raises:
+        ScopeError: It is neither listed nor a parent.
+    """
+    known = {*workspaces, *(_parent_of(one, workspaces) for one in workspaces)} - {""}
+    if name in known:
+        return
+    root = min(one for one in known if not _parent_of(one, workspaces))
+    make_scope("workspace", name)
+    raise ScopeError(
+        f"There is no workspace {name!r} in config.json.",
+        hint=f"Known: {', '.join(sorted(known))}. `hm config set workspaces.{name}"
+        f' \'{{"parent": "{root}"}}\'` adds it.',
+    )
+
+
+def teams_of(name: str, workspaces: Mapping[str, object]) -> tuple[str, ...]:
+    """Return the teams of a workspace: its parent's, its own, and those listed.
+
+    A workspace with children has a team of its name, with itself and each child in it.
+    The first is what ``team`` alone means.
+
+    >>> tree = {"web": {"parent": "office"}, "ui": {"parent": "web", "teams": ["red"]}}
+    >>> teams_of("office", tree), teams_of("web", tree), teams_of("ui", tree)
+    (('office',), ('office', 'web'), ('web', 'red'))
+    """
+    parent = _parent_of(name, workspaces)
+    parents = {_parent_of(one, workspaces) for one in workspaces}
+    workspace = workspaces.get(name)
+    listed = workspace.get("teams", ()) if isinstance(workspace, dict) else ()
+    derived = (parent, name if name in parents else "")
+    return tuple(dict.fromkeys(team for team in (*derived, *listed) if team))
+
+
+def _parent_of(name: str, workspaces: Mapping[str, object]) -> str:
+    """Return the parent of a workspace; empty: it has none."""
+    workspace = workspaces.get(name)
+    return str(workspace.get("parent") or "") if isinstance(workspace, dict) else ""
+
+
 def _scope(kind: str, slug: str) -> str:
-    """Return the scope of a name; of no name, none."""
+    """Return the scope of a name; empty for no name."""
     return make_scope(kind, slug) if slug else ""
 
 

@@ -1,7 +1,7 @@
-"""Who may read and write what: one pure rule, for every door and every query.
+"""Who may read and write what: one pure rule for every command, tool and query.
 
-A caller is fixed when its door opens, by flags, the environment or a token; no argument
-of a tool ever makes it wider. What it may not see answers like what is not there.
+A caller is fixed when a process starts, by flags, the environment or a token; no
+argument of a tool widens it. What it may not see is treated as missing.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ class Caller:
     """Scope of its project; empty: none."""
 
     is_root: bool = True
-    """It is on the root side: it may write what everybody reads."""
+    """It may write to the global scope, which every caller reads."""
 
     is_member: bool = True
     """It may see what is private; a visitor may not."""
 
     is_owner: bool = False
-    """The person whose machine it is, at a shell: every scope is open."""
+    """The person whose machine it is, at a shell: they see every scope."""
 
     @property
     def scopes(self) -> frozenset[str] | None:
-        """The scopes that it reads; None: all of them."""
+        """The scopes that it reads; None: all."""
         if self.is_owner:
             return None
         own = (self.workspace, *self.teams, self.project)
@@ -64,7 +64,7 @@ def may_read(caller: Caller, path: str) -> bool:
 def may_write(caller: Caller, path: str) -> bool:
     """Return whether a caller may save a note there.
 
-    It writes where it reads, the global scope only from the root side.
+    It writes where it reads; to the global scope only if ``is_root``.
     """
     if not caller.is_member or not may_read(caller, path):
         return False
@@ -93,23 +93,22 @@ def access_of(caller: Caller, private_scopes: frozenset[str]) -> Access:
 
 
 def home_scope(caller: Caller) -> str:
-    """Return where a caller writes what names no scope.
+    """Return the scope of a write that names none: the narrowest of the caller.
 
-    The global scope; a caller who may not write there writes to its own.
+    Its workspace, else its project, else its first team, else the global scope. So what
+    one project's agents write is not found in another.
     """
-    if caller.is_owner or caller.is_root:
-        return GLOBAL
-    return caller.workspace or next(iter(caller.teams), caller.project)
+    return caller.workspace or caller.project or next(iter(caller.teams), GLOBAL)
 
 
 def scope_named(caller: Caller, text: str) -> str:
-    """Return the scope that *text* means to a caller, if it reads it.
+    """Return the scope that a name means to a caller, if the caller reads it.
 
     A kind alone means the caller's own: ``project``, ``team``, ``workspace``.
 
     Raises:
-        ScopeError: It is no scope, or none that the caller has; the same words for one
-            that others have and for one that nobody has.
+        ScopeError: It is not a scope, or the caller does not have it; the message does
+            not tell whether the scope exists.
     """
     kind, slug = parse_scope(text)
     if kind == "global":
@@ -117,7 +116,9 @@ def scope_named(caller: Caller, text: str) -> str:
     scope = make_scope(kind, slug) if slug else _own(caller, kind)
     scopes = caller.scopes
     if not scope and caller.is_owner:
-        raise ScopeError(f"Which {kind}?", hint=f"Name it, as in {kind}/NAME.")
+        raise ScopeError(
+            f"There is no {kind} here.", hint=f"Name one, as in {kind}/NAME."
+        )
     if not scope or (scopes is not None and scope not in scopes):
         named = f"{kind}/{slug}" if slug else kind
         raise ScopeError(

@@ -10,6 +10,7 @@ from hivemind_memory.cli.streams import (
     typed_text,
     write_stderr,
 )
+from hivemind_memory.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,6 +35,19 @@ def writer_of(values: Mapping[str, Any]) -> dict[str, Any]:
         "session": values["session"] or "",
         "source": values["source"] or ("human" if is_person else "agent"),
     }
+
+
+def scope_of(values: Mapping[str, Any]) -> str:
+    """Return the scope that --scope or --global names.
+
+    Raises:
+        UsageError: They name different ones.
+    """
+    named = str(values["scope"] or "")
+    if values["global"] and named.strip().casefold() not in {"", "global"}:
+        message = f"-g and --scope {named} name different scopes."
+        raise UsageError(message, hint="Give one of them.", effect="Nothing was saved")
+    return "global" if values["global"] else named
 
 
 def split_items(text: str | None) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ SCOPE = Flag(
     metavar="SCOPE",
     completes="scopes",
 )
+GLOBAL = Flag(("-g", "--global"), "flag", "The same as --scope global.")
 BY = Flag(
     ("--by",), "text", "Who writes: the name of a person or an agent.", metavar="NAME"
 )

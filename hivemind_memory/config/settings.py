@@ -270,6 +270,12 @@ class Settings:
         " A workspace with a parent cannot write the global memory.",
         check="check_workspaces",
     )
+    default_scope: str = _option(
+        "auto",
+        "Where a write goes that names no scope. auto: to the workspace, else the"
+        " project, else the team, else the global scope; global: to the global scope.",
+        choices=("auto", "global"),
+    )
     memory_chars: int = _option(
         4_000, "Characters that a typed memory holds at most.", low=100, high=100_000
     )

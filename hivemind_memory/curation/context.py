@@ -51,6 +51,10 @@ class CurationContext:
     index: IndexHandle
     """The index of the memory; its ``lock`` is held during a change."""
 
+    find_scope: Callable[[str], str]
+    """Returns the scope that a name means to the caller; for an empty name, that of a
+    write that names none."""
+
     state: Callable[[], StateFile]
     """Returns ``state.db``, opened when it is first used."""
 

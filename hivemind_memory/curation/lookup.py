@@ -63,10 +63,31 @@ def find_memory(
     wanted = ref.strip()
     # Visitors do not see whole notes.
     if wanted and context.caller.is_member and _is_text(wanted):
-        row = index.resolve_ref(wanted, scopes=scopes, near=near or _nearest(context))
-        if row is not None and row.standing != FORGOTTEN:
-            return row
+        near = near or _nearest(context)
+        rows = rows_named(index, wanted, scopes)
+        shown = [row for row in rows if row.standing != FORGOTTEN]
+        if shown:
+            return min(
+                shown,
+                key=lambda row: (row.standing, row.scope != near, row.scope, row.path),
+            )
     raise not_found(ref)
+
+
+def rows_named(
+    index: MemoryIndex, name: str, scopes: frozenset[str] | None
+) -> list[MemoryRow]:
+    """Return the notes that a name refers to: by id, else by key, else by path.
+
+    A path is the whole path below the notes folder, with or without ``.md``; a file of
+    that name in another folder is never meant.
+    """
+    return (
+        index.memories(memory_id=name, scopes=scopes)
+        or index.memories(key=name, scopes=scopes)
+        or index.memories(path=name, scopes=scopes)
+        or index.memories(path=f"{name}.md", scopes=scopes)
+    )
 
 
 def not_found(ref: str, tail: str = "", *, effect: str = "") -> MemoryNotFoundError:

@@ -112,7 +112,10 @@ def _begin(
     state = context.state()
     try:
         state.begin(_name_of(selector), report.plan.as_json())
-        new = state.add_tombstones(texts_of(context, report.targets))
+        new = 0
+        for scope in sorted({target.scope for target in report.targets}):
+            here = [target for target in report.targets if target.scope == scope]
+            new += state.add_tombstones(texts_of(context, here), scope)
     except StateUnusableError as error:
         report.fail("tombstones", f"{error}; the same text can be saved again")
     else:

@@ -10,6 +10,7 @@ import os
 from hivemind_memory.curation.lookup import count_injections, notes_in
 from hivemind_memory.errors import IndexUnusableError
 from hivemind_memory.files.paths import SUFFIX
+from hivemind_memory.files.places import find_above
 from hivemind_memory.index.open import index_engine
 from hivemind_memory.index.port import IndexCounts
 from hivemind_memory.markdown.text import decode
@@ -130,7 +131,7 @@ class PurgeReport:
         yield from self.links
         yield from _editor_copies(notes, self.plan.notes, probes)
         yield from _notes_quoting(self.context, self.targets, probes)
-        repository = _repository_above(notes)
+        repository = find_above(notes, ".git")
         if repository:
             why = (
                 "the notes are in a git repository: its history, stashes and remotes "
@@ -205,14 +206,3 @@ def _notes_quoting(
             if found <= _MAX_QUOTED:
                 why = "this line has the same words: edit it if they must go"
                 yield FailedItem(what=f"{path}:{number}", why=why)
-
-
-def _repository_above(notes: str) -> str:
-    """Return the git repository that the notes are in; empty: they are in none."""
-    folder = notes
-    while not os.path.lexists(os.path.join(folder, ".git")):
-        above = os.path.dirname(folder)
-        if above == folder:
-            return ""
-        folder = above
-    return folder

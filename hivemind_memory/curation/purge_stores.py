@@ -187,11 +187,14 @@ STORES = (
 
 FILES_WITHOUT_TEXT = (
     "config.json",
+    "connections.json",
+    "mcp-token",
     "locks/*.lock",
     "memory/.index/.gitignore",
     "memory/.index/cookie",
     "memory/.index/*.hold",
     "memory/.index/*.lock",
     "memory/.index/watch.json",
+    "memory/projects/*/.project",
 )
 """Files below the home that hold nothing of a memory."""

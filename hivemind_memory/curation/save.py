@@ -43,7 +43,7 @@ from hivemind_memory.model.memories import (
     SUPERSEDED,
 )
 from hivemind_memory.model.memory_types import BUILT_IN, DEFAULT_TYPE
-from hivemind_memory.model.scope import INBOX
+from hivemind_memory.model.scope import INBOX, kind_of
 from hivemind_memory.model.trust import is_trusted
 from hivemind_memory.notes.dates import day_of_iso
 from hivemind_memory.notes.entry import new_ulid
@@ -105,7 +105,7 @@ def save(
     return replace(
         saved,
         near=similar,
-        hints=(*saved.hints, *_type_hints(new, saved)),
+        hints=(*saved.hints, *_type_hints(new, saved), *_scope_hints(saved)),
         warnings=(*_warnings(context, new, others), *map(_similar_text, similar)),
     )
 
@@ -323,6 +323,15 @@ def _type_hints(new: NewMemory, saved: SaveResult) -> tuple[str, ...]:
     if hint is None:
         return ()
     return (f'it reads like type {hint.type} ("{hint.words}"), not {saved.type}',)
+
+
+def _scope_hints(saved: SaveResult) -> tuple[str, ...]:
+    """Return a hint if what may be about the user is kept in one project."""
+    is_about_user = saved.type in ("identity", "preference")
+    if not (saved.is_new and is_about_user and kind_of(saved.scope) == "project"):
+        return ()
+    hint = f'it is kept in {saved.scope} only; scope="global" keeps it for all projects'
+    return (hint,)
 
 
 def _warnings(

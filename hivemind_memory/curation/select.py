@@ -11,13 +11,14 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from hivemind_memory.access.rules import may_write, scope_named
+from hivemind_memory.access.rules import may_write
 from hivemind_memory.curation.lookup import (
     CurationTarget,
     entry_target,
     not_found,
     notes_in,
     read_target,
+    rows_named,
     text_of,
 )
 from hivemind_memory.errors import MemoryNotFoundError, NotSavedError, UsageError
@@ -100,7 +101,7 @@ class _TargetSearch:
         self._with_notes = with_notes
         self._scopes = context.caller.scopes
         if selector.scope:
-            scope = scope_named(context.caller, selector.scope)
+            scope = context.find_scope(selector.scope)
             self._scopes = frozenset({scope})
 
     def by_name(self) -> Iterator[CurationTarget]:
@@ -109,21 +110,19 @@ class _TargetSearch:
         # No note holds a lone surrogate, and SQLite does not take one.
         if name != name.encode("utf-8", "replace").decode():
             return
-        rows = self._index.memories(memory_id=name, scopes=self._scopes)
-        entries = [] if rows or not _ULID.fullmatch(name) else list(self._entries(name))
-        yield from self._of_rows(rows)
-        yield from entries
-        if rows or entries:
-            return
-        keyed = self._index.memories(key=name, scopes=self._scopes)
-        if keyed:
-            yield from self._of_key(keyed)
-            return
-        for path in (name, f"{name}.md"):
-            rows = self._index.memories(path=path, scopes=self._scopes)
-            if rows:
-                yield from self._of_path(rows[0])
-                return
+        rows = rows_named(self._index, name, self._scopes)
+        is_id = bool(rows) and rows[0].memory_id == name
+        entries = []
+        if not is_id and _ULID.fullmatch(name):
+            entries = list(self._entries(name))
+        if entries:
+            yield from entries
+        elif is_id:
+            yield from self._of_rows(rows)
+        elif rows and rows[0].key == name:
+            yield from self._of_key(rows)
+        elif rows:
+            yield from self._of_path(rows[0])
 
     def of_set(self) -> Iterator[CurationTarget]:
         """Yield everything that matches session, source, day and scope."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hivemind_memory.access.check import check_enabled
-from hivemind_memory.access.rules import scope_named
 from hivemind_memory.redaction.redact import scrubbed, warning_of
 
 TYPE_CHECKING = False
@@ -47,19 +46,16 @@ class Curation:
         context: CurationContext,
         *,
         find_similar: Callable[[str], Sequence[TextCandidate]],
-        home_scope: Callable[[], str],
     ) -> None:
         """Take what the methods work with.
 
         Args:
             context: Of the caller.
             find_similar: Returns texts of the memory that may say the same as a text.
-            home_scope: Returns the scope of a memory that names none.
         """
         self._context = context
         self._lock = context.index.lock
         self._find_similar = find_similar
-        self._home_scope = home_scope
 
     def save(self, wanted: NewMemory, *, is_forced: bool = False) -> SaveResult:
         """Save a memory under its key; it is on disk when this returns.
@@ -292,18 +288,18 @@ class Curation:
         from hivemind_memory.memory.write import refuse_purged
 
         check_enabled(is_enabled=self._context.is_enabled)
-        scope = self._scope(wanted.scope)
+        scope = self._context.find_scope(wanted.scope)
         texts, found = scrubbed(
             *(getattr(wanted, name) for name in _TEXT_FIELDS), *wanted.tags
         )
         clean = replace(
             wanted,
-            scope=self._home_scope() if scope is None else scope,
+            scope=scope,
             tags=tuple(texts[len(_TEXT_FIELDS) :]),
             **dict(zip(_TEXT_FIELDS, texts, strict=False)),  # type: ignore[arg-type]
         )
         doubts = refuse_purged(
-            self._context.state(), clean.content, is_forced=is_forced
+            self._context.state(), clean.content, scope, is_forced=is_forced
         )
         return clean, (*warning_of(found), *doubts)
 
@@ -317,4 +313,4 @@ class Curation:
 
     def _scope(self, name: str) -> str | None:
         """Return the scope that a name means to the caller; None for no name."""
-        return scope_named(self._context.caller, name) if name else None
+        return self._context.find_scope(name) if name else None

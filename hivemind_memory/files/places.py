@@ -86,6 +86,19 @@ def token_file(home: str) -> str:
     return os.path.join(home, "mcp-token")
 
 
+def find_above(folder: str, name: str) -> str:
+    """Return the nearest folder, from *folder* upwards, that has a *name* in it.
+
+    Empty: there is none.
+    """
+    while not os.path.lexists(os.path.join(folder, name)):
+        above = os.path.dirname(folder)
+        if above == folder:
+            return ""
+        folder = above
+    return folder
+
+
 def places_of(home: str, memory_dir: str | None, index_dir: str) -> Places:
     """Return the places of the memory in *memory_dir*.
 

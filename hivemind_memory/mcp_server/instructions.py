@@ -19,8 +19,9 @@ more of a hit; cite what you use as path:line.
 Write (memory_write) what happened or was found: a cause, a trap, a command that \
 works, finished work and what is left. Save (memory_save) the one current answer under \
 a key: a decision, preference, convention or goal; replacing it needs \
-supersede_reason. Do it at once, one fact each, with names instead of "it" and dates \
-instead of "yesterday". \
+supersede_reason. Both stay with this project; pass scope="global" for what is about \
+the user or the machine. Do it at once, one fact each, with names instead of "it" and \
+dates instead of "yesterday". \
 Leave out guesses, passing states and what the repository already says. Never write a \
 password, key or token, only where it is kept.
 

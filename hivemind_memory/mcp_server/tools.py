@@ -68,6 +68,13 @@ ScopeName = Annotated[
     str,
     Field(json_schema_extra={"enum": ["global", "project", "team", "workspace"]}),
 ]
+WriteScopeName = Annotated[
+    str,
+    Field(
+        description="about the user or the machine: global; left out: the project",
+        json_schema_extra={"enum": ["global", "project", "team", "workspace"]},
+    ),
+]
 
 _PLACE = re.compile(r"(?P<path>.+\.md):(?P<start>\d{1,9})(?:-(?P<end>\d{1,9}))?")
 

@@ -18,9 +18,9 @@ from hivemind_memory.mcp_server.tools import (
     LIMIT_CHARS,
     READS,
     ResultPart,
-    ScopeName,
     ToolRunner,
     TypeName,
+    WriteScopeName,
     add_tool,
     client_name,
     place_of,
@@ -151,7 +151,7 @@ class MemoryTools:
         importance: Annotated[
             float, Field(ge=-1, le=1, description="0 to 1; -1: by type")
         ] = _NO_IMPORTANCE,
-        scope: ScopeName = "",
+        scope: WriteScopeName = "",
         visibility: Annotated[
             str, Field(json_schema_extra={"enum": ["public", "private"]})
         ] = "",

@@ -17,6 +17,7 @@ from hivemind_memory.mcp_server.tools import (
     READS,
     ResultPart,
     ToolRunner,
+    WriteScopeName,
     add_tool,
     client_name,
     place_of,
@@ -39,6 +40,7 @@ class WriteOut(ResultPart):
     start_line: int
     end_line: int
     id: str
+    scope: str = Field(default="", description="left out: global")
     is_indexed: bool = Field(description="a search already finds it")
     warnings: list[str] = Field(default_factory=list)
 
@@ -92,8 +94,9 @@ class NoteTools:
         context: Context[Any],
         file: Annotated[
             str,
-            Field(description="such as global.md; left out: today's note"),
+            Field(description="note to append to; left out: today's note"),
         ] = "",
+        scope: WriteScopeName = "",
     ) -> Annotated[CallToolResult, WriteOut]:
         """Write down what happened or what you found, as a dated entry.
 
@@ -106,7 +109,12 @@ class NoteTools:
         def work(memory: Memory) -> WriteOut:
             session = self._runner.session
             written = memory.write(
-                content, file=file, by=by, session=session, source="agent"
+                content,
+                file=file,
+                scope=scope,
+                by=by,
+                session=session,
+                source="agent",
             )
             return WriteOut.model_validate(written)
 
@@ -199,8 +207,9 @@ def render_written(written: WriteOut) -> str:
     """Return where the entry was saved, as text."""
     place = place_of(written.path, written.start_line, written.end_line)
     found = "a search finds it now" if written.is_indexed else "it is not indexed yet"
+    scope = f" in {written.scope}" if written.scope else ""
     warnings = "".join(f"; {warning}" for warning in written.warnings)
-    return f"Saved in {place} (id {written.id}); {found}{warnings}."
+    return f"Saved in {place} (id {written.id}){scope}; {found}{warnings}."
 
 
 def render_passage(passage: PassageOut) -> str:

@@ -46,6 +46,7 @@ def diagnose(
             *_index(places, now),
             _notes(places, settings, now),
             *_partial_files(places, now),
+            *_recovered(places),
             _leader(places),
             _journal(places, now),
             _state(places),
@@ -195,6 +196,21 @@ def _partial_files(places: Places, now: Callable[[], float]) -> Iterator[Finding
             name="half-written notes",
             is_ok=True,
             detail=f"removed {removed} that killed processes left",
+        )
+
+
+def _recovered(places: Places) -> Iterator[Finding]:
+    """Name the notes that hold entries which something had removed."""
+    from hivemind_memory.notes.recovery import RECOVERED_NAME
+
+    paths = NotesFolder(places.notes).snapshot().stamps
+    found = [path for path in paths if path.rpartition("/")[2] == RECOVERED_NAME]
+    if found:
+        yield Finding(
+            name="recovered entries",
+            is_ok=True,
+            detail=f"entries that were removed within ten minutes are in"
+            f" {', '.join(sorted(found))}; delete there what is not wanted",
         )
 
 

@@ -26,7 +26,7 @@ from hivemind_memory.errors import (
 )
 from hivemind_memory.index.open import index_engine
 from hivemind_memory.model.snapshot import IndexedFiles, compare_files
-from hivemind_memory.model.value import value
+from hivemind_memory.model.value import replaced, value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from hivemind_memory.memory.clocks import Clocks
     from hivemind_memory.memory.sync import Syncer
     from hivemind_memory.model.note_path import NotePath
+    from hivemind_memory.model.results import RecoveredEntry
     from hivemind_memory.model.snapshot import SkippedNote
 
     T = TypeVar("T")
@@ -211,6 +212,9 @@ class Freshness:
     is_verified: bool = True
     """The answer is of the state of the index that was compared with the folder."""
 
+    recovered: tuple[RecoveredEntry, ...] = ()
+    """Entries that had vanished from their notes and are back."""
+
 
 class FreshnessCheck:
     """Brings one index in step before each answer, as cheaply as may be proven."""
@@ -236,6 +240,7 @@ class FreshnessCheck:
 
     def ensure_fresh(self, index: Index) -> Freshness:
         """Update *index* if the folder has changed, and say how far that went."""
+        recovered: tuple[RecoveredEntry, ...] = ()
         for _ in range(MAX_LOOKS):
             now_s = self._stopwatch()
             known = index.files()
@@ -249,9 +254,10 @@ class FreshnessCheck:
                 self._watch()
             self._looked_s = now_s
             freshness = self._compare(index, known)
+            recovered += freshness.recovered
             if self._verified is not None or freshness.warning:
                 break
-        return freshness
+        return replaced(freshness, recovered=recovered) if recovered else freshness
 
     def is_verified(self, index: Index) -> bool:
         """Return whether the index still is as the last look found it or made it.
@@ -287,7 +293,7 @@ class FreshnessCheck:
         left = compare_files(look.stamps, IndexedFiles(stamps=indexed.stamps))
         if not left.gone and set(left.changed) <= set(skipped):
             self._verified = indexed
-        return Freshness(skipped=skipped)
+        return Freshness(skipped=skipped, recovered=result.recovered_entries)
 
     def _watch(self) -> None:
         """Have the kernel tell of changes, if it can be trusted to."""

@@ -30,7 +30,7 @@ from hivemind_memory.search.selection import choose
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from hivemind_memory.index.port import Index, IndexView
     from hivemind_memory.memory.clocks import Clocks
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from hivemind_memory.model.filters import Access, SearchFilter
     from hivemind_memory.model.matches import ChunkLocation, VectorMatches, WordMatches
     from hivemind_memory.model.query import Query, ScorePart, SearchSettings
+    from hivemind_memory.model.results import RecoveredEntry
     from hivemind_memory.search.ranking import RankedChunk, Ranking
     from hivemind_memory.search.selection import HitSelection
 
@@ -74,11 +75,13 @@ def ask(
     if query.min_score is not None:
         settings = replaced(settings, min_score=query.min_score)
     freshness = Freshness()
+    recovered: tuple[RecoveredEntry, ...] = ()
     looks = 0
     while True:
         looks += 1
         if freshness_check is not None:
             freshness = freshness_check.ensure_fresh(opened.index)
+            recovered += freshness.recovered
         # All of one state of the index, the one that was compared with the folder.
         with opened.index.snapshot():
             is_verified = freshness_check is None or freshness_check.is_verified(
@@ -91,7 +94,7 @@ def ask(
             return _answer(
                 query,
                 opened,
-                freshness,
+                replaced(freshness, recovered=recovered),
                 question=question,
                 settings=settings,
                 access=access,
@@ -149,10 +152,23 @@ def _answer(
             near_copies=choice.near_copies,
             over_limit=choice.over_limit,
         ),
-        warnings=tuple(one for one in (opened.warning, freshness.warning) if one),
+        warnings=(
+            *(one for one in (opened.warning, freshness.warning) if one),
+            *_recovery_notices(freshness, access),
+        ),
         took_ms=1000 * (clocks.stopwatch() - started),
     )
     return SearchAnswer(hits=hits, report=report)
+
+
+def _recovery_notices(freshness: Freshness, access: Access) -> Iterator[str]:
+    """Yield a notice for each entry that came back and that a caller may see."""
+    for entry in freshness.recovered:
+        if _count_seen([entry.target], access):
+            yield (
+                f"an entry that was removed from {entry.path} within ten minutes is"
+                f" back in {entry.target}; `hm forget {entry.id}` hides it"
+            )
 
 
 def _count_seen(paths: Sequence[str], access: Access) -> int:

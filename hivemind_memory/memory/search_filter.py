@@ -1,8 +1,7 @@
-"""From what a person or an agent narrows a question to, in words, to a wish."""
+"""Parses what a person or an agent narrows a search to."""
 
 from __future__ import annotations
 
-from hivemind_memory.access.rules import scope_named
 from hivemind_memory.errors import UsageError
 from hivemind_memory.model.filters import SearchFilter
 
@@ -10,41 +9,37 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from hivemind_memory.access.rules import Caller
     from hivemind_memory.model.memory_types import MemoryType
 
 
 def parse_filter(
-    caller: Caller,
     own_types: Mapping[str, MemoryType],
     *,
     types: str = "",
-    scope: str = "",
+    scope: str | None = None,
     since: str = "",
     until: str = "",
     inbox: bool = False,
     expired: bool = False,
 ) -> SearchFilter:
-    """Return what a question asks for.
+    """Return the filter of a search.
 
     Args:
-        caller: Who asks.
-        own_types: Types of a person's own.
+        own_types: Types defined in config.json.
         types: Names of types or aliases, separated by commas; empty: any.
-        scope: Name of a scope; empty: all that are open.
+        scope: Only this scope; None: all that the caller reads.
         since: First day, ``2026-11-21``.
         until: Last day.
-        inbox: Untrusted claims that wait for a person, too.
-        expired: What is over, too.
+        inbox: Include pending claims of untrusted sources.
+        expired: Include what has expired.
 
     Raises:
         UnknownTypeError: There is no such type.
-        ScopeError: It is no scope, or none of the caller's.
-        UsageError: A day is none.
+        UsageError: A day is not valid.
     """
     return SearchFilter(
         types=_types(types, own_types),
-        scope=scope_named(caller, scope) if scope else None,
+        scope=scope,
         since_day=_day(since),
         until_day=_day(until),
         has_pending=inbox,
@@ -53,7 +48,7 @@ def parse_filter(
 
 
 def _types(text: str, own: Mapping[str, MemoryType]) -> tuple[str, ...]:
-    """Return the names of the types that are named."""
+    """Return the types of some names or aliases."""
     if not text.strip():
         return ()
     from hivemind_memory.model.memory_types import resolve_type
@@ -63,12 +58,12 @@ def _types(text: str, own: Mapping[str, MemoryType]) -> tuple[str, ...]:
 
 
 def _day(text: str) -> int | None:
-    """Return a day in days since the epoch; None: none is named."""
+    """Return a day in days since the epoch; None for an empty text."""
     if not text.strip():
         return None
     from hivemind_memory.notes.dates import day_of_iso
 
     day = day_of_iso(text.strip())
     if day is None:
-        raise UsageError(f"{text!r} is no day.", hint="A day is like 2026-11-21.")
+        raise UsageError(f"{text!r} is not a day.", hint="A day is like 2026-11-21.")
     return day

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from hivemind_memory.access.check import check_enabled
-from hivemind_memory.access.rules import OWNER, access_of, home_scope
+from hivemind_memory.access.rules import (
+    OWNER,
+    access_of,
+    home_scope,
+    may_write,
+    scope_named,
+)
 from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.files.scan import BYTES_PER_MB
 from hivemind_memory.memory.index_handle import IndexHandle
 from hivemind_memory.memory.sync import ChunkSettings, Syncer
 from hivemind_memory.model.memories import FORGOTTEN
+from hivemind_memory.model.scope import GLOBAL, scope_of
 from hivemind_memory.model.value import replaced
 
 TYPE_CHECKING = False
@@ -66,10 +73,23 @@ class Memory:
         clocks: Clocks,
         *,
         caller: Caller = OWNER,
+        find_project: Callable[[], str] = str,
     ) -> None:
+        """Take the parts; nothing is opened before its first use.
+
+        Args:
+            places: Where the files of the memory are.
+            settings: The options.
+            provider: Makes vectors.
+            clocks: Tell the time.
+            caller: Who asks.
+            find_project: Returns the scope of the project of a person's shell; empty:
+                none. Called for a write only, since it may have to ask git.
+        """
         self.places = places
         self.settings = settings
         self.caller = caller
+        self._find_project = find_project
         self._access = access_of(caller, settings.private_scopes())
         self._provider = provider
         self.clocks = clocks
@@ -109,7 +129,12 @@ class Memory:
     def as_caller(self, caller: Caller) -> Memory:
         """Return the same memory as another caller sees it, to be closed by itself."""
         return Memory(
-            self.places, self.settings, self._provider, self.clocks, caller=caller
+            self.places,
+            self.settings,
+            self._provider,
+            self.clocks,
+            caller=caller,
+            find_project=self._find_project,
         )
 
     def today(self) -> int:
@@ -160,7 +185,9 @@ class Memory:
         """Return what a question narrows itself to; see ``wishing.parse_filter``."""
         from hivemind_memory.memory.search_filter import parse_filter
 
-        return parse_filter(self.caller, self.types, **words)
+        named = words.pop("scope", "")
+        scope = self.find_scope(named) if named else None
+        return parse_filter(self.types, scope=scope, **words)
 
     def read(
         self, path: str, *, start_line: int = 1, line_count: int | None = None
@@ -214,6 +241,7 @@ class Memory:
         content: str,
         *,
         file: str = "",
+        scope: str = "",
         by: str = "",
         session: str = "",
         source: str = "agent",
@@ -226,7 +254,9 @@ class Memory:
 
         Args:
             content: What to remember.
-            file: Name of a note; empty: today's.
+            file: Name of a note; empty: today's. With a folder it is a path below the
+                notes folder; without one, the note is in the scope.
+            scope: Name of a scope, such as ``project``; empty: see ``find_scope``.
             by: Agent or person.
             session: The writer's own name for its session.
             source: human, agent, tool or external.
@@ -247,7 +277,8 @@ class Memory:
             content,
             Provenance(id="", at=at, by=by, session=session, source=source),
             file=file,
-            scope=home_scope(self.caller),
+            scope=scope,
+            find_scope=self.find_scope,
             caller=self.caller,
             state=self.state(),
             is_forced=is_forced,
@@ -258,6 +289,7 @@ class Memory:
         later = () if is_indexed else ("the next search indexes it",)
         return WriteResult(
             path=entry.path,
+            scope=scope_of(entry.path),
             id=entry.id,
             start_line=entry.start_line,
             end_line=entry.end_line,
@@ -286,16 +318,13 @@ class Memory:
             caller=self.caller,
             chunking=self.chunking,
             index=self.index_handle,
+            find_scope=self.find_scope,
             state=self.state,
             types=self.types,
             limit_chars=self.settings.memory_chars,
             is_enabled=self.settings.enabled,
         )
-        return Curation(
-            context,
-            find_similar=self._find_similar,
-            home_scope=lambda: home_scope(self.caller),
-        )
+        return Curation(context, find_similar=self._find_similar)
 
     def record_recall(self, answer: SearchAnswer) -> None:
         """Count that an agent or a person asked and got these hits."""
@@ -391,6 +420,23 @@ class Memory:
             if self._state is None:
                 self._state = StateFile(self.places.state_file)
             return self._state
+
+    def find_scope(self, name: str = "") -> str:
+        """Return the scope that a name means to the caller.
+
+        For an empty name, the scope of a write that names none: the caller's workspace,
+        else its project, else its team, else the global scope. A person at a shell has
+        the project of the repository that the shell is in.
+
+        Raises:
+            ScopeError: It is not a scope, or the caller does not have it.
+        """
+        caller = self.caller
+        if not name and self.settings.default_scope == "global":
+            return GLOBAL if may_write(caller, "global.md") else home_scope(caller)
+        if caller.is_owner and name in {"", "project", "projects", "product"}:
+            caller = replaced(caller, project=self._find_project())
+        return scope_named(caller, name) if name else home_scope(caller)
 
     # -- inside ----------------------------------------------------------------
 

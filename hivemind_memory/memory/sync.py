@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from hivemind_memory.model.memory_types import MemoryType
     from hivemind_memory.model.note import Note
     from hivemind_memory.model.note_path import NotePath
-    from hivemind_memory.model.results import SyncResult
+    from hivemind_memory.model.results import RecoveredEntry, SyncResult
     from hivemind_memory.model.snapshot import FileSignature
 
     Progress = Callable[[str, int, int], None]
@@ -184,23 +184,24 @@ class Syncer:
             removed=removed,
             unchanged=max(0, len(look.stamps) - added - updated),
             chunks=chunks,
-            recovered=recovered,
+            recovered=len(recovered),
+            recovered_entries=recovered,
             skipped=tuple(work.skipped),
         )
 
-    def recover(self) -> int:
-        """Put back acknowledged entries that vanished; return how many."""
+    def recover(self) -> tuple[RecoveredEntry, ...]:
+        """Put back acknowledged entries that vanished; return which."""
         if not has_pending_entries(self._journal_dir):
-            return 0
+            return ()
         from hivemind_memory.notes.journal import Journal
         from hivemind_memory.notes.recovery import recover
 
         try:
-            return len(recover(Journal(self._journal_dir), self._now()))
+            return recover(Journal(self._journal_dir), self._now())
         except NotSavedError:
             # The journal still has it, and the next look tries again: no reason to
             # answer nothing now.
-            return 0
+            return ()
 
     def find_changes(self, known: IndexedFiles) -> tuple[FolderChanges, FolderSnapshot]:
         """Return what differs between the folder and *known*, and the look itself."""

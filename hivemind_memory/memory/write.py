@@ -7,12 +7,17 @@ the index.
 from __future__ import annotations
 
 from hivemind_memory.access.check import check_writable
-from hivemind_memory.errors import StateUnusableError, UsageError
+from hivemind_memory.errors import NotSavedError, StateUnusableError, UsageError
 from hivemind_memory.files.descriptors import make_private_folder
 from hivemind_memory.files.paths import parse_note_path
 from hivemind_memory.model.note import Provenance
-from hivemind_memory.model.scope import INBOX
-from hivemind_memory.model.trust import is_trusted
+from hivemind_memory.model.scope import (
+    INBOX,
+    SUPERSEDED,
+    place_in_scope,
+    scope_of,
+)
+from hivemind_memory.model.trust import HUMAN, is_trusted
 from hivemind_memory.model.value import value
 from hivemind_memory.notes.journal import Journal
 from hivemind_memory.notes.writer import NoteWriter
@@ -20,12 +25,18 @@ from hivemind_memory.redaction.redact import scrubbed, warning_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from hivemind_memory.access.rules import Caller
     from hivemind_memory.files.folder import NotesFolder
     from hivemind_memory.memory.clocks import Clocks
     from hivemind_memory.model.note_path import NotePath
     from hivemind_memory.notes.writer import AppendedEntry
     from hivemind_memory.state.file import StateFile
+
+
+GLOBAL_NOTE = "global.md"
+"""The note for every project; its name alone says that it is global."""
 
 
 @value
@@ -48,6 +59,7 @@ def prepare_entry(
     *,
     file: str,
     scope: str,
+    find_scope: Callable[[str], str],
     caller: Caller,
     state: StateFile,
     is_forced: bool,
@@ -57,44 +69,84 @@ def prepare_entry(
     Args:
         content: What to remember.
         provenance: Who says so and when, without an id.
-        file: Name of a note; empty: that of the day, or of the inbox for a source that
-            is not trusted.
-        scope: Where the note of the day lies.
+        file: Name of a note; empty: that of the day.
+        scope: Name of a scope; empty: the default.
+        find_scope: Returns the scope of a name, and the default for an empty one.
         caller: Who writes.
         state: Knows what was purged.
         is_forced: Write it even if the same text was purged before.
 
     Raises:
-        NotSavedError: The caller does not write there.
+        NotSavedError: The caller may not write there.
         NotePathError: *file* is not a plain relative name of a note.
-        UsageError: The same text was purged before.
+        ScopeError: The caller does not have that scope.
+        UsageError: The file is in another scope than the one that is named, or the same
+            text was purged before.
     """
-    path = parse_note_path(file or daily_note(provenance, scope))
+    path = note_to_write(provenance, file=file, scope=scope, find_scope=find_scope)
     check_writable(caller, path)
+    is_person = caller.is_owner and provenance.source == HUMAN
+    if place_in_scope(path) == SUPERSEDED and not is_person:
+        raise NotSavedError(
+            "replaced versions are kept there.",
+            hint="Leave out the file, or save the memory under its key with a reason.",
+            effect=f"Nothing was saved to {path}",
+        )
     [content, by, session], found = scrubbed(content, provenance.by, provenance.session)
-    doubts = refuse_purged(state, content, is_forced=is_forced)
+    doubts = refuse_purged(state, content, scope_of(path), is_forced=is_forced)
     return NewEntry(
         path=path,
         content=content,
         provenance=Provenance(
             id="", at=provenance.at, by=by, session=session, source=provenance.source
         ),
-        warnings=(*warning_of(found), *doubts),
+        warnings=(*warning_of(found), *doubts, *_pending_warning(path)),
     )
 
 
-def daily_note(provenance: Provenance, scope: str) -> str:
-    """Return the note of the day in a scope; in its inbox for an untrusted source."""
-    folders = [scope] if scope else []
-    if not is_trusted(provenance.source):
+def _pending_warning(path: NotePath) -> tuple[str, ...]:
+    """Return a warning that searches do not show what is in an inbox."""
+    if place_in_scope(path) != INBOX:
+        return ()
+    return (
+        f"it is pending in {path}: searches do not show it until a person moves it",
+    )
+
+
+def note_to_write(
+    provenance: Provenance,
+    *,
+    file: str,
+    scope: str,
+    find_scope: Callable[[str], str],
+) -> NotePath:
+    """Return the note that an entry is appended to; see ``prepare_entry``.
+
+    A file with a folder is a path below the notes folder, as lists and hits show it,
+    and so it has a scope of its own; so has ``global.md``. Without a file, an entry of
+    an untrusted source goes to the inbox.
+    """
+    named = parse_note_path(file) if file else None
+    if named is not None and ("/" in named or (named == GLOBAL_NOTE and not scope)):
+        if scope and find_scope(scope) != scope_of(named):
+            where = scope_of(named) or "the global scope"
+            raise UsageError(
+                f"{named} is in {where}, not in {scope[:100]}.",
+                hint="Name the file or the scope, not both.",
+                effect="Nothing was saved",
+            )
+        return named
+    folders = [find_scope(scope)]
+    if named is None and not is_trusted(provenance.source):
         folders.append(INBOX)
-    return "/".join([*folders, f"{provenance.at[:10]}.md"])
+    name = named or f"{provenance.at[:10]}.md"
+    return parse_note_path("/".join([*filter(None, folders), name]))
 
 
 def refuse_purged(
-    state: StateFile, content: str, *, is_forced: bool
+    state: StateFile, content: str, scope: str, *, is_forced: bool
 ) -> tuple[str, ...]:
-    """Raise if a text was purged before; if forced, allow it from now on.
+    """Raise if a text was purged in a scope before; if forced, allow it from now on.
 
     Returns:
         A warning if that could not be looked up, which is no reason not to save.
@@ -104,9 +156,9 @@ def refuse_purged(
     """
     try:
         if is_forced:
-            state.remove_tombstone(content)
+            state.remove_tombstone(content, scope)
             return ()
-        is_purged = state.has_tombstone(content)
+        is_purged = state.has_tombstone(content, scope)
     except StateUnusableError as error:
         return (f"whether this was purged before could not be looked up: {error}",)
     if is_purged:

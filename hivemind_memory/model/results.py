@@ -28,7 +28,22 @@ class WriteResult:
     is_indexed: bool
     """A search finds it already; else the next one indexes it first."""
 
+    scope: str = ""
+    """Where it was saved, ``projects/shop``; empty: the global scope."""
+
     warnings: tuple[str, ...] = ()
+
+
+@value
+class RecoveredEntry:
+    """An entry that was removed within ten minutes of its writing and is back."""
+
+    id: str
+    path: NotePath
+    """The note that it vanished from."""
+
+    target: NotePath
+    """The note that it is in now."""
 
 
 @value
@@ -44,6 +59,8 @@ class SyncResult:
 
     recovered: int = 0
     """Acknowledged entries that had vanished from their note and were put back."""
+
+    recovered_entries: tuple[RecoveredEntry, ...] = ()
 
     skipped: tuple[SkippedNote, ...] = ()
     took_s: float = 0.0

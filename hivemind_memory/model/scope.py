@@ -47,8 +47,9 @@ def inner_path(path: str) -> str:
 
 def place_in_scope(path: str) -> str:
     """Return ``superseded``, ``inbox`` or nothing: in which room of its scope it is."""
-    room = inner_path(path).partition("/")
-    return room[0] if room[1] and room[0] in (SUPERSEDED, INBOX) else ""
+    folder, slash, _ = inner_path(path).partition("/")
+    folder = folder.casefold()
+    return folder if slash and folder in (SUPERSEDED, INBOX) else ""
 
 
 def kind_of(scope: str) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 SOURCES = ("human", "agent", "tool", "external")
 """What a writer may call itself, from the most trusted to the least."""
 
-TOOL, EXTERNAL = "tool", "external"
+HUMAN, TOOL, EXTERNAL = "human", "tool", "external"
 
 
 def is_trusted(source: object) -> bool:

@@ -1,8 +1,8 @@
 """Recovers acknowledged entries that disappeared, and cleans up after a killed writer.
 
 If anything removes an entry within ten minutes of its writing (a stale editor buffer, a
-sync tool, a checkout), the entry comes back once, in ``recovered.md``. Removing it
-there, or removing it later, is final.
+sync tool, a checkout), the entry comes back once, in ``recovered.md`` of its own scope.
+Removing it there, or removing it later, is final.
 
 An entry counts as lost only when it is in no note at all and its note has been quiet
 for a while: a wrong answer would make a copy. An editor that is saving, a note that was
@@ -30,6 +30,8 @@ from hivemind_memory.files.descriptors import PRIVATE_FILE
 from hivemind_memory.files.errors import is_in_the_way
 from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.model.note_path import NotePath
+from hivemind_memory.model.results import RecoveredEntry
+from hivemind_memory.model.scope import place_in_scope, scope_of
 from hivemind_memory.notes.append import EntryDraft, append_entry
 from hivemind_memory.notes.entry import OPENING, parse_provenance
 from hivemind_memory.notes.journal_records import (
@@ -52,7 +54,7 @@ if TYPE_CHECKING:
     from hivemind_memory.notes.journal_records import JournalEntry
 
 
-RECOVERED_NOTE = NotePath("recovered.md")
+RECOVERED_NAME = "recovered.md"
 
 # A search waits so long for the lock: what it cannot look after now, the next one does.
 _WAIT_S = 2.0
@@ -64,15 +66,6 @@ _ID = re.compile(OPENING.encode() + rb"(?:[!-~]+ )*?id=([0-9A-HJKMNP-TV-Z]{26}) 
 _YOUNG_S = 2.0
 _QUIET_S = 0.05
 _LOOKS = 10
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecoveredEntry:
-    """An entry that vanished and is back."""
-
-    id: str
-    path: NotePath
-    """The note that it vanished from."""
 
 
 def recover(journal: Journal, now_s: float) -> tuple[RecoveredEntry, ...]:
@@ -110,7 +103,23 @@ def recover_within(session: JournalFile, now_s: float) -> tuple[RecoveredEntry, 
         if entry.state == SAVED and is_recoverable(entry, now_s) and entry not in gone
     }
     session.keep(kept, now_s)
-    return tuple(RecoveredEntry(id=entry.id, path=entry.path) for entry in back)
+    return tuple(
+        RecoveredEntry(id=entry.id, path=entry.path, target=recovered_note(entry.path))
+        for entry in back
+    )
+
+
+def recovered_note(path: NotePath) -> NotePath:
+    """Return the note in which an entry of another note comes back.
+
+    It is in the same scope, so that nobody reads it who could not read the entry, and
+    in the inbox of that scope if the entry was pending.
+
+    >>> recovered_note(NotePath("projects/shop/inbox/2026-11-22.md"))
+    'projects/shop/inbox/recovered.md'
+    """
+    folders = (scope_of(path), place_in_scope(path))
+    return NotePath("/".join([*filter(None, folders), RECOVERED_NAME]))
 
 
 def _recover(journal: Journal, now_s: float) -> tuple[RecoveredEntry, ...]:
@@ -136,12 +145,12 @@ def _recover(journal: Journal, now_s: float) -> tuple[RecoveredEntry, ...]:
 
 
 def _put_back(session: JournalFile, entry: JournalEntry) -> bool:
-    """Append a vanished entry to ``recovered.md``; False if its text is damaged."""
+    """Append a vanished entry to its ``recovered.md``; False if its text is damaged."""
     comment, _, content = session.text(entry).lstrip("\r\n").partition("\n")
     provenance = parse_provenance(comment)
     if provenance is None:
         return False
-    entry = replace(entry, state=RETURNING, target=RECOVERED_NOTE)
+    entry = replace(entry, state=RETURNING, target=recovered_note(entry.path))
     draft = EntryDraft(entry=entry, provenance=provenance, content=content)
     append_entry(session, NotesFolder(entry.root), draft)
     return True

@@ -12,14 +12,17 @@ import unicodedata
 from hivemind_memory.notes.entry import escape_markers
 
 
-def tombstone_of(key: bytes, text: str) -> bytes:
-    """Return the keyed hash of a text, the same for all that reads the same.
+def tombstone_of(key: bytes, text: str, scope: str | None) -> bytes:
+    """Return the keyed hash of a text in a scope, the same for all that reads the same.
 
     Args:
         key: Random bytes that only one home has.
         text: Any text.
+        scope: Where the text was purged; None: everywhere, as earlier versions did.
     """
-    data = normal_form(text).encode("utf-8", "surrogatepass")
+    form = normal_form(text)
+    named = form if scope is None else f"{scope}\0{form}"
+    data = named.encode("utf-8", "surrogatepass")
     return hmac.digest(key, data, "sha256")
 
 

@@ -113,11 +113,14 @@ class StateFile:
 
     # -- what was purged: raises StateUnusableError --------------------------
 
-    def add_tombstones(self, texts: Collection[str]) -> int:
-        """Remember texts as purged, by a keyed hash; return how many are new."""
+    def add_tombstones(self, texts: Collection[str], scope: str = "") -> int:
+        """Remember that texts were purged in a scope; return how many are new.
+
+        Other scopes are not affected, so that no answer tells what was purged there.
+        """
 
         def add(connection: apsw.Connection) -> int:
-            hashes = [(_hash(connection, text),) for text in texts]
+            hashes = [(_tombstone(connection, text, scope),) for text in texts]
             before = connection.total_changes()
             with write_transaction(connection):
                 connection.executemany(
@@ -128,25 +131,27 @@ class StateFile:
 
         return self.run(add, PROMISE_WAIT_MS) if texts else 0
 
-    def has_tombstone(self, text: str) -> bool:
-        """Return whether a text was purged and must not be learned again."""
+    def has_tombstone(self, text: str, scope: str = "") -> bool:
+        """Return whether a text was purged in a scope and must not be saved again."""
         if not os.path.exists(self.path):
-            return False  # no purge in this home yet: nothing is made for a question
+            return False  # nothing was purged in this home, and no file is made
 
         def find(connection: apsw.Connection) -> bool:
             row = connection.execute(
-                "SELECT 1 FROM tombstones WHERE hash = ?", (_hash(connection, text),)
+                "SELECT 1 FROM tombstones WHERE hash IN (?, ?)",
+                _tombstones(connection, text, scope),
             )
             return row.fetchone() is not None
 
         return self.run(find, PROMISE_WAIT_MS)
 
-    def remove_tombstone(self, text: str) -> None:
-        """Let a text be learned again."""
+    def remove_tombstone(self, text: str, scope: str = "") -> None:
+        """Allow a text to be saved again in a scope."""
 
         def lift(connection: apsw.Connection) -> None:
             connection.execute(
-                "DELETE FROM tombstones WHERE hash = ?", (_hash(connection, text),)
+                "DELETE FROM tombstones WHERE hash IN (?, ?)",
+                _tombstones(connection, text, scope),
             )
 
         self.run(lift, PROMISE_WAIT_MS)
@@ -257,7 +262,19 @@ def _steps(refs: Collection[str]) -> Iterator[tuple[list[str], str]]:
 
 def _hash(connection: apsw.Connection, text: str) -> bytes:
     """Return the keyed hash of a text."""
+    return _tombstone(connection, text, None)
+
+
+def _tombstones(
+    connection: apsw.Connection, text: str, scope: str
+) -> tuple[bytes, bytes]:
+    """Return the hashes of a text: of a scope, and of earlier versions, without one."""
+    return _tombstone(connection, text, scope), _tombstone(connection, text, None)
+
+
+def _tombstone(connection: apsw.Connection, text: str, scope: str | None) -> bytes:
+    """Return the keyed hash of a text in a scope."""
     from hivemind_memory.notes.tombstones import tombstone_of
 
     [(key,)] = connection.execute("SELECT value FROM meta WHERE key = 'key'")
-    return tombstone_of(key, text)
+    return tombstone_of(key, text, scope)

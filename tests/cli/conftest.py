@@ -45,6 +45,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HIVEMIND_HOME", str(folder))
     # Nobody listens here: a developer's own Ollama must not take part in a test.
     monkeypatch.setenv("HIVEMIND_EMBEDDING_PROVIDER", "none")
+    # In no repository: there a write goes to its project.
+    monkeypatch.chdir(tmp_path)
     return folder
 
 

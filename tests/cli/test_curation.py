@@ -164,7 +164,10 @@ def test_a_kind_of_scope_without_a_name_is_asked_for_at_a_shell(hm: Hm) -> None:
     ran = hm("save", "a", "--scope", "project", "text")
 
     assert ran.code == 2
-    assert ran.err == "error: Which project?\nhint: Name it, as in project/NAME.\n"
+    assert (
+        ran.err
+        == "error: There is no project here.\nhint: Name one, as in project/NAME.\n"
+    )
 
 
 def test_an_answer_that_was_narrowed_says_so_when_it_is_empty(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,8 @@ from hivemind_memory.curation import history as history_module
 from hivemind_memory.curation.history import history, show
 from hivemind_memory.curation.links import link
 from hivemind_memory.errors import MemoryNotFoundError
-from hivemind_memory.model.curation import History
+from hivemind_memory.model.curation import History, MemorySelector
+from tests.support.sandbox import House
 from tests.support.typed_memory import Shelf
 
 
@@ -212,3 +214,26 @@ def test_a_second_memory_by_hand_hides_no_earlier_version(shelf: Shelf) -> None:
     shelf.put("superseded/k--one.md", first)
 
     assert texts(history(shelf.context(), "k")) == ["by hand", "first"]
+
+
+@pytest.mark.parametrize(
+    "name", ["projects/b/deploy", "projects/b/deploy.md", "deploy"]
+)
+@pytest.mark.parametrize("kind", ["history", "link", "forget", "purge"])
+def test_a_file_of_another_folder_never_stands_for_a_name(
+    house: House, kind: str, name: str
+) -> None:
+    """A name is an id, a key or a whole path, in every command alike."""
+    house.save("projects/a/deploy.md", "---\ntype: fact\nkey: ours\n---\ntext\n")
+    house.save("other.md", "---\ntype: fact\nkey: other\n---\ntext\n")
+    with house.memory() as memory:
+        curation = memory.curation
+        calls: dict[str, Callable[[], object]] = {
+            "history": lambda: curation.history(name),
+            "link": lambda: curation.link("other", name, "related_to"),
+            "forget": lambda: curation.forget(MemorySelector(name=name)),
+            "purge": lambda: curation.purge(MemorySelector(name=name)),
+        }
+        with pytest.raises(MemoryNotFoundError):
+            calls[kind]()
+        assert curation.history("projects/a/deploy").key == "ours"

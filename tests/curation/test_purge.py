@@ -20,7 +20,7 @@ from hivemind_memory.files.locks import KernelLock
 from hivemind_memory.index.sqlite import notes as index_notes
 from hivemind_memory.index.sqlite.index import SqliteIndex
 from hivemind_memory.inject.traces import InjectionTraces
-from hivemind_memory.model.curation import PurgeResult
+from hivemind_memory.model.curation import NewMemory, PurgeResult
 from hivemind_memory.state.injection_log import InjectionLog
 from hivemind_memory.testing import FakeEmbedder
 from hivemind_memory.wiring import open_injector
@@ -529,3 +529,38 @@ def test_a_receipt_names_the_file_that_still_holds_the_text(
     assert held <= {f"{bench.house.index_file}{end}" for end in ("", "-wal")}
     assert held
     assert not receipt.is_complete
+
+
+def test_a_purge_in_one_scope_says_nothing_in_another(bench: Bench) -> None:
+    """Who saves the same text elsewhere must not learn that it was purged."""
+    name = bench.save("vault", SECRET, scope="teams/red").id
+    bench.purge(name)
+    refusals = {}
+    for scope in ("team/red", "team/blue", "global"):
+        for call in (
+            lambda scope=scope: bench.memory.write(SECRET, scope=scope),
+            lambda scope=scope: bench.memory.save(
+                NewMemory(key="again", content=SECRET, scope=scope)
+            ),
+        ):
+            try:
+                call()
+            except UsageError as error:
+                refusals.setdefault(scope, []).append(str(error))
+
+    assert list(refusals) == ["team/red"]
+    assert len(refusals["team/red"]) == 2
+
+
+def test_a_tombstone_of_an_earlier_version_counts_in_every_scope(bench: Bench) -> None:
+    """It was made without a scope, and the promise was made for all."""
+    state = bench.state
+    state.add_tombstones(["unrelated"])
+    connection = apsw.Connection(state.path)
+    sql = "INSERT INTO tombstones(hash) VALUES (?)"
+    connection.execute(sql, (state.hash_of(SECRET),))
+    connection.close()
+
+    with pytest.raises(UsageError, match="was purged"):
+        bench.memory.write(SECRET, scope="team/red")
+    bench.memory.write(SECRET, scope="team/red", is_forced=True)

@@ -36,9 +36,9 @@ def test_every_file_below_the_home_belongs_to_a_store(
         one for one in files if not any(fnmatch(one, pattern) for pattern in patterns)
     ] == []
     for store in STORES:
-        is_partial = store.files == ("memory/*.tmp",)
-        is_used = any(fnmatch(one, store.files[0]) for one in files)
-        assert is_used or is_partial, store.files
+        # A killed process leaves the one, an earlier version of the program the other.
+        if store.files not in {("memory/*.tmp",), ("injections.jsonl*",)}:
+            assert any(fnmatch(one, store.files[0]) for one in files), store.files
 
 
 def use_all(house: House, memory: Memory, worktree: Path) -> None:

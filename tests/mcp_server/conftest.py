@@ -22,6 +22,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "home"
     monkeypatch.setenv("HIVEMIND_HOME", str(folder))
     monkeypatch.setenv("HIVEMIND_EMBEDDING_PROVIDER", "none")
+    # An agent without a project, who writes to the global scope.
+    monkeypatch.setenv("HIVEMIND_PROJECT", "none")
     notes = folder / "memory"
     (notes / "projects").mkdir(parents=True)
     (notes / "deploy.md").write_text(

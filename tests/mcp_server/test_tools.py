@@ -76,7 +76,7 @@ def test_the_tools_take_what_the_seed_says(server: MemoryServer, mode: str) -> N
             "scope": "",
             "inbox": False,
         },
-        "memory_write": {"content": None, "file": ""},
+        "memory_write": {"content": None, "file": "", "scope": ""},
         "memory_get": {"path": None, "from": 1, "lines": 0},
         "memory_list": {"after": ""},
         "memory_save": {

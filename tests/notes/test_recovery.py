@@ -173,7 +173,8 @@ def test_a_vanished_note_is_a_loss_like_any_other(home: Home) -> None:
     [recovered] = home.recover()
 
     assert recovered.path == "projects/site/a.md"
-    assert entry.id in home.text(RECOVERED)
+    assert recovered.target == "projects/site/recovered.md"
+    assert entry.id in home.text(recovered.target)
 
 
 def test_a_note_deleted_after_ten_minutes_stays_deleted(home: Home) -> None:

@@ -27,7 +27,10 @@ class FakeProvider:
         return ProviderChoice("ollama", "a test chose it.")
 
     def may_be(self, name: str) -> bool:
-        return name == "ollama"
+        return name == self._space.provider
+
+    def why_none_is_named(self) -> str:
+        return ""
 
     def space(self) -> VectorSpace:
         return self._space

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import apsw
 
-from hivemind_memory.access.rules import OWNER, Caller
+from hivemind_memory.access.rules import OWNER, Caller, scope_named
 from hivemind_memory.curation.context import CurationContext
 from hivemind_memory.curation.forget import forget, restore
 from hivemind_memory.curation.purge import purge
@@ -51,6 +51,7 @@ class Bench:
             caller=caller,
             chunking=self.memory.chunking,
             index=self.memory.index_handle,
+            find_scope=lambda name: scope_named(caller, name) if name else "",
             state=lambda: self.state,
         )
 

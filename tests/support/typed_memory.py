@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from threading import RLock
 
-from hivemind_memory.access.rules import OWNER, Caller
+from hivemind_memory.access.rules import OWNER, Caller, scope_named
 from hivemind_memory.curation.context import CurationContext
 from hivemind_memory.curation.lookup import parse_memory
 from hivemind_memory.curation.save import save
@@ -182,6 +182,7 @@ class Shelf:
             "caller": self.caller,
             "chunking": ChunkSettings(limit_chars=800, overlap_chars=0),
             "index": ShelfHandle(self.look),
+            "find_scope": lambda name: scope_named(self.caller, name) if name else "",
             "state": lambda: StateFile(places.state_file),
             **changes,
         }

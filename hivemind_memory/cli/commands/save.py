@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from hivemind_memory.cli.command import TEXT, Argument, CommandRequest, Flag, command
-from hivemind_memory.cli.content import read_content, split_items, writer_of
-from hivemind_memory.cli.options import BY, FORCE, JSON, SCOPE, SESSION, SOURCE
+from hivemind_memory.cli.content import (
+    read_content,
+    scope_of,
+    split_items,
+    writer_of,
+)
+from hivemind_memory.cli.options import BY, FORCE, GLOBAL, JSON, SCOPE, SESSION, SOURCE
 from hivemind_memory.cli.render import (
     lines_text,
     print_json,
@@ -25,7 +30,8 @@ if TYPE_CHECKING:
         " --reason; the old text is kept, marked as superseded, and hm history shows"
         " it. The words are joined by spaces, and everything after the first word of"
         " the text is text, so options go before it. Without a text, or with -, it is"
-        " read from standard input."
+        " read from standard input. In a repository the memory is kept for its project,"
+        " unless --scope or -g says otherwise."
     ),
     arguments=(
         Argument(
@@ -52,6 +58,7 @@ if TYPE_CHECKING:
             metavar="WHY",
         ),
         SCOPE,
+        GLOBAL,
         Flag(
             ("--importance",),
             "float",
@@ -111,7 +118,7 @@ def save(request: CommandRequest) -> int:
         type=values["type"] or "",
         reason=values["reason"] or "",
         importance=values["importance"],
-        scope=values["scope"] or "",
+        scope=scope_of(values),
         visibility=values["visibility"] or "",
         related=split_items(values["related"]),
         contradicts=split_items(values["contradicts"]),
@@ -162,6 +169,7 @@ def save(request: CommandRequest) -> int:
         ),
         Flag(("--verified",), "day", "Day on which it was verified.", metavar="DAY"),
         SCOPE,
+        GLOBAL,
         BY,
         SESSION,
         SOURCE,
@@ -177,7 +185,7 @@ def learn(request: CommandRequest) -> int:
     wanted = NewMemory(
         key="",
         content=read_content(values["claim"], "the claim"),
-        scope=values["scope"] or "",
+        scope=scope_of(values),
         **writer_of(values),
     )
     with request.open_memory() as memory:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from hivemind_memory.cli.command import TEXT, Argument, CommandRequest, Flag, command
-from hivemind_memory.cli.content import read_content, writer_of
-from hivemind_memory.cli.options import BY, FORCE, JSON, SESSION, SOURCE
+from hivemind_memory.cli.content import read_content, scope_of, writer_of
+from hivemind_memory.cli.options import BY, FORCE, GLOBAL, JSON, SCOPE, SESSION, SOURCE
 from hivemind_memory.cli.render import (
     lines_text,
     print_json,
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
         " words are joined by spaces, and everything after the first one is text, so"
         " options go before it. Without words, or with -, the text is read from"
         " standard input. When the command returns, the entry is on disk."
+        " In a repository the entry is kept for its project, unless --scope, -g or a"
+        " --file with a folder says otherwise."
     ),
     arguments=(Argument("text", "What to remember.", is_required=False, reads=TEXT),),
     flags=(
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
             metavar="PATH",
             completes="notes",
         ),
+        SCOPE,
+        GLOBAL,
         BY,
         SESSION,
         SOURCE,
@@ -43,6 +47,7 @@ if TYPE_CHECKING:
     ),
     examples=(
         "hm write we deploy on Tuesdays only",
+        "hm write -g the staging server is called harbour",
         "git log -1 --format=%B | hm write --file projects/site.md",
     ),
 )
@@ -57,6 +62,7 @@ def write(request: CommandRequest) -> int:
         written = memory.write(
             content,
             file=values["file"] or "",
+            scope=scope_of(values),
             is_forced=values["force"],
             **writer_of(values),
         )

@@ -1,0 +1,50 @@
+"""Where an entry may be written, and what the answer says."""
+
+from __future__ import annotations
+
+import pytest
+
+from hivemind_memory.access.rules import Caller
+from hivemind_memory.errors import NotSavedError
+from hivemind_memory.memory.service import Memory
+from tests.support.sandbox import House, ask, paths
+
+AGENT = Caller(project="projects/shop")
+
+
+@pytest.mark.parametrize(
+    "file", ["superseded/k.md", "projects/shop/superseded/k.md", "Superseded/k.md"]
+)
+def test_an_agent_writes_nothing_among_replaced_versions(
+    house: House, memory: Memory, file: str
+) -> None:
+    """There it would count as an earlier version of a memory."""
+    refused = pytest.raises(NotSavedError, match="replaced versions are kept there")
+    with memory.as_caller(AGENT) as agent, refused:
+        agent.write("Never deploy.", file=file)
+    with pytest.raises(NotSavedError):
+        memory.write("An agent in a shell.", file=file, source="agent")
+
+    assert list(house.notes.rglob("k.md")) == []
+    assert memory.write("By hand.", file="superseded/k.md", source="human").path
+
+
+@pytest.mark.parametrize("file", ["inbox/k.md", "projects/shop/inbox/k.md"])
+def test_what_an_agent_writes_to_an_inbox_is_pending(memory: Memory, file: str) -> None:
+    """And the answer says so."""
+    with memory.as_caller(AGENT) as agent:
+        written = agent.write("The kettle is blue.", file=file)
+
+        assert written.warnings == (
+            f"it is pending in {file}: searches do not show it until a person moves it",
+        )
+        assert paths(ask(agent, "kettle")) == []
+
+
+def test_a_claim_from_outside_is_pending_too(memory: Memory) -> None:
+    """Without a file it goes to the inbox of its scope."""
+    with memory.as_caller(AGENT) as agent:
+        written = agent.write("The kettle is blue.", source="external")
+
+    assert written.path.startswith("projects/shop/inbox/")
+    assert "it is pending in" in written.warnings[0]
