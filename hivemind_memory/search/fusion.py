@@ -146,7 +146,12 @@ def _deviation(values: list[float], usual: float) -> float:
     return sqrt((squares + _USUAL_CANDIDATES * usual**2) / (count + _USUAL_CANDIDATES))
 
 
-def _ranks(lane: Mapping[int, float], *, k: int) -> dict[int, float]:
-    """Return 1 / (k + rank) for each chunk of a lane."""
-    ordered = sorted(lane, key=lambda chunk: (-lane[chunk], chunk))
-    return {chunk: 1 / (k + rank) for rank, chunk in enumerate(ordered, start=1)}
+def _ranks(found: Mapping[int, float], *, k: int) -> dict[int, float]:
+    """Return 1 / (k + rank) for each chunk that a retriever found.
+
+    Equal scores share a rank: by their ids one would go first that a rebuild puts last.
+    """
+    ranks: dict[float, int] = {}
+    for rank, score in enumerate(sorted(found.values(), reverse=True), start=1):
+        ranks.setdefault(score, rank)
+    return {chunk: 1 / (k + ranks[score]) for chunk, score in found.items()}

@@ -1,7 +1,7 @@
 """The steps of an answer after its lanes: fuse, weigh, judge, order.
 
 Pure. Everything here works on numbers of chunks; texts come into play only for the
-few that are left, in ``choosing``.
+few that are left, in ``selection``.
 """
 
 from __future__ import annotations
@@ -70,6 +70,16 @@ class RankedChunk(NamedTuple):
     def weight(self) -> float:
         """What the order goes by."""
         return self.raw_score * self.age * self.importance * self.dispute
+
+    @property
+    def order(self) -> tuple[float, int, str, int]:
+        """What candidates are sorted by, best first.
+
+        Of equal ones the newer comes first, then by place: so an answer is the same
+        each time and after a rebuild, which numbers the chunks anew.
+        """
+        place = self.place
+        return (-self.weight, -(place.day or 0), place.path, place.start_line)
 
     @property
     def relevance(self) -> float:
@@ -173,16 +183,7 @@ def rank(
         ranked.append(
             RankedChunk(place, evidence, by_words, cosine, strength, age, importance)
         )
-    # Equal strengths: the newer first, then by place, so that an answer is the same
-    # each time and after a rebuild.
-    ranked.sort(
-        key=lambda one: (
-            -one.weight,
-            -(one.place.day or 0),
-            one.place.path,
-            one.place.start_line,
-        )
-    )
+    ranked.sort(key=lambda one: one.order)
     return Ranking(ranked, below)
 
 

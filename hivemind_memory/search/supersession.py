@@ -55,7 +55,7 @@ def supersede(
     ]
     pairs = [pair for pair in disputes.values() if gone.isdisjoint(pair)]
     kept = _with_disputes(kept, pairs)
-    kept.sort(key=lambda one: -one.weight)
+    kept.sort(key=lambda one: -one.weight)  # equal ones stay as they were ranked
     return kept, len(ranked) - len(kept)
 
 

@@ -125,3 +125,12 @@ def test_first_in_both_lanes_is_1_by_ranks() -> None:
     assert fused[1].raw_score == pytest.approx(1)
     assert fused[2].raw_score == pytest.approx((1 / 62) * 61 / 2)
     assert fused[3].raw_score == fused[2].raw_score
+
+
+def test_equal_candidates_share_a_rank() -> None:
+    """Their ids decided, and a rebuild gives them other ids."""
+    fused = fuse_ranks({1: 0.9, 2: 0.9, 3: 0.5}, vectors({1: 0.4, 2: 0.4, 3: 0.4}))
+
+    assert fused[1] == fused[2]
+    assert fused[3].words < fused[1].words
+    assert fused[3].vectors == fused[1].vectors
