@@ -17,6 +17,7 @@ from hivemind_memory.index.sqlite import notes as index_notes
 from hivemind_memory.index.sqlite.index import SqliteIndex
 from hivemind_memory.memory.service import Memory
 from hivemind_memory.model.note_path import NotePath
+from tests.support.index_race import RacePlan, race
 from tests.support.sandbox import House, ask, difference_from_fresh, paths
 
 
@@ -161,3 +162,11 @@ def test_a_note_that_was_deleted_meanwhile_does_not_come_back(
         slow.sync()
 
     assert not is_indexed(other, "text")
+
+
+def test_no_search_misses_a_finished_change(house: House) -> None:
+    """A short form of ``python -m benchmarks.index_race``."""
+    outcome = race(house, RacePlan(steps=150), seed=1)
+
+    assert outcome.problems == []
+    assert outcome.steps >= 150

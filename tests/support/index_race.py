@@ -1,0 +1,154 @@
+"""Processes that change notes, sync and search at once, and what they miss."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from tests.support.sandbox import House, ask
+
+NOTES_PER_WRITER = 8
+
+
+@dataclass(frozen=True, kw_only=True)
+class RacePlan:
+    """How many processes of each kind, and how many steps all of them do together."""
+
+    steps: int
+    writers: int = 2
+    searchers: int = 3
+
+
+@dataclass
+class RaceOutcome:
+    """What the processes did and missed."""
+
+    steps: int = 0
+    problems: list[str] = field(default_factory=list)
+
+
+def race(house: House, plan: RacePlan, seed: int) -> RaceOutcome:
+    """Run all processes until their steps are done; return what went wrong."""
+    told = house.home / "told"
+    told.mkdir()
+    share = max(1, plan.steps // (plan.writers + plan.searchers))
+    with house.memory() as memory:
+        memory.sync()
+    jobs: list[tuple[Callable[..., dict[str, object]], str]] = [
+        *((_write, f"writer-{number}") for number in range(plan.writers)),
+        *((_search, f"searcher-{number}") for number in range(plan.searchers)),
+    ]
+    children = [
+        _start(job, house, name, share, random.Random(f"{seed} {name}"), plan.writers)
+        for job, name in jobs
+    ]
+    watcher = _start(_watch, house, "watcher", share, random.Random(seed), plan.writers)
+    for child in children:
+        os.waitpid(child, 0)
+    (house.home / "stop").touch()
+    os.waitpid(watcher, 0)
+    outcome = RaceOutcome()
+    for file in sorted(told.glob("*.json")):
+        said = json.loads(file.read_text())
+        outcome.steps += said["steps"]
+        outcome.problems += said["problems"]
+    if len(list(told.glob("*.json"))) != len(jobs) + 1:
+        outcome.problems.append("a process ended without a report")
+    return outcome
+
+
+def _start(
+    job: Callable[..., dict[str, object]],
+    house: House,
+    name: str,
+    steps: int,
+    rng: random.Random,
+    writers: int,
+) -> int:
+    """Fork a process that does a job and reports; return its id."""
+    pid = os.fork()
+    if pid:
+        return pid
+    report: dict[str, object] = {"steps": 0, "problems": [f"{name} was cut off"]}
+    try:
+        report = job(house, name, steps, rng, writers)
+    except BaseException as error:  # noqa: BLE001 - the parent reports every failure
+        report = {"steps": 0, "problems": [f"{name}: {type(error).__name__}: {error}"]}
+    finally:
+        (house.home / "told" / f"{name}.json").write_text(json.dumps(report))
+        os._exit(0)
+
+
+def _write(
+    house: House, name: str, steps: int, rng: random.Random, _: int
+) -> dict[str, object]:
+    """Edit, rename, delete and write notes; announce each finished change."""
+    memory = house.memory()
+    news = house.home / f"{name}.news"
+    for step in range(steps):
+        path = f"{name}-{rng.randrange(NOTES_PER_WRITER)}.md"
+        word = f"x{name.replace('-', '')}s{step}x"
+        file = house.notes / path
+        if rng.random() < 0.4:
+            memory.write(word, file=path)
+        elif rng.random() < 0.5:
+            house.save_over(path, f"{word}\n")
+        else:
+            house.save(f"{path}.new", f"{word}\n").replace(file)
+            if rng.random() < 0.3:
+                other = house.notes / f"{name}-moved-{step % 3}.md"
+                file.replace(other)
+        beside = news.with_suffix(".tmp")
+        beside.write_text(word)
+        beside.replace(news)
+    memory.close()
+    return {"steps": steps, "problems": []}
+
+
+def _search(
+    house: House, name: str, steps: int, rng: random.Random, writers: int
+) -> dict[str, object]:
+    """Search for the last finished change of a writer, which must be found."""
+    memory = house.memory()
+    problems = []
+    for _ in range(steps):
+        news = house.home / f"writer-{rng.randrange(writers)}.news"
+        word = news.read_text() if news.exists() else ""
+        if not word:
+            continue
+        answer = ask(memory, word)
+        is_current = news.read_text() == word
+        # The writer may have replaced the note since; then its newer word is there.
+        if not answer.hits and is_current and answer.report.is_fresh:
+            is_still_there = _holds(house, word)
+            if is_still_there and news.read_text() == word:
+                problems.append(f"{name} missed {word}")
+    memory.close()
+    return {"steps": steps, "problems": problems}
+
+
+def _watch(
+    house: House, _: str, __: int, ___: random.Random, ____: int
+) -> dict[str, object]:
+    """Sync again and again, as ``hm watch`` does."""
+    memory = house.memory()
+    steps = 0
+    while not (house.home / "stop").exists():
+        memory.sync()
+        steps += 1
+    memory.close()
+    return {"steps": steps, "problems": []}
+
+
+def _holds(house: House, word: str) -> bool:
+    """Return whether a note holds a word; one that is renamed meanwhile does not."""
+    for file in house.notes.glob("*.md"):
+        try:
+            if word in file.read_text():
+                return True
+        except FileNotFoundError:
+            continue
+    return False
