@@ -85,6 +85,7 @@ UPWARD: set[str] = {
 }
 CIRCLES: set[str] = set()
 LONG: set[str] = {
+    "memory/search.py",
     "memory/service.py",
 }
 
