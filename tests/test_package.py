@@ -43,7 +43,6 @@ HOMES = {
     "pydantic": ("mcp_server/",),
     "rich": ("cli/",),
     "tenacity": ("providers/retry.py",),
-    "typer": ("cli/",),
     "uvicorn": ("mcp_server/",),
     "watchdog": ("watch/observer.py",),
     "yaml": ("markdown/front_matter.py",),

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import date
 
+from hivemind_memory.curation.lookup import is_name
 from hivemind_memory.curation.save import save
 from hivemind_memory.curation.validate import MAX_ITEMS
 from hivemind_memory.errors import KeyTakenError, UsageError
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 
 CONFIDENCES = ("high", "medium", "low")
+_MAX_TOPIC_CHARS = 200
 HASH_CHARS = 12
 _WORD = re.compile(r"\w+")
 
@@ -101,7 +103,7 @@ def _check(
 ) -> None:
     """Raise if a value of a claim is not valid."""
     problem = ""
-    if not topic.strip() or not _is_text(topic):
+    if not topic.strip() or not is_name(topic, _MAX_TOPIC_CHARS):
         problem = (
             "the topic is blank"
             if not topic.strip()
@@ -126,11 +128,6 @@ def _check(
 def _is_domain(name: str) -> bool:
     """Return whether a text can be a domain name: no space, comma or slash."""
     return len(name) <= 253 and name.isprintable() and not re.search(r"[\s,/]", name)
-
-
-def _is_text(text: str) -> bool:
-    """Return whether a text is valid Unicode and not too long."""
-    return len(text) <= 200 and text == text.encode("utf-8", "replace").decode()
 
 
 def _is_date(text: str) -> bool:

@@ -62,7 +62,7 @@ def find_memory(
         scopes = frozenset({scope}) if scopes is None else scopes & {scope}
     wanted = ref.strip()
     # Visitors do not see whole notes.
-    if wanted and context.caller.is_member and _is_text(wanted):
+    if wanted and context.caller.is_member and is_name(wanted):
         near = near or _nearest(context)
         rows = rows_named(index, wanted, scopes)
         shown = [row for row in rows if row.standing != FORGOTTEN]
@@ -168,9 +168,12 @@ def _nearest(context: CurationContext) -> str:
     return caller.workspace or caller.project or next(iter(caller.teams), "")
 
 
-def _is_text(ref: str) -> bool:
-    """Return whether a text can be a name: valid Unicode and not too long."""
-    return len(ref) <= 1_100 and ref == ref.encode("utf-8", "replace").decode()
+def is_name(text: str, limit_chars: int = 1_100) -> bool:
+    """Return whether a text can be a name: not too long, and without lone surrogates.
+
+    No note holds a lone surrogate, and SQLite does not take one.
+    """
+    return len(text) <= limit_chars and text == text.encode("utf-8", "replace").decode()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,6 +15,7 @@ from hivemind_memory.access.rules import may_write
 from hivemind_memory.curation.lookup import (
     CurationTarget,
     entry_target,
+    is_name,
     not_found,
     notes_in,
     read_target,
@@ -107,8 +108,7 @@ class _TargetSearch:
     def by_name(self) -> Iterator[CurationTarget]:
         """Yield what a name refers to: an id, else a key, else a path."""
         name = self._selector.name.strip()
-        # No note holds a lone surrogate, and SQLite does not take one.
-        if name != name.encode("utf-8", "replace").decode():
+        if not is_name(name):
             return
         rows = rows_named(self._index, name, self._scopes)
         is_id = bool(rows) and rows[0].memory_id == name

@@ -182,7 +182,7 @@ class Memory:
             return self.index_handle.run_with_fallback(answer)
 
     def parse_filter(self, **words: Any) -> SearchFilter:
-        """Return what a question narrows itself to; see ``wishing.parse_filter``."""
+        """Return what a question is narrowed to; see ``search_filter.parse_filter``."""
         from hivemind_memory.memory.search_filter import parse_filter
 
         named = words.pop("scope", "")

@@ -17,6 +17,7 @@ from hivemind_memory.cli.render import (
     print_notices,
 )
 from hivemind_memory.cli.streams import typed_text
+from hivemind_memory.model.memory_types import BUILT_IN, DEFAULT_TYPE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,9 +46,8 @@ if TYPE_CHECKING:
         Flag(
             ("--type",),
             "text",
-            "identity, lesson, decision, preference, goal, todo, context (the"
-            " default), fact, event, observation, reference, historical, summary,"
-            " checkpoint, or a type from config.json.",
+            f"{', '.join(BUILT_IN)}, or a type from config.json. The default is"
+            f" {DEFAULT_TYPE}.",
             metavar="TYPE",
             completes="types",
         ),
