@@ -84,7 +84,6 @@ UPWARD: set[str] = {
 }
 CIRCLES: set[str] = set()
 LONG: set[str] = {
-    "memory/search.py",
     "memory/service.py",
 }
 

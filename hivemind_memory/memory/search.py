@@ -1,9 +1,7 @@
-"""One question from text to hits, and how strong the answer is.
+"""Answers one question: from its text to hits, and how strong the answer is.
 
-The steps themselves are pure and live in ``search``; here they are called in order,
+The steps themselves are pure and live in ``search``; they are called here in order,
 with what the index finds.
-
-What the lanes of the index find for a question.
 """
 
 from __future__ import annotations
@@ -12,7 +10,7 @@ import time
 
 from hivemind_memory.memory.clocks import SECONDS_PER_DAY
 from hivemind_memory.memory.index_handle import MAX_LOOKS, Freshness
-from hivemind_memory.model.filters import DEFAULT_FILTER
+from hivemind_memory.memory.retrieve import RetrievedCandidates, retrieve, shown_text
 from hivemind_memory.model.matches import QueryVector
 from hivemind_memory.model.memories import STATUSES
 from hivemind_memory.model.query import (
@@ -22,7 +20,6 @@ from hivemind_memory.model.query import (
     SearchReport,
 )
 from hivemind_memory.model.scope import scope_of
-from hivemind_memory.model.terms import query_terms
 from hivemind_memory.model.trust import shown_source
 from hivemind_memory.model.value import replaced
 from hivemind_memory.search.ranking import rank
@@ -35,9 +32,8 @@ if TYPE_CHECKING:
     from hivemind_memory.index.port import Index, IndexView
     from hivemind_memory.memory.clocks import Clocks
     from hivemind_memory.memory.index_handle import FreshnessCheck, OpenIndex
-    from hivemind_memory.model.curation import TextCandidate
     from hivemind_memory.model.filters import Access, SearchFilter
-    from hivemind_memory.model.matches import ChunkLocation, VectorMatches, WordMatches
+    from hivemind_memory.model.matches import WordMatches
     from hivemind_memory.model.query import Query, ScorePart, SearchSettings
     from hivemind_memory.model.results import RecoveredEntry
     from hivemind_memory.search.ranking import RankedChunk, Ranking
@@ -251,7 +247,7 @@ def _hits(
                 end_line=place.end_line,
                 score=chosen.score,
                 relevance=chosen.ranked.relevance,
-                snippet=_shown(text),
+                snippet=shown_text(text),
                 headings=tuple(headings.split("\n")) if headings else (),
                 date=_date_of(place.day),
                 lanes=tuple(retrieved),
@@ -266,13 +262,6 @@ def _hits(
             )
         )
     return tuple(hits)
-
-
-def _shown(text: str) -> str:
-    """Return the lines of a chunk without the comment that says who wrote it."""
-    if text.startswith("<!-- hm "):
-        text = text.partition("\n")[2]
-    return text.strip("\r\n")
 
 
 def _date_of(day: int | None) -> str:
@@ -299,114 +288,3 @@ def _why_empty(
     if search_filter.types or search_filter.scope is not None or days != (None, None):
         return "no note of those asked for holds a word of the question"
     return "no note holds a word of the question"
-
-
-WORD_CANDIDATES = 25
-"""Candidates for ten hits when the words are alone: what their rough ranking puts
-behind these does not come back among the first ten (docs/quality.md)."""
-
-FUSED_WORD_CANDIDATES = 40
-FUSED_VECTOR_CANDIDATES = 100
-"""Candidates of each lane when both speak: one may lift what the other puts low."""
-
-WANTED_FACTOR = 2
-"""Candidates of each lane for every hit that is wanted, if that is more."""
-
-
-MAX_SIMILAR = 10
-"""Chunks that are compared with a text before it is saved."""
-
-MAX_SIMILAR_CHARS = 1_000
-"""Characters of that text that are looked up."""
-
-
-class RetrievedCandidates:
-    """What both lanes found."""
-
-    __slots__ = ("ignored", "places", "vectors", "words")
-
-    def __init__(
-        self,
-        words: WordMatches,
-        vectors: VectorMatches | None,
-        places: dict[int, ChunkLocation],
-        ignored: int,
-    ) -> None:
-        self.words = words
-        self.vectors = vectors
-        self.places = places
-        self.ignored = ignored
-
-
-def retrieve(
-    index: Index,
-    text: str,
-    question: QueryVector,
-    *,
-    wanted: int,
-    view: IndexView,
-) -> RetrievedCandidates:
-    """Return what the lanes of the index find for a question.
-
-    Args:
-        index: What answers.
-        text: The question.
-        question: Its vector, or why there is none.
-        wanted: Hits that are wanted.
-        view: The index as this query sees it.
-    """
-    is_alone = question.vector is None
-    word_limit = WORD_CANDIDATES if is_alone else FUSED_WORD_CANDIDATES
-    word_limit = max(word_limit, WANTED_FACTOR * wanted)
-    vector_limit = max(FUSED_VECTOR_CANDIDATES, WANTED_FACTOR * wanted)
-    terms, ignored = query_terms(text)
-    words = view.find_words(terms, limit=word_limit)
-    if any(not term.chunks for term in words.asked):
-        from hivemind_memory.memory.unknown_words import with_longer_words
-
-        more = with_longer_words(view.vocabulary(), terms, words)
-        if more:
-            words = view.find_words(more, limit=word_limit)
-    places = {found.place.chunk_id: found.place for found in words.candidates}
-    vectors = None
-    if question.vector is not None:
-        vectors = view.find_vectors(
-            question.fingerprint,
-            question.vector,
-            limit=vector_limit,
-            also=list(places),
-        )
-        if vectors is not None:
-            new = [chunk for chunk in vectors.cosines if chunk not in places]
-            places.update(index.chunk_locations(new))
-    return RetrievedCandidates(words, vectors, places, ignored)
-
-
-def find_similar(
-    index: Index, text: str, *, access: Access, today: int
-) -> list[TextCandidate]:
-    """Return chunks that share words with a text, the likeliest to say the same first.
-
-    Args:
-        index: What to look in.
-        text: The text; only its beginning is compared.
-        access: What the caller may see.
-        today: Days since the epoch.
-    """
-    from hivemind_memory.model.curation import TextCandidate
-
-    terms, _ = query_terms(text[:MAX_SIMILAR_CHARS])
-    with index.snapshot():
-        view = index.view(access, DEFAULT_FILTER, today)
-        found = view.find_words(terms, limit=MAX_SIMILAR)
-        texts = index.texts([one.place.chunk_id for one in found.candidates])
-    places = [one.place for one in found.candidates if one.place.chunk_id in texts]
-    return [
-        TextCandidate(
-            place.path,
-            place.start_line,
-            place.end_line,
-            _shown(texts[place.chunk_id][0]),
-        )
-        for place in places
-    ]

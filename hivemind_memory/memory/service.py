@@ -467,7 +467,7 @@ class Memory:
 
     def _find_similar(self, text: str) -> Sequence[TextCandidate]:
         """Return texts that share words with a text; the lock is held."""
-        from hivemind_memory.memory.search import find_similar
+        from hivemind_memory.memory.retrieve import find_similar
 
         index = self.index_handle.opened().index
         return find_similar(index, text, access=self._access, today=self.today())
