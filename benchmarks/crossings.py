@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING
 
 import hivemind_memory
 from benchmarks.measure import table
-from hivemind_memory.cli.entry import main as hm
+from hivemind_memory.cli.main import main as hm
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -66,7 +66,7 @@ OPERATIONS = {
     "purge": ("forget", "deploy-day", "--purge", "--yes"),
 }
 COLD = (("--version",), ("--help",), ("search", "x"), ("write", "x"))
-RUN = f"from {NAME}.cli.entry import main; code = main(sys.argv[1:])"
+RUN = f"from {NAME}.cli.main import main; code = main(sys.argv[1:])"
 COUNTED = "import sys; code = 0; {}; print(*sys.modules, file=sys.stderr); exit(code)"
 """Not -X importtime: that does not see what ``importlib.import_module`` loads."""
 

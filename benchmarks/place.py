@@ -18,7 +18,7 @@ from benchmarks.measure import ROOT
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-IN_PLACE = "from hivemind_memory.cli.entry import run; run()"
+IN_PLACE = "from hivemind_memory.cli.main import run; run()"
 SETTINGS_OF_OTHERS = ("HIVEMIND_", "OPENAI_", "OLLAMA_")
 
 

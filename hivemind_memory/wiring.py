@@ -20,15 +20,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from hivemind_memory.access.callers import ScopeRequest
     from hivemind_memory.access.projects import ProjectFolder
-    from hivemind_memory.access.request import ScopeRequest
     from hivemind_memory.access.rules import Caller
     from hivemind_memory.config.settings import Settings
     from hivemind_memory.files.places import Places
     from hivemind_memory.inject.injector import Injector
     from hivemind_memory.launch.launcher import Launcher
     from hivemind_memory.model.ports import InjectionRecords
-    from hivemind_memory.watch.loop import Watcher
+    from hivemind_memory.watch.watcher import Watcher
 
 __all__ = [
     "CONFIG_NAME",
@@ -144,7 +144,7 @@ def agent_scope_request(
         project: Name of a project, ``none``, or ``auto``, which is the default: the
             project of the folder in which it opens.
     """
-    from hivemind_memory.access.request import AUTO, ScopeRequest
+    from hivemind_memory.access.callers import AUTO, ScopeRequest
 
     names = [os.environ.get(name, "").strip() for name in SCOPE_VARIABLES]
     teams = teams or names[1]
@@ -194,7 +194,7 @@ def _shell_scope_request() -> ScopeRequest | None:
     names = [os.environ.get(name, "").strip() for name in SCOPE_VARIABLES]
     if not any(names):
         return None
-    from hivemind_memory.access.request import ScopeRequest
+    from hivemind_memory.access.callers import ScopeRequest
 
     workspace, teams, project = names
     return ScopeRequest(
@@ -241,7 +241,7 @@ def _project_here(settings: Settings, places: Places) -> str:
 def _caller_in(identity: str, memory: Memory) -> Caller:
     """Return the caller that an agent's server has in a project."""
     from hivemind_memory.access import projects
-    from hivemind_memory.access.request import caller_of
+    from hivemind_memory.access.callers import caller_of
 
     notes, settings = memory.places.notes, memory.settings
 
@@ -264,7 +264,7 @@ def _caller(
     if scope_request is None:
         return OWNER
     from hivemind_memory.access import projects
-    from hivemind_memory.access.request import caller_of
+    from hivemind_memory.access.callers import caller_of
 
     def find() -> str:
         identity = current_project(folder or os.getcwd())
@@ -286,7 +286,7 @@ def open_watcher(memory: Memory) -> Watcher:
     )
     from hivemind_memory.watch.leader import Leadership
     from hivemind_memory.watch.leader_loop import WatchSettings
-    from hivemind_memory.watch.loop import Watcher
+    from hivemind_memory.watch.watcher import Watcher
 
     places, settings = memory.places, memory.settings
     return Watcher(

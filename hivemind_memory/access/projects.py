@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-from hivemind_memory.access.request import slug_of_identity
+from hivemind_memory.access.callers import slug_of_identity
 from hivemind_memory.files.atomic import write_file
 from hivemind_memory.files.descriptors import make_private_folder
 from hivemind_memory.model.scope import FOLDERS, slug_problem

@@ -27,7 +27,7 @@ from hivemind_memory.files.errors import cause_of
 from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.model.snapshot import SkippedNote
 from hivemind_memory.notes.pending import JOURNAL_FILE
-from hivemind_memory.state.opening import copy_state
+from hivemind_memory.state.open import copy_state
 from hivemind_memory.version import __version__
 
 TYPE_CHECKING = False

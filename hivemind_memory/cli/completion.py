@@ -165,7 +165,7 @@ def _commands(memory_dir: str | None) -> Iterable[str]:  # noqa: ARG001 - one sh
 
 def _connectable(memory_dir: str | None) -> Iterable[str]:  # noqa: ARG001 - one shape
     """Return the agents that can be connected."""
-    from hivemind_memory.connect.agents import AGENTS
+    from hivemind_memory.connect.clients import AGENTS
 
     return (*(agent.name for agent in AGENTS), "all")
 

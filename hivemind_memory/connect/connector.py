@@ -12,15 +12,6 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 
 from hivemind_memory.connect import file_draft as draft
-from hivemind_memory.connect.agents import (
-    AGENTS,
-    SERVER,
-    ConnectableAgent,
-    hooks_file,
-    is_same,
-    merged,
-    server_entry,
-)
 from hivemind_memory.connect.client_file import (
     ClientFile,
     ConnectionRecord,
@@ -30,6 +21,15 @@ from hivemind_memory.connect.client_file import (
     read_connection_records,
     write_client_file,
     write_connection_records,
+)
+from hivemind_memory.connect.clients import (
+    AGENTS,
+    SERVER,
+    ConnectableAgent,
+    hooks_file,
+    is_same,
+    merged,
+    server_entry,
 )
 from hivemind_memory.connect.file_draft import FileDraft
 from hivemind_memory.connect.plans import (

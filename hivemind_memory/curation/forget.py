@@ -10,7 +10,7 @@ from __future__ import annotations
 from hivemind_memory.curation.context import BatchResult
 from hivemind_memory.curation.lookup import not_found
 from hivemind_memory.curation.reactivate import deactivate_older, reactivate_older
-from hivemind_memory.curation.select import find_targets
+from hivemind_memory.curation.targets import find_targets
 from hivemind_memory.errors import (
     HivemindError,
     KeyTakenError,

@@ -19,7 +19,7 @@ from hivemind_memory.curation.lookup import (
     read_target,
 )
 from hivemind_memory.curation.reactivate import older_ids
-from hivemind_memory.curation.select import find_targets
+from hivemind_memory.curation.targets import find_targets
 from hivemind_memory.errors import HivemindError, UsageError
 from hivemind_memory.markdown.chunker import parse_note
 from hivemind_memory.markdown.embedding_texts import embedding_texts, text_hash

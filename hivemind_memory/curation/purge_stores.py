@@ -25,7 +25,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hivemind_memory.curation.purge_report import PurgeReport
+    from hivemind_memory.curation.purge_receipt import PurgeReport
     from hivemind_memory.index.port import IndexCounts
 
 

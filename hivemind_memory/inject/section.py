@@ -12,8 +12,8 @@ import unicodedata
 from dataclasses import replace
 
 from hivemind_memory.context.candidates import find_candidates, is_empty
+from hivemind_memory.context.excerpts import ALWAYS_CAP, select_excerpts
 from hivemind_memory.context.facets import facets_of
-from hivemind_memory.context.selection import ALWAYS_CAP, select_excerpts
 from hivemind_memory.context.tokens import estimate_tokens
 from hivemind_memory.files.marked_section import SECTION_MARKS
 from hivemind_memory.model.injection import SectionPlan

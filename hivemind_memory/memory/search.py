@@ -22,8 +22,8 @@ from hivemind_memory.model.query import (
 from hivemind_memory.model.scope import scope_of
 from hivemind_memory.model.trust import shown_source
 from hivemind_memory.model.value import replaced
+from hivemind_memory.search.hits import choose
 from hivemind_memory.search.ranking import rank
-from hivemind_memory.search.selection import choose
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from hivemind_memory.model.matches import WordMatches
     from hivemind_memory.model.query import Query, ScorePart, SearchSettings
     from hivemind_memory.model.results import RecoveredEntry
+    from hivemind_memory.search.hits import HitSelection
     from hivemind_memory.search.ranking import RankedChunk, Ranking
-    from hivemind_memory.search.selection import HitSelection
 
 
 _UNFIT = "the vector of the question does not fit those of the notes; see `hm doctor`"

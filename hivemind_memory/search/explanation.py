@@ -7,8 +7,8 @@ from hivemind_memory.search.ranking import score_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from hivemind_memory.search.hits import SelectedHit
     from hivemind_memory.search.ranking import RankedChunk
-    from hivemind_memory.search.selection import SelectedHit
 
 
 def explain(chosen: SelectedHit) -> tuple[ScorePart, ...]:

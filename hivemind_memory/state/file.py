@@ -13,7 +13,7 @@ import apsw
 
 from hivemind_memory.errors import StateUnusableError
 from hivemind_memory.sqlite.connection import write_transaction
-from hivemind_memory.state.opening import (
+from hivemind_memory.state.open import (
     COUNT_WAIT_MS,
     identity_of,
     open_state,
@@ -218,7 +218,7 @@ class StateFile:
                 return work(self._opened(wait_ms))
             except _DAMAGE:
                 self.close()
-                from hivemind_memory.state.opening import set_aside
+                from hivemind_memory.state.open import set_aside
 
                 if not set_aside(self.path):
                     raise

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from hivemind_memory import wiring
-from hivemind_memory.cli.entry import main
+from hivemind_memory.cli.main import main
 from hivemind_memory.errors import ScopeError, UsageError
 from hivemind_memory.memory.service import Memory
 from hivemind_memory.model.curation import NewMemory

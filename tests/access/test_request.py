@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from hivemind_memory.access.request import ScopeRequest, caller_of, teams_of
+from hivemind_memory.access.callers import ScopeRequest, caller_of, teams_of
 from hivemind_memory.access.rules import Caller, may_write
-from hivemind_memory.cli.entry import main
+from hivemind_memory.cli.main import main
 from hivemind_memory.errors import ScopeError
 
 TREE = {"web": {"parent": "office"}, "ui": {"parent": "web", "teams": ["red"]}}

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from hivemind_memory.cli import entry
+from hivemind_memory.cli import main
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ Hm = Callable[..., Ran]
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home folder that is not there yet, and an environment without wishes."""
-    for name in list(entry.os.environ):
+    for name in list(main.os.environ):
         if name.startswith(("HIVEMIND_", "OPENAI_", "OLLAMA_")) or name in (
             "NO_COLOR",
             "VISUAL",
@@ -59,7 +59,7 @@ def hm(
     def run(*words: str, stdin: bytes = b"") -> Ran:
         capsys.readouterr()
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
-        code = entry.main(words)
+        code = main.main(words)
         out, err = capsys.readouterr()
         return Ran(code, out, err)
 

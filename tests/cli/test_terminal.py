@@ -207,7 +207,7 @@ def test_a_cold_search_imports_only_what_it_needs(hm: Hm, notes: Path) -> None:
     hm("sync")
     heavy = "typer click rich markdown_it watchdog yaml argparse logging asyncio openai"
     program = (
-        "import sys; from hivemind_memory.cli.entry import main;"
+        "import sys; from hivemind_memory.cli.main import main;"
         "main(['search', '--json', 'deploy']);"
         f"print([name for name in {heavy.split()} if name in sys.modules],"
         " file=sys.stderr)"

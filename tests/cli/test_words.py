@@ -109,7 +109,7 @@ def test_help_and_mistakes_import_little(words: list[str]) -> None:
         " hivemind_memory.wiring hivemind_memory.config hivemind_memory.config.settings"
     )
     program = (
-        "import sys; from hivemind_memory.cli.entry import main;"
+        "import sys; from hivemind_memory.cli.main import main;"
         f"main({words!r});"
         f"print([name for name in {heavy.split()} if name in sys.modules],"
         " file=sys.stderr)"

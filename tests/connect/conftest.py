@@ -33,7 +33,7 @@ _HM = """\
 #!{python}
 import sys
 sys.path.insert(0, {root!r})
-from hivemind_memory.cli.entry import run
+from hivemind_memory.cli.main import run
 sys.exit(run())
 """
 _FAKE = """\

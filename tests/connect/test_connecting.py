@@ -503,7 +503,7 @@ def test_opencode_keeps_the_file_that_it_has(machine: Machine) -> None:
 def test_a_command_that_needs_this_shell_is_not_registered(machine: Machine) -> None:
     """Agents pass few variables on: the server would not start, and nobody know why."""
     machine.install("claude")
-    python = ("-c", "from hivemind_memory.cli.entry import run; run()")
+    python = ("-c", "from hivemind_memory.cli.main import run; run()")
     env = {"PYTHONPATH": str(Path(__file__).parents[2]), **machine.env}
     done = subprocess.run(
         [sys.executable, "-S", *python, "connect", "--yes"],

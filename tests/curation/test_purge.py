@@ -14,7 +14,7 @@ import apsw
 import pytest
 
 from hivemind_memory.curation import purge
-from hivemind_memory.curation.purge_report import PurgeReport
+from hivemind_memory.curation.purge_receipt import PurgeReport
 from hivemind_memory.errors import MemoryNotFoundError, UsageError
 from hivemind_memory.files.locks import KernelLock
 from hivemind_memory.index.sqlite import notes as index_notes

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hivemind_memory.cli import entry
+from hivemind_memory.cli import main
 from tests.inject.conftest import make_home
 from tests.inject.repos import make_repo, no_object_has_the_section, status, tracked
 
@@ -32,10 +32,10 @@ def test_inject_why_and_eject_tell_what_they_did(
     worktree = make_repo(tmp_path / "shop")
 
     def hm(*words: str) -> str:
-        assert entry.main([*words, str(worktree)]) == 0
+        assert main.main([*words, str(worktree)]) == 0
         return capsys.readouterr().out
 
-    assert entry.main(["inject", "--dry-run", str(worktree)]) == 0
+    assert main.main(["inject", "--dry-run", str(worktree)]) == 0
     section, talk = capsys.readouterr()
     assert section.startswith("## Hivemind Memory")
     assert talk.startswith("nothing written: CLAUDE.md: 3 memories, about ")
@@ -63,10 +63,10 @@ def test_mistakes_are_one_sentence_with_a_hint(
     bare = tmp_path / "bare.git"
     subprocess.run(["git", "init", "-q", "--bare", str(bare)], check=True)
 
-    assert entry.main(["inject", str(tmp_path / "missing")]) == 2
-    assert entry.main(["inject", str(bare)]) == 1
-    assert entry.main(["inject", "--off", str(tmp_path)]) == 1
-    assert entry.main(["inject", "--off", "--on"]) == 2
+    assert main.main(["inject", str(tmp_path / "missing")]) == 2
+    assert main.main(["inject", str(bare)]) == 1
+    assert main.main(["inject", "--off", str(tmp_path)]) == 1
+    assert main.main(["inject", "--off", "--on"]) == 2
     err = capsys.readouterr().err
     assert err.count("error: ") == 4
     assert "Traceback" not in err
@@ -76,7 +76,7 @@ def test_why_before_the_first_injection_says_so(
     home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Not an error: nothing is what happened."""
-    assert entry.main(["why", str(tmp_path)]) == 0
+    assert main.main(["why", str(tmp_path)]) == 0
     assert capsys.readouterr().out == "Nothing has been injected here yet.\n"
 
 

@@ -12,7 +12,7 @@ from tempfile import mkdtemp
 
 import pytest
 
-from hivemind_memory.cli import entry
+from hivemind_memory.cli import main
 from hivemind_memory.cli.commands import launch
 from tests.inject.conftest import environ, make_home
 from tests.inject.repos import make_repo
@@ -44,7 +44,7 @@ class Machine:
         self.sockets = sockets
         self.program("claude", READER)
         # As pip installs it.
-        entry_point = "from hivemind_memory.cli.entry import run; run()"
+        entry_point = "from hivemind_memory.cli.main import run; run()"
         path = f"import sys; sys.path.insert(0, {str(ROOT)!r})"
         self.program("hm", f"#!{sys.executable}\n{path}\n{entry_point}\n")
 
@@ -117,7 +117,7 @@ def hm(capfd: pytest.CaptureFixture[str]) -> Callable[..., Said]:
 
     def call(*words: str) -> Said:
         capfd.readouterr()
-        code = entry.main(words)
+        code = main.main(words)
         return Said(code, *capfd.readouterr())
 
     return call

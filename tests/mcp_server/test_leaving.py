@@ -25,7 +25,7 @@ def hang(self, *_, **__):
     open(sys.argv[1], "w").close()
     time.sleep(60)
 Memory.search = Memory.write = hang
-from hivemind_memory.cli.entry import main
+from hivemind_memory.cli.main import main
 sys.exit(main(["mcp"]))
 """
 # The SDK's own client, which then waits for ever: for an answer, or for nothing.

@@ -152,7 +152,7 @@ def test_it_leaves_while_a_call_hangs(home: Path) -> None:
         "import sys, time\n"
         "from hivemind_memory.memory.service import Memory\n"
         "Memory.search = lambda self, query: time.sleep(60)\n"
-        "from hivemind_memory.cli.entry import main\n"
+        "from hivemind_memory.cli.main import main\n"
         "sys.exit(main(['mcp']))\n"
     )
     with piped(command=(sys.executable, "-c", script)) as pipes:
@@ -228,7 +228,7 @@ def test_what_the_program_prints_does_not_reach_the_client(home: Path) -> None:
         "    assert sys.stdin.read() == ''\n"
         "    return search(self, query)\n"
         "Memory.search = noisy\n"
-        "from hivemind_memory.cli.entry import main\n"
+        "from hivemind_memory.cli.main import main\n"
         "sys.exit(main(['mcp']))\n"
     )
     frames = [

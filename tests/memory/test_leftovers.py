@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hivemind_memory.cli.entry import main
+from hivemind_memory.cli.main import main
 from hivemind_memory.memory import Memory
 from hivemind_memory.wiring import open_memory
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hivemind_memory.cli.entry import main
+from hivemind_memory.cli.main import main
 from hivemind_memory.context.candidates import find_candidates
 from hivemind_memory.mcp_server.tools_search import shape_search
 from hivemind_memory.model.injection import Facet

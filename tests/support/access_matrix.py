@@ -23,7 +23,7 @@ from mcp import Client
 from mcp.types import TextContent
 
 from hivemind_memory import wiring
-from hivemind_memory.cli import entry
+from hivemind_memory.cli import main
 from hivemind_memory.mcp_server.server import make_server
 from hivemind_memory.mcp_server.server_state import ServerState
 from hivemind_memory.model.scope import scope_of
@@ -422,7 +422,7 @@ class Side:
         stdin, sys.stdin = sys.stdin, io.TextIOWrapper(io.BytesIO())
         try:
             with redirect_stdout(out), redirect_stderr(err):
-                code = entry.main([str(self._placed(word)) for word in line])
+                code = main.main([str(self._placed(word)) for word in line])
                 out.flush()
                 err.flush()
         finally:

@@ -39,7 +39,7 @@ _HM = """\
 #!{python}
 import sys
 sys.path.insert(0, {root!r})
-from hivemind_memory.cli.entry import run
+from hivemind_memory.cli.main import run
 run()
 """
 _AGENTS = {

@@ -14,8 +14,8 @@ from hivemind_memory.watch.change_detector import ChangeDetector, ChangeDetector
 from hivemind_memory.watch.events import WatchEvent
 from hivemind_memory.watch.leader import Leadership
 from hivemind_memory.watch.leader_loop import WatchSettings
-from hivemind_memory.watch.loop import Watcher
 from hivemind_memory.watch.observer import Listener, OpenSource, open_source
+from hivemind_memory.watch.watcher import Watcher
 
 SOON_S = 5.0
 """Longest wait for something that takes milliseconds on an idle machine."""

@@ -9,7 +9,7 @@ from hivemind_memory.cli.command import PLAIN, Argument, CommandRequest, Flag, c
 from hivemind_memory.cli.options import DRY_RUN, JSON, YES
 from hivemind_memory.cli.own_command import own_command
 from hivemind_memory.cli.streams import write_stderr
-from hivemind_memory.connect.agents import (
+from hivemind_memory.connect.clients import (
     AGENTS,
     HOME_VARIABLE,
     WITH_HOOKS,

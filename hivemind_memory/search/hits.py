@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from hivemind_memory.search.ranking import RankedChunk
     from hivemind_memory.search.similarity import ChosenTexts
 
+
 NEAR_COPY = 0.5
 """Similarity of two texts from which they are copies of each other."""
 

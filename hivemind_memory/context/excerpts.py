@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from hivemind_memory.model.injection import Excerpt
 
+
 DIVERSITY = 0.7
 """Lambda of maximal marginal relevance: the share of relevance against novelty."""
 

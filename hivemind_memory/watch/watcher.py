@@ -19,8 +19,6 @@ from hivemind_memory.watch.leader_loop import (
     WatchSettings,
 )
 
-TYPE_CHECKING = False
-
 
 class Watcher:
     """Leads when it can, follows while it cannot."""
