@@ -262,7 +262,7 @@ def test_a_file_of_every_earlier_version_is_upgraded_and_loses_nothing(
     old.execute("INSERT INTO recalls VALUES ('a', 3, 17)")
     old.execute("INSERT INTO unfinished VALUES (x'00', 'work')")
     old.execute(
-        "INSERT INTO tombstones VALUES (?)", (tombstone_of(b"k" * 32, "purged"),)
+        "INSERT INTO tombstones VALUES (?)", (tombstone_of(b"k" * 32, "purged", None),)
     )
     old.pragma("user_version", version)
     old.close()
