@@ -35,6 +35,8 @@ def main() -> int:
     for who in ("AUTHOR", "COMMITTER"):
         os.environ[f"GIT_{who}_NAME"] = "Ann"
         os.environ[f"GIT_{who}_EMAIL"] = "ann@example.com"
+    # Outside any repository, so that a write without a scope is global.
+    os.chdir(tempfile.gettempdir())
     started = time.monotonic()
     told = unfound = unmended = 0
     for number in range(given.rounds):

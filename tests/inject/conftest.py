@@ -57,3 +57,9 @@ def make_home(home: Path) -> Path:
     for name, text in NOTES.items():
         (home / "memory" / name).write_text(text, encoding="utf-8")
     return home
+
+
+@pytest.fixture(autouse=True)
+def outside_any_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run outside any repository: a write without a scope is then global."""
+    monkeypatch.chdir(tmp_path)

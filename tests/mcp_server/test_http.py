@@ -268,8 +268,11 @@ def save_and_find(
     return anyio.run(run)
 
 
-def test_each_connection_brings_its_own_project(home: Path, tmp_path: Path) -> None:
+def test_each_connection_brings_its_own_project(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """All agents of one HTTP server once shared the project of the server's folder."""
+    monkeypatch.delenv("HIVEMIND_PROJECT")  # it would count for every connection
     one, two = in_repository(tmp_path / "one"), in_repository(tmp_path / "two")
 
     async def roots(*_: object) -> ListRootsResult:

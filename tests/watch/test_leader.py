@@ -52,7 +52,7 @@ def test_a_killed_leader_leads_no_more(tmp_path: Path) -> None:
     """Nobody has to judge whether a leader is dead: the kernel knows."""
     script = (
         "import sys; from hivemind_memory.watch.leader import Leadership\n"
-        "from hivemind_memory.watch.watcher import WatchState\n"
+        "from hivemind_memory.watch.events import WatchState\n"
         "lead = Leadership(sys.argv[1], state_path=sys.argv[2])\n"
         "lead.try_acquire(); lead.write_state(WatchState(mode='native'))\n"
         "print('leads', flush=True); sys.stdin.read()"
