@@ -71,7 +71,7 @@ FAULTS = (
     ),
     Fault(
         name="a note and its chunks are indexed in separate transactions",
-        rig="kill_index --kills 60",
+        rig="kill_index --kills 200",
         module="index/sqlite/notes.py",
         code=(
             "from contextlib import nullcontext\n"

@@ -208,6 +208,7 @@ class Curated(RuleBasedStateMachine):
         elif old:
             assert saved.path in old
             before = self.files.pop(saved.path)
+            file.claim = file.claim or before.claim  # its key is still the claim's
             before.standing = SUPERSEDED
             before.id = before.id or saved.superseded
             assert before.id == saved.superseded
