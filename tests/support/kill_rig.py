@@ -23,6 +23,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from unittest import mock
 
+import apsw
+
 from hivemind_memory.index.sqlite import notes as index_notes
 from tests.support.sandbox import House, ask, difference_from_fresh
 
@@ -39,6 +41,12 @@ MAX_WRITES = 24
 
 FIRST_S = 0.02
 """How long a victim lives at most that is to acknowledge nothing."""
+
+STATEMENT_SHARE = 0.4
+"""Of all victims, these die between two statements of SQLite, at the latest."""
+
+MAX_STATEMENTS = 150
+"""Such a victim dies before one of its next so many writing statements."""
 
 PATIENCE_S = 30.0
 ROUNDS_PER_HOME = 25  # or the notes would grow without end
@@ -81,7 +89,14 @@ def kill_often(base: Path, kills: int, seed: int) -> Tally:
 
 def _kill_one(house: House, rng: random.Random) -> set[str]:
     """Let a process work for a while; return the entries that it acknowledged."""
-    lines = kill_victim(rng, lambda victim, said: _work(house, victim, said))
+    stops_between_statements = rng.random() < STATEMENT_SHARE
+
+    def work(victim: random.Random, said: int) -> None:
+        if stops_between_statements:
+            die_between_statements(victim)
+        _work(house, victim, said)
+
+    lines = kill_victim(rng, work)
     errors = [line for line in lines if line.startswith("!")]
     if errors:
         raise AssertionError(errors)
@@ -140,6 +155,28 @@ def tear_a_write(rng: random.Random) -> None:
         return real_write(fd, data)
 
     os.write = write
+
+
+def die_between_statements(rng: random.Random) -> None:
+    """Make this process die before one of the next statements that change a table.
+
+    A process that is killed from outside is rarely between two statements of one
+    note: they take microseconds.
+    """
+    left = rng.randint(1, MAX_STATEMENTS)
+
+    def count(_cursor: apsw.Cursor, sql: str, _values: object) -> bool:
+        nonlocal left
+        if sql.lstrip()[:6].upper() in {"INSERT", "UPDATE", "DELETE"}:
+            left -= 1
+            if left <= 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+        return True
+
+    def trace(connection: apsw.Connection) -> None:
+        connection.exec_trace = count
+
+    apsw.connection_hooks.append(trace)
 
 
 def _read_lines(said: io.FileIO, wanted: int) -> bytes:
