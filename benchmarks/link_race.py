@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.model.note_path import NotePath
-from hivemind_memory.notes.open_note import OpenNote
+from hivemind_memory.notes.append import OpenNote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -169,7 +169,7 @@ FAULTS = (
     Fault(
         name="a superseded memory stays active",
         rig="curating_stateful --steps 200 --no-shrink",
-        module="notes/status.py",
+        module="notes/memory_header.py",
         code="assert status_of\nstatus_of = lambda path, front_matter: ACTIVE\n",
         says=r"AssertionError",
     ),

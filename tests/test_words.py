@@ -95,8 +95,8 @@ ALLOWED_NAMES: set[str] = {
     "hivemind_memory/model/query.py: standing",
     "hivemind_memory/model/results.py: lanes",
     "hivemind_memory/search/fusion.py: lane",
-    "hivemind_memory/search/word_scores.py: in_trail",
-    "hivemind_memory/search/word_scores.py: trail_norm",
+    "hivemind_memory/search/fusion.py: in_trail",
+    "hivemind_memory/search/fusion.py: trail_norm",
 }
 # SQL names the columns; the pages name the fields; the rest is a comment for linters.
 ALLOWED_TEXTS: set[str] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from hivemind_memory.cli.streams import (
+from hivemind_memory.cli.output import (
     is_terminal,
     read_stdin,
     typed_text,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 
-from hivemind_memory.cli import streams
+from hivemind_memory.cli import output
 from hivemind_memory.cli.parse import parse_request
 from hivemind_memory.errors import ConfigError, HivemindError, UsageError
 
@@ -30,20 +30,20 @@ def run() -> None:
         if sys.stdout is not None:
             sys.stdout.flush()
     except BrokenPipeError:
-        code = code or streams.EXIT_CLOSED_PIPE
-        streams.abandon(sys.stdout)
+        code = code or output.EXIT_CLOSED_PIPE
+        output.abandon(sys.stdout)
     except OSError as error:
         # What is left in the buffer would fail once more when Python exits.
         code = code or _report_unwritten(error)
-        streams.abandon(sys.stdout)
-    if code == streams.EXIT_CLOSED_PIPE:
-        streams.abandon(sys.stdout)
+        output.abandon(sys.stdout)
+    if code == output.EXIT_CLOSED_PIPE:
+        output.abandon(sys.stdout)
     sys.exit(code)
 
 
 def main(words: Sequence[str]) -> int:
     """Do what *words* ask for and return the exit code; raise nothing."""
-    streams.prepare()
+    output.prepare()
     if _is_debugging():
         import logging
 
@@ -51,15 +51,15 @@ def main(words: Sequence[str]) -> int:
     try:
         request = parse_request(words)
         if request.notes:
-            from hivemind_memory.cli.render import print_notices
+            from hivemind_memory.cli.output import print_notices
 
             print_notices(f"note: {note}" for note in request.notes)
         return request.command.call(request)
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
-    except streams.OutputClosedError:
-        return streams.EXIT_CLOSED_PIPE
-    except streams.OutputError as error:
+    except output.OutputClosedError:
+        return output.EXIT_CLOSED_PIPE
+    except output.OutputError as error:
         return _report_unwritten(error)
     except HivemindError as error:
         is_usage = isinstance(error, UsageError) and not isinstance(error, ConfigError)
@@ -72,15 +72,15 @@ def main(words: Sequence[str]) -> int:
 
 def _report(message: str, hint: str, code: int) -> int:
     """Say what is wrong and what to do, each on its line; return *code*."""
-    from hivemind_memory.cli.escape import escape_line
+    from hivemind_memory.model.escape import escape_line
 
     if _is_debugging():
         import traceback
 
-        streams.write_stderr(traceback.format_exc())
-    streams.write_stderr(f"error: {escape_line(message)}\n")
+        output.write_stderr(traceback.format_exc())
+    output.write_stderr(f"error: {escape_line(message)}\n")
     if hint:
-        streams.write_stderr(f"hint: {escape_line(hint)}\n")
+        output.write_stderr(f"hint: {escape_line(hint)}\n")
     return code
 
 

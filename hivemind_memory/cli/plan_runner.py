@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import sys
 
-from hivemind_memory.cli.escape import escape_for_terminal, escape_line
-from hivemind_memory.cli.render import print_json
-from hivemind_memory.cli.streams import is_terminal, write_stderr, write_stdout
+from hivemind_memory.cli.output import (
+    is_terminal,
+    print_json,
+    write_stderr,
+    write_stdout,
+)
 from hivemind_memory.connect import plans as states
 from hivemind_memory.connect.plans import difference, mask_secrets
 from hivemind_memory.errors import HivemindError, NotConnectedError
+from hivemind_memory.model.escape import escape_for_terminal, escape_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

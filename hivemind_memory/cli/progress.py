@@ -6,7 +6,7 @@ import os
 import sys
 import time
 
-from hivemind_memory.cli.streams import is_terminal, write_stderr
+from hivemind_memory.cli.output import is_terminal, write_stderr
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from hivemind_memory.cli.escape import escape_for_terminal, escape_line
+from hivemind_memory.model.escape import escape_for_terminal, escape_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from hivemind_memory.model.memory_types import (
 from hivemind_memory.model.query import Query
 from hivemind_memory.model.trust import is_trusted
 from hivemind_memory.notes.entry import OPENING, parse_provenance
-from hivemind_memory.notes.status import is_expired_or_done
+from hivemind_memory.notes.memory_header import is_expired_or_done
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -30,7 +30,7 @@ from hivemind_memory.notes.entry_edits import (
     without_forgotten,
 )
 from hivemind_memory.notes.memory_file import read_memory_file
-from hivemind_memory.notes.status import is_forgotten
+from hivemind_memory.notes.memory_header import is_forgotten
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ source, so a search marks it as untrusted and it is never injected.
 
 from __future__ import annotations
 
-from hivemind_memory.access.check import check_writable
+from hivemind_memory.access.rules import check_writable
 from hivemind_memory.curation.lookup import load_memory, not_found, parse_memory
 from hivemind_memory.curation.supersede import (
     create_note,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager, nullcontext
 
-from hivemind_memory.access.check import check_writable
+from hivemind_memory.access.rules import check_writable
 from hivemind_memory.curation.lookup import find_memory
 from hivemind_memory.curation.validate import validate_fraction
 from hivemind_memory.errors import MemoryNotFoundError, UsageError

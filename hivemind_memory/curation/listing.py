@@ -17,7 +17,7 @@ from hivemind_memory.model.listing import WrittenItem
 from hivemind_memory.model.memories import FORGOTTEN, PENDING, SUPERSEDED
 from hivemind_memory.model.scope import scope_of
 from hivemind_memory.notes.entry_edits import entries_in
-from hivemind_memory.notes.status import is_expired_or_done
+from hivemind_memory.notes.memory_header import is_expired_or_done
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -19,8 +19,11 @@ from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.scope import scope_of
 from hivemind_memory.notes.edge import targets
 from hivemind_memory.notes.memory_file import body_of
-from hivemind_memory.notes.memory_header import header_of
-from hivemind_memory.notes.status import is_forgotten, status_unless_forgotten
+from hivemind_memory.notes.memory_header import (
+    header_of,
+    is_forgotten,
+    status_unless_forgotten,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

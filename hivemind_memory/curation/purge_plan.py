@@ -22,8 +22,8 @@ from hivemind_memory.curation.reactivate import older_ids
 from hivemind_memory.curation.targets import find_targets
 from hivemind_memory.errors import HivemindError, UsageError
 from hivemind_memory.markdown.chunker import parse_note
-from hivemind_memory.markdown.embedding_texts import embedding_texts, text_hash
 from hivemind_memory.markdown.front_matter import split_front_matter
+from hivemind_memory.markdown.subchunks import embedding_texts, text_hash
 from hivemind_memory.markdown.text import decode
 from hivemind_memory.model.curation import ENTRY, MEMORY, NOTE, MemorySelector
 from hivemind_memory.model.memories import ACTIVE, PENDING, SUPERSEDED

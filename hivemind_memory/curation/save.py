@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hivemind_memory.access.check import check_writable
+from hivemind_memory.access.rules import check_writable
 from hivemind_memory.curation.lookup import find_memory, not_found, parse_memory
 from hivemind_memory.curation.supersede import (
     create_note,
@@ -45,9 +45,9 @@ from hivemind_memory.model.memories import (
 from hivemind_memory.model.memory_types import BUILT_IN, DEFAULT_TYPE
 from hivemind_memory.model.scope import INBOX, kind_of
 from hivemind_memory.model.trust import is_trusted
-from hivemind_memory.notes.dates import day_of_iso
 from hivemind_memory.notes.entry import new_ulid
 from hivemind_memory.notes.memory_file import compose, read_memory_file, superseded_text
+from hivemind_memory.notes.memory_header import day_of_iso
 from hivemind_memory.notes.slug import name_with_id, names_of
 from hivemind_memory.search.similarity import similar_texts
 

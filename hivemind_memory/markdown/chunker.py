@@ -4,7 +4,7 @@ A chunk starts at an H1, H2 or H3, after two blank lines, and at the comment of 
 entry; what is longer than the limit is cut again. ``sections`` and ``packing`` hold
 those rules; here Markdown is read, as far as they need it: where its blocks lie.
 
-The block parser of markdown-it does that, with some rules of our own (``block_rules``).
+The block parser of markdown-it does that, with some rules of our own (``outline``).
 The text of a note never passes through it, so none can be lost in it.
 """
 
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from markdown_it import MarkdownIt
 
-from hivemind_memory.markdown import block_rules
+from hivemind_memory.markdown import outline
 from hivemind_memory.markdown.front_matter import split_front_matter
 from hivemind_memory.markdown.outline import (
     MAX_TITLE_CHARS,
@@ -182,14 +182,14 @@ def _shortened(line: str) -> str:
 
 def _parser() -> MarkdownIt:
     """Return the parser; it keeps nothing from one text to the next."""
-    # block_rules.too_deep ends nesting long before this does, which drops what follows.
+    # outline.too_deep ends nesting long before this does, which drops what follows.
     parser = MarkdownIt("commonmark", {"maxNesting": 1000})
     rules = parser.block.ruler
-    rules.at("table", block_rules.table, {"alt": ["paragraph", "reference"]})
-    rules.at("reference", block_rules.definition)
-    rules.before("table", "too_deep", block_rules.too_deep)
-    rules.before("table", "prose", block_rules.prose)
-    rules.before("table", "items", block_rules.items)
+    rules.at("table", outline.table, {"alt": ["paragraph", "reference"]})
+    rules.at("reference", outline.definition)
+    rules.before("table", "too_deep", outline.too_deep)
+    rules.before("table", "prose", outline.prose)
+    rules.before("table", "items", outline.items)
     parser.enable(["table", "reference", "too_deep", "prose", "items"])
     return parser
 

@@ -1,4 +1,4 @@
-"""The second level of search: the bullets and paragraphs of one chunk.
+"""The second level of search: the bullets and paragraphs of one chunk, and their texts.
 
 String work only, and called for every chunk that is indexed. It needs no Markdown
 parser: a subchunk that is cut slightly wrong changes a score a little, and that is all.
@@ -6,6 +6,7 @@ parser: a subchunk that is cut slightly wrong changes a score a little, and that
 
 from __future__ import annotations
 
+import hashlib
 import re
 from typing import TYPE_CHECKING
 
@@ -86,3 +87,17 @@ def _fence(first: str, lines: Iterable[str]) -> list[str]:
         return ["\n".join(taken)]
     # A bare fence that nothing closes is the end of one that began in the chunk before.
     return [unit for unit in _GAP.split("\n".join(taken[1:])) if unit.strip()]
+
+
+def embedding_texts(body: str) -> list[str]:
+    """Return the texts of a chunk that get a vector: its body, and its subchunks.
+
+    A chunk of one subchunk has one text.
+    """
+    subchunks = split_subchunks(body)
+    return [body, *subchunks] if len(subchunks) > 1 else [body]
+
+
+def text_hash(text: str) -> str:
+    """Return the name of a text in the vector cache: its SHA-256, hexadecimal."""
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()

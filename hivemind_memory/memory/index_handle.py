@@ -1,13 +1,12 @@
-"""The index of one memory, held open and opened anew as its file demands.
+"""The index of one memory: held open, reopened when its file changes, kept up to date.
 
-Opens the index; when that cannot be, a stand-in, so that a question is answered.
+When the index cannot be opened, one in memory takes its place, so that a question is
+answered all the same.
 
-Before every answer: the index is brought in step with the folder, or known to be.
-
-The rule is a look at every note. A process that is asked many questions a second may
-skip the look when the kernel proves that nothing has happened since the last one; at
-least once a second it looks all the same, for a memory map or another mount changes a
-file without an event.
+Before every answer the notes folder is looked at. A process that is asked many
+questions a second may skip the look when the kernel proves that nothing has happened
+since the last one; it looks at least once a second all the same, for a memory map or
+another mount changes a file without an event.
 """
 
 from __future__ import annotations
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
     from hivemind_memory.files.inotify import InotifyProbe
     from hivemind_memory.files.places import Places
     from hivemind_memory.index.port import Index
-    from hivemind_memory.memory.clocks import Clocks
     from hivemind_memory.memory.sync import Syncer
     from hivemind_memory.model.note_path import NotePath
     from hivemind_memory.model.results import RecoveredEntry
@@ -316,3 +314,37 @@ class FreshnessCheck:
 def _paths(skipped: tuple[SkippedNote, ...]) -> tuple[str, ...]:
     """Return where the files lie that were passed over."""
     return tuple(one.path for one in skipped)
+
+
+SECONDS_PER_DAY = 86_400
+
+
+class Clocks:
+    """Where the time comes from; tests bring their own."""
+
+    __slots__ = ("local_iso", "local_offset_s", "now", "randomness", "stopwatch")
+
+    def __init__(
+        self,
+        *,
+        now: Callable[[], float],
+        stopwatch: Callable[[], float],
+        local_iso: Callable[[float], str],
+        local_offset_s: Callable[[float], int],
+        randomness: Callable[[], bytes],
+    ) -> None:
+        self.now = now
+        """Seconds since the epoch, UTC."""
+        self.stopwatch = stopwatch
+        """Seconds on a clock that never goes back."""
+        self.local_iso = local_iso
+        """A moment as ISO 8601 in the user's time zone, with its offset."""
+        self.local_offset_s = local_offset_s
+        """The offset of the user's time zone at a moment."""
+        self.randomness = randomness
+        """Ten random bytes."""
+
+    def today(self) -> int:
+        """Return the local day, in days since the epoch."""
+        now = self.now()
+        return int((now + self.local_offset_s(now)) // SECONDS_PER_DAY)

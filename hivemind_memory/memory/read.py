@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from hivemind_memory.access.check import check_readable, without_forgotten
-from hivemind_memory.access.rules import may_read
+from hivemind_memory.access.rules import check_readable, may_read, without_forgotten
 from hivemind_memory.errors import UsageError
 from hivemind_memory.files.paths import parse_note_path
 from hivemind_memory.markdown.text import decode

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import time
 
-from hivemind_memory.memory.clocks import SECONDS_PER_DAY
-from hivemind_memory.memory.index_handle import MAX_LOOKS, Freshness
+from hivemind_memory.memory.index_handle import MAX_LOOKS, SECONDS_PER_DAY, Freshness
 from hivemind_memory.memory.retrieve import RetrievedCandidates, retrieve, shown_text
 from hivemind_memory.model.matches import QueryVector
 from hivemind_memory.model.memories import STATUSES
@@ -30,8 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from hivemind_memory.index.port import Index, IndexView
-    from hivemind_memory.memory.clocks import Clocks
-    from hivemind_memory.memory.index_handle import FreshnessCheck, OpenIndex
+    from hivemind_memory.memory.index_handle import Clocks, FreshnessCheck, OpenIndex
     from hivemind_memory.model.filters import Access, SearchFilter
     from hivemind_memory.model.matches import WordMatches
     from hivemind_memory.model.query import Query, ScorePart, SearchSettings

@@ -61,7 +61,7 @@ def _day(text: str) -> int | None:
     """Return a day in days since the epoch; None for an empty text."""
     if not text.strip():
         return None
-    from hivemind_memory.notes.dates import day_of_iso
+    from hivemind_memory.notes.memory_header import day_of_iso
 
     day = day_of_iso(text.strip())
     if day is None:

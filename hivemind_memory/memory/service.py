@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from hivemind_memory.access.check import check_enabled
 from hivemind_memory.access.rules import (
     OWNER,
     access_of,
+    check_enabled,
     home_scope,
     may_write,
     scope_named,
@@ -27,9 +27,8 @@ if TYPE_CHECKING:
     from hivemind_memory.config.settings import Settings
     from hivemind_memory.curation.service import Curation
     from hivemind_memory.files.places import Places
-    from hivemind_memory.memory.clocks import Clocks
     from hivemind_memory.memory.embed import EmbeddingService
-    from hivemind_memory.memory.index_handle import OpenIndex
+    from hivemind_memory.memory.index_handle import Clocks, OpenIndex
     from hivemind_memory.memory.sync import Progress
     from hivemind_memory.model.curation import (
         ForgetResult,

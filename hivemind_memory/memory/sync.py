@@ -289,8 +289,7 @@ class Syncer:
         # What parses and cuts notes loads only when one has changed.
         from hivemind_memory.index.port import FileRecord
         from hivemind_memory.markdown.chunker import parse_note
-        from hivemind_memory.notes.dates import day_of_note
-        from hivemind_memory.notes.memory_header import header_of
+        from hivemind_memory.notes.memory_header import day_of_note, header_of
         from hivemind_memory.redaction.redact import masked
 
         note = parse_note(

@@ -6,7 +6,7 @@ the index.
 
 from __future__ import annotations
 
-from hivemind_memory.access.check import check_writable
+from hivemind_memory.access.rules import check_writable
 from hivemind_memory.errors import NotSavedError, StateUnusableError, UsageError
 from hivemind_memory.files.descriptors import make_private_folder
 from hivemind_memory.files.paths import parse_note_path
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from hivemind_memory.access.rules import Caller
     from hivemind_memory.files.folder import NotesFolder
-    from hivemind_memory.memory.clocks import Clocks
+    from hivemind_memory.memory.index_handle import Clocks
     from hivemind_memory.model.note_path import NotePath
     from hivemind_memory.notes.writer import AppendedEntry
     from hivemind_memory.state.file import StateFile

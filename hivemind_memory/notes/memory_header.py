@@ -1,23 +1,33 @@
-"""What a note's front matter and path say about it: type, key, edges and status.
+"""What a note's front matter and path say about it: type, key, edges, status and day.
 
-Front matter is written by people: what means nothing is ignored, never an error.
+Front matter is written by people: what means nothing is ignored, never an error. Ages
+are whole days since the epoch, so that a score does not move within a day.
 """
 
 from __future__ import annotations
 
-from hivemind_memory.model.memories import MemoryHeader
+from datetime import date, datetime
+
+from hivemind_memory.model.memories import (
+    ACTIVE,
+    FORGOTTEN,
+    PENDING,
+    SUPERSEDED,
+    MemoryHeader,
+)
 from hivemind_memory.model.memory_types import find_type
-from hivemind_memory.model.scope import inner_path
+from hivemind_memory.model.scope import INBOX, inner_path, place_in_scope
+from hivemind_memory.model.scope import SUPERSEDED as SUPERSEDED_FOLDER
+from hivemind_memory.model.snapshot import NS_PER_DAY
 from hivemind_memory.model.trust import untrusted_source
-from hivemind_memory.notes.dates import day_of_iso
-from hivemind_memory.notes.edge import edges_of, fraction
-from hivemind_memory.notes.status import status_of
+from hivemind_memory.notes.edge import edges_of, fraction, targets
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from hivemind_memory.model.memory_types import MemoryType
+    from hivemind_memory.model.note_path import NotePath
 
 
 def header_of(
@@ -99,3 +109,85 @@ def _day(front_matter: Mapping[str, object], key: str) -> int | None:
 def _stem(path: str) -> str:
     """Return the name of a note without its folder and ending."""
     return inner_path(path).rpartition("/")[2].removesuffix(".md")
+
+
+def status_of(path: str, front_matter: Mapping[str, object]) -> int:
+    """Return the status of a note: one of ``ACTIVE`` to ``FORGOTTEN``.
+
+    Args:
+        path: Where it lies, relative to the notes folder.
+        front_matter: Its parsed values.
+    """
+    if is_forgotten(front_matter):
+        return FORGOTTEN
+    return status_unless_forgotten(path, front_matter)
+
+
+def status_unless_forgotten(path: str, front_matter: Mapping[str, object]) -> int:
+    """Return the status that a note has, or had before it was forgotten."""
+    folder = place_in_scope(path)
+    if folder == INBOX:
+        return PENDING
+    is_replaced = folder == SUPERSEDED_FOLDER or targets(
+        front_matter.get("superseded_by")
+    )
+    return SUPERSEDED if is_replaced else ACTIVE
+
+
+def is_forgotten(front_matter: Mapping[str, object]) -> bool:
+    """Return whether a note is forgotten as a whole."""
+    return front_matter.get("forgotten") not in (None, False, "")
+
+
+def is_expired_or_done(
+    expires_day: int | None, done_day: int | None, *, today: int
+) -> bool:
+    """Return whether a memory is over: no longer told unasked, and found lower.
+
+    Args:
+        expires_day: First day, since the epoch, on which it is expired; None: never.
+        done_day: First day on which a todo or goal is done; None: it is open.
+        today: The day, since the epoch.
+    """
+    return any(day is not None and day <= today for day in (expires_day, done_day))
+
+
+_EPOCH = date(1970, 1, 1).toordinal()
+
+
+def day_of_note(
+    path: NotePath, front_matter: Mapping[str, object], mtime_ns: int
+) -> int | None:
+    """Return the day of a note, in days since the epoch; None when it never ages.
+
+    The date that the note gives itself (``updated``, ``date``, ``created``), else a
+    date at the start of its name, else its last edit. ``global.md`` does not age.
+    """
+    name = path.rpartition("/")[2]
+    if name == "global.md":
+        return None
+    for key in ("updated", "date", "created"):
+        day = _day_of_value(front_matter.get(key))
+        if day is not None:
+            return day
+    day = day_of_iso(name)
+    return mtime_ns // NS_PER_DAY if day is None else day
+
+
+def day_of_iso(text: str) -> int | None:
+    """Return the day that *text* begins with (``2026-11-21…``), else None.
+
+    >>> day_of_iso("1970-01-03T10:00:00+01:00")
+    2
+    """
+    try:
+        return date.fromisoformat(text[:10]).toordinal() - _EPOCH
+    except ValueError:
+        return None
+
+
+def _day_of_value(value: object) -> int | None:
+    """Return the day that a value of a front matter tells, if it tells one."""
+    if isinstance(value, datetime | date):
+        return date(value.year, value.month, value.day).toordinal() - _EPOCH
+    return day_of_iso(value) if isinstance(value, str) else None

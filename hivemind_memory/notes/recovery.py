@@ -32,7 +32,7 @@ from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.results import RecoveredEntry
 from hivemind_memory.model.scope import place_in_scope, scope_of
-from hivemind_memory.notes.append import EntryDraft, append_entry
+from hivemind_memory.notes.append import EntryDraft, OpenNote, append_entry
 from hivemind_memory.notes.entry import OPENING, parse_provenance
 from hivemind_memory.notes.journal_records import (
     BEGUN,
@@ -43,7 +43,6 @@ from hivemind_memory.notes.journal_records import (
     SAVED,
     is_recoverable,
 )
-from hivemind_memory.notes.open_note import OpenNote
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

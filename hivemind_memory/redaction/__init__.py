@@ -7,7 +7,12 @@ reads only its own two data files, and only when a text has a word that some rul
 
 from __future__ import annotations
 
-from hivemind_memory.redaction.finding import Secret, find_secrets
-from hivemind_memory.redaction.redact import RedactedText, mask, scrub
+from hivemind_memory.redaction.redact import (
+    RedactedText,
+    Secret,
+    find_secrets,
+    mask,
+    scrub,
+)
 
 __all__ = ["RedactedText", "Secret", "find_secrets", "mask", "scrub"]

@@ -1,20 +1,30 @@
-"""Replaces the secrets in a text with marks that name their kind.
+"""Finds the secrets in a text and replaces them with marks that name their kind.
 
 What an agent writes is scrubbed before it is saved, and the agent is told. What a
 person wrote stays as it is in the note, and is masked on its way to the index, so that
 no search result, section or provider gets it.
+
+A text is first searched for the words that rules need. Most texts have none of them,
+and are done in microseconds without a regular expression; the rules are loaded only for
+the others. Values that the caller names as secret are found as well, however encoded.
 """
 
 from __future__ import annotations
 
 from hivemind_memory.markdown.text import decode
 from hivemind_memory.model.value import value
-from hivemind_memory.redaction.finding import find_secrets
-from hivemind_memory.redaction.spans import mark
+from hivemind_memory.redaction.keywords import EXACT, FOLDED
+from hivemind_memory.redaction.spans import (
+    HIDDEN,
+    TextSpan,
+    mark,
+    merge_spans,
+    without_marks,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 
 LINE_ENDS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
@@ -93,3 +103,270 @@ def warning_of(kinds: tuple[str, ...]) -> tuple[str, ...]:
         return ()
     said = f"what looks like a secret was left out ({', '.join(kinds)})"
     return (f"{said}: the memory keeps where a secret lies, never the secret",)
+
+
+SHORTEST_TOKEN = 14  # what the rules ask for at least
+LONG_WORD = 18  # longer than nearly all words
+LONG = 28  # from here on it need not have a digit
+_DIGITS = frozenset("0123456789")
+ASSIGNED = (
+    "pass", "pw", "secret", "token", "key", "auth", "cred",
+    "contrasen", "senha", "kennwort", "wachtwoord",
+)  # fmt: skip
+"""Words beside which something is assigned that may be a secret, in lower case."""
+ASSIGNED_NON_ASCII = (
+    "парол", "密码", "密碼", "口令", "パスワード", "비밀번호", "암호",
+    "contraseñ", "lösenord", "hasło", "şifre",
+)  # fmt: skip
+"""The same in texts that are not in ASCII letters."""
+SIGNS = (
+    "=", ":", "：", "＝", "|", ",", "->", "%3d", "%3a", ">",
+    "是", "为", "為", "は", " is ", " was ", " are ", " to ",
+    " ist ", " lautet ", " est ", " es ", " é ", " è ",
+)  # fmt: skip
+"""What stands between a name and its value."""
+LAYOUT_WORDS = (
+    *ASSIGNED, "5432", ":*:", "kind:", "variable", "identified", "login", "account",
+    "psk", "sae_", "appid=", "app_id=", "code", "_pat", "_sid", ".local.", ".public.",
+    "seed", "mnemonic", "recovery", "wallet", "=",
+)  # fmt: skip
+"""Words without which no layout gives a secret away."""
+MANY = 32  # occurrences of a word
+NEAR = 80  # how far a value may be from its name
+HEADERS = ("bearer", "basic", "authorization", "cookie:")
+LOGINS = (
+    "curl", "sshpass", "login", "mysql", "redis-cli", "ldap", "add-generic-password",
+)  # fmt: skip
+FLAGS = (" -u", " --user", " --proxy-user", " -p", " -a ", " -w")
+SHORTEST_ALONE = 16  # letters of a value that nothing assigns
+_GOES_ON = (":", "=", "|", ">", "-")
+_UNLIKE_A_WORD = frozenset("0123456789!@#$%^&*+?~")
+_UPPER_TO_LOWER = {upper: upper + 32 for upper in range(65, 91)}
+
+
+@value
+class Secret:
+    """Where a secret stands, and what it is."""
+
+    kind: str
+    """What it is: the rule's name, in small letters and dashes."""
+
+    start: int
+    """Its first place in the text."""
+
+    end: int
+    """The place behind its last one."""
+
+
+def find_secrets(text: str, known: Iterable[str] = ()) -> tuple[Secret, ...]:
+    """Return the secrets in a text, in order and without overlaps.
+
+    Args:
+        text: Any text; marks of an earlier scrubbing count as clean.
+        known: Values that are secret whatever they look like, from a vault for
+            instance. Those shorter than four letters are passed over.
+
+    >>> [(one.kind, one.start) for one in find_secrets("postgres://me:tr0ub4d@host/db")]
+    [('url-password', 14)]
+    """
+    hidden = without_marks(text)
+    spans = _spans(hidden, known)
+    if not text.isascii():
+        from hivemind_memory.redaction.layouts import has_zero_width
+
+        if has_zero_width(hidden):
+            from hivemind_memory.redaction.layouts import split_by_zero_width
+
+            spans += split_by_zero_width(hidden, lambda whole: _spans(whole, known))
+    return tuple(
+        Secret(kind=kind, start=start, end=end)
+        for start, end, kind in merge_spans(spans)
+        if HIDDEN not in hidden[start:end] or HIDDEN in text[start:end]
+    )
+
+
+def _spans(text: str, known: Iterable[str]) -> list[TextSpan]:
+    """Return what each way of looking finds, the surest way first."""
+    low = _lowered(text)
+    spans: list[TextSpan] = []
+    values = [one for one in known if len(one.strip()) > 3]
+    if values:
+        spans += known_values(text, values)
+    if "PRIVATE KEY" in text or "Private-Lines:" in text:
+        from hivemind_memory.redaction.private_keys import private_keys
+
+        spans += private_keys(text)
+    if "MII" in text or "b3BlbnNz" in text or "CAQ" in text or "MIG" in text:
+        from hivemind_memory.redaction.private_keys import private_key_bodies
+
+        spans += private_key_bodies(text)
+    spans += _by_rules(text, low)
+    if "@" in text and any(
+        "@" in part and ("://" in part or "@tcp(" in part) for part in text.split()
+    ):
+        from hivemind_memory.redaction.credentials import url_passwords
+
+        spans += url_passwords(text)
+    if _has_header(low):
+        from hivemind_memory.redaction.credentials import in_headers
+
+        spans += in_headers(low=low, text=text)
+    words = [word for word in ASSIGNED if word in low]
+    if not text.isascii():
+        words += [word for word in ASSIGNED_NON_ASCII if word in low]
+    words = [word for word in words if _is_assigned(low, word)]
+    if words:
+        from hivemind_memory.redaction.assignments import find_assigned
+
+        spans += find_assigned(text, low, words)
+    spans += _by_layout(text, low)
+    return spans
+
+
+def _by_layout(text: str, low: str) -> list[TextSpan]:
+    """Return what the layout of the text gives away."""
+    spans: list[TextSpan] = []
+    if any(word in low for word in LAYOUT_WORDS):
+        from hivemind_memory.redaction.layouts import in_layouts
+
+        spans += in_layouts(text, low)
+    if any(len(part) >= LONG for part in text.split()):
+        from hivemind_memory.redaction.layouts import in_base64, wallet_keys
+
+        spans += wallet_keys(text)
+        spans += in_base64(text, lambda plain: _by_rules(plain, _lowered(plain)))
+    return spans
+
+
+def _lowered(text: str) -> str:
+    """Return the text in lower case, every letter where it was."""
+    low = text.lower()
+    # Some letters become two; then only what rules speak of is changed.
+    return low if len(low) == len(text) else text.translate(_UPPER_TO_LOWER)
+
+
+def _by_rules(text: str, low: str) -> list[TextSpan]:
+    """Return what the rules find; most texts have nothing that they would look at."""
+    long, near = _long_parts(text, low)
+    if not long:
+        return []
+    some = " ".join(long)
+    exact = [word for word in EXACT if word in some]
+    folded = [word for word in FOLDED if word in near]
+    if not exact and not folded:
+        return []
+    from hivemind_memory.redaction.rules import by_rules
+
+    return by_rules(text, low, exact, folded)
+
+
+def _long_parts(text: str, low: str) -> tuple[list[str], str]:
+    """Return the parts that may be a value, and what stands near them.
+
+    A name says something on the line of its value, or on the line above.
+
+    Args:
+        text: The whole text.
+        low: The same in lower case, line for line.
+    """
+    long: list[str] = []
+    near: list[str] = []
+    lows = low.split("\n")
+    for at, line in enumerate(text.split("\n")):
+        if len(line) < SHORTEST_TOKEN:
+            continue
+        parts = [
+            part
+            for part in line.split()
+            if len(part) >= SHORTEST_TOKEN
+            and (len(part) >= LONG or not _DIGITS.isdisjoint(part))
+        ]
+        if parts:
+            long += parts
+            near += lows[max(0, at - 1) : at + 1]
+    return long, "\n".join(near)
+
+
+def _has_header(low: str) -> bool:
+    """Whether a header or a login is there, and a value for it."""
+    if any(word in low for word in LOGINS) and any(flag in low for flag in FLAGS):
+        return True
+    return any(
+        _is_promising(near, words=4)
+        for word in HEADERS
+        for _, near in _places(low, word)
+    )
+
+
+def _is_assigned(low: str, word: str) -> bool:
+    """Whether something that is no plain word follows a sign behind a word."""
+    if low.count(word) > MANY:
+        return True  # then asking costs more than looking
+    for at, near in _places(low, word):
+        if not _is_promising(near, words=NEAR):
+            continue
+        if any(
+            _is_promising(near.partition(sign)[2]) for sign in SIGNS if sign in near
+        ):
+            return True
+        if any(
+            len(part) >= SHORTEST_ALONE and not _DIGITS.isdisjoint(part)
+            for part in near.split()
+        ):
+            return True
+        takes_argument = "--" in low[max(0, at - 40) : at] or "login " in low
+        if takes_argument and _is_promising(near):
+            return True
+    return False
+
+
+def _places(low: str, word: str) -> Iterator[tuple[int, str]]:
+    """Return where a word stands, and what follows on its line, or on the next."""
+    at = low.find(word)
+    while at >= 0:
+        start = at + len(word)
+        near, _, next_line = low[start : start + NEAR].partition("\n")
+        if near.rstrip()[-1:] in _GOES_ON:
+            near += " " + next_line.partition("\n")[0]
+        yield at, near
+        at = low.find(word, start)
+
+
+def _is_promising(near: str, words: int = 2) -> bool:
+    """Whether one of the next words is none of a language."""
+    return any(
+        len(part) >= LONG_WORD or not _UNLIKE_A_WORD.isdisjoint(part)
+        for part in near.split(maxsplit=words)[:words]
+    )
+
+
+KIND = "vault-value"
+
+
+def known_values(text: str, values: Iterable[str]) -> list[TextSpan]:
+    """Return where some values stand in a text, longer ones first."""
+    spans: list[TextSpan] = []
+    for form in sorted({form for one in values for form in _forms(one)}, key=len)[::-1]:
+        at = text.find(form)
+        while at >= 0:
+            spans.append((at, at + len(form), KIND))
+            at = text.find(form, at + len(form))
+    return spans
+
+
+def _forms(value: str) -> Iterator[str]:
+    """Return how a value is written: as it is, in JSON, in a URL, in base64."""
+    import json
+    from binascii import b2a_base64
+    from urllib.parse import quote, quote_plus
+
+    value = value.strip()
+    yield value
+    yield value.replace("\n", "\r\n")
+    yield json.dumps(value)[1:-1]
+    yield json.dumps(value, ensure_ascii=False)[1:-1]
+    raw = value.encode("utf-8", "surrogatepass")
+    yield quote(raw, safe="")
+    yield quote_plus(raw)
+    if len(raw) > 7:  # shorter ones are parts of much else
+        yield b2a_base64(raw, newline=False).decode().rstrip("=")

@@ -12,12 +12,14 @@ from typing import NamedTuple
 from hivemind_memory.model.memories import NEUTRAL_IMPORTANCE
 from hivemind_memory.search.fusion import (
     FusedScore,
+    WordScore,
     fuse_ranks,
     fuse_standardised,
     fuse_weighted,
     fuse_words,
+    word_count,
+    word_scores,
 )
-from hivemind_memory.search.word_scores import WordScore, word_count, word_scores
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,6 +1,7 @@
-"""Opens ``state.db``, made if it is not there, and says why when that cannot be.
+"""Opens ``state.db``, creates it if it is missing, and says why when it cannot.
 
-A damaged ``state.db`` is set aside, once it is sure, and ``hm doctor`` says so.
+Holds its tables, for what no note can hold, and the steps that made them. A file that
+is certainly damaged is set aside, and ``hm doctor`` says so.
 """
 
 from __future__ import annotations
@@ -17,11 +18,7 @@ from hivemind_memory.files.descriptors import (
     set_mode,
 )
 from hivemind_memory.files.locks import KernelLock
-from hivemind_memory.state.schema import (
-    STATE_VERSION,
-    bring_state_up_to_date,
-    version_of_state,
-)
+from hivemind_memory.sqlite.connection import write_transaction
 
 COUNT_WAIT_MS = 50
 """So long an answer may be late because another process is counting."""
@@ -197,3 +194,63 @@ DAMAGE_HINT = (
     "purge again what must not come back, then delete the damaged file: it holds "
     "counters and hashes, no text"
 )
+
+
+_KEY_BYTES = 32
+
+STEPS = (
+    """
+    CREATE TABLE meta(
+      key   TEXT PRIMARY KEY,
+      value NOT NULL
+    ) WITHOUT ROWID;
+    CREATE TABLE recalls(
+      ref     TEXT    PRIMARY KEY, -- id of a memory or an entry
+      count   INTEGER NOT NULL,
+      last_at INTEGER NOT NULL     -- seconds since the epoch
+    ) WITHOUT ROWID;
+    CREATE TABLE tombstones(
+      hash BLOB PRIMARY KEY        -- HMAC-SHA256 of a purged text, see tombstones.py
+    ) WITHOUT ROWID;
+    CREATE TABLE unfinished(
+      hash BLOB PRIMARY KEY,       -- of what was to be purged
+      work TEXT NOT NULL           -- what is left to do, as JSON; gone when done
+    ) WITHOUT ROWID;
+    """,
+    """
+    CREATE TABLE injections(
+      id       INTEGER PRIMARY KEY, -- in the order in which they were made
+      worktree TEXT    NOT NULL,
+      file     TEXT    NOT NULL,    -- in the worktree
+      is_whole INTEGER NOT NULL,    -- 0: says only that the section was left as it was
+      record   TEXT    NOT NULL     -- JSON, see inject/injection_record.py
+    );
+    CREATE INDEX injections_file ON injections(worktree, file, is_whole, id);
+    """,
+)
+"""Each step runs in the transaction that records it; a released one never changes."""
+
+STATE_VERSION = len(STEPS)
+
+
+def version_of_state(connection: apsw.Connection) -> int:
+    """Return the number of the last step that the file has seen."""
+    return int(connection.pragma("user_version"))
+
+
+def bring_state_up_to_date(connection: apsw.Connection) -> None:
+    """Apply the steps that the file has not seen, and give it its key."""
+    # Stays in the file; must come before the first transaction.
+    connection.execute("PRAGMA journal_mode = WAL")
+    with write_transaction(connection):
+        # Another process may have been faster between the look and the lock.
+        version = version_of_state(connection)
+        if version >= STATE_VERSION:
+            return
+        for sql in STEPS[version:]:
+            connection.execute(sql)
+        connection.execute(
+            "INSERT INTO meta(key, value) VALUES ('key', ?) ON CONFLICT DO NOTHING",
+            (os.urandom(_KEY_BYTES),),
+        )
+        connection.pragma("user_version", STATE_VERSION)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hivemind_memory.cli.escape import (
+from hivemind_memory.model.escape import (
     escape_for_pipe,
     escape_for_terminal,
     escape_json,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hivemind_memory.cli import render
+from hivemind_memory.cli import output
 from hivemind_memory.cli.commands.search import print_answer, report_lines
 from hivemind_memory.cli.commands.watch import event_line
 from hivemind_memory.cli.commands.write import print_written
@@ -80,7 +80,7 @@ def test_a_sync_tells_what_is_missing(capsys: pytest.CaptureFixture[str]) -> Non
     result = SyncResult(added=1, recovered=1, skipped=skipped, took_s=0.5)
     embedding = EmbedResult(embedded=1, from_cache=2, pending=3, problem="no quota")
 
-    render.print_sync(result, embedding, as_json=False)
+    output.print_sync(result, embedding, as_json=False)
 
     out, err = capsys.readouterr()
     assert out.splitlines() == [
@@ -151,4 +151,4 @@ def test_the_watch_tells_each_event_in_one_line(event: object, line: str) -> Non
 )
 def test_sizes_are_for_people(size: int, text: str) -> None:
     """Programs have --json."""
-    assert render.size_text(size) == text
+    assert output.size_text(size) == text

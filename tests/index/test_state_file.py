@@ -18,8 +18,7 @@ from hivemind_memory.errors import StateUnusableError
 from hivemind_memory.notes.tombstones import tombstone_of
 from hivemind_memory.state.file import StateFile
 from hivemind_memory.state.injection_log import InjectionLog
-from hivemind_memory.state.open import damage_report, damaged_name
-from hivemind_memory.state.schema import STATE_VERSION, STEPS
+from hivemind_memory.state.open import STATE_VERSION, STEPS, damage_report, damaged_name
 
 NOW_S = 1_800_000_000.5
 

@@ -9,7 +9,7 @@ import pytest
 from hivemind_memory.errors import EmbeddingInvalidError
 from hivemind_memory.index.sqlite.index import SqliteIndex
 from hivemind_memory.index.sqlite.vector_store import SqliteVectorStore
-from hivemind_memory.markdown.embedding_texts import text_hash
+from hivemind_memory.markdown.subchunks import text_hash
 from hivemind_memory.model.matches import VectorMatches
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.providers.vectors import pack

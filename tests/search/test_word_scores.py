@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 
 from hivemind_memory.model.matches import WordMatches
-from hivemind_memory.search.word_scores import word_count, word_scores
+from hivemind_memory.search.fusion import word_count, word_scores
 from tests.search.evidence import candidate, matches, term, word_matches
 
 

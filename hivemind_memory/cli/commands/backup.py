@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hivemind_memory.cli.command import Argument, CommandRequest, Flag, command
 from hivemind_memory.cli.options import JSON
-from hivemind_memory.cli.render import (
+from hivemind_memory.cli.output import (
     count_text,
     print_json,
     print_line,
@@ -31,7 +31,7 @@ _FILE = Argument("file", "The backup, such as hivemind.tar.gz.")
 )
 def backup(request: CommandRequest) -> int:
     """Write a backup."""
-    from hivemind_memory.access.check import check_owner
+    from hivemind_memory.access.rules import check_owner
     from hivemind_memory.backup.write import write_backup
 
     with request.open_memory() as memory:
@@ -64,7 +64,7 @@ def backup(request: CommandRequest) -> int:
 )
 def restore_backup(request: CommandRequest) -> int:
     """Restore a backup."""
-    from hivemind_memory.access.check import check_owner
+    from hivemind_memory.access.rules import check_owner
     from hivemind_memory.backup.restore import restore_backup
 
     with request.open_memory() as memory:

@@ -8,9 +8,9 @@ from hivemind_memory.cli.command import (
     CommandRequest,
     command,
 )
-from hivemind_memory.cli.escape import escape_line
-from hivemind_memory.cli.streams import write_stdout
+from hivemind_memory.cli.output import write_stdout
 from hivemind_memory.errors import UsageError
+from hivemind_memory.model.escape import escape_line
 
 
 @command(

@@ -6,16 +6,17 @@ import os
 import sys
 
 from hivemind_memory.cli.command import Argument, CommandRequest, command
-from hivemind_memory.cli.escape import escape_line
 from hivemind_memory.cli.options import JSON
-from hivemind_memory.cli.render import print_json, print_rows
-from hivemind_memory.cli.streams import (
+from hivemind_memory.cli.output import (
     is_terminal,
+    print_json,
+    print_rows,
     read_stdin,
     write_stderr,
     write_stdout,
 )
 from hivemind_memory.errors import UsageError
+from hivemind_memory.model.escape import escape_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ import shlex
 
 from hivemind_memory.cli.command import PLAIN, Argument, CommandRequest, Flag, command
 from hivemind_memory.cli.options import DRY_RUN, JSON, YES
+from hivemind_memory.cli.output import write_stderr
 from hivemind_memory.cli.own_command import own_command
-from hivemind_memory.cli.streams import write_stderr
 from hivemind_memory.connect.clients import (
     AGENTS,
     HOME_VARIABLE,

@@ -6,8 +6,7 @@ import os
 from contextlib import suppress
 
 from hivemind_memory.cli.command import Argument, CommandRequest, command
-from hivemind_memory.cli.render import print_sync
-from hivemind_memory.cli.streams import write_stderr
+from hivemind_memory.cli.output import print_sync, write_stderr
 from hivemind_memory.errors import (
     HivemindError,
     NoteNotFoundError,
@@ -41,7 +40,7 @@ def edit(request: CommandRequest) -> int:
     """Open a note in the editor, then index it."""
     import subprocess
 
-    from hivemind_memory.access.check import check_writable
+    from hivemind_memory.access.rules import check_writable
     from hivemind_memory.cli.progress import ProgressDisplay
     from hivemind_memory.files.paths import parse_note_path
 

@@ -6,14 +6,16 @@ import sys
 
 from hivemind_memory.cli.command import Argument, CommandRequest, Flag, command
 from hivemind_memory.cli.options import DRY_RUN, JSON, SCOPE, SESSION, YES
-from hivemind_memory.cli.render import (
+from hivemind_memory.cli.output import (
     count_text,
+    is_terminal,
     lines_text,
     print_json,
     print_line,
     print_notices,
+    typed_text,
+    write_stderr,
 )
-from hivemind_memory.cli.streams import is_terminal, typed_text, write_stderr
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ import os
 
 from hivemind_memory.cli.command import CommandRequest, Flag, command
 from hivemind_memory.cli.options import JSON, WORKTREE
+from hivemind_memory.cli.output import print_json, print_line
 from hivemind_memory.cli.own_command import own_command
-from hivemind_memory.cli.render import print_json, print_line
 
 _AGENTS = Flag(
     ("--agent",),

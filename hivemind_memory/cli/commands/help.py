@@ -6,7 +6,7 @@ import sys
 
 from hivemind_memory.cli.command import PLAIN, Argument, CommandRequest, command
 from hivemind_memory.cli.help import help_text
-from hivemind_memory.cli.streams import is_terminal, write_stdout
+from hivemind_memory.cli.output import is_terminal, write_stdout
 from hivemind_memory.version import __version__
 
 

@@ -11,13 +11,13 @@ import os
 import sys
 
 from hivemind_memory.cli.command import CommandRequest, Flag, command
-from hivemind_memory.cli.escape import escape_line
-from hivemind_memory.cli.streams import (
+from hivemind_memory.cli.output import (
     is_terminal,
     read_stdin,
     write_stderr,
     write_stdout,
 )
+from hivemind_memory.model.escape import escape_line
 
 TIMEOUT_S = 5.0
 """A search takes a tenth of a second; no agent is kept waiting longer than this."""

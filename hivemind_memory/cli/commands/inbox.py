@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from hivemind_memory.cli.command import Argument, CommandRequest, command
 from hivemind_memory.cli.options import JSON
-from hivemind_memory.cli.render import (
+from hivemind_memory.cli.output import (
     lines_text,
     print_json,
     print_line,
     print_notices,
     print_rows,
+    typed_text,
 )
-from hivemind_memory.cli.streams import typed_text
 
 _CLAIM = Argument("ref", "Key, id or path of a pending claim.", completes="keys")
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 
 from hivemind_memory.cli.command import CommandRequest, command
-from hivemind_memory.cli.escape import escape_line
-from hivemind_memory.cli.render import count_text
-from hivemind_memory.cli.streams import write_stdout
+from hivemind_memory.cli.output import count_text, write_stdout
+from hivemind_memory.model.escape import escape_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,17 +5,17 @@ from __future__ import annotations
 import os
 
 from hivemind_memory.cli.command import CommandRequest, Flag, command
-from hivemind_memory.cli.escape import escape_for_pipe, escape_line
 from hivemind_memory.cli.options import DRY_RUN, JSON, WORKTREE
-from hivemind_memory.cli.render import (
+from hivemind_memory.cli.output import (
     count_text,
     lines_text,
     print_json,
     print_line,
     print_notices,
+    write_stdout,
 )
-from hivemind_memory.cli.streams import write_stdout
 from hivemind_memory.errors import UsageError
+from hivemind_memory.model.escape import escape_for_pipe, escape_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

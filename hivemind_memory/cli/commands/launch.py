@@ -17,10 +17,15 @@ from hivemind_memory.cli.command import (
     Flag,
     command,
 )
-from hivemind_memory.cli.escape import escape_for_terminal, escape_line
 from hivemind_memory.cli.options import JSON
-from hivemind_memory.cli.render import minute_text, print_json, print_rows
-from hivemind_memory.cli.streams import is_terminal, write_stderr, write_stdout
+from hivemind_memory.cli.output import (
+    is_terminal,
+    minute_text,
+    print_json,
+    print_rows,
+    write_stderr,
+    write_stdout,
+)
 from hivemind_memory.errors import (
     ConfigError,
     HivemindError,
@@ -28,6 +33,7 @@ from hivemind_memory.errors import (
     UsageError,
 )
 from hivemind_memory.launch.agents import PROGRAMS
+from hivemind_memory.model.escape import escape_for_terminal, escape_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from hivemind_memory.cli.command import Argument, CommandRequest, Flag, command
 from hivemind_memory.cli.options import JSON
-from hivemind_memory.cli.render import print_json, print_line
-from hivemind_memory.cli.streams import typed_text
+from hivemind_memory.cli.output import print_json, print_line, typed_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,17 +6,19 @@ import sys
 
 from hivemind_memory.cli.command import CommandRequest, Flag, command
 from hivemind_memory.cli.content import split_items
-from hivemind_memory.cli.escape import escape_line
 from hivemind_memory.cli.options import AGENT, JSON, ONLY_SOURCE, SCOPE, SINCE, TYPE
-from hivemind_memory.cli.render import (
+from hivemind_memory.cli.output import (
+    is_terminal,
     lines_text,
     minute_text,
     print_json,
     print_notices,
     print_rows,
     size_text,
+    typed_text,
+    write_stdout,
 )
-from hivemind_memory.cli.streams import is_terminal, typed_text, write_stdout
+from hivemind_memory.model.escape import escape_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,17 +5,18 @@ from __future__ import annotations
 import sys
 
 from hivemind_memory.cli.command import CommandRequest, command
-from hivemind_memory.cli.escape import escape_line
 from hivemind_memory.cli.options import JSON
-from hivemind_memory.cli.render import (
+from hivemind_memory.cli.output import (
     count_text,
+    is_terminal,
     print_indexed,
     print_json,
     print_line,
     print_sync,
     size_text,
+    write_stdout,
 )
-from hivemind_memory.cli.streams import is_terminal, write_stdout
+from hivemind_memory.model.escape import escape_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def rebuild(request: CommandRequest) -> int:
 @command("status", flags=(JSON,))
 def status(request: CommandRequest) -> int:
     """Show what there is."""
-    from hivemind_memory.access.check import check_owner
+    from hivemind_memory.access.rules import check_owner
 
     with request.open_memory() as memory:
         check_owner(memory.caller, "hm status")
@@ -91,7 +92,7 @@ def status(request: CommandRequest) -> int:
 @command("doctor", flags=(JSON,))
 def doctor(request: CommandRequest) -> int:
     """Check for problems."""
-    from hivemind_memory.access.check import check_owner
+    from hivemind_memory.access.rules import check_owner
 
     with request.open_memory() as memory:
         check_owner(memory.caller, "hm doctor")
@@ -104,7 +105,7 @@ def _index(
     request: CommandRequest, name: str, *, should_rebuild: bool
 ) -> tuple[SyncResult, EmbedResult]:
     """Update the index or build it anew, and make the missing vectors."""
-    from hivemind_memory.access.check import check_owner
+    from hivemind_memory.access.rules import check_owner
     from hivemind_memory.cli.progress import ProgressDisplay
 
     with request.open_memory() as memory, ProgressDisplay() as progress:
@@ -137,7 +138,7 @@ def _status_rows(status: MemoryStatus) -> list[tuple[str, str]]:
 def _print_diagnosis(diagnosis: Diagnosis, *, as_json: bool) -> None:
     """Print each check, and what to do about those that failed."""
     if as_json:
-        from hivemind_memory.cli.as_json import diagnosis_value
+        from hivemind_memory.cli.output import diagnosis_value
 
         return print_json(diagnosis_value(diagnosis))
     if is_terminal(sys.stdout):

@@ -6,7 +6,7 @@ import os
 
 from hivemind_memory.cli.command import CommandRequest, command
 from hivemind_memory.cli.options import JSON, WORKTREE
-from hivemind_memory.cli.render import print_json, print_line
+from hivemind_memory.cli.output import print_json, print_line
 
 
 @command(

@@ -5,15 +5,16 @@ from __future__ import annotations
 import sys
 
 from hivemind_memory.cli.command import CommandRequest, Flag, command
-from hivemind_memory.cli.escape import escape_for_terminal
 from hivemind_memory.cli.options import JSON, NOTE
-from hivemind_memory.cli.render import (
+from hivemind_memory.cli.output import (
     count_text,
+    is_terminal,
     print_json,
     print_notices,
+    write_stdout,
 )
-from hivemind_memory.cli.streams import is_terminal, write_stdout
 from hivemind_memory.errors import UsageError
+from hivemind_memory.model.escape import escape_for_terminal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,13 +10,13 @@ from hivemind_memory.cli.content import (
     writer_of,
 )
 from hivemind_memory.cli.options import BY, FORCE, GLOBAL, JSON, SCOPE, SESSION, SOURCE
-from hivemind_memory.cli.render import (
+from hivemind_memory.cli.output import (
     lines_text,
     print_json,
     print_line,
     print_notices,
+    typed_text,
 )
-from hivemind_memory.cli.streams import typed_text
 from hivemind_memory.model.memory_types import BUILT_IN, DEFAULT_TYPE
 
 TYPE_CHECKING = False

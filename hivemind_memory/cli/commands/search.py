@@ -11,17 +11,24 @@ from hivemind_memory.cli.command import (
     Flag,
     command,
 )
-from hivemind_memory.cli.escape import escape_for_pipe, escape_for_terminal, escape_line
 from hivemind_memory.cli.options import JSON, SCOPE, SINCE, TYPE
-from hivemind_memory.cli.render import count_text, lines_text, print_json, print_notices
-from hivemind_memory.cli.streams import (
+from hivemind_memory.cli.output import (
+    count_text,
     is_terminal,
+    lines_text,
+    print_json,
+    print_notices,
     read_stdin,
     typed_text,
     write_stderr,
     write_stdout,
 )
 from hivemind_memory.errors import IndexUnusableError
+from hivemind_memory.model.escape import (
+    escape_for_pipe,
+    escape_for_terminal,
+    escape_line,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -143,7 +150,7 @@ def print_answer(
         more: How to get more hits, for the footer of a terminal.
     """
     if as_json:
-        from hivemind_memory.cli.as_json import answer_value
+        from hivemind_memory.cli.output import answer_value
 
         return print_json(answer_value(answer))
     if not is_terminal(sys.stdout):

@@ -5,17 +5,19 @@ from __future__ import annotations
 import sys
 
 from hivemind_memory.cli.command import CommandRequest, command
-from hivemind_memory.cli.escape import escape_for_pipe, escape_line
 from hivemind_memory.cli.options import JSON, MEMORY, SCOPE
-from hivemind_memory.cli.render import (
+from hivemind_memory.cli.output import (
     count_text,
+    is_terminal,
     lines_text,
     minute_text,
     print_json,
     print_line,
     print_notices,
+    typed_text,
+    write_stdout,
 )
-from hivemind_memory.cli.streams import is_terminal, typed_text, write_stdout
+from hivemind_memory.model.escape import escape_for_pipe, escape_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hivemind_memory.cli.command import TEXT, Argument, CommandRequest, Flag, command
 from hivemind_memory.cli.content import read_content, scope_of, writer_of
 from hivemind_memory.cli.options import BY, FORCE, GLOBAL, JSON, SCOPE, SESSION, SOURCE
-from hivemind_memory.cli.render import (
+from hivemind_memory.cli.output import (
     lines_text,
     print_json,
     print_line,

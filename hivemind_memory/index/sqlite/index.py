@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     import apsw
 
     from hivemind_memory.index.port import FileRecord, MayWrite
+    from hivemind_memory.index.sqlite.filters import SqliteView, Views
     from hivemind_memory.index.sqlite.rows import PlacedRow
     from hivemind_memory.index.sqlite.vector_store import SqliteVectorStore
-    from hivemind_memory.index.sqlite.view import SqliteView, Views
     from hivemind_memory.model.filters import Access, SearchFilter
     from hivemind_memory.model.matches import ChunkLocation
     from hivemind_memory.model.memories import EdgeRow, MemoryRow
@@ -214,7 +214,7 @@ class SqliteIndex:
         """Return the index as a query sees it; see the port."""
         # A sync asks nothing: what searches is loaded with the first query.
         if self._views is None:
-            from hivemind_memory.index.sqlite.view import Views
+            from hivemind_memory.index.sqlite.filters import Views
 
             self._views = Views(
                 self._connection, self.path, self._tokens_of, self._cached

@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 from hivemind_memory.markdown.subchunks import split_subchunks
 from hivemind_memory.model.terms import extra_terms
-from hivemind_memory.notes.dates import day_of_iso
-from hivemind_memory.notes.status import is_forgotten
+from hivemind_memory.notes.memory_header import day_of_iso, is_forgotten
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from hivemind_memory.errors import EmbeddingInvalidError
 from hivemind_memory.index.sqlite.lock import index_lock
-from hivemind_memory.markdown.embedding_texts import embedding_texts, text_hash
+from hivemind_memory.markdown.subchunks import embedding_texts, text_hash
 from hivemind_memory.sqlite.connection import (
     select_int,
     translated_errors,

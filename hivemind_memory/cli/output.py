@@ -1,0 +1,282 @@
+"""What commands print, and how it reaches standard output and standard error.
+
+Data goes to standard output, messages to standard error. For a pipe: one fact a line,
+nothing wrapped, nothing cut, no colour; tables for a terminal are in ``terminal``,
+which alone imports rich. JSON is complete, and the same value in any encoding. Data
+that could not be written whole is an error; a message that nobody reads is not.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from hivemind_memory.model.escape import escape_json, escape_line
+from hivemind_memory.model.value import fields_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import TextIO
+
+    from hivemind_memory.model.query import SearchAnswer
+    from hivemind_memory.model.results import Diagnosis, EmbedResult, SyncResult
+    from hivemind_memory.model.snapshot import SkippedNote
+
+
+_MAX_SKIPPED = 10
+
+
+def print_line(text: str) -> None:
+    """Print one line of data to standard output."""
+    write_stdout(f"{escape_line(text)}\n")
+
+
+def print_rows(rows: Iterable[Sequence[object]]) -> None:
+    """Print one line for each row, its cells separated by tabs: for cut and awk."""
+    lines = ("\t".join(escape_line(str(cell)) for cell in row) for row in rows)
+    write_stdout("".join(f"{line}\n" for line in lines))
+
+
+def print_notices(lines: Iterable[str]) -> None:
+    """Print lines to standard error, wrapped at words on a terminal."""
+    shown = [escape_line(line) for line in lines]
+    if shown and is_terminal(sys.stderr):
+        shown = [_wrapped(line) for line in shown]
+    write_stderr("".join(f"{line}\n" for line in shown))
+
+
+def print_sync(result: SyncResult, embedding: EmbedResult, *, as_json: bool) -> None:
+    """Print what a sync did."""
+    if as_json:
+        return print_json({**plain_value(result), "embedding": embedding})
+    print_line(
+        f"{result.added} added, {result.updated} updated, {result.removed} removed,"
+        f" {result.unchanged} unchanged ({result.took_s:.2f} s)"
+    )
+    return print_indexed(result, embedding)
+
+
+def print_indexed(result: SyncResult, embedding: EmbedResult) -> None:
+    """Print what a sync and a rebuild have in common: vectors, skips, recoveries."""
+    if embedding.embedded or embedding.from_cache:
+        print_line(
+            f"{count_text(embedding.embedded, 'text')} embedded,"
+            f" {embedding.from_cache} from the cache"
+        )
+    notices = list(_skipped_lines(result.skipped))
+    if result.recovered:
+        entries = count_text(result.recovered, "saved entry was", "saved entries were")
+        notices.append(f"{entries} missing from a note and restored")
+    if embedding.problem:
+        pending = count_text(embedding.pending, "text")
+        notices.append(f"{pending} without a vector: {embedding.problem}")
+    print_notices(notices)
+
+
+def lines_text(path: str, start_line: int, end_line: int) -> str:
+    """Return lines of a note as ``hm get`` takes them."""
+    return f"{path}:{start_line}-{end_line}"
+
+
+def minute_text(stamp: str) -> str:
+    """Return a time in ISO form without its seconds.
+
+    >>> minute_text("2026-11-21T09:30:12+01:00")
+    '2026-11-21 09:30'
+    """
+    return stamp[:16].replace("T", " ")
+
+
+def size_text(size_bytes: int) -> str:
+    """Return a size as a person reads it.
+
+    >>> size_text(999), size_text(1_536_000)
+    ('999 B', '1.5 MB')
+    """
+    size = float(size_bytes)
+    for unit in ("B", "kB", "MB"):
+        if size < 1_000:
+            return f"{size:.0f} B" if unit == "B" else f"{size:.1f} {unit}"
+        size /= 1_000
+    return f"{size:.1f} GB"
+
+
+def count_text(number: int, noun: str, plural: str = "") -> str:
+    """Return a number with its noun."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def _wrapped(line: str) -> str:
+    """Return a line wrapped at words, as wide as the terminal is."""
+    from shutil import get_terminal_size
+    from textwrap import fill
+
+    width = max(20, get_terminal_size().columns)
+    return fill(line, width, break_long_words=False, break_on_hyphens=False)
+
+
+def _skipped_lines(skipped: Sequence[SkippedNote]) -> Iterable[str]:
+    """Return the files that were left out, the first few of many."""
+    for note in skipped[:_MAX_SKIPPED]:
+        yield f"skipped {note.path}: {note.reason}"
+    if len(skipped) > _MAX_SKIPPED:
+        yield f"and {len(skipped) - _MAX_SKIPPED} more; `hm status` lists them"
+
+
+EXIT_CLOSED_PIPE = 141
+"""What a shell shows for a program that SIGPIPE ended: 128 + 13."""
+
+
+class OutputClosedError(Exception):
+    """Whoever read our output has left; what it did not read is nobody's loss."""
+
+
+class OutputError(Exception):
+    """The output could not be written; the message says why."""
+
+
+def prepare() -> None:
+    """Make both streams take any text: what an encoding lacks is shown escaped."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+
+
+def is_terminal(stream: TextIO | None) -> bool:
+    """Whether a person is looking at *stream*."""
+    return stream is not None and not stream.closed and stream.isatty()
+
+
+def write_stdout(text: str) -> None:
+    """Write *text* to standard output, and make sure that it arrived.
+
+    Raises:
+        OutputClosedError: The reader closed the pipe.
+        OutputError: It could not be written, for another reason.
+    """
+    if sys.stdout is None:  # started with standard output closed (>&-)
+        message = "standard output is closed"
+        raise OutputError(message)
+    try:
+        _write_whole(sys.stdout, text)
+    except BrokenPipeError as error:
+        raise OutputClosedError from error
+    except OSError as error:
+        raise OutputError(error.strerror) from error
+
+
+def write_stderr(text: str) -> None:
+    """Write lines to standard error; if nobody hears them, so be it."""
+    try:
+        if sys.stderr is not None:
+            sys.stderr.write(text)
+            sys.stderr.flush()
+    except (OSError, ValueError):
+        abandon(sys.stderr)
+
+
+def abandon(stream: TextIO | None) -> None:
+    """Point *stream* at nothing, so that Python's own last flush does not complain."""
+    try:
+        if stream is not None:
+            nothing = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nothing, stream.fileno())
+            os.close(nothing)
+    except (OSError, ValueError):
+        return
+
+
+def read_stdin() -> str:
+    """Return all of standard input as text; broken UTF-8 becomes U+FFFD."""
+    if sys.stdin is None:
+        return ""
+    data: bytes = sys.stdin.buffer.read()
+    return data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
+
+
+def typed_text(word: str) -> str:
+    """Return a word of the command line as the person typed it.
+
+    Under a locale without UTF-8 Python hands on each byte by itself.
+    """
+    if word.isascii() or word.isprintable():  # a lone surrogate is not printable
+        return word
+    return os.fsencode(word).decode("utf-8", "replace")
+
+
+def _write_whole(stream: TextIO, text: str) -> None:
+    """Write all of *text*, also where one call writes only a part.
+
+    With PYTHONUNBUFFERED a text stream takes a short write for a whole one, and what
+    the reader of a pipe did not wait for would be missing without an error.
+    """
+    stream.flush()
+    try:
+        # A console of Windows does not take UTF-8 through its descriptor.
+        descriptor = None if sys.platform == "win32" else stream.fileno()
+    except (OSError, ValueError):
+        descriptor = None
+    if descriptor is None:  # no file behind it, as in tests
+        stream.write(text)
+        stream.flush()
+        return
+    rest = memoryview(text.encode(stream.encoding, "backslashreplace"))
+    while rest:
+        try:
+            rest = rest[os.write(descriptor, rest) :]
+        except BlockingIOError:  # a pipe that its other end made non-blocking
+            _wait_for_room(descriptor)
+
+
+def _wait_for_room(descriptor: int) -> None:
+    """Wait until *descriptor* takes more."""
+    from select import select
+
+    select([], [descriptor], [])
+
+
+def print_json(value: object) -> None:
+    """Print *value*, made of plain types and our values, as one JSON document.
+
+    Indented on a terminal, one line otherwise.
+    """
+    import json  # only for `--json`
+
+    encoding = (getattr(sys.stdout, "encoding", None) or "utf-8").lower()
+    text = json.dumps(
+        value,
+        default=plain_value,
+        # What another encoding lacks must still be JSON.
+        ensure_ascii=encoding.replace("-", "") != "utf8",
+        indent=2 if is_terminal(sys.stdout) else None,
+    )
+    write_stdout(escape_json(text) + "\n")
+
+
+def answer_value(answer: SearchAnswer) -> dict[str, object]:
+    """Return an answer as ``{"hits": […], "report": {…}}``."""
+    return {"hits": [_hit(hit) for hit in answer.hits], "report": answer.report}
+
+
+def diagnosis_value(diagnosis: Diagnosis) -> dict[str, object]:
+    """Return a diagnosis with its verdict."""
+    return {"is_healthy": diagnosis.is_healthy, "findings": diagnosis.findings}
+
+
+def _hit(hit: object) -> dict[str, object]:
+    """Return a hit, its parts only when it has been explained."""
+    value = plain_value(hit)
+    if not value["parts"]:
+        del value["parts"]
+    return value
+
+
+def plain_value(value: object) -> dict[str, object]:
+    """Return one of our values as a dictionary; ``json`` asks again for its parts."""
+    names = fields_of(value) or getattr(type(value), "__dataclass_fields__", ())
+    if not names:
+        message = f"{type(value).__name__} has no form in JSON"
+        raise TypeError(message)
+    return {name: getattr(value, name) for name in names}
