@@ -3,6 +3,7 @@
     python -m benchmarks.real_clients --clients FOLDER
     python -m benchmarks.real_clients --clients FOLDER --only claude
     python -m benchmarks.real_clients --clients FOLDER --prove-checks
+    python -m benchmarks.real_clients --clients FOLDER --hm HM --starts 20
 
 FOLDER is where they were installed with npm, and aider in a virtual environment:
 
@@ -17,7 +18,9 @@ the network or a key: the agents' model is a script on loopback. One line for ea
 ``--prove-checks`` the checks are checked: with /bin/false in the server's place each
 that needs the server must fail; with a web server that says `{}` to everything, each
 over HTTP; and with /bin/true as `hm`, which injects and connects nothing, each that
-looks for what was injected or connected.
+looks for what was injected or connected. With ``--starts N`` nothing is checked: Claude
+Code and Codex are started N times each on a busy machine, and it is counted how often
+their first request holds our tools; exits 1 if one did not.
 """
 
 from __future__ import annotations
@@ -34,6 +37,7 @@ from benchmarks.real_clients import (
     agents,
     conforming,
     connecting,
+    first_requests,
     inspecting,
     pane,
     registering,
@@ -95,6 +99,7 @@ def main() -> int:
     parser.add_argument("--hm", default="", help="the hm to test; else the source")
     parser.add_argument("--server", default="", help="program in the server's place")
     parser.add_argument("--prove-checks", action="store_true")
+    parser.add_argument("--starts", type=int, default=0, help="count first requests")
     parser.add_argument("--list", action="store_true", help="name the checks only")
     given = parser.parse_args()
     chosen = [one for one in all_checks() if given.only in one.name]
@@ -106,6 +111,8 @@ def main() -> int:
         server=tuple(shlex.split(given.server)),
         folders=folders_of(given.clients),
     )
+    if given.starts:
+        return _count_first_requests(setting, given.starts)
     verdicts = Counter[str]()
     run = proofs if given.prove_checks else outcomes
     for outcome in run(chosen, setting):
@@ -113,6 +120,15 @@ def main() -> int:
         print(outcome, flush=True)
     print(", ".join(f"{verdicts[one]} {one}" for one in (OK, FAILED, SKIPPED)))
     return 1 if verdicts[FAILED] else 0
+
+
+def _count_first_requests(setting: Setting, starts: int) -> int:
+    """Print how often the first request holds our tools; return the exit code."""
+    is_good = True
+    for is_always, line in first_requests.lines(setting, starts):
+        is_good &= is_always
+        print(line, flush=True)
+    return 0 if is_good else 1
 
 
 if __name__ == "__main__":

@@ -101,7 +101,8 @@ def see_tools(model: StandIn, place: Scratch) -> None:
     found, written = model.answers
     expect(found, PORT, "projects/harbour.md")
     expect(written, LOG)
-    log = place.notes / LOG
+    # What an agent learns in a repository belongs to its project.
+    log = place.notes / "projects" / "lighthouse" / LOG
     if not log.exists() or LEARNED not in log.read_text(encoding="utf-8"):
         raise FailedError("memory_write answered, and the note does not hold it")
 

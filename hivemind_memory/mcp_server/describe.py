@@ -12,6 +12,11 @@ from mcp.types import JSONRPCResponse, jsonrpc_message_adapter
 from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from hivemind_memory.errors import HivemindError
+from hivemind_memory.mcp_server.handshake import (
+    CLIENT,
+    SERVER_INFO,
+    STATELESS_VERSION,
+)
 from hivemind_memory.mcp_server.server import make_server
 from hivemind_memory.mcp_server.server_state import ServerState
 
@@ -49,8 +54,33 @@ def first_answers() -> dict[str, Any]:
     return {
         "protocolVersions": list(HANDSHAKE_PROTOCOL_VERSIONS),
         "initialize": initialize,
+        "stateless": _stateless_answers(listed["tools"]),
         "tools": listed["tools"],
     }
+
+
+_FIRST_STATELESS = ("server/discover", "prompts/list", "resources/list", "tools/list")
+"""What Claude Code asks for before its first prompt."""
+
+
+def _stateless_answers(tools: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the answers in the protocol without a handshake: method -> result.
+
+    The tools are the same in both protocols and are stored once.
+    """
+    client = {"name": "", "version": ""}
+    meta = dict(zip(CLIENT, (STATELESS_VERSION, client, {}), strict=True))
+    requests = (
+        {"jsonrpc": "2.0", "id": number, "method": method, "params": {"_meta": meta}}
+        for number, method in enumerate(_FIRST_STATELESS)
+    )
+    found = dict(zip(_FIRST_STATELESS, anyio.run(_ask, *requests), strict=True))
+    for result in found.values():
+        del result["_meta"][SERVER_INFO]["version"]
+    if found["tools/list"].pop("tools") != tools:
+        message = "The tools differ between the protocols."
+        raise ValueError(message)
+    return found
 
 
 async def _ask(*requests: dict[str, Any]) -> list[dict[str, Any]]:

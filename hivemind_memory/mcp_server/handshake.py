@@ -3,8 +3,10 @@
 Importing the SDK takes most of a second, and clients that do not get the list of tools
 in time send their first prompt without it. ``initialize``, ``tools/list`` and ``ping``
 need nothing but ``tools.json``, which ``scripts/generate_docs.py`` writes from the
-SDK's own answers. Anything else, and anything unusual, is left to the SDK:
-``shake_hands`` returns every line that the SDK must still see.
+SDK's own answers. So do ``server/discover`` and the empty lists that a client asks for
+beside the tools, in the protocol without a handshake, which Claude Code tries first.
+Anything else, and anything unusual, is left to the SDK: ``shake_hands`` returns every
+line that the SDK must still see.
 """
 
 from __future__ import annotations
@@ -25,6 +27,15 @@ TOOLS_FILE = os.path.join(os.path.dirname(__file__), "tools.json")
 
 _POLL_S = 0.02
 _QUIET_S = 0.2
+STATELESS_VERSION = "2026-07-28"
+SERVER_INFO = "io.modelcontextprotocol/serverInfo"
+CLIENT = (
+    "io.modelcontextprotocol/protocolVersion",
+    "io.modelcontextprotocol/clientInfo",
+    "io.modelcontextprotocol/clientCapabilities",
+)
+"""What every request of the protocol without a handshake says about the client."""
+
 _INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 _MAX_BYTES = 65_536
 """A first request that is longer is left to the SDK."""
@@ -39,6 +50,9 @@ class Handshake:
 
         self.answered: set[str | int] = set()
         """Ids among them that the client already has an answer to."""
+
+        self.is_stateless = False
+        """The client speaks the protocol in which every request stands alone."""
 
         self.has_client_left = False
         """The client has left, and nothing waits for an answer."""
@@ -92,10 +106,15 @@ def _answer(line: tuple[bytes, bool], done: Handshake) -> dict[str, Any] | None:
         return {}
     if isinstance(given, bool) or not isinstance(given, str | int):
         return None
-    result = _result(request, is_first=not done.answered)
+    if not done.answered:
+        done.is_stateless = _is_stateless(request.get("params"))
+    if done.is_stateless:
+        result = _stateless_result(request)
+    else:
+        result = _result(request, is_first=not done.answered)
     if result is None:
         return None
-    if not done.answered:  # the SDK must know of initialize, and not answer it again
+    if not done.answered:  # the SDK must know of it, and not answer it again
         done.lines.append(line)
         done.answered.add(given)
     return {"jsonrpc": "2.0", "id": given, "result": result}
@@ -119,9 +138,55 @@ def _result(request: dict[str, Any], *, is_first: bool) -> dict[str, Any] | None
     if is_first:
         is_usual = method == "initialize" and _is_usual(params)
         return _initialize_result(request["params"]) if is_usual else None
-    if method == "tools/list" and not params:
+    if not _is_bare(params):
+        return None
+    if method == "tools/list":
         return {"tools": _first_answers()["tools"]}
-    return {} if method == "ping" and not params else None
+    return {} if method == "ping" else None
+
+
+def _is_bare(params: object) -> bool:
+    """Whether parameters ask for nothing; Codex sends a token for reports of progress.
+
+    >>> _is_bare({"_meta": {"progressToken": 0}}), _is_bare({"cursor": "2"})
+    (True, False)
+    """
+    if not params:
+        return True
+    if not isinstance(params, dict) or set(params) != {"_meta"}:
+        return False
+    meta = params["_meta"]
+    return not meta or (isinstance(meta, dict) and set(meta) == {"progressToken"})
+
+
+def _stateless_result(request: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the result of a request that stands alone; None: only the SDK knows it."""
+    params, answers = request.get("params"), _first_answers()
+    if not isinstance(params, dict) or set(params) != {"_meta"}:
+        return None
+    found: dict[str, Any] | None = answers["stateless"].get(request.get("method"))
+    if found is None or not _is_stateless(params):
+        return None
+    found["_meta"][SERVER_INFO]["version"] = __version__
+    if request["method"] == "tools/list":
+        found["tools"] = answers["tools"]
+    return found
+
+
+def _is_stateless(params: object) -> bool:
+    """Whether a request says all about its client, as in the protocol of 2026-07-28."""
+    meta = params.get("_meta") if isinstance(params, dict) else None
+    if not isinstance(meta, dict) or not set(CLIENT) <= set(meta):
+        return False
+    version, client, capabilities = (meta[key] for key in CLIENT)
+    return (
+        version == STATELESS_VERSION
+        and set(meta) <= {*CLIENT, "progressToken"}
+        and isinstance(capabilities, dict)
+        and isinstance(client, dict)
+        and isinstance(client.get("name"), str)
+        and isinstance(client.get("version"), str)
+    )
 
 
 def _lists_tools(answer: dict[str, Any] | None) -> bool:

@@ -114,3 +114,88 @@ def test_a_client_that_leaves_at_once_needs_no_sdk(
 
     assert done.has_client_left
     assert len(answers) == 1
+
+
+CLAUDE_CODE = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": {
+        "name": "claude-code",
+        "title": "Claude Code",
+        "version": "2.1.330",
+        "description": "Anthropic's agentic coding tool",
+        "websiteUrl": "https://claude.com/claude-code",
+    },
+    "io.modelcontextprotocol/clientCapabilities": {"roots": {"listChanged": True}},
+}
+"""What every request of Claude Code says about it."""
+
+
+def alone(given: int | str, method: str, **more: Any) -> dict[str, Any]:
+    """A request of the protocol without a handshake."""
+    params = {"_meta": CLAUDE_CODE, **more}
+    return {"jsonrpc": "2.0", "id": given, "method": method, "params": params}
+
+
+DISCOVER = alone("server-discover-probe-1", "server/discover")
+STATELESS = (
+    DISCOVER,
+    alone(0, "prompts/list"),
+    alone(1, "resources/list"),
+    alone(2, "tools/list"),
+)
+"""What Claude Code 2.1.330 sends before its first prompt."""
+
+CODEX = (hello(), READY, {**LIST, "params": {"_meta": {"progressToken": 0}}})
+"""What Codex 0.169.0 sends."""
+
+
+@pytest.mark.parametrize(
+    ("sent", "known"),
+    [(STATELESS, STATELESS[:1]), (CODEX, CODEX[:2])],
+    ids=["claude", "codex"],
+)
+def test_real_clients_get_the_tools_before_the_sdk_is_imported(
+    pipes: tuple[int, int, int, int],
+    sent: tuple[dict[str, Any], ...],
+    known: tuple[dict[str, Any], ...],
+) -> None:
+    """They ask in ways that were left to the SDK, and their first prompt did not wait.
+
+    Claude Code waits some two seconds for the answer to its first question, Codex one
+    for all of them.
+    """
+    done, answers = shake(pipes, *sent)
+
+    given = [message["id"] for message in sent if "id" in message]
+    assert [answer["id"] for answer in answers] == given
+    assert len(answers[-1]["result"]["tools"]) == 8
+    assert [json.loads(line) for line, _ in done.lines] == list(known)
+
+
+def test_the_sdk_would_have_answered_a_client_without_a_handshake_the_same(
+    home: Path,
+) -> None:
+    """Anything unusual, here another argument, leaves the answer to it."""
+    answers = []
+    for more in ({}, {"x": 1}):
+        with piped() as server:
+            for one in STATELESS:
+                params = {**one["params"], **more}
+                server.send(json.dumps({**one, "params": params}).encode())
+            answers.append([server.answer_to(one["id"]) for one in STATELESS])
+
+    assert answers[0] == answers[1]
+
+
+def test_a_tool_is_called_after_the_early_answers_to_a_client_without_a_handshake(
+    home: Path,
+) -> None:
+    """The SDK takes over in the protocol that the client speaks."""
+    call = alone(3, "tools/call", name="memory_list", arguments={})
+
+    with piped() as server:
+        server.send(*(json.dumps(one).encode() for one in (*STATELESS, call)))
+        answer = server.answer_to(3)
+
+    assert "error" not in answer
+    assert not answer["result"].get("isError")
