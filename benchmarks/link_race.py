@@ -103,10 +103,10 @@ def _read(folder: NotesFolder, seen: Seen) -> None:
 
 
 def _list(folder: NotesFolder, outside_inode: int, seen: Seen) -> None:
-    stamps = folder.stamps()
-    seen.answers[f"list: {len(stamps)} notes"] += 1
-    if any(stamp[3] == outside_inode for stamp in stamps.values()):
-        seen.escapes.append(f"listed {stamps}")
+    signatures = folder.signatures()
+    seen.answers[f"list: {len(signatures)} notes"] += 1
+    if any(signature[3] == outside_inode for signature in signatures.values()):
+        seen.escapes.append(f"listed {signatures}")
 
 
 def _open(folder: NotesFolder, outside_inode: int, seen: Seen) -> None:
@@ -120,7 +120,7 @@ def _open(folder: NotesFolder, outside_inode: int, seen: Seen) -> None:
         return
     with contextlib.closing(note):
         seen.answers["open: inside"] += 1
-        if note.stamp()[3] == outside_inode:
+        if note.signature()[3] == outside_inode:
             seen.escapes.append("opened what is outside")
 
 

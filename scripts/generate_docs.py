@@ -60,7 +60,7 @@ _TOOLS_INTRO = (
     " only the one and some only the other. A field that has nothing to say is left"
     " out.\n\n"
     f"A result holds at most {LIMIT_CHARS:,} characters of text from the notes, and a"
-    f" snippet {SNIPPET_CHARS:,}; what was cut is said in `go_on`, with the call that"
+    f" snippet {SNIPPET_CHARS:,}; `continuation` says what was cut, with the call that"
     " brings the rest. Characters that are not seen or that steer a terminal are shown"
     " escaped, as `\\u202e`. A call that fails says in one sentence what is wrong, what"
     " to do, and what was or was not saved.\n\n"

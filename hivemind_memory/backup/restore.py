@@ -168,7 +168,7 @@ def _write(
         if name in targets:
             continue
         note = parse_note_path(name.removeprefix(NOTES))
-        if folder.stamp(note) is None:
+        if folder.signature(note) is None:
             folder.replace(note, data, expected=None)
         mtime_ns = int(manifest["members"][name]["mtime_ns"])
         os.utime(os.path.join(places.notes, note), ns=(mtime_ns, mtime_ns))

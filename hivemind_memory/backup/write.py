@@ -138,15 +138,15 @@ class _Archive:
         folder = NotesFolder(self._places.notes, max_note_bytes=sys.maxsize)
         look = folder.snapshot()
         skipped = list(look.skipped)
-        for path in sorted(look.stamps):
+        for path in sorted(look.signatures):
             try:
-                data, stamp = folder.read(path)
+                data, signature = folder.read(path)
             except NoteNotFoundError:
                 continue  # deleted meanwhile
             except HivemindError as error:
                 skipped.append(SkippedNote(path=path, reason=str(error)))
                 continue
-            self._add(tar, NOTES + path, data, mtime_ns=stamp[0])
+            self._add(tar, NOTES + path, data, mtime_ns=signature[0])
             self.notes += 1
         self.skipped = tuple(skipped)
 

@@ -79,13 +79,13 @@ def lines_text(path: str, start_line: int, end_line: int) -> str:
     return f"{path}:{start_line}-{end_line}"
 
 
-def minute_text(stamp: str) -> str:
+def minute_text(moment: str) -> str:
     """Return a time in ISO form without its seconds.
 
     >>> minute_text("2026-11-21T09:30:12+01:00")
     '2026-11-21 09:30'
     """
-    return stamp[:16].replace("T", " ")
+    return moment[:16].replace("T", " ")
 
 
 def size_text(size_bytes: int) -> str:

@@ -41,7 +41,7 @@ class ClientFile:
     """Without a byte order mark; None: the file does not exist."""
 
     has_bom: bool = False
-    stamp: FileSignature | None = None
+    signature: FileSignature | None = None
     mode: int = descriptors.PRIVATE_FILE
 
     @property
@@ -79,7 +79,7 @@ def read_client_file(path: str) -> ClientFile:
         real=real,
         text=text.removeprefix(_BOM),
         has_bom=text.startswith(_BOM),
-        stamp=descriptors.stamp_of(status),
+        signature=descriptors.signature_of(status),
         mode=stat.S_IMODE(status.st_mode),
     )
 
@@ -155,10 +155,10 @@ def _refuse_locked(old: ClientFile) -> None:
 def _refuse_changed(old: ClientFile) -> None:
     """Raise if the file has changed since it was read."""
     try:
-        stamp = descriptors.stamp_of(os.stat(old.real))
+        signature = descriptors.signature_of(os.stat(old.real))
     except FileNotFoundError:
-        stamp = None
-    if stamp != old.stamp:
+        signature = None
+    if signature != old.signature:
         message = f"{old.path} changed while it was being edited."
         raise NotConnectedError(message, hint="Try again.")
 

@@ -104,7 +104,7 @@ class _TypedMemories:
         rows = [
             row
             for row in self._rows.values()
-            if row.standing == ACTIVE
+            if row.status == ACTIVE
             and is_trusted(row.source)
             and not self.is_over(row.path)
         ]
@@ -257,7 +257,7 @@ def _merge(answers: Sequence[tuple[Facet, Hit]]) -> list[Excerpt]:
     hits: dict[tuple[str, int, int], Hit] = {}
     reasons: dict[tuple[str, int, int], list[FacetScore]] = {}
     for facet, hit in answers:
-        if hit.path == PREFERENCES_NOTE or hit.standing != "active":
+        if hit.path == PREFERENCES_NOTE or hit.status != "active":
             continue
         if not _has_text(hit.snippet):
             continue

@@ -115,7 +115,7 @@ def restore(context: CurationContext, selector: MemorySelector) -> RestoreResult
     if selector.name:
         memories = _forgotten_together(memories)
     for target in memories:
-        is_active = target.standing == ACTIVE
+        is_active = target.status == ACTIVE
         _change_memory(context, target, _show, batch, must_be_only=is_active)
     _change_entries(context, hidden, without_forgotten, batch, is_final=False)
     batch.check()
@@ -141,13 +141,13 @@ def _forgotten_together(memories: list[CurationTarget]) -> list[CurationTarget]:
 
     A key that was forgotten, saved again and forgotten again has two such memories.
     """
-    first = next((one for one in memories if one.standing == ACTIVE), None)
+    first = next((one for one in memories if one.status == ACTIVE), None)
     if first is None:
         return memories
     return [
         one
         for one in memories
-        if one is first or (one.standing != ACTIVE and one.forgotten == first.forgotten)
+        if one is first or (one.status != ACTIVE and one.forgotten == first.forgotten)
     ]
 
 
@@ -216,9 +216,9 @@ def _rewrite(
         if data is None:
             return None
         try:
-            context.folder.replace(path, data, expected=file.stamp)
+            context.folder.replace(path, data, expected=file.signature)
         except NotSavedError:
-            if context.folder.stamp(path) == file.stamp:
+            if context.folder.signature(path) == file.signature:
                 raise
         else:
             return path

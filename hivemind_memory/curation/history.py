@@ -100,13 +100,13 @@ def without_leftovers(memories: Iterable[StoredMemory]) -> list[StoredMemory]:
     same text and names a successor that was never written.
     """
     kept = list(memories)
-    active = [one for one in kept if one.standing == STATUSES[ACTIVE]]
+    active = [one for one in kept if one.status == STATUSES[ACTIVE]]
     ids = {one.id for one in active if one.id}
     known = {one.id for one in kept}
     nameless = {(one.scope, one.key, one.text) for one in active if not one.id}
 
     def is_leftover(one: StoredMemory) -> bool:
-        if one.standing != STATUSES[SUPERSEDED]:
+        if one.status != STATUSES[SUPERSEDED]:
             return False
         is_orphan = one.superseded_by not in known
         return one.id in ids or (
@@ -155,13 +155,13 @@ class _Chain:
         """Follow all ids, as long as they lead to something new."""
         start = self._start
         waiting = [start]
-        if start.key and start.standing != PENDING:
+        if start.key and start.status != PENDING:
             waiting += self._index.memories(
                 key=start.key, scopes=frozenset({start.scope}), statuses=_IN_CHAIN
             )
         while waiting:
             row = waiting.pop()
-            is_part = row.standing in _IN_CHAIN or row.path == start.path
+            is_part = row.status in _IN_CHAIN or row.path == start.path
             if row.path in self.found or not is_part:
                 continue
             if len(self.found) >= MAX_CHAIN:
@@ -205,7 +205,7 @@ def _newest_first(
 
     def age(path: str) -> tuple[bool, str, str]:
         one = found[path]
-        return (one.standing == STATUSES[ACTIVE], one.created, one.id)
+        return (one.status == STATUSES[ACTIVE], one.created, one.id)
 
     while newer:
         free = [path for path, others in newer.items() if not others]
@@ -227,7 +227,7 @@ def _edges(
         is_outgoing = edge.from_path == memory.path
         path = edge.to_path if is_outgoing else edge.from_path
         rows = index.memories(path=path, scopes=scopes) if path else []
-        if any(row.standing == FORGOTTEN for row in rows):
+        if any(row.status == FORGOTTEN for row in rows):
             rows, path = [], ""
         if not path and not is_outgoing:
             continue
@@ -271,7 +271,7 @@ def _find_entry(
                 key="",
                 type="",
                 scope=scope_of(path),
-                standing=STATUSES[ACTIVE],
+                status=STATUSES[ACTIVE],
                 text=entry.content,
                 start_line=entry.start_line,
                 end_line=entry.end_line,

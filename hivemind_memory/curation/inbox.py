@@ -71,7 +71,7 @@ def accept(context: CurationContext, ref: str) -> StoredMemory:
     key = row.key or path.rpartition("/")[2].removesuffix(".md")
     with context.key_lock(row.scope, key, effect="Nothing was changed"):
         claim = read_memory_file(context.folder, path)
-        data, stamp = context.folder.read(path)
+        data, signature = context.folder.read(path)
         active, _ = find_active(context, context.index.fresh(), row.scope, key)
         if active is not None and active.body != claim.body:
             raise KeyTakenError(
@@ -85,7 +85,7 @@ def accept(context: CurationContext, ref: str) -> StoredMemory:
             made = create_note(context.folder, paths, data)
         else:
             made = active.path
-        remove_own_file(context.folder, path, stamp)
+        remove_own_file(context.folder, path, signature)
     context.update_index((made, path))
     memory = load_memory(context, made)
     if memory is None:

@@ -84,8 +84,8 @@ def read_log(context: CurationContext, wanted: MemoryFilter) -> tuple[WrittenIte
 
 def status_name(row: MemoryRow, today: int) -> str:
     """Return the status of a memory: active, pending, expired, done and so on."""
-    if row.standing in _NAMES:
-        return _NAMES[row.standing]
+    if row.status in _NAMES:
+        return _NAMES[row.status]
     if is_expired_or_done(None, row.done_day, today=today):
         return "done"
     is_expired = is_expired_or_done(row.expires_day, None, today=today)
@@ -100,7 +100,7 @@ def _items(
         memory = parse_memory(path, decode(data), context)
     except HivemindError:
         return
-    if memory.standing == "forgotten":
+    if memory.status == "forgotten":
         return
     if memory.type or memory.id:
         yield WrittenItem(

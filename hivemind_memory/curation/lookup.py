@@ -68,11 +68,11 @@ def find_memory(
     if wanted and context.caller.is_member and is_name(wanted):
         near = near or _nearest(context)
         rows = rows_named(index, wanted, scopes)
-        shown = [row for row in rows if row.standing != FORGOTTEN]
+        shown = [row for row in rows if row.status != FORGOTTEN]
         if shown:
             return min(
                 shown,
-                key=lambda row: (row.standing, row.scope != near, row.scope, row.path),
+                key=lambda row: (row.status, row.scope != near, row.scope, row.path),
             )
     raise not_found(ref)
 
@@ -124,7 +124,7 @@ def parse_memory(path: NotePath, text: str, context: CurationContext) -> StoredM
         key=header.key,
         type=header.type,
         scope=scope_of(path),
-        standing=STATUSES[header.standing],
+        status=STATUSES[header.status],
         text=body.replace("\r\n", "\n"),
         start_line=start_line,
         end_line=start_line + body.count("\n"),
@@ -192,7 +192,7 @@ class CurationTarget:
     text: str = ""
     """Its text without front matter or comment."""
 
-    standing: int = ACTIVE
+    status: int = ACTIVE
     """Its status if it were not forgotten."""
 
     forgotten: str = ""
@@ -242,7 +242,7 @@ def read_target(
         start_line=start_line,
         end_line=start_line + body.count("\n"),
         text=body,
-        standing=status_unless_forgotten(path, values),
+        status=status_unless_forgotten(path, values),
         forgotten=str(values["forgotten"]) if is_forgotten(values) else "",
         created=text_of(values, "created"),
         supersedes=targets(values.get("supersedes")),
@@ -255,7 +255,7 @@ def notes_in(
     context: CurationContext, scopes: frozenset[str] | None
 ) -> Iterator[tuple[NotePath, bytes]]:
     """Yield every note of some scopes with its bytes; None: of all."""
-    for path in sorted(context.folder.stamps()):
+    for path in sorted(context.folder.signatures()):
         if scopes is not None and scope_of(path) not in scopes:
             continue
         try:

@@ -123,12 +123,12 @@ def _remove_file(report: PurgeReport, target: CurationTarget) -> None:
         effect = f"{target.path} was not removed"
         with context.key_lock(target.scope, target.key, effect):
             for attempt in range(_ATTEMPTS):
-                data, stamp = folder.read(target.path)
+                data, signature = folder.read(target.path)
                 report.plan.hashes |= hashes_in(context, target.path, data, None)
                 try:
-                    remove_note(folder, target.path, expected=stamp)
+                    remove_note(folder, target.path, expected=signature)
                 except NotSavedError:
-                    is_unchanged = folder.stamp(target.path) == stamp
+                    is_unchanged = folder.signature(target.path) == signature
                     if is_unchanged or attempt == _ATTEMPTS - 1:
                         raise
                 else:

@@ -199,16 +199,16 @@ def _chain(
     context: CurationContext, index: MemoryIndex, target: CurationTarget
 ) -> Iterator[CurationTarget]:
     """Yield the older versions of an active memory, and pending claims of its key."""
-    if target.kind != MEMORY or target.standing != ACTIVE or not target.key:
+    if target.kind != MEMORY or target.status != ACTIVE or not target.key:
         return
     older = older_ids(context, index, target)
     for row in index.memories(key=target.key, scopes=frozenset({target.scope})):
         read = read_target(context, row.path, MEMORY)
         if read is None or read.path == target.path:
             continue
-        if read.standing == PENDING:
+        if read.status == PENDING:
             yield replace(read, key=row.key, why="inbox")
-        elif read.standing == SUPERSEDED and (
+        elif read.status == SUPERSEDED and (
             read.id in older or read.superseded_by == target.id
         ):
             yield replace(read, key=row.key, why="older")

@@ -173,7 +173,7 @@ def _clean(
         changes, count = _changes(path, file.front.values, finder)
         try:
             if changes:
-                folder.replace(path, file.with_values(changes), expected=file.stamp)
+                folder.replace(path, file.with_values(changes), expected=file.signature)
         except NotSavedError as error:
             problem = error  # another program may have saved it just now
         else:

@@ -95,7 +95,7 @@ def _for_each_key(
     """Call *move* for each active memory under its lock; return what was moved."""
     found = []
     for target in targets:
-        if target.kind != MEMORY or target.standing != ACTIVE or not target.key:
+        if target.kind != MEMORY or target.status != ACTIVE or not target.key:
             continue
         try:
             effect = f"The other versions of {target.path} were not changed"
@@ -123,7 +123,7 @@ def _newest_older(
         older = _with_id(context, index, target, memory_id)
         if older is None or memory_id in gone or older.forgotten:
             continue
-        return older if older.standing == SUPERSEDED else None
+        return older if older.status == SUPERSEDED else None
     return None
 
 
@@ -160,9 +160,9 @@ def _activate(context: CurationContext, older: CurationTarget) -> NotePath:
     data = file.with_values({"superseded_by": None, "superseded": None})
     names = [*names_of(older.key), name_with_id(older.key, older.id)]
     paths = [path_in_scope(older.scope, name) for name in names]
-    path = next((one for one in paths if folder.stamp(one) is None), paths[-1])
+    path = next((one for one in paths if folder.signature(one) is None), paths[-1])
     folder.replace(path, data, expected=None)
-    remove_note(folder, older.path, expected=file.stamp)
+    remove_note(folder, older.path, expected=file.signature)
     return path
 
 
@@ -173,6 +173,6 @@ def _deactivate(context: CurationContext, now: CurationTarget, *, by: str) -> No
     data = superseded_text(file, now.key, by=by, at=context.now_iso())
     name = f"{SUPERSEDED_FOLDER}/{name_with_id(now.key, now.id)}"
     path = path_in_scope(now.scope, name)
-    folder.replace(path, data, expected=folder.stamp(path))
-    remove_note(folder, now.path, expected=file.stamp)
+    folder.replace(path, data, expected=folder.signature(path))
+    remove_note(folder, now.path, expected=file.signature)
     return path

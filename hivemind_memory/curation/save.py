@@ -172,7 +172,7 @@ def _save_pending(
         except HivemindError:
             continue
         if has_same_content(there, new, context.types):
-            return _unchanged(context, new, there, standing=PENDING)
+            return _unchanged(context, new, there, status=PENDING)
     memory_id, data, start_line = _compose(context, new, None)
     name = f"{INBOX}/{name_with_id(new.key, memory_id)}"
     path = create_note(context.folder, [path_in_scope(new.scope, name)], data)
@@ -182,7 +182,7 @@ def _save_pending(
     )
     return replace(
         _saved(context, new, path, memory_id, start_line),
-        standing=STATUSES[PENDING],
+        status=STATUSES[PENDING],
         hints=(hint,),
     )
 
@@ -195,10 +195,10 @@ def _supersede(context: CurationContext, new: NewMemory, old: MemoryFile) -> Sav
         context.folder, old, new.scope, new.key, copy
     )
     try:
-        context.folder.replace(old.path, data, expected=old.stamp)
+        context.folder.replace(old.path, data, expected=old.signature)
     except BaseException:
         # Unless the new one is in place already, the old one needs no copy.
-        if made is not None and context.folder.stamp(old.path) == old.stamp:
+        if made is not None and context.folder.signature(old.path) == old.signature:
             remove_own_file(context.folder, copy_path, made)
         raise
     return replace(
@@ -242,7 +242,7 @@ def _saved(
         key=new.key,
         type=type_of(new, None, context.types),
         scope=new.scope,
-        standing=STATUSES[ACTIVE],
+        status=STATUSES[ACTIVE],
         is_new=True,
         start_line=start_line,
         end_line=start_line + new.content.count("\n"),
@@ -251,7 +251,7 @@ def _saved(
 
 
 def _unchanged(
-    context: CurationContext, new: NewMemory, old: MemoryFile, *, standing: int = ACTIVE
+    context: CurationContext, new: NewMemory, old: MemoryFile, *, status: int = ACTIVE
 ) -> SaveResult:
     """Return the result of a save that had nothing to write."""
     stored = parse_memory(old.path, old.text, context)
@@ -261,7 +261,7 @@ def _unchanged(
         key=new.key,
         type=stored.type,
         scope=new.scope,
-        standing=STATUSES[standing],
+        status=STATUSES[status],
         is_new=False,
         start_line=stored.start_line,
         end_line=stored.end_line,
@@ -294,7 +294,7 @@ def similar_memories(
     for candidate, share in similar_texts(new.content, candidates):
         rows = index.memories(path=candidate.path, scopes=context.caller.scopes)
         is_own = any(row.key == new.key and row.scope == new.scope for row in rows)
-        is_past = any(row.standing in (SUPERSEDED, FORGOTTEN) for row in rows)
+        is_past = any(row.status in (SUPERSEDED, FORGOTTEN) for row in rows)
         if rows and not is_own and not is_past and candidate.path not in found:
             found[candidate.path] = SimilarMemory(
                 path=candidate.path,

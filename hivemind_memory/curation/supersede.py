@@ -220,7 +220,7 @@ def write_superseded_copy(
     A copy that a killed save left is overwritten if it has the same content.
 
     Returns:
-        Its path, and its stamp if it is a new file.
+        Its path, and its signature if it is a new file.
 
     Raises:
         NotSavedError: The disk refused; no copy is left.
@@ -241,18 +241,20 @@ def write_superseded_copy(
         raise
     except HivemindError as error:
         # It exists, but might not survive a power failure.
-        stamp = folder.stamp(path)
-        if left is None and stamp is not None:
-            remove_own_file(folder, path, stamp)
+        signature = folder.signature(path)
+        if left is None and signature is not None:
+            remove_own_file(folder, path, signature)
         raise NotSavedError(
             str(error), hint=error.hint, effect="Nothing was saved"
         ) from error
 
 
-def remove_own_file(folder: NotesFolder, path: NotePath, stamp: FileSignature) -> None:
+def remove_own_file(
+    folder: NotesFolder, path: NotePath, signature: FileSignature
+) -> None:
     """Remove a file that this program made and no longer needs; its folder if empty."""
     with suppress(HivemindError):
-        remove_note(folder, path, expected=stamp)
+        remove_note(folder, path, expected=signature)
         folder.remove_made_folders([path.rpartition("/")[0]])
 
 
@@ -277,19 +279,19 @@ def _in_names(
 def _is_active(context: CurationContext, file: MemoryFile, key: str) -> bool:
     """Return whether a file is the active memory of a key."""
     found = header(file, context.types)
-    return bool(found.type) and found.key == key and found.standing == ACTIVE
+    return bool(found.type) and found.key == key and found.status == ACTIVE
 
 
 def _leftover(
     folder: NotesFolder, path: NotePath, old: MemoryFile
 ) -> FileSignature | None:
-    """Return the stamp of an existing copy of *old* with the same content."""
+    """Return the signature of an existing copy of *old* with the same content."""
     try:
         there = read_memory_file(folder, path)
     except HivemindError:
         return None
     is_same = there.id == old.id and there.body == old.body
-    return there.stamp if is_same else None
+    return there.signature if is_same else None
 
 
 def _is_free(folder: NotesFolder, path: NotePath) -> bool:

@@ -207,9 +207,7 @@ class _TargetSearch:
         for row in rows:
             target = read_target(self._context, row.path, MEMORY)
             if target is not None:
-                why = (
-                    "named" if len(rows) == 1 else reasons.get(target.standing, "named")
-                )
+                why = "named" if len(rows) == 1 else reasons.get(target.status, "named")
                 # Only the index knows a key that comes from the file name.
                 yield replace(target, key=row.key, why=why)
 

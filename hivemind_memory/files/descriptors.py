@@ -179,7 +179,7 @@ class OpenFolder:
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), name)
 
 
-def stamp_of(status: os.stat_result) -> FileSignature:
+def signature_of(status: os.stat_result) -> FileSignature:
     """Return what of a file's status tells that it changed."""
     # Windows does not say the inode when it lists a folder, so it never counts there.
     inode = 0 if sys.platform == "win32" else status.st_ino

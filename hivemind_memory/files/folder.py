@@ -20,7 +20,7 @@ from hivemind_memory.errors import (
     UsageError,
 )
 from hivemind_memory.files import descriptors
-from hivemind_memory.files.descriptors import OpenFolder, stamp_of
+from hivemind_memory.files.descriptors import OpenFolder, signature_of
 from hivemind_memory.files.errors import cause_of, read_error, save_error
 from hivemind_memory.files.scan import (
     MAX_NOTE_BYTES,
@@ -52,7 +52,7 @@ class NotesFolder:
         """A larger note is skipped: it is in no snapshot and in no index."""
 
     def snapshot(self) -> FolderSnapshot:
-        """Return every note with its stamp, and what was passed over and why.
+        """Return every note with its signature, and what was passed over and why.
 
         Raises:
             UsageError: There is no such folder. An empty answer would make the index
@@ -67,17 +67,17 @@ class NotesFolder:
             message = f"The notes folder {self.root} cannot be listed: {cause}."
             raise HivemindError(message, hint=hint) from error
 
-    def stamps(self) -> dict[NotePath, FileSignature]:
-        """Return every note with its stamp; see ``snapshot``."""
-        return self.snapshot().stamps
+    def signatures(self) -> dict[NotePath, FileSignature]:
+        """Return every note with its signature; see ``snapshot``."""
+        return self.snapshot().signatures
 
     def read(
         self, path: NotePath, *, max_bytes: int | None = None
     ) -> tuple[bytes, FileSignature]:
-        """Return the bytes of a note and the stamp that they belong to.
+        """Return the bytes of a note and the signature that they belong to.
 
         A note that changes while it is read is read again. If it keeps changing, the
-        stamp is older than the bytes, so the next look sees a change.
+        signature is older than the bytes, so the next look sees a change.
 
         Args:
             path: Where it lies.
@@ -102,15 +102,15 @@ class NotesFolder:
         finally:
             os.close(fd)
 
-    def stamp(self, path: NotePath) -> FileSignature | None:
-        """Return the stamp of a note, or None where there is no such regular file."""
+    def signature(self, path: NotePath) -> FileSignature | None:
+        """Return the signature of a note; None: it is no regular file."""
         try:
             with self.open_parent(path) as parent:
                 fd = parent.open_file(_name(path), descriptors.READ)
         except OSError:
             return None
         try:
-            return stamp_of(os.fstat(fd))
+            return signature_of(os.fstat(fd))
         finally:
             os.close(fd)
 
@@ -129,7 +129,7 @@ class NotesFolder:
             expected: What the note must still be; None: there must be none yet.
 
         Returns:
-            The stamp of the new bytes.
+            The signature of the new bytes.
 
         Raises:
             NotSavedError: It is not as expected, or the disk refused.
@@ -222,7 +222,7 @@ def _enter(
 def _replace_note(
     parent: OpenFolder, path: NotePath, data: bytes, expected: FileSignature | None
 ) -> FileSignature:
-    """Put *data* in the place of a note if it is as expected; return its stamp."""
+    """Put *data* in the place of a note if it is as expected; return its signature."""
     from hivemind_memory.files.atomic import PartialFile  # only for writing
 
     name = _name(path)
@@ -235,7 +235,7 @@ def _replace_note(
             elif not partial.create(name):
                 raise _not_as_expected(path, "is there already")
             # The new name has changed the time of the last change.
-            return stamp_of(parent.status(name))
+            return signature_of(parent.status(name))
         except OSError as error:
             if not partial.was_named:
                 raise
@@ -258,7 +258,7 @@ def _expected_mode(
         raise OSError(errno.EINVAL, os.strerror(errno.EINVAL), path)
     if expected is None:
         raise _not_as_expected(path, "is there already")
-    if stamp_of(status) != expected:
+    if signature_of(status) != expected:
         raise _not_as_expected(path, "has changed meanwhile")
     return stat.S_IMODE(status.st_mode)
 
@@ -273,15 +273,15 @@ def _not_as_expected(path: NotePath, found: str) -> NotSavedError:
 
 
 def _read_quiet(fd: int) -> tuple[bytes, FileSignature]:
-    """Return what an open file holds, if possible at one moment, and its stamp."""
-    stamp = stamp_of(os.fstat(fd))
+    """Return what an open file holds, if possible at one moment, and its signature."""
+    signature = signature_of(os.fstat(fd))
     data = b""
     for _ in range(_TRIES):
         os.lseek(fd, 0, os.SEEK_SET)
         data = FileIO(fd, closefd=False).readall()
-        before, stamp = stamp, stamp_of(os.fstat(fd))
-        if stamp == before:
-            return data, stamp
+        before, signature = signature, signature_of(os.fstat(fd))
+        if signature == before:
+            return data, signature
     return data, before
 
 
@@ -290,7 +290,7 @@ class ReadNote:
     """What one reading of a note brought."""
 
     data: bytes
-    stamp: FileSignature
+    signature: FileSignature
     """Of these bytes, never of later ones."""
 
     digest: str
@@ -305,8 +305,8 @@ def read_note(folder: NotesFolder, path: NotePath) -> ReadNote:
         NotePathError: A link or something else that is no regular file is there.
         NoteUnreadableError: It cannot be read now, or is too large.
     """
-    data, stamp = folder.read(path, max_bytes=folder.max_note_bytes)
-    return ReadNote(data=data, stamp=stamp, digest=digest_of(data))
+    data, signature = folder.read(path, max_bytes=folder.max_note_bytes)
+    return ReadNote(data=data, signature=signature, digest=digest_of(data))
 
 
 def digest_of(data: bytes) -> str:

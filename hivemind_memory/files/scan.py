@@ -1,4 +1,4 @@
-"""One look at the notes folder: every note with its stamp, and what was passed over.
+"""One scan of the notes folder: every note with its signature, and what is skipped.
 
 This runs before every answer, so the loop over the files calls nothing of ours and
 checks all names of a look at once. It reads no file.
@@ -36,7 +36,7 @@ _SAFE_PREFIX_CHARS = 192
 class FolderSnapshot:
     """What the notes folder held at one moment."""
 
-    stamps: dict[NotePath, FileSignature]
+    signatures: dict[NotePath, FileSignature]
     """Every note, in no order."""
 
     skipped: tuple[SkippedNote, ...]
@@ -69,25 +69,27 @@ def take_snapshot(
         for path, reason in sorted(pass_.skipped.items())
     ]
     return FolderSnapshot(
-        stamps=pass_.stamps, skipped=tuple(skipped), partial=tuple(pass_.partial)
+        signatures=pass_.signatures,
+        skipped=tuple(skipped),
+        partial=tuple(pass_.partial),
     )
 
 
 class _Pass:
     """What one pass over the folders has found so far."""
 
-    __slots__ = ("doubtful", "max_bytes", "partial", "skipped", "stamps")
+    __slots__ = ("doubtful", "max_bytes", "partial", "signatures", "skipped")
 
     def __init__(self, max_bytes: int) -> None:
         self.max_bytes = max_bytes
-        self.stamps: dict[NotePath, FileSignature] = {}
+        self.signatures: dict[NotePath, FileSignature] = {}
         self.skipped: dict[str, str] = {}
         self.doubtful: list[NotePath] = []
         self.partial: list[str] = []
 
     def scan(self, folder: OpenFolder, prefix: str, depth: int) -> None:
         """Gather the notes of *folder*, then of the folders in it."""
-        stamps, max_bytes = self.stamps, self.max_bytes
+        signatures, max_bytes = self.signatures, self.max_bytes
         below = []
         with folder.scan() as entries:
             for entry in entries:
@@ -104,9 +106,9 @@ class _Pass:
                     if status.st_size > max_bytes:
                         self.skipped[prefix + name] = too_large(max_bytes)
                         continue
-                    # stamp_of, inlined: a call for each file would cost a tenth.
+                    # signature_of, inlined: a call for each file would cost a tenth.
                     path = NotePath(prefix + name)
-                    stamps[path] = (
+                    signatures[path] = (
                         status.st_mtime_ns,
                         status.st_ctime_ns,
                         status.st_size,
@@ -126,12 +128,12 @@ class _Pass:
     def drop_illegal(self) -> None:
         """Turn listed files whose path is not legal into skipped ones."""
         doubtful = self.doubtful
-        if not is_plain("/".join(self.stamps)):
-            doubtful = doubtful + [one for one in self.stamps if not is_plain(one)]
+        if not is_plain("/".join(self.signatures)):
+            doubtful = doubtful + [one for one in self.signatures if not is_plain(one)]
         for path in dict.fromkeys(doubtful):
             problem = path_problem(path)
             if problem:
-                del self.stamps[path]
+                del self.signatures[path]
                 self.skipped[path] = problem
 
     def _scan_below(

@@ -31,20 +31,20 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
     MayWrite = Callable[[NotePath, "FileSignature | None", str], bool]
-    """Decides inside the write transaction whether a note is written, given its stamp
-    and digest in the index by then (None and empty: it is not there). So an older
-    reading never overwrites a newer one."""
+    """Decides inside the write transaction whether a note is written, given its
+    signature and digest in the index by then (None and empty: it is not there). So an
+    older reading never overwrites a newer one."""
 
 
 class FileRecord(NamedTuple):
     """What the index records of one note beside its chunks."""
 
-    stamp: FileSignature
+    signature: FileSignature
     digest: str
     """SHA-256 of the bytes."""
 
     is_settled: bool
-    """Whether the stamp alone will prove that the file has not changed."""
+    """Whether the signature alone will prove that the file has not changed."""
 
     day: int | None
     """Days since the epoch; None: it does not age."""
@@ -93,9 +93,9 @@ class NotesIndex(Protocol):
         ...
 
     def touch(
-        self, path: NotePath, stamp: FileSignature, *, digest: str, is_settled: bool
+        self, path: NotePath, signature: FileSignature, *, digest: str, is_settled: bool
     ) -> None:
-        """Record a new stamp of a note whose bytes are still those of *digest*.
+        """Record a new signature of a note whose bytes are still those of *digest*.
 
         Does nothing when the index has other bytes by now.
         """

@@ -42,7 +42,7 @@ class WorktreeFile:
     data: bytes | None
     """None: it does not exist."""
 
-    stamp: FileSignature | None
+    signature: FileSignature | None
     mode: int
 
     @property
@@ -81,7 +81,11 @@ def read_file(root: str, file: str, *, forbidden: tuple[str, ...] = ()) -> Workt
         fd = os.open(path, descriptors.READ)
     except (FileNotFoundError, NotADirectoryError):
         return WorktreeFile(
-            root=root, file=within, data=None, stamp=None, mode=descriptors.PRIVATE_FILE
+            root=root,
+            file=within,
+            data=None,
+            signature=None,
+            mode=descriptors.PRIVATE_FILE,
         )
     except OSError as error:
         raise UnusableFileError(f"{file} cannot be read: {error.strerror}") from error
@@ -94,9 +98,11 @@ def read_file(root: str, file: str, *, forbidden: tuple[str, ...] = ()) -> Workt
         os.close(fd)
     if data.startswith(_UTF16):
         raise UnusableFileError(f"{file} is in UTF-16, and a section in UTF-8")
-    stamp = descriptors.stamp_of(status)
+    signature = descriptors.signature_of(status)
     mode = stat.S_IMODE(status.st_mode)
-    return WorktreeFile(root=root, file=within, data=data, stamp=stamp, mode=mode)
+    return WorktreeFile(
+        root=root, file=within, data=data, signature=signature, mode=mode
+    )
 
 
 def write_file(old: WorktreeFile, data: bytes, *, beside: str = "") -> None:
@@ -163,9 +169,9 @@ def _backdate(fd: int) -> None:
 def _check_unchanged(old: WorktreeFile) -> None:
     """Raise if the file has changed since it was read."""
     try:
-        stamp = descriptors.stamp_of(os.lstat(old.path))
+        signature = descriptors.signature_of(os.lstat(old.path))
     except FileNotFoundError:
-        stamp = None
-    if stamp != old.stamp:
+        signature = None
+    if signature != old.signature:
         message = f"{old.file} changed while it was being edited"
         raise NotInjectedError(message, hint="Try again.")

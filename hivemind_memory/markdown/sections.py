@@ -154,7 +154,7 @@ def _sections(
     if len(titles) > max(_MANY_SECTIONS, chars // _FEW_CHARS):
         titles = {}
     first = segment.first
-    trail: list[Heading] = []
+    breadcrumbs: list[Heading] = []
     names: tuple[str, ...] = ()
     for line in sorted(titles):
         if line > lead:
@@ -162,9 +162,9 @@ def _sections(
             first = line
         found = titles[line]
         if found is not None:
-            trail = [above for above in trail if above.level < found.level]
-            trail.append(found)
-            names = tuple([above.title for above in trail if above.title])
+            breadcrumbs = [above for above in breadcrumbs if above.level < found.level]
+            breadcrumbs.append(found)
+            names = tuple([above.title for above in breadcrumbs if above.title])
     yield _Section(first, segment.stop, names)
 
 

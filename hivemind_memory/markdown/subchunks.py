@@ -26,34 +26,37 @@ _GAP = re.compile(r"\n(?:[ \t]*\n)+")
 
 
 def split_subchunks(body: str) -> tuple[str, ...]:
-    r"""Return the units of a chunk's body, in order.
+    r"""Return the subchunks of a chunk's body, in order.
 
-    A unit is a list item with its continuation lines, a paragraph, a table, or a whole
-    fence. Headings and rules are no units: they are found through the heading trail.
-    A body that holds nothing else is its own single unit, if it is not blank.
+    A subchunk is a list item with its continuation lines, a paragraph, a table, or a
+    whole fence. Headings and rules are no subchunks: they are found through the
+    breadcrumbs. A body that holds nothing else is its own single subchunk, if it is not
+    blank.
 
     >>> split_subchunks("## Ports\n\n- web: 80\n- db: 5432\n  (read only)\n\nSee wiki.")
     ('- web: 80', '- db: 5432\n  (read only)', 'See wiki.')
     """
-    units: list[str] = []
-    unit: list[str] = []
+    subchunks: list[str] = []
+    subchunk: list[str] = []
     lines = iter(body.split("\n"))
     for line in lines:
         kind = _kind(line)
         if kind == "text":
-            unit.append(line)
+            subchunk.append(line)
             continue
-        is_title = kind == "rule" and len(unit) == 1 and _kind(unit[0]) == "text"
-        if unit and not is_title:
-            units.append("\n".join(unit))
-        unit = [line] if kind == "bullet" else []
+        is_title = (
+            kind == "rule" and len(subchunk) == 1 and _kind(subchunk[0]) == "text"
+        )
+        if subchunk and not is_title:
+            subchunks.append("\n".join(subchunk))
+        subchunk = [line] if kind == "bullet" else []
         if kind == "fence":
-            units += _fence(line, lines)
-    if unit:
-        units.append("\n".join(unit))
-    if not units and body.strip():
+            subchunks += _fence(line, lines)
+    if subchunk:
+        subchunks.append("\n".join(subchunk))
+    if not subchunks and body.strip():
         return (body,)
-    return tuple(units)
+    return tuple(subchunks)
 
 
 def _kind(line: str) -> str:
@@ -73,7 +76,7 @@ def _kind(line: str) -> str:
 
 
 def _fence(first: str, lines: Iterable[str]) -> list[str]:
-    """Return the fence that *first* opens, as one unit, and take its *lines*."""
+    """Return the fence that *first* opens, as one subchunk, and take its *lines*."""
     opening = first.strip()
     info = opening.lstrip(opening[0])
     fence = opening[: len(opening) - len(info)]
@@ -86,7 +89,9 @@ def _fence(first: str, lines: Iterable[str]) -> list[str]:
     if info:
         return ["\n".join(taken)]
     # A bare fence that nothing closes is the end of one that began in the chunk before.
-    return [unit for unit in _GAP.split("\n".join(taken[1:])) if unit.strip()]
+    return [
+        subchunk for subchunk in _GAP.split("\n".join(taken[1:])) if subchunk.strip()
+    ]
 
 
 def embedding_texts(body: str) -> list[str]:

@@ -55,7 +55,7 @@ class SaveOut(ResultPart):
     key: str
     type: str
     scope: str = Field(default="", description="left out: global")
-    standing: str = Field(
+    status: str = Field(
         default="active", description="pending: in the inbox until a person accepts it"
     )
     is_new: bool = Field(
@@ -74,7 +74,7 @@ class VersionOut(BaseModel):
     path: str
     start_line: int
     end_line: int
-    standing: str = Field(description="active, or superseded by a newer version")
+    status: str = Field(description="active, or superseded by a newer version")
     type: str = ""
     at: str = Field(default="", description="when it was written, ISO 8601")
     by: str = ""
@@ -91,7 +91,9 @@ class HistoryOut(BaseModel):
     missing: list[str] = Field(
         default_factory=list, description="ids of versions that no longer exist"
     )
-    go_on: str = Field(default="", description="what was cut, and how to get the rest")
+    continuation: str = Field(
+        default="", description="what was cut, and how to get the rest"
+    )
 
 
 class LinkOut(ResultPart):
@@ -272,18 +274,18 @@ def _shape_history(history: History) -> HistoryOut:
             break
         versions.append(_shape_version(memory))
     rest = len(history.memories) - len(versions)
-    go_on = ""
+    continuation = ""
     if rest:
         after = history.memories[len(versions)].path
-        go_on = f"{rest} older versions are left out; memory_get reads {after}"
+        continuation = f"{rest} older versions are left out; memory_get reads {after}"
     elif history.is_cut:
-        go_on = "there are older versions than these"
+        continuation = "there are older versions than these"
     return HistoryOut(
         key=history.key,
         scope=history.scope,
         memories=versions,
         missing=list(history.missing),
-        go_on=go_on,
+        continuation=continuation,
     )
 
 
@@ -294,7 +296,7 @@ def _shape_version(memory: StoredMemory) -> VersionOut:
         path=memory.path,
         start_line=memory.start_line,
         end_line=memory.end_line,
-        standing=memory.standing,
+        status=memory.status,
         type=memory.type,
         at=memory.updated or memory.created,
         by=memory.by,
@@ -322,7 +324,7 @@ def render_saved(saved: SaveOut) -> str:
     text = f"{verb} {place} as {saved.type} {saved.key} (id {saved.id})"
     if saved.scope:
         text += f" in {saved.scope}"
-    if saved.standing == "pending":
+    if saved.status == "pending":
         text += ", in the inbox until a person accepts it"
     if saved.superseded:
         text += f", replacing {saved.superseded}"
@@ -340,15 +342,15 @@ def render_history(history: HistoryOut) -> str:
     parts = [f"{history.key}{where}: {count} version{plural}, newest first"]
     for one in history.memories:
         place = place_of(one.path, one.start_line, one.end_line)
-        head = f"{place} {one.standing} {one.type}"
+        head = f"{place} {one.status} {one.type}"
         for name, value in (("at", one.at), ("by", one.by), ("because", one.reason)):
             if value:
                 head += f" {name} {value}"
         head += f" id {one.id}" if one.id else ""
         parts += [head, *(f"> {line}" for line in one.text.split("\n"))]
     parts += [f"missing version: {one}" for one in history.missing]
-    if history.go_on:
-        parts.append(f"[{history.go_on}]")
+    if history.continuation:
+        parts.append(f"[{history.continuation}]")
     return "\n".join(parts)
 
 

@@ -53,7 +53,9 @@ class PassageOut(BaseModel):
     end_line: int
     text: str
     line_count: int = Field(description="lines in the whole note")
-    go_on: str = Field(default="", description="what was cut, and how to get the rest")
+    continuation: str = Field(
+        default="", description="what was cut, and how to get the rest"
+    )
 
 
 class ListedOut(ResultPart):
@@ -70,7 +72,9 @@ class ListOut(BaseModel):
 
     files: list[ListedOut]
     file_count: int = Field(description="number of all notes")
-    go_on: str = Field(default="", description="what was cut, and how to get the rest")
+    continuation: str = Field(
+        default="", description="what was cut, and how to get the rest"
+    )
 
 
 class NoteTools:
@@ -164,25 +168,25 @@ class NoteTools:
             try:
                 return shape_list(memory.list(), after)
             except NotesMissingError as error:
-                return ListOut(files=[], file_count=0, go_on=str(error))
+                return ListOut(files=[], file_count=0, continuation=str(error))
 
         return await self._runner.run("memory_list", context, work, render_list)
 
 
 def shape_passage(passage: NoteLines) -> PassageOut:
     """Return the lines up to the limit."""
-    text, end_line, go_on = passage.text, passage.end_line, ""
+    text, end_line, continuation = passage.text, passage.end_line, ""
     if len(text) > LIMIT_CHARS:
-        text, end_line, go_on = _first_lines(passage)
+        text, end_line, continuation = _first_lines(passage)
     elif passage.start_line > max(passage.line_count, 1):
-        go_on = f"the note ends at line {passage.line_count}"
+        continuation = f"the note ends at line {passage.line_count}"
     return PassageOut(
         path=passage.path,
         start_line=passage.start_line,
         end_line=end_line,
         text=text,
         line_count=passage.line_count,
-        go_on=go_on,
+        continuation=continuation,
     )
 
 
@@ -196,11 +200,11 @@ def shape_list(notes: Sequence[ListedNote], after: str) -> ListOut:
         if left_chars < 0 and files:
             break
         files.append(ListedOut.model_validate(note))
-    go_on = ""
+    continuation = ""
     if len(files) < len(later):
         rest = len(later) - len(files)
-        go_on = f"{rest:,} more: call memory_list with after={files[-1].path}"
-    return ListOut(files=files, file_count=len(notes), go_on=go_on)
+        continuation = f"{rest:,} more: call memory_list with after={files[-1].path}"
+    return ListOut(files=files, file_count=len(notes), continuation=continuation)
 
 
 def render_written(written: WriteOut) -> str:
@@ -216,8 +220,8 @@ def render_passage(passage: PassageOut) -> str:
     """Return the lines below one that says where they are from."""
     place = place_of(passage.path, passage.start_line, passage.end_line)
     parts = [f"{place} of {passage.line_count} lines", passage.text]
-    if passage.go_on:
-        parts.append(f"[{passage.go_on}]")
+    if passage.continuation:
+        parts.append(f"[{passage.continuation}]")
     return "\n".join(parts)
 
 
@@ -229,8 +233,8 @@ def render_list(listed: ListOut) -> str:
         f"{one.path} {one.size_bytes} {one.updated_at} {one.chunk_count}"
         for one in listed.files
     ]
-    if listed.go_on:
-        lines.append(f"[{listed.go_on}]")
+    if listed.continuation:
+        lines.append(f"[{listed.continuation}]")
     return "\n".join(lines)
 
 
@@ -246,13 +250,15 @@ def _first_lines(passage: NoteLines) -> tuple[str, int, str]:
     limit = f"a result holds at most {LIMIT_CHARS:,} characters"
     if count == 0:  # the first line alone is too long
         first = passage.start_line
-        go_on = f"line {first} is cut, it has {len(lines[0]):,} characters ({limit})"
+        continuation = (
+            f"line {first} is cut, it has {len(lines[0]):,} characters ({limit})"
+        )
         if first < passage.end_line:
-            go_on += f"; call memory_get with from={first + 1} to continue"
-        return lines[0][:LIMIT_CHARS], first, go_on
+            continuation += f"; call memory_get with from={first + 1} to continue"
+        return lines[0][:LIMIT_CHARS], first, continuation
     end_line = passage.start_line + count - 1
-    go_on = (
+    continuation = (
         f"lines {end_line + 1} to {passage.end_line} follow ({limit}):"
         f" call memory_get with from={end_line + 1} to continue"
     )
-    return "\n".join(lines[:count]), end_line, go_on
+    return "\n".join(lines[:count]), end_line, continuation

@@ -68,7 +68,7 @@ class FoundHit(BaseModel):
     type: str = Field(default="", description="type of a saved memory")
     key: str = Field(default="", description="key of a saved memory")
     scope: str = Field(default="", description="left out: global")
-    standing: str = Field(
+    status: str = Field(
         default="active",
         description="superseded: a newer memory replaced it; pending: an untrusted"
         " claim that no person has accepted yet",
@@ -109,7 +109,9 @@ class SearchSummary(BaseModel):
         default_factory=list, description="similar words that the notes contain"
     )
     warnings: list[str] = Field(default_factory=list)
-    go_on: str = Field(default="", description="what was cut, and how to get the rest")
+    continuation: str = Field(
+        default="", description="what was cut, and how to get the rest"
+    )
 
 
 class SearchOut(BaseModel):
@@ -192,14 +194,14 @@ def shape_search(answer: SearchAnswer) -> SearchOut:
         cut_count += len(snippet) < len(hit.snippet)
         left_chars -= len(snippet)
         hits.append(_shape_hit(hit, snippet))
-    go_on = ""
+    continuation = ""
     if cut_count:
-        go_on = (
+        continuation = (
             f"{cut_count} of {len(hits)} snippets are cut (a result holds at most"
             f" {LIMIT_CHARS:,} characters of text, a snippet {SNIPPET_CHARS:,}):"
             " memory_get with path, from=start_line and lines returns the full text"
         )
-    return SearchOut(hits=hits, report=_shape_report(answer.report, go_on))
+    return SearchOut(hits=hits, report=_shape_report(answer.report, continuation))
 
 
 def render_search(found: SearchOut) -> str:
@@ -239,13 +241,13 @@ def _shape_hit(hit: Hit, snippet: str) -> FoundHit:
         type=hit.type,
         key=hit.key,
         scope=hit.scope,
-        standing=hit.standing,
+        status=hit.status,
         source=untrusted_source(hit.source),
         disputed_by=hit.disputed_by,
     )
 
 
-def _shape_report(report: SearchReport, go_on: str) -> SearchSummary:
+def _shape_report(report: SearchReport, continuation: str) -> SearchSummary:
     """Return what the report of a search says to a model."""
     return SearchSummary(
         mode=report.mode,
@@ -261,7 +263,7 @@ def _shape_report(report: SearchReport, go_on: str) -> SearchSummary:
         over_limit=report.cut.over_limit,
         suggestions=list(report.suggestions),
         warnings=list(report.warnings),
-        go_on=go_on,
+        continuation=continuation,
     )
 
 
@@ -275,9 +277,9 @@ def _render_hit(at: int, hit: FoundHit) -> str:
         head += f" {hit.type} {hit.key}"
     if hit.scope:
         head += f" in {hit.scope}"
-    if hit.standing == "superseded":
+    if hit.status == "superseded":
         head += " SUPERSEDED"
-    pending = "awaiting review" if hit.standing == "pending" else ""
+    pending = "awaiting review" if hit.status == "pending" else ""
     reasons = [one for one in (pending, hit.source) if one]
     if reasons:
         head += f" UNTRUSTED, {', '.join(reasons)}"
@@ -317,6 +319,6 @@ def _render_report(report: SearchSummary) -> list[str]:
     if report.suggestions:
         lines.append(f"similar words in the notes: {', '.join(report.suggestions)}")
     lines += [f"warning: {warning}" for warning in report.warnings]
-    if report.go_on:
-        lines.append(f"[{report.go_on}]")
+    if report.continuation:
+        lines.append(f"[{report.continuation}]")
     return lines

@@ -166,12 +166,12 @@ def _notes(places: Places, settings: Settings, now: Callable[[], float]) -> Find
     try:
         opened = open_index(places, now)
         try:
-            known = IndexedFiles(stamps=opened.index.files().stamps)
+            known = IndexedFiles(signatures=opened.index.files().signatures)
         finally:
             opened.index.close()
     except HivemindError as error:
         return Finding(name="notes", is_ok=False, detail=str(error), hint=error.hint)
-    changes = compare_files(look.stamps, known)
+    changes = compare_files(look.signatures, known)
     behind = len(changes.changed) + len(changes.gone)
     if look.skipped:
         first = look.skipped[0]
@@ -181,7 +181,7 @@ def _notes(places: Places, settings: Settings, now: Callable[[], float]) -> Find
             detail=f"{len(look.skipped)} passed over: {first.path}: {first.reason}",
             hint="`hm status` names them all",
         )
-    detail = f"{len(look.stamps)} notes"
+    detail = f"{len(look.signatures)} notes"
     if behind:
         detail += f", {behind} changed since the index saw them; the next search looks"
     return Finding(name="notes", is_ok=True, detail=detail)
@@ -203,7 +203,7 @@ def _recovered(places: Places) -> Iterator[Finding]:
     """Name the notes that hold entries which something had removed."""
     from hivemind_memory.notes.recovery import RECOVERED_NAME
 
-    paths = NotesFolder(places.notes).snapshot().stamps
+    paths = NotesFolder(places.notes).snapshot().signatures
     found = [path for path in paths if path.rpartition("/")[2] == RECOVERED_NAME]
     if found:
         yield Finding(
@@ -295,14 +295,14 @@ def status_of(
     index = opened.index
     known = index.files()
     # A note too young to be sure of is not behind: the next search reads it.
-    certain = IndexedFiles(stamps=known.stamps)
+    certain = IndexedFiles(signatures=known.signatures)
     changes, look = syncer.find_changes(certain)
     vectors, pending, name, reason = _vectors(opened, provider)
     problem = _vectors_problem(opened, provider, now_s) if pending else ""
     return MemoryStatus(
         memory_dir=places.notes,
         index_file=places.index_file,
-        notes=len(known.stamps),
+        notes=len(known.signatures),
         chunks=index.count_chunks(),
         index_bytes=_size(places.index_file),
         provider=name,
@@ -310,7 +310,7 @@ def status_of(
         vectors=vectors,
         pending_vectors=pending,
         vectors_problem=problem,
-        lanes=("words", "vectors") if vectors else ("words",),
+        retrievers=("words", "vectors") if vectors else ("words",),
         leader=KernelLock(places.leader_lock).holder(),
         stale_notes=len(changes.changed) + len(changes.gone),
         skipped=_skipped(opened, look.skipped),

@@ -271,7 +271,7 @@ class EmbeddingService:
             try:
                 does = measure_script(detector, script, timeout_s=SCRIPT_TIMEOUT_S)
             except EmbeddingError:
-                return  # the next run asks again; until then the lane abstains
+                return  # the next run asks again; until then the retriever abstains
             index.set_meta(key, "yes" if does else "no")
 
 

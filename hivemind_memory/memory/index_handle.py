@@ -288,7 +288,9 @@ class FreshnessCheck:
                 stale=behind, skipped=_paths(look.skipped), warning=str(error)
             )
         skipped = _paths(result.skipped)
-        left = compare_files(look.stamps, IndexedFiles(stamps=indexed.stamps))
+        left = compare_files(
+            look.signatures, IndexedFiles(signatures=indexed.signatures)
+        )
         if not left.gone and set(left.changed) <= set(skipped):
             self._verified = indexed
         return Freshness(skipped=skipped, recovered=result.recovered_entries)

@@ -67,7 +67,7 @@ def read_passage(
 
 
 def list_notes(
-    stamps: Mapping[NotePath, FileSignature],
+    signatures: Mapping[NotePath, FileSignature],
     chunk_counts: Mapping[str, int],
     caller: Caller,
     local_iso: Callable[[float], str],
@@ -75,7 +75,7 @@ def list_notes(
     """Return the notes that a caller may see, sorted by path.
 
     Args:
-        stamps: The notes that exist and are not forgotten as a whole.
+        signatures: The notes that exist and are not forgotten as a whole.
         chunk_counts: Path -> number of chunks in the index.
         caller: Who asks.
         local_iso: Returns a time as ISO 8601 in the local time zone.
@@ -83,10 +83,10 @@ def list_notes(
     return [
         ListedNote(
             path=path,
-            size_bytes=stamp[2],
-            updated_at=local_iso(stamp[0] / 1e9),
+            size_bytes=signature[2],
+            updated_at=local_iso(signature[0] / 1e9),
             chunk_count=chunk_counts.get(path, 0),
         )
-        for path, stamp in sorted(stamps.items())
+        for path, signature in sorted(signatures.items())
         if may_read(caller, path)
     ]

@@ -21,10 +21,11 @@ behind these does not come back among the first ten (docs/quality.md)."""
 FUSED_WORD_CANDIDATES = 40
 
 FUSED_VECTOR_CANDIDATES = 100
-"""Candidates of each lane when both speak: one may lift what the other puts low."""
+"""Candidates of each retriever when both speak: one may lift what the other puts
+low."""
 
 WANTED_FACTOR = 2
-"""Candidates of each lane for every hit that is wanted, if that is more."""
+"""Candidates of each retriever for every hit that is wanted, if that is more."""
 
 MAX_SIMILAR = 10
 """Chunks that are compared with a text before it is saved."""
@@ -34,7 +35,7 @@ MAX_SIMILAR_CHARS = 1_000
 
 
 class RetrievedCandidates:
-    """What both lanes found."""
+    """What both retrievers found."""
 
     __slots__ = ("ignored", "places", "vectors", "words")
 
@@ -59,7 +60,7 @@ def retrieve(
     wanted: int,
     view: IndexView,
 ) -> RetrievedCandidates:
-    """Return what the lanes of the index find for a question.
+    """Return what the retrievers of the index find for a question.
 
     Args:
         index: What answers.

@@ -219,8 +219,12 @@ class Memory:
 
         with self.lock:
             counts, hidden = self.index_handle.run_with_fallback(count)
-            stamps = self.folder.snapshot().stamps
-        shown = {path: stamp for path, stamp in stamps.items() if path not in hidden}
+            signatures = self.folder.snapshot().signatures
+        shown = {
+            path: signature
+            for path, signature in signatures.items()
+            if path not in hidden
+        }
         return list_notes(shown, counts, self.caller, self.clocks.local_iso)
 
     def memories(self) -> tuple[MemoryRow, ...]:

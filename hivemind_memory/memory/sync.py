@@ -72,7 +72,7 @@ class _Work:
         known: IndexedFiles,
         skipped: tuple[SkippedNote, ...] = (),
     ) -> None:
-        self.known = known.stamps
+        self.known = known.signatures
         """What the index held before the folder was looked at or a note was read."""
         self.skipped = list(skipped)
         self.added: set[NotePath] = set()
@@ -88,7 +88,7 @@ class _Work:
         self._read[path] = (before, digest)
 
     def may_replace(
-        self, path: NotePath, stamp: FileSignature | None, digest: str
+        self, path: NotePath, signature: FileSignature | None, digest: str
     ) -> bool:
         """Return whether what was read may replace what the index holds now.
 
@@ -106,17 +106,19 @@ class _Work:
             if not is_newest:
                 self.overtaken.append(path)
                 return False
-        (self.added if stamp is None else self.updated).add(path)
+        (self.added if signature is None else self.updated).add(path)
         return True
 
-    def may_remove(self, path: NotePath, stamp: FileSignature | None, _: str) -> bool:
+    def may_remove(
+        self, path: NotePath, signature: FileSignature | None, _: str
+    ) -> bool:
         """Return whether a note may be removed that was gone or could not be read."""
         is_unreadable = any(one.path == path for one in self.skipped)
-        is_unchanged = is_unreadable and stamp == self.known.get(path)
-        if not is_unchanged and self._folder.stamp(path) is not None:
+        is_unchanged = is_unreadable and signature == self.known.get(path)
+        if not is_unchanged and self._folder.signature(path) is not None:
             self.overtaken.append(path)
             return False
-        self.removed += stamp is not None
+        self.removed += signature is not None
         return True
 
 
@@ -171,7 +173,7 @@ class Syncer:
 
                 remove_partial_files(self._folder.root, look.partial, self._now())
             work = _Work(self._folder, known, look.skipped)
-            self._apply(index, compare_files(look.stamps, known), work, progress)
+            self._apply(index, compare_files(look.signatures, known), work, progress)
             added += len(work.added)
             updated += len(work.updated)
             removed += work.removed
@@ -182,7 +184,7 @@ class Syncer:
             added=added,
             updated=updated,
             removed=removed,
-            unchanged=max(0, len(look.stamps) - added - updated),
+            unchanged=max(0, len(look.signatures) - added - updated),
             chunks=chunks,
             recovered=len(recovered),
             recovered_entries=recovered,
@@ -206,7 +208,7 @@ class Syncer:
     def find_changes(self, known: IndexedFiles) -> tuple[FolderChanges, FolderSnapshot]:
         """Return what differs between the folder and *known*, and the look itself."""
         look = self._folder.snapshot()
-        return compare_files(look.stamps, known), look
+        return compare_files(look.signatures, known), look
 
     def has_current_chunking(self, index: Index) -> bool:
         """Return whether the index was cut with the settings of today."""
@@ -270,20 +272,22 @@ class Syncer:
         from hivemind_memory.files.folder import read_note
 
         # The time before it is read: what changes during a long pause afterwards may
-        # still bear the stamp of these bytes.
+        # still bear the signature of these bytes.
         now_ns = int(self._now() * 1e9)
         known = work.known.get(path)
         before = "" if known is None else index.digest_of(path)
         read = read_note(self._folder, path)
-        settled = is_settled(read.stamp, now_ns)
+        settled = is_settled(read.signature, now_ns)
         if (
             known is not None
             # Another day of the last edit may be another day of the note.
-            and is_of_same_day(known, read.stamp)
+            and is_of_same_day(known, read.signature)
             and before == read.digest
         ):
-            if known != read.stamp or settled:
-                index.touch(path, read.stamp, digest=read.digest, is_settled=settled)
+            if known != read.signature or settled:
+                index.touch(
+                    path, read.signature, digest=read.digest, is_settled=settled
+                )
             return None
         work.record_read(path, before=before, digest=read.digest)
         # What parses and cuts notes loads only when one has changed.
@@ -299,10 +303,10 @@ class Syncer:
             overlap_chars=self._chunking.overlap_chars,
         )
         row = FileRecord(
-            stamp=read.stamp,
+            signature=read.signature,
             digest=read.digest,
             is_settled=settled,
-            day=day_of_note(path, note.front_matter, read.stamp[0]),
+            day=day_of_note(path, note.front_matter, read.signature[0]),
             scope=scope_of(path),
             header=header_of(
                 path,

@@ -69,7 +69,7 @@ class StoredMemory:
     """Empty: free text."""
 
     scope: str
-    standing: str
+    status: str
     """active, superseded, pending or forgotten."""
 
     text: str
@@ -130,7 +130,7 @@ class SaveResult:
     key: str
     type: str
     scope: str
-    standing: str
+    status: str
     """active, or pending: in the inbox until a person moves it."""
 
     is_new: bool

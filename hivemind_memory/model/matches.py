@@ -1,4 +1,4 @@
-"""What the lanes of the index hand up to the search: evidence, not yet a score."""
+"""What the retrievers of the index hand up to the search: evidence, not yet a score."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class ChunkLocation(NamedTuple):
     """ULID of its entry; None: a person's text, or a memory of its own file."""
 
     scope: str = ""
-    standing: int = 0
+    status: int = 0
     """See ``model.memories``."""
 
     ages: int = 1
@@ -56,28 +56,28 @@ class TermCount(NamedTuple):
 
 
 class WordCandidate(NamedTuple):
-    """What the lane of words saw in one chunk.
+    """What the retriever of words saw in one chunk.
 
     Terms are numbered in the order of ``WordMatches.known``.
     """
 
     place: ChunkLocation
     counts: list[tuple[int, int]]
-    """For each term: how often in the text, how often in the trail."""
+    """For each term: how often in the text, how often in the breadcrumbs."""
 
     length: int
     """Tokens of the text, extra terms included."""
 
     breadcrumbs_length: int
-    """Tokens of the trail: headings, path, title."""
+    """Tokens of the breadcrumbs: headings, path, title."""
 
     subchunks: list[tuple[int, dict[int, int]]]
     """For each bullet or paragraph that holds a term: its tokens, and how often it
-    holds which term. Empty for a chunk of one unit."""
+    holds which term. Empty for a chunk of one subchunk."""
 
 
 class WordMatches(NamedTuple):
-    """What the lane of words found."""
+    """What the retriever of words found."""
 
     asked: tuple[TermCount, ...] = ()
     """Every term of the question, each once."""
@@ -92,21 +92,21 @@ class WordMatches(NamedTuple):
     """Mean tokens of the text of a chunk."""
 
     mean_breadcrumbs_length: float = 0.0
-    """Mean tokens of the trail of a chunk."""
+    """Mean tokens of the breadcrumbs of a chunk."""
 
     candidates: Sequence[WordCandidate] = ()
     """Best first, by a rough ranking."""
 
 
 class VectorMatches(NamedTuple):
-    """What the lane of vectors found."""
+    """What the retriever of vectors found."""
 
     cosines: dict[int, float]
     """Chunk -> cosine with the question, for its own best candidates and for every
-    candidate of the other lane that has a vector."""
+    candidate of the other retriever that has a vector."""
 
     subchunk_cosines: dict[int, float]
-    """Chunk -> cosine of its best unit; a chunk of one unit is its own."""
+    """Chunk -> cosine of its best subchunk; a chunk of one subchunk is its own."""
 
     background: float
     """Mean cosine of the question with all chunks: what an unrelated text has."""

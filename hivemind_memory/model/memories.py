@@ -34,7 +34,7 @@ class MemoryHeader(NamedTuple):
     visibility: str = ""
     """public, private, or empty: inherited."""
 
-    standing: int = ACTIVE
+    status: int = ACTIVE
     source: str = ""
     """human, agent, tool or external; empty: unknown."""
 
@@ -62,7 +62,7 @@ class MemoryRow(NamedTuple):
     memory_id: str
     type: str
     key: str
-    standing: int
+    status: int
     importance: float
     created: str
     source: str

@@ -63,7 +63,7 @@ class Hit:
     date: str = ""
     """Day of the entry, ISO 8601; empty when nothing tells it."""
 
-    lanes: tuple[str, ...] = ()
+    retrievers: tuple[str, ...] = ()
     """words, vectors or both."""
 
     id: str = ""
@@ -76,7 +76,7 @@ class Hit:
     scope: str = ""
     """``projects/shop`` and the like; empty: global."""
 
-    standing: str = "active"
+    status: str = "active"
     """active, superseded, or pending (an untrusted claim in the inbox)."""
 
     source: str = ""
@@ -127,7 +127,7 @@ class SearchReport:
     pending_vectors: int = 0
     """Chunks that have no vector yet."""
 
-    lanes: tuple[str, ...] = ()
+    retrievers: tuple[str, ...] = ()
     ignored_terms: int = 0
     """Terms of the question beyond the first 64 that count."""
 
@@ -158,7 +158,7 @@ class SearchSettings:
     """standardised, weighted or rrf."""
 
     vector_weight: float = 0.4
-    """Share of the vector lane in ``standardised`` fusion, 0..1."""
+    """Share of the vector retriever in ``standardised`` fusion, 0..1."""
 
     half_life_days: float = 69.3147
     """Days after which age has taken half of what it may take: ln 2 / 0.01."""

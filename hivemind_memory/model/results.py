@@ -124,7 +124,7 @@ class MemoryStatus:
 
     vectors: int
     pending_vectors: int
-    lanes: tuple[str, ...]
+    retrievers: tuple[str, ...]
     leader: str
     """Who leads: ``pid 123``, or empty."""
 

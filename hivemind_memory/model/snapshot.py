@@ -13,22 +13,23 @@ if TYPE_CHECKING:
 
 # A plain tuple, not a dataclass: one is made for every file before every answer.
 FileSignature = tuple[int, int, int, int]
-"""(mtime_ns, ctime_ns, size_bytes, inode) of one file. Equal stamps mean equal bytes,
-unless the file was so young when it was read that a second write could hide in the
-same tick of the clock: see ``SETTLED_NS``."""
+"""(mtime_ns, ctime_ns, size_bytes, inode) of one file. Equal signatures mean equal
+bytes, unless the file was so young when it was read that a second write could hide in
+the same tick of the clock: see ``SETTLED_NS``."""
 
 SETTLED_NS = 2_000_000_000
 """A file whose last change is at least this much older than the moment it was read
-cannot have changed again without a new stamp. 2 s: the coarsest clock in use (FAT)."""
+cannot have changed again without a new signature. 2 s: the coarsest clock in use
+(FAT)."""
 
 
-def is_settled(stamp: FileSignature, now_ns: int) -> bool:
-    """Return whether *stamp* alone will prove that the file has not changed.
+def is_settled(signature: FileSignature, now_ns: int) -> bool:
+    """Return whether *signature* alone will prove that the file has not changed.
 
-    A stamp from the future (a clock that was set back) never settles: such a file is
-    compared by its bytes each time.
+    A signature from the future (a clock that was set back) never settles: such a file
+    is compared by its bytes each time.
     """
-    return now_ns - max(stamp[0], stamp[1]) >= SETTLED_NS
+    return now_ns - max(signature[0], signature[1]) >= SETTLED_NS
 
 
 NS_PER_DAY = 86_400 * 1_000_000_000
@@ -51,9 +52,10 @@ class SkippedNote:
 class IndexedFiles:
     """What the index knows about the folder."""
 
-    stamps: Mapping[NotePath, FileSignature]
+    signatures: Mapping[NotePath, FileSignature]
     unsettled: frozenset[NotePath] = frozenset()
-    """Notes that were too young when they were read for their stamp to prove much."""
+    """Notes that were too young when they were read for their signature to prove
+    much."""
 
 
 @value
@@ -77,10 +79,10 @@ def compare_files(
 ) -> FolderChanges:
     """Return what changed between the index and a look at the folder, sorted by path.
 
-    A note counts as changed when its stamp differs, and also when the stamp is equal
-    but not settled: then only its bytes can tell.
+    A note counts as changed when its signature differs, and also when the signature is
+    equal but not settled: then only its bytes can tell.
     """
-    known = index.stamps
+    known = index.signatures
     # Comparing two dictionaries runs in C: the usual answer, "nothing", costs next to
     # nothing even for thousands of notes.
     if folder == known:
@@ -88,8 +90,8 @@ def compare_files(
     unsettled = index.unsettled
     changed = [
         path
-        for path, stamp in folder.items()
-        if known.get(path) != stamp or path in unsettled
+        for path, signature in folder.items()
+        if known.get(path) != signature or path in unsettled
     ]
     gone = [path for path in known if path not in folder]
     return FolderChanges(changed=tuple(sorted(changed)), gone=tuple(sorted(gone)))

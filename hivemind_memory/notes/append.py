@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from hivemind_memory.errors import HivemindError, NotSavedError
 from hivemind_memory.files import descriptors
-from hivemind_memory.files.descriptors import OpenFolder, stamp_of
+from hivemind_memory.files.descriptors import OpenFolder, signature_of
 from hivemind_memory.files.errors import save_error
 from hivemind_memory.notes.entry import OPENING, new_entry_text
 from hivemind_memory.notes.journal_records import JournalEntry, LastSaved
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _ATTEMPTS = 10
 _BOM = b"\xef\xbb\xbf"
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
-_NO_STAMP = (0, 0, 0, 0)
+_NO_SIGNATURE = (0, 0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +54,7 @@ class EntryLocation:
     """The line of its comment."""
 
     end_line: int
-    stamp: FileSignature
+    signature: FileSignature
     """Of the note right after it."""
 
 
@@ -164,27 +164,29 @@ class _Attempt:
         last = self._session.last_saved()
         if last is None or self._note is None or last.path != self._path:
             return None
-        if last.stamp != self._note.stamp():
+        if last.signature != self._note.signature():
             return None
-        size = last.stamp[2]
+        size = last.signature[2]
         return _End(size=size, line_count=last.line_count, newline=last.newline)
 
     def _finish(self, note: OpenNote, end: _End, text: str) -> EntryLocation:
         """Say that the entry is saved; return where it stands."""
-        line_count, stamp = end.line_count, note.stamp()
+        line_count, signature = end.line_count, note.signature()
         if note.start != end.size:  # another program appended just before us
             line_count = note.read()[: note.start].count(b"\n")
         start_line = line_count + text[: text.index(OPENING)].count("\n") + 1
         end_line = line_count + text.count("\n")
-        is_ours = stamp[2] == note.start + len(self._data)
+        is_ours = signature[2] == note.start + len(self._data)
         last = LastSaved(
             path=self._path,
-            stamp=stamp if is_ours else _NO_STAMP,
+            signature=signature if is_ours else _NO_SIGNATURE,
             line_count=end_line,
             newline=end.newline,
         )
         self._session.finish(self._draft.entry, last)
-        return EntryLocation(start_line=start_line, end_line=end_line, stamp=stamp)
+        return EntryLocation(
+            start_line=start_line, end_line=end_line, signature=signature
+        )
 
     def _already_there(
         self, note: OpenNote, held: bytes, entry_at: int
@@ -194,11 +196,13 @@ class _Attempt:
         start_line = held.count(b"\n", 0, entry_at) + 1
         next_at = held.find(f"\n{OPENING}".encode(), entry_at)
         entry = held[entry_at : next_at if next_at >= 0 else len(held)].rstrip()
-        last = LastSaved(path=self._path, stamp=_NO_STAMP, line_count=0, newline="\n")
+        last = LastSaved(
+            path=self._path, signature=_NO_SIGNATURE, line_count=0, newline="\n"
+        )
         self._session.finish(self._draft.entry, last)
         end_line = start_line + entry.count(b"\n")
         return EntryLocation(
-            start_line=start_line, end_line=end_line, stamp=note.stamp()
+            start_line=start_line, end_line=end_line, signature=note.signature()
         )
 
     def _undone(self, error: OSError) -> HivemindError:
@@ -284,9 +288,9 @@ class OpenNote:
         """Return all bytes of the note."""
         return descriptors.read_at(self._fd, 0, os.fstat(self._fd).st_size)
 
-    def stamp(self) -> FileSignature:
-        """Return the stamp of the open file."""
-        return stamp_of(os.fstat(self._fd))
+    def signature(self) -> FileSignature:
+        """Return the signature of the open file."""
+        return signature_of(os.fstat(self._fd))
 
     def append(self, data: bytes) -> None:
         """Write *data* at the end; on an error ``rollback`` undoes what was done."""

@@ -68,7 +68,7 @@ class LastSaved:
     """How a note ended when an entry was last appended to it."""
 
     path: NotePath
-    stamp: FileSignature
+    signature: FileSignature
     line_count: int
     newline: str
 
@@ -111,7 +111,7 @@ def saved_line(entry_id: str, last: LastSaved) -> bytes:
             "do": "saved",
             "id": entry_id,
             "path": last.path,
-            "stamp": last.stamp,
+            "stamp": last.signature,
             "lines": last.line_count,
             "newline": last.newline,
         }
@@ -150,7 +150,7 @@ def last_saved(heading: dict[str, object]) -> LastSaved | None:
         }:
             return LastSaved(
                 path=NotePath(path),
-                stamp=(mtime, ctime, size, inode),
+                signature=(mtime, ctime, size, inode),
                 line_count=line_count,
                 newline=newline,
             )

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from hivemind_memory.errors import NotSavedError
-from hivemind_memory.files.descriptors import stamp_of
+from hivemind_memory.files.descriptors import signature_of
 from hivemind_memory.files.errors import save_error
 from hivemind_memory.markdown.front_matter import (
     FrontMatter,
@@ -53,7 +53,7 @@ class MemoryFile:
     """A note with a front matter, read so that it can be written again."""
 
     path: NotePath
-    stamp: FileSignature
+    signature: FileSignature
     text: str
     """All of it but a byte order mark."""
 
@@ -77,7 +77,7 @@ class MemoryFile:
         if isinstance(given, str | int) and str(given).strip():
             return str(given).strip()
         digest = sha256(self.text.encode()).digest()
-        return new_ulid(max(0, self.stamp[0]) // 10**6 / 1000, digest[:10])
+        return new_ulid(max(0, self.signature[0]) // 10**6 / 1000, digest[:10])
 
     def with_values(self, changes: Mapping[str, object]) -> bytes:
         """Return its bytes with some keys of the front matter changed.
@@ -100,7 +100,7 @@ def read_memory_file(folder: NotesFolder, path: NotePath) -> MemoryFile:
         NoteUnreadableError: It cannot be read now.
         NotSavedError: Its bytes are not UTF-8, or its front matter does not parse.
     """
-    data, stamp = folder.read(path)
+    data, signature = folder.read(path)
     try:
         text = data.removeprefix(_BOM).decode()
     except UnicodeDecodeError as error:
@@ -111,7 +111,7 @@ def read_memory_file(folder: NotesFolder, path: NotePath) -> MemoryFile:
         raise _unfit(path, f"its front matter {what}")
     return MemoryFile(
         path=path,
-        stamp=stamp,
+        signature=signature,
         text=text,
         has_bom=data.startswith(_BOM),
         front=front,
@@ -243,17 +243,17 @@ def edit_note(
         NotSavedError: It is as it was, and why.
     """
     for _ in range(_ATTEMPTS):
-        data, stamp = folder.read(path)
+        data, signature = folder.read(path)
         new = change(data)
         if new == data:
             return False
         try:
             if new.removeprefix(_BOM).strip():
-                folder.replace(path, new, expected=stamp)
+                folder.replace(path, new, expected=signature)
             else:
-                remove_note(folder, path, expected=stamp)
+                remove_note(folder, path, expected=signature)
         except NotSavedError:
-            if folder.stamp(path) == stamp:
+            if folder.signature(path) == signature:
                 raise
         else:
             return True
@@ -276,7 +276,7 @@ def remove_note(
     try:
         with folder.open_parent(path) as parent:
             status = parent.status(name)
-            if not stat.S_ISREG(status.st_mode) or stamp_of(status) != expected:
+            if not stat.S_ISREG(status.st_mode) or signature_of(status) != expected:
                 raise NotSavedError(
                     "the note has changed meanwhile.",
                     hint="Read it again, then decide.",

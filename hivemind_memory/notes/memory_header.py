@@ -50,7 +50,7 @@ def header_of(
         return MemoryHeader(
             memory_id=_text(front_matter, "id"),
             visibility=_visibility(front_matter),
-            standing=status_of(path, front_matter),
+            status=status_of(path, front_matter),
             source=_source(front_matter),
             session=_text(front_matter, "session"),
             expires_day=_day(front_matter, "expires"),
@@ -65,7 +65,7 @@ def header_of(
         key=_text(front_matter, "key") or _stem(path),
         importance=fraction(front_matter.get("importance"), kind.importance),
         visibility=_visibility(front_matter),
-        standing=status_of(path, front_matter),
+        status=status_of(path, front_matter),
         source=_source(front_matter),
         session=_text(front_matter, "session"),
         created=_text(front_matter, "created"),

@@ -163,7 +163,7 @@ class _Glance:
     """When it last changed; if it is not there, when its folder did."""
 
     ids: frozenset[str] = frozenset()
-    stamp: FileSignature | None = None
+    signature: FileSignature | None = None
     is_empty: bool = False
 
 
@@ -219,7 +219,7 @@ def _missing_from(
 def _glance(folder: NotesFolder, path: NotePath) -> _Glance | None:
     """Return which entries a note holds now, or None when nobody can tell."""
     try:
-        data, stamp = folder.read(path)
+        data, signature = folder.read(path)
     except (NoteNotFoundError, NotePathError):
         try:
             return _Glance(changed_s=_parent_changed_s(folder, path))
@@ -229,7 +229,10 @@ def _glance(folder: NotesFolder, path: NotePath) -> _Glance | None:
         return None
     ids = frozenset(match.decode() for match in _ID.findall(data))
     return _Glance(
-        ids=ids, changed_s=stamp[0] / 1e9, stamp=stamp, is_empty=not data.strip()
+        ids=ids,
+        changed_s=signature[0] / 1e9,
+        signature=signature,
+        is_empty=not data.strip(),
     )
 
 
@@ -246,7 +249,7 @@ def _parent_changed_s(folder: NotesFolder, path: str) -> float:
 def _in_no_note(folder: NotesFolder, entries: list[JournalEntry]) -> list[JournalEntry]:
     """Return the entries that no note of the folder holds: a person may move them."""
     found: set[str] = set()
-    for path in folder.stamps() if entries else ():
+    for path in folder.signatures() if entries else ():
         glance = _glance(folder, path)
         found |= glance.ids if glance else frozenset()
     return [entry for entry in entries if entry.id not in found]

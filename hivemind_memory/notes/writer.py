@@ -42,7 +42,7 @@ class AppendedEntry:
     """The line of its comment, from 1."""
 
     end_line: int
-    stamp: FileSignature
+    signature: FileSignature
     """Of the note right after it; it may have changed since."""
 
 
@@ -119,7 +119,7 @@ class NoteWriter:
             id=provenance.id,
             start_line=placed.start_line,
             end_line=placed.end_line,
-            stamp=placed.stamp,
+            signature=placed.signature,
         )
 
     def _entry(self, entry_id: str, path: NotePath, now_s: float) -> JournalEntry:

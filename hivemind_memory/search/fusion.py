@@ -31,7 +31,7 @@ WORD_SHARE, VECTOR_SHARE = 0.4, 0.6
 
 UNRELATED_DEVIATIONS = 1.5
 """A cosine so many deviations above the mean over all chunks is where being related
-begins: below it the lane of vectors speaks against a chunk."""
+begins: below it the retriever of vectors speaks against a chunk."""
 
 # What a question usually meets, worth so many chunks beside the measured ones: with a
 # handful of chunks a mean and a deviation say little. Measured with four models.
@@ -43,39 +43,39 @@ _USUAL_WORD_DEVIATION = 0.12
 
 
 class FusedScore(NamedTuple):
-    """What each lane gives to a chunk's strength."""
+    """What each retriever gives to a chunk's strength."""
 
     words: float
     vectors: float
-    """Below 0 when the lane speaks against the chunk."""
+    """Below 0 when the retriever speaks against the chunk."""
 
     @property
     def raw_score(self) -> float:
-        """The sum of the lanes."""
+        """The sum of the retrievers."""
         return self.words + self.vectors
 
 
 def fuse_words(words: Mapping[int, float]) -> dict[int, FusedScore]:
-    """Return the strengths when the lane of words is alone."""
+    """Return the strengths when the retriever of words is alone."""
     return {chunk: FusedScore(strength, 0.0) for chunk, strength in words.items()}
 
 
 def fuse_standardised(
     words: Mapping[int, float], vectors: VectorMatches, *, weight: float
 ) -> dict[int, FusedScore]:
-    """Return strengths where a deviation of one lane counts like one of the other.
+    """Return strengths where a deviation of one retriever counts like one of the other.
 
-    Both lanes know every candidate (no word found: 0; no vector: as an unrelated
+    Both retrievers know every candidate (no word found: 0; no vector: as an unrelated
     text). *weight* of a standardised cosine and 1 - *weight* of a standardised word
     strength, written on the scale of the words:
 
         strength = words + weight / (1 - weight) * s_words / s_cosines * (cosine - o)
 
     The order does not depend on the offset o; it is where being related begins, so
-    that a strength means the same whether one lane spoke or two.
+    that a strength means the same whether one retriever spoke or two.
 
     Args:
-        words: Strength by the lane of words, by chunk.
+        words: Strength by the retriever of words, by chunk.
         vectors: Cosines of every candidate.
         weight: Share of the vectors, 0 to below 1.
     """
@@ -112,9 +112,9 @@ def fuse_weighted(
 def fuse_ranks(
     words: Mapping[int, float], vectors: VectorMatches, *, k: int = RRF_K
 ) -> dict[int, FusedScore]:
-    """Return reciprocal rank fusion, scaled so that first in both lanes is 1."""
+    """Return reciprocal rank fusion, scaled so that first in both retrievers is 1."""
     cosines = _two_level(vectors)
-    by_words, by_vectors = (_ranks(lane, k=k) for lane in (words, cosines))
+    by_words, by_vectors = (_ranks(retriever, k=k) for retriever in (words, cosines))
     scale = (k + 1) / 2
     return {
         chunk: FusedScore(
@@ -125,10 +125,11 @@ def fuse_ranks(
 
 
 def _two_level(vectors: VectorMatches) -> dict[int, float]:
-    """Return the mean of a chunk's cosine and that of its best unit."""
-    units = vectors.subchunk_cosines
+    """Return the mean of a chunk's cosine and that of its best subchunk."""
+    subchunks = vectors.subchunk_cosines
     return {
-        chunk: (cosine + units[chunk]) / 2 for chunk, cosine in vectors.cosines.items()
+        chunk: (cosine + subchunks[chunk]) / 2
+        for chunk, cosine in vectors.cosines.items()
     }
 
 
@@ -165,16 +166,17 @@ def _ranks(found: Mapping[int, float], *, k: int) -> dict[int, float]:
 
 K1 = 1.2
 B = 0.75
-"""Saturation of a term's count, and the share of the length in it: the usual values
-of BM25 (Robertson, Zaragoza: The probabilistic relevance framework, 2009). A word in
-the headings or the path counts like one in the text, damped by the length of the trail
-on its own: two fields of equal weight, as in BM25F (same source, section 3.6)."""
+"""Saturation of a term's count, and the share of the length in it: the usual values of
+BM25 (Robertson, Zaragoza: The probabilistic relevance framework, 2009). A word in the
+headings or the path counts like one in the text, damped by the length of the
+breadcrumbs on its own: two fields of equal weight, as in BM25F (same source, section
+3.6)."""
 
 SUBCHUNK_WEIGHT = 0.5
 """What the best bullet or paragraph adds, scored like a chunk of its own."""
 
 SUBCHUNK_LENGTH = 0.5
-"""Mean length of a unit, as a share of the mean length of a chunk."""
+"""Mean length of a subchunk, as a share of the mean length of a chunk."""
 
 
 class WordScore(NamedTuple):
@@ -196,9 +198,9 @@ class WordScore(NamedTuple):
 
 
 def word_scores(matches: WordMatches) -> dict[int, WordScore]:
-    """Return the strength of every candidate of the lane of words, by chunk.
+    """Return the strength of every candidate of the retriever of words, by chunk.
 
-    It is BM25F of the chunk plus that of its best unit, as a share of the most that
+    It is BM25F of the chunk plus that of its best subchunk, as a share of the most that
     this question allows: terms that no note holds count as asked, so that one common
     word out of five unknown ones is a weak answer, in a small memory as in a large
     one.
@@ -232,26 +234,26 @@ def _strength(
 ) -> WordScore:
     """Return the strength of one candidate."""
     text_norm = 1 - B + B * candidate.length / max(1.0, matches.mean_length)
-    trail_norm = (
+    breadcrumbs_norm = (
         1
         - B
         + B * candidate.breadcrumbs_length / max(1.0, matches.mean_breadcrumbs_length)
     )
     chunk = 0.0
     found = 0
-    for term, (in_text, in_trail) in enumerate(candidate.counts):
-        if in_text or in_trail:
-            count = in_text / text_norm + in_trail / trail_norm
+    for term, (in_text, in_breadcrumbs) in enumerate(candidate.counts):
+        if in_text or in_breadcrumbs:
+            count = in_text / text_norm + in_breadcrumbs / breadcrumbs_norm
             chunk += shares[term] * count / (count + K1)
             found += not matches.known[term].is_phrase
     if not candidate.subchunks:
         return WordScore(chunk, SUBCHUNK_WEIGHT * chunk, found)
-    mean_unit_length = max(1.0, matches.mean_length * SUBCHUNK_LENGTH)
+    mean_subchunk_length = max(1.0, matches.mean_length * SUBCHUNK_LENGTH)
     best = 0.0
     for length, counts in candidate.subchunks:
-        damping = K1 * (1 - B + B * length / mean_unit_length)
+        damping = K1 * (1 - B + B * length / mean_subchunk_length)
         value = 0.0
-        for term, in_unit in counts.items():
-            value += shares[term] * in_unit / (in_unit + damping)
+        for term, in_subchunk in counts.items():
+            value += shares[term] * in_subchunk / (in_subchunk + damping)
         best = max(best, value)
     return WordScore(chunk, SUBCHUNK_WEIGHT * best, found)

@@ -1,4 +1,4 @@
-"""The steps of an answer after its lanes: fuse, weigh, judge, order.
+"""The steps of an answer after its retrievers: fuse, weigh, judge, order.
 
 Pure. Everything here works on numbers of chunks; texts come into play only for the
 few that are left, in ``selection``.
@@ -148,11 +148,11 @@ def rank(
     settings: SearchSettings,
     today: int,
 ) -> Ranking:
-    """Return the candidates of both lanes, best first.
+    """Return the candidates of both retrievers, best first.
 
     Args:
-        words: What the lane of words found.
-        vectors: What the lane of vectors found; None: it did not speak.
+        words: What the retriever of words found.
+        vectors: What the retriever of vectors found; None: it did not speak.
         places: Chunk -> where it stands, for every candidate that may be shown.
         settings: How to fuse and weigh.
         today: Days since the epoch.
@@ -194,7 +194,7 @@ def _fuse(
     vectors: VectorMatches | None,
     settings: SearchSettings,
 ) -> dict[int, FusedScore]:
-    """Fuse the lanes as the settings say."""
+    """Fuse the retrievers as the settings say."""
     words = {chunk: found.total for chunk, found in strengths.items()}
     if vectors is None:
         return fuse_words(words)

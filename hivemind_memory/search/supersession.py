@@ -92,7 +92,7 @@ class _Names:
     def _nearness(self, path: str, scope: str) -> tuple[int, bool, str, str]:
         """Sort what a name means first, first."""
         place = self._places[path]
-        return (place.standing, place.scope != scope, place.scope, path)
+        return (place.status, place.scope != scope, place.scope, path)
 
 
 def _by_key(ranked: Sequence[RankedChunk]) -> dict[str, dict[str, None]]:
@@ -102,12 +102,12 @@ def _by_key(ranked: Sequence[RankedChunk]) -> dict[str, dict[str, None]]:
     """
     active: dict[tuple[str, str], str] = {}
     for one in ranked:
-        if one.place.key and one.place.standing == ACTIVE:
+        if one.place.key and one.place.status == ACTIVE:
             active.setdefault((one.place.scope, one.place.key), one.place.path)
     replaces: dict[str, dict[str, None]] = {}
     for one in ranked:
         newer = active.get((one.place.scope, one.place.key or ""))
-        if newer and one.place.standing == SUPERSEDED:
+        if newer and one.place.status == SUPERSEDED:
             replaces.setdefault(newer, {})[one.place.path] = None
     return replaces
 
@@ -126,7 +126,7 @@ def _gone(
         replaces,
         key=lambda path: (
             path in replaced,
-            places[path].standing,
+            places[path].status,
             -(places[path].day or 0),
             path,
         ),

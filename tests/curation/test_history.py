@@ -46,7 +46,7 @@ def test_a_history_tells_newest_to_oldest_with_reasons(shelf: Shelf) -> None:
         assert [one.reason for one in told.memories] == [
             *("second reason", "first reason", "")
         ]
-        assert [one.standing for one in told.memories] == [
+        assert [one.status for one in told.memories] == [
             *("active", "superseded", "superseded")
         ]
         assert (told.missing, told.is_cut, told.key) == ((), False, "k")

@@ -75,7 +75,7 @@ def test_a_type_that_is_named_wins_and_an_untrusted_claim_waits(shelf: Shelf) ->
 
     saved = learn(shelf.context(), wanted, topic="t", confidence="high", corroborated=9)
 
-    assert (saved.type, saved.standing) == ("fact", "pending")
+    assert (saved.type, saved.status) == ("fact", "pending")
 
 
 @pytest.mark.parametrize(

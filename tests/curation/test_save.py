@@ -123,7 +123,7 @@ def test_a_reason_replaces_and_the_old_text_stays_whole(shelf: Shelf) -> None:
     assert second.superseded_path == f"superseded/k--{first.id}.md"
     added = f"superseded_by: {second.id}\nsuperseded: 2026-11-21T10:03:14+00:00\n"
     assert copy == before.replace("---\nold", f"{added}---\nold")
-    assert shelf.said(second.superseded_path).standing == "superseded"
+    assert shelf.said(second.superseded_path).status == "superseded"
 
 
 def test_a_successor_keeps_the_subject_and_drops_what_belonged_to_the_words(
@@ -268,9 +268,9 @@ def test_an_untrusted_claim_waits_and_touches_nothing(
 
     saved = shelf.save("k", "new", "trust me", source=source)
 
-    assert saved.standing == "pending"
+    assert saved.status == "pending"
     assert saved.path == f"inbox/k--{saved.id}.md"
-    assert shelf.said(saved.path).standing == "pending"
+    assert shelf.said(saved.path).status == "pending"
     assert shelf.said("k.md").text == "old"
     assert "a person makes it active" in saved.hints[0]
     assert not shelf.save("k", "new", source=source).is_new  # it waits already

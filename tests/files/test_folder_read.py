@@ -41,7 +41,7 @@ def test_a_note_is_read_as_it_is(root: Path) -> None:
     note = read_note(NotesFolder(str(root)), NOTE)
 
     assert note.data == b"inside\0\xff\r\n"
-    assert note.stamp == NotesFolder(str(root)).stamps()[NOTE]
+    assert note.signature == NotesFolder(str(root)).signatures()[NOTE]
     assert note.digest == hashlib.sha256(note.data).hexdigest()
 
 
@@ -103,10 +103,10 @@ def test_a_note_that_changes_while_it_is_read_is_read_again(
             return data
 
     monkeypatch.setattr(folder_module, "FileIO", Changing)
-    data, stamp = NotesFolder(str(root)).read(NOTE)
+    data, signature = NotesFolder(str(root)).read(NOTE)
 
     assert data == b"third"
-    assert stamp == NotesFolder(str(root)).stamps()[NOTE]
+    assert signature == NotesFolder(str(root)).signatures()[NOTE]
 
 
 def test_a_note_that_never_rests_gets_a_stamp_that_is_too_old(
@@ -123,10 +123,10 @@ def test_a_note_that_never_rests_gets_a_stamp_that_is_too_old(
             return data
 
     monkeypatch.setattr(folder_module, "FileIO", Changing)
-    _, stamp = NotesFolder(str(root)).read(NOTE)
+    _, signature = NotesFolder(str(root)).read(NOTE)
 
     assert count[0] == 3
-    assert stamp != NotesFolder(str(root)).stamps()[NOTE]
+    assert signature != NotesFolder(str(root)).signatures()[NOTE]
 
 
 def test_a_disk_error_is_neither_missing_nor_empty(

@@ -42,9 +42,15 @@ def test_every_markdown_file_at_any_depth_is_a_note(tmp_path: Path) -> None:
     make(tmp_path, "a.md", "b/c.md", "b/d/e.md", "笔记/部署.md", "f.md/g.md")
     make(tmp_path, "a.txt", "b/readme", "c.MD", "d.md.bak", "md")
 
-    stamps = NotesFolder(str(tmp_path)).stamps()
+    signatures = NotesFolder(str(tmp_path)).signatures()
 
-    assert sorted(stamps) == ["a.md", "b/c.md", "b/d/e.md", "f.md/g.md", "笔记/部署.md"]
+    assert sorted(signatures) == [
+        "a.md",
+        "b/c.md",
+        "b/d/e.md",
+        "f.md/g.md",
+        "笔记/部署.md",
+    ]
     assert reasons(tmp_path) == {}
 
 
@@ -52,7 +58,7 @@ def test_dot_files_and_dot_folders_are_not_there(tmp_path: Path) -> None:
     """The index lies in one, and so do the temporary files of editors."""
     make(tmp_path, ".a.md", ".index/b.md", "c/.git/d.md", "c/.#e.md", ".md", "f.md")
 
-    assert list(look(tmp_path).stamps) == ["f.md"]
+    assert list(look(tmp_path).signatures) == ["f.md"]
     assert reasons(tmp_path) == {}
 
 
@@ -62,12 +68,12 @@ def test_a_stamp_is_what_the_system_says(tmp_path: Path) -> None:
     folder = NotesFolder(str(tmp_path))
     status = (tmp_path / "a/b.md").stat()
 
-    [(path, stamp)] = folder.snapshot().stamps.items()
+    [(path, signature)] = folder.snapshot().signatures.items()
 
     numbers = (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
-    assert stamp == numbers
-    assert folder.stamp(path) == stamp
-    assert folder.read(path)[1] == stamp
+    assert signature == numbers
+    assert folder.signature(path) == signature
+    assert folder.read(path)[1] == signature
 
 
 def test_links_are_reported_and_not_followed(tmp_path: Path) -> None:
@@ -82,7 +88,7 @@ def test_links_are_reported_and_not_followed(tmp_path: Path) -> None:
     (root / "b/circle").symlink_to("..")
     (root / "picture.png").symlink_to("gone.png")
 
-    assert sorted(look(root).stamps) == ["a.md", "b/c.md"]
+    assert sorted(look(root).signatures) == ["a.md", "b/c.md"]
     assert sorted(reasons(root)) == [
         "b/circle",
         "folder",
@@ -98,7 +104,7 @@ def test_the_root_itself_may_be_a_link(tmp_path: Path) -> None:
     make(tmp_path, "real/a.md")
     (tmp_path / "memory").symlink_to("real")
 
-    assert list(look(tmp_path / "memory").stamps) == ["a.md"]
+    assert list(look(tmp_path / "memory").signatures) == ["a.md"]
 
 
 def test_a_pipe_with_the_name_of_a_note_is_reported(tmp_path: Path) -> None:
@@ -133,7 +139,7 @@ def test_a_name_that_could_not_be_asked_for_is_skipped_with_a_reason(
     file.parent.mkdir(exist_ok=True)
     file.write_text("odd")
 
-    assert sorted(look(tmp_path).stamps) == ["a.md", "conclusion.md", "z/z.md"]
+    assert sorted(look(tmp_path).signatures) == ["a.md", "conclusion.md", "z/z.md"]
     assert list(reasons(tmp_path)) == [shown]
     assert all(reasons(tmp_path).values())
 
@@ -143,7 +149,7 @@ def test_what_lies_too_deep_is_skipped_with_a_reason(tmp_path: Path) -> None:
     deep = "d/" * (MAX_PARTS - 1)
     make(tmp_path, f"{deep}a.md", f"{deep}e/b.md")
 
-    assert list(look(tmp_path).stamps) == [f"{deep}a.md"]
+    assert list(look(tmp_path).signatures) == [f"{deep}a.md"]
     assert "deep" in reasons(tmp_path)[f"{deep}e/"]
 
 
@@ -152,7 +158,7 @@ def test_a_path_that_is_too_long_is_skipped_with_a_reason(tmp_path: Path) -> Non
     long = ("a" * 200 + "/") * 5
     make(tmp_path, f"{long}a.md", f"{long}{'b' * 30}.md")
 
-    assert list(look(tmp_path).stamps) == [f"{long}a.md"]
+    assert list(look(tmp_path).signatures) == [f"{long}a.md"]
     assert "longer" in reasons(tmp_path)[f"{long}{'b' * 30}.md"]
 
 
@@ -180,7 +186,7 @@ def test_a_folder_that_may_not_be_listed_is_skipped_with_a_reason(
     make(tmp_path, "a.md", "b/c.md")
     (tmp_path / "b").chmod(0)
 
-    found, skipped = list(look(tmp_path).stamps), reasons(tmp_path)
+    found, skipped = list(look(tmp_path).signatures), reasons(tmp_path)
 
     (tmp_path / "b").chmod(0o700)
     assert found == ["a.md"]
@@ -218,7 +224,7 @@ def test_a_folder_below_with_a_disk_error_is_skipped_with_a_reason(
 
     seen = look(tmp_path)
 
-    assert len(seen.stamps) == 2
+    assert len(seen.signatures) == 2
     assert [note.reason for note in seen.skipped] == [
         "the folder cannot be listed: Input/output error"
     ]

@@ -50,7 +50,7 @@ def put(index: SqliteIndex, text: str, path: str = "note.md") -> int:
     """Index a note as a sync does; return the chunks that were written."""
     digest = hashlib.sha256(text.encode()).hexdigest()
     row = FileRecord(
-        stamp=(1, 2, len(text), 4), digest=digest, is_settled=True, day=20000
+        signature=(1, 2, len(text), 4), digest=digest, is_settled=True, day=20000
     )
     return index.replace([(note_of(text, path), row)])
 

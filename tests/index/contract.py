@@ -33,7 +33,7 @@ def put(index: Index, path: str, text: str) -> int:
     note = parse_note(name, text.encode())
     bodies = (chunk.body for chunk in note.chunks)
     record = FileRecord(
-        stamp=(1, 2, len(text), 4),
+        signature=(1, 2, len(text), 4),
         digest=hashlib.sha256(text.encode()).hexdigest(),
         is_settled=True,
         day=TODAY - 10,
@@ -77,7 +77,7 @@ class IndexContract:
 
         assert written == writer.count_chunks() == 1
         assert reader.chunk_counts() == {"a.md": 1}
-        assert reader.files().stamps == {"a.md": (1, 2, len(text), 4)}
+        assert reader.files().signatures == {"a.md": (1, 2, len(text), 4)}
         assert found(reader.view(), "postgres") == ["a.md"]
 
     def test_a_note_is_replaced_as_a_whole(self, open_index: OpenIndex) -> None:
@@ -97,7 +97,7 @@ class IndexContract:
         index.remove([NotePath("a.md")])
 
         assert found(index.view(), "text") == []
-        assert not index.files().stamps
+        assert not index.files().signatures
         assert not index.has_unfinished()
         assert index.digest_of(NotePath("a.md")) == ""
 
@@ -105,12 +105,12 @@ class IndexContract:
         index = open_index()
         put(index, "a.md", "some text\n")
         digest = index.digest_of(NotePath("a.md"))
-        stamp = (5, 6, 7, 8)
+        signature = (5, 6, 7, 8)
 
-        index.touch(NotePath("a.md"), stamp, digest=digest, is_settled=False)
+        index.touch(NotePath("a.md"), signature, digest=digest, is_settled=False)
         index.touch(NotePath("a.md"), (9, 9, 9, 9), digest="other", is_settled=True)
 
-        assert index.files().stamps == {"a.md": (5, 6, 7, 8)}
+        assert index.files().signatures == {"a.md": (5, 6, 7, 8)}
         assert index.files().unsettled == {"a.md"}
 
     def test_a_write_can_be_refused_inside_its_transaction(
@@ -120,8 +120,8 @@ class IndexContract:
         put(index, "a.md", "some text\n")
         asked = []
 
-        def refuse(path: NotePath, stamp: object, digest: str) -> bool:
-            asked.append((path, stamp, bool(digest)))
+        def refuse(path: NotePath, signature: object, digest: str) -> bool:
+            asked.append((path, signature, bool(digest)))
             return False
 
         index.remove([NotePath("a.md"), NotePath("b.md")], refuse)

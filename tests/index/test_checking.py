@@ -27,15 +27,15 @@ def test_a_sound_index_has_no_problem(index: SqliteIndex) -> None:
     "sql",
     [
         "UPDATE chunks SET text = 'something else'",
-        "UPDATE chunks SET trail = 'another trail'",
+        "UPDATE chunks SET breadcrumbs = 'others'",
         "UPDATE chunks SET extra = 'more'",
-        "INSERT INTO chunks_fts(rowid, body, extra, trail) VALUES (99, 'x', '', '')",
+        "INSERT INTO chunks_fts(rowid, body) VALUES (99, 'x')",
         (
-            "INSERT INTO chunks_fts(chunks_fts, rowid, body, extra, trail) "
-            "SELECT 'delete', id, body, extra, trail FROM chunk_words"
+            "INSERT INTO chunks_fts(chunks_fts, rowid, body, extra, breadcrumbs) "
+            "SELECT 'delete', id, body, extra, breadcrumbs FROM chunk_words"
         ),
     ],
-    ids=["text", "trail", "extra", "added", "taken"],
+    ids=["text", "breadcrumbs", "extra", "added", "taken"],
 )
 def test_postings_that_do_not_fit_the_chunks_are_found(
     index: SqliteIndex, sql: str

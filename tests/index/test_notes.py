@@ -90,8 +90,8 @@ def test_after_any_change_the_rows_are_those_of_the_new_text(
         rows.append(
             list(
                 index.connection.execute(
-                    "SELECT start_line, end_line, headings, text, trail, units "
-                    "FROM chunks ORDER BY start_line, end_line"
+                    "SELECT start_line, end_line, headings, text, breadcrumbs, "
+                    "subchunks FROM chunks ORDER BY start_line, end_line"
                 )
             )
         )
@@ -253,7 +253,7 @@ def test_the_id_in_the_name_of_a_replaced_memory_does_not_weigh() -> None:
     """Chance has mixed its letters and digits: each seam would be one more token."""
     names = ("superseded/day", "superseded/day--01M80JBHRKPTRHKEJQQCVB56P4")
 
-    trails = [
+    breadcrumbs_of = [
         [
             row.row.breadcrumbs
             for row in rows_of(parse_note(NotePath(f"{name}.md"), b"x"), str.split)
@@ -261,4 +261,4 @@ def test_the_id_in_the_name_of_a_replaced_memory_does_not_weigh() -> None:
         for name in names
     ]
 
-    assert trails[0] == trails[1] != []
+    assert breadcrumbs_of[0] == breadcrumbs_of[1] != []

@@ -71,7 +71,9 @@ def test_a_step_says_whether_notes_are_read_again(
         upgraded = open_index()
 
     assert bool(upgraded.files().unsettled) is rereads
-    assert (upgraded.digest_of(next(iter(upgraded.files().stamps))) == "") is rereads
+    assert (
+        upgraded.digest_of(next(iter(upgraded.files().signatures))) == ""
+    ) is rereads
 
 
 def test_an_older_sqlite_is_refused(index_file: Path) -> None:
@@ -94,3 +96,30 @@ def test_two_indexes_tell_each_other_apart(tmp_path: Path) -> None:
     assert made[0] != made[1]
     for index in indexes:
         index.close()
+
+
+def test_an_index_with_the_old_column_names_keeps_its_rows(
+    index_file: Path, open_index: Open
+) -> None:
+    """No note is read again for a name: words are found as before."""
+    old = apsw.Connection(str(index_file))
+    for sql, _ in schema._STEPS[:2]:
+        old.execute(sql)
+    old.pragma("user_version", 2)
+    old.execute(
+        """
+        INSERT INTO files(id, path, mtime, ctime, size, inode, is_settled, hash,
+          chunk_count, state, standing)
+        VALUES (1, 'note.md', 1, 1, 1, 1, 1, 'x', 1, 0, 1);
+        INSERT INTO chunks(file_id, start_line, end_line, headings, text, extra, trail,
+          units)
+        VALUES (1, 1, 1, 'Kettles', 'They whistle.', '', 'note Kettles', x'');
+        """
+    )
+    old.close()
+
+    index = open_index()
+
+    assert found(index, "whistle") == found(index, "kettles") == ["note.md"]
+    statuses = index.connection.execute("SELECT status, is_settled FROM files")
+    assert statuses.fetchall() == [(1, 1)]

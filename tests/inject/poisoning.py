@@ -88,7 +88,7 @@ class Poisoned:
 
 def is_marked(hit: Hit) -> bool:
     """Whether whoever gets a hit is told that it is from outside."""
-    return hit.standing == "pending" or not is_trusted(hit.source)
+    return hit.status == "pending" or not is_trusted(hit.source)
 
 
 def trusted(memory: Memory) -> None:

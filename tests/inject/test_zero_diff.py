@@ -120,11 +120,11 @@ def test_the_same_memories_write_nothing(
     worktree = state(tmp_path)
     file = worktree / injector.inject(str(worktree)).file
     paths = [file, *(common_dir(worktree) / name for name in SETTINGS)]
-    stamps = [p.stat().st_mtime_ns for p in paths if p.exists()]
+    signatures = [p.stat().st_mtime_ns for p in paths if p.exists()]
     inodes = [p.stat().st_ino for p in paths if p.exists()]
 
     again = injector.inject(str(worktree))
 
     assert again.outcome == "unchanged"
-    assert [p.stat().st_mtime_ns for p in paths if p.exists()] == stamps
+    assert [p.stat().st_mtime_ns for p in paths if p.exists()] == signatures
     assert [p.stat().st_ino for p in paths if p.exists()] == inodes

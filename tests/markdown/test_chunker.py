@@ -102,29 +102,34 @@ def test_any_bytes_are_a_note(data: bytes, limit: int) -> None:
 
 @given(markdown())
 def test_headings_and_starts_are_those_of_the_library(text: str) -> None:
-    """The same trail as one computed from markdown-it's tokens, the simple way."""
+    """The same breadcrumbs as one computed from markdown-it's tokens, the simple
+    way."""
     if text.startswith("---") or "|" in text:
         return
-    trails: dict[int, tuple[str, ...]] = {}
-    trail: list[tuple[int, str]] = []
+    breadcrumbs_of: dict[int, tuple[str, ...]] = {}
+    breadcrumbs: list[tuple[int, str]] = []
     tokens = MarkdownIt("commonmark", {"maxNesting": 99}).parse(text)
     for token, inline in pairwise(tokens):
         if token.type == "heading_open" and token.level == 0 and token.tag < "h4":
             assert token.map is not None
-            trail = [above for above in trail if above[0] < int(token.tag[1])]
-            trail.append((int(token.tag[1]), " ".join(inline.content.split())))
-            trails[token.map[0] + 1] = tuple(title for _, title in trail if title)
+            breadcrumbs = [
+                above for above in breadcrumbs if above[0] < int(token.tag[1])
+            ]
+            breadcrumbs.append((int(token.tag[1]), " ".join(inline.content.split())))
+            breadcrumbs_of[token.map[0] + 1] = tuple(
+                title for _, title in breadcrumbs if title
+            )
 
     chunks = chunk_note(text)
 
     starts = {chunk.start_line for chunk in chunks}
     lead = len(text) - len(text.lstrip(" \t\n"))
     first = text.count("\n", 0, lead) + 1
-    assert {line for line in trails if line > first} <= starts
+    assert {line for line in breadcrumbs_of if line > first} <= starts
     for chunk in chunks:
-        above = [line for line in trails if line <= chunk.end_line]
-        trail_here = trails[max(above)] if above and chunk.body else ()
-        assert chunk.headings == trail_here
+        above = [line for line in breadcrumbs_of if line <= chunk.end_line]
+        breadcrumbs_here = breadcrumbs_of[max(above)] if above and chunk.body else ()
+        assert chunk.headings == breadcrumbs_here
 
 
 def test_the_heading_is_in_its_chunk_and_in_its_trail() -> None:

@@ -73,7 +73,7 @@ def test_a_fence_that_is_too_long_is_cut_at_the_ends_of_lines() -> None:
 
 
 def test_a_heading_stays_with_what_follows() -> None:
-    """A heading alone says nothing that the trail does not say."""
+    """A heading alone says nothing that the breadcrumbs does not say."""
     text = "## a\n\n" + "one\n" * 5 + "\n#### b\n\n" + "two\n" * 20
 
     cut = pieces(text, 60)

@@ -68,9 +68,9 @@ ATOMS = st.sampled_from(
 def test_a_body_falls_into_its_bullets_and_paragraphs(
     body: str, expected: list[str]
 ) -> None:
-    """A chunk is found by its best unit, so a unit is what one remark takes."""
-    assert [unit.strip("\n") for unit in split_subchunks(body)] == [
-        unit.strip("\n") for unit in expected
+    """A chunk is found by its best subchunk, so a subchunk is what one remark takes."""
+    assert [subchunk.strip("\n") for subchunk in split_subchunks(body)] == [
+        subchunk.strip("\n") for subchunk in expected
     ]
 
 
@@ -79,14 +79,14 @@ def test_units_are_lines_of_the_body_in_order(body: str) -> None:
     """Nothing is made up, repeated or moved."""
     lines = iter(body.split("\n"))
 
-    for unit in split_subchunks(body):
-        for line in unit.split("\n"):
+    for subchunk in split_subchunks(body):
+        for line in subchunk.split("\n"):
             assert line in lines
 
 
 @given(st.lists(ATOMS, max_size=14).map("\n".join))
 def test_every_item_of_a_list_is_in_a_unit(body: str) -> None:
-    """What is in no unit is found by the chunk alone, and ranked too low."""
+    """What is in no subchunk is found by the chunk alone, and ranked too low."""
     items = {"a", "b", "c"}
 
     found = " ".join(split_subchunks(body)).split()

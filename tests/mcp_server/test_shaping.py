@@ -42,14 +42,14 @@ def test_many_long_hits_keep_their_places_and_lose_their_text() -> None:
 
     assert len(shaped.hits) == 100
     assert sum(len(hit.snippet) for hit in shaped.hits) <= LIMIT_CHARS
-    assert "100 of 100 snippets are cut" in shaped.report.go_on
-    assert "memory_get" in shaped.report.go_on
+    assert "100 of 100 snippets are cut" in shaped.report.continuation
+    assert "memory_get" in shaped.report.continuation
     assert len(render_search(shaped)) < 30_000
     assert len(json.dumps(shaped.model_dump(exclude_defaults=True))) < 40_000
 
 
 def test_a_long_note_is_read_whole_in_several_calls() -> None:
-    """Following go_on must lead to the end, without a gap or a line twice."""
+    """Following continuation must lead to the end, without a gap or a line twice."""
     lines = [f"line {number} {'x' * (number % 90)}" for number in range(1, 3000)]
     read: list[str] = []
     while len(read) < len(lines):
@@ -60,7 +60,7 @@ def test_a_long_note_is_read_whole_in_several_calls() -> None:
         read += part.text.split("\n")
         assert part.end_line == len(read)
         if len(read) < len(lines):
-            assert f"from={len(read) + 1} " in part.go_on
+            assert f"from={len(read) + 1} " in part.continuation
 
     assert read == lines
 
@@ -71,8 +71,8 @@ def test_a_line_longer_than_a_result_is_cut_and_passed() -> None:
 
     assert (part.start_line, part.end_line) == (1, 1)
     assert len(part.text) == LIMIT_CHARS
-    assert "line 1 is cut, it has 50,000 characters" in part.go_on
-    assert "from=2" in part.go_on
+    assert "line 1 is cut, it has 50,000 characters" in part.continuation
+    assert "from=2" in part.continuation
 
 
 def test_a_place_beyond_the_end_says_where_the_end_is() -> None:
@@ -81,7 +81,7 @@ def test_a_place_beyond_the_end_says_where_the_end_is() -> None:
         path=NotePath("a.md"), start_line=9, end_line=8, text="", line_count=3
     )
 
-    assert "ends at line 3" in shape_passage(beyond).go_on
+    assert "ends at line 3" in shape_passage(beyond).continuation
 
 
 def test_a_long_list_is_read_whole_in_several_calls() -> None:
@@ -102,7 +102,7 @@ def test_a_long_list_is_read_whole_in_several_calls() -> None:
         assert len(json.dumps(part.model_dump())) < 25_000
         seen += [one.path for one in part.files]
         if len(seen) < len(notes):
-            assert f"after={seen[-1]}" in part.go_on
+            assert f"after={seen[-1]}" in part.continuation
 
     assert seen == [note.path for note in notes]
 

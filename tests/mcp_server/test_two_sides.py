@@ -48,7 +48,7 @@ SIDES: tuple[tuple[type[BaseModel], Callable[[Any], str]], ...] = (
     (LinkOut, render_linked),
     (ForgetOut, render_forgotten),
 )
-MEANT: dict[str, tuple[str, str]] = {"standing": ("superseded", "pending")}
+MEANT: dict[str, tuple[str, str]] = {"status": ("superseded", "pending")}
 """Fields whose words are a closed list: two of them."""
 
 SAVED: tuple[dict[str, Any], ...] = (

@@ -120,7 +120,7 @@ def elsewhere(work: Callable[[], object]) -> None:
 
 @pytest.fixture
 def house(house: House) -> House:
-    """Two notes, old enough that their stamps prove something."""
+    """Two notes, old enough that their signatures prove something."""
     house.save("note.md", OLD)
     house.save("deep/note.md", "nothing here\n")
     return house
@@ -166,7 +166,7 @@ def test_a_search_does_not_see_what_went_just_before(
 
 
 def test_two_edits_within_one_tick_are_both_seen(house: House, memory: Memory) -> None:
-    """A file that was young when it was read proves nothing by its stamp."""
+    """A file that was young when it was read proves nothing by its signature."""
     for number in range(40):
         text = f"count {number:03}\n"
         file = house.save("note.md", text)
@@ -178,7 +178,7 @@ def test_two_edits_within_one_tick_are_both_seen(house: House, memory: Memory) -
 def test_what_changes_after_a_long_pause_in_reading_is_seen(house: House) -> None:
     """The process slept between reading a young note and looking at the clock.
 
-    What was written meanwhile may bear the very same stamp.
+    What was written meanwhile may bear the very same signature.
     """
     from hivemind_memory.files import folder
     from hivemind_memory.index.sqlite.index import SqliteIndex

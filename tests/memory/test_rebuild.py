@@ -42,7 +42,7 @@ def test_a_rebuild_makes_what_a_new_index_would_be(
     """Also out of an index that says something else."""
     memory.sync()
     with memory.index_handle.opened().index.connection as raw:
-        raw.execute("UPDATE chunks SET body = 'wrong', trail = 'wrong'")
+        raw.execute("UPDATE chunks SET body = 'wrong', breadcrumbs = 'wrong'")
         raw.execute("UPDATE files SET day = 1")
 
     result = memory.rebuild()

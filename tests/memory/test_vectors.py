@@ -107,7 +107,7 @@ def test_with_vectors_an_answer_is_hybrid(house: House, filled: Memory) -> None:
     answer = ask(filled, "staging databases", should_explain=True)
 
     report = answer.report
-    assert (report.mode, report.reason, report.lanes) == (
+    assert (report.mode, report.reason, report.retrievers) == (
         "hybrid",
         "",
         ("words", "vectors"),
@@ -115,7 +115,7 @@ def test_with_vectors_an_answer_is_hybrid(house: House, filled: Memory) -> None:
     assert report.pending_vectors == 0
     best = answer.hits[0]
     assert best.path == "ports.md"
-    assert best.lanes == ("words", "vectors")
+    assert best.retrievers == ("words", "vectors")
     assert sum(part.value for part in best.parts) == pytest.approx(best.score, abs=1e-9)
     assert invalid_vectors(house) == []
 

@@ -35,7 +35,7 @@ def test_free_text_has_no_type_key_or_importance() -> None:
 
     assert (header.type, header.key, header.importance) == ("", "", None)
     assert header.memory_id == "x"
-    assert header_of("a.md", {}).standing == ACTIVE
+    assert header_of("a.md", {}).status == ACTIVE
 
 
 @pytest.mark.parametrize("name", BUILT_IN)
@@ -68,7 +68,7 @@ def test_a_memory_without_a_key_has_its_name() -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "text", "standing"),
+    ("path", "text", "status"),
     [
         ("k.md", "type: fact", ACTIVE),
         ("superseded/k.md", "type: fact", SUPERSEDED),
@@ -82,12 +82,12 @@ def test_a_memory_without_a_key_has_its_name() -> None:
     ],
 )
 def test_place_and_front_matter_tell_the_standing(
-    path: str, text: str, standing: int
+    path: str, text: str, status: int
 ) -> None:
     """What is hidden is hidden wherever it lies."""
     front = split_front_matter(f"---\n{text}\n---\n").values
 
-    assert header_of(path, front).standing == standing
+    assert header_of(path, front).status == status
 
 
 def test_edges_come_from_lists_texts_and_wiki_links() -> None:
@@ -156,5 +156,5 @@ def test_no_front_matter_is_an_error(front: dict[str, object], path: str) -> Non
 
     assert header.importance is not None
     assert 0 <= header.importance <= 1
-    assert header.standing in (ACTIVE, SUPERSEDED, PENDING, FORGOTTEN)
+    assert header.status in (ACTIVE, SUPERSEDED, PENDING, FORGOTTEN)
     assert all(target for _, target, _ in header.edges)

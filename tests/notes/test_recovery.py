@@ -348,4 +348,4 @@ def test_a_journal_with_damaged_text_does_not_stop_the_rest(home: Home) -> None:
     recovered = home.recover()
 
     assert [entry.id for entry in recovered] == [good.id]
-    assert NotePath("recovered.md") in home.folder.stamps()
+    assert NotePath("recovered.md") in home.folder.signatures()

@@ -65,7 +65,7 @@ def test_a_set_is_answered_as_well_as_before(
 def test_a_kind_of_question_is_answered_as_well_as_before(
     questions: list[Question], run: Run, category: str, floor: float
 ) -> None:
-    """One lane may break while the mean of a set hardly moves."""
+    """One retriever may break while the mean of a set hardly moves."""
     asked = [question for question in questions if question.category == category]
 
     found = values(asked, run)["R@5"]
@@ -75,5 +75,5 @@ def test_a_kind_of_question_is_answered_as_well_as_before(
 
 
 def test_every_answer_is_by_words_when_no_provider_was_chosen(run: Run) -> None:
-    """The floors above are about the lane that works without any provider."""
+    """The floors above are about the retriever that works without any provider."""
     assert {mode.partition(":")[0] for mode in run.modes} == {"keyword"}

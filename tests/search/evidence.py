@@ -1,4 +1,4 @@
-"""Evidence of the lanes, made up: for the steps behind them."""
+"""Evidence of the retrievers, made up: for the steps behind them."""
 
 from __future__ import annotations
 
@@ -29,10 +29,12 @@ def candidate(
     chunk: int,
     *counts: tuple[int, int],
     length: int = 100,
-    units: list[tuple[int, dict[int, int]]] | None = None,
+    subchunks: list[tuple[int, dict[int, int]]] | None = None,
     day: int | None = None,
 ) -> WordCandidate:
-    return WordCandidate(place(chunk, day=day), list(counts), length, 5, units or [])
+    return WordCandidate(
+        place(chunk, day=day), list(counts), length, 5, subchunks or []
+    )
 
 
 def matches(
@@ -68,13 +70,13 @@ def both_lanes(draw: st.DrawFn) -> tuple[dict[int, float], VectorMatches]:
     """Return strengths by words, and cosines, of some of the same chunks."""
     words = draw(st.dictionaries(chunks, strength, max_size=15))
     own = draw(st.dictionaries(chunks, cosine, min_size=1, max_size=15))
-    units = {
+    subchunks = {
         chunk: max(value, draw(cosine)) if draw(st.booleans()) else value
         for chunk, value in own.items()
     }
     found = VectorMatches(
         cosines=own,
-        subchunk_cosines=units,
+        subchunk_cosines=subchunks,
         background=draw(st.floats(-0.2, 0.8)),
         deviation=draw(st.floats(0, 0.3)),
         chunk_count=draw(st.integers(1, 10_000)),
@@ -84,7 +86,7 @@ def both_lanes(draw: st.DrawFn) -> tuple[dict[int, float], VectorMatches]:
 
 @st.composite
 def word_matches(draw: st.DrawFn) -> WordMatches:
-    """Return what a lane of words may have seen."""
+    """Return what a retriever of words may have seen."""
     total = draw(st.integers(1, 2_000))
     terms = [
         term(
@@ -99,7 +101,7 @@ def word_matches(draw: st.DrawFn) -> WordMatches:
     found = []
     for chunk in draw(st.lists(chunks, unique=True, max_size=12 if known else 0)):
         counts = [(draw(count), draw(st.integers(0, 2))) for _ in known]
-        units = [
+        subchunks = [
             (draw(st.integers(1, 60)), {n: draw(st.integers(1, 3)) for n in wanted})
             for wanted in draw(
                 st.lists(
@@ -114,7 +116,7 @@ def word_matches(draw: st.DrawFn) -> WordMatches:
                 counts,
                 draw(st.integers(1, 500)),
                 draw(st.integers(1, 20)),
-                units,
+                subchunks,
             )
         )
     return WordMatches(

@@ -1,4 +1,4 @@
-"""Two lanes become one strength, by formulas that can be checked from outside."""
+"""Two retrievers become one strength, by formulas that can be checked from outside."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def deviation(values: list[float], usual: float) -> float:
 
 
 @settings(max_examples=300, deadline=None)
-@given(lanes=both_lanes(), weight=st.floats(0, 0.95))
+@given(retrievers=both_lanes(), weight=st.floats(0, 0.95))
 def test_the_order_is_that_of_the_convex_sum_of_standardised_scores(
-    lanes: Lanes, weight: float
+    retrievers: Lanes, weight: float
 ) -> None:
     """The formula is written another way, so that a strength keeps its meaning."""
-    everything, found = lanes
+    everything, found = retrievers
     words = {chunk: one for chunk, one in everything.items() if chunk in found.cosines}
     fused = fuse_standardised(words, found, weight=weight)
     chunks = list(fused)
@@ -59,9 +59,9 @@ def test_the_order_is_that_of_the_convex_sum_of_standardised_scores(
 
 @settings(max_examples=200, deadline=None)
 @given(both_lanes())
-def test_without_weight_the_vectors_change_nothing(lanes: Lanes) -> None:
+def test_without_weight_the_vectors_change_nothing(retrievers: Lanes) -> None:
     """0 is words alone."""
-    words, found = lanes
+    words, found = retrievers
 
     fused = fuse_standardised(words, found, weight=0.0)
 
@@ -71,9 +71,9 @@ def test_without_weight_the_vectors_change_nothing(lanes: Lanes) -> None:
 
 @settings(max_examples=200, deadline=None)
 @given(both_lanes())
-def test_every_candidate_of_either_lane_is_fused(lanes: Lanes) -> None:
+def test_every_candidate_of_either_lane_is_fused(retrievers: Lanes) -> None:
     """By each of the three formulas; and none is made up."""
-    words, found = lanes
+    words, found = retrievers
     everybody = {*words, *found.cosines}
 
     assert fuse_standardised(words, found, weight=0.4).keys() == everybody
@@ -110,9 +110,9 @@ def test_a_strength_means_the_same_with_one_lane_or_two() -> None:
 
 @settings(max_examples=200, deadline=None)
 @given(both_lanes())
-def test_weighted_and_ranks_stay_in_0_to_1(lanes: Lanes) -> None:
+def test_weighted_and_ranks_stay_in_0_to_1(retrievers: Lanes) -> None:
     """They are settings; a threshold must not drop everything or nothing."""
-    words, found = lanes
+    words, found = retrievers
     for fused in (fuse_weighted(words, found), fuse_ranks(words, found)):
         for one in fused.values():
             assert -1e-9 <= one.raw_score <= 1 + 1e-9

@@ -70,20 +70,20 @@ word = st.sampled_from(
 @settings(max_examples=300, deadline=None)
 @given(
     words=word_matches(),
-    lanes=st.none() | both_lanes(),
+    retrievers=st.none() | both_lanes(),
     wishes=settings_of,
     texts=st.lists(st.lists(word, max_size=6), min_size=31, max_size=31),
     diversity=st.none() | st.floats(0, 1),
 )
 def test_the_parts_of_a_score_add_up_to_it(
     words: WordMatches,
-    lanes: tuple[dict[int, float], VectorMatches] | None,
+    retrievers: tuple[dict[int, float], VectorMatches] | None,
     wishes: SearchSettings,
     texts: list[list[str]],
     diversity: float | None,
 ) -> None:
     """For every formula, age, threshold, copy and order."""
-    found = lanes[1] if lanes else None
+    found = retrievers[1] if retrievers else None
     places = {one.place.chunk_id: one.place for one in words.candidates}
     for chunk in found.cosines if found else ():
         places.setdefault(chunk, place(chunk, day=TODAY - chunk * 50))
@@ -230,14 +230,16 @@ def test_all_words_of_the_question_are_half_at_least() -> None:
     )
     places = {1: place(1)}
 
-    for lane in (None, vectors({1: -0.5})):
-        [one] = rank(found, lane, places, settings=SearchSettings(), today=TODAY).ranked
+    for retriever in (None, vectors({1: -0.5})):
+        [one] = rank(
+            found, retriever, places, settings=SearchSettings(), today=TODAY
+        ).ranked
         assert one.relevance >= 0.5
     assert score_of(ALL_WORDS_RAW_SCORE) == pytest.approx(0.5)
 
 
 def test_a_chunk_that_went_meanwhile_is_no_hit() -> None:
-    """It was found by a lane, and has no place any more."""
+    """It was found by a retriever, and has no place any more."""
     found = matches([term("port", 5)], candidate(1, (1, 0)), candidate(2, (1, 0)))
 
     ranking = rank(found, None, {2: place(2)}, settings=SearchSettings(), today=TODAY)

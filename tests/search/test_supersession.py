@@ -50,7 +50,7 @@ def test_a_note_leaves_when_the_one_that_replaced_it_answers_too() -> None:
 
 def test_a_replaced_memory_that_stands_alone_is_an_answer() -> None:
     """What was once decided is better than nothing."""
-    old = ranked("superseded/k--1.md", key="k", standing=SUPERSEDED)
+    old = ranked("superseded/k--1.md", key="k", status=SUPERSEDED)
 
     assert supersede([old], []) == ([old], 0)
 
@@ -58,11 +58,11 @@ def test_a_replaced_memory_that_stands_alone_is_an_answer() -> None:
 def test_the_older_version_of_a_key_leaves_when_the_key_answers() -> None:
     """Of the same scope only: another scope has a key of its own."""
     new = ranked("k.md", key="k")
-    old = ranked("superseded/k--1.md", 0.9, key="k", standing=SUPERSEDED)
+    old = ranked("superseded/k--1.md", 0.9, key="k", status=SUPERSEDED)
     other = ranked(
         "teams/red/superseded/k--2.md",
         key="k",
-        standing=SUPERSEDED,
+        status=SUPERSEDED,
         scope="teams/red",
     )
 
@@ -73,8 +73,8 @@ def test_the_older_version_of_a_key_leaves_when_the_key_answers() -> None:
 
 def test_a_claim_that_waits_replaces_nothing() -> None:
     """Whoever wrote a web page must not make an older answer vanish."""
-    old = ranked("superseded/k--1.md", key="k", standing=SUPERSEDED)
-    claim = ranked("inbox/k--2.md", key="k", standing=PENDING)
+    old = ranked("superseded/k--1.md", key="k", status=SUPERSEDED)
+    claim = ranked("inbox/k--2.md", key="k", status=PENDING)
 
     kept, gone = supersede([old, claim], [])
 
@@ -156,7 +156,7 @@ def candidates(draw: st.DrawFn) -> Candidates:
         place = {
             "scope": scope,
             "key": draw(st.sampled_from((None, "k1", "k2"))),
-            "standing": draw(st.sampled_from((ACTIVE, ACTIVE, SUPERSEDED, PENDING))),
+            "status": draw(st.sampled_from((ACTIVE, ACTIVE, SUPERSEDED, PENDING))),
             "day": draw(st.none() | st.integers(1, 4)),
             "memory_id": draw(st.sampled_from((None, f"id-{note}"))),
         }
@@ -191,7 +191,7 @@ def test_no_note_is_lost_that_nothing_replaces(case: Candidates) -> None:
             place.key,
             place.memory_id,
         }
-        is_older = place.standing == SUPERSEDED and place.key
+        is_older = place.status == SUPERSEDED and place.key
         assert targets & names or is_older
 
 
@@ -222,7 +222,7 @@ def test_twice_is_once(case: Candidates) -> None:
 def test_without_an_edge_or_a_key_nothing_changes(case: Candidates) -> None:
     """Questions that use none of this pay nothing for it."""
     plain = [
-        one._replace(place=one.place._replace(key=None, standing=ACTIVE))
+        one._replace(place=one.place._replace(key=None, status=ACTIVE))
         for one in case.ranked
     ]
 

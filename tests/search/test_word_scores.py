@@ -79,8 +79,8 @@ def test_words_in_one_line_beat_words_all_over_the_chunk() -> None:
     terms = [term("staging", 20), term("port", 20)]
     found = matches(
         terms,
-        candidate(1, (1, 0), (1, 0), units=[(10, {0: 1, 1: 1}), (90, {})]),
-        candidate(2, (1, 0), (1, 0), units=[(50, {0: 1}), (50, {1: 1})]),
+        candidate(1, (1, 0), (1, 0), subchunks=[(10, {0: 1, 1: 1}), (90, {})]),
+        candidate(2, (1, 0), (1, 0), subchunks=[(50, {0: 1}), (50, {1: 1})]),
     )
 
     strengths = word_scores(found)

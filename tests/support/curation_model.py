@@ -65,7 +65,7 @@ numbers = st.integers(0, 1000)
 
 _TABLES = {
     "files": """
-        SELECT path, scope, standing, ages, importance, type, key, memory_id,
+        SELECT path, scope, status, ages, importance, type, key, memory_id,
           visibility, source, session, created, expires_day, done_day, is_pinned
         FROM files WHERE state = 0 ORDER BY path
     """,
@@ -83,7 +83,7 @@ class File:
     scope: str
     key: str
     word: str
-    standing: int = ACTIVE
+    status: int = ACTIVE
     id: str = ""
     session: str = ""
     claim: str = ""
@@ -94,7 +94,7 @@ class File:
 
     @property
     def told(self) -> int:
-        return FORGOTTEN if self.is_forgotten else self.standing
+        return FORGOTTEN if self.is_forgotten else self.status
 
 
 class Curated(RuleBasedStateMachine):
@@ -203,13 +203,13 @@ class Curated(RuleBasedStateMachine):
             claim=claim,
         )
         if new.source == "external":
-            assert saved.standing == "pending"
-            file.standing = PENDING
+            assert saved.status == "pending"
+            file.status = PENDING
         elif old:
             assert saved.path in old
             before = self.files.pop(saved.path)
             file.claim = file.claim or before.claim  # its key is still the claim's
-            before.standing = SUPERSEDED
+            before.status = SUPERSEDED
             before.id = before.id or saved.superseded
             assert before.id == saved.superseded
             self.files[saved.superseded_path] = before
@@ -305,7 +305,7 @@ class Curated(RuleBasedStateMachine):
         assert {one.id for one in done.reinstated} == set(expected)
         for one in done.reinstated:
             file = self.files.pop(expected[one.id])
-            file.standing = ACTIVE
+            file.status = ACTIVE
             self.files[one.path] = file
             self.fresh.add(file.word)
 
@@ -320,7 +320,7 @@ class Curated(RuleBasedStateMachine):
                 (self.files[one].scope, self.files[one].key) for one in found.values()
             }
             is_free = not self._in_force(file.scope, file.key)
-            if file.standing != ACTIVE or not is_free:
+            if file.status != ACTIVE or not is_free:
                 continue
             if (file.scope, file.key) in taken:
                 continue
@@ -328,7 +328,7 @@ class Curated(RuleBasedStateMachine):
                 before = self.files[older]
                 if before.is_forgotten or before.id in gone:
                     continue
-                if before.standing == SUPERSEDED:
+                if before.status == SUPERSEDED:
                     found[before.id] = older
                 break
         return found
@@ -367,7 +367,7 @@ class Curated(RuleBasedStateMachine):
             done = call()
         except KeyTakenError:
             assert any(
-                self.files[one].standing == ACTIVE
+                self.files[one].status == ACTIVE
                 and self._in_force(self.files[one].scope, self.files[one].key)
                 for one in hidden
             )
@@ -409,7 +409,7 @@ class Curated(RuleBasedStateMachine):
                 if (file.id, file.told) == (one.id, ACTIVE)
             ]
             file = self.files.pop(path)
-            file.standing = SUPERSEDED
+            file.status = SUPERSEDED
             self.files[one.path] = file
             self.fresh.add(file.word)
         shown = {one.path for one in done.memories}
@@ -526,7 +526,7 @@ class Curated(RuleBasedStateMachine):
     def believe(self, number: int) -> None:
         """Move a claim out of the inbox."""
         waiting = sorted(
-            path for path, file in self.files.items() if file.standing == PENDING
+            path for path, file in self.files.items() if file.status == PENDING
         )
         if not waiting:
             return
@@ -534,7 +534,7 @@ class Curated(RuleBasedStateMachine):
         new = path.replace("inbox/", "", 1)
         (self.house.notes / path).rename(self.house.notes / new)
         file = self.files[new] = self.files.pop(path)
-        file.standing, file.is_by_hand = ACTIVE, True
+        file.status, file.is_by_hand = ACTIVE, True
         self.fresh.add(file.word)
 
     @rule(caller=callers)
@@ -558,7 +558,7 @@ class Curated(RuleBasedStateMachine):
             }
             alive = {path for path, file in seen.items() if not file.is_forgotten}
             assert {note.path for note in memory.list()} == alive
-            rows = {row.path: row.standing for row in memory.memories()}
+            rows = {row.path: row.status for row in memory.memories()}
             assert rows == {path: file.told for path, file in seen.items()}
             for word in words:
                 self._check_search(memory, word, {one: seen[one] for one in alive})
@@ -574,9 +574,9 @@ class Curated(RuleBasedStateMachine):
         query = Query(
             text=word, min_score=0.0, max_results=50, search_filter=search_filter
         )
-        found = {(hit.path, hit.standing) for hit in memory.search(query).hits}
+        found = {(hit.path, hit.status) for hit in memory.search(query).hits}
         expected = {
-            (path, STATUSES[file.standing])
+            (path, STATUSES[file.status])
             for path, file in seen.items()
             if file.word == word
         }
@@ -629,7 +629,7 @@ class Curated(RuleBasedStateMachine):
                 if (one.scope, one.key) == (file.scope, file.key)
                 and one.told in (ACTIVE, SUPERSEDED)
             }
-            if file.standing != PENDING:
+            if file.status != PENDING:
                 assert same <= set(chain)
 
     def the_index_is_a_new_one(self) -> None:

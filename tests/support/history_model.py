@@ -230,7 +230,7 @@ class Histories(RuleBasedStateMachine):
 
     @rule()
     def time_passes(self) -> None:
-        """Long enough that the stamps of files prove something."""
+        """Long enough that the signatures of files prove something."""
         time.sleep(1.2 * SETTLED_NS / 1e9)
 
     def ten_minutes_pass(self, _: int) -> None:

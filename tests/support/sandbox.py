@@ -24,10 +24,10 @@ Rows = list[tuple[Any, ...]]
 
 _TABLES = {
     "files": "SELECT path, hash, day, chunk_count, state FROM files ORDER BY path",
-    "stamps": "SELECT path, mtime, ctime, size, inode FROM files ORDER BY path",
+    "signatures": "SELECT path, mtime, ctime, size, inode FROM files ORDER BY path",
     "chunks": """
         SELECT path, start_line, end_line, chunks.day, entry_id, headings,
-          text, body, extra, trail, units
+          text, body, extra, breadcrumbs, subchunks
         FROM chunks JOIN files ON files.id = file_id
         ORDER BY path, start_line, end_line, text, body
     """,
@@ -164,7 +164,7 @@ def difference_from_fresh(
             if mine[name] != theirs[name]:
                 found.append(f"{name}: has {only_mine}, lacks {only_theirs}")
         for question in questions:
-            # All of them: among equals a lane may take any up to its limit.
+            # All of them: among equals a retriever may take any up to its limit.
             answers = [
                 hits(ask(one, question, max_results=1000)) for one in (memory, fresh)
             ]

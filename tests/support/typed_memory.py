@@ -80,19 +80,19 @@ class ScannedIndex:
             and (memory_id is None or row.memory_id == memory_id)
             and (path is None or row.path == path)
             and (scopes is None or row.scope in scopes)
-            and (statuses is None or row.standing in statuses)
+            and (statuses is None or row.status in statuses)
         ]
 
     def resolve_ref(
         self, target: str, *, scopes: frozenset[str] | None, near: str = ""
     ) -> MemoryRow | None:
-        rows = [row for row in self._rows() if row.standing != FORGOTTEN]
+        rows = [row for row in self._rows() if row.status != FORGOTTEN]
         rows = [row for row in rows if scopes is None or row.scope in scopes]
         for name in ("memory_id", "key", "path"):
             found = [row for row in rows if getattr(row, name) == target]
             if found:
                 return min(
-                    found, key=lambda row: (row.standing, row.scope != near, row.path)
+                    found, key=lambda row: (row.status, row.scope != near, row.path)
                 )
         return None
 
@@ -133,7 +133,7 @@ class ScannedIndex:
                     said.memory_id,
                     said.type,
                     said.key,
-                    said.standing,
+                    said.status,
                     said.importance or 0.5,
                     said.created,
                     said.source,

@@ -49,7 +49,7 @@ def edit(request: CommandRequest) -> int:
         note = parse_note_path(request.values["path"] or "global.md")
         check_writable(memory.caller, note)
         path = _path_to_edit(memory, note)
-        before = memory.folder.stamp(note)
+        before = memory.folder.signature(note)
         # A note is private to its owner, also one that the editor creates.
         mask = 0o077 if os.name == "posix" else -1
         try:
@@ -60,7 +60,7 @@ def edit(request: CommandRequest) -> int:
         with ProgressDisplay() as progress:
             result = memory.sync(progress)
             embedding = memory.embed_pending(progress)
-        is_changed = memory.folder.stamp(note) != before
+        is_changed = memory.folder.signature(note) != before
     if not memory.caller.is_owner:
         # The counts cover all notes, also those that this caller may not see.
         write_stderr(f"{note} was changed\n" if is_changed else "nothing changed\n")

@@ -138,7 +138,7 @@ def _list_memories(request: CommandRequest) -> int:
         (
             one.key or one.id,
             one.type,
-            one.standing,
+            one.status,
             one.created[:10],
             lines_text(one.path, one.start_line, one.end_line),
             _first_line(one.text),

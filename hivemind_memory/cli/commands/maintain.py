@@ -122,7 +122,7 @@ def _status_rows(status: MemoryStatus) -> list[tuple[str, str]]:
         ("notes", f"{status.notes:,}"),
         ("chunks", f"{status.chunks:,}"),
         ("vectors", f"{status.vectors:,}, {status.pending_vectors:,} pending"),
-        ("retrievers", ", ".join(status.lanes) or "none"),
+        ("retrievers", ", ".join(status.retrievers) or "none"),
         ("provider", f"{status.provider}: {status.provider_reason}"),
         ("leader", status.leader or "none; `hm watch` is not running"),
         ("not indexed yet", count_text(status.stale_notes, "changed note")),

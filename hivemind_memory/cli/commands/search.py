@@ -232,11 +232,11 @@ def _weaknesses(report: SearchReport) -> Iterable[str]:
 def _hit_text(hit: Hit) -> str:
     """Return one hit for a pipe: a line that says where, then its lines, indented."""
     place = escape_line(lines_text(hit.path, hit.start_line, hit.end_line))
-    trail = f"  {escape_line(' > '.join(hit.headings))}" if hit.headings else ""
+    breadcrumbs = f"  {escape_line(' > '.join(hit.headings))}" if hit.headings else ""
     snippet = escape_for_pipe(hit.snippet).rstrip("\n").replace("\n", "\n    ")
     parts = "".join(f"    {line}\n" for line in _part_lines(hit))
     label = f"  {escape_line(said)}" if (said := label_text(hit)) else ""
-    return f"{place}  {hit.score:.2f}{label}{trail}\n{parts}    {snippet}\n"
+    return f"{place}  {hit.score:.2f}{label}{breadcrumbs}\n{parts}    {snippet}\n"
 
 
 def label_text(hit: Hit) -> str:
@@ -247,9 +247,9 @@ def label_text(hit: Hit) -> str:
     from hivemind_memory.model.trust import is_trusted
 
     said = [hit.type] if hit.type else []
-    if hit.standing == "superseded":
+    if hit.status == "superseded":
         said.append("superseded")
-    elif hit.standing == "pending":
+    elif hit.status == "pending":
         said.append("untrusted, in the inbox")
     elif not is_trusted(hit.source):
         said.append(f"untrusted, {hit.source}")
@@ -296,7 +296,7 @@ def _terminal_head(hit: Hit) -> Text:
     head.append(escape_line(place), "bold cyan")
     head.append(f"  {hit.score:.2f}", "green")
     if label := label_text(hit):
-        is_fine = hit.standing == "active" and not hit.disputed_by
+        is_fine = hit.status == "active" and not hit.disputed_by
         head.append(f"  {escape_line(label)}", "magenta" if is_fine else "yellow")
     if hit.date:
         head.append(f"  {escape_line(hit.date)}", "dim")

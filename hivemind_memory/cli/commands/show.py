@@ -115,7 +115,7 @@ def _version_head(memory: StoredMemory) -> str:
     """Return when a version was written, its status, and why it was written."""
     reason = f": {memory.reason}" if memory.reason else ""
     at = minute_text(memory.updated or memory.created)
-    return f"{at or 'no date'}  {memory.standing}{reason}"
+    return f"{at or 'no date'}  {memory.status}{reason}"
 
 
 def _all_facts(shown: MemoryDetails) -> Iterable[tuple[str, str]]:
@@ -137,7 +137,7 @@ def _facts(memory: StoredMemory) -> Iterable[tuple[str, str]]:
         ("key", memory.key),
         ("id", memory.id),
         ("scope", memory.scope or "global"),
-        ("status", memory.standing),
+        ("status", memory.status),
         ("importance", f"{memory.importance:.2g}"),
         ("visibility", memory.visibility),
         ("created", memory.created),

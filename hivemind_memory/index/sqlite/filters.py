@@ -1,4 +1,4 @@
-"""Which chunks a query may find, as SQL, and the index as that query sees it.
+"""Which chunks a query may find, as SQL.
 
 What a caller may see is part of every statement, so that no ranking, count or cut knows
 of the rest. Where the index holds nothing that a condition would hide, it is left out.
@@ -10,23 +10,16 @@ from typing import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
-    from typing import Any
+    from collections.abc import Collection, Iterable
 
     import apsw
 
-    from hivemind_memory.index.sqlite.stats import CorpusStats
-    from hivemind_memory.index.sqlite.vectors import VectorRetriever
-    from hivemind_memory.index.sqlite.vocabulary import SqliteVocabulary
-    from hivemind_memory.index.sqlite.words import WordRetriever
     from hivemind_memory.model.filters import (
         Access,
         Condition,
         Requirement,
         SearchFilter,
     )
-    from hivemind_memory.model.matches import VectorMatches, WordMatches
-    from hivemind_memory.model.terms import QueryTerm
 
 
 class SqlFilter(NamedTuple):
@@ -48,9 +41,9 @@ class IndexContents:
         self.scopes = frozenset(scope for (scope,) in rows)
         [(has_pending, has_expiring, has_superseded)] = connection.execute(
             """
-            SELECT coalesce(max(standing = 2), 0),
-              coalesce(max(expires_day IS NOT NULL), 0), coalesce(max(standing = 1), 0)
-            FROM files WHERE state = 0 AND (standing <> 0 OR expires_day IS NOT NULL)
+            SELECT coalesce(max(status = 2), 0),
+              coalesce(max(expires_day IS NOT NULL), 0), coalesce(max(status = 1), 0)
+            FROM files WHERE state = 0 AND (status <> 0 OR expires_day IS NOT NULL)
             """
         )
         self.has_pending = bool(has_pending)
@@ -82,7 +75,7 @@ def query_filter(
     if search_filter.types:
         parts.append(_among("files.type", search_filter.types))
     if contents.has_pending and not search_filter.has_pending:
-        parts.append(SqlFilter("files.standing <> 2"))
+        parts.append(SqlFilter("files.status <> 2"))
     if contents.has_expiring and not search_filter.has_expired:
         parts.append(SqlFilter("coalesce(files.expires_day > ?, 1)", (today,)))
     day = "coalesce(chunks.day, files.day)"
@@ -140,146 +133,3 @@ def _joined(parts: Iterable[SqlFilter]) -> SqlFilter:
         "".join(f" AND {part.sql}" for part in parts),
         tuple(value for part in parts for value in part.values),
     )
-
-
-class SqliteView:
-    """What one query may find, and what its figures are counted over."""
-
-    __slots__ = ("_matching", "_matching_stats", "_views", "_visible_stats")
-
-    def __init__(
-        self,
-        views: Views,
-        matching: SqlFilter,
-        *,
-        matching_stats: CorpusStats | None,
-        visible_stats: CorpusStats | None,
-    ) -> None:
-        self._views = views
-        self._matching = matching
-        self._matching_stats = matching_stats
-        self._visible_stats = visible_stats
-
-    def find_words(self, terms: Sequence[QueryTerm], *, limit: int) -> WordMatches:
-        """Return the best *limit* candidates of the words retriever."""
-        return self._views.word_retriever().find(
-            terms, limit=limit, matching=self._matching, visible=self._visible_stats
-        )
-
-    def find_vectors(
-        self, fingerprint: str, query: bytes, *, limit: int, also: Sequence[int]
-    ) -> VectorMatches | None:
-        """Return cosines of the best *limit* chunks, and of the chunks *also*."""
-        return self._views.vector_retriever(fingerprint).find(
-            query,
-            limit=limit,
-            also=also,
-            matching=self._matching_stats,
-            visible=self._visible_stats,
-        )
-
-    def vocabulary(self) -> SqliteVocabulary:
-        """Return the words of what the caller may see."""
-        return self._views.vocabulary(self._visible_stats)
-
-    def pending_chunks(self, fingerprint: str) -> int:
-        """Return how many visible chunks have no vector in a space yet."""
-        visible = self._visible_stats
-        if visible is None:
-            return self._views.pending_chunks(fingerprint)
-        retriever = self._views.vector_retriever(fingerprint)
-        return len(visible.chunks) - retriever.count_vectors(visible.chunks)
-
-
-class Views:
-    """Makes views of one open index, and keeps what their queries share."""
-
-    def __init__(
-        self,
-        connection: apsw.Connection,
-        path: str,
-        tokens_of: Callable[[str], list[str]],
-        cached: Callable[[str, Callable[[], Any]], Any],
-    ) -> None:
-        """Take the parts of an open index.
-
-        Args:
-            connection: Where it is read.
-            path: Its file, for errors.
-            tokens_of: Its tokenizer.
-            cached: Returns what a function computes, until the file changes.
-        """
-        self._connection = connection
-        self._path = path
-        self._tokens_of = tokens_of
-        self._cached = cached
-        self._words: WordRetriever | None = None
-        self._vectors: dict[str, VectorRetriever] = {}
-
-    def view(self, visible: SqlFilter, matching: SqlFilter) -> SqliteView:
-        """Return the view of a query.
-
-        Args:
-            visible: What its caller may see.
-            matching: What it may find, a part of that.
-        """
-        return SqliteView(
-            self,
-            matching,
-            matching_stats=self._stats(matching),
-            visible_stats=self._stats(visible),
-        )
-
-    def _stats(self, where: SqlFilter) -> CorpusStats | None:
-        """Return figures over what a condition leaves; None: it hides nothing."""
-        if not where.sql:
-            return None
-        from hivemind_memory.index.sqlite.stats import CorpusStats
-
-        stats: CorpusStats = self._cached(
-            f"stats {where}", lambda: CorpusStats(self._connection, where)
-        )
-        return stats
-
-    def word_retriever(self) -> WordRetriever:
-        """Return the retriever that finds chunks by their words."""
-        if self._words is None:
-            from hivemind_memory.index.sqlite.words import WordRetriever
-
-            self._words = WordRetriever(self._connection, self._path, self._tokens_of)
-        return self._words
-
-    def vector_retriever(self, fingerprint: str) -> VectorRetriever:
-        """Return the retriever of one space of vectors; loads numpy."""
-        from hivemind_memory.index.sqlite.vectors import VectorRetriever
-
-        if fingerprint not in self._vectors:
-            self._vectors[fingerprint] = VectorRetriever(self._connection, fingerprint)
-        return self._vectors[fingerprint]
-
-    def vocabulary(self, visible: CorpusStats | None) -> SqliteVocabulary:
-        """Return the words of what is visible; None: of everything."""
-        from hivemind_memory.index.sqlite.vocabulary import (
-            SqliteVocabulary,
-            read_vocabulary,
-        )
-
-        return SqliteVocabulary(
-            self._connection,
-            self._path,
-            self._tokens_of,
-            lambda: self._cached(
-                "vocabulary", lambda: read_vocabulary(self._connection)
-            ),
-            visible,
-        )
-
-    def pending_chunks(self, fingerprint: str) -> int:
-        """Return how many chunks have no vector in a space yet."""
-        from hivemind_memory.index.sqlite.vector_store import SqliteVectorStore
-
-        store = SqliteVectorStore(self._connection, self._path, lambda: 0.0)
-        pending: int = self._cached(
-            f"pending {fingerprint}", lambda: store.count_pending_chunks(fingerprint)
-        )
-        return pending

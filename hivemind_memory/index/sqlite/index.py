@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     import apsw
 
     from hivemind_memory.index.port import FileRecord, MayWrite
-    from hivemind_memory.index.sqlite.filters import SqliteView, Views
     from hivemind_memory.index.sqlite.rows import PlacedRow
     from hivemind_memory.index.sqlite.vector_store import SqliteVectorStore
+    from hivemind_memory.index.sqlite.view import SqliteView, Views
     from hivemind_memory.model.filters import Access, SearchFilter
     from hivemind_memory.model.matches import ChunkLocation
     from hivemind_memory.model.memories import EdgeRow, MemoryRow
@@ -108,12 +108,12 @@ class SqliteIndex:
             return notes.digest_of(self._connection, path)
 
     def touch(
-        self, path: NotePath, stamp: FileSignature, *, digest: str, is_settled: bool
+        self, path: NotePath, signature: FileSignature, *, digest: str, is_settled: bool
     ) -> None:
-        """Record a new stamp of a note whose bytes are still those of *digest*."""
+        """Record a new signature of a note whose bytes are still those of *digest*."""
         with translated_errors(self.path):
             notes.touch(
-                self._connection, path, stamp, digest=digest, is_settled=is_settled
+                self._connection, path, signature, digest=digest, is_settled=is_settled
             )
 
     def replace(
@@ -214,7 +214,7 @@ class SqliteIndex:
         """Return the index as a query sees it; see the port."""
         # A sync asks nothing: what searches is loaded with the first query.
         if self._views is None:
-            from hivemind_memory.index.sqlite.filters import Views
+            from hivemind_memory.index.sqlite.view import Views
 
             self._views = Views(
                 self._connection, self.path, self._tokens_of, self._cached
@@ -353,7 +353,7 @@ class SqliteIndex:
                 """
                 SELECT fingerprint, count(*)
                 FROM spaces JOIN chunks_vec ON space_id = spaces.id
-                WHERE unit = 0 AND vector_id IS NOT NULL
+                WHERE subchunk = 0 AND vector_id IS NOT NULL
                 GROUP BY spaces.id
                 """
             )

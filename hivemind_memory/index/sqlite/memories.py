@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import apsw
 
 _COLUMNS = """
-  path, scope, coalesce(memory_id, ''), coalesce(type, ''), coalesce(key, ''), standing,
+  path, scope, coalesce(memory_id, ''), coalesce(type, ''), coalesce(key, ''), status,
   coalesce(importance, 0.5), coalesce(created, ''), coalesce(source, ''),
   coalesce(session, ''), is_pinned, expires_day, done_day
 """
@@ -37,7 +37,7 @@ def select_memories(
     Args:
         connection: The index.
         scopes: Scopes to look in; None: all.
-        statuses: Standings that fit; None: any.
+        statuses: Statuses that fit; None: any.
         equal: Column -> what it must be; None: anything.
     """
     wanted = {column: value for column, value in equal.items() if value is not None}
@@ -46,7 +46,7 @@ def select_memories(
     if not wanted:
         # Free text with no name of its own is no memory.
         parts.append(" AND (type IS NOT NULL OR memory_id IS NOT NULL)")
-    for column, allowed in (("scope", scopes), ("standing", statuses)):
+    for column, allowed in (("scope", scopes), ("status", statuses)):
         if allowed is not None:
             parts.append(f" AND {column} IN ({','.join('?' * len(allowed))})")
             values += sorted(allowed)
@@ -78,10 +78,10 @@ def find_ref(
             name = name.replace(odd, f"\\{odd}")
         rows = [MemoryRow(*row) for row in connection.execute(_BY_NAME, (target, name))]
         found = [row for row in rows if scopes is None or row.scope in scopes]
-    alive = [row for row in found if row.standing != FORGOTTEN]
+    alive = [row for row in found if row.status != FORGOTTEN]
     return min(
         alive,
-        key=lambda row: (row.standing, row.scope != near, row.scope, row.path),
+        key=lambda row: (row.status, row.scope != near, row.scope, row.path),
         default=None,
     )
 
@@ -126,7 +126,7 @@ def _incoming(
         f"""
         SELECT kind, weight, path, scope, coalesce(memory_id, ''), target
         FROM edges JOIN files ON files.id = file_id
-        WHERE state = 0 AND standing <> ? AND target IN ({marks}) AND path <> ?
+        WHERE state = 0 AND status <> ? AND target IN ({marks}) AND path <> ?
         ORDER BY kind, path
         """,
         (FORGOTTEN, *sorted(names), mine.path),
@@ -169,7 +169,7 @@ def strong_edges(
     rows = connection.execute(
         f"""
         SELECT path, scope, kind, target FROM edges JOIN files ON files.id = file_id
-        WHERE state = 0 AND standing < ? AND kind <> 'related_to'
+        WHERE state = 0 AND status < ? AND kind <> 'related_to'
           AND path IN ({marks})
         ORDER BY path, kind, target
         """,

@@ -24,12 +24,12 @@ _LIVE, _BEING_WRITTEN, _REPLACED = 0, 1, 2
 _INSERT_CHUNK = """
 INSERT INTO chunks(
   file_id, start_line, end_line,
-  day, entry_id, headings, text, body, extra, trail, units, source
+  day, entry_id, headings, text, body, extra, breadcrumbs, subchunks, source
 ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 _COLUMNS = (
     *("mtime", "ctime", "size", "inode", "is_settled", "hash", "day", "chunk_count"),
-    *("scope", "standing", "ages", "importance", "type", "key", "memory_id"),
+    *("scope", "status", "ages", "importance", "type", "key", "memory_id"),
     *("visibility", "source", "session", "created", "expires_day", "done_day"),
     "is_pinned",
 )
@@ -46,13 +46,13 @@ def _values(file: FileRecord, chunk_count: int) -> tuple[object, ...]:
 
         header = MemoryHeader()
     return (
-        *file.stamp,
+        *file.signature,
         int(file.is_settled),
         file.digest,
         file.day,
         chunk_count,
         file.scope,
-        header.standing,
+        header.status,
         int(header.does_age),
         header.importance,
         header.type or None,
@@ -69,16 +69,16 @@ def _values(file: FileRecord, chunk_count: int) -> tuple[object, ...]:
 
 
 def indexed_files(connection: apsw.Connection) -> IndexedFiles:
-    """Return the stamps of all indexed notes, and which of them are too young."""
-    stamps: dict[NotePath, FileSignature] = {}
+    """Return the signatures of all indexed notes, and which of them are too young."""
+    signatures: dict[NotePath, FileSignature] = {}
     unsettled = []
     for path, mtime, ctime, size, inode, is_settled in connection.execute(
         "SELECT path, mtime, ctime, size, inode, is_settled FROM files WHERE state = 0"
     ):
-        stamps[NotePath(path)] = (mtime, ctime, size, inode)
+        signatures[NotePath(path)] = (mtime, ctime, size, inode)
         if not is_settled:
             unsettled.append(NotePath(path))
-    return IndexedFiles(stamps=stamps, unsettled=frozenset(unsettled))
+    return IndexedFiles(signatures=signatures, unsettled=frozenset(unsettled))
 
 
 def digest_of(connection: apsw.Connection, path: NotePath) -> str:
@@ -93,12 +93,12 @@ def digest_of(connection: apsw.Connection, path: NotePath) -> str:
 def touch(
     connection: apsw.Connection,
     path: NotePath,
-    stamp: FileSignature,
+    signature: FileSignature,
     *,
     digest: str,
     is_settled: bool,
 ) -> None:
-    """Record a new stamp of a note whose bytes are still those of *digest*."""
+    """Record a new signature of a note whose bytes are still those of *digest*."""
     with write_transaction(connection):
         connection.execute(
             """
@@ -106,7 +106,7 @@ def touch(
             SET mtime = ?, ctime = ?, size = ?, inode = ?, is_settled = ?
             WHERE path = ? AND hash = ?
             """,
-            (*stamp, int(is_settled), path, digest),
+            (*signature, int(is_settled), path, digest),
         )
 
 
@@ -222,7 +222,7 @@ def _retire(connection: apsw.Connection, path: NotePath) -> None:
 def _indexed(
     connection: apsw.Connection, path: NotePath
 ) -> tuple[FileSignature | None, str]:
-    """Return the stamp and the digest of a note; None and empty: it is not indexed."""
+    """Return a note's signature and digest; None and empty: it is not indexed."""
     row = connection.execute(
         "SELECT mtime, ctime, size, inode, hash FROM files WHERE path = ?", (path,)
     ).fetchone()
@@ -307,7 +307,7 @@ def _keep_equal_chunks(
     for chunk_id, start, end, *row in connection.execute(
         """
         SELECT id, start_line, end_line,
-          day, entry_id, headings, text, body, extra, trail, units, source
+          day, entry_id, headings, text, body, extra, breadcrumbs, subchunks, source
         FROM chunks WHERE file_id = ? ORDER BY id DESC
         """,
         (file_id,),

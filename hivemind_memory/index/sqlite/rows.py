@@ -68,10 +68,10 @@ def rows_of(note: Note, tokens_of: Callable[[str], list[str]]) -> list[PlacedRow
 
 def _row(chunk: Chunk, title: str, tokens_of: Callable[[str], list[str]]) -> ChunkRow:
     """Return the row of one chunk."""
-    extra, units = _extra_and_units(chunk.body, tokens_of)
+    extra, subchunks = _extra_and_subchunks(chunk.body, tokens_of)
     provenance = chunk.provenance
-    trail = " ".join((title, *chunk.headings))
-    more = extra_terms(trail)
+    breadcrumbs = " ".join((title, *chunk.headings))
+    more = extra_terms(breadcrumbs)
     return ChunkRow(
         day=day_of_iso(provenance.at) if provenance else None,
         entry_id=provenance.id if provenance else None,
@@ -79,31 +79,31 @@ def _row(chunk: Chunk, title: str, tokens_of: Callable[[str], list[str]]) -> Chu
         text=chunk.text,
         body=None if chunk.body == chunk.text else chunk.body,
         extra=extra,
-        breadcrumbs=f"{trail} {more}" if more else trail,
-        subchunks=units,
+        breadcrumbs=f"{breadcrumbs} {more}" if more else breadcrumbs,
+        subchunks=subchunks,
         source=(provenance.source or None) if provenance else None,
     )
 
 
-def _extra_and_units(
+def _extra_and_subchunks(
     body: str, tokens_of: Callable[[str], list[str]]
 ) -> tuple[str, bytes]:
-    """Return the extra terms of a chunk, and where its units lie among the tokens.
+    """Return the extra terms of a chunk, and where its subchunks lie among the tokens.
 
     Returns:
         The extra terms, space-separated; and unsigned 16-bit numbers, four for each
-        unit: first and behind-last token in ``body``, the same in ``extra``. Empty
-        for a chunk of one unit, or of more tokens than 16 bits can count.
+        subchunk: first and behind-last token in ``body``, the same in ``extra``. Empty
+        for a chunk of one subchunk, or of more tokens than 16 bits can count.
     """
-    units = split_subchunks(body)
-    if len(units) < 2:
+    subchunks = split_subchunks(body)
+    if len(subchunks) < 2:
         return extra_terms(body), b""
     extras: list[str] = []
     bounds: list[int] = []
     at_char = at_body = at_extra = 0
-    for unit in units:
-        start = body.find(unit, at_char)
-        if start < 0:  # a unit is not a slice of the body: nothing to point at
+    for subchunk in subchunks:
+        start = body.find(subchunk, at_char)
+        if start < 0:  # a subchunk is not a slice of the body: nothing to point at
             return extra_terms(body), b""
         gap = body[at_char:start]
         if gap and not gap.isspace():
@@ -112,13 +112,13 @@ def _extra_and_units(
             if more:
                 extras.append(more)
                 at_extra += len(tokens_of(more))
-        more = extra_terms(unit)
+        more = extra_terms(subchunk)
         if more:
             extras.append(more)
-        end_body = at_body + len(tokens_of(unit))
+        end_body = at_body + len(tokens_of(subchunk))
         end_extra = at_extra + (len(tokens_of(more)) if more else 0)
         bounds += (at_body, end_body, at_extra, end_extra)
-        at_char, at_body, at_extra = start + len(unit), end_body, end_extra
+        at_char, at_body, at_extra = start + len(subchunk), end_body, end_extra
     if at_body > 0xFFFF or at_extra > 0xFFFF:
         return " ".join(extras), b""
     return " ".join(extras), array("H", bounds).tobytes()

@@ -145,6 +145,47 @@ _STEPS: tuple[tuple[str, bool], ...] = (
         """,
         True,
     ),
+    (
+        # Columns are named after docs/glossary.md. No column of a full-text table can
+        # be renamed, so that one is made again from the chunks, which keep their rows.
+        f"""
+        DROP TRIGGER chunks_inserted;
+        DROP TRIGGER chunks_deleted;
+        DROP TABLE occurrences;
+        DROP TABLE vocabulary;
+        DROP TABLE chunks_fts;
+        DROP VIEW chunk_words;
+
+        ALTER TABLE files RENAME COLUMN standing TO status;
+        ALTER TABLE chunks RENAME COLUMN trail TO breadcrumbs;
+        ALTER TABLE chunks RENAME COLUMN units TO subchunks;
+        ALTER TABLE chunks_vec RENAME COLUMN unit TO subchunk;
+
+        CREATE VIEW chunk_words AS
+          SELECT id, coalesce(body, text) AS body, extra, breadcrumbs FROM chunks;
+
+        CREATE VIRTUAL TABLE chunks_fts USING fts5(
+          body, extra, breadcrumbs,
+          content = 'chunk_words', content_rowid = 'id',
+          tokenize = "{TOKENIZER}"
+        );
+        CREATE VIRTUAL TABLE vocabulary USING fts5vocab(chunks_fts, row);
+        CREATE VIRTUAL TABLE occurrences USING fts5vocab(chunks_fts, instance);
+
+        CREATE TRIGGER chunks_inserted AFTER INSERT ON chunks BEGIN
+          INSERT INTO chunks_fts(rowid, body, extra, breadcrumbs)
+          VALUES (new.id, coalesce(new.body, new.text), new.extra, new.breadcrumbs);
+        END;
+        CREATE TRIGGER chunks_deleted AFTER DELETE ON chunks BEGIN
+          INSERT INTO chunks_fts(chunks_fts, rowid, body, extra, breadcrumbs)
+          VALUES (
+            'delete', old.id, coalesce(old.body, old.text), old.extra, old.breadcrumbs
+          );
+        END;
+        INSERT INTO chunks_fts(chunks_fts) VALUES ('rebuild');
+        """,
+        False,
+    ),
 )
 
 SCHEMA_VERSION = len(_STEPS)

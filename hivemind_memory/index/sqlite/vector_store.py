@@ -41,7 +41,7 @@ class SqliteVectorStore:
             self._plan(fingerprint)
             rows = self._connection.execute(
                 """
-                SELECT text_hash, unit, body
+                SELECT text_hash, subchunk, body
                 FROM (
                   SELECT min(chunks_vec.id) AS first
                   FROM spaces JOIN chunks_vec ON space_id = spaces.id
@@ -54,7 +54,9 @@ class SqliteVectorStore:
                 """,
                 (fingerprint, limit),
             )
-            return [(name, embedding_texts(body)[unit]) for name, unit, body in rows]
+            return [
+                (name, embedding_texts(body)[subchunk]) for name, subchunk, body in rows
+            ]
 
     def plan(self, fingerprint: str) -> None:
         """List the texts of every chunk, and link those whose vector is cached."""
@@ -83,7 +85,7 @@ class SqliteVectorStore:
                 self._connection,
                 """
                 SELECT count(*) FROM chunks_vec
-                WHERE space_id = ? AND unit = 0 AND vector_id IS NULL
+                WHERE space_id = ? AND subchunk = 0 AND vector_id IS NULL
                 """,
                 space,
             )
@@ -96,7 +98,7 @@ class SqliteVectorStore:
                 self._connection,
                 """
                 SELECT count(*) FROM chunks_vec
-                WHERE space_id = ? AND unit = 0 AND vector_id IS NOT NULL
+                WHERE space_id = ? AND subchunk = 0 AND vector_id IS NOT NULL
                 """,
                 self._space(fingerprint),
             )
@@ -171,7 +173,7 @@ class SqliteVectorStore:
         """List the texts of some chunks after *last*; return the rows that were made.
 
         Returns:
-            (chunk, space, unit, hash of its text), in order of chunks.
+            (chunk, space, subchunk, hash of its text), in order of chunks.
         """
         chunks = self._connection.execute(
             """
@@ -185,13 +187,13 @@ class SqliteVectorStore:
             (last, space, PLAN_CHUNKS),
         )
         rows = [
-            (chunk_id, space, unit, text_hash(text))
+            (chunk_id, space, subchunk, text_hash(text))
             for chunk_id, body in chunks
-            for unit, text in enumerate(embedding_texts(body))
+            for subchunk, text in enumerate(embedding_texts(body))
         ]
         self._connection.executemany(
             """
-            INSERT INTO chunks_vec(chunk_id, space_id, unit, text_hash)
+            INSERT INTO chunks_vec(chunk_id, space_id, subchunk, text_hash)
             VALUES (?, ?, ?, ?)
             """,
             rows,

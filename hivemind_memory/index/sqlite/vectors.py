@@ -38,7 +38,7 @@ MAX_LENGTH_ERROR = 0.01
 """How far from 1 the square of a vector's length may be; rounding stays far below."""
 
 _NEW_VECTORS = """
-SELECT chunks_vec.chunk_id, chunks_vec.unit, chunks_vec.serial, embedding
+SELECT chunks_vec.chunk_id, chunks_vec.subchunk, chunks_vec.serial, embedding
 FROM chunks_vec JOIN embedding_cache ON embedding_cache.id = vector_id
 WHERE chunks_vec.space_id = ? AND chunks_vec.serial > ?
 """
@@ -181,12 +181,12 @@ class VectorRetriever:
     def _add_new(self, space: int) -> None:
         """Add the vectors that were linked since the last refresh."""
         newest = self._serial
-        for chunk, unit, serial, vector in self._connection.execute(
+        for chunk, subchunk, serial, vector in self._connection.execute(
             _NEW_VECTORS, (space, self._serial)
         ):
             row = np.frombuffer(vector, "<f4")
             newest = max(newest, serial)
-            if unit == 0:
+            if subchunk == 0:
                 self._place[chunk] = self._chunks.add(row)
                 self._ids.append(chunk)
             else:

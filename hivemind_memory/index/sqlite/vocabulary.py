@@ -32,7 +32,7 @@ SELECT term, doc FROM vocabulary WHERE term >= ? AND term < ?
 ORDER BY doc DESC LIMIT ?
 """
 _TEXTS = """
-SELECT doc, body || ' ' || extra || ' ' || trail
+SELECT doc, body || ' ' || extra || ' ' || breadcrumbs
 FROM occurrences JOIN chunk_words ON chunk_words.id = doc
 WHERE term = ? LIMIT ?
 """

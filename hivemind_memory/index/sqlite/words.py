@@ -48,7 +48,7 @@ MAX_COUNTS = 10_000
 _LOCATION = """
   chunks.id, files.path, chunks.start_line, chunks.end_line,
   coalesce(chunks.day, files.day), chunks.entry_id,
-  files.scope, files.standing, files.ages, files.importance,
+  files.scope, files.status, files.ages, files.importance,
   files.type, files.key, files.memory_id,
   files.source, chunks.source
 """
@@ -57,7 +57,7 @@ _LOCATION = """
 _SELECT = f"""
 SELECT seen(chunks_fts),
   {_LOCATION},
-  chunks.units
+  chunks.subchunks
 FROM chunks_fts
 JOIN chunks ON chunks.id = chunks_fts.rowid
 JOIN files ON files.id = chunks.file_id AND files.state = 0

@@ -1,0 +1,161 @@
+"""The index as one query sees it: its retrievers, under what its caller may find."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    import apsw
+
+    from hivemind_memory.index.sqlite.filters import SqlFilter
+    from hivemind_memory.index.sqlite.stats import CorpusStats
+    from hivemind_memory.index.sqlite.vectors import VectorRetriever
+    from hivemind_memory.index.sqlite.vocabulary import SqliteVocabulary
+    from hivemind_memory.index.sqlite.words import WordRetriever
+    from hivemind_memory.model.matches import VectorMatches, WordMatches
+    from hivemind_memory.model.terms import QueryTerm
+
+
+class SqliteView:
+    """What one query may find, and what its figures are counted over."""
+
+    __slots__ = ("_matching", "_matching_stats", "_views", "_visible_stats")
+
+    def __init__(
+        self,
+        views: Views,
+        matching: SqlFilter,
+        *,
+        matching_stats: CorpusStats | None,
+        visible_stats: CorpusStats | None,
+    ) -> None:
+        self._views = views
+        self._matching = matching
+        self._matching_stats = matching_stats
+        self._visible_stats = visible_stats
+
+    def find_words(self, terms: Sequence[QueryTerm], *, limit: int) -> WordMatches:
+        """Return the best *limit* candidates of the words retriever."""
+        return self._views.word_retriever().find(
+            terms, limit=limit, matching=self._matching, visible=self._visible_stats
+        )
+
+    def find_vectors(
+        self, fingerprint: str, query: bytes, *, limit: int, also: Sequence[int]
+    ) -> VectorMatches | None:
+        """Return cosines of the best *limit* chunks, and of the chunks *also*."""
+        return self._views.vector_retriever(fingerprint).find(
+            query,
+            limit=limit,
+            also=also,
+            matching=self._matching_stats,
+            visible=self._visible_stats,
+        )
+
+    def vocabulary(self) -> SqliteVocabulary:
+        """Return the words of what the caller may see."""
+        return self._views.vocabulary(self._visible_stats)
+
+    def pending_chunks(self, fingerprint: str) -> int:
+        """Return how many visible chunks have no vector in a space yet."""
+        visible = self._visible_stats
+        if visible is None:
+            return self._views.pending_chunks(fingerprint)
+        retriever = self._views.vector_retriever(fingerprint)
+        return len(visible.chunks) - retriever.count_vectors(visible.chunks)
+
+
+class Views:
+    """Makes views of one open index, and keeps what their queries share."""
+
+    def __init__(
+        self,
+        connection: apsw.Connection,
+        path: str,
+        tokens_of: Callable[[str], list[str]],
+        cached: Callable[[str, Callable[[], Any]], Any],
+    ) -> None:
+        """Take the parts of an open index.
+
+        Args:
+            connection: Where it is read.
+            path: Its file, for errors.
+            tokens_of: Its tokenizer.
+            cached: Returns what a function computes, until the file changes.
+        """
+        self._connection = connection
+        self._path = path
+        self._tokens_of = tokens_of
+        self._cached = cached
+        self._words: WordRetriever | None = None
+        self._vectors: dict[str, VectorRetriever] = {}
+
+    def view(self, visible: SqlFilter, matching: SqlFilter) -> SqliteView:
+        """Return the view of a query.
+
+        Args:
+            visible: What its caller may see.
+            matching: What it may find, a part of that.
+        """
+        return SqliteView(
+            self,
+            matching,
+            matching_stats=self._stats(matching),
+            visible_stats=self._stats(visible),
+        )
+
+    def _stats(self, where: SqlFilter) -> CorpusStats | None:
+        """Return figures over what a condition leaves; None: it hides nothing."""
+        if not where.sql:
+            return None
+        from hivemind_memory.index.sqlite.stats import CorpusStats
+
+        stats: CorpusStats = self._cached(
+            f"stats {where}", lambda: CorpusStats(self._connection, where)
+        )
+        return stats
+
+    def word_retriever(self) -> WordRetriever:
+        """Return the retriever that finds chunks by their words."""
+        if self._words is None:
+            from hivemind_memory.index.sqlite.words import WordRetriever
+
+            self._words = WordRetriever(self._connection, self._path, self._tokens_of)
+        return self._words
+
+    def vector_retriever(self, fingerprint: str) -> VectorRetriever:
+        """Return the retriever of one space of vectors; loads numpy."""
+        from hivemind_memory.index.sqlite.vectors import VectorRetriever
+
+        if fingerprint not in self._vectors:
+            self._vectors[fingerprint] = VectorRetriever(self._connection, fingerprint)
+        return self._vectors[fingerprint]
+
+    def vocabulary(self, visible: CorpusStats | None) -> SqliteVocabulary:
+        """Return the words of what is visible; None: of everything."""
+        from hivemind_memory.index.sqlite.vocabulary import (
+            SqliteVocabulary,
+            read_vocabulary,
+        )
+
+        return SqliteVocabulary(
+            self._connection,
+            self._path,
+            self._tokens_of,
+            lambda: self._cached(
+                "vocabulary", lambda: read_vocabulary(self._connection)
+            ),
+            visible,
+        )
+
+    def pending_chunks(self, fingerprint: str) -> int:
+        """Return how many chunks have no vector in a space yet."""
+        from hivemind_memory.index.sqlite.vector_store import SqliteVectorStore
+
+        store = SqliteVectorStore(self._connection, self._path, lambda: 0.0)
+        pending: int = self._cached(
+            f"pending {fingerprint}", lambda: store.count_pending_chunks(fingerprint)
+        )
+        return pending
