@@ -9,13 +9,14 @@ from typing import Any
 import anyio
 from mcp.shared.message import SessionMessage
 from mcp.types import JSONRPCResponse, jsonrpc_message_adapter
-from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.mcp_server.handshake import (
-    CLIENT,
-    SERVER_INFO,
-    STATELESS_VERSION,
+    CAPABILITIES_KEY,
+    CLIENT_KEY,
+    SERVER_KEY,
+    VERSION_KEY,
 )
 from hivemind_memory.mcp_server.server import make_server
 from hivemind_memory.mcp_server.server_state import ServerState
@@ -50,37 +51,35 @@ def first_answers() -> dict[str, Any]:
         {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params},
         {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
     )
+    meta = {
+        VERSION_KEY: MODERN_PROTOCOL_VERSIONS[-1],
+        CAPABILITIES_KEY: {},
+        CLIENT_KEY: client,
+    }
+    discover, envelope = anyio.run(
+        _ask,
+        *(
+            {
+                "jsonrpc": "2.0",
+                "id": number,
+                "method": method,
+                "params": {"_meta": meta},
+            }
+            for number, method in enumerate(("server/discover", "tools/list"))
+        ),
+    )
+    # Told once in the file: the protocols must not differ in them.
+    same = (discover.pop("instructions"), envelope.pop("tools"))
+    assert same == (initialize["instructions"], listed["tools"])  # noqa: S101
     del initialize["protocolVersion"], initialize["serverInfo"]["version"]
+    del envelope["_meta"][SERVER_KEY]["version"]
     return {
         "protocolVersions": list(HANDSHAKE_PROTOCOL_VERSIONS),
         "initialize": initialize,
-        "stateless": _stateless_answers(listed["tools"]),
+        "discover": {key: one for key, one in discover.items() if key not in envelope},
+        "envelope": envelope,
         "tools": listed["tools"],
     }
-
-
-_FIRST_STATELESS = ("server/discover", "prompts/list", "resources/list", "tools/list")
-"""What Claude Code asks for before its first prompt."""
-
-
-def _stateless_answers(tools: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the answers in the protocol without a handshake: method -> result.
-
-    The tools are the same in both protocols and are stored once.
-    """
-    client = {"name": "", "version": ""}
-    meta = dict(zip(CLIENT, (STATELESS_VERSION, client, {}), strict=True))
-    requests = (
-        {"jsonrpc": "2.0", "id": number, "method": method, "params": {"_meta": meta}}
-        for number, method in enumerate(_FIRST_STATELESS)
-    )
-    found = dict(zip(_FIRST_STATELESS, anyio.run(_ask, *requests), strict=True))
-    for result in found.values():
-        del result["_meta"][SERVER_INFO]["version"]
-    if found["tools/list"].pop("tools") != tools:
-        message = "The tools differ between the protocols."
-        raise ValueError(message)
-    return found
 
 
 async def _ask(*requests: dict[str, Any]) -> list[dict[str, Any]]:

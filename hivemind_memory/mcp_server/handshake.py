@@ -1,12 +1,14 @@
 """Answers a client's first requests before the SDK is imported.
 
 Importing the SDK takes most of a second, and clients that do not get the list of tools
-in time send their first prompt without it. ``initialize``, ``tools/list`` and ``ping``
-need nothing but ``tools.json``, which ``scripts/generate_docs.py`` writes from the
-SDK's own answers. So do ``server/discover`` and the empty lists that a client asks for
-beside the tools, in the protocol without a handshake, which Claude Code tries first.
-Anything else, and anything unusual, is left to the SDK: ``shake_hands`` returns every
-line that the SDK must still see.
+in time send their first prompt without it. ``initialize``, ``server/discover``,
+``tools/list`` and ``ping`` need nothing but ``tools.json``, which
+``scripts/generate_docs.py`` writes from the SDK's own answers. Anything else, and
+anything unusual, is left to the SDK: ``shake_hands`` returns every line that the SDK
+must still see.
+
+A client's first request decides which protocol its connection speaks: ``initialize``
+opens the older ones; in the newer one each request carries its version in ``_meta``.
 """
 
 from __future__ import annotations
@@ -25,20 +27,18 @@ if TYPE_CHECKING:
 
 TOOLS_FILE = os.path.join(os.path.dirname(__file__), "tools.json")
 
+VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
+CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
+CLIENT_KEY = "io.modelcontextprotocol/clientInfo"
+SERVER_KEY = "io.modelcontextprotocol/serverInfo"
+
 _POLL_S = 0.02
 _QUIET_S = 0.2
-STATELESS_VERSION = "2026-07-28"
-SERVER_INFO = "io.modelcontextprotocol/serverInfo"
-CLIENT = (
-    "io.modelcontextprotocol/protocolVersion",
-    "io.modelcontextprotocol/clientInfo",
-    "io.modelcontextprotocol/clientCapabilities",
-)
-"""What every request of the protocol without a handshake says about the client."""
-
-_INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 _MAX_BYTES = 65_536
 """A first request that is longer is left to the SDK."""
+
+_MAX_LINES = 64
+"""With more lines for the SDK than this, it must read the rest itself."""
 
 
 class Handshake:
@@ -51,8 +51,8 @@ class Handshake:
         self.answered: set[str | int] = set()
         """Ids among them that the client already has an answer to."""
 
-        self.is_stateless = False
-        """The client speaks the protocol in which every request stands alone."""
+        self.is_modern = False
+        """Whether each request carries its version; known after the first answer."""
 
         self.has_client_left = False
         """The client has left, and nothing waits for an answer."""
@@ -87,6 +87,8 @@ def shake_hands(
             if not is_loading and (line is None or _lists_tools(answer)):
                 loading.start()
                 is_loading = True
+            if len(done.lines) > _MAX_LINES:
+                break
     except (EOFError, OSError):
         done.has_client_left = True
         return done
@@ -99,24 +101,23 @@ def _answer(line: tuple[bytes, bool], done: Handshake) -> dict[str, Any] | None:
     """Return the answer to a line; empty: it needs none; None: it is for the SDK."""
     if not line[0].strip():
         return {}
-    request = _parse(line)
-    given = request.get("id")
-    if request == _INITIALIZED and done.answered:
-        done.lines.append(line)
+    message = _parse(line)
+    if "id" not in message and isinstance(message.get("method"), str):
+        # Every request so far has its answer, so there is nothing to cancel, and the
+        # SDK must not cancel what it reads a second time.
+        if message["method"] != "notifications/cancelled":
+            done.lines.append(line)
         return {}
+    given = message.get("id")
     if isinstance(given, bool) or not isinstance(given, str | int):
         return None
-    if not done.answered:
-        done.is_stateless = _is_stateless(request.get("params"))
-    if done.is_stateless:
-        result = _stateless_result(request)
-    else:
-        result = _result(request, is_first=not done.answered)
+    result = _result(message, done)
     if result is None:
         return None
-    if not done.answered:  # the SDK must know of it, and not answer it again
+    if not done.answered:  # the SDK must know how it began, and not answer it again
         done.lines.append(line)
         done.answered.add(given)
+        done.is_modern = message["method"] != "initialize"
     return {"jsonrpc": "2.0", "id": given, "result": result}
 
 
@@ -132,61 +133,40 @@ def _parse(line: tuple[bytes, bool]) -> dict[str, Any]:
     return value
 
 
-def _result(request: dict[str, Any], *, is_first: bool) -> dict[str, Any] | None:
+def _result(request: dict[str, Any], done: Handshake) -> dict[str, Any] | None:
     """Return the result of a request; None: only the SDK knows it."""
-    method, params = request.get("method"), request.get("params")
-    if is_first:
-        is_usual = method == "initialize" and _is_usual(params)
-        return _initialize_result(request["params"]) if is_usual else None
-    if not _is_bare(params):
+    method, params = request.get("method"), request.get("params", {})
+    if not isinstance(method, str) or not isinstance(params, dict):
         return None
-    if method == "tools/list":
-        return {"tools": _first_answers()["tools"]}
-    return {} if method == "ping" else None
-
-
-def _is_bare(params: object) -> bool:
-    """Whether parameters ask for nothing; Codex sends a token for reports of progress.
-
-    >>> _is_bare({"_meta": {"progressToken": 0}}), _is_bare({"cursor": "2"})
-    (True, False)
-    """
-    if not params:
-        return True
-    if not isinstance(params, dict) or set(params) != {"_meta"}:
-        return False
-    meta = params["_meta"]
-    return not meta or (isinstance(meta, dict) and set(meta) == {"progressToken"})
-
-
-def _stateless_result(request: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the result of a request that stands alone; None: only the SDK knows it."""
-    params, answers = request.get("params"), _first_answers()
-    if not isinstance(params, dict) or set(params) != {"_meta"}:
+    is_first = not done.answered
+    if is_first and method == "initialize":
+        return _initialize_result(params) if _is_usual(params) else None
+    meta = params.get("_meta", {})
+    is_modern = isinstance(meta, dict) and VERSION_KEY in meta
+    if not _is_plain(params) or not (is_first or is_modern == done.is_modern):
         return None
-    found: dict[str, Any] | None = answers["stateless"].get(request.get("method"))
-    if found is None or not _is_stateless(params):
-        return None
-    found["_meta"][SERVER_INFO]["version"] = __version__
-    if request["method"] == "tools/list":
-        found["tools"] = answers["tools"]
-    return found
+    if is_modern:
+        return _modern_result(method, meta)
+    known = {"tools/list": {"tools": _first_answers()["tools"]}, "ping": {}}
+    return None if is_first else known.get(method)
 
 
-def _is_stateless(params: object) -> bool:
-    """Whether a request says all about its client, as in the protocol of 2026-07-28."""
-    meta = params.get("_meta") if isinstance(params, dict) else None
-    if not isinstance(meta, dict) or not set(CLIENT) <= set(meta):
-        return False
-    version, client, capabilities = (meta[key] for key in CLIENT)
-    return (
-        version == STATELESS_VERSION
-        and set(meta) <= {*CLIENT, "progressToken"}
-        and isinstance(capabilities, dict)
-        and isinstance(client, dict)
-        and isinstance(client.get("name"), str)
-        and isinstance(client.get("version"), str)
+def _modern_result(method: str, meta: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the result of a request that carries its version."""
+    answers = _first_answers()
+    is_usual = (
+        meta[VERSION_KEY] in answers["discover"]["supportedVersions"]
+        and isinstance(meta.get(CAPABILITIES_KEY), dict)
+        and _is_client(meta.get(CLIENT_KEY))
     )
+    if not is_usual or method not in {"server/discover", "tools/list"}:
+        return None
+    envelope: dict[str, Any] = answers["envelope"]
+    envelope["_meta"][SERVER_KEY]["version"] = __version__
+    if method == "tools/list":
+        return {**envelope, "tools": answers["tools"]}
+    instructions = answers["initialize"]["instructions"]
+    return {**envelope, **answers["discover"], "instructions": instructions}
 
 
 def _lists_tools(answer: dict[str, Any] | None) -> bool:
@@ -194,19 +174,31 @@ def _lists_tools(answer: dict[str, Any] | None) -> bool:
     return bool(answer) and "tools" in (answer or {}).get("result", {})
 
 
-def _is_usual(params: object) -> bool:
-    """Whether the parameters of ``initialize`` are such that the SDK takes them."""
-    if not isinstance(params, dict) or set(params) - {
-        "protocolVersion",
-        "capabilities",
-        "clientInfo",
-    }:
-        return False
-    client = params.get("clientInfo")
+def _is_plain(params: dict[str, Any]) -> bool:
+    """Whether parameters ask for nothing more; ``_meta`` may name a progress token."""
+    meta = params.get("_meta", {})
     return (
-        isinstance(params.get("protocolVersion"), str)
-        and isinstance(params.get("capabilities"), dict)
-        and isinstance(client, dict)
+        isinstance(meta, dict)
+        and isinstance(meta.get("progressToken", ""), str | int)
+        and all(params[name] is None for name in params.keys() - {"_meta"})
+        and params.keys() <= {"_meta", "cursor"}
+    )
+
+
+def _is_usual(params: dict[str, Any]) -> bool:
+    """Whether the parameters of ``initialize`` are such that the SDK takes them."""
+    return (
+        params.keys() == {"protocolVersion", "capabilities", "clientInfo"}
+        and isinstance(params["protocolVersion"], str)
+        and isinstance(params["capabilities"], dict)
+        and _is_client(params["clientInfo"])
+    )
+
+
+def _is_client(client: object) -> bool:
+    """Whether a client says who it is as the SDK takes it."""
+    return (
+        isinstance(client, dict)
         and isinstance(client.get("name"), str)
         and isinstance(client.get("version"), str)
     )

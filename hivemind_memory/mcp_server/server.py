@@ -49,7 +49,7 @@ def make_server(server_state: ServerState, session: str) -> MemoryServer:
         version=__version__,
         log_level="WARNING",
         subscriptions=False,
-        middleware=[_escape_results],
+        middleware=[_escape_results, _advertise_tools],
     )
     runner = ToolRunner(server_state, session)
     SearchTool(runner).add_to(server)
@@ -121,6 +121,20 @@ async def _escape_results(
         return result
     escaped: HandlerResult = escape_texts(result)
     return escaped
+
+
+async def _advertise_tools(
+    ctx: ServerRequestContext[Any, Any], call_next: CallNext
+) -> HandlerResult:
+    """Advertise the tools alone; the SDK would name prompts and resources too.
+
+    There are none, and a client that reads of them asks for two empty lists.
+    """
+    result = await call_next(ctx)
+    if ctx.method in {"initialize", "server/discover"} and isinstance(result, dict):
+        tools = result["capabilities"]["tools"]
+        return {**result, "capabilities": {"tools": tools}}
+    return result
 
 
 def escape_texts(value: Any) -> Any:

@@ -19,6 +19,7 @@ from tests.mcp_server.agents import piped
 VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28", "x")
 READY = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 LIST = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
+LIST_OF_CODEX = {**LIST, "params": {"_meta": {"progressToken": 0}}}
 CALL = {"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "x"}}
 
 
@@ -32,6 +33,24 @@ def hello(version: str = "2025-06-18", **more: Any) -> dict[str, Any]:
         "method": "initialize",
         "params": {**params, **more},
     }
+
+
+def modern(method: str, given: str | int = 1, **more: Any) -> dict[str, Any]:
+    """A request that carries its version, as Claude Code sends it."""
+    meta = {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {
+            "name": "test",
+            "title": "Test",
+            "version": "1",
+        },
+        "io.modelcontextprotocol/clientCapabilities": {
+            "roots": {"listChanged": True},
+            "elicitation": {"form": {}, "url": {}},
+        },
+    }
+    params = {"_meta": {**meta, **more}}
+    return {"jsonrpc": "2.0", "id": given, "method": method, "params": params}
 
 
 @pytest.fixture
@@ -77,6 +96,89 @@ def test_the_sdk_would_have_answered_the_same(home: Path, version: str) -> None:
             answers.append((first, server.answer_to(2)))
 
     assert answers[0] == answers[1]
+
+
+LONG = {"padding": "x" * 70_000}
+
+
+@pytest.mark.parametrize(
+    ("opening", "request_of_client", "the_same_for_the_sdk"),
+    [
+        ([hello(), READY], LIST_OF_CODEX, {**LIST, "params": {"_meta": LONG}}),
+        (
+            [hello(), READY],
+            {**LIST, "method": "ping", "params": {}},
+            {**LIST, "method": "ping", "params": {"_meta": LONG}},
+        ),
+        (
+            [],
+            modern("server/discover", 2, progressToken="a"),
+            modern("server/discover", 2, **LONG),
+        ),
+        ([], modern("tools/list", 2), modern("tools/list", 2, **LONG)),
+        (
+            [modern("server/discover", "probe")],
+            modern("tools/list", 2),
+            modern("tools/list", 2, **LONG),
+        ),
+    ],
+)
+def test_what_clients_really_send_is_answered_as_the_sdk_does(
+    home: Path,
+    opening: list[dict[str, Any]],
+    request_of_client: dict[str, Any],
+    the_same_for_the_sdk: dict[str, Any],
+) -> None:
+    """What is long is left to the SDK, and means the same."""
+    answers = []
+    for last in (request_of_client, the_same_for_the_sdk):
+        with piped() as server:
+            for message in (*opening, last):
+                server.send(json.dumps(message).encode())
+            answers.append(server.answer_to(2))
+
+    assert "result" in answers[0]
+    assert answers[0] == answers[1]
+
+
+def test_notifications_reach_the_sdk_in_their_order(
+    pipes: tuple[int, int, int, int],
+) -> None:
+    """A cancelled request has its answer, and the SDK must not cancel its copy."""
+    cancelled = {
+        "jsonrpc": "2.0",
+        "method": "notifications/cancelled",
+        "params": {"requestId": 1},
+    }
+    changed = {"jsonrpc": "2.0", "method": "notifications/roots/list_changed"}
+    done, _ = shake(pipes, hello(), READY, cancelled, changed, CALL)
+
+    assert [json.loads(line) for line, _ in done.lines] == [
+        hello(),
+        READY,
+        changed,
+        CALL,
+    ]
+
+
+def test_no_empty_lists_are_advertised(home: Path) -> None:
+    """A client that reads of prompts and resources asks for both."""
+    for first in (hello(), hello(_meta=LONG), modern("server/discover")):
+        with piped() as server:
+            server.send(json.dumps(first).encode())
+            capabilities = server.answer_to(1)["result"]["capabilities"]
+
+        assert list(capabilities) == ["tools"]
+
+
+def test_a_protocol_that_the_connection_does_not_speak_is_left_to_the_sdk(
+    pipes: tuple[int, int, int, int],
+) -> None:
+    """What the client has opened with decides, and the SDK explains it."""
+    done, answers = shake(pipes, hello(), READY, modern("tools/list", 2))
+
+    assert [answer["id"] for answer in answers] == [1]
+    assert len(done.lines) == 3
 
 
 def test_tools_are_listed_before_the_sdk_is_imported(
@@ -137,12 +239,7 @@ def alone(given: int | str, method: str, **more: Any) -> dict[str, Any]:
 
 
 DISCOVER = alone("server-discover-probe-1", "server/discover")
-STATELESS = (
-    DISCOVER,
-    alone(0, "prompts/list"),
-    alone(1, "resources/list"),
-    alone(2, "tools/list"),
-)
+STATELESS = (DISCOVER, alone(2, "tools/list"))
 """What Claude Code 2.1.330 sends before its first prompt."""
 
 CODEX = (hello(), READY, {**LIST, "params": {"_meta": {"progressToken": 0}}})
