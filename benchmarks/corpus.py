@@ -98,7 +98,7 @@ def corpus(*, chunks: int = 10_000, seed: int = 1) -> Corpus:
 
 
 @dataclass(slots=True)
-class _Tally:
+class _Count:
     """What was written so far."""
 
     chunks: int = 0
@@ -123,32 +123,32 @@ def write_corpus(
     book = Notebook(prose, rng)
     notes = folder / "notes"
     notes.mkdir(parents=True)
-    tally, names = _Tally(), set[str]()
+    result, names = _Count(), set[str]()
     fact_share = min(0.5, 2.0 * questions / chunks)
-    while tally.chunks < chunks:
+    while result.chunks < chunks:
         name, title, sections, age_days = _plan(book, len(names))
         name = f"{name}-{len(names)}" if name in names else name
         note = book.note(title, sections=sections, fact_share=fact_share)
         _write_note(notes / f"{name}.md", note.text, age_days)
-        _count(tally, f"{name}.md", note.text, rng)
-        tally.facts += [
+        _count(result, f"{name}.md", note.text, rng)
+        result.facts += [
             {"query": fact.question, "path": f"{name}.md", "kind": "question"}
             for fact in note.facts
         ]
         names.add(name)
-    commonest = tally.frequency.most_common(min(60, len(tally.frequency) // 50))
-    tally.stop = frozenset(word for word, _ in commonest)
+    commonest = result.frequency.most_common(min(60, len(result.frequency) // 50))
+    result.stop = frozenset(word for word, _ in commonest)
     rng = random.Random(seed + 1)
-    _write(folder / "queries.jsonl", _queries(tally, rng, questions))
-    _write(folder / "known.jsonl", _known(tally, rng, questions))
+    _write(folder / "queries.jsonl", _queries(result, rng, questions))
+    _write(folder / "known.jsonl", _known(result, rng, questions))
     manifest = {
-        "chunks": tally.chunks,
+        "chunks": result.chunks,
         "files": len(names),
-        "bytes": tally.size_bytes,
-        "words": len(tally.frequency),
+        "bytes": result.size_bytes,
+        "words": len(result.frequency),
         "seed": seed,
         "python": platform.python_version(),
-        "sha256": tally.digest.hexdigest(),
+        "sha256": result.digest.hexdigest(),
     }
     text = json.dumps(manifest, indent=1) + "\n"
     (folder / "manifest.json").write_text(text, encoding="utf-8")
@@ -175,22 +175,24 @@ def _write_note(file: Path, text: str, age_days: int) -> None:
     os.utime(file, (at, at))
 
 
-def _count(tally: _Tally, name: str, text: str, rng: random.Random) -> None:
+def _count(result: _Count, name: str, text: str, rng: random.Random) -> None:
     """Count a note's chunks and words, and keep a sample of its chunks."""
     data = text.encode()
-    tally.size_bytes += len(data)
-    tally.digest.update(name.encode() + b"\0" + data + b"\0")
+    result.size_bytes += len(data)
+    result.digest.update(name.encode() + b"\0" + data + b"\0")
     for piece in simple_chunks(text):
-        tally.chunks += 1
-        tally.frequency.update(_words(piece.text))
+        result.chunks += 1
+        result.frequency.update(_words(piece.text))
         if rng.random() < 0.1:
-            tally.sample.append((name, piece.text))
+            result.sample.append((name, piece.text))
 
 
-def _queries(tally: _Tally, rng: random.Random, wanted: int) -> list[dict[str, object]]:
+def _queries(
+    result: _Count, rng: random.Random, wanted: int
+) -> list[dict[str, object]]:
     """Return queries of 1 to 5 words of one chunk, from four bands in turn."""
-    common_from = max(20.0, tally.chunks * 0.02)
-    rare_to = max(3.0, tally.chunks * 0.001)
+    common_from = max(20.0, result.chunks * 0.02)
+    rare_to = max(3.0, result.chunks * 0.001)
     bands = {
         "mixed": (0.0, float("inf")),
         "common": (common_from, float("inf")),
@@ -203,7 +205,7 @@ def _queries(tally: _Tally, rng: random.Random, wanted: int) -> list[dict[str, o
         band = tuple(bands)[number // 5 % len(bands)]
         words: list[str] = []
         for _ in range(TRIES):
-            words = _asked_words(tally, pick(rng, tally.sample)[1], bands[band])
+            words = _asked_words(result, pick(rng, result.sample)[1], bands[band])
             if len(words) >= count:
                 break
         chosen = _some(rng, words, min(count, len(words)))
@@ -211,7 +213,7 @@ def _queries(tally: _Tally, rng: random.Random, wanted: int) -> list[dict[str, o
     return queries
 
 
-def _asked_words(tally: _Tally, text: str, band: tuple[float, float]) -> list[str]:
+def _asked_words(result: _Count, text: str, band: tuple[float, float]) -> list[str]:
     """Return the words of a chunk that are in the band, the commonest left out."""
     low, high = band
     return [
@@ -219,20 +221,20 @@ def _asked_words(tally: _Tally, text: str, band: tuple[float, float]) -> list[st
         for word in sorted(_words(text))
         if len(word) > 2
         and not word.isdigit()
-        and word not in tally.stop
-        and low <= tally.frequency[word] <= high
+        and word not in result.stop
+        and low <= result.frequency[word] <= high
     ]
 
 
-def _known(tally: _Tally, rng: random.Random, wanted: int) -> list[dict[str, object]]:
+def _known(result: _Count, rng: random.Random, wanted: int) -> list[dict[str, object]]:
     """Return half questions, half four of the rarest words of a chunk."""
-    known = _some(rng, tally.facts, min(wanted // 2, len(tally.facts)))
+    known = _some(rng, result.facts, min(wanted // 2, len(result.facts)))
     for _ in range(wanted - len(known)):
         for _ in range(TRIES):
-            name, text = pick(rng, tally.sample)
+            name, text = pick(rng, result.sample)
             rarest = sorted(
                 (word for word in _words(text) if word.isalpha() and len(word) > 3),
-                key=lambda word: (tally.frequency[word], word),
+                key=lambda word: (result.frequency[word], word),
             )[:9]
             if len(rarest) >= 6:
                 break

@@ -18,7 +18,7 @@ import time
 from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from tests.support.curation_model import Curated
+from tests.support.curation_model import TypedMemoryMachine
 
 STEPS_OF_ONE = 60
 HISTORIES_OF_ONE_SEED = 20
@@ -48,11 +48,11 @@ def main() -> int:
     )
     started = time.monotonic()
     number = given.seed
-    while Curated.steps < given.steps:
-        run_state_machine_as_test(seed(number)(Curated), settings=options)
+    while TypedMemoryMachine.steps < given.steps:
+        run_state_machine_as_test(seed(number)(TypedMemoryMachine), settings=options)
         number += 1
     print(
-        f"seeds {given.seed} to {number - 1}: {Curated.steps} steps in "
+        f"seeds {given.seed} to {number - 1}: {TypedMemoryMachine.steps} steps in "
         f"{time.monotonic() - started:.0f} s, 0 differences"
     )
     return 0

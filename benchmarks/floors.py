@@ -138,7 +138,7 @@ def open_floor(file: Path) -> apsw.Connection:
 
 
 def stat_pass(notes: Path) -> int:
-    """Look at every note once, as a look for changes must; return how many."""
+    """Look at every note once, as a scan for changes must; return how many."""
     with os.scandir(notes) as entries:
         return sum(entry.stat().st_mtime_ns > 0 for entry in entries)
 

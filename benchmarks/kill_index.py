@@ -28,16 +28,16 @@ def main() -> int:
     given = parser.parse_args()
     started = time.monotonic()
     with tempfile.TemporaryDirectory(dir=given.dir) as base:
-        tally = kill_often(Path(base), given.kills, given.seed)
-    for problem in tally.problems:
+        result = kill_often(Path(base), given.kills, given.seed)
+    for problem in result.problems:
         print(problem[:1000])
     print(
-        f"seed {given.seed}: {tally.kills} kills "
+        f"seed {given.seed}: {result.kills} kills "
         f"in {time.monotonic() - started:.0f} s, "
-        f"{tally.found_unfinished} of them left something half done, "
-        f"{tally.acknowledged} entries acknowledged, {len(tally.problems)} problems"
+        f"{result.found_unfinished} of them left something half done, "
+        f"{result.acknowledged} entries acknowledged, {len(result.problems)} problems"
     )
-    return 1 if tally.problems else 0
+    return 1 if result.problems else 0
 
 
 if __name__ == "__main__":

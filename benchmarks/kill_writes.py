@@ -35,7 +35,7 @@ ROUNDS_PER_HOME = 20  # or the notes would grow without end
 
 
 @dataclass(slots=True)
-class Tally:
+class Result:
     """What happened in all rounds."""
 
     kills: int = 0
@@ -47,7 +47,9 @@ class Tally:
     problems: list[str] = field(default_factory=list)
 
 
-def run(tally: Tally, base: Path, kills: int, rng: random.Random, command: str) -> None:
+def run(
+    result: Result, base: Path, kills: int, rng: random.Random, command: str
+) -> None:
     """Kill *kills* writers, with a fresh home every now and then."""
     acknowledged: set[str] = set()
     place = Place(base)
@@ -58,16 +60,16 @@ def run(tally: Tally, base: Path, kills: int, rng: random.Random, command: str) 
             place.notes.mkdir(parents=True)
             (place.notes / NOTE).write_text(HUMAN)
         if rng.random() < 0.3:
-            tally.stale_saves += _save_stale(place, rng)
+            result.stale_saves += _save_stale(place, rng)
         kill = _kill_command if command else _kill_writer
         acknowledged |= kill(place, rng, command)
-        tally.kills += 1
+        result.kills += 1
         states = [entry.state for entry in place.journal.entries()]
-        tally.unfinished += any(state in ("begun", "returning") for state in states)
+        result.unfinished += any(state in ("begun", "returning") for state in states)
         _settle(place)
-        _judge(tally, place, verdict(place.notes, acknowledged))
+        _judge(result, place, verdict(place.notes, acknowledged))
         if number % ROUNDS_PER_HOME == ROUNDS_PER_HOME - 1 or number == kills - 1:
-            tally.acknowledged += len(acknowledged)
+            result.acknowledged += len(acknowledged)
             shutil.rmtree(place.home)
 
 
@@ -124,15 +126,15 @@ def _settle(place: Place) -> None:
     recover(place.journal, time.time())
 
 
-def _judge(tally: Tally, place: Place, found: Verdict) -> None:
+def _judge(result: Result, place: Place, found: Verdict) -> None:
     """Write down what is wrong."""
     if found:
-        tally.problems.append(f"kill {tally.kills}: {found}")
+        result.problems.append(f"kill {result.kills}: {found}")
     if not (place.notes / NOTE).read_text("utf-8").startswith(HUMAN):
-        tally.problems.append(f"kill {tally.kills}: the person's text changed")
+        result.problems.append(f"kill {result.kills}: the person's text changed")
     states = {entry.state for entry in place.journal.entries()}
     if not states <= {"saved", "recovered"}:
-        tally.problems.append(f"kill {tally.kills}: still in doubt: {states}")
+        result.problems.append(f"kill {result.kills}: still in doubt: {states}")
 
 
 def main() -> int:
@@ -142,18 +144,18 @@ def main() -> int:
     parser.add_argument("--command", default="", help="write by this, not in process")
     parser.add_argument("--dir", default=None, help="make the homes in this folder")
     arguments = parser.parse_args()
-    tally = Tally()
+    result = Result()
     with tempfile.TemporaryDirectory(dir=arguments.dir) as base:
         rng = random.Random(arguments.seed)
-        run(tally, Path(base), arguments.kills, rng, arguments.command)
-    for problem in tally.problems:
+        run(result, Path(base), arguments.kills, rng, arguments.command)
+    for problem in result.problems:
         print(problem)
     print(
-        f"seed {arguments.seed}: {tally.kills} kills, {tally.unfinished} in the middle "
-        f"of a write, {tally.stale_saves} stale saves, {tally.acknowledged} entries "
-        f"acknowledged, {len(tally.problems)} problems"
+        f"seed {arguments.seed}: {result.kills} kills, {result.unfinished} during "
+        f"a write, {result.stale_saves} stale saves, {result.acknowledged} entries "
+        f"acknowledged, {len(result.problems)} problems"
     )
-    return 1 if tally.problems else 0
+    return 1 if result.problems else 0
 
 
 if __name__ == "__main__":

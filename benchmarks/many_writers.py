@@ -136,7 +136,7 @@ def _look(place: Place, _: Plan, rng: random.Random, __: int) -> None:
         try:
             recover(place.journal, time.time())
         except HivemindError:
-            continue  # the next look does it
+            continue  # the next scan does it
 
 
 def _problems(place: Place, plan: Plan, failed: list[int]) -> list[str]:

@@ -26,7 +26,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 COMMAND = (sys.executable, "-m", "hivemind_memory.cli", "mcp")
-PATIENCE_S = 60.0
+TIMEOUT_S = 60.0
 WINDOW = 200
 """Open requests at most, as a client has that means well of itself."""
 
@@ -124,7 +124,7 @@ def run_frames(
     *,
     frames: int,
     seed: int,
-    patience_s: float = PATIENCE_S,
+    timeout_s: float = TIMEOUT_S,
 ) -> Told:
     """Send *frames* frames to a server and return how it bore them."""
     started = time.monotonic()
@@ -135,7 +135,7 @@ def run_frames(
         stderr=subprocess.DEVNULL,
         env=dict(env),
     ) as process:
-        line = _Line(process, patience_s)
+        line = _Line(process, timeout_s)
         try:
             line.send(json.dumps(HELLO).encode(), "hello")
             line.send(b'{"jsonrpc":"2.0","method":"notifications/initialized"}', "")
@@ -170,8 +170,8 @@ def run_frames(
 class _Line:
     """The two pipes, read and written without waiting for either alone."""
 
-    def __init__(self, process: subprocess.Popen[bytes], patience_s: float) -> None:
-        self._patience_s = patience_s
+    def __init__(self, process: subprocess.Popen[bytes], timeout_s: float) -> None:
+        self._patience_s = timeout_s
         assert process.stdin is not None
         assert process.stdout is not None
         self._in, self._out = process.stdin.fileno(), process.stdout.fileno()
@@ -327,7 +327,7 @@ def main() -> None:
     parser.add_argument("--frames", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument(
-        "--patience", type=float, default=PATIENCE_S, help="seconds without an answer"
+        "--patience", type=float, default=TIMEOUT_S, help="seconds without an answer"
     )
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as home:
@@ -342,7 +342,7 @@ def main() -> None:
             env,
             frames=given.frames,
             seed=given.seed,
-            patience_s=given.patience,
+            timeout_s=given.patience,
         )
     print(
         f"{given.frames:,} frames in {told.took_s:.0f} s: {told.answered:,} answered,"

@@ -91,8 +91,8 @@ async def http_client(url: str, token: str) -> AsyncIterator[Client]:
             yield client
 
 
-async def measure(door: str, options: argparse.Namespace, home: str) -> Outcome:
-    """Run all clients at one door."""
+async def measure(transport: str, options: argparse.Namespace, home: str) -> Outcome:
+    """Run all clients over one transport."""
     environ = {
         **os.environ,
         "HIVEMIND_HOME": home,
@@ -105,7 +105,7 @@ async def measure(door: str, options: argparse.Namespace, home: str) -> Outcome:
         async with client as opened:
             outcomes.append(await use(opened, number, options.calls, until_s))
 
-    process = _start_http(environ) if door == "http" else None
+    process = _start_http(environ) if transport == "http" else None
     try:
         async with anyio.create_task_group() as group:
             for number in range(options.clients):
@@ -142,20 +142,22 @@ def _start_http(environ: dict[str, str]) -> tuple[subprocess.Popen[str], str, st
 
 
 def main() -> int:
-    """Run both doors and print what came of it."""
+    """Run both transports and print what came of it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--clients", type=int, default=32)
     parser.add_argument("--calls", type=int, default=200)
     parser.add_argument("--seconds", type=float, default=600)
     options = parser.parse_args()
     failed = 0
-    for door in ("stdio", "http"):
+    for transport in ("stdio", "http"):
         with tempfile.TemporaryDirectory() as home:
-            outcome = anyio.run(measure, door, options, home)
+            outcome = anyio.run(measure, transport, options, home)
         failed += len(outcome.failures)
         wanted = options.clients * options.calls
         made = len(outcome.took_ms) + len(outcome.failures)
-        print(f"{door}: {made:,} of {wanted:,} calls, {len(outcome.failures)} failed")
+        print(
+            f"{transport}: {made:,} of {wanted:,} calls, {len(outcome.failures)} failed"
+        )
         if outcome.took_ms:
             ordered = sorted(outcome.took_ms)
             p99 = ordered[int(len(ordered) * 0.99)]

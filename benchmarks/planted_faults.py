@@ -27,7 +27,7 @@ from tests.support.tree import copy_project
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = "hivemind_memory"
-PATIENCE_S = 240
+TIMEOUT_S = 240
 _CI_STEP = re.compile(r"^step \".*?\" prove (\w+)", re.MULTILINE)
 
 
@@ -231,7 +231,7 @@ def try_fault(fault: Fault, folder: Path) -> str:
     try:
         ran = _run(folder, "-m", f"benchmarks.{rig}", *arguments)
     except subprocess.TimeoutExpired:
-        return f"{fault.name}: {rig} did not end within {PATIENCE_S} s"
+        return f"{fault.name}: {rig} did not end within {TIMEOUT_S} s"
     took_s = time.monotonic() - started_s
     if ran.returncode == 0:
         return (
@@ -255,7 +255,7 @@ def _run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
         stderr=subprocess.STDOUT,
         text=True,
         errors="replace",
-        timeout=PATIENCE_S,
+        timeout=TIMEOUT_S,
         check=False,
     )
 

@@ -3,7 +3,7 @@
     python -m benchmarks.poison [--entries 200] [--rounds 1] [--seed 1]
 
 Each round puts so many texts with instructions in them into a memory of its own, in
-every way there is: appended, saved, saved over what is in force, learned, clipped by a
+every way there is: appended, saved, saved over what is active, learned, clipped by a
 person. Then it looks at the sections of all agents and at what the session-start hook
 prints, and asks for each text. Last, one agent's poisoned session is forgotten.
 """

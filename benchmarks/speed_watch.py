@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 DEBOUNCE_MS = 500.0
 EXTRA_MS = 100.0
 WATCH_MIB = 90.0
-PATIENCE_S = 30.0
+TIMEOUT_S = 30.0
 
 
 def watch_rows(here: Place, *, edits: int) -> list[Row]:
@@ -44,8 +44,8 @@ def watch_rows(here: Place, *, edits: int) -> list[Row]:
             with rng.choice(files).open("a", encoding="utf-8") as note:
                 note.write(f"\nThe word of this edit is {word}.\n")
             started = time.perf_counter()
-            if not _seen(index, word, since, patience_s=PATIENCE_S):
-                message = f"{word} was not there after {PATIENCE_S} s"
+            if not _seen(index, word, since, timeout_s=TIMEOUT_S):
+                message = f"{word} was not there after {TIMEOUT_S} s"
                 raise RuntimeError(message)
             seconds.append(time.perf_counter() - started)
         after_mib = resident_mib(pid)
@@ -90,11 +90,11 @@ def _watching(here: Place) -> Iterator[int]:
 def _edit_until_seen(here: Place, index: apsw.Connection) -> None:
     """Edit once a second until the watcher is awake and shows it."""
     file = here.notes / "global.md"
-    for number in range(int(PATIENCE_S)):
+    for number in range(int(TIMEOUT_S)):
         word, since = f"wakeword{number}x", _newest(index)
         with file.open("a", encoding="utf-8") as note:
             note.write(f"\nIs anybody there? {word}\n")
-        if _seen(index, word, since, patience_s=1):
+        if _seen(index, word, since, timeout_s=1):
             return
     message = "hm watch shows no edit"
     raise RuntimeError(message)
@@ -113,9 +113,9 @@ def _newest(index: apsw.Connection) -> int:
     return int(str(newest))
 
 
-def _seen(index: apsw.Connection, word: str, since: int, *, patience_s: float) -> bool:
+def _seen(index: apsw.Connection, word: str, since: int, *, timeout_s: float) -> bool:
     """Wait until a newer chunk holds the word; return whether one does."""
-    until = time.perf_counter() + patience_s
+    until = time.perf_counter() + timeout_s
     sql = "SELECT 1 FROM chunks WHERE id > ? AND text LIKE ? LIMIT 1"
     while time.perf_counter() < until:
         if index.execute(sql, (since, f"%{word}%")).fetchall():

@@ -34,7 +34,7 @@ def main() -> int:
     if given.dir:
         os.environ["TMPDIR"] = given.dir
         tempfile.tempdir = given.dir
-    wishes = settings(
+    options = settings(
         max_examples=HISTORIES_OF_ONE_SEED,
         stateful_step_count=STEPS_OF_ONE,
         deadline=None,
@@ -45,7 +45,7 @@ def main() -> int:
     started = time.monotonic()
     number = given.seed
     while Histories.steps < given.steps:
-        run_state_machine_as_test(seed(number)(Histories), settings=wishes)
+        run_state_machine_as_test(seed(number)(Histories), settings=options)
         number += 1
     print(
         f"seeds {given.seed} to {number - 1}: {Histories.steps} steps in "

@@ -3,7 +3,7 @@
     python -m benchmarks.typed_speed [--files 10000] [--rounds 9] [--hm HM]
 
 The same texts twice: once as the corpus has them, once each as a typed memory in a file
-of its own, in five scopes. Every answer looks at every file, so what a look costs more
+of its own, in five scopes. Every answer looks at every file, so what a scan costs more
 is measured by itself and may be taken off.
 """
 

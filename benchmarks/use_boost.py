@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
     from benchmarks.scoring import Question
 
-RECALLED = 5
+RECALL = 5
 REACHES = (0.05, 0.1, 0.2)
-"""The most that use may add to a strength."""
+"""The most that use may add to a raw score."""
 
 OFTEN = 10
 """So many recalls add all of it."""
@@ -39,7 +39,7 @@ def counts_of(questions: Sequence[Question], run: Run) -> Counter[tuple[str, str
     """Return (notes, path, line) -> how often it was among the first five."""
     counted: Counter[tuple[str, str, int]] = Counter()
     for question in questions:
-        for hit in run.results.get(question.id, ())[:RECALLED]:
+        for hit in run.results.get(question.id, ())[:RECALL]:
             counted[_name(question, hit)] += 1
     return counted
 
@@ -55,7 +55,7 @@ def boosted(
     def weight(question: Question, hit: Mapping[str, object]) -> float:
         count = min(OFTEN, counted.get(_name(question, hit), 0))
         factor = 1 + reach * math.log1p(count) / math.log1p(OFTEN)
-        # A score is the cube root of a strength.
+        # A score is the cube root of a raw score.
         return float(str(hit["score"])) ** 3 * factor
 
     return Run(

@@ -49,7 +49,7 @@ class HivemindError(Exception):
         self.hint = hint
         self.effect = effect
         """What the call changed or did not change, such as ``Nothing was saved``. The
-        text or the hint already says it, so nobody repeats it. Empty: nothing was
+        text or the hint already says it, so it is not repeated. Empty: nothing was
         changed, and neither says so."""
 
 
@@ -101,7 +101,7 @@ class KeyTakenError(NotSavedError):
         # Not passed on: agents know the message word for word, and the hint says it.
         self.effect = "Nothing was saved"
         self.current = current
-        """The memory that is in force, a ``StoredMemory``; None: unknown."""
+        """The memory that is active, a ``StoredMemory``; None: unknown."""
 
 
 class GitError(HivemindError):

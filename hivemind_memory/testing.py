@@ -1,4 +1,4 @@
-"""Stand-ins for what a test should not need: a network and a language model.
+"""Fakes for what a test should not need: a network and a language model.
 
 They pass the same contract tests as the real ones.
 """

@@ -278,7 +278,7 @@ def _caller(
 
 
 def open_watcher(memory: Memory) -> Watcher:
-    """Return the watcher that keeps *memory* in step; ``run`` starts it."""
+    """Return the watcher of *memory*; ``run`` starts it."""
     from hivemind_memory.watch import observer
     from hivemind_memory.watch.change_detector import (
         ChangeDetector,

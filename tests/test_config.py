@@ -183,7 +183,7 @@ def test_an_overlap_as_large_as_the_chunk_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_key_of_the_environment_wins_and_chooses_nothing(tmp_path: Path) -> None:
-    """A key that lies around for other programs is no wish to send notes away."""
+    """A key that lies around for other programs is no request to send notes away."""
     alone = load_settings(str(tmp_path), {"OPENAI_API_KEY": "sk-env"})
     write_config(tmp_path, {"openai_api_key": "sk-file"})
     both = load_settings(str(tmp_path), {"OPENAI_API_KEY": "sk-env"})
@@ -277,7 +277,7 @@ def test_a_write_that_fails_says_so(tmp_path: Path) -> None:
 
 
 def test_removing_tells_whether_there_was_something(tmp_path: Path) -> None:
-    """So that the door can say it."""
+    """So that the caller can say it."""
     path = str(write_config(tmp_path, {"poll_s": 3, "min_score": 0.2}))
 
     found = [remove_option(path, "poll_s"), remove_option(path, "poll_s")]

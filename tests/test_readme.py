@@ -22,7 +22,7 @@ from tests.support.tree import copy_project
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-PATIENCE_S = 300
+TIMEOUT_S = 300
 
 
 def commands() -> list[str]:
@@ -114,7 +114,7 @@ def test_the_python_program_runs(tmp_path: Path) -> None:
         env={**clean_environment(tmp_path), "HIVEMIND_EMBEDDING_PROVIDER": "none"},
         capture_output=True,
         text=True,
-        timeout=PATIENCE_S,
+        timeout=TIMEOUT_S,
         check=False,
     )
 
@@ -138,7 +138,7 @@ def test_the_first_command_installs_searches_and_leaves_the_tree_clean(
         env=environment,
         capture_output=True,
         text=True,
-        timeout=PATIENCE_S,
+        timeout=TIMEOUT_S,
         check=False,
     )
     left = subprocess.run(

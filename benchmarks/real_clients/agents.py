@@ -1,6 +1,6 @@
 """Agents end to end: the section is in the first prompt, the tools are called.
 
-The model is the stand-in; all else is as the agent's maker ships it. Every agent works
+The model is scripted; all else is as the agent's maker ships it. Every agent works
 in a linked worktree, and git must not see that anything was injected.
 """
 
@@ -20,13 +20,13 @@ from benchmarks.real_clients.scratch import (
     QUESTION,
     Scratch,
 )
-from benchmarks.real_clients.stand_in import LAST_WORDS, StandIn, Wish, playing
+from benchmarks.real_clients.stand_in import LAST_WORDS, ScriptedCall, StandIn, playing
 
 HEADING = "## Hivemind Memory (auto-injected, do not edit)"
 LEARNED = "The tide gauge was read by an agent."
 LOG = "log.md"
-SEARCH = Wish(tool="memory_search", arguments={"query": QUESTION})
-WRITE = Wish(tool="memory_write", arguments={"content": LEARNED, "file": LOG})
+SEARCH = ScriptedCall(tool="memory_search", arguments={"query": QUESTION})
+WRITE = ScriptedCall(tool="memory_write", arguments={"content": LEARNED, "file": LOG})
 KEY = "no-key-is-needed"
 MODEL = "stand-in"
 
@@ -121,7 +121,7 @@ def see_clean(place: Scratch, worktree: Path) -> None:
 
 
 def claude_env(model: StandIn) -> dict[str, str]:
-    """Return what makes Claude Code ask the stand-in, and nobody else."""
+    """Return what makes Claude Code ask the scripted model alone."""
     return {
         "ANTHROPIC_BASE_URL": model.url,
         "ANTHROPIC_API_KEY": KEY,

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 Body = dict[str, Any]
 MODEL = "stand-in"
 LOOK = "look"
-"""So begins the id of a call that looks for tools; its answer is none of ours."""
+"""So begins the id of a call that looks for tools; its answer is none of our own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +59,7 @@ class Dialect(Protocol):
         """Return how often the model has looked for tools that were not offered."""
 
     def reply(self, turn: Turn, *, is_streamed: bool) -> tuple[str, bytes]:
-        """Return content type and bytes of a turn of the model."""
+        """Return content type and bytes of what the model says next."""
 
 
 class Messages:

@@ -23,7 +23,7 @@ from benchmarks.real_clients.agents import (
     see_tools,
 )
 from benchmarks.real_clients.check import Check, FailedError, tail
-from benchmarks.real_clients.running import PATIENCE_S, end_group
+from benchmarks.real_clients.running import TIMEOUT_S, end_group
 from benchmarks.real_clients.scratch import NAME, QUESTION, Scratch
 from benchmarks.real_clients.stand_in import LAST_WORDS, StandIn, playing
 
@@ -99,7 +99,7 @@ def _start(place: Scratch, worktree: Path, model: StandIn) -> None:
 
 def _wait_for(place: Scratch, wanted: str) -> str:
     """Return what the pane shows once it shows *wanted*, or at the end of patience."""
-    until_s = time.monotonic() + PATIENCE_S
+    until_s = time.monotonic() + TIMEOUT_S
     pane = ""
     while time.monotonic() < until_s:
         now = _tmux(place, "capture-pane", "-p", "-t", f"={SESSION}:")

@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-PATIENCE_S = 90.0
+TIMEOUT_S = 90.0
 """Agents start in seconds; a machine that does other things too needs more."""
 
 
@@ -33,7 +33,7 @@ def run(
     *,
     env: Mapping[str, str],
     cwd: Path,
-    within_s: float = PATIENCE_S,
+    within_s: float = TIMEOUT_S,
 ) -> Done:
     """Run a program to its end, without input.
 

@@ -28,7 +28,7 @@ MAX_LOOKS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
+class ScriptedCall:
     """A call that the model makes when it is its turn."""
 
     tool: str
@@ -56,7 +56,7 @@ class Asked:
 class StandIn:
     """What is played, and what was asked."""
 
-    wishes: Sequence[Wish]
+    calls: Sequence[ScriptedCall]
     url: str = ""
     asked: list[Asked] = field(default_factory=list)
     strange: list[str] = field(default_factory=list)
@@ -83,7 +83,7 @@ class StandIn:
         return {tool.name for one in self.asked for tool in one.offered}
 
     def turn_for(self, asked: Asked) -> Turn:
-        """Return what the model does next: each wish once, then its last words.
+        """Return what the model does next: each call once, then its last words.
 
         Where a tool is not offered it first calls one of the agent's own. Claude Code
         and Codex wait about a second for a server, and Claude Code's interface not at
@@ -92,14 +92,14 @@ class StandIn:
         since with its next request.
         """
         number = len(asked.answers)
-        if number == len(self.wishes):
+        if number == len(self.calls):
             return Say(text=LAST_WORDS)
-        wish = self.wishes[number]
-        tool = _named(wish.tool, asked)
+        call = self.calls[number]
+        tool = _named(call.tool, asked)
         if tool is not None:
-            return Use(tool=tool, arguments=wish.arguments, id=f"call_{number}")
+            return Use(tool=tool, arguments=call.arguments, id=f"call_{number}")
         looks: dict[str, Body] = {
-            "ToolSearch": {"query": wish.tool},
+            "ToolSearch": {"query": call.tool},
             "exec_command": {"cmd": "sleep 3"},
         }
         for name, arguments in looks.items():
@@ -123,9 +123,9 @@ class StandIn:
 
 
 @contextmanager
-def playing(*wishes: Wish) -> Iterator[StandIn]:
-    """Serve a stand-in on a free port."""
-    model = StandIn(wishes)
+def playing(*calls: ScriptedCall) -> Iterator[StandIn]:
+    """Serve a scripted model on a free port."""
+    model = StandIn(calls)
     with answering(model.answer) as url:
         model.url = url
         yield model

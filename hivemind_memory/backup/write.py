@@ -2,7 +2,7 @@
 
 Agents may go on writing. Each note is read whole, ``state.db`` is copied by SQLite, and
 the journal is read last: what was written to a note after the note was read is in the
-journal, and the first look at the restored notes puts it back. The index is left out,
+journal, and the first scan of the restored notes puts it back. The index is left out,
 for it can be built again.
 """
 
@@ -136,9 +136,9 @@ class _Archive:
     def _add_notes(self, tar: tarfile.TarFile) -> None:
         """Add every note, of any size."""
         folder = NotesFolder(self._places.notes, max_note_bytes=sys.maxsize)
-        look = folder.snapshot()
-        skipped = list(look.skipped)
-        for path in sorted(look.signatures):
+        snapshot = folder.snapshot()
+        skipped = list(snapshot.skipped)
+        for path in sorted(snapshot.signatures):
             try:
                 data, signature = folder.read(path)
             except NoteNotFoundError:

@@ -1,1 +1,1 @@
-"""A door: turns a command line into one call, and its result into text."""
+"""The command line: turns it into one call, and the result into text."""

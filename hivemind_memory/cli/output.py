@@ -3,7 +3,7 @@
 Data goes to standard output, messages to standard error. For a pipe: one fact a line,
 nothing wrapped, nothing cut, no colour; tables for a terminal are in ``terminal``,
 which alone imports rich. JSON is complete, and the same value in any encoding. Data
-that could not be written whole is an error; a message that nobody reads is not.
+that could not be written whole is an error; a message that is not read is none.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ EXIT_CLOSED_PIPE = 141
 
 
 class OutputClosedError(Exception):
-    """Whoever read our output has left; what it did not read is nobody's loss."""
+    """The reader of our output is gone; what it did not read does not matter."""
 
 
 class OutputError(Exception):
@@ -168,7 +168,7 @@ def write_stdout(text: str) -> None:
 
 
 def write_stderr(text: str) -> None:
-    """Write lines to standard error; if nobody hears them, so be it."""
+    """Write lines to standard error, if it is still open."""
     try:
         if sys.stderr is not None:
             sys.stderr.write(text)

@@ -1,4 +1,4 @@
-"""How this installation is started by somebody else: an agent, a hook of git."""
+"""How other programs start this installation: an agent, a git hook."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """What may be in the options that are objects: one function each, named in the table.
 
 Each takes the object and returns a sentence about the first thing in it that is not
-allowed, or nothing. Imported when somebody has set such an option.
+allowed, or nothing. Imported only when such an option is set.
 """
 
 from __future__ import annotations

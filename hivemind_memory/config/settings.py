@@ -174,7 +174,7 @@ class Settings:
     )
     poll_s: float = _option(
         2.0,
-        "Seconds between two looks at the folder when the system cannot tell hm watch"
+        "Seconds between two scans of the folder when the system cannot tell hm watch"
         " about changes.",
         low=0.1,
         high=3_600,

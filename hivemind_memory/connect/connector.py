@@ -204,7 +204,7 @@ def _connect(
 
 
 def _disconnect(agent: ConnectableAgent, main: FileDraft, beside: FileDraft) -> str:
-    """Edit the drafts so that nothing of ours is left; return the state before."""
+    """Take what connect added out of the drafts; return the state before."""
     place = (agent.table, SERVER)
     is_there = main.value_at(place) is not None
     if is_there:

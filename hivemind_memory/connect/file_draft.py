@@ -178,12 +178,12 @@ def put_hook(draft: FileDraft, form: HookForm, command: str, *, is_wanted: bool)
 
 
 def has_hook(draft: FileDraft) -> bool:
-    """Whether a hook of ours is there."""
+    """Whether a hook that we added is there."""
     return next(_hooks_of_ours(draft), None) is not None
 
 
 def drop_hooks(draft: FileDraft) -> None:
-    """Remove every hook of ours."""
+    """Remove every hook that we added."""
     # Last one first, so that the positions of the others stay valid.
     for group, at, _ in reversed(list(_hooks_of_ours(draft))):
         hooks = draft.value_at((*_EVENT, group, "hooks"))
@@ -213,7 +213,7 @@ def _hook(form: HookForm, command: str) -> dict[str, Any]:
 
 
 def _hooks_of_ours(draft: FileDraft) -> Iterator[tuple[int, int, dict[str, Any]]]:
-    """Yield each hook of ours: index of its group, its own index, its value."""
+    """Yield each hook that we added: index of its group, its own index, its value."""
     for group, value in enumerate(_list_at(draft, _EVENT)):
         hooks = value.get("hooks") if isinstance(value, dict) else None
         for at, hook in enumerate(hooks if isinstance(hooks, list) else ()):

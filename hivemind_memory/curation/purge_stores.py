@@ -177,7 +177,7 @@ STORES = (
         clean_index,
     ),
     Store(("memory/*.tmp",), count_partial, clean_partial),
-    # The log of earlier versions, which the first look at the log takes in.
+    # The log of earlier versions, which the first scan of the log takes in.
     Store(("injections.jsonl*",), count_injections, clean_injections),
     # With the log of injections. Vacuumed at the end of the purge, with the plan and
     # what else was deleted in it.

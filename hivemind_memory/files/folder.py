@@ -77,7 +77,7 @@ class NotesFolder:
         """Return the bytes of a note and the signature that they belong to.
 
         A note that changes while it is read is read again. If it keeps changing, the
-        signature is older than the bytes, so the next look sees a change.
+        signature is older than the bytes, so the next scan sees a change.
 
         Args:
             path: Where it lies.
@@ -189,7 +189,7 @@ class NotesFolder:
     def remove_made_folders(self, made: list[str]) -> None:
         """Remove folders that were made for a note that was not saved, if empty."""
         for path in reversed(made):
-            # If it is not empty, somebody uses it by now.
+            # If it is not empty, another process uses it by now.
             with (
                 suppress(OSError, HivemindError),
                 self.open_parent(NotePath(path)) as parent,

@@ -1,4 +1,4 @@
-"""Proves, more cheaply than a look at every note, that nothing in a folder has changed.
+"""Proves, more cheaply than a scan of every note, that nothing in a folder has changed.
 
 The kernel queues what happens to watched folders in order. Touching a file of our own
 and finding that event at the end of the queue, alone, proves that nothing else happened
@@ -40,7 +40,7 @@ class InotifyProbe:
 
         Args:
             folder: The notes; dot folders in it are not watched.
-            cookie: A file of ours outside the watched folders, made if it is missing.
+            cookie: A file outside the watched folders, made if it is missing.
 
         Raises:
             OSError: The system cannot tell, or not about so many folders.

@@ -59,7 +59,7 @@ def exclusive(
 class KernelLock:
     """At most one holder in all processes and threads; a killed one lets go.
 
-    The file stays when nobody holds the lock. While somebody does, it names the holder,
+    The file stays when the lock is free. While a process holds it, it names the holder,
     for people.
     """
 
@@ -70,7 +70,7 @@ class KernelLock:
         self._fd: int | None = None
 
     def try_acquire(self) -> bool:
-        """Take the lock if nobody holds it; tell whether it was taken.
+        """Take the lock if it is free; tell whether it was taken.
 
         Raises:
             OSError: The file cannot be opened.
@@ -112,7 +112,7 @@ class KernelLock:
         return self._fd is not None
 
     def holder(self) -> str:
-        """Return who holds the lock, like ``pid 123``; empty when nobody does.
+        """Return who holds the lock, like ``pid 123``; empty when it is free.
 
         It has to touch the lock for a moment, and only reads: a dead holder's name in
         the file is not believed.
@@ -160,7 +160,7 @@ if sys.platform == "win32":
         return False
 
     def _is_free(fd: int) -> bool:
-        """Tell whether nobody holds the lock."""
+        """Tell whether the lock is free."""
         if not _lock(fd):
             return False
         os.lseek(fd, _WINDOWS_OFFSET, os.SEEK_SET)
@@ -201,7 +201,7 @@ else:
         return taken.wait(wait_s)
 
     def _is_free(fd: int) -> bool:
-        """Tell whether nobody holds the lock."""
+        """Tell whether the lock is free."""
         try:
             fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except BlockingIOError:

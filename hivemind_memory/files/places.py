@@ -102,8 +102,8 @@ def find_above(folder: str, name: str) -> str:
 def places_of(home: str, memory_dir: str | None, index_dir: str) -> Places:
     """Return the places of the memory in *memory_dir*.
 
-    A folder of notes outside the home shares the home's journal and index folders with
-    nobody: each has one of its own there, named after it.
+    A folder of notes outside the home has a journal and an index folder of its own in
+    the home, named after it.
     """
     standard = notes_folder(home)
     notes = os.path.realpath(memory_dir or standard)

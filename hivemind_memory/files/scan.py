@@ -1,7 +1,7 @@
 """One scan of the notes folder: every note with its signature, and what is skipped.
 
-This runs before every answer, so the loop over the files calls nothing of ours and
-checks all names of a look at once. It reads no file.
+This runs before every answer, so the loop over the files calls no function of the
+package and checks all names of a scan of once. It reads no file.
 """
 
 from __future__ import annotations

@@ -106,7 +106,7 @@ class GitSettings:
         self._write(_ATTRIBUTES, [one for one in lines if one != _attribute(file)])
 
     def exist(self) -> bool:
-        """Return whether the repository has any setting of ours."""
+        """Return whether the repository has any setting that we added."""
         run = self._repository.run
         return bool(self.files() or run("config", "--local", "--get", _OPTION).stdout)
 

@@ -41,7 +41,7 @@ _CONSTANTS = {
 
 # What YAML 1.1 and 1.2 read alike as a text without quotes.
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./+-]*(?: [A-Za-z0-9_./+,;()'-]+)*")
-_STAMP = re.compile(r"\d{4}-\d{2}-\d{2}(?:T[\d:.+-]+Z?)?")
+_MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}(?:T[\d:.+-]+Z?)?")
 # A ULID; with a single letter in it, it might be read as a number.
 _ID = re.compile(r"(?=(?:\d*[A-Z]){2})[0-7][0-9A-HJKMNP-TV-Z]{25}")
 # Controls, and what ends a line for YAML and not for us.
@@ -248,7 +248,7 @@ def _in_list(value: object) -> str:
 def _quoted(text: str) -> str:
     """Return a text plain if every reader of YAML takes it for one, else in quotes."""
     is_plain = _PLAIN.fullmatch(text) and text.lower() not in _WORDS
-    if is_plain or _STAMP.fullmatch(text) or _ID.fullmatch(text):
+    if is_plain or _MOMENT.fullmatch(text) or _ID.fullmatch(text):
         return text
     # JSON's quoted form is YAML's, but for characters that YAML wants to be escaped.
     quoted = json.dumps(text, ensure_ascii=False)

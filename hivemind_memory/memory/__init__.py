@@ -1,4 +1,4 @@
-"""The heart: write, sync, search, read, list. Doors call this and nothing below it."""
+"""Write, sync, search, read, list: all that commands and tools call."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ def _config(settings: Settings) -> Finding:
 
 
 def _folder(places: Places) -> Finding:
-    """Look whether there is a folder of notes."""
+    """Check whether there is a folder of notes."""
     if os.path.isdir(places.notes):
         return Finding(name="notes folder", is_ok=True, detail=places.notes)
     return Finding(
@@ -87,7 +87,7 @@ def _folder(places: Places) -> Finding:
 
 
 def _modes(places: Places, settings: Settings) -> Finding:
-    """Look whether others on this machine can read what is private."""
+    """Check whether others on this machine can read what is private."""
     open_to_others = []
     for path in (
         places.home,
@@ -117,7 +117,7 @@ def _modes(places: Places, settings: Settings) -> Finding:
 
 
 def _place_of_index(places: Places) -> Finding:
-    """Look whether the index lies where SQLite's locks can be trusted."""
+    """Check whether the index lies where SQLite's locks can be trusted."""
     from hivemind_memory.files.mounts import shared_type
 
     shared = shared_type(places.index)
@@ -162,7 +162,7 @@ def _index(places: Places, now: Callable[[], float]) -> Iterator[Finding]:
 def _notes(places: Places, settings: Settings, now: Callable[[], float]) -> Finding:
     """Compare the folder with the index, and name what was passed over."""
     limit_bytes = settings.max_note_mb * BYTES_PER_MB
-    look = NotesFolder(places.notes, max_note_bytes=limit_bytes).snapshot()
+    snapshot = NotesFolder(places.notes, max_note_bytes=limit_bytes).snapshot()
     try:
         opened = open_index(places, now)
         try:
@@ -171,17 +171,17 @@ def _notes(places: Places, settings: Settings, now: Callable[[], float]) -> Find
             opened.index.close()
     except HivemindError as error:
         return Finding(name="notes", is_ok=False, detail=str(error), hint=error.hint)
-    changes = compare_files(look.signatures, known)
+    changes = compare_files(snapshot.signatures, known)
     behind = len(changes.changed) + len(changes.gone)
-    if look.skipped:
-        first = look.skipped[0]
+    if snapshot.skipped:
+        first = snapshot.skipped[0]
         return Finding(
             name="notes",
             is_ok=False,
-            detail=f"{len(look.skipped)} passed over: {first.path}: {first.reason}",
+            detail=f"{len(snapshot.skipped)} passed over: {first.path}: {first.reason}",
             hint="`hm status` names them all",
         )
-    detail = f"{len(look.signatures)} notes"
+    detail = f"{len(snapshot.signatures)} notes"
     if behind:
         detail += f", {behind} changed since the index saw them; the next search looks"
     return Finding(name="notes", is_ok=True, detail=detail)
@@ -218,13 +218,15 @@ def _leader(places: Places) -> Finding:
     """Say who leads."""
     holder = KernelLock(places.leader_lock).holder()
     detail = (
-        f"{holder} watches" if holder else "nobody watches; searches look by themselves"
+        f"{holder} watches"
+        if holder
+        else "no watcher runs; each search checks for changes"
     )
     return Finding(name="leader", is_ok=True, detail=detail)
 
 
 def _journal(places: Places, now: Callable[[], float]) -> Finding:
-    """Look whether the journal can be written: without it nothing can be saved."""
+    """Check whether the journal can be written: without it nothing can be saved."""
     from hivemind_memory.notes.journal import Journal
 
     parent = places.journal
@@ -244,7 +246,7 @@ def _journal(places: Places, now: Callable[[], float]) -> Finding:
 
 
 def _state(places: Places) -> Finding:
-    """Look whether purged texts are still known, and a purge is unfinished."""
+    """Check whether purged texts are still known, and a purge is unfinished."""
     from hivemind_memory.state.file import StateFile
     from hivemind_memory.state.open import DAMAGE_HINT, damage_report
 
@@ -270,7 +272,7 @@ def _state(places: Places) -> Finding:
 
 
 def _provider(provider: Provider) -> Finding:
-    """Ask who makes vectors for one; having nobody is no fault."""
+    """Ask the provider for a vector; to have no provider is no fault."""
     name = "embedding provider"
     choice = provider.choice()
     space = provider.space()
@@ -296,7 +298,7 @@ def status_of(
     known = index.files()
     # A note too young to be sure of is not behind: the next search reads it.
     certain = IndexedFiles(signatures=known.signatures)
-    changes, look = syncer.find_changes(certain)
+    changes, snapshot = syncer.find_changes(certain)
     vectors, pending, name, reason = _vectors(opened, provider)
     problem = _vectors_problem(opened, provider, now_s) if pending else ""
     return MemoryStatus(
@@ -313,7 +315,7 @@ def status_of(
         retrievers=("words", "vectors") if vectors else ("words",),
         leader=KernelLock(places.leader_lock).holder(),
         stale_notes=len(changes.changed) + len(changes.gone),
-        skipped=_skipped(opened, look.skipped),
+        skipped=_skipped(opened, snapshot.skipped),
         unsettled_entries=_unsettled(places, now_s),
     )
 
@@ -345,7 +347,7 @@ def _vectors_problem(opened: OpenIndex, provider: Provider, now_s: float) -> str
 def _skipped(
     opened: OpenIndex, skipped: tuple[SkippedNote, ...]
 ) -> tuple[SkippedNote, ...]:
-    """Return what was passed over, a stand-in for the index among it."""
+    """Return what was passed over, a substitute for the index among it."""
     if opened.warning:
         return (SkippedNote(path=".index", reason=opened.warning), *skipped)
     return skipped

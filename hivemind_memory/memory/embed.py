@@ -64,8 +64,8 @@ class EmbeddingService:
     def plan(self, index: Index, text: str) -> QueryVector | QueryEmbedRequest:
         """Return the vector of *text*, or why there is none, or what to ask for it.
 
-        A question goes through ``plan``, ``ask`` and ``record_answer``: ``ask``
-        waits for the network and needs no index, so nobody else has to wait with it.
+        A question goes through ``plan``, ``ask`` and ``record_answer``: ``ask`` waits
+        for the network and needs no index, so no other process has to wait with it.
         """
         spaces = index.spaces()
         if not spaces:

@@ -3,8 +3,8 @@
 When the index cannot be opened, one in memory takes its place, so that a question is
 answered all the same.
 
-Before every answer the notes folder is looked at. A process that is asked many
-questions a second may skip the look when the kernel proves that nothing has happened
+The notes folder is scanned before every answer. A process that is asked many
+questions a second may skip the scan when the kernel proves that nothing has happened
 since the last one; it looks at least once a second all the same, for a memory map or
 another mount changes a file without an event.
 """
@@ -74,7 +74,7 @@ class IndexHandle:
         return self._open
 
     def run_with_fallback(self, answer: Callable[[OpenIndex], T]) -> T:
-        """Return an answer of the index, or of a stand-in if it cannot give one."""
+        """Return an answer of the index, or of a substitute if it cannot give one."""
         try:
             return answer(self.opened())
         except IndexTooNewError:
@@ -86,7 +86,7 @@ class IndexHandle:
             return answer(self._open)
 
     def freshness_check(self) -> FreshnessCheck:
-        """Return what brings the index in step before an answer."""
+        """Return what updates the index before an answer."""
         if self._fresh is None:
             stopwatch = self._clocks.stopwatch
             self._fresh = FreshnessCheck(self._syncer, self._places, stopwatch)
@@ -113,7 +113,7 @@ class IndexHandle:
         try:
             return self._syncer.sync_note(self.opened().index, path)
         except HivemindError:
-            return False  # it is saved all the same, and the next look indexes it
+            return False  # it is saved all the same, and the next scan indexes it
 
 
 @value
@@ -122,7 +122,7 @@ class OpenIndex:
 
     index: Index
     warning: str = ""
-    """Why it is a stand-in in memory; empty when it is the file."""
+    """Why it is a substitute in memory; empty when it is the file."""
 
     error: IndexUnusableError | None = None
     """Why the file cannot be used."""
@@ -171,13 +171,13 @@ def memory_fallback(
 def reopen_index(
     places: Places, now: Callable[[], float], opened: OpenIndex
 ) -> OpenIndex:
-    """Return the index file in the place of a stand-in, once it can be used.
+    """Return the index file in the place of a substitute, once it can be used.
 
     A file that looks as it did when it could not be used is not tried again, for what
     is wrong may lie where opening does not look.
     """
-    look = index_engine(places, now).state()
-    if look and look == opened.broken:
+    state = index_engine(places, now).state()
+    if state and state == opened.broken:
         return opened
     try:
         file = OpenIndex(index=index_engine(places, now).open())
@@ -187,11 +187,11 @@ def reopen_index(
     return file
 
 
-MAX_LOOKS = 5
+MAX_SCANS = 5
 """How often an answer looks again because notes change while it looks."""
 
 MAX_UNCHECKED_S = 1.0
-"""So long after a look its result may be trusted while no event says otherwise."""
+"""So long after a scan its result may be trusted while no event says otherwise."""
 
 
 @value
@@ -205,7 +205,7 @@ class Freshness:
     """Paths of files that were passed over."""
 
     warning: str = ""
-    """Why it could not be brought in step."""
+    """Why the index could not be updated."""
 
     is_verified: bool = True
     """The answer is of the state of the index that was compared with the folder."""
@@ -215,7 +215,7 @@ class Freshness:
 
 
 class FreshnessCheck:
-    """Brings one index in step before each answer, as cheaply as may be proven."""
+    """Updates one index before each answer, as cheaply as may be proven."""
 
     def __init__(
         self, syncer: Syncer, places: Places, stopwatch: Callable[[], float]
@@ -239,7 +239,7 @@ class FreshnessCheck:
     def ensure_fresh(self, index: Index) -> Freshness:
         """Update *index* if the folder has changed, and say how far that went."""
         recovered: tuple[RecoveredEntry, ...] = ()
-        for _ in range(MAX_LOOKS):
+        for _ in range(MAX_SCANS):
             now_s = self._stopwatch()
             known = index.files()
             is_recent = now_s - self._looked_s < MAX_UNCHECKED_S
@@ -248,7 +248,7 @@ class FreshnessCheck:
             if self._sentry is not None and is_recent and known is self._in_step:
                 return self._last
             if self._sentry is None and is_recent and self._can_watch:
-                # Before the look, so that no change during it is missed.
+                # Before the scan, so that no change during it is missed.
                 self._watch()
             self._looked_s = now_s
             freshness = self._compare(index, known)
@@ -258,10 +258,10 @@ class FreshnessCheck:
         return replaced(freshness, recovered=recovered) if recovered else freshness
 
     def is_verified(self, index: Index) -> bool:
-        """Return whether the index still is as the last look found it or made it.
+        """Return whether the index still is as the last scan found it or made it.
 
         Asked in the snapshot that answers: meanwhile a rebuild may have put an index
-        in its place that was filled before the look.
+        in its place that was filled before the scan.
         """
         return self._verified is not None and index.files() is self._verified
 
@@ -269,27 +269,27 @@ class FreshnessCheck:
         """Look at every note, and index what changed."""
         self._in_step = self._verified = None
         # A lost entry shows as a change of its note; the sync puts it back.
-        changes, look = self._syncer.find_changes(known)
+        changes, snapshot = self._syncer.find_changes(known)
         is_whole = (
             self._syncer.has_current_chunking(index) and not index.has_unfinished()
         )
         if changes.is_empty and is_whole:
             self._in_step = self._verified = known
-            self._last = Freshness(skipped=_paths(look.skipped))
+            self._last = Freshness(skipped=_paths(snapshot.skipped))
             return self._last
         try:
-            result = self._syncer.sync(index, seen=(known, look))
+            result = self._syncer.sync(index, seen=(known, snapshot))
             indexed = index.files()
         except IndexDamagedError:
             raise  # the caller has something better than a damaged index
         except IndexUnusableError as error:
             behind = (*changes.changed, *changes.gone)
             return Freshness(
-                stale=behind, skipped=_paths(look.skipped), warning=str(error)
+                stale=behind, skipped=_paths(snapshot.skipped), warning=str(error)
             )
         skipped = _paths(result.skipped)
         left = compare_files(
-            look.signatures, IndexedFiles(signatures=indexed.signatures)
+            snapshot.signatures, IndexedFiles(signatures=indexed.signatures)
         )
         if not left.gone and set(left.changed) <= set(skipped):
             self._verified = indexed

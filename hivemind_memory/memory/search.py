@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 
-from hivemind_memory.memory.index_handle import MAX_LOOKS, SECONDS_PER_DAY, Freshness
+from hivemind_memory.memory.index_handle import MAX_SCANS, SECONDS_PER_DAY, Freshness
 from hivemind_memory.memory.retrieve import RetrievedCandidates, retrieve, shown_text
 from hivemind_memory.model.matches import QueryVector
 from hivemind_memory.model.memories import STATUSES
@@ -54,12 +54,12 @@ def ask(
     clocks: Clocks,
     started: float,
 ) -> SearchAnswer:
-    """Return the answer to *query* from an index that is brought in step first.
+    """Return the answer to *query* from an index that is updated first.
 
     Args:
         query: What is asked.
         opened: The index that answers.
-        freshness_check: Brings it in step with the folder; None: it answers as it is.
+        freshness_check: Updates it from the folder; None: it answers as it is.
         question: The vector of the question, or why there is none.
         settings: How hits are found.
         access: What whoever asks may see.
@@ -70,9 +70,9 @@ def ask(
         settings = replaced(settings, min_score=query.min_score)
     freshness = Freshness()
     recovered: tuple[RecoveredEntry, ...] = ()
-    looks = 0
+    scans = 0
     while True:
-        looks += 1
+        scans += 1
         if freshness_check is not None:
             freshness = freshness_check.ensure_fresh(opened.index)
             recovered += freshness.recovered
@@ -81,7 +81,7 @@ def ask(
             is_verified = freshness_check is None or freshness_check.is_verified(
                 opened.index
             )
-            if not is_verified and not freshness.warning and looks < MAX_LOOKS:
+            if not is_verified and not freshness.warning and scans < MAX_SCANS:
                 continue
             if not is_verified and not freshness.warning:
                 freshness = replaced(freshness, is_verified=False)

@@ -1,4 +1,4 @@
-"""Memory: write, sync, rebuild, search, read, list, status. What every door calls."""
+"""Memory: write, sync, search, read, list, status, for commands and tools alike."""
 
 from __future__ import annotations
 
@@ -335,7 +335,7 @@ class Memory:
         if refs:
             self.state().count_recall(refs, self.clocks.now())
 
-    # -- keeping in step -------------------------------------------------------
+    # -- keeping the index up to date ------------------------------------------
 
     def sync(self, progress: Progress | None = None) -> SyncResult:
         """Update the index, and clear what killed processes left among the notes.

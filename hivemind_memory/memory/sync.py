@@ -123,10 +123,10 @@ class _Work:
 
 
 class Syncer:
-    """Brings one index in step with one folder.
+    """Updates one index from one folder.
 
     Events and timers are hints that it is time; what changed is found out here, by
-    comparing a look at the folder with what the index knows.
+    comparing a scan of the folder with what the index knows.
     """
 
     def __init__(
@@ -155,7 +155,7 @@ class Syncer:
         Args:
             index: The index to update.
             progress: Called with the progress.
-            seen: What the index held, and a later look at the folder; None: look now.
+            seen: What the index held, and a later scan of the folder; None: scan now.
         """
         from hivemind_memory.model.results import SyncResult
 
@@ -165,15 +165,17 @@ class Syncer:
             seen = None
         added = updated = removed = chunks = 0
         for _ in range(MAX_ROUNDS):
-            # In this order: what the index gains after the look is newer than the look.
-            known, look = seen or (index.files(), self._folder.snapshot())
+            # In this order: what the index gains after the scan is newer than the scan.
+            known, snapshot = seen or (index.files(), self._folder.snapshot())
             seen = None
-            if look.partial:
+            if snapshot.partial:
                 from hivemind_memory.files.atomic import remove_partial_files
 
-                remove_partial_files(self._folder.root, look.partial, self._now())
-            work = _Work(self._folder, known, look.skipped)
-            self._apply(index, compare_files(look.signatures, known), work, progress)
+                remove_partial_files(self._folder.root, snapshot.partial, self._now())
+            work = _Work(self._folder, known, snapshot.skipped)
+            self._apply(
+                index, compare_files(snapshot.signatures, known), work, progress
+            )
             added += len(work.added)
             updated += len(work.updated)
             removed += work.removed
@@ -184,7 +186,7 @@ class Syncer:
             added=added,
             updated=updated,
             removed=removed,
-            unchanged=max(0, len(look.signatures) - added - updated),
+            unchanged=max(0, len(snapshot.signatures) - added - updated),
             chunks=chunks,
             recovered=len(recovered),
             recovered_entries=recovered,
@@ -201,14 +203,14 @@ class Syncer:
         try:
             return recover(Journal(self._journal_dir), self._now())
         except NotSavedError:
-            # The journal still has it, and the next look tries again: no reason to
+            # The journal still has it, and the next scan tries again: no reason to
             # answer nothing now.
             return ()
 
     def find_changes(self, known: IndexedFiles) -> tuple[FolderChanges, FolderSnapshot]:
-        """Return what differs between the folder and *known*, and the look itself."""
-        look = self._folder.snapshot()
-        return compare_files(look.signatures, known), look
+        """Return what differs between the folder and *known*, and the scan itself."""
+        snapshot = self._folder.snapshot()
+        return compare_files(snapshot.signatures, known), snapshot
 
     def has_current_chunking(self, index: Index) -> bool:
         """Return whether the index was cut with the settings of today."""
@@ -241,7 +243,7 @@ class Syncer:
             try:
                 prepared = self._prepare(index, path, work)
             except NoteNotFoundError:
-                gone.append(path)  # since the look
+                gone.append(path)  # since the scan
             except (NotePathError, NoteUnreadableError) as error:
                 # A rebuild could not read it either, so it is not found any more.
                 work.skipped.append(SkippedNote(path=path, reason=str(error)))

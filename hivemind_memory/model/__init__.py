@@ -1,1 +1,1 @@
-"""The words of the house: plain values and ports. Nothing here does I/O."""
+"""Plain values and ports, in the words of docs/glossary.md. Nothing here does I/O."""

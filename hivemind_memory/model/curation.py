@@ -14,7 +14,7 @@ from hivemind_memory.model.note_path import NotePath
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewMemory:
-    """What somebody wants to have remembered under a key."""
+    """What is to be remembered under a key."""
 
     key: str
     """1 to 200 characters, any; blank edges do not count."""
@@ -24,7 +24,7 @@ class NewMemory:
     """A type or an alias; empty: that of the memory it replaces, else context."""
 
     reason: str = ""
-    """Why the memory in force is replaced; needed when there is one."""
+    """Why the active memory is replaced; needed when there is one."""
 
     importance: float | None = None
     """0..1; None: as its type, and not written down."""
@@ -134,7 +134,7 @@ class SaveResult:
     """active, or pending: in the inbox until a person moves it."""
 
     is_new: bool
-    """False: the memory in force says exactly this already; nothing was written."""
+    """False: the active memory says exactly this already; nothing was written."""
 
     start_line: int
     """Line of the note on which the text begins, from 1."""
@@ -304,7 +304,7 @@ class ForgetResult:
 
     memories: tuple[AffectedItem, ...] = ()
     reinstated: tuple[AffectedItem, ...] = ()
-    """Earlier versions that are in force again, for what replaced them is forgotten."""
+    """Earlier versions that are active again, for what replaced them is forgotten."""
 
     already: int = 0
     """Memories that were forgotten before."""

@@ -129,9 +129,10 @@ class EjectionResult:
 
     worktree: str
     files: tuple[str, ...]
-    """From which the section was taken, and the files of ours that were deleted."""
+    """From which the section was taken, and the files that we made that were
+    deleted."""
 
     is_git_restored: bool
-    """No setting of ours is left in the repository."""
+    """No setting that we made is left in the repository."""
 
     warnings: tuple[str, ...] = ()

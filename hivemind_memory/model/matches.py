@@ -27,7 +27,7 @@ class ChunkLocation(NamedTuple):
     """See ``model.memories``."""
 
     ages: int = 1
-    """0: it keeps its strength whatever its day is."""
+    """0: it keeps its raw score whatever its day is."""
 
     importance: float | None = None
     """0..1; None: free text."""

@@ -119,7 +119,7 @@ class MemoryIndex(Protocol):
     ) -> MemoryRow | None:
         """Return the note that an id, a key, a path or a name means; no forgotten one.
 
-        What is in force comes before what was replaced, and *near* before the other
+        What is active comes before what was replaced, and *near* before the other
         scopes.
         """
         ...
@@ -137,7 +137,7 @@ class MemoryIndex(Protocol):
 
 
 class InjectionRecords(Protocol):
-    """What worktrees were shown: the injector's ledger and sections, or a test's own.
+    """What worktrees were shown: the injection log and sections, or a test's own.
 
     A room above the memory keeps it; a purge has to reach it all the same.
     """

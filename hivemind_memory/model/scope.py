@@ -27,7 +27,8 @@ def scope_of(path: str) -> str:
     """Return the scope in which a note lies.
 
     Folders are compared as the most forgiving file system would, in any case: else a
-    disk that does not tell ``Teams`` from ``teams`` would have two doors to one room.
+    disk that does not tell ``Teams`` from ``teams`` would have two names for one
+    folder.
 
     >>> scope_of("projects/shop/deploy.md"), scope_of("teams/a.md")
     ('projects/shop', '')

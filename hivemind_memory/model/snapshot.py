@@ -1,4 +1,4 @@
-"""What a folder looked like at one moment, and how two such looks differ."""
+"""What a folder looked like at one moment, and how two such scans differ."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class FolderChanges:
 def compare_files(
     folder: Mapping[NotePath, FileSignature], index: IndexedFiles
 ) -> FolderChanges:
-    """Return what changed between the index and a look at the folder, sorted by path.
+    """Return what changed between the index and a scan of the folder, sorted by path.
 
     A note counts as changed when its signature differs, and also when the signature is
     equal but not settled: then only its bytes can tell.

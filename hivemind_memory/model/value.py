@@ -1,6 +1,6 @@
 """Values: frozen, compared by their fields, made by keyword, and cheap to define.
 
-The house's values are data classes. On the way to a cold answer each costs a
+The values of this package are data classes. On the way to a cold answer each costs a
 millisecond to define, and ``dataclasses`` eight more to import, most of what an answer
 may take. Values on that way are marked ``@value`` instead: to a type checker the same,
 at run time three functions that they all share. See docs/decisions.

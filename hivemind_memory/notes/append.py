@@ -117,7 +117,7 @@ class _Attempt:
         try:
             return self._append()
         except FileExistsError:
-            return None  # the note was made between our look and our making it
+            return None  # the another program made the note since the scan
         except OSError as error:
             raise self._undone(error) from error
         except HivemindError:
@@ -271,7 +271,7 @@ class OpenNote:
         """Make the note at *path*, 0600; folders that had to be made join *made*.
 
         Raises:
-            FileExistsError: Somebody was faster.
+            FileExistsError: Another process was faster.
         """
         return cls(folder.open_parent(path, made=made), path, descriptors.CREATE)
 

@@ -104,7 +104,7 @@ def new_entry_text(
 
     Args:
         provenance: Who writes and when.
-        content: Any text; it is disarmed here.
+        content: Any text; its markers are escaped here.
         newline: The line end of the note, ``"\n"`` or ``"\r\n"``.
         ends_with_newline: The note ends with a newline; else one is put first.
         is_empty: The note holds nothing yet: no blank lines first.

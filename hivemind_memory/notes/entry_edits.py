@@ -162,7 +162,7 @@ def _with_comments(
         if at not in comments:
             return line
         new = change(line)
-        # A comment that does not read as it should afterwards is none of ours.
+        # A comment that does not read as it should afterwards is none that we wrote.
         read = parse_provenance(new.decode("utf-8", "replace").removesuffix("\n"))
         return new if read and read.is_forgotten != is_forgotten else line
 
@@ -216,7 +216,7 @@ def change_entries(
             come back. Those of a note that could not be changed stay.
 
     Raises:
-        NotSavedError: The turn of the writers could not be had; nothing was changed.
+        NotSavedError: The lock of writers was not free; nothing was changed.
     """
     paths: list[NotePath] = []
     failed: dict[NotePath, HivemindError] = {}

@@ -62,7 +62,7 @@ class Journal:
         return has_pending_entries(self.folder)
 
     def is_busy(self) -> bool:
-        """Tell whether somebody holds the lock now."""
+        """Tell whether a process holds the lock now."""
         return bool(self._lock.holder())
 
     def entries(self) -> tuple[JournalEntry, ...]:

@@ -157,7 +157,7 @@ def superseded_text(old: MemoryFile, key: str, *, by: str, at: str) -> bytes:
     """Return the bytes of a memory that another one replaces: all it was, and that.
 
     Args:
-        old: The memory that was in force.
+        old: The memory that was active.
         key: Its key, for a file that has it from its name only.
         by: Id of the memory in its place.
         at: When, ISO 8601.
@@ -179,7 +179,7 @@ def body_of(text: str, front: FrontMatter) -> tuple[str, int]:
 
 
 def fit_content(content: str) -> str:
-    r"""Return what somebody says as it stands in a file.
+    r"""Return a text as it stands in a file.
 
     Without blank edges, its lines ended by a newline, and with no line that could be
     taken for one of our comments.

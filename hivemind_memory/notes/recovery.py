@@ -111,8 +111,8 @@ def recover_within(session: JournalFile, now_s: float) -> tuple[RecoveredEntry, 
 def recovered_note(path: NotePath) -> NotePath:
     """Return the note in which an entry of another note comes back.
 
-    It is in the same scope, so that nobody reads it who could not read the entry, and
-    in the inbox of that scope if the entry was pending.
+    It is in the same scope, so that only those who could read the entry can read it,
+    and in the inbox of that scope if the entry was pending.
 
     >>> recovered_note(NotePath("projects/shop/inbox/2026-11-22.md"))
     'projects/shop/inbox/recovered.md'
@@ -157,7 +157,7 @@ def _put_back(session: JournalFile, entry: JournalEntry) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Glance:
-    """What one look at a note showed; by default, that it is not there."""
+    """What one scan of a note showed; by default, that it is not there."""
 
     changed_s: float
     """When it last changed; if it is not there, when its folder did."""
@@ -173,7 +173,7 @@ def find_lost_entries(
     """Return the saved entries that are in no note and should be, oldest first.
 
     An entry counts while it is young, and later if its note has not changed since then:
-    so it vanished in time, though nobody looked.
+    so it vanished in time, though no process saw it.
     """
     notes: dict[tuple[str, NotePath], list[JournalEntry]] = {}
     for entry in entries:
@@ -217,7 +217,7 @@ def _missing_from(
 
 
 def _glance(folder: NotesFolder, path: NotePath) -> _Glance | None:
-    """Return which entries a note holds now, or None when nobody can tell."""
+    """Return which entries a note holds now, or None when that cannot be told."""
     try:
         data, signature = folder.read(path)
     except (NoteNotFoundError, NotePathError):

@@ -146,7 +146,7 @@ class NoteWriter:
             finish_crashed_write(journal)
             opened_s = journal.opened_s()
             if opened_s is not None and abs(now_s - opened_s) >= RECOVERY_WINDOW_S:
-                # The old entries stay in the journal until somebody can look after
+                # The old entries stay in the journal until a process can look after
                 # them; this write need not fail for them.
                 with suppress(OSError, HivemindError):
                     recover_within(journal, now_s)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         """Sends one request."""
 
         def __call__(self, texts: Sequence[str], *, timeout_s: float) -> list[bytes]:
-            """Return one packed vector for each text, in order, or raise one of ours.
+            """Return one packed vector for each text, in order, or raise our own error.
 
             *timeout_s* bounds each step of the exchange, perhaps not the whole of it.
             """

@@ -42,7 +42,7 @@ def explain(chosen: SelectedHit) -> tuple[ScorePart, ...]:
             ScorePart(name="all words", value=ranked.relevance - by_both, note=note)
         )
     if ranked.age != 1:
-        note = f"keeps {ranked.age:.3f} of its strength"
+        note = f"keeps {ranked.age:.3f} of its raw_score"
         aged = score_of(ranked.raw_score * ranked.age)
         parts.append(ScorePart(name="age", value=aged - ranked.relevance, note=note))
     parts += _parts_of_a_memory(ranked)

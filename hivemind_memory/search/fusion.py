@@ -43,7 +43,7 @@ _USUAL_WORD_DEVIATION = 0.12
 
 
 class FusedScore(NamedTuple):
-    """What each retriever gives to a chunk's strength."""
+    """What each retriever gives to a chunk's raw score."""
 
     words: float
     vectors: float
@@ -56,26 +56,26 @@ class FusedScore(NamedTuple):
 
 
 def fuse_words(words: Mapping[int, float]) -> dict[int, FusedScore]:
-    """Return the strengths when the retriever of words is alone."""
-    return {chunk: FusedScore(strength, 0.0) for chunk, strength in words.items()}
+    """Return the raw scores when the retriever of words is alone."""
+    return {chunk: FusedScore(raw_score, 0.0) for chunk, raw_score in words.items()}
 
 
 def fuse_standardised(
     words: Mapping[int, float], vectors: VectorMatches, *, weight: float
 ) -> dict[int, FusedScore]:
-    """Return strengths where a deviation of one retriever counts like one of the other.
+    """Return raw scores where a deviation counts alike in both retrievers.
 
     Both retrievers know every candidate (no word found: 0; no vector: as an unrelated
     text). *weight* of a standardised cosine and 1 - *weight* of a standardised word
-    strength, written on the scale of the words:
+    raw score, written on the scale of the words:
 
-        strength = words + weight / (1 - weight) * s_words / s_cosines * (cosine - o)
+        raw_score = words + weight / (1 - weight) * s_words / s_cosines * (cosine - o)
 
     The order does not depend on the offset o; it is where being related begins, so
-    that a strength means the same whether one retriever spoke or two.
+    that a raw score means the same whether one retriever spoke or two.
 
     Args:
-        words: Strength by the retriever of words, by chunk.
+        words: Raw score by the retriever of words, by chunk.
         vectors: Cosines of every candidate.
         weight: Share of the vectors, 0 to below 1.
     """
@@ -97,7 +97,7 @@ def fuse_standardised(
 def fuse_weighted(
     words: Mapping[int, float], vectors: VectorMatches
 ) -> dict[int, FusedScore]:
-    """Return 0.6 * cosine + 0.4 * word strength as a share of the best one."""
+    """Return 0.6 * cosine + 0.4 * word raw score as a share of the best one."""
     cosines = _two_level(vectors)
     best = max(words.values(), default=0.0) or 1.0
     return {
@@ -198,7 +198,7 @@ class WordScore(NamedTuple):
 
 
 def word_scores(matches: WordMatches) -> dict[int, WordScore]:
-    """Return the strength of every candidate of the retriever of words, by chunk.
+    """Return the raw score of every candidate of the retriever of words, by chunk.
 
     It is BM25F of the chunk plus that of its best subchunk, as a share of the most that
     this question allows: terms that no note holds count as asked, so that one common
@@ -214,7 +214,7 @@ def word_scores(matches: WordMatches) -> dict[int, WordScore]:
     scale = 1 / ((most or sum(weights) or 1.0) * (1 + SUBCHUNK_WEIGHT))
     shares = [weight * scale for weight in weights]
     return {
-        candidate.place.chunk_id: _strength(candidate, matches, shares)
+        candidate.place.chunk_id: _raw_score(candidate, matches, shares)
         for candidate in matches.candidates
     }
 
@@ -229,10 +229,10 @@ def _weight(term: TermCount, chunk_count: int) -> float:
     return log(1 + (chunk_count - term.chunks + 0.5) / (term.chunks + 0.5))
 
 
-def _strength(
+def _raw_score(
     candidate: WordCandidate, matches: WordMatches, shares: Sequence[float]
 ) -> WordScore:
-    """Return the strength of one candidate."""
+    """Return the raw score of one candidate."""
     text_norm = 1 - B + B * candidate.length / max(1.0, matches.mean_length)
     breadcrumbs_norm = (
         1

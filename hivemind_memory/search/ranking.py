@@ -29,17 +29,18 @@ if TYPE_CHECKING:
     from hivemind_memory.model.query import SearchSettings
 
 SCORE_EXPONENT = 1 / 3
-"""A score is the cube root of a strength: the order is the same, and a person reads
+"""A score is the cube root of a raw score: the order is the same, and a person reads
 0.8 where all words stand in one chunk, 0.5 where a quarter of their weight does."""
 
 ALL_WORDS_RAW_SCORE = 0.5**3
-"""The strength of the score 0.5, which a chunk with all words of the question has at
+"""The raw score of the score 0.5, which a chunk with all words of the question has at
 least, however long it is."""
 
 
 IMPORTANCE_REACH = 0.05
-"""So much of its strength the most important memory gains over free text, and the least
-important loses: half of what age takes at most. docs/decisions/015 has the figures."""
+"""So much of its raw score the most important memory gains over free text, and the
+least important loses: half of what age takes at most. docs/decisions/015 has the
+figures."""
 
 
 class RankedChunk(NamedTuple):
@@ -101,9 +102,9 @@ class Ranking(NamedTuple):
     below_min_score: int
 
 
-def score_of(strength: float) -> float:
-    """Return the score that a person sees for a strength."""
-    return float(min(1.0, max(0.0, strength)) ** SCORE_EXPONENT)
+def score_of(raw_score: float) -> float:
+    """Return the score that a person sees for a raw score."""
+    return float(min(1.0, max(0.0, raw_score)) ** SCORE_EXPONENT)
 
 
 def age_factor(
@@ -130,7 +131,7 @@ def age_factor(
 
 
 def importance_factor(importance: float | None) -> float:
-    """Return what importance makes of a strength; free text stays as it is.
+    """Return what importance makes of a raw score; free text stays as it is.
 
     >>> importance_factor(None), importance_factor(1.0), importance_factor(0.0)
     (1.0, 1.05, 0.95)
@@ -157,8 +158,8 @@ def rank(
         settings: How to fuse and weigh.
         today: Days since the epoch.
     """
-    strengths = word_scores(words)
-    fused = _fuse(strengths, vectors, settings)
+    raw_scores = word_scores(words)
+    fused = _fuse(raw_scores, vectors, settings)
     asked = word_count(words)
     least = settings.min_score
     ranked = []
@@ -167,11 +168,11 @@ def rank(
         place = places.get(chunk)
         if place is None:  # it went while we looked
             continue
-        by_words = strengths.get(chunk)
-        strength = evidence.raw_score
+        by_words = raw_scores.get(chunk)
+        raw_score = evidence.raw_score
         if by_words is not None and asked and by_words.found == asked:
-            strength = max(strength, ALL_WORDS_RAW_SCORE)
-        if strength <= 0 or score_of(strength) < least:
+            raw_score = max(raw_score, ALL_WORDS_RAW_SCORE)
+        if raw_score <= 0 or score_of(raw_score) < least:
             below += 1
             continue
         age = age_factor(
@@ -183,19 +184,19 @@ def rank(
         cosine = vectors.cosines.get(chunk) if vectors else None
         importance = importance_factor(place.importance)
         ranked.append(
-            RankedChunk(place, evidence, by_words, cosine, strength, age, importance)
+            RankedChunk(place, evidence, by_words, cosine, raw_score, age, importance)
         )
     ranked.sort(key=lambda one: one.order)
     return Ranking(ranked, below)
 
 
 def _fuse(
-    strengths: Mapping[int, WordScore],
+    raw_scores: Mapping[int, WordScore],
     vectors: VectorMatches | None,
     settings: SearchSettings,
 ) -> dict[int, FusedScore]:
     """Fuse the retrievers as the settings say."""
-    words = {chunk: found.total for chunk, found in strengths.items()}
+    words = {chunk: found.total for chunk, found in raw_scores.items()}
     if vectors is None:
         return fuse_words(words)
     if settings.fusion == "weighted":

@@ -96,7 +96,7 @@ class _Names:
 
 
 def _by_key(ranked: Sequence[RankedChunk]) -> dict[str, dict[str, None]]:
-    """Return, for each note in force, the replaced notes of its key.
+    """Return, for each active note, the replaced notes of its key.
 
     An untrusted claim that waits replaces nothing.
     """
@@ -118,7 +118,7 @@ def _gone(
     """Return the notes that others replace.
 
     Of notes that replace each other in a circle, which a person may write, one stays:
-    the one in force, the newest.
+    the active one, the newest.
     """
     replaced = {older for olders in replaces.values() for older in olders}
     places = {one.place.path: one.place for one in ranked}

@@ -93,7 +93,7 @@ def make_file(path: str) -> None:
     """Make an empty file, private under any umask, unless it is there.
 
     SQLite would make it under the umask; its -wal and -shm take over the mode. Those of
-    a file that somebody deleted may still be in use, and must not become this one's.
+    a deleted file may still be in use, and must not become this one's.
     The caller holds the lock of the file.
     """
     if os.path.exists(path):

@@ -243,7 +243,7 @@ def bring_state_up_to_date(connection: apsw.Connection) -> None:
     # Stays in the file; must come before the first transaction.
     connection.execute("PRAGMA journal_mode = WAL")
     with write_transaction(connection):
-        # Another process may have been faster between the look and the lock.
+        # Another process may have been faster between the scan and the lock.
         version = version_of_state(connection)
         if version >= STATE_VERSION:
             return

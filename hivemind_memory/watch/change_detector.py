@@ -33,7 +33,7 @@ class ChangeDetectorSettings:
     """How often to look, in seconds."""
 
     poll_s: float = 2.0
-    """Between two looks while polling; between two checks of the source while not."""
+    """Between two scans while polling; between two checks of the source while not."""
 
     probe_s: float = 1.0
     """A source that has not told of a probe by then counts as muted."""
@@ -118,7 +118,7 @@ class ChangeDetector:
         return self.state.mode == "polling"
 
     def refresh(self, now_s: float, *, is_forced: bool = False) -> None:
-        """Watch new folders, before each look; *is_forced*: try what was refused."""
+        """Watch new folders, before each scan; *is_forced*: try what was refused."""
         if self._source is None:
             if is_forced:
                 self._reopen(now_s)

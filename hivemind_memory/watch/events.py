@@ -51,7 +51,7 @@ class Synced:
 
     @property
     def is_notable(self) -> bool:
-        """Something was done, or it is the first look: worth a line."""
+        """Something was done, or it is the first scan: worth a line."""
         done = self.result
         changes = done.added + done.updated + done.removed + done.recovered
         return changes > 0 or self.cause == "start"

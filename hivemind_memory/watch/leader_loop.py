@@ -34,7 +34,7 @@ LATE_EVENT_S = 1.0
 """So long after a rescan found a change its event may still come."""
 
 SETTLE_S = SETTLED_NS / 1e9 + 0.5
-"""So long after a change a further look finds its files settled: until then every
+"""So long after a change a further scan finds its files settled: until then every
 search has to read them to be sure."""
 
 FIRST_RETRY_S = 1.0
@@ -67,10 +67,10 @@ class WatchSettings:
     """How long the leader waits, in seconds."""
 
     quiet_s: float = 0.5
-    """Quiet time before a look: ``debounce_ms`` of the configuration."""
+    """Quiet time before a scan: ``debounce_ms`` of the configuration."""
 
     rescan_s: float = 60.0
-    """Between two looks that nothing asked for."""
+    """Between two scans that nothing asked for."""
 
 
 class LeaderLoop:

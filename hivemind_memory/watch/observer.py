@@ -143,7 +143,7 @@ class InotifySource(_Probing):
     """One inotify watch for each folder that holds notes; none in dot folders.
 
     Events arrive on the reader's thread and only leave marks; the tree of watches is
-    put right by ``refresh``, which the watcher calls before each look at the folder.
+    put right by ``refresh``, which the watcher calls before each scan of the folder.
     """
 
     def __init__(self, folder: str, listener: Listener) -> None:

@@ -127,11 +127,11 @@ def told(value: Any, home: str) -> Any:
     return value
 
 
-def outcome(memory: Memory, call: str, *args: Any, **wishes: Any) -> Any:
+def outcome(memory: Memory, call: str, *args: Any, **options: Any) -> Any:
     """Return what a call says, an error by its kind and words."""
     home = memory.places.home
     try:
-        return told(getattr(memory, call)(*args, **wishes), home)
+        return told(getattr(memory, call)(*args, **options), home)
     except HivemindError as error:
         return (type(error), str(error).replace(home, ""), error.hint)
 

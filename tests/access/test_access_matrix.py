@@ -1,4 +1,4 @@
-"""No door tells of a scope that it does not open, whatever is tried there."""
+"""No caller tells of a scope that it may not see, whatever is tried there."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from tests.support.access_matrix import (
 )
 
 PART = 40
-"""Calls of each kind and pair; python -m benchmarks.access_doors makes all of them."""
+"""Calls of each kind and pair; python -m benchmarks.access_matrix makes all of them."""
 
 
 @pytest.fixture(autouse=True)
 def environ(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An environment without wishes, and an editor that changes nothing."""
+    """An environment without settings, and an editor that changes nothing."""
     for name in list(os.environ):
         if name.startswith(("HIVEMIND_", "OPENAI_", "OLLAMA_")):
             monkeypatch.delenv(name)
@@ -45,28 +45,28 @@ def part_of(calls: list[Any], seed: str) -> list[Any]:
     return [calls[at] for at in chosen]
 
 
-@pytest.mark.parametrize(("door", "hidden"), PAIRS)
+@pytest.mark.parametrize(("caller", "hidden"), PAIRS)
 def test_tools_answer_as_if_the_other_scope_were_not_there(
-    tmp_path: Path, door: str, hidden: str
+    tmp_path: Path, caller: str, hidden: str
 ) -> None:
     """Hits, counts, errors and receipts, before and after what is written."""
-    twins = make_twins(tmp_path, door, hidden)
-    reads = part_of(list(tool_reads(hidden)), door + hidden)
-    writes = part_of(list(tool_writes(hidden)), door + hidden)
+    twins = make_twins(tmp_path, caller, hidden)
+    reads = part_of(list(tool_reads(hidden)), caller + hidden)
+    writes = part_of(list(tool_writes(hidden)), caller + hidden)
 
     leaks = twins.leaks(lambda side: side.tools([*reads, *writes, *reads[:9]]))
 
     assert leaks == []
 
 
-@pytest.mark.parametrize(("door", "hidden"), PAIRS)
+@pytest.mark.parametrize(("caller", "hidden"), PAIRS)
 def test_commands_answer_as_if_the_other_scope_were_not_there(
-    tmp_path: Path, door: str, hidden: str
+    tmp_path: Path, caller: str, hidden: str
 ) -> None:
-    """A shell whose environment names scopes is a door like any other."""
-    twins = make_twins(tmp_path, door, hidden)
-    reads = part_of(list(command_reads(hidden)), door + hidden)
-    writes = part_of(list(command_writes(hidden)), door + hidden)
+    """A shell whose environment names scopes is a caller like any other."""
+    twins = make_twins(tmp_path, caller, hidden)
+    reads = part_of(list(command_reads(hidden)), caller + hidden)
+    writes = part_of(list(command_writes(hidden)), caller + hidden)
 
     leaks = twins.leaks(lambda side: side.commands([*reads, *writes, *reads[:9]]))
 

@@ -55,7 +55,7 @@ def test_a_folder_that_was_renamed_by_hand_is_found(notes: Path) -> None:
 
 
 def test_a_long_name_from_before_stays_in_use(notes: Path) -> None:
-    """What is in it must not be lost from sight."""
+    """What is in it must not be lost."""
     (notes / "projects" / "github.com--acme--shop").mkdir(parents=True)
 
     assert found(SHOP, notes) == "github.com--acme--shop"

@@ -33,7 +33,7 @@ Hm = Callable[..., Ran]
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A home folder that is not there yet, and an environment without wishes."""
+    """A home folder that is not there yet, and an environment without settings."""
     for name in list(main.os.environ):
         if name.startswith(("HIVEMIND_", "OPENAI_", "OLLAMA_")) or name in (
             "NO_COLOR",

@@ -116,7 +116,7 @@ def test_a_write_that_is_not_indexed_says_when_it_will_be(
     ("event", "line"),
     [
         (Leading(), "watching; Ctrl-C stops"),
-        (Following(leader="pid 7"), "pid 7 is already watching; standing by"),
+        (Following(leader="pid 7"), "pid 7 is already watching; on standby"),
         (StateChanged(state=WatchState(mode="native")), "the system reports changes"),
         (
             StateChanged(state=WatchState(mode="polling", reason="no watches left")),

@@ -158,7 +158,7 @@ def test_a_terminal_shows_five_hits_and_the_best_one_whole(hm: Hm, notes: Path) 
     "words",
     [["search", "deploy"], ["list"], ["status"], ["doctor"], ["config"], ["--help"]],
 )
-def test_wishes_about_colour_are_heard(notes: Path, words: list[str]) -> None:
+def test_options_about_colour_are_respected(notes: Path, words: list[str]) -> None:
     """NO_COLOR, and terminals that know no sequences at all."""
     code, plain = on_terminal(*words, NO_COLOR="1")
     dumb_code, dumb = on_terminal(*words, TERM="dumb")

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PATIENCE_S = 30.0
+TIMEOUT_S = 30.0
 PROGRAMS = ("claude", "codex", "gemini", "opencode", "qwen")
 FILES = {
     "claude": ".claude.json",
@@ -120,7 +120,7 @@ class Machine:
             capture_output=True,
             cwd=cwd or self.root,
             env=self.env | env,
-            timeout=PATIENCE_S,
+            timeout=TIMEOUT_S,
             check=False,
         )
         return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
@@ -139,7 +139,7 @@ class Machine:
         ) as process:
             os.close(theirs)
             text, is_asked = b"", False
-            deadline = time.monotonic() + PATIENCE_S
+            deadline = time.monotonic() + TIMEOUT_S
             while time.monotonic() < deadline:
                 if not select.select([ours], [], [], 0.1)[0]:
                     continue

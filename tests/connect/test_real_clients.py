@@ -21,7 +21,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.real_clients.running import run
-from benchmarks.real_clients.stand_in import StandIn, Wish, playing
+from benchmarks.real_clients.stand_in import ScriptedCall, StandIn, playing
 from tests.connect.conftest import FILES, PROGRAMS, Machine
 
 pytestmark = pytest.mark.slow
@@ -183,13 +183,13 @@ def test_over_http_the_token_is_accepted(real: Machine) -> None:
 
 
 def play_claude(machine: Machine, model: StandIn) -> str:
-    """Run Claude Code against the stand-in."""
+    """Run Claude Code against the scripted model."""
     env = {"ANTHROPIC_BASE_URL": model.url, "ANTHROPIC_API_KEY": KEY}
     return client(machine, "claude", "-p", "How wide?", **env)
 
 
 def play_gemini(machine: Machine, model: StandIn) -> str:
-    """Run Gemini CLI against the stand-in."""
+    """Run Gemini CLI against the scripted model."""
     env = {"GOOGLE_GEMINI_BASE_URL": model.url, "GEMINI_API_KEY": KEY}
     words = ("--model", "gemini-2.5-flash", "--prompt", "How wide?")
     return client(machine, "gemini", *words, **env)
@@ -223,8 +223,10 @@ def test_the_hook_puts_the_section_into_the_first_prompt(
 def test_what_is_allowed_is_called_without_asking(real: Machine) -> None:
     """Nobody is there to say yes; and writing is not among it."""
     need(real, "claude")
-    search = Wish(tool="memory_search", arguments={"query": "editor columns"})
-    write = Wish(tool="memory_write", arguments={"content": "Nobody allowed this."})
+    search = ScriptedCall(tool="memory_search", arguments={"query": "editor columns"})
+    write = ScriptedCall(
+        tool="memory_write", arguments={"content": "Nobody allowed this."}
+    )
     hm(real, "connect", "claude", "--allow", "--yes")
 
     with playing(search, write) as model:

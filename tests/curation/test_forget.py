@@ -1,4 +1,4 @@
-"""What is forgotten is out of sight, and nothing else has changed."""
+"""What is forgotten is hidden, and nothing else has changed."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def test_an_id_means_that_one_version(bench: Bench) -> None:
 
 
 def test_restoring_beside_another_one_in_force_is_refused(bench: Bench) -> None:
-    """One key, one memory in force."""
+    """One key, one memory active."""
     old = bench.save("deploy", "Never deploy on Fridays.")
     bench.forget(old.id)
     bench.save("deploy", "Deploy whenever you like.")
@@ -161,7 +161,7 @@ def test_restoring_beside_another_one_in_force_is_refused(bench: Bench) -> None:
 
 
 def test_of_a_key_that_was_forgotten_twice_the_newest_comes_back(bench: Bench) -> None:
-    """Both cannot be in force."""
+    """Both cannot be active."""
     bench.save("deploy", "Never deploy on Fridays.")
     bench.forget("deploy")
     bench.house.ahead_s += 60

@@ -106,7 +106,7 @@ def test_an_endless_chain_is_cut_and_says_so(
 def test_what_was_forgotten_and_what_waits_is_no_part_of_a_history(
     shelf: Shelf,
 ) -> None:
-    """Forgotten text is shown nowhere, and a claim was never in force."""
+    """Forgotten text is shown nowhere, and a claim was never active."""
     three(shelf)
     shelf.save("k", "a claim", source="external")
     [path] = [name for name in shelf.files() if shelf.said(name).text == "two"]

@@ -273,7 +273,7 @@ def test_no_rebuild_brings_a_purged_text_back(
     assert left_of(bench) == []
 
 
-def test_leavings_of_killed_processes_go_and_an_editor_s_are_named(
+def test_leftover_files_of_killed_processes_go_and_an_editor_s_are_named(
     bench: Bench,
 ) -> None:
     """A half-written note is ours; a swap file is not."""
@@ -361,7 +361,8 @@ def test_a_git_history_is_named(bench: Bench) -> None:
 def test_what_worktrees_were_shown_is_written_anew(
     bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The section quotes the text, and the ledger names a path made from the key."""
+    """The section quotes the text, and the injection log names a path made from the
+    key."""
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
     shop = tmp_path / "zanzibarquux-shop"
     subprocess.run(["git", "init", "-q", str(shop)], check=True)

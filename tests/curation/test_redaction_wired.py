@@ -29,7 +29,7 @@ SAMPLES = [one for one in samples(seed=7, each=1) if not one.known]
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A home, and an environment without wishes."""
+    """A home, and an environment without settings."""
     for name in list(os.environ):
         if name.startswith(("HIVEMIND_", "OPENAI_", "OLLAMA_")):
             monkeypatch.delenv(name)

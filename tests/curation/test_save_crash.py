@@ -1,4 +1,4 @@
-"""A save is killed, refused, crowded: one memory in force, and no text lost."""
+"""A save is killed, refused, crowded: one memory active, and no text lost."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def replace_it(shelf: Shelf) -> None:
 
 
 def is_sound(shelf: Shelf, *, before: bool, after: bool) -> None:
-    """Whatever happened: one in force, and both texts are where they belong."""
+    """Whatever happened: one active, and both texts are where they belong."""
     [path] = shelf.active(KEY)
     said = shelf.said(path).text
     assert said in (OLD, NEW)
@@ -165,7 +165,7 @@ def _die_at(number: int) -> None:
 def test_of_twelve_processes_that_save_one_key_without_a_reason_one_wins(
     tmp_path: Path, is_scanned: bool
 ) -> None:
-    """The others are told what is in force now."""
+    """The others are told what is active now."""
     told = in_twelve(
         tmp_path, is_scanned, lambda shelf, at: shelf.save(KEY, f"by {at}")
     )

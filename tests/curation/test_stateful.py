@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from hypothesis import HealthCheck, settings
 
-from tests.support.curation_model import Curated
+from tests.support.curation_model import TypedMemoryMachine
 
 # Longer runs: python -m benchmarks.curating_stateful --steps 100000
-Curated.TestCase.settings = settings(
+TypedMemoryMachine.TestCase.settings = settings(
     max_examples=8,
     stateful_step_count=30,
     deadline=None,
     suppress_health_check=list(HealthCheck),
     print_blob=True,
 )
-TestTheMemorySaysWhatTheModelSays = Curated.TestCase
+TestTheMemorySaysWhatTheModelSays = TypedMemoryMachine.TestCase

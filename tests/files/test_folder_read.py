@@ -109,10 +109,10 @@ def test_a_note_that_changes_while_it_is_read_is_read_again(
     assert signature == NotesFolder(str(root)).signatures()[NOTE]
 
 
-def test_a_note_that_never_rests_gets_a_stamp_that_is_too_old(
+def test_a_note_that_never_rests_gets_a_signature_that_is_too_old(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """So the next look sees that it changed."""
+    """So the next scan sees that it changed."""
     count = [0]
 
     class Changing(folder_module.FileIO):

@@ -1,4 +1,4 @@
-"""The sentry: proof that nothing has changed, and none where there is doubt."""
+"""The probe: proof that nothing has changed, and none where there is doubt."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ def notes(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def sentry(notes: Path, tmp_path: Path) -> InotifyProbe:
+def probe(notes: Path, tmp_path: Path) -> InotifyProbe:
     return InotifyProbe(str(notes), str(tmp_path / "cookie"))
 
 
-def test_it_is_quiet_as_long_as_nothing_happens(sentry: InotifyProbe) -> None:
+def test_it_is_quiet_as_long_as_nothing_happens(probe: InotifyProbe) -> None:
     """Also when asked again and again, and when others touch the cookie."""
-    assert all(sentry.is_quiet() for _ in range(50))
+    assert all(probe.is_quiet() for _ in range(50))
 
 
 CHANGES: dict[str, Callable[[Path], object]] = {
@@ -52,26 +52,26 @@ CHANGES: dict[str, Callable[[Path], object]] = {
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_every_change_is_noticed_at_once(
-    sentry: InotifyProbe, notes: Path, change: Callable[[Path], object]
+    probe: InotifyProbe, notes: Path, change: Callable[[Path], object]
 ) -> None:
     """What finished before the question is seen by it."""
-    assert sentry.is_quiet()
+    assert probe.is_quiet()
 
     change(notes)
 
-    assert not sentry.is_quiet()
+    assert not probe.is_quiet()
 
 
 def test_a_source_that_does_not_answer_proves_nothing(
-    sentry: InotifyProbe, tmp_path: Path
+    probe: InotifyProbe, tmp_path: Path
 ) -> None:
     """The cookie is what tells silence from deafness."""
     (tmp_path / "cookie").unlink()
 
-    assert not sentry.is_quiet()
+    assert not probe.is_quiet()
 
 
-def test_a_sentry_that_was_forgotten_gives_its_watch_back(
+def test_a_probe_that_was_forgotten_gives_its_watch_back(
     notes: Path, tmp_path: Path
 ) -> None:
     """A user has a hundred or so, and the tests once used them all up."""

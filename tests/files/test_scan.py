@@ -1,4 +1,4 @@
-"""What a look at the notes folder sees."""
+"""What a scan of the notes folder sees."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_dot_files_and_dot_folders_are_not_there(tmp_path: Path) -> None:
     assert reasons(tmp_path) == {}
 
 
-def test_a_stamp_is_what_the_system_says(tmp_path: Path) -> None:
+def test_a_signature_is_what_the_system_says(tmp_path: Path) -> None:
     """The same four numbers by whichever way they are asked for."""
     make(tmp_path, "a/b.md")
     folder = NotesFolder(str(tmp_path))

@@ -101,7 +101,7 @@ class IndexContract:
         assert not index.has_unfinished()
         assert index.digest_of(NotePath("a.md")) == ""
 
-    def test_a_touched_note_has_its_new_stamp(self, open_index: OpenIndex) -> None:
+    def test_a_touched_note_has_its_new_signature(self, open_index: OpenIndex) -> None:
         index = open_index()
         put(index, "a.md", "some text\n")
         digest = index.digest_of(NotePath("a.md"))

@@ -189,7 +189,7 @@ def test_the_next_writer_of_a_large_note_sweeps_too(open_index: Open) -> None:
     assert not open_index().has_unfinished()
 
 
-def test_a_removed_note_is_out_of_sight_at_once(open_index: Open) -> None:
+def test_a_removed_note_is_hidden_at_once(open_index: Open) -> None:
     """Whatever its size: its rows go in short steps afterwards."""
     writer, reader = open_index(), open_index()
     put(writer, LARGE_OLD)

@@ -21,7 +21,7 @@ NOTES = {
 
 @pytest.fixture(autouse=True)
 def environ(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Git of nobody, and no wishes from the environment."""
+    """Git of nobody, and no settings from the environment."""
     with pytest.MonkeyPatch.context() as patch:
         for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
             patch.delenv(name, raising=False)

@@ -134,7 +134,7 @@ def saved(memory: Memory, text: str, word: str, chance: random.Random) -> None:
 
 
 def saved_over(memory: Memory, text: str, word: str, chance: random.Random) -> None:
-    """Saved with a reason over what is in force, and disputing the rest."""
+    """Saved with a reason over what is active, and disputing the rest."""
     memory.curation.save(
         NewMemory(
             key="who",

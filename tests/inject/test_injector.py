@@ -495,7 +495,7 @@ def test_an_edit_during_the_injection_is_not_lost(
 
 
 def test_a_dry_run_writes_nothing(tmp_path: Path, home: Path) -> None:
-    """Also not into the ledger."""
+    """Also not into the injection log."""
     worktree = tracked(tmp_path)
 
     with open_memory(home=str(home)) as memory:
@@ -507,7 +507,7 @@ def test_a_dry_run_writes_nothing(tmp_path: Path, home: Path) -> None:
         assert InjectionLog(memory.state()).records() == []
 
 
-def test_the_ledger_says_what_and_why_and_holds_no_text(
+def test_the_injection_log_says_what_and_why_and_holds_no_text(
     tmp_path: Path, home: Path
 ) -> None:
     """Forgetting a memory must not have to search a log."""
@@ -584,7 +584,7 @@ def test_why_tells_the_files_of_a_worktree_apart(tmp_path: Path, home: Path) -> 
     assert other["seen_at"] == ""
 
 
-def test_a_full_ledger_stops_no_launch(
+def test_a_full_injection_log_stops_no_launch(
     tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The agent is what the person wants; the record is ours."""

@@ -94,7 +94,7 @@ def poison_session(memory: Memory) -> None:
 
 
 def test_a_poisoned_session_is_undone_whole(memory: Memory, worktree: Path) -> None:
-    """What it said is hidden, and what it had replaced is in force again."""
+    """What it said is hidden, and what it had replaced is active again."""
     poisoned = Poisoned(memory)
     poisoned.plant(0, seed=3)
     poison_session(memory)
@@ -119,7 +119,7 @@ def test_a_poisoned_session_is_undone_whole(memory: Memory, worktree: Path) -> N
 def test_a_poisoned_session_is_purged_to_the_last_byte(
     memory: Memory, worktree: Path
 ) -> None:
-    """In the notes, the index, the journal, the ledger and the worktree."""
+    """In the notes, the index, the journal, the injection log and the worktree."""
     Poisoned(memory).plant(0, seed=4)
     poison_session(memory)
     injector = open_injector(memory)

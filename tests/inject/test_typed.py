@@ -92,7 +92,7 @@ def test_a_quote_says_type_and_key(memory: Memory, worktree: Path) -> None:
     assert "whoami" in body
 
 
-def test_what_is_pinned_and_who_somebody_is_is_cut_to_the_budget_and_never_dropped(
+def test_what_is_pinned_and_an_identity_is_cut_to_the_budget_and_never_dropped(
     memory: Memory, worktree: Path
 ) -> None:
     """Each has an equal share, and says that it is cut."""

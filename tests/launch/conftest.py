@@ -20,7 +20,7 @@ from tests.inject.repos import make_repo
 __all__ = ["environ"]  # git of nobody, for every test here
 
 ROOT = Path(__file__).parents[2]
-PATIENCE_S = 20.0
+TIMEOUT_S = 20.0
 
 READER = """\
 #!/bin/sh
@@ -83,7 +83,7 @@ class Said:
 
 def until(is_so: Callable[[], object]) -> None:
     """Wait until something is so."""
-    end_s = time.monotonic() + PATIENCE_S
+    end_s = time.monotonic() + TIMEOUT_S
     while not is_so():
         assert time.monotonic() < end_s, "it never was"
         time.sleep(0.02)

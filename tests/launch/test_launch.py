@@ -12,7 +12,7 @@ import pytest
 
 from hivemind_memory.cli.commands import launch as command
 from tests.inject.repos import git, no_object_has_the_section, status
-from tests.launch.conftest import PATIENCE_S, READER, until
+from tests.launch.conftest import READER, TIMEOUT_S, until
 
 pytestmark = pytest.mark.usefixtures("environ")
 LAUNCHES = 8
@@ -93,7 +93,7 @@ def test_two_agents_share_a_worktree_and_one_agent_works_in_two(machine, hm) -> 
     assert found[2]["name"] in elsewhere.out
 
 
-def test_a_session_of_somebody_else_is_left_alone(machine, hm) -> None:
+def test_a_session_of_another_program_is_left_alone(machine, hm) -> None:
     """It may have our name; it has none of our tags."""
     machine.tmux("new-session", "-d", "-s", "hm-shop-claude", "sleep 1000")
 
@@ -255,7 +255,7 @@ def test_a_branch_needs_a_repository(machine, hm) -> None:
 
 def test_an_agent_that_ends_at_once_is_reported(machine, hm, monkeypatch) -> None:
     """Its session would be gone, and with it the reason."""
-    monkeypatch.setattr(command, "_WATCH_S", PATIENCE_S)
+    monkeypatch.setattr(command, "_WATCH_S", TIMEOUT_S)
     # Linux forgets what is not read yet when the first process of a terminal ends.
     machine.program("claude", "#!/bin/sh\necho no key >&2\nsleep 0.3\nexit 3\n")
     failed = hm("launch", "claude")
@@ -278,7 +278,7 @@ def test_an_agent_that_ends_at_once_is_reported(machine, hm, monkeypatch) -> Non
 
 def test_the_advice_for_a_silent_death_can_be_typed(machine, hm, monkeypatch) -> None:
     """A name of config.json is no program, and exec knows programs alone."""
-    monkeypatch.setattr(command, "_WATCH_S", PATIENCE_S)
+    monkeypatch.setattr(command, "_WATCH_S", TIMEOUT_S)
     program = machine.program("silent", "#!/bin/sh\nexit 3\n")
     monkeypatch.setenv("HIVEMIND_AGENTS", '{"pi": "silent --fast"}')
 
@@ -329,7 +329,7 @@ def test_launching_never_waits_for_memories_to_be_well(machine, hm) -> None:
 
 
 def test_a_command_of_the_person_is_launched(machine, hm) -> None:
-    """Any program can be an agent, and a name of ours another program."""
+    """Any program can be an agent, and a name of our own another program."""
     tool = machine.program("my tool", READER)
     hm("config", "set", "agents.pi", f"{shlex.quote(str(tool))} --fast 'a b'")
     hm("config", "set", "agents.claude", json.dumps([str(tool), "--slow"]))

@@ -132,7 +132,7 @@ def test_headings_and_starts_are_those_of_the_library(text: str) -> None:
         assert chunk.headings == breadcrumbs_here
 
 
-def test_the_heading_is_in_its_chunk_and_in_its_trail() -> None:
+def test_the_heading_is_in_its_chunk_and_in_its_breadcrumbs() -> None:
     """A snippet shows it, and the index finds it in every chunk below."""
     [_, chunk] = chunk_note("# Ports\n\n## Web\n\n80 and 443\n")
 

@@ -22,7 +22,7 @@ from hivemind_memory.mcp_server.server import MemoryServer
 ROOT = Path(__file__).parents[2]
 MODES = ("auto", "legacy", "2026-07-28")
 COMMAND = (sys.executable, "-m", "hivemind_memory.cli", "mcp")
-PATIENCE_S = 30.0
+TIMEOUT_S = 30.0
 """Machines are busy; a test that waits so long has failed."""
 
 
@@ -101,7 +101,7 @@ class Pipes:
             rest = memoryview(frame + b"\n")
             while rest:
                 readable, writable, _ = select.select(
-                    [self._out], [self._in], [], PATIENCE_S
+                    [self._out], [self._in], [], TIMEOUT_S
                 )
                 assert readable or writable, "the server hangs"
                 if readable:
@@ -135,7 +135,7 @@ class Pipes:
 
     def answer_to(self, given: object) -> dict[str, Any]:
         """Wait for the answer with an id."""
-        until_s = time.monotonic() + PATIENCE_S
+        until_s = time.monotonic() + TIMEOUT_S
         seen = 0
         while True:
             for line in self.raw[seen:]:

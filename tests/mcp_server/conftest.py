@@ -15,7 +15,7 @@ from hivemind_memory.mcp_server.server_state import ServerState
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A home folder with three notes, and an environment without wishes."""
+    """A home folder with three notes, and an environment without settings."""
     for name in list(os.environ):
         if name.startswith(("HIVEMIND_", "OPENAI_", "OLLAMA_")):
             monkeypatch.delenv(name)

@@ -71,7 +71,7 @@ def test_half_a_character_is_shown_and_does_no_harm() -> None:
 
 
 def test_broken_utf8_becomes_a_replacement_character() -> None:
-    """As everywhere in the house."""
+    """As everywhere in the package."""
     read = read_frame(ASK.encode() + b'{"a":"caf\xe9"}}')
 
     assert isinstance(read, JSONRPCRequest)

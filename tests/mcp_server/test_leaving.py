@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.mcp_server.agents import COMMAND, PATIENCE_S, environ
+from tests.mcp_server.agents import COMMAND, TIMEOUT_S, environ
 
 LEAVES_WITHIN_S = 3.0
 HANGING = """\
@@ -98,7 +98,7 @@ def test_it_leaves_when_its_client_is_killed(
 
 def wait_for(file: Path) -> None:
     """Wait until a file is there."""
-    until_s = time.monotonic() + PATIENCE_S
+    until_s = time.monotonic() + TIMEOUT_S
     while not file.exists():
         assert time.monotonic() < until_s, f"no {file}"
         time.sleep(0.02)

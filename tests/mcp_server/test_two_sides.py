@@ -81,7 +81,7 @@ NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 
 @pytest.fixture
-def curated(server: MemoryServer) -> MemoryServer:
+def with_memories(server: MemoryServer) -> MemoryServer:
     """A server whose memory holds typed memories too."""
     for arguments in SAVED:
         found(call(server, "memory_save", **arguments))
@@ -144,10 +144,10 @@ def test_the_text_tells_every_field(
 
 @pytest.mark.parametrize(("tool", "arguments"), CALLS)
 def test_the_object_holds_every_number_of_the_text(
-    curated: MemoryServer, tool: str, arguments: dict[str, Any]
+    with_memories: MemoryServer, tool: str, arguments: dict[str, Any]
 ) -> None:
     """The other way round; only what counts the object's own items may be more."""
-    result = call(curated, tool, **arguments)
+    result = call(with_memories, tool, **arguments)
     shape = found(result)
     held = json.dumps(shape, ensure_ascii=False)
     count = len(shape.get("hits", shape.get("memories", ())))
@@ -160,7 +160,7 @@ def test_the_object_holds_every_number_of_the_text(
 
 @pytest.mark.parametrize(("tool", "arguments"), CALLS)
 def test_the_object_has_nothing_that_says_nothing(
-    curated: MemoryServer, tool: str, arguments: dict[str, Any]
+    with_memories: MemoryServer, tool: str, arguments: dict[str, Any]
 ) -> None:
     """A model pays for every field, and reads null as a fact."""
 
@@ -171,7 +171,7 @@ def test_the_object_has_nothing_that_says_nothing(
             return any(empty(one) for one in value)
         return value is None
 
-    shape = found(call(curated, tool, **arguments))
+    shape = found(call(with_memories, tool, **arguments))
     optional = {"files", "hits", "text"}  # empty, they are the answer
 
     assert not empty(shape)

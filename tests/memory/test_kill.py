@@ -9,9 +9,9 @@ from tests.support.kill_rig import kill_often
 
 def test_what_was_acknowledged_survives_sixty_kills(tmp_path: Path) -> None:
     """500 of them in .ci/run, 10,000 by `python -m benchmarks.kill_index`."""
-    tally = kill_often(tmp_path, kills=60, seed=1)
+    result = kill_often(tmp_path, kills=60, seed=1)
 
-    assert tally.problems == []
-    assert tally.kills == 60
+    assert result.problems == []
+    assert result.kills == 60
     # Half of what is asked for on average: 1.5 entries a kill.
-    assert tally.acknowledged > 45
+    assert result.acknowledged > 45

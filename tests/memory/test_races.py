@@ -1,4 +1,4 @@
-"""Processes that look, read and index at the same time never undo each other's work.
+"""Processes that scan, read and index at the same time never undo each other's work.
 
 Each test stops one handle at the worst moment and lets another one finish its work.
 """
@@ -54,7 +54,7 @@ def after(method: Callable[..., Any], once: Callable[[], object]) -> Any:
 
 
 def is_indexed(memory: Memory, word: str) -> bool:
-    """Return whether the index as it is finds a word, without a look at the notes."""
+    """Return whether the index as it is finds a word, without a scan of the notes."""
     from hivemind_memory.model.query import Query
 
     return bool(memory.search(Query(text=word, min_score=0.0), is_fresh=False).hits)
@@ -125,7 +125,7 @@ def test_a_note_that_is_saved_while_it_is_indexed_is_indexed_as_it_is_last(
 def test_an_answer_is_of_the_state_that_was_compared(
     house: House, slow: Memory, other: Memory
 ) -> None:
-    """Another index takes the place of this one between the look and the reading."""
+    """Another index takes the place of this one between the scan and the reading."""
     house.save("a.md", "some text\n")
     other.sync()
     ask(slow, "text")

@@ -127,7 +127,7 @@ def test_any_other_line_is_text(line: str) -> None:
     assert parse_provenance(line) is None
 
 
-def test_a_wide_space_that_somebody_typed_is_part_of_a_name() -> None:
+def test_a_wide_space_that_was_typed_is_part_of_a_name() -> None:
     """Only the plain space parts values; ours are encoded."""
     found = parse_provenance(LINE.replace("claude-code", "claude\u3000code"))
 

@@ -198,7 +198,7 @@ def _append_many(path: str, count: int) -> None:
 
 
 def test_no_append_is_lost_while_entries_are_taken_out(tmp_path: Path) -> None:
-    """Both take the writers' turn."""
+    """Both take the lock of writers."""
     home = Home(tmp_path, clock=[time.time()])
     gone = [home.append(f"gone {number}").id for number in range(30)]
     context = multiprocessing.get_context("spawn")

@@ -81,7 +81,7 @@ def test_a_memory_without_a_key_has_its_name() -> None:
         ("notes/inbox/k.md", "type: fact", ACTIVE),
     ],
 )
-def test_place_and_front_matter_tell_the_standing(
+def test_place_and_front_matter_tell_the_status(
     path: str, text: str, status: int
 ) -> None:
     """What is hidden is hidden wherever it lies."""

@@ -318,7 +318,7 @@ def test_a_recovered_note_that_is_a_link_is_refused_and_nothing_is_lost(
 def test_a_fault_at_any_call_of_a_recovery_loses_and_doubles_nothing(
     home: Home, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    """The next look does what this one could not."""
+    """The next scan does what this one could not."""
     faults = Faults(name, errno.ENOSPC)
     while faults.has_next():
         mark = f"<{faults.fail_at}>"

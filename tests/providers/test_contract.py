@@ -1,4 +1,4 @@
-"""What every embedder does: the two real clients and the stand-in of the tests."""
+"""What every embedder does: the two real clients and the fake of the tests."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ CASES = [
 CASES_ALONE = [(provider, fault) for provider, fault in CASES if fault in FAILING_ALONE]
 
 
-def patience_for(fault: str) -> float:
+def retry_policy_for(fault: str) -> float:
     """Return a timeout: short only where it is going to be used up."""
     return 0.15 if fault in ("slow", "drip") else 5.0
 
@@ -67,7 +67,7 @@ def test_no_fault_lets_a_bad_vector_through(
     fault: str, provider: str, server: EmbeddingServer, connect: Connect
 ) -> None:
     """Each ends in the error that says whether asking again makes sense."""
-    embedder = connect(provider, attempts=2, timeout_s=patience_for(fault))
+    embedder = connect(provider, attempts=2, timeout_s=retry_policy_for(fault))
     server.always = fault
 
     error = fail(embedder, TEXTS)
@@ -95,7 +95,7 @@ def test_what_may_pass_is_asked_again(
     fault: str, provider: str, server: EmbeddingServer, connect: Connect
 ) -> None:
     """One bad moment of the provider must not cost the batch."""
-    embedder = connect(provider, timeout_s=2 * patience_for(fault))
+    embedder = connect(provider, timeout_s=2 * retry_policy_for(fault))
     server.script(fault)
 
     vectors = embedder.embed_documents(TEXTS)
@@ -130,7 +130,7 @@ def test_a_question_is_asked_once_and_in_time(
     start_s = time.monotonic()
 
     with pytest.raises(EmbeddingError):
-        embedder.embed_query(SECRET_TEXT, timeout_s=min(1.0, patience_for(fault)))
+        embedder.embed_query(SECRET_TEXT, timeout_s=min(1.0, retry_policy_for(fault)))
 
     assert time.monotonic() - start_s < 2.0
     assert len(server.requests) == 1
@@ -149,7 +149,7 @@ def test_the_client_reads_the_time_that_a_provider_asks_for(
     assert 2.0 <= slept <= 3.0
 
 
-def test_a_wait_beyond_all_patience_is_not_begun(
+def test_a_wait_beyond_the_policy_is_not_begun(
     provider: str, server: EmbeddingServer, connect: Connect, hours: Hours
 ) -> None:
     """The queue comes back later; a process that sleeps for an hour helps nobody."""
@@ -212,7 +212,7 @@ def test_neither_key_nor_text_is_ever_told(
 ) -> None:
     """Servers repeat both in their messages, and libraries log what they get."""
     caplog.set_level(logging.DEBUG)
-    embedder = connect(provider, attempts=2, timeout_s=patience_for(fault))
+    embedder = connect(provider, attempts=2, timeout_s=retry_policy_for(fault))
     server.always = fault
 
     error = fail(embedder, [SECRET_TEXT])
@@ -229,7 +229,9 @@ def test_every_failure_is_one_sentence_and_a_hint(
     """It ends up in a report that a person or an agent reads."""
     server.always = fault
 
-    error = fail(connect(provider, attempts=1, timeout_s=patience_for(fault)), TEXTS)
+    error = fail(
+        connect(provider, attempts=1, timeout_s=retry_policy_for(fault)), TEXTS
+    )
 
     assert str(error)[0].isupper()
     assert str(error).endswith(".")

@@ -39,7 +39,7 @@ def test_nobody_is_there_when_nothing_is_chosen_and_nobody_listens(
     assert provider(tmp_path, ollama_url=url).is_surely_absent
 
 
-def test_somebody_may_be_there_when_somebody_listens(
+def test_a_provider_may_be_there_when_a_port_is_open(
     tmp_path: object, listening: int
 ) -> None:
     """Who it is, the long way finds out."""

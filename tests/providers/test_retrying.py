@@ -1,4 +1,4 @@
-"""How often, how long, and by whose wish. No test here waits."""
+"""How often, how long, and at whose request. No test here waits."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_waits_double_with_jitter_until_the_attempts_are_used_up(hours: Hours) -
 def test_the_whole_time_is_bounded(
     took_s: float, retry_after_s: float | None, attempts: int
 ) -> None:
-    """Whatever the provider wishes, a batch is over within its bound."""
+    """Whatever the provider asks for, a batch is over within its bound."""
     hours = Hours()
     retry_policy = RetryPolicy(now=hours.now, sleep=hours.sleep, attempts=attempts)
     error = EmbeddingError("busy", retry_after_s=retry_after_s)
@@ -117,7 +117,7 @@ def test_a_programming_error_is_not_tried_again(hours: Hours) -> None:
         ({}, None),
     ],
 )
-def test_the_wish_of_the_provider_is_read(
+def test_the_delay_that_a_provider_asks_for_is_read(
     headers: dict[str, str], seconds: float | None
 ) -> None:
     """Seconds, milliseconds or a date by the server's own clock; else there is none."""

@@ -60,7 +60,7 @@ def test_a_model_that_knows_the_script_is_found_out(script: str) -> None:
 
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_shared_words_do_not_give_the_answer_away(script: str) -> None:
-    """A stand-in that compares letters must not pass for one that understands."""
+    """A fake that compares letters must not pass for one that understands."""
     assert not measure_script(FakeEmbedder(dims=384), script, timeout_s=1)
 
 

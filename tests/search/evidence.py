@@ -61,14 +61,14 @@ def vectors(cosines: dict[int, float], *, total: int = 1000) -> VectorMatches:
 
 
 cosine = st.floats(-1, 1)
-strength = st.floats(0, 1)
+raw_score = st.floats(0, 1)
 chunks = st.integers(1, 30)
 
 
 @st.composite
-def both_lanes(draw: st.DrawFn) -> tuple[dict[int, float], VectorMatches]:
-    """Return strengths by words, and cosines, of some of the same chunks."""
-    words = draw(st.dictionaries(chunks, strength, max_size=15))
+def both_retrievers(draw: st.DrawFn) -> tuple[dict[int, float], VectorMatches]:
+    """Return raw scores by words, and cosines, of some of the same chunks."""
+    words = draw(st.dictionaries(chunks, raw_score, max_size=15))
     own = draw(st.dictionaries(chunks, cosine, min_size=1, max_size=15))
     subchunks = {
         chunk: max(value, draw(cosine)) if draw(st.booleans()) else value

@@ -91,7 +91,7 @@ def test_a_chunk_with_all_words_of_the_question_has_at_least_half(
         ("the kubernetes cluster", "kubern"),
     ],
 )
-def test_a_word_is_found_as_somebody_would_ask_for_it(
+def test_a_word_is_found_as_a_person_would_ask_for_it(
     make: Make, text: str, question: str
 ) -> None:
     """Stems, accents, scripts, identifiers, and a part of a word."""

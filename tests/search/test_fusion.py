@@ -1,4 +1,4 @@
-"""Two retrievers become one strength, by formulas that can be checked from outside."""
+"""Two retrievers become one raw score, by formulas that can be checked from outside."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from hivemind_memory.search.fusion import (
     fuse_weighted,
     fuse_words,
 )
-from tests.search.evidence import both_lanes, vectors
+from tests.search.evidence import both_retrievers, vectors
 
-Lanes = tuple[dict[int, float], VectorMatches]
+Retrieved = tuple[dict[int, float], VectorMatches]
 
 
 def deviation(values: list[float], usual: float) -> float:
@@ -29,11 +29,11 @@ def deviation(values: list[float], usual: float) -> float:
 
 
 @settings(max_examples=300, deadline=None)
-@given(retrievers=both_lanes(), weight=st.floats(0, 0.95))
+@given(retrievers=both_retrievers(), weight=st.floats(0, 0.95))
 def test_the_order_is_that_of_the_convex_sum_of_standardised_scores(
-    retrievers: Lanes, weight: float
+    retrievers: Retrieved, weight: float
 ) -> None:
-    """The formula is written another way, so that a strength keeps its meaning."""
+    """The formula is written another way, so that a raw score keeps its meaning."""
     everything, found = retrievers
     words = {chunk: one for chunk, one in everything.items() if chunk in found.cosines}
     fused = fuse_standardised(words, found, weight=weight)
@@ -58,8 +58,8 @@ def test_the_order_is_that_of_the_convex_sum_of_standardised_scores(
 
 
 @settings(max_examples=200, deadline=None)
-@given(both_lanes())
-def test_without_weight_the_vectors_change_nothing(retrievers: Lanes) -> None:
+@given(both_retrievers())
+def test_without_weight_the_vectors_change_nothing(retrievers: Retrieved) -> None:
     """0 is words alone."""
     words, found = retrievers
 
@@ -70,8 +70,8 @@ def test_without_weight_the_vectors_change_nothing(retrievers: Lanes) -> None:
 
 
 @settings(max_examples=200, deadline=None)
-@given(both_lanes())
-def test_every_candidate_of_either_lane_is_fused(retrievers: Lanes) -> None:
+@given(both_retrievers())
+def test_every_candidate_of_either_retriever_is_fused(retrievers: Retrieved) -> None:
     """By each of the three formulas; and none is made up."""
     words, found = retrievers
     everybody = {*words, *found.cosines}
@@ -97,20 +97,20 @@ def test_an_unrelated_cosine_speaks_against_a_chunk() -> None:
     assert fused[1].vectors > 0 > fused[2].vectors
 
 
-def test_a_strength_means_the_same_with_one_lane_or_two() -> None:
+def test_a_raw_score_means_the_same_with_one_retriever_or_two() -> None:
     """Half the notes have vectors: those without must not drop out of the answer."""
     words = dict.fromkeys(range(10), 0.3)
     cosines = dict.fromkeys(range(5), 0.25)
 
     fused = fuse_standardised(words, vectors(cosines), weight=0.4)
 
-    strengths = [one.raw_score for one in fused.values()]
-    assert max(strengths) - min(strengths) < 0.15
+    raw_scores = [one.raw_score for one in fused.values()]
+    assert max(raw_scores) - min(raw_scores) < 0.15
 
 
 @settings(max_examples=200, deadline=None)
-@given(both_lanes())
-def test_weighted_and_ranks_stay_in_0_to_1(retrievers: Lanes) -> None:
+@given(both_retrievers())
+def test_weighted_and_ranks_stay_in_0_to_1(retrievers: Retrieved) -> None:
     """They are settings; a threshold must not drop everything or nothing."""
     words, found = retrievers
     for fused in (fuse_weighted(words, found), fuse_ranks(words, found)):
@@ -118,7 +118,7 @@ def test_weighted_and_ranks_stay_in_0_to_1(retrievers: Lanes) -> None:
             assert -1e-9 <= one.raw_score <= 1 + 1e-9
 
 
-def test_first_in_both_lanes_is_1_by_ranks() -> None:
+def test_first_in_both_retrievers_is_1_by_ranks() -> None:
     """And the formula is the published one."""
     fused = fuse_ranks({1: 0.9, 2: 0.5}, vectors({1: 0.9, 3: 0.5}))
 

@@ -21,7 +21,7 @@ from hivemind_memory.search.ranking import (
 )
 from tests.search.evidence import (
     TODAY,
-    both_lanes,
+    both_retrievers,
     candidate,
     matches,
     place,
@@ -31,8 +31,8 @@ from tests.search.evidence import (
 )
 
 
-def ranked(where: ChunkLocation, strength: float, *, age: float = 1.0) -> RankedChunk:
-    return RankedChunk(where, FusedScore(strength, 0.0), None, None, strength, age)
+def ranked(where: ChunkLocation, raw_score: float, *, age: float = 1.0) -> RankedChunk:
+    return RankedChunk(where, FusedScore(raw_score, 0.0), None, None, raw_score, age)
 
 
 def shown(
@@ -70,15 +70,15 @@ word = st.sampled_from(
 @settings(max_examples=300, deadline=None)
 @given(
     words=word_matches(),
-    retrievers=st.none() | both_lanes(),
-    wishes=settings_of,
+    retrievers=st.none() | both_retrievers(),
+    wanted=settings_of,
     texts=st.lists(st.lists(word, max_size=6), min_size=31, max_size=31),
     diversity=st.none() | st.floats(0, 1),
 )
 def test_the_parts_of_a_score_add_up_to_it(
     words: WordMatches,
     retrievers: tuple[dict[int, float], VectorMatches] | None,
-    wishes: SearchSettings,
+    wanted: SearchSettings,
     texts: list[list[str]],
     diversity: float | None,
 ) -> None:
@@ -88,7 +88,7 @@ def test_the_parts_of_a_score_add_up_to_it(
     for chunk in found.cosines if found else ():
         places.setdefault(chunk, place(chunk, day=TODAY - chunk * 50))
 
-    ranking = rank(words, found, places, settings=wishes, today=TODAY)
+    ranking = rank(words, found, places, settings=wanted, today=TODAY)
     choice = shown(
         ranking.ranked,
         {chunk: " ".join(text) for chunk, text in enumerate(texts)},
@@ -102,7 +102,7 @@ def test_the_parts_of_a_score_add_up_to_it(
         total = sum(part.value for part in explain(chosen))
         assert total == pytest.approx(chosen.score, abs=1e-9)
         assert 0 <= chosen.score <= 1
-        assert chosen.ranked.relevance >= wishes.min_score
+        assert chosen.ranked.relevance >= wanted.min_score
         assert chosen.ranked.score <= chosen.ranked.relevance + 1e-12
     if diversity is None:
         scores = [chosen.score for chosen in choice.hits]
@@ -212,10 +212,10 @@ def test_diversity_moves_what_repeats_behind_what_is_new() -> None:
 def test_the_threshold_is_judged_before_age() -> None:
     """Age alone never hides an answer."""
     found = matches([term("port", 5)], candidate(1, (1, 0), day=TODAY - 9_000))
-    wishes = SearchSettings(decay_floor=0.0, min_score=0.5)
+    wanted = SearchSettings(decay_floor=0.0, min_score=0.5)
 
     ranking = rank(
-        found, None, {1: found.candidates[0].place}, settings=wishes, today=TODAY
+        found, None, {1: found.candidates[0].place}, settings=wanted, today=TODAY
     )
 
     [one] = ranking.ranked
@@ -262,11 +262,11 @@ def test_ties_are_settled_by_day_and_then_by_place() -> None:
     assert [one.place.chunk_id for one in ranking.ranked] == [4, 3, 2, 1]
 
 
-def test_a_score_grows_with_its_strength_and_stays_in_0_to_1() -> None:
+def test_a_score_grows_with_its_raw_score_and_stays_in_0_to_1() -> None:
     """Whatever a formula makes of its figures."""
-    strengths = [-1, 0, 0.001, 0.2, 0.5, 1, 7]
+    raw_scores = [-1, 0, 0.001, 0.2, 0.5, 1, 7]
 
-    scores = [score_of(strength) for strength in strengths]
+    scores = [score_of(raw_score) for raw_score in raw_scores]
 
     assert scores == sorted(scores)
     assert (scores[0], scores[-1]) == (0, 1)

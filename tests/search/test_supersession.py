@@ -26,13 +26,13 @@ KINDS = (UPDATES, CONTRADICTS, RELATED)
 
 
 def ranked(
-    path: str, strength: float = 0.5, *, chunk: int = 0, **place: object
+    path: str, raw_score: float = 0.5, *, chunk: int = 0, **place: object
 ) -> RankedChunk:
-    """Return a candidate; its note is in force unless it is told otherwise."""
+    """Return a candidate; its note is active unless it is told otherwise."""
     number = chunk or sum(map(ord, path))
     said = {"day": 20_000, **place}
     where = ChunkLocation(number, path, 1, 3, **said)  # type: ignore[arg-type]
-    return RankedChunk(where, FusedScore(strength, 0.0), None, None, strength, 1.0)
+    return RankedChunk(where, FusedScore(raw_score, 0.0), None, None, raw_score, 1.0)
 
 
 def paths(kept: list[RankedChunk]) -> list[str]:
@@ -162,8 +162,8 @@ def candidates(draw: st.DrawFn) -> Candidates:
         }
         path = f"{scope}/n{note}.md".removeprefix("/")
         for chunk in range(draw(st.integers(1, 2))):
-            strength = draw(st.floats(0.01, 1.0))
-            found.append(ranked(path, strength, chunk=10 * note + chunk, **place))
+            raw_score = draw(st.floats(0.01, 1.0))
+            found.append(ranked(path, raw_score, chunk=10 * note + chunk, **place))
     found.sort(key=lambda one: -one.weight)
     names = [f"n{n}" for n in range(10)] + [f"id-{n}" for n in range(10)]
     names += ["k1", "k2", "", "nothing"]

@@ -11,14 +11,14 @@ from tests.search.evidence import candidate, matches, term, word_matches
 
 @settings(max_examples=300, deadline=None)
 @given(word_matches())
-def test_a_strength_lies_in_0_to_1(found: WordMatches) -> None:
+def test_a_raw_score_lies_in_0_to_1(found: WordMatches) -> None:
     """Whatever the index saw; so a score means the same in every memory."""
-    for strength in word_scores(found).values():
-        assert strength.chunk >= 0
-        assert strength.subchunk >= 0
+    for raw_score in word_scores(found).values():
+        assert raw_score.chunk >= 0
+        assert raw_score.subchunk >= 0
         if not any(term.is_phrase for term in found.known):
-            assert strength.total <= 1 + 1e-9
-        assert strength.found <= word_count(found)
+            assert raw_score.total <= 1 + 1e-9
+        assert raw_score.found <= word_count(found)
 
 
 def test_a_rare_word_weighs_more_than_a_common_one() -> None:
@@ -29,9 +29,9 @@ def test_a_rare_word_weighs_more_than_a_common_one() -> None:
         candidate(2, (0, 0), (1, 0)),
     )
 
-    strengths = word_scores(found)
+    raw_scores = word_scores(found)
 
-    assert strengths[1].total > 3 * strengths[2].total
+    assert raw_scores[1].total > 3 * raw_scores[2].total
 
 
 def test_a_word_that_nobody_knows_weakens_the_answer() -> None:
@@ -55,10 +55,10 @@ def test_a_heading_counts_like_the_text() -> None:
         candidate(3, (1, 1)),
     )
 
-    strengths = {chunk: one.total for chunk, one in word_scores(found).items()}
+    raw_scores = {chunk: one.total for chunk, one in word_scores(found).items()}
 
-    assert strengths[3] > max(strengths[1], strengths[2])
-    assert min(strengths[1], strengths[2]) > 0
+    assert raw_scores[3] > max(raw_scores[1], raw_scores[2])
+    assert min(raw_scores[1], raw_scores[2]) > 0
 
 
 def test_the_same_word_in_a_longer_text_counts_less() -> None:
@@ -69,9 +69,9 @@ def test_the_same_word_in_a_longer_text_counts_less() -> None:
         candidate(2, (1, 0), length=400),
     )
 
-    strengths = word_scores(found)
+    raw_scores = word_scores(found)
 
-    assert strengths[1].total > strengths[2].total
+    assert raw_scores[1].total > raw_scores[2].total
 
 
 def test_words_in_one_line_beat_words_all_over_the_chunk() -> None:
@@ -83,10 +83,10 @@ def test_words_in_one_line_beat_words_all_over_the_chunk() -> None:
         candidate(2, (1, 0), (1, 0), subchunks=[(50, {0: 1}), (50, {1: 1})]),
     )
 
-    strengths = word_scores(found)
+    raw_scores = word_scores(found)
 
-    assert strengths[1].subchunk > strengths[2].subchunk
-    assert strengths[1].chunk == strengths[2].chunk
+    assert raw_scores[1].subchunk > raw_scores[2].subchunk
+    assert raw_scores[1].chunk == raw_scores[2].chunk
 
 
 def test_a_phrase_is_no_word_that_must_be_there() -> None:
@@ -98,11 +98,11 @@ def test_a_phrase_is_no_word_that_must_be_there() -> None:
         candidate(2, (1, 0), (1, 0), (0, 0)),
     )
 
-    strengths = word_scores(found)
+    raw_scores = word_scores(found)
 
     assert word_count(found) == 2
-    assert (strengths[1].found, strengths[2].found) == (2, 2)
-    assert strengths[1].total > strengths[2].total
+    assert (raw_scores[1].found, raw_scores[2].found) == (2, 2)
+    assert raw_scores[1].total > raw_scores[2].total
 
 
 def test_nothing_asked_and_nothing_found_is_no_error() -> None:

@@ -1,7 +1,7 @@
-"""Two homes that differ in one scope, a door to both, and all that is tried there.
+"""Two homes that differ in one scope, a caller of both, and all that is tried there.
 
-What comes through a door that does not open the scope must be the same in both homes.
-``test_access_doors`` plays a part of it, ``benchmarks/access_doors.py`` all.
+What comes from a caller that may not see the scope must be the same in both homes.
+``test_access_matrix`` plays a part of it, ``benchmarks/access_matrix.py`` all.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from hivemind_memory.model.scope import scope_of
 Answer = tuple[str, str]
 """What was tried, and what came back."""
 
-DOORS: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
+CALLERS: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
     "global": ({"project": "none"}, ()),
     "project a": ({"project": "a"}, ("projects/a",)),
     "team a": ({"project": "none", "teams": "a"}, ("teams/a",)),
@@ -42,18 +42,18 @@ DOORS: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
         ("projects/a", "teams/a", "workspaces/web"),
     ),
 }
-"""Name -> with what a door is opened, and which scopes that opens beside the global."""
+"""Name -> what the caller is, and which scopes it sees beside the global."""
 
 SCOPES = (
     *("projects/a", "projects/b", "teams/a", "teams/b"),
     *("workspaces/web", "workspaces/leaf"),
 )
 PAIRS = tuple(
-    (door, scope)
-    for door, scope in itertools.product(DOORS, SCOPES)
-    if scope not in DOORS[door][1]
+    (caller, scope)
+    for caller, scope in itertools.product(CALLERS, SCOPES)
+    if scope not in CALLERS[caller][1]
 )
-"""Every door with every scope that it does not open."""
+"""Every caller with every scope that it may not see."""
 
 CONFIG = {"workspaces": {"web": {}, "leaf": {"parent": "web"}}}
 HIDDEN_SESSION, OPEN_SESSION = "5ec0e7", "0be17e"
@@ -94,7 +94,7 @@ def free(number: int, word: str, session: str) -> str:
 
 
 def hidden_notes(scope: str) -> dict[str, str]:
-    """Return the notes that a door must not tell of."""
+    """Return the notes that a caller must not tell of."""
     mine = {"session": HIDDEN_SESSION, "source": "agent"}
     notes = {
         "plan.md": note(
@@ -119,7 +119,7 @@ def hidden_notes(scope: str) -> dict[str, str]:
 
 
 def open_notes(scopes: Iterable[str], hidden: str) -> dict[str, str]:
-    """Return the notes that a door may tell of; they name those that it may not."""
+    """Return the notes that a caller may tell of; they name those that it may not."""
     notes = {}
     for at, scope in enumerate(("", *scopes)):
         first, folder = 10 * at, f"{scope}/" if scope else ""
@@ -370,14 +370,14 @@ def command_writes(hidden: str) -> Iterator[tuple[str, ...]]:
 
 @dataclass
 class Side:
-    """One of the two homes, as a door shows it."""
+    """One of the two homes, as a caller shows it."""
 
     home: Path
-    door: str
+    caller: str
 
     def tools(self, calls: Iterable[tuple[str, dict[str, Any]]]) -> list[Answer]:
         """Call tools as a client does; return what each said."""
-        opened = DOORS[self.door][0]
+        opened = CALLERS[self.caller][0]
         # What the environment says is not meant here.
         given = {"workspace": "", "teams": "", **opened}
         server_state = ServerState(
@@ -409,7 +409,7 @@ class Side:
 
     def commands(self, lines: Iterable[tuple[str, ...]]) -> list[Answer]:
         """Run commands in this process; return what each printed."""
-        opened = DOORS[self.door][0]
+        opened = CALLERS[self.caller][0]
         names = {"project": "PROJECT", "teams": "TEAM", "workspace": "WORKSPACE"}
         for name, variable in names.items():
             os.environ[f"HIVEMIND_{variable}"] = opened.get(name, "")
@@ -481,7 +481,7 @@ def _in_order(line: str) -> str:
 
 @dataclass
 class Twins:
-    """A home with a scope that a door does not open, and one without that scope."""
+    """A home with a scope that a caller may not see, and one without that scope."""
 
     whole: Side
     without: Side
@@ -491,7 +491,7 @@ class Twins:
         return iter((self.whole, self.without))
 
     def leaks(self, ask: Callable[[Side], list[Answer]]) -> list[str]:
-        """Return what a door answers otherwise when the hidden scope is there."""
+        """Return what a caller answers otherwise when the hidden scope is there."""
         said = [ask(side) for side in self]
         found = [
             f"{tried}\n--- with {self.hidden}\n{one}\n--- without\n{other}"
@@ -510,9 +510,9 @@ class Twins:
         return found
 
 
-def make_twins(folder: Path, door: str, hidden: str) -> Twins:
+def make_twins(folder: Path, caller: str, hidden: str) -> Twins:
     """Make both homes."""
-    seen = open_notes(DOORS[door][1], hidden)
+    seen = open_notes(CALLERS[caller][1], hidden)
     make_home(folder / "whole", {**seen, **hidden_notes(hidden)}, hidden)
     make_home(folder / "other", seen, hidden)
-    return Twins(Side(folder / "whole", door), Side(folder / "other", door), hidden)
+    return Twins(Side(folder / "whole", caller), Side(folder / "other", caller), hidden)

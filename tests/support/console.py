@@ -31,7 +31,7 @@ ROOT = Path(__file__).parents[2]
 HOME_IN_DOCS = "/home/you"
 DAY_IN_DOCS = "2026-11-21"
 ANY_LINES = "…"
-PATIENCE_S = 20.0
+TIMEOUT_S = 20.0
 
 _TOOLS = ".local/bin"
 # As pip makes it; it needs nothing from the environment.
@@ -129,7 +129,7 @@ class Player:
             stderr=subprocess.STDOUT,
             text=True,
             encoding="utf-8",
-            timeout=PATIENCE_S,
+            timeout=TIMEOUT_S,
             check=False,
         ).stdout
 
@@ -147,15 +147,15 @@ class Player:
         ) as watching:
             assert watching.stdout is not None
             # A watcher that prints less than it should must not block the test.
-            patience = threading.Timer(PATIENCE_S, watching.kill)
-            patience.start()
+            timer = threading.Timer(TIMEOUT_S, watching.kill)
+            timer.start()
             for line in watching.stdout:
                 lines.append(line)
                 if len(lines) == len(step.shown) - 1 and step.meanwhile:
                     self._shell(step.meanwhile.replace(DAY_IN_DOCS, _today()))
                 if len(lines) == len(step.shown):
                     break
-            patience.cancel()
+            timer.cancel()
             watching.terminate()
         return "".join(lines)
 

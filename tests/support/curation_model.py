@@ -97,7 +97,7 @@ class File:
         return FORGOTTEN if self.is_forgotten else self.status
 
 
-class Curated(RuleBasedStateMachine):
+class TypedMemoryMachine(RuleBasedStateMachine):
     """One home, several callers, a person who edits by hand."""
 
     steps = 0
@@ -282,7 +282,7 @@ class Curated(RuleBasedStateMachine):
     @rule(caller=callers, session=st.sampled_from(SESSIONS))
     @precondition(lambda self: self.files)
     def forget_session(self, caller: Caller, session: str) -> None:
-        """Undo a session: what it had replaced is in force again."""
+        """Undo a session: what it had replaced is active again."""
         meant = [
             path
             for path, file in self.files.items()
@@ -587,7 +587,7 @@ class Curated(RuleBasedStateMachine):
             assert found
 
     def _check_one_in_force(self) -> None:
-        """Of a key at most one is in force, unless a person made a second."""
+        """Of a key at most one is active, unless a person made a second."""
         for scope in SCOPES:
             for key in KEYS:
                 own = [
@@ -654,7 +654,7 @@ class Curated(RuleBasedStateMachine):
         return path, self.files[path]
 
     def _in_force(self, scope: str, key: str) -> list[str]:
-        """Return the files in force under a key."""
+        """Return the files active under a key."""
         return [
             path
             for path, file in self.files.items()

@@ -288,7 +288,7 @@ class Histories(RuleBasedStateMachine):
             self.house.index_file.unlink(missing_ok=True)
 
     @rule(
-        deed=st.sampled_from(
+        action=st.sampled_from(
             (
                 delete,
                 delete_folder,
@@ -306,9 +306,9 @@ class Histories(RuleBasedStateMachine):
         ),
         which=numbers,
     )
-    def accident(self, deed: Callable[[Any, int], None], which: int) -> None:
+    def accident(self, action: Callable[[Any, int], None], which: int) -> None:
         """What happens now and then: one rule, for rules have equal chances."""
-        deed(self, which)
+        action(self, which)
 
     # -- after which all is as if made from nothing ----------------------------
 

@@ -87,7 +87,7 @@ def _write(
 ) -> dict[str, object]:
     """Edit, rename, delete and write notes; announce each finished change."""
     memory = house.memory()
-    news = house.home / f"{name}.news"
+    events = house.home / f"{name}.events"
     for step in range(steps):
         path = f"{name}-{rng.randrange(NOTES_PER_WRITER)}.md"
         word = f"x{name.replace('-', '')}s{step}x"
@@ -101,9 +101,9 @@ def _write(
             if rng.random() < 0.3:
                 other = house.notes / f"{name}-moved-{step % 3}.md"
                 file.replace(other)
-        beside = news.with_suffix(".tmp")
+        beside = events.with_suffix(".tmp")
         beside.write_text(word)
-        beside.replace(news)
+        beside.replace(events)
     memory.close()
     return {"steps": steps, "problems": []}
 
@@ -115,16 +115,16 @@ def _search(
     memory = house.memory()
     problems = []
     for _ in range(steps):
-        news = house.home / f"writer-{rng.randrange(writers)}.news"
-        word = news.read_text() if news.exists() else ""
+        events = house.home / f"writer-{rng.randrange(writers)}.events"
+        word = events.read_text() if events.exists() else ""
         if not word:
             continue
         answer = ask(memory, word)
-        is_current = news.read_text() == word
+        is_current = events.read_text() == word
         # The writer may have replaced the note since; then its newer word is there.
         if not answer.hits and is_current and answer.report.is_fresh:
             is_still_there = _holds(house, word)
-            if is_still_there and news.read_text() == word:
+            if is_still_there and events.read_text() == word:
                 problems.append(f"{name} missed {word}")
     memory.close()
     return {"steps": steps, "problems": problems}

@@ -48,12 +48,12 @@ STATEMENT_SHARE = 0.4
 MAX_STATEMENTS = 150
 """Such a victim dies before one of its next so many writing statements."""
 
-PATIENCE_S = 30.0
+TIMEOUT_S = 30.0
 ROUNDS_PER_HOME = 25  # or the notes would grow without end
 
 
 @dataclass
-class Tally:
+class Result:
     """What happened in all rounds."""
 
     kills: int = 0
@@ -64,27 +64,27 @@ class Tally:
     problems: list[str] = field(default_factory=list)
 
 
-def kill_often(base: Path, kills: int, seed: int) -> Tally:
+def kill_often(base: Path, kills: int, seed: int) -> Result:
     """Kill *kills* processes; return what was found."""
     rng = random.Random(seed)
-    tally = Tally()
+    result = Result()
     acknowledged: set[str] = set()
     house = House(base / "home")
     with mock.patch.object(index_notes, "STEP_CHUNKS", STEP_CHUNKS):
         for number in range(kills):
             if number % ROUNDS_PER_HOME == 0:
-                tally.acknowledged += len(acknowledged)
+                result.acknowledged += len(acknowledged)
                 acknowledged = set()
                 shutil.rmtree(house.home)
                 house = House(base / "home")
                 house.save("person.md", "# A person\n\nwrote this\n")
             acknowledged |= _kill_one(house, rng)
-            tally.kills += 1
-            tally.found_unfinished += _is_unfinished(house)
+            result.kills += 1
+            result.found_unfinished += _is_unfinished(house)
             found = _what_is_wrong(house, acknowledged)
-            tally.problems += [f"kill {number}: {problem}" for problem in found]
-    tally.acknowledged += len(acknowledged)
-    return tally
+            result.problems += [f"kill {number}: {problem}" for problem in found]
+    result.acknowledged += len(acknowledged)
+    return result
 
 
 def _kill_one(house: House, rng: random.Random) -> set[str]:
@@ -183,8 +183,8 @@ def _read_lines(said: io.FileIO, wanted: int) -> bytes:
     """Read until there are so many lines, or the process has ended."""
     told = b""
     while told.count(b"\n") < wanted:
-        if not select.select([said], [], [], PATIENCE_S)[0]:
-            raise AssertionError(f"a victim did nothing for {PATIENCE_S} s")
+        if not select.select([said], [], [], TIMEOUT_S)[0]:
+            raise AssertionError(f"a victim did nothing for {TIMEOUT_S} s")
         part = said.read(4096)
         if not part:
             break

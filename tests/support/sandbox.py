@@ -64,8 +64,8 @@ class House:
 
     def memory(self, places: Places | None = None, **flags: object) -> Memory:
         """Return a memory over this home, as another process would open it."""
-        wishes = {"embedding_provider": "none", **self.flags, **flags}
-        settings = load_settings(str(self.home), {}, wishes)
+        options = {"embedding_provider": "none", **self.flags, **flags}
+        settings = load_settings(str(self.home), {}, options)
         clocks = Clocks(
             now=self.now,
             stopwatch=time.perf_counter,
@@ -115,9 +115,9 @@ class House:
         os.utime(file, (then, then))
 
 
-def ask(memory: Memory, text: str, **wishes: Any) -> SearchAnswer:
+def ask(memory: Memory, text: str, **options: Any) -> SearchAnswer:
     """Return the answer to a question, weak hits included."""
-    return memory.search(Query(text=text, **{"min_score": 0.0, **wishes}))
+    return memory.search(Query(text=text, **{"min_score": 0.0, **options}))
 
 
 def paths(answer: SearchAnswer) -> list[str]:

@@ -114,7 +114,7 @@ class FakeSource:
         self.is_closed = True
 
 
-class News:
+class Events:
     """What a watcher told, in order."""
 
     def __init__(self) -> None:
@@ -166,21 +166,21 @@ def make_watcher(
 
 
 @contextmanager
-def running(watcher: Watcher) -> Iterator[News]:
+def running(watcher: Watcher) -> Iterator[Events]:
     """Run *watcher* in a thread; afterwards it has to end within a second."""
-    stop, news = threading.Event(), News()
+    stop, events = threading.Event(), Events()
     errors: list[BaseException] = []
 
     def run() -> None:
         try:
-            watcher.run(stop, news)
+            watcher.run(stop, events)
         except BaseException as error:  # noqa: BLE001 - told by the test
             errors.append(error)
 
     thread = threading.Thread(target=run)
     thread.start()
     try:
-        yield news
+        yield events
     finally:
         stop.set()
         watcher.interrupt()

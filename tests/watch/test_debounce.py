@@ -51,7 +51,7 @@ def test_a_whole_change_after_a_long_calm_hardly_waits() -> None:
 
 
 def test_after_the_first_change_the_next_ones_wait_for_quiet() -> None:
-    """A burst of files costs one look at its start and few more."""
+    """A burst of files costs one scan of its start and few more."""
     debouncer = Debouncer(quiet_s=0.5, max_wait_s=2.0)
     debouncer.add(10.0, is_complete=True)
     debouncer.take(10.05)

@@ -74,9 +74,9 @@ def test_what_changed_before_the_start_is_seen_at_the_start(
     memory: FolderMemory,
 ) -> None:
     """Edits made while nobody watched need no event."""
-    with running(make_watcher(memory)) as news:
+    with running(make_watcher(memory)) as events:
         assert memory.holds(note="old text")
-        assert news.wait_for(
+        assert events.wait_for(
             lambda event: isinstance(event, Synced) and event.cause == "start"
         )
 
@@ -156,14 +156,14 @@ def test_a_muted_source_is_found_out_and_replaced_by_looking(
     memory: FolderMemory, folder: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Found within one poll interval, without a traceback, and the log says so."""
-    with running(make_watcher(memory, source=FakeSource)) as news:
+    with running(make_watcher(memory, source=FakeSource)) as events:
         assert memory.holds(note="old text")
-        assert news.wait_for(polls)
+        assert events.wait_for(polls)
 
         (folder / "note.md").write_text("new")
 
         assert memory.holds(note="new")
-        assert news.wait_for(
+        assert events.wait_for(
             lambda event: isinstance(event, Synced) and event.cause == "poll"
         )
     assert any("polling" in line for line in caplog.messages)
@@ -182,8 +182,8 @@ def test_without_watches_or_instances_changes_are_seen(
     def refuse(folder: str, listener: Listener) -> FakeSource:
         raise OSError(number, "no")
 
-    with running(make_watcher(memory, source=refuse)) as news:
-        assert news.wait_for(polls)
+    with running(make_watcher(memory, source=refuse)) as events:
+        assert events.wait_for(polls)
         assert memory.holds(note="old text")
 
         (folder / "note.md").write_text("new")
@@ -204,12 +204,12 @@ def test_a_network_folder_is_polled_besides_its_events(
         return source
 
     watcher = make_watcher(memory, source=opens, type_of=lambda _folder: "nfs4")
-    with running(watcher) as news:
-        assert news.wait_for(polls)
+    with running(watcher) as events:
+        assert events.wait_for(polls)
         (folder / "note.md").write_text("by another machine")
         assert memory.holds(note="by another machine")
         source.say()
-        assert news.wait_for(
+        assert events.wait_for(
             lambda event: isinstance(event, Synced) and event.cause == "hint"
         )
 
@@ -223,13 +223,13 @@ def test_a_change_that_only_a_rescan_found_makes_it_poll(
     source.spoke = True
     settings = WatchSettings(quiet_s=0.05, rescan_s=0.2)
     watcher = make_watcher(memory, source=lambda *_: source, settings=settings)
-    with running(watcher) as news:
+    with running(watcher) as events:
         assert memory.holds(note="old text")
-        assert news.wait_for(is_native)
+        assert events.wait_for(is_native)
 
         (folder / "note.md").write_text("unheard")
 
-        assert news.wait_for(polls)
+        assert events.wait_for(polls)
         assert memory.holds(note="unheard")
 
 
@@ -239,7 +239,7 @@ def test_an_announced_change_does_not_make_it_poll(
     """A rescan that comes before the end of the quiet time discredits no source."""
     monkeypatch.setattr(leader_loop, "LATE_EVENT_S", 0.05)
     settings = WatchSettings(quiet_s=0.5, rescan_s=0.1)
-    with running(make_watcher(memory, settings=settings)) as news:
+    with running(make_watcher(memory, settings=settings)) as events:
         assert memory.holds(note="old text")
         (folder / "note.md").write_text("takes the haste of the first change")
         assert memory.wait_for(lambda: memory.syncs > 1)
@@ -249,19 +249,19 @@ def test_an_announced_change_does_not_make_it_poll(
         seen = memory.syncs
         assert memory.wait_for(lambda: memory.syncs > seen + 1)
 
-        assert news.of(Synced)
-        assert not any(map(polls, news.events))
+        assert events.of(Synced)
+        assert not any(map(polls, events.events))
 
 
 def test_a_folder_that_comes_back_is_watched_again(
     memory: FolderMemory, folder: Path
 ) -> None:
     """A drive is taken away and mounted again, a checkout replaces everything."""
-    with running(make_watcher(memory)) as news:
+    with running(make_watcher(memory)) as events:
         assert memory.holds(note="old text")
 
         folder.rename(folder.with_name("away"))
-        assert news.wait_for(
+        assert events.wait_for(
             lambda event: (
                 isinstance(event, StateChanged) and event.state.reason == FOLDER_MISSING
             )
@@ -270,7 +270,7 @@ def test_a_folder_that_comes_back_is_watched_again(
         folder.mkdir()
         (folder / "other.md").write_text("new")
         assert memory.holds(other="new")
-        assert news.wait_for(lambda _: len(news.of(StateChanged)) >= 3)
+        assert events.wait_for(lambda _: len(events.of(StateChanged)) >= 3)
         (folder / "other.md").write_text("newer")
 
         assert memory.holds(other="newer")
@@ -294,8 +294,8 @@ def test_a_folder_replaced_by_another_is_noticed(
 def test_no_folder_at_the_start_is_waited_for(tmp_path: Path) -> None:
     """`hm watch` may be started at login, before the drive is there."""
     memory = FolderMemory(tmp_path / "memory")
-    with running(make_watcher(memory)) as news:
-        assert news.wait_for(polls)
+    with running(make_watcher(memory)) as events:
+        assert events.wait_for(polls)
         assert memory.syncs == 0
 
         memory.folder.mkdir()
@@ -314,10 +314,10 @@ def test_a_failed_sync_is_told_and_tried_again(
     """A watcher that ends silently is a stale index that nobody notices."""
     monkeypatch.setattr(leader_loop, "FIRST_RETRY_S", 0.05)
     memory.errors = [error, error]
-    with running(make_watcher(memory)) as news, caplog.at_level(logging.WARNING):
-        assert news.wait_for_type(Synced)
+    with running(make_watcher(memory)) as events, caplog.at_level(logging.WARNING):
+        assert events.wait_for_type(Synced)
 
-    failed = news.of(SyncFailed)
+    failed = events.of(SyncFailed)
     assert [event.error for event in failed] == [error, error]  # type: ignore[attr-defined]
     assert "tried again" in caplog.text
 
@@ -327,8 +327,8 @@ def test_hints_during_a_rest_do_not_shorten_it(
 ) -> None:
     """A broken index under a busy folder must not become a busy loop."""
     memory.errors = [RuntimeError("odd")] * 50
-    with running(make_watcher(memory)) as news:
-        assert news.wait_for_type(SyncFailed)
+    with running(make_watcher(memory)) as events:
+        assert events.wait_for_type(SyncFailed)
         for number in range(20):
             (folder / "note.md").write_text(str(number))
         assert not memory.wait_for(lambda: memory.syncs > 1, timeout_s=0.3)
@@ -344,9 +344,9 @@ def test_a_folder_lost_while_waiting_for_a_retry_is_waited_for_calmly(
     monkeypatch.setattr(
         memory, "sync", lambda sync=memory.sync: (folder.rename(f"{folder}-"), sync())
     )
-    with running(make_watcher(memory, source=lambda *_: source)) as news:
-        assert news.wait_for_type(SyncFailed)
-        assert not news.wait_for(lambda _: len(source.refreshes) > 5, timeout_s=0.2)
+    with running(make_watcher(memory, source=lambda *_: source)) as events:
+        assert events.wait_for_type(SyncFailed)
+        assert not events.wait_for(lambda _: len(source.refreshes) > 5, timeout_s=0.2)
         looks = len(source.refreshes)
 
     assert looks <= 5
@@ -364,15 +364,15 @@ def test_indexing_does_not_wait_for_vectors(
         return EmbedResult(embedded=3)
 
     monkeypatch.setattr(memory, "embed_pending", embed)
-    with running(make_watcher(memory)) as news:
+    with running(make_watcher(memory)) as events:
         assert is_asked.wait(SOON_S)
         (folder / "note.md").write_text("new")
 
         assert memory.holds(note="new")
 
-        assert not news.of(Embedded)
+        assert not events.of(Embedded)
         may_answer.set()
-        assert news.wait_for_type(Embedded)
+        assert events.wait_for_type(Embedded)
 
 
 def test_vectors_are_asked_for_after_each_look_that_was_hinted(
@@ -410,8 +410,8 @@ def test_nothing_is_left_behind(
 ) -> None:
     """No thread, no lock, no state, no file among the notes."""
     before = set(threading.enumerate())
-    with running(make_watcher(memory)) as news:
-        assert news.wait_for(is_native)
+    with running(make_watcher(memory)) as events:
+        assert events.wait_for(is_native)
         assert memory.holds(note="old text")
 
     assert set(threading.enumerate()) <= before
@@ -441,8 +441,8 @@ def test_others_learn_how_the_leader_watches(
     """`hm status` runs in another process and has to say it."""
     lock = tmp_path / "index" / "leader.lock"
     other = Leadership(str(lock), state_path=f"{lock}.state")
-    with running(make_watcher(memory, source=FakeSource)) as news:
-        assert news.wait_for(polls)
+    with running(make_watcher(memory, source=FakeSource)) as events:
+        assert events.wait_for(polls)
 
         told = other.read_state()
 
@@ -455,14 +455,14 @@ def test_a_second_watcher_follows_and_takes_over(
 ) -> None:
     """One process leads and any may take over; a follower does not index."""
     second = FolderMemory(folder)
-    with running(make_watcher(second)) as follower_news:
-        assert follower_news.wait_for_type(Leading)
-        with running(make_watcher(memory)) as news:
-            assert news.wait_for_type(Following)
+    with running(make_watcher(second)) as follower_events:
+        assert follower_events.wait_for_type(Leading)
+        with running(make_watcher(memory)) as events:
+            assert events.wait_for_type(Following)
             assert memory.syncs == 0
 
-    with running(make_watcher(memory)) as news:
-        assert news.wait_for_type(Leading)
+    with running(make_watcher(memory)) as events:
+        assert events.wait_for_type(Leading)
         assert memory.holds(note="old text")
 
 
@@ -470,9 +470,9 @@ def test_a_leader_whose_index_is_deleted_leads_the_new_one(
     memory: FolderMemory, tmp_path: Path
 ) -> None:
     """The index can be deleted at any moment, its lock with it."""
-    with running(make_watcher(memory)) as news:
-        assert news.wait_for(is_native)
+    with running(make_watcher(memory)) as events:
+        assert events.wait_for(is_native)
         (tmp_path / "index" / "leader.lock").unlink()
 
-        assert news.wait_for(lambda _: len(news.of(Leading)) == 2)
-        assert news.wait_for(lambda _: len(news.of(StateChanged)) >= 2)
+        assert events.wait_for(lambda _: len(events.of(Leading)) == 2)
+        assert events.wait_for(lambda _: len(events.of(StateChanged)) >= 2)

@@ -56,16 +56,16 @@ def test_a_killed_leader_is_replaced_within_a_second(folder: Path) -> None:
     memory = FolderMemory(folder)
     with (
         watching(folder, until="Synced") as leader,
-        running(make_watcher(memory)) as news,
+        running(make_watcher(memory)) as events,
     ):
-        assert news.wait_for(
+        assert events.wait_for(
             lambda event: event == Following(leader=f"pid {leader.pid}")
         )
 
         start_s = time.monotonic()
         leader.kill()
         (folder / "note.md").write_text("between two leaders")
-        assert news.wait_for_type(Leading)
+        assert events.wait_for_type(Leading)
         took_s = time.monotonic() - start_s
 
         assert took_s < 1.0

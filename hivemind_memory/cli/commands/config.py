@@ -245,7 +245,7 @@ def _text(value: object) -> str:
 
 
 def _terminal_text(rows: list[tuple[str, str, str]]) -> str:
-    """Return the table of options, with what is not a default standing out."""
+    """Return the table of options, with what is not a default marked."""
     from hivemind_memory.cli.terminal import Text, rendered, table
 
     shown = table()

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from hivemind_memory.model.curation import LinkResult
 
 _WEIGHT = Flag(
-    ("--weight",), "float", "Strength, 0 to 1 (1).", metavar="X", low=0, high=1
+    ("--weight",), "float", "Weight, 0 to 1 (1).", metavar="X", low=0, high=1
 )
 _KIND = Flag(
     ("--kind",),

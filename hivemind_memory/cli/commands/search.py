@@ -118,7 +118,7 @@ def search(request: CommandRequest) -> int:
         wider = min(4 * query.max_results, _MAX_HITS)
         more = f"-n {wider} shows more" if is_full else ""
         print_answer(answer, question, as_json=values["json"], more=more)
-        # Last, so that nobody waits for it.
+        # Last, so that no answer waits for it.
         memory.record_recall(answer)
     return 1 if values["fail_empty"] and not answer.hits else 0
 

@@ -51,7 +51,7 @@ def event_line(event: WatchEvent) -> str:
     line = ""
     match event:
         case Following(leader=leader):
-            line = f"{leader or 'another process'} is already watching; standing by"
+            line = f"{leader or 'another process'} is already watching; on standby"
         case Leading():
             line = "watching; Ctrl-C stops"
         case StateChanged(state=state):

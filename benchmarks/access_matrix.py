@@ -1,8 +1,9 @@
-"""Every tool and command, every pair of scopes, every trick: does a door tell too much?
+"""Every tool and command, every pair of scopes, every trick: does a caller tell too
+much?
 
-    python -m benchmarks.access_doors [--pair N] [--calls tools|commands] [--show 5]
+    python -m benchmarks.access_matrix [--pair N] [--calls tools|commands] [--show 5]
 
-For each door and each scope that it does not open, two homes are made: one with the
+For each caller and each scope that it may not see, two homes are made: one with the
 scope and one without. Whatever is tried, the answers have to be the same, byte for
 byte, and the notes of the scope stay as they are.
 """
@@ -41,29 +42,29 @@ def main() -> int:
     started = time.monotonic()
     counts = {"tools": 0, "commands": 0}
     leaks: list[str] = []
-    for door, hidden in pairs:
+    for caller, hidden in pairs:
         for kind in counts:
             if given.calls not in (None, kind):
                 continue
             with tempfile.TemporaryDirectory() as folder:
-                number, found = tried(Path(folder), kind, door, hidden)
+                number, found = tried(Path(folder), kind, caller, hidden)
             counts[kind] += number
-            leaks += [f"door {door!r}: {one}" for one in found]
+            leaks += [f"caller {caller!r}: {one}" for one in found]
     for leak in leaks[: given.show]:
         print(leak, end="\n\n")
     print(
-        f"{len(pairs)} pairs of door and scope, {counts['tools']} calls of tools,"
+        f"{len(pairs)} pairs of caller and scope, {counts['tools']} calls of tools,"
         f" {counts['commands']} commands: {len(leaks)} leaks;"
         f" {time.monotonic() - started:.0f} s"
     )
     return 1 if leaks else 0
 
 
-def tried(folder: Path, kind: str, door: str, hidden: str) -> tuple[int, list[str]]:
+def tried(folder: Path, kind: str, caller: str, hidden: str) -> tuple[int, list[str]]:
     """Return how many calls were made, and what leaked."""
     for name in ("HOME", "PROJECT", "TEAM", "WORKSPACE"):
         os.environ.pop(f"HIVEMIND_{name}", None)
-    twins = make_twins(folder, door, hidden)
+    twins = make_twins(folder, caller, hidden)
     if kind == "tools":
         calls = [*tool_reads(hidden), *tool_writes(hidden)]
         calls += tool_reads(hidden)

@@ -37,7 +37,7 @@ class Opener:
         return outcome
 
 
-def open_lookout(
+def open_detector(
     folder: Path,
     *outcomes: FakeSource | OSError,
     type_of: Callable[[str], str] = lambda _folder: "",
@@ -55,7 +55,7 @@ def open_lookout(
 def test_a_source_that_answers_the_probe_suffices(tmp_path: Path) -> None:
     """Then nothing is looked at without a reason."""
     source = FakeSource()
-    detector = open_lookout(tmp_path, source)
+    detector = open_detector(tmp_path, source)
 
     source.spoke = True
 
@@ -66,7 +66,7 @@ def test_a_source_that_answers_the_probe_suffices(tmp_path: Path) -> None:
 
 def test_a_source_that_does_not_answer_is_muted(tmp_path: Path) -> None:
     """Some containers and mounts accept watches and never tell anything."""
-    detector = open_lookout(tmp_path, FakeSource())
+    detector = open_detector(tmp_path, FakeSource())
 
     assert detector.due_s == 1.0
     detector.check(1.0)
@@ -81,7 +81,7 @@ def test_a_source_that_does_not_answer_is_muted(tmp_path: Path) -> None:
 def test_a_late_answer_ends_the_polling(tmp_path: Path) -> None:
     """A machine under load may take longer than a second."""
     source = FakeSource()
-    detector = open_lookout(tmp_path, source)
+    detector = open_detector(tmp_path, source)
     detector.check(1.0)
 
     source.spoke = True
@@ -94,7 +94,7 @@ def test_a_folder_that_cannot_be_probed_is_trusted(tmp_path: Path) -> None:
     """Read-only notes are still watched; the rescan finds what is missed."""
     source = FakeSource()
     source.is_writable = False
-    detector = open_lookout(tmp_path, source)
+    detector = open_detector(tmp_path, source)
 
     assert not detector.check(2.0)
     assert detector.state.mode == "native"
@@ -104,7 +104,7 @@ def test_a_shared_file_system_is_polled_although_it_answers(tmp_path: Path) -> N
     """It tells what this machine does, not what others do."""
     source = FakeSource()
     source.spoke = True
-    detector = open_lookout(tmp_path, source, type_of=lambda _folder: "nfs4")
+    detector = open_detector(tmp_path, source, type_of=lambda _folder: "nfs4")
 
     assert detector.check(2.0)
     assert detector.state.reason.startswith("nfs4")
@@ -125,7 +125,7 @@ def test_a_limit_is_named_and_tried_again_at_a_rescan(
     """The person can raise it; meanwhile nothing is missed."""
     second = FakeSource()
     second.spoke = True
-    detector = open_lookout(tmp_path, OSError(number, "no"), second)
+    detector = open_detector(tmp_path, OSError(number, "no"), second)
 
     assert word in detector.state.reason
     assert detector.check(2.0)
@@ -139,7 +139,7 @@ def test_a_limit_is_named_and_tried_again_at_a_rescan(
 def test_a_limit_that_is_hit_later_gives_the_watches_back(tmp_path: Path) -> None:
     """Half of the folders watched is not worth more than none, and costs others."""
     source = FakeSource()
-    detector = open_lookout(tmp_path, source)
+    detector = open_detector(tmp_path, source)
 
     source.problem = OSError(errno.ENOSPC, "no")
     detector.refresh(1.0)
@@ -153,7 +153,7 @@ def test_a_folder_that_is_gone_is_waited_for(tmp_path: Path) -> None:
     folder = tmp_path / "memory"
     second = FakeSource()
     second.spoke = True
-    detector = open_lookout(folder, FileNotFoundError(errno.ENOENT, "no"), second)
+    detector = open_detector(folder, FileNotFoundError(errno.ENOENT, "no"), second)
 
     assert detector.state.reason == FOLDER_MISSING
     assert not detector.is_folder_there
@@ -167,7 +167,7 @@ def test_a_folder_that_is_gone_is_waited_for(tmp_path: Path) -> None:
 def test_a_folder_that_stays_away_is_not_looked_at(tmp_path: Path) -> None:
     """There is nothing to see, and it must not look like an emptied memory."""
     gone = FileNotFoundError(errno.ENOENT, "no")
-    detector = open_lookout(tmp_path / "memory", gone, gone)
+    detector = open_detector(tmp_path / "memory", gone, gone)
 
     assert not detector.check(2.0)
     assert detector.state.reason == FOLDER_MISSING
@@ -177,7 +177,7 @@ def test_a_source_that_lost_its_folder_is_opened_again(tmp_path: Path) -> None:
     """After `mv memory old; mkdir memory` the watches are on the wrong folder."""
     first, second = FakeSource(), FakeSource()
     first.spoke = second.spoke = True
-    detector = open_lookout(tmp_path, first, second)
+    detector = open_detector(tmp_path, first, second)
 
     first.is_good = False
 
@@ -190,7 +190,7 @@ def test_a_missed_change_makes_it_poll(tmp_path: Path) -> None:
     """Whatever the reason: a source that missed one may miss the next."""
     source = FakeSource()
     source.spoke = True
-    detector = open_lookout(tmp_path, source)
+    detector = open_detector(tmp_path, source)
 
     detector.report_missed_event()
 
@@ -203,6 +203,6 @@ def test_errors_of_a_source_leave_no_traceback(
 ) -> None:
     """Without watches, instances or events, polling takes over without a traceback."""
     with caplog.at_level(logging.DEBUG):
-        open_lookout(tmp_path, OSError(errno.EMFILE, "no")).check(2.0)
+        open_detector(tmp_path, OSError(errno.EMFILE, "no")).check(2.0)
 
     assert not [record for record in caplog.records if record.exc_info]
