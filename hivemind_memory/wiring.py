@@ -263,6 +263,12 @@ def _caller(
     """Return the caller for some scopes; the owner for none."""
     if scope_request is None:
         return OWNER
+    why = settings.unusable.get("workspaces") or settings.unusable.get(CONFIG_NAME)
+    if scope_request.workspace and why:
+        from hivemind_memory.errors import ConfigError
+
+        # Without the tree every workspace would have the rights of a root.
+        raise ConfigError(why)
     from hivemind_memory.access import projects
     from hivemind_memory.access.callers import caller_of
 

@@ -35,6 +35,12 @@ def write_config(home: Path, memory: object) -> Path:
     return path
 
 
+def problem(home: Path, environ: dict[str, str] | None = None) -> str:
+    """Return what is said of the one value that cannot be used."""
+    (said,) = load_settings(str(home), environ or {}).unusable.values()
+    return said
+
+
 def test_without_file_and_environment_every_option_has_its_default(
     tmp_path: Path,
 ) -> None:
@@ -108,28 +114,26 @@ def test_a_bad_value_names_file_key_value_and_what_is_allowed(
     """Whoever reads the message can correct the file without opening a manual."""
     path = write_config(tmp_path, {name: value})
 
-    with pytest.raises(ConfigError) as caught:
-        load_settings(str(tmp_path), {})
+    message = problem(tmp_path)
 
-    message = str(caught.value)
     assert str(path) in message
     assert f"memory.{name}" in message
     assert allowed in message
-    assert caught.value.hint
+    assert f"hm config set {name}" in message
 
 
 def test_a_bad_variable_is_named(tmp_path: Path) -> None:
     """The mistake is in the environment, not in the file."""
-    with pytest.raises(ConfigError, match="HIVEMIND_MIN_SCORE has the value 'abc'"):
-        load_settings(str(tmp_path), {"HIVEMIND_MIN_SCORE": "abc"})
+    message = problem(tmp_path, {"HIVEMIND_MIN_SCORE": "abc"})
+
+    assert "HIVEMIND_MIN_SCORE has the value 'abc'" in message
 
 
 def test_bad_json_is_told_with_line_and_column(tmp_path: Path) -> None:
     """A missing comma is found by its place."""
     (tmp_path / "config.json").write_text('{\n  "memory": {\n    "a" 1\n}}')
 
-    with pytest.raises(ConfigError, match="line 3, column 9"):
-        load_settings(str(tmp_path), {})
+    assert "line 3, column 9" in problem(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -151,10 +155,10 @@ def test_a_file_of_another_shape_is_refused_in_words(
     """Nothing in the file may end in a traceback."""
     (tmp_path / "config.json").write_bytes(data)
 
-    with pytest.raises(ConfigError) as caught:
-        load_settings(str(tmp_path), {})
+    settings = load_settings(str(tmp_path), {})
 
-    assert "config.json" in str(caught.value)
+    assert "config.json" in settings.unusable["config.json"]
+    assert settings.why_read_only() == settings.unusable["config.json"]
 
 
 def test_a_byte_order_mark_does_not_matter(tmp_path: Path) -> None:
@@ -178,8 +182,8 @@ def test_an_overlap_as_large_as_the_chunk_is_refused(tmp_path: Path) -> None:
     """Each value is allowed, together they would never end."""
     write_config(tmp_path, {"chunk_chars": 200, "chunk_overlap_chars": 200})
 
-    with pytest.raises(ConfigError, match="overlap must be the smaller one"):
-        load_settings(str(tmp_path), {})
+    assert "overlap must be the smaller one" in problem(tmp_path)
+    assert load_settings(str(tmp_path), {}).chunk_overlap_chars == 0
 
 
 def test_the_key_of_the_environment_wins_and_chooses_nothing(tmp_path: Path) -> None:
@@ -197,11 +201,9 @@ def test_no_key_is_ever_in_a_message_or_a_representation(tmp_path: Path) -> None
     """Messages end in logs and in bug reports."""
     write_config(tmp_path, {"openai_api_key": ["sk-secret"]})
 
-    with pytest.raises(ConfigError) as caught:
-        load_settings(str(tmp_path), {})
-
     shown = repr(Settings(openai_api_key="sk-secret"))
-    assert "sk-secret" not in f"{caught.value}{caught.value.hint}{shown}"
+
+    assert "sk-secret" not in f"{problem(tmp_path)}{shown}"
 
 
 def test_writing_keeps_order_unknown_keys_and_other_programs_parts(
@@ -330,12 +332,11 @@ def test_a_bad_part_of_an_object_is_one_sentence(
     """Which part, and what is wrong with it; the whole would not fit a line."""
     path = write_config(tmp_path, {"agents": agents})
 
-    with pytest.raises(ConfigError) as caught:
-        load_settings(str(tmp_path), {})
+    message = problem(tmp_path)
 
-    assert sentence in str(caught.value)
-    assert str(path) in str(caught.value)
-    assert "hm config unset agents" in caught.value.hint
+    assert sentence in message
+    assert str(path) in message
+    assert "hm config unset agents" in message
 
 
 def test_every_check_that_the_table_names_exists() -> None:

@@ -143,12 +143,14 @@ def _own(caller: Caller, kind: str) -> str:
     return own[FOLDERS[kind]]
 
 
-def check_enabled(*, is_enabled: bool) -> None:
-    """Raise if the memory is switched off.
+def check_enabled(*, is_enabled: bool, why_read_only: str = "") -> None:
+    """Raise if the memory is switched off, or can only be read.
 
     Raises:
         UsageError: It is; nothing was saved.
     """
+    if why_read_only:
+        raise UsageError(why_read_only, effect="Nothing was saved")
     if not is_enabled:
         raise UsageError(
             "the memory is switched off (`enabled` is false).",

@@ -135,11 +135,22 @@ class CommandRequest:
         self.notes = notes
         """What the reader should know about how the words were understood."""
 
-    def open_memory(self) -> Memory:
-        """Return the memory that is meant, open; use it in a ``with`` statement."""
+    def open_memory(self, *, is_reported: bool = False) -> Memory:
+        """Return the memory that is meant, open; use it in a ``with`` statement.
+
+        Args:
+            is_reported: What is printed names the options that cannot be used, so it
+                is not said here.
+        """
         from hivemind_memory import wiring
 
-        return wiring.open_memory(memory_dir=self.memory_dir)
+        memory = wiring.open_memory(memory_dir=self.memory_dir)
+        unusable = memory.settings.unusable
+        if unusable and not is_reported:
+            from hivemind_memory.cli.output import print_notices
+
+            print_notices(unusable.values())
+        return memory
 
 
 def command(

@@ -24,6 +24,11 @@ Origin = str
 
 _NOTHING: dict[str, object] = {}
 
+_NO_EMBEDDINGS = {"anthropic": "Anthropic", "claude": "Claude", "groq": "Groq"}
+
+_SAFE = {"embedding_provider": "none"}
+"""Used instead of a bad value where the default could do more than was asked for."""
+
 
 def load_settings(
     home: str,
@@ -32,24 +37,45 @@ def load_settings(
 ) -> Settings:
     """Return the settings in effect for the home folder *home*.
 
+    A value that cannot be used leaves its option at the default, and
+    ``Settings.unusable`` says why: one mistake must not take the whole memory away.
+
     Args:
         home: Folder that holds config.json; neither has to exist.
         environ: Environment variables.
         flags: Option name -> value, for what a command line said; None: not said.
 
     Raises:
-        ConfigError: config.json cannot be read, or a value is not allowed.
+        ConfigError: A flag has a value that is not allowed.
     """
     separator = "" if home.endswith("/") else "/"
-    return resolve(read_config(f"{home}{separator}{CONFIG_NAME}"), environ, flags)[0]
+    path = f"{home}{separator}{CONFIG_NAME}"
+    unusable: dict[str, str] = {}
+    try:
+        file = read_config(path)
+    except ConfigError as error:
+        file = ConfigFile(path, {}, {})
+        unusable[CONFIG_NAME] = _sentence(
+            error, "Until then every option has its default, and nothing is saved."
+        )
+    return resolve(file, environ, flags, unusable=unusable)[0]
 
 
 def resolve(
     file: ConfigFile,
     environ: Mapping[str, str],
     flags: Mapping[str, object] = _NOTHING,
+    *,
+    unusable: dict[str, str] | None = None,
 ) -> tuple[Settings, dict[str, Origin]]:
     """Return the settings in effect, and for each option where its value is from.
+
+    Args:
+        file: What config.json says.
+        environ: Environment variables.
+        flags: As for ``load_settings``.
+        unusable: Gets, for each option of the file or the environment that cannot be
+            used, why; its default is taken. None: such a value is an error.
 
     Raises:
         ConfigError: A value is not allowed; the message names place, key and value.
@@ -58,16 +84,42 @@ def resolve(
     origins: dict[str, Origin] = {}
     table = options()
     for name, option in table.items():
-        values[name], origins[name] = _pick(option, file, environ, flags)
+        try:
+            values[name], origins[name] = _pick(option, file, environ, flags)
+        except ConfigError as error:
+            if unusable is None or flags.get(name) is not None:
+                raise
+            values[name] = _SAFE.get(name, option.default)
+            origins[name] = "default"
+            unusable[name] = _sentence(error, f"{_shown(values[name])} is used.")
+    if unusable is not None:
+        for name in table.keys() & file.document.keys():
+            unusable.setdefault(
+                name,
+                f"{file.path}: {name} stands beside memory, where it has no effect;"
+                f' it belongs inside: {{"memory": {{"{name}": …}}}}.',
+            )
+    try:
+        _check_together(values, origins)
+    except ConfigError as error:
+        if unusable is None:
+            raise
+        values["chunk_overlap_chars"] = 0
+        unusable["chunk_overlap_chars"] = _sentence(error, "0 is used.")
     key_variables = table["openai_api_key"].env
     settings = Settings(
         **values,  # type: ignore[arg-type]  # checked by the table, row by row
         has_key_in_config=bool(file.memory.get("openai_api_key")),
         has_key_in_environment=origins["openai_api_key"] in key_variables,
         unknown_keys=tuple(key for key in file.memory if key not in table),
+        unusable=unusable or {},
     )
-    _check_together(settings, origins)
     return settings, origins
+
+
+def _sentence(error: ConfigError, instead: str) -> str:
+    """Return what is wrong, what is done instead, and what to do about it."""
+    return f"{error} {instead} {error.hint}"
 
 
 def _pick(
@@ -109,6 +161,12 @@ def _refusal(
     if isinstance(error, InvalidPartError):
         return ConfigError(f"{place}: {error}", hint=_hint(option, place))
     shown = "" if option.is_secret else f" {_shown(value)}"
+    if str(value).lower() in _NO_EMBEDDINGS and option.name == "embedding_provider":
+        name = _NO_EMBEDDINGS[str(value).lower()]
+        return ConfigError(
+            f"{place} names {name}, which has no embeddings.",
+            hint="Set it to openai, ollama or none; words are searched without any.",
+        )
     message = (
         f"{place} has the value{shown}, but {option.name} is {allowed_values(option)}."
     )
@@ -132,13 +190,16 @@ def _shown(value: object) -> str:
     return text if len(text) <= 60 else f"{text[:60]}…"
 
 
-def _check_together(settings: Settings, origins: Mapping[str, Origin]) -> None:
+def _check_together(
+    values: Mapping[str, object], origins: Mapping[str, Origin]
+) -> None:
     """Check what one row alone cannot tell."""
-    if settings.chunk_overlap_chars < settings.chunk_chars:
+    overlap, size = values["chunk_overlap_chars"], values["chunk_chars"]
+    if overlap < size:  # type: ignore[operator]  # both are int, by the table
         return
     message = (
-        f"chunk_overlap_chars is {settings.chunk_overlap_chars} (from"
-        f" {origins['chunk_overlap_chars']}) and chunk_chars {settings.chunk_chars}"
-        f" (from {origins['chunk_chars']}), but the overlap must be the smaller one."
+        f"chunk_overlap_chars is {overlap} (from {origins['chunk_overlap_chars']})"
+        f" and chunk_chars {size} (from {origins['chunk_chars']}), but the overlap"
+        " must be the smaller one."
     )
     raise ConfigError(message, hint="Make chunk_overlap_chars smaller; 0 is the usual.")

@@ -17,6 +17,15 @@ if TYPE_CHECKING:
 
 INFINITY = float("inf")
 
+_NEEDED_TO_WRITE = (
+    "config.json",
+    "enabled",
+    "default_scope",
+    "projects",
+    "workspaces",
+    "types",
+)
+
 
 class Option:
     """What is known about one option beside its value.
@@ -290,9 +299,24 @@ class Settings:
     unknown_keys: tuple[str, ...] = ()
     """Keys under ``memory`` that no option knows; they are kept, and named."""
 
+    unusable: Mapping[str, str] = {}
+    """Option, or ``config.json`` for the whole file -> why its value is not used, in
+    a sentence. The default is in effect instead."""
+
     def __repr__(self) -> str:
         """Show nothing: one of the fields is a key."""
         return "Settings()"
+
+    def why_read_only(self) -> str:
+        """Return why nothing may be saved while an option is unusable; empty: it may.
+
+        These options say where a memory goes and who may see it, so their defaults
+        could put it in a wrong place.
+        """
+        for name in _NEEDED_TO_WRITE:
+            if name in self.unusable:
+                return self.unusable[name]
+        return ""
 
     def search_settings(self) -> SearchSettings:
         """Return the part that shapes an answer."""

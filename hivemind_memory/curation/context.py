@@ -66,6 +66,9 @@ class CurationContext:
     is_enabled: bool = True
     """The option ``enabled``: nothing is saved while it is off."""
 
+    why_read_only: str = ""
+    """See ``Settings.why_read_only``."""
+
     def now_iso(self) -> str:
         """Return the current time as ISO 8601 in the local time zone."""
         return self.clocks.local_iso(self.clocks.now())

@@ -287,7 +287,10 @@ class Curation:
         """Return what to save, with its scope and without secrets, and warnings."""
         from hivemind_memory.memory.write import refuse_purged
 
-        check_enabled(is_enabled=self._context.is_enabled)
+        check_enabled(
+            is_enabled=self._context.is_enabled,
+            why_read_only=self._context.why_read_only,
+        )
         scope = self._context.find_scope(wanted.scope)
         texts, found = scrubbed(
             *(getattr(wanted, name) for name in _TEXT_FIELDS), *wanted.tags

@@ -15,6 +15,7 @@ from hivemind_memory.context.candidates import find_candidates, is_empty
 from hivemind_memory.context.excerpts import ALWAYS_CAP, select_excerpts
 from hivemind_memory.context.facets import facets_of
 from hivemind_memory.context.tokens import estimate_tokens
+from hivemind_memory.errors import NotInjectedError
 from hivemind_memory.files.marked_section import SECTION_MARKS
 from hivemind_memory.model.injection import SectionPlan
 from hivemind_memory.redaction import mask
@@ -80,6 +81,9 @@ def plan_section(
         memory: As the worktree's agents see it.
         state: The state of the worktree.
         room_bytes: The most that its file can take; None: no limit.
+
+    Raises:
+        NotInjectedError: An option that decides who may see what cannot be used.
     """
     settings = memory.settings
     budget = settings.inject_budget_tokens
@@ -87,6 +91,9 @@ def plan_section(
         budget = max(1, min(budget, room_bytes // BYTES_PER_TOKEN))
     if not settings.enabled:
         return SectionPlan(body="", why_empty="the memory is switched off")
+    why = settings.why_read_only()
+    if why:  # who may see what, or whether anything may be told, cannot be known
+        raise NotInjectedError(f"Nothing was injected: {why}")
     facets = facets_of(state)
     candidates = find_candidates(memory, facets)
     if is_empty(memory, candidates):

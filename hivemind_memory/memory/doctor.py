@@ -56,7 +56,14 @@ def diagnose(
 
 
 def _config(settings: Settings) -> Finding:
-    """Look for keys that no option knows: mostly a slip of the finger."""
+    """Look for values that cannot be used, and for keys that no option knows."""
+    if settings.unusable:
+        return Finding(
+            name="config",
+            is_ok=False,
+            detail=" ".join(settings.unusable.values()),
+            hint="`hm config list` names all options and what they may be",
+        )
     if settings.unknown_keys:
         return Finding(
             name="config",

@@ -178,7 +178,11 @@ class Memory:
             )
 
         with self.lock:
-            return self.index_handle.run_with_fallback(answer)
+            found = self.index_handle.run_with_fallback(answer)
+        if not self.settings.unusable:
+            return found
+        warnings = (*found.report.warnings, *self.settings.unusable.values())
+        return replaced(found, report=replaced(found.report, warnings=warnings))
 
     def parse_filter(self, **words: Any) -> SearchFilter:
         """Return what a question is narrowed to; see ``search_filter.parse_filter``."""
@@ -274,7 +278,10 @@ class Memory:
         from hivemind_memory.model.note import Provenance
         from hivemind_memory.model.results import WriteResult
 
-        check_enabled(is_enabled=self.settings.enabled)
+        settings = self.settings
+        check_enabled(
+            is_enabled=settings.enabled, why_read_only=settings.why_read_only()
+        )
         at = self.clocks.local_iso(self.clocks.now())
         new = prepare_entry(
             content,
@@ -326,6 +333,7 @@ class Memory:
             types=self.types,
             limit_chars=self.settings.memory_chars,
             is_enabled=self.settings.enabled,
+            why_read_only=self.settings.why_read_only(),
         )
         return Curation(context, find_similar=self._find_similar)
 

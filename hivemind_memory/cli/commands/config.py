@@ -10,6 +10,7 @@ from hivemind_memory.cli.options import JSON
 from hivemind_memory.cli.output import (
     is_terminal,
     print_json,
+    print_notices,
     print_rows,
     read_stdin,
     write_stderr,
@@ -31,7 +32,9 @@ def list_options(request: CommandRequest) -> int:
     from hivemind_memory.config import options, read_config, resolve
 
     file = read_config(_config_path())
-    settings, origins = resolve(file, os.environ)
+    unusable: dict[str, str] = {}
+    settings, origins = resolve(file, os.environ, unusable=unusable)
+    print_notices(unusable.values())
     table = options()
     if request.values["json"]:
         entries = [
@@ -72,7 +75,9 @@ def get(request: CommandRequest) -> int:
     from hivemind_memory.config import read_config, resolve
 
     option, part = _option_and_part(request.values["key"])
-    settings, origins = resolve(read_config(_config_path()), os.environ)
+    file, unusable = read_config(_config_path()), dict[str, str]()
+    settings, origins = resolve(file, os.environ, unusable=unusable)
+    print_notices([unusable[option.name]] if option.name in unusable else [])
     value = _shown(option, getattr(settings, option.name))
     if part:
         value = value.get(part) if isinstance(value, dict) else None
@@ -126,6 +131,7 @@ def set_option(request: CommandRequest) -> int:
     except ValueError:
         message = f"{option.name} is {allowed_values(option)}."
         raise UsageError(message, hint=option.description) from None
+    _check_whole(path, option.name, value)
     write_option(path, option.name, value)
     name, shown = _name(option, part), _text(_shown(option, said))
     write_stderr(f"{name} is now {escape_line(shown)} in {escape_line(path)}\n")
@@ -133,6 +139,22 @@ def set_option(request: CommandRequest) -> int:
         if os.environ.get(variable):
             write_stderr(f"but {variable} is set, and overrides the file\n")
     return 0
+
+
+def _check_whole(path: str, name: str, value: object) -> None:
+    """Refuse a change after which the file as a whole could not be used.
+
+    Raises:
+        ConfigError: Two options would contradict each other; nothing was changed.
+    """
+    from hivemind_memory.config import ConfigFile, read_config, resolve
+
+    file = read_config(path)
+    unusable: dict[str, str] = {}
+    resolve(file, {}, unusable=unusable)
+    if not unusable:  # else this change may be one of several that mend it
+        changed = {**file.memory, name: value}
+        resolve(ConfigFile(path, file.document, changed), {})
 
 
 @command("config unset", arguments=(_KEY,))

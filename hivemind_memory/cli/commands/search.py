@@ -104,7 +104,7 @@ def search(request: CommandRequest) -> int:
     words = values["query"]
     is_piped = words == ("-",)
     question = read_stdin().strip() if is_piped else typed_text(" ".join(words))
-    with request.open_memory() as memory:
+    with request.open_memory(is_reported=True) as memory:
         catch_up(memory)
         query = Query(
             text=question,
