@@ -139,8 +139,8 @@ class CommandRequest:
         """Return the memory that is meant, open; use it in a ``with`` statement.
 
         Args:
-            is_reported: What is printed names the options that cannot be used, so it
-                is not said here.
+            is_reported: The command says by itself what matters to it of the options
+                that cannot be used.
         """
         from hivemind_memory import wiring
 

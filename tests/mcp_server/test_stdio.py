@@ -102,7 +102,7 @@ def test_a_home_that_cannot_be_used_does_not_keep_it_from_starting(
 
         assert result["isError"]
         assert "config.json" in result["content"][0]["text"]
-        assert "Nothing was saved." in result["content"][0]["text"]
+        assert "Nothing was saved" in result["content"][0]["text"]
 
 
 @pytest.mark.parametrize("has_asked", [False, True])

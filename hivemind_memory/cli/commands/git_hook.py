@@ -96,7 +96,7 @@ def run(request: CommandRequest) -> int:
     limit.daemon = True
     limit.start()
     try:
-        with request.open_memory() as memory:
+        with request.open_memory(is_reported=True) as memory:
             injector = wiring.open_injector(memory)
             for agent in (request.values["agent"] or "claude").split(","):
                 injector.inject(os.curdir, agent=agent)

@@ -64,7 +64,7 @@ def _ask(request: CommandRequest, answers: list[str]) -> None:
 
     try:
         worktree = _worktree()
-        with request.open_memory() as memory:
+        with request.open_memory(is_reported=True) as memory:
             injector = wiring.open_injector(memory)
             agent = request.values["agent"] or "claude"
             answers.append(session_start_section(injector, worktree, agent))

@@ -216,7 +216,7 @@ def _inject_port(
 
     def inject(worktree: str, kind: str) -> str:
         try:
-            with request.open_memory() as memory:
+            with request.open_memory(is_reported=True) as memory:
                 injector = wiring.open_injector(memory)
                 done = injector.inject(worktree, agent=kind)
         except HivemindError as error:
