@@ -182,6 +182,32 @@ class IndexContract:
         text, headings = index.texts([chunk])[chunk]
         assert ("postgres listens on 5433" in text, headings) == (True, "Ports")
 
+    def test_ties_at_the_limit_are_decided_by_path_and_line(
+        self, open_index: OpenIndex
+    ) -> None:
+        """Not by the order in which notes were indexed, which a rebuild changes."""
+        index = open_index()
+        for name in ("e", "b", "d", "a", "c"):
+            put(index, f"{name}.md", "# Port\n\nkettle\n")
+        put(index, "z.md", "# Port\n\nkettle kettle kettle\n")
+        fill(index)
+
+        words = index.view().find_words([QueryTerm("kettle")], limit=4)
+        vectors = index.view().find_vectors(SPACE, vector("other"), limit=3, also=())
+
+        assert [one.place.path for one in words.candidates] == [
+            *("z.md", "a.md", "b.md", "c.md"),
+        ]
+        assert vectors is not None
+        by_chunk = {
+            one.place.chunk_id: one.place.path
+            for one in index.view()
+            .find_words([QueryTerm("kettle")], limit=9)
+            .candidates
+        }
+        near = {by_chunk[chunk] for chunk in vectors.cosines} - {"z.md"}
+        assert near in ({"a.md", "b.md"}, {"a.md", "b.md", "c.md"})
+
     def test_the_vocabulary_knows_longer_words(self, open_index: OpenIndex) -> None:
         index = open_index()
         put(index, "a.md", "the harbourmaster waits\n")

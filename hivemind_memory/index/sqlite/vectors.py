@@ -11,6 +11,8 @@ import os
 # instead of 0.5 (benchmarks/floors.py). Must be said before numpy is loaded.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+import json
+
 import numpy as np
 
 from hivemind_memory.model.matches import VectorMatches
@@ -41,6 +43,18 @@ _NEW_VECTORS = """
 SELECT chunks_vec.chunk_id, chunks_vec.subchunk, chunks_vec.serial, embedding
 FROM chunks_vec JOIN embedding_cache ON embedding_cache.id = vector_id
 WHERE chunks_vec.space_id = ? AND chunks_vec.serial > ?
+"""
+
+
+SAME_COSINE = 1e-6
+"""Cosines that differ by less are a tie: equal vectors in different rows of the matrix
+differ by the rounding of 32 bits."""
+
+_BY_PLACE = """
+SELECT chunks.id FROM json_each(?) JOIN chunks ON chunks.id = json_each.value
+JOIN files ON files.id = chunks.file_id
+ORDER BY files.path, chunks.start_line
+LIMIT ?
 """
 
 
@@ -119,8 +133,23 @@ class VectorRetriever:
         if not best:
             return []
         order = np.argpartition(among, len(among) - best)[len(among) - best :]
-        places: list[int] = (order if rows is None else rows[order]).tolist()
-        return places
+        least = among[order[0]]
+        tied = np.flatnonzero(np.abs(among - least) <= SAME_COSINE)
+        above = order[among[order] > least + SAME_COSINE]
+        if len(above) + len(tied) > best:
+            wanted = tied if rows is None else rows[tied]
+            kept = self._first_by_place(wanted.tolist(), best - len(above))
+        else:
+            kept = (tied if rows is None else rows[tied]).tolist()
+        places: list[int] = (above if rows is None else rows[above]).tolist()
+        return places + kept
+
+    def _first_by_place(self, rows: list[int], limit: int) -> list[int]:
+        """Return the first *limit* of some rows, by path and line of their chunks."""
+        found = self._connection.execute(
+            _BY_PLACE, (json.dumps([self._ids[row] for row in rows]), limit)
+        )
+        return [self._place[chunk] for (chunk,) in found]
 
     def _places_of(self, chunks: frozenset[int]) -> NDArray[np.intp]:
         """Return the rows of the vectors of some chunks, in order."""

@@ -55,7 +55,7 @@ _LOCATION = """
 """The columns of a ``ChunkLocation``."""
 
 _SELECT = f"""
-SELECT seen(chunks_fts),
+SELECT seen(chunks_fts), chunks_fts.rank,
   {_LOCATION},
   chunks.subchunks
 FROM chunks_fts
@@ -65,6 +65,11 @@ WHERE chunks_fts MATCH ?{{where}}
 ORDER BY chunks_fts.rank
 LIMIT ?
 """
+
+MAX_TIED_ROWS = 1_000
+"""Rows beyond the limit that are read because they tie with the last one: the first by
+path and line are kept, whatever numbers the index gave them. Of a larger tie, those
+that the index has had longest."""
 
 HIDDEN_FACTOR = 4
 """The rough ranking counts hidden notes too. A limited caller gets so many times more
@@ -131,17 +136,25 @@ class WordRetriever:
             return WordMatches(asked=asked)
         self._totals = (0, 0, 0)
         self._phrases = len(known)
-        candidates = []
+        candidates: list[WordCandidate] = []
         rows_limit = limit if visible is None else limit * HIDDEN_FACTOR
-        for _, *place, subchunks in self._connection.execute(
+        last_rank, first_tied = 0.0, 0
+        for _, rank, *place, subchunks in self._connection.execute(
             _SELECT.format(where=matching.sql),
-            (_expression(known), *matching.values, rows_limit),
+            (_expression(known), *matching.values, rows_limit + MAX_TIED_ROWS),
         ):
             seen = self._row
             if seen is None:  # pragma: no cover - the callback runs for every row
                 continue
+            if rank != last_rank:
+                if len(candidates) >= rows_limit:
+                    break
+                last_rank, first_tied = rank, len(candidates)
             counts = _counted(seen, subchunks)
             candidates.append(WordCandidate(ChunkLocation(*place), *counts))
+        if len(candidates) > rows_limit:
+            candidates[first_tied:] = sorted(candidates[first_tied:], key=_place_of)
+            del candidates[rows_limit:]
         rows, text_tokens, breadcrumbs_tokens = (
             self._totals if visible is None else visible.totals
         )
@@ -149,7 +162,9 @@ class WordRetriever:
             # As many as a caller gets from whom nothing is hidden, and by the same
             # order: no count of what follows tells whether there is more.
             mean = (text_tokens + breadcrumbs_tokens) / max(1, rows)
-            candidates.sort(key=lambda one: -_bm25(one, known, rows, mean))
+            candidates.sort(
+                key=lambda one: (-_bm25(one, known, rows, mean), _place_of(one))
+            )
             del candidates[limit:]
         return WordMatches(
             asked=asked,
@@ -224,6 +239,11 @@ def chunk_locations(
             tuple(chunks),
         )
     }
+
+
+def _place_of(candidate: WordCandidate) -> tuple[str, int]:
+    """Return what decides between candidates of one rank."""
+    return (candidate.place.path, candidate.place.start_line)
 
 
 def _bm25(
