@@ -5,13 +5,12 @@ The home of numpy. Imported only when a space of vectors answers.
 
 from __future__ import annotations
 
+import json
 import os
 
 # A threaded product waits for its slowest thread: beside a busy core it takes 8 ms
 # instead of 0.5 (benchmarks/floors.py). Must be said before numpy is loaded.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-
-import json
 
 import numpy as np
 
