@@ -2,8 +2,8 @@
 
 Two locks, both in the folder that the worktrees of a repository share. The clean filter
 is named for all Markdown, in a file of attributes that git consults last, so that a
-filter of the user's own (Git LFS, git-crypt) always wins. And a ``pre-commit`` hook
-refuses a commit that adds one of the marks, in a file of any name.
+filter of the user's own (Git LFS, git-crypt) always wins. And the hooks of
+``commit_check`` refuse what contains the section, in a file of any name or a message.
 
 A lock that cannot be installed is left out: the filter for the file itself, which
 ``git_settings`` makes, does not depend on them.
@@ -18,10 +18,13 @@ from hivemind_memory.errors import GitError, HookNotChangedError
 from hivemind_memory.files.atomic import write_file
 from hivemind_memory.files.marked_section import SECTION_MARKS
 from hivemind_memory.git.hook_script import install_block, read_hook, remove_block
+from hivemind_memory.inject.commit_check import FORMER_HOOKS, HOOKS
 from hivemind_memory.inject.git_settings import FILTER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from hivemind_memory.git.repository import Repository
 
 COVERED = (
@@ -44,26 +47,6 @@ _SAMPLE = b"\xff\0 a\n<!-- hivemind:begin v1 -->\n<!-- hivemind:end -->\nb"
 _FILTERED_SAMPLE = b"\xff\0 a\nb"
 _SAMPLE_NAME = "hivemind-sample.md"
 
-# A mark at the start of an added line, perhaps indented, quoted or in a comment.
-_ADDED = r"^[+][[:blank:]>#*/-]*<!-- hivemind:(begin v[0-9]+|end) -->[[:space:]]*$"
-_DIFF = (
-    "git diff --cached --no-color --no-ext-diff --no-textconv --no-renames --text -U0"
-    " -S'<!-- hivemind:'"
-)
-HOOK = (
-    "# Refuses to commit the section that `hm inject` wrote. `hm eject` removes this.",
-    "(",
-    f"    {_DIFF} 2>/dev/null |",
-    f"        LC_ALL=C grep -Eq '{_ADDED}' || exit 0",
-    "    echo 'hivemind: this commit would contain the section that hm inject wrote:'",
-    f"    {_DIFF} --name-only",
-    "    echo 'Delete it from there, from hivemind:begin to hivemind:end, or commit'",
-    "    echo 'with --no-verify.'",
-    "    exit 1",
-    ") >&2 || exit 1",
-)
-"""Lines of the ``pre-commit`` hook, for any shell."""
-
 
 class CommitGuard:
     """The two locks of one repository."""
@@ -79,17 +62,16 @@ class CommitGuard:
         with suppress(OSError, GitError):
             self._install_filter()
         if not self._value("core.hookspath"):
-            with suppress(HookNotChangedError):
-                install_block(read_hook(self._hook), HOOK)
+            for name, lines in HOOKS.items():
+                with suppress(HookNotChangedError):
+                    install_block(read_hook(self._hook(name)), lines)
+            self._remove_hooks(FORMER_HOOKS)
 
     def exists(self) -> bool:
         """Return whether there is anything to remove."""
         if os.path.exists(self._file):
             return True
-        try:
-            return bool(read_hook(self._hook).body)
-        except HookNotChangedError:
-            return False
+        return any(map(self._has_block, (*HOOKS, *FORMER_HOOKS)))
 
     def remove(self) -> None:
         """Remove both locks."""
@@ -97,20 +79,31 @@ class CommitGuard:
             self._repository.run("config", "--local", "--unset", _OPTION)
         with suppress(OSError):
             os.unlink(self._file)
-        with suppress(HookNotChangedError):
-            remove_block(read_hook(self._hook))
+        self._remove_hooks((*HOOKS, *FORMER_HOOKS))
         with suppress(OSError):  # the folder may have been missing before
-            os.rmdir(os.path.dirname(self._hook))
+            os.rmdir(os.path.dirname(self._hook("any")))
 
     @property
     def _file(self) -> str:
         """The file of attributes."""
         return os.path.join(self._repository.common_dir, *_ATTRIBUTES.split("/"))
 
-    @property
-    def _hook(self) -> str:
-        """The path of the hook."""
-        return os.path.join(self._repository.common_dir, "hooks", "pre-commit")
+    def _remove_hooks(self, names: Iterable[str]) -> None:
+        """Remove our block from some hooks."""
+        for name in names:
+            with suppress(HookNotChangedError):
+                remove_block(read_hook(self._hook(name)))
+
+    def _hook(self, name: str) -> str:
+        """Return the path of a hook."""
+        return os.path.join(self._repository.common_dir, "hooks", name)
+
+    def _has_block(self, name: str) -> bool:
+        """Return whether a hook contains our block."""
+        try:
+            return bool(read_hook(self._hook(name)).body)
+        except HookNotChangedError:
+            return False
 
     def _install_filter(self) -> None:
         """Name the filter for all Markdown, unless that could change other files."""

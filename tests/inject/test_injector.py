@@ -468,7 +468,7 @@ def test_a_damaged_section_never_takes_text_out_of_a_commit(
     file.write_bytes(broken)
 
     refused = git(worktree, "commit", "-qam", "Rule", check=False)
-    git(worktree, "commit", "-qam", "Rule", "--no-verify")
+    git(worktree, "-c", "hivemind.check=false", "commit", "-qam", "Rule")
 
     assert "CLAUDE.md\nDelete it from there" in refused
     assert "My new rule." in git(worktree, "show", "HEAD:CLAUDE.md")

@@ -25,6 +25,8 @@ SETTINGS = (
     "info/attributes",
     "info/hivemind-attributes",
     "hooks/pre-commit",
+    "hooks/pre-push",
+    "hooks/reference-transaction",
 )
 
 

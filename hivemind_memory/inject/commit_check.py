@@ -1,0 +1,139 @@
+"""The hooks that keep a section out of commits, tags, notes, stashes and pushes.
+
+``reference-transaction`` (git 2.28 and later) sees every command that moves a branch, a
+tag or a note: ``git am``, ``git rebase --continue`` and ``git commit --no-verify`` too,
+because nothing moves without it. ``pre-push`` is the last check: it also sees a commit
+of a program that runs no hooks.
+
+Both read what is new: the lines that a commit adds to what *all* its parents have, and
+its message. So a section that somebody else has committed passes in a merge or a fetch.
+They are text for any POSIX shell and awk, and leave their input to the user's own hook.
+"""
+
+from __future__ import annotations
+
+CHECK_OPTION = "hivemind.check"
+"""Option of git that switches the check off, for one command or for a repository."""
+
+MAX_COMMITS = 1000
+"""So many of the newest commits of an update are read, so an import stays fast."""
+
+# A mark between two quotes is only mentioned. The headline is a third mark, for a copy
+# without its first and last lines. In awk, quotes are easiest as octal numbers.
+_CHECK = r"""
+    [ -z "$hivemind_theirs" ] || hivemind_theirs=$(
+        printf '%s\n' "$hivemind_theirs" |  # what is no longer there is left out
+            git cat-file --batch-check='%(objecttype) %(objectname)' |
+            sed -n 's/^commit /^/p'
+    )
+    hivemind_found=$({
+        printf '%s%s\n' "$hivemind_commits" "$hivemind_theirs" |
+            git --no-replace-objects rev-list --stdin --ignore-missing -n MAX_COMMITS \
+                --not $hivemind_known |
+            git --no-replace-objects diff-tree --stdin --root --always -r -c -p -U0 \
+                --text --no-color --no-ext-diff --no-textconv --no-renames -Sivemind \
+                '--format=commit %H%n%w(0,4,4)%B'
+        printf '%s' "$hivemind_objects" | while read -r one; do
+            while [ "$(git cat-file -t "$one")" = tag ]; do
+                echo "object $one"
+                git cat-file tag "$one" | sed 's/^/    /'
+                one=$(git cat-file tag "$one" | sed -n '1s/^object //p')
+            done
+            case $(git cat-file -t "$one") in
+            blob) echo "object $one"; git cat-file blob "$one" ;;
+            tree) git diff-tree -r -p --text -U0 "$(git mktree </dev/null)" "$one" ;;
+            esac
+        done
+    } 2>/dev/null | tr '\000' ' ' | LC_ALL=C awk '
+        /^commit [0-9a-f]+$/ { place = "the message of " $2; columns = -1; next }
+        /^object [0-9a-f]+$/ { place = "the object " $2; columns = -1; next }
+        /^diff --(git|cc|combined) / { columns = 0; next }
+        columns == 0 && /^[+][+][+] / { place = substr($0, 7); next }
+        columns >= 0 && /^@@+ / { columns = index($0, " ") - 2; next }
+        columns == 0 { next }
+        columns > 0 && substr($0, 1, columns) !~ /^[+]+$/ { next }
+        {
+            text = tolower($0)
+            gsub(/[\042\047\140]<!-- hivemind:[a-z0-9 ]+ -->[\042\047\140]/, "", text)
+            if (text !~ /hivemind:begin v[0-9]|hivemind:end --/ &&
+                text !~ /hivemind memory [(]auto-injected/) next
+            if (!(place in told)) print "    " place
+            told[place]
+        }
+    ')
+    [ -n "$hivemind_found" ] || exit 0
+    [ "$(git config --type=bool --get CHECK_OPTION)" != false ] || exit 0
+    echo 'hivemind: refused, because the section that `hm inject` wrote is in'
+    printf '%s\n' "$hivemind_found"
+    echo 'Delete it from there, from hivemind:begin to hivemind:end, and try again.'
+    echo 'To keep it on purpose, run the command as `git -c CHECK_OPTION=false ...`.'
+    exit 1
+""".replace("MAX_COMMITS", str(MAX_COMMITS)).replace("CHECK_OPTION", CHECK_OPTION)
+
+# What comes from elsewhere is not new: refs/remotes and the like, and FETCH_HEAD.
+_REFERENCES = r"""
+    hivemind_known=--all
+    while read -r old new ref; do
+        case $new in *[!0-9a-f]*) continue ;; *[!0]*) ;; *) continue ;; esac
+        case $ref in
+        HEAD | worktrees/*/HEAD | refs/heads/* | refs/stash) ;;
+        refs/tags/* | refs/notes/* | refs/replace/*)
+            hivemind_objects="$hivemind_objects$new$hivemind_line" ;;
+        refs/*)
+            hivemind_theirs="$hivemind_theirs$new$hivemind_line"; continue ;;
+        *) continue ;;
+        esac
+        hivemind_commits="$hivemind_commits$new$hivemind_line"
+    done <<HIVEMIND_INPUT
+$hivemind_input
+HIVEMIND_INPUT
+    [ -n "$hivemind_commits" ] || exit 0
+    fetched=${GIT_DIR:-$(git rev-parse --git-dir)}/FETCH_HEAD
+    [ ! -f "$fetched" ] ||
+        hivemind_theirs="$hivemind_theirs$(sed 's/[^0-9a-f].*//' "$fetched")"
+"""
+
+# What the remote has is not new, and neither is what any remote is known to have.
+_PUSHED = r"""
+    hivemind_known=--remotes
+    while read -r ref new remote_ref old; do
+        case $old in *[!0]*)
+            hivemind_theirs="$hivemind_theirs$old$hivemind_line" ;;
+        esac
+        case $new in *[!0]*) ;; *) continue ;; esac
+        case $remote_ref in
+        refs/heads/*) ;;
+        *) hivemind_objects="$hivemind_objects$new$hivemind_line" ;;
+        esac
+        hivemind_commits="$hivemind_commits$new$hivemind_line"
+    done <<HIVEMIND_INPUT
+$hivemind_input
+HIVEMIND_INPUT
+    [ -n "$hivemind_commits" ] || exit 0
+"""
+
+
+def _hook(condition: str, reading: str) -> tuple[str, ...]:
+    """Return a hook that reads its input, and gives it back to what follows."""
+    text = f"""\
+# Keeps the section of `hm inject` out of git. `hm eject` removes this.
+if {condition}; then
+hivemind_input=$(cat)
+(
+    hivemind_line='
+' hivemind_commits= hivemind_objects= hivemind_theirs={reading}{_CHECK}) >&2 || exit 1
+exec <<HIVEMIND_INPUT
+$hivemind_input
+HIVEMIND_INPUT
+fi"""
+    return tuple(text.split("\n"))
+
+
+HOOKS = {
+    "reference-transaction": _hook('[ "$1" = prepared ]', _REFERENCES),
+    "pre-push": _hook(":", _PUSHED),
+}
+"""Name of a hook -> its lines, for any POSIX shell."""
+
+FORMER_HOOKS = ("pre-commit",)
+"""Hooks that an earlier version installed, which are removed."""
