@@ -117,8 +117,9 @@ def _if_installed(
         return choice
     names = " and ".join(missing)
     verb = "is" if len(missing) == 1 else "are"
-    extra = f"`pip install 'hivemind-memory[{choice.provider}]'`"
-    reason = f"{choice.reason} But {names} {verb} not installed: {extra}."
+    # The packages by their own names: this works however the program was installed.
+    remedy = f"`pip install {' '.join(missing)}`"
+    reason = f"{choice.reason} But {names} {verb} not installed: {remedy}."
     return ProviderChoice("none", reason)
 
 

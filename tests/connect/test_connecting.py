@@ -543,3 +543,32 @@ def test_the_tools_that_are_allowed_are_those_that_only_read() -> None:
     reading = {tool.name for tool in described_tools() if "only reads" in tool.hints}
 
     assert set(READING_TOOLS) == reading
+
+
+@pytest.mark.parametrize("answer", ["y\n", "n\n"])
+def test_init_on_a_terminal_offers_to_connect_the_installed_agents(
+    machine: Machine, answer: str
+) -> None:
+    """The first command of a new user is followed by the second one's question."""
+    machine.install("claude", "codex")
+
+    ran = machine.ask("init", answer=answer)
+
+    assert ran.code == 0
+    assert "Installed here: Claude Code, Codex.\n" in ran.out
+    assert (machine.home / ".claude.json").exists() == (answer == "y\n")
+    assert (machine.home / ".hivemind" / "memory" / "global.md").exists()
+
+
+def test_init_asks_nothing_without_a_terminal_or_without_agents(
+    machine: Machine,
+) -> None:
+    """A script must not wait for an answer, and there must be something to offer."""
+    alone = machine.ask("init", answer="y\n")
+    machine.install("claude")
+    piped = machine.run("init")
+
+    assert "[y/N]" not in f"{alone.out}{piped.out}{piped.err}"
+    assert (alone.code, piped.code) == (0, 0)
+    assert "hm connect" in piped.out
+    assert machine.snapshot() == {}

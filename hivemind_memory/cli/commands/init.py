@@ -1,11 +1,17 @@
-"""hm init: a notes folder, a first note, and what to do next."""
+"""hm init: a notes folder, a first note, the agents, and what to do next."""
 
 from __future__ import annotations
 
 import os
+import sys
 
 from hivemind_memory.cli.command import CommandRequest, command
-from hivemind_memory.cli.output import count_text, write_stdout
+from hivemind_memory.cli.output import (
+    count_text,
+    is_terminal,
+    write_stderr,
+    write_stdout,
+)
 from hivemind_memory.model.escape import escape_line
 
 TYPE_CHECKING = False
@@ -26,12 +32,19 @@ Next:
   hm search when do we deploy            ask for it
   hm edit                                open global.md in your editor
   hm status                              see what there is
+  hm connect                             let your agents use it
 
 Any .md file that you put into the notes folder is found by the next search.
 """
 
 
-@command("init", description="Existing files are left as they are.")
+@command(
+    "init",
+    description=(
+        "Existing files are left as they are. On a terminal it offers to connect the"
+        " agents that are installed, as hm connect does."
+    ),
+)
 def init(request: CommandRequest) -> int:
     """Create what is missing, and say what was created and what was there."""
     from hivemind_memory import wiring
@@ -47,7 +60,25 @@ def init(request: CommandRequest) -> int:
         notes = count_text(memory.status().notes, "note")
     lines.append(f"Ready: {notes} in the index.")
     write_stdout("".join(f"{escape_line(line)}\n" for line in lines) + _NEXT)
+    can_ask = is_terminal(sys.stdin) and is_terminal(sys.stderr)
+    if can_ask and not request.memory_dir:
+        _offer_connect()
     return 0
+
+
+def _offer_connect() -> None:
+    """Show what would connect the installed agents, and do it if the person agrees."""
+    import shutil
+
+    from hivemind_memory.cli.parse import parse_request
+    from hivemind_memory.connect.clients import AGENTS
+
+    titles = [agent.title for agent in AGENTS if shutil.which(agent.program)]
+    if not titles:
+        return
+    write_stderr(f"\nInstalled here: {', '.join(titles)}.\n")
+    connect = parse_request(["connect"])
+    connect.command.call(connect)
 
 
 def _create(home: str, folder: str) -> Iterator[str]:

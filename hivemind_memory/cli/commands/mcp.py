@@ -132,7 +132,7 @@ def require_sdk() -> None:
     if find_spec("mcp") is None:
         raise HivemindError(
             "The SDK for the Model Context Protocol is not installed.",
-            hint="pip install 'hivemind-memory[mcp]'",
+            hint="Install hivemind-memory again: the SDK comes with it.",
         )
 
 
