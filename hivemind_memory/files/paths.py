@@ -69,11 +69,6 @@ def path_problem(text: str) -> str:
     return next(_path_problems(text), "")
 
 
-def is_listed_name(name: str) -> bool:
-    """Tell whether a file or folder of this *name* may be part of a note's path."""
-    return not name_problem(name)
-
-
 def is_plain(names: str) -> bool:
     """Tell quickly whether *names*, joined by ``/``, hold no character of concern.
 

@@ -28,6 +28,9 @@ BYTES_PER_MB = 1_000_000
 MAX_NOTE_BYTES = 5 * BYTES_PER_MB
 """The default of the option ``max_note_mb``."""
 
+_OTHER_SUFFIXES = (SUFFIX, ".markdown", ".mdown", ".mdx", ".mkd")
+"""In small letters: who writes such a file takes it for a note, so it is named."""
+
 # Shorter than this in characters, a folder's path leaves room for any name in bytes.
 _SAFE_PREFIX_CHARS = 192
 
@@ -122,6 +125,10 @@ class _Pass:
                     self._skip_link(prefix + name)
                 elif name.endswith(SUFFIX):
                     self.skipped[prefix + name] = "it is not a regular file"
+                elif name.lower().endswith(_OTHER_SUFFIXES):
+                    self.skipped[prefix + name] = (
+                        f"its name does not end in {SUFFIX}; rename it to be found"
+                    )
         for name in below:
             self._scan_below(folder, prefix, name, depth)
 
@@ -162,7 +169,9 @@ class _Pass:
         """
         name = path.rpartition("/")[2]
         if name.endswith(SUFFIX) or "." not in name:
-            self.skipped[path] = "it is a link, and links are not followed"
+            self.skipped[path] = (
+                "it is a link, and links are not followed; move the notes here"
+            )
 
 
 def too_large(max_bytes: int) -> str:

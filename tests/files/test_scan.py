@@ -40,7 +40,7 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None
 def test_every_markdown_file_at_any_depth_is_a_note(tmp_path: Path) -> None:
     """And nothing else is."""
     make(tmp_path, "a.md", "b/c.md", "b/d/e.md", "笔记/部署.md", "f.md/g.md")
-    make(tmp_path, "a.txt", "b/readme", "c.MD", "d.md.bak", "md")
+    make(tmp_path, "a.txt", "b/readme", "d.md.bak", "md")
 
     signatures = NotesFolder(str(tmp_path)).signatures()
 
@@ -52,6 +52,17 @@ def test_every_markdown_file_at_any_depth_is_a_note(tmp_path: Path) -> None:
         "笔记/部署.md",
     ]
     assert reasons(tmp_path) == {}
+
+
+@pytest.mark.parametrize("name", ["c.MD", "b/c.Md", "c.markdown", "c.mdx", "b/c.MKD"])
+def test_markdown_under_another_suffix_is_named(tmp_path: Path, name: str) -> None:
+    """Who put it there takes it for a note, and would look for it in vain."""
+    make(tmp_path, "a.md", name)
+
+    assert sorted(look(tmp_path).signatures) == ["a.md"]
+    assert reasons(tmp_path) == {
+        name: "its name does not end in .md; rename it to be found"
+    }
 
 
 def test_dot_files_and_dot_folders_are_not_there(tmp_path: Path) -> None:
