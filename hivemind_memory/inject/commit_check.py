@@ -6,7 +6,7 @@ because nothing moves without it. ``pre-push`` is the last check: it also sees a
 of a program that runs no hooks.
 
 Both read what is new: the lines that a commit adds to what *all* its parents have, and
-its message. So a section that somebody else has committed passes in a merge or a fetch.
+its message. So a section that someone else has committed passes in a merge or a fetch.
 They are text for any POSIX shell and awk, and leave their input to the user's own hook.
 """
 

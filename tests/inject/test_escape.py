@@ -126,7 +126,7 @@ def test_a_hook_of_the_user_runs_as_before_and_comes_back_byte_for_byte(
     assert hook.read_bytes() == own
 
 
-def test_a_section_of_somebody_else_passes(tmp_path: Path, injector: Injector) -> None:
+def test_a_section_of_someone_else_passes(tmp_path: Path, injector: Injector) -> None:
     """Fetching, merging, rebasing and pushing what others committed is not stopped."""
     theirs = make_repo(tmp_path / "theirs")
     shell(theirs, PRELUDE + "conflict")
