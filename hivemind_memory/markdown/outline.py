@@ -42,6 +42,9 @@ _MARKER_US = 4
 _CHAR_US = 1
 _FREE_US = 10_000
 
+_MOST_LINES = 100_000
+"""A text too dense to parse that has more lines is no text: it has no outline."""
+
 _MARKERS = re.compile(
     r"^[ \t]*+(?!(?:[-*+]|[0-9]{1,9}[.)]) {1,4}[^\W\d_])"
     r"((?:[-*+>|#=_<\[][ \t]*+|[0-9]++[.)][ \t]*+){1,12}+|[`~](?=[`~]{2}))",
@@ -108,6 +111,8 @@ def is_too_dense(page: ParsedLines, first: int, stop: int) -> bool:
 
 def scan(page: ParsedLines, first: int, stop: int) -> Outline:
     """Return the outline of lines *first* up to *stop*, roughly."""
+    if stop - first > _MOST_LINES:
+        return Outline()
     text, starts, lines = page.text, page.starts, page.lines
     wholes: list[tuple[int, int]] = []
     headings: list[Heading] = []

@@ -15,6 +15,7 @@ from hivemind_memory.files.locks import KernelLock
 from hivemind_memory.files.scan import BYTES_PER_MB
 from hivemind_memory.index.open import index_engine
 from hivemind_memory.memory.index_handle import open_index
+from hivemind_memory.memory.sync import LARGE_NOTE_BYTES
 from hivemind_memory.model.results import Diagnosis, Finding, MemoryStatus
 from hivemind_memory.model.snapshot import IndexedFiles, SkippedNote, compare_files
 
@@ -24,8 +25,10 @@ if TYPE_CHECKING:
 
     from hivemind_memory.config.settings import Settings
     from hivemind_memory.files.places import Places
+    from hivemind_memory.files.scan import FolderSnapshot
     from hivemind_memory.memory.index_handle import OpenIndex
     from hivemind_memory.memory.sync import Syncer
+    from hivemind_memory.model.snapshot import FolderChanges
     from hivemind_memory.providers.provider import Provider
 
 
@@ -322,7 +325,7 @@ def status_of(
         retrievers=("words", "vectors") if vectors else ("words",),
         leader=KernelLock(places.leader_lock).holder(),
         stale_notes=len(changes.changed) + len(changes.gone),
-        skipped=_skipped(opened, snapshot.skipped),
+        skipped=(*_skipped(opened, snapshot.skipped), *_large_notes(changes, snapshot)),
         unsettled_entries=_unsettled(places, now_s),
     )
 
@@ -358,6 +361,14 @@ def _skipped(
     if opened.warning:
         return (SkippedNote(path=".index", reason=opened.warning), *skipped)
     return skipped
+
+
+def _large_notes(changes: FolderChanges, look: FolderSnapshot) -> Iterator[SkippedNote]:
+    """Yield the changed notes that a search does not wait for."""
+    for path in changes.changed:
+        if look.signatures[path][2] > LARGE_NOTE_BYTES:
+            why = "it is large and not indexed yet; `hm sync` indexes it"
+            yield SkippedNote(path=path, reason=why)
 
 
 def _size(path: str) -> int:

@@ -2,11 +2,6 @@
 
 When the index cannot be opened, one in memory takes its place, so that a question is
 answered all the same.
-
-The notes folder is scanned before every answer. A process that is asked many
-questions a second may skip the scan when the kernel proves that nothing has happened
-since the last one; it looks at least once a second all the same, for a memory map or
-another mount changes a file without an event.
 """
 
 from __future__ import annotations
@@ -17,28 +12,26 @@ from threading import RLock
 from hivemind_memory.errors import (
     HivemindError,
     IndexBusyError,
-    IndexDamagedError,
     IndexTooNewError,
     IndexUnusableError,
     NotesMissingError,
     NotSavedError,
 )
 from hivemind_memory.index.open import index_engine
-from hivemind_memory.model.snapshot import IndexedFiles, compare_files
-from hivemind_memory.model.value import replaced, value
+from hivemind_memory.memory.freshness import FreshnessCheck
+from hivemind_memory.model.value import value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeVar
 
-    from hivemind_memory.files.inotify import InotifyProbe
     from hivemind_memory.files.places import Places
     from hivemind_memory.index.port import Index
-    from hivemind_memory.memory.sync import Syncer
+    from hivemind_memory.memory.background_sync import BackgroundSync
+    from hivemind_memory.memory.sync import Progress, Syncer
     from hivemind_memory.model.note_path import NotePath
-    from hivemind_memory.model.results import RecoveredEntry
-    from hivemind_memory.model.snapshot import SkippedNote
+    from hivemind_memory.model.results import SyncResult
 
     T = TypeVar("T")
 
@@ -53,6 +46,7 @@ class IndexHandle:
         self._clocks = clocks
         self._open: OpenIndex | None = None
         self._fresh: FreshnessCheck | None = None
+        self._background: BackgroundSync | None = None
 
     def close(self) -> None:
         """Close the index, to open it anew when it is wanted."""
@@ -88,18 +82,47 @@ class IndexHandle:
     def freshness_check(self) -> FreshnessCheck:
         """Return what updates the index before an answer."""
         if self._fresh is None:
-            stopwatch = self._clocks.stopwatch
-            self._fresh = FreshnessCheck(self._syncer, self._places, stopwatch)
+            self._fresh = FreshnessCheck(
+                self._syncer,
+                self._places,
+                self._clocks.stopwatch,
+                index_large_notes=lambda: self.background_sync().start(),
+            )
         return self._fresh
 
+    def background_sync(self) -> BackgroundSync:
+        """Return what indexes large notes while others use the index."""
+        from hivemind_memory.memory.background_sync import BackgroundSync
+
+        if self._background is None:
+            self._background = BackgroundSync(self._sync_all, self._clocks.stopwatch)
+        return self._background
+
+    def _sync_all(self, progress: Progress | None) -> SyncResult:
+        """Index all that changed, on a connection of its own."""
+        opened = open_index(self._places, self._clocks.now)
+        try:
+            if opened.error is not None:
+                raise opened.error
+            return self._syncer.sync(opened.index, progress=progress)
+        finally:
+            opened.index.close()
+
+    def wait_for_large_notes(self) -> bool:
+        """Wait for what is indexed in the background, within a search's budget.
+
+        Returns whether it ended. Called without the lock, so that others can search.
+        """
+        return self._background is not None and self._background.wait()
+
     def fresh(self) -> Index:
-        """Return the index, updated from the folder.
+        """Return the index, updated from the folder, large notes included.
 
         Raises:
             NotSavedError: It cannot be updated now.
         """
         opened = self.opened()
-        freshness = self.freshness_check().ensure_fresh(opened.index)
+        freshness = self.freshness_check().ensure_fresh(opened.index, is_whole=True)
         if freshness.warning:
             raise NotSavedError(
                 freshness.warning,
@@ -108,12 +131,23 @@ class IndexHandle:
             )
         return opened.index
 
-    def index_note(self, path: NotePath) -> bool:
-        """Index one note right after a write; return whether that worked."""
+    def index_note(self, path: NotePath, *, is_whole: bool = True) -> bool:
+        """Index one note right after a write; return whether that worked.
+
+        Args:
+            path: The note.
+            is_whole: Also when it is large; else that is begun in the background.
+        """
         try:
-            return self._syncer.sync_note(self.opened().index, path)
+            index = self.opened().index
+            if is_whole or index.path != self._places.index_file:
+                return self._syncer.sync_note(index, path)
+            if self._syncer.sync_note(index, path, may_take_large=bool):
+                return True
         except HivemindError:
             return False  # it is saved all the same, and the next scan indexes it
+        self.background_sync().start()
+        return False
 
 
 @value
@@ -185,137 +219,6 @@ def reopen_index(
         return opened
     opened.index.close()
     return file
-
-
-MAX_SCANS = 5
-"""How often an answer looks again because notes change while it looks."""
-
-MAX_UNCHECKED_S = 1.0
-"""So long after a scan its result may be trusted while no event says otherwise."""
-
-
-@value
-class Freshness:
-    """How far the index is from the folder."""
-
-    stale: tuple[str, ...] = ()
-    """Paths of notes that changed and are not indexed."""
-
-    skipped: tuple[str, ...] = ()
-    """Paths of files that were passed over."""
-
-    warning: str = ""
-    """Why the index could not be updated."""
-
-    is_verified: bool = True
-    """The answer is of the state of the index that was compared with the folder."""
-
-    recovered: tuple[RecoveredEntry, ...] = ()
-    """Entries that had vanished from their notes and are back."""
-
-
-class FreshnessCheck:
-    """Updates one index before each answer, as cheaply as may be proven."""
-
-    def __init__(
-        self, syncer: Syncer, places: Places, stopwatch: Callable[[], float]
-    ) -> None:
-        self._syncer = syncer
-        self._places = places
-        self._stopwatch = stopwatch
-        self._sentry: InotifyProbe | None = None
-        self._can_watch = True
-        self._looked_s = -MAX_UNCHECKED_S
-        self._in_step: IndexedFiles | None = None
-        self._verified: IndexedFiles | None = None
-        self._last = Freshness()
-
-    def close(self) -> None:
-        """Stop watching."""
-        if self._sentry is not None:
-            self._sentry.close()
-            self._sentry = None
-
-    def ensure_fresh(self, index: Index) -> Freshness:
-        """Update *index* if the folder has changed, and say how far that went."""
-        recovered: tuple[RecoveredEntry, ...] = ()
-        for _ in range(MAX_SCANS):
-            now_s = self._stopwatch()
-            known = index.files()
-            is_recent = now_s - self._looked_s < MAX_UNCHECKED_S
-            if self._sentry is not None and not self._sentry.is_quiet():
-                self.close()
-            if self._sentry is not None and is_recent and known is self._in_step:
-                return self._last
-            if self._sentry is None and is_recent and self._can_watch:
-                # Before the scan, so that no change during it is missed.
-                self._watch()
-            self._looked_s = now_s
-            freshness = self._compare(index, known)
-            recovered += freshness.recovered
-            if self._verified is not None or freshness.warning:
-                break
-        return replaced(freshness, recovered=recovered) if recovered else freshness
-
-    def is_verified(self, index: Index) -> bool:
-        """Return whether the index still is as the last scan found it or made it.
-
-        Asked in the snapshot that answers: meanwhile a rebuild may have put an index
-        in its place that was filled before the scan.
-        """
-        return self._verified is not None and index.files() is self._verified
-
-    def _compare(self, index: Index, known: IndexedFiles) -> Freshness:
-        """Look at every note, and index what changed."""
-        self._in_step = self._verified = None
-        # A lost entry shows as a change of its note; the sync puts it back.
-        changes, snapshot = self._syncer.find_changes(known)
-        is_whole = (
-            self._syncer.has_current_chunking(index) and not index.has_unfinished()
-        )
-        if changes.is_empty and is_whole:
-            self._in_step = self._verified = known
-            self._last = Freshness(skipped=_paths(snapshot.skipped))
-            return self._last
-        try:
-            result = self._syncer.sync(index, seen=(known, snapshot))
-            indexed = index.files()
-        except IndexDamagedError:
-            raise  # the caller has something better than a damaged index
-        except IndexUnusableError as error:
-            behind = (*changes.changed, *changes.gone)
-            return Freshness(
-                stale=behind, skipped=_paths(snapshot.skipped), warning=str(error)
-            )
-        skipped = _paths(result.skipped)
-        left = compare_files(
-            snapshot.signatures, IndexedFiles(signatures=indexed.signatures)
-        )
-        if not left.gone and set(left.changed) <= set(skipped):
-            self._verified = indexed
-        return Freshness(skipped=skipped, recovered=result.recovered_entries)
-
-    def _watch(self) -> None:
-        """Have the kernel tell of changes, if it can be trusted to."""
-        # Loaded by a process that is asked again and again, never by a cold answer.
-        import os
-
-        from hivemind_memory.files.inotify import InotifyProbe
-        from hivemind_memory.files.mounts import shared_type
-
-        notes = self._places.notes
-        cookie = os.path.join(self._places.index, "cookie")
-        try:
-            if not shared_type(notes):
-                self._sentry = InotifyProbe(notes, cookie)
-        except OSError:
-            self._sentry = None
-        self._can_watch = self._sentry is not None
-
-
-def _paths(skipped: tuple[SkippedNote, ...]) -> tuple[str, ...]:
-    """Return where the files lie that were passed over."""
-    return tuple(one.path for one in skipped)
 
 
 SECONDS_PER_DAY = 86_400

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import time
 
-from hivemind_memory.memory.index_handle import MAX_SCANS, SECONDS_PER_DAY, Freshness
+from hivemind_memory.memory.freshness import MAX_SCANS, Freshness
+from hivemind_memory.memory.index_handle import SECONDS_PER_DAY
 from hivemind_memory.memory.retrieve import RetrievedCandidates, retrieve, shown_text
 from hivemind_memory.model.matches import QueryVector
 from hivemind_memory.model.memories import STATUSES
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from hivemind_memory.index.port import Index, IndexView
-    from hivemind_memory.memory.index_handle import Clocks, FreshnessCheck, OpenIndex
+    from hivemind_memory.memory.freshness import FreshnessCheck
+    from hivemind_memory.memory.index_handle import Clocks, OpenIndex
     from hivemind_memory.model.filters import Access, SearchFilter
     from hivemind_memory.model.matches import WordMatches
     from hivemind_memory.model.query import Query, ScorePart, SearchSettings
@@ -39,6 +41,9 @@ if TYPE_CHECKING:
 
 
 _UNFIT = "the vector of the question does not fit those of the notes; see `hm doctor`"
+MAX_NAMED = 5
+"""Large notes that a report names one by one."""
+
 NO_PROVIDER = QueryVector(None, "", "")
 """None is chosen: words were asked for, so there is nothing to say."""
 
@@ -149,6 +154,7 @@ def _answer(
         warnings=(
             *(one for one in (opened.warning, freshness.warning) if one),
             *_recovery_notices(freshness, access),
+            *_large_note_notices(freshness, access),
         ),
         took_ms=1000 * (clocks.stopwatch() - started),
     )
@@ -163,6 +169,19 @@ def _recovery_notices(freshness: Freshness, access: Access) -> Iterator[str]:
                 f"an entry that was removed from {entry.path} within ten minutes is"
                 f" back in {entry.target}; `hm forget {entry.id}` hides it"
             )
+
+
+def _large_note_notices(freshness: Freshness, access: Access) -> Iterator[str]:
+    """Yield which large notes the answer does not know yet, if a caller may see any."""
+    seen = [path for path in freshness.left if _count_seen([path], access)]
+    if seen:
+        named = ", ".join(seen[:MAX_NAMED])
+        more = f" and {len(seen) - MAX_NAMED} more" if len(seen) > MAX_NAMED else ""
+        is_are, text = ("is", "its text") if len(seen) == 1 else ("are", "their text")
+        yield (
+            f"{named}{more} {is_are} still being indexed, so the answer may lack"
+            f" {text}; `hm sync` finishes it"
+        )
 
 
 def _count_seen(paths: Sequence[str], access: Access) -> int:

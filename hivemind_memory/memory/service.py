@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from hivemind_memory.model.matches import QueryVector
     from hivemind_memory.model.memories import MemoryRow
     from hivemind_memory.model.memory_types import MemoryType
+    from hivemind_memory.model.note_path import NotePath
     from hivemind_memory.model.query import Query, SearchAnswer
     from hivemind_memory.model.results import (
         Diagnosis,
@@ -179,6 +180,9 @@ class Memory:
 
         with self.lock:
             found = self.index_handle.run_with_fallback(answer)
+        if found.report.stale_notes and self.index_handle.wait_for_large_notes():
+            with self.lock:
+                found = self.index_handle.run_with_fallback(answer)
         if not self.settings.unusable:
             return found
         warnings = (*found.report.warnings, *self.settings.unusable.values())
@@ -295,7 +299,10 @@ class Memory:
         )
         with self.lock:
             entry = append_entry(new, self.folder, self.places.journal, self.clocks)
-            is_indexed = self.index_handle.index_note(entry.path)
+            is_indexed = self.index_handle.index_note(entry.path, is_whole=False)
+        if not is_indexed and self.index_handle.wait_for_large_notes():
+            with self.lock:
+                is_indexed = self.index_handle.index_note(entry.path, is_whole=False)
         later = () if is_indexed else ("the next search indexes it",)
         return WriteResult(
             path=entry.path,
@@ -345,8 +352,14 @@ class Memory:
 
     # -- keeping the index up to date ------------------------------------------
 
-    def sync(self, progress: Progress | None = None) -> SyncResult:
+    def sync(
+        self, progress: Progress | None = None, *, is_whole: bool = True
+    ) -> SyncResult:
         """Update the index, and clear what killed processes left among the notes.
+
+        Args:
+            progress: Called with the progress.
+            is_whole: Large notes too; other threads search meanwhile.
 
         Raises:
             IndexUnusableError: The index cannot be written, and why.
@@ -357,7 +370,13 @@ class Memory:
             opened = self.index_handle.opened()
             if opened.error is not None:
                 raise opened.error
-            result = self.syncer.sync(opened.index, progress=progress)
+            left: set[NotePath] = set()
+            result = self.syncer.sync(
+                opened.index, progress=progress, may_take_large=bool, left=left
+            )
+        if left and is_whole:
+            more = self.index_handle.background_sync().sync(progress)
+            result = result.followed_by(more)
         return replaced(result, took_s=self.clocks.stopwatch() - started)
 
     def rebuild(self, progress: Progress | None = None) -> SyncResult:

@@ -44,6 +44,9 @@ BATCH_CHUNKS = 250
 """Chunks, and with them whole notes, that one transaction takes: some 40 ms of work."""
 
 
+LARGE_NOTE_BYTES = 100_000
+"""A larger note may take longer to index than a search may wait: up to 2 s for 1 MB."""
+
 MAX_ROUNDS = 5
 """How often a sync looks again because another process was faster with some note."""
 
@@ -71,7 +74,9 @@ class _Work:
         folder: NotesFolder,
         known: IndexedFiles,
         skipped: tuple[SkippedNote, ...] = (),
+        may_take_large: Callable[[], bool] | None = None,
     ) -> None:
+        self.may_take_large = may_take_large
         self.known = known.signatures
         """What the index held before the folder was looked at or a note was read."""
         self.skipped = list(skipped)
@@ -80,6 +85,8 @@ class _Work:
         self.removed = self.chunks = 0
         self.overtaken: list[NotePath] = []
         """Notes that another process indexed meanwhile, from newer bytes."""
+        self.left: list[NotePath] = []
+        """Large notes that changed and are left for later."""
         self._folder = folder
         self._read: dict[NotePath, tuple[str, str]] = {}
 
@@ -149,6 +156,8 @@ class Syncer:
         *,
         progress: Progress | None = None,
         seen: tuple[IndexedFiles, FolderSnapshot] | None = None,
+        may_take_large: Callable[[], bool] | None = None,
+        left: set[NotePath] | None = None,
     ) -> SyncResult:
         """Apply what changed; ``took_s`` is left to the caller.
 
@@ -156,6 +165,8 @@ class Syncer:
             index: The index to update.
             progress: Called with the progress.
             seen: What the index held, and a later scan of the folder; None: scan now.
+            may_take_large: Asked before each large note; None: all are indexed.
+            left: Gathers the large notes that changed and were not indexed.
         """
         from hivemind_memory.model.results import SyncResult
 
@@ -172,7 +183,7 @@ class Syncer:
                 from hivemind_memory.files.atomic import remove_partial_files
 
                 remove_partial_files(self._folder.root, snapshot.partial, self._now())
-            work = _Work(self._folder, known, snapshot.skipped)
+            work = _Work(self._folder, known, snapshot.skipped, may_take_large)
             self._apply(
                 index, compare_files(snapshot.signatures, known), work, progress
             )
@@ -182,11 +193,15 @@ class Syncer:
             chunks += work.chunks
             if not work.overtaken:
                 break
+        if left is not None:
+            left.update(work.left)
         return SyncResult(
             added=added,
             updated=updated,
             removed=removed,
-            unchanged=max(0, len(snapshot.signatures) - added - updated),
+            unchanged=max(
+                0, len(snapshot.signatures) - added - updated - len(work.left)
+            ),
             chunks=chunks,
             recovered=len(recovered),
             recovered_entries=recovered,
@@ -216,13 +231,18 @@ class Syncer:
         """Return whether the index was cut with the settings of today."""
         return index.get_meta("chunking") == self._chunking_key()
 
-    def sync_note(self, index: Index, path: NotePath) -> bool:
-        """Update the index of one note; return whether it could be read."""
+    def sync_note(
+        self,
+        index: Index,
+        path: NotePath,
+        may_take_large: Callable[[], bool] | None = None,
+    ) -> bool:
+        """Update the index of one note; return whether that was done."""
         for _ in range(MAX_ROUNDS):
-            work = _Work(self._folder, index.files())
+            work = _Work(self._folder, index.files(), (), may_take_large)
             self._apply(index, FolderChanges(changed=(path,)), work, None)
             if not work.overtaken:
-                return not work.skipped
+                return not work.skipped and not work.left
         return False
 
     def _apply(
@@ -290,6 +310,10 @@ class Syncer:
                 index.touch(
                     path, read.signature, digest=read.digest, is_settled=settled
                 )
+            return None
+        is_large = len(read.data) > LARGE_NOTE_BYTES
+        if is_large and work.may_take_large is not None and not work.may_take_large():
+            work.left.append(path)
             return None
         work.record_read(path, before=before, digest=read.digest)
         # What parses and cuts notes loads only when one has changed.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from hivemind_memory.model.value import value
+from hivemind_memory.model.value import replaced, value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,6 +64,20 @@ class SyncResult:
 
     skipped: tuple[SkippedNote, ...] = ()
     took_s: float = 0.0
+
+    def followed_by(self, later: SyncResult) -> SyncResult:
+        """Return what this sync and a *later* one did together."""
+        changed = self.added + self.updated
+        return replaced(
+            later,
+            added=self.added + later.added,
+            updated=self.updated + later.updated,
+            removed=self.removed + later.removed,
+            unchanged=max(0, later.unchanged - changed),
+            chunks=self.chunks + later.chunks,
+            recovered=self.recovered + later.recovered,
+            recovered_entries=(*self.recovered_entries, *later.recovered_entries),
+        )
 
 
 @value

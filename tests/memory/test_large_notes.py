@@ -1,15 +1,43 @@
-"""A note beyond ``max_note_mb`` is named and skipped, and never read."""
+"""Large notes: beyond ``max_note_mb`` never read, below it never waited for long."""
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from hivemind_memory.files import folder
+from hivemind_memory.markdown import chunker
+from hivemind_memory.memory import background_sync, sync
+from hivemind_memory.memory.service import Memory
+from hivemind_memory.model.note import Note
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.wiring import open_memory
-from tests.support.sandbox import ask, paths
+from tests.support.sandbox import House, ask, paths
+
+LARGE = "The giraffe is tall.\n" * (sync.LARGE_NOTE_BYTES // 10)
+
+
+@contextmanager
+def parser_at_rest(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Let the parser wait on large notes until the block ends."""
+    may_go_on = threading.Event()
+    real = chunker.parse_note
+
+    def parse(path: NotePath, data: bytes, **more: int) -> Note:
+        if len(data) > sync.LARGE_NOTE_BYTES:
+            assert may_go_on.wait(60)
+        return real(path, data, **more)
+
+    monkeypatch.setattr(chunker, "parse_note", parse)
+    monkeypatch.setattr(background_sync, "WAIT_S", 0.05)
+    try:
+        yield
+    finally:
+        may_go_on.set()
 
 
 def test_a_note_beyond_the_bound_is_named_and_never_read(
@@ -49,4 +77,106 @@ def test_a_note_beyond_the_bound_is_named_and_never_read(
 
     flags = {"embedding_provider": "none", "max_note_mb": 7}
     with open_memory(home=str(home), flags=flags) as memory:
+        memory.sync()
         assert paths(ask(memory, "giraffe")) == ["grows.md"]
+
+
+def test_a_search_answers_without_the_note_that_is_being_parsed(
+    house: House, memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One hostile note of a few megabytes kept every search waiting."""
+    house.save("zebra.md", "The zebra is striped.\n")
+    house.save("large.md", LARGE)
+
+    with parser_at_rest(monkeypatch):
+        found = ask(memory, "zebra")
+        assert paths(found) == ["zebra.md"]
+        assert not found.report.is_fresh
+        assert found.report.stale_notes == 1
+        [warning] = found.report.warnings
+        assert warning.startswith("large.md is still being indexed")
+        [passed] = memory.status().skipped
+        assert (passed.path, "not indexed yet" in passed.reason) == ("large.md", True)
+        # Another thread's search, and a second one, wait for nothing either.
+        assert paths(ask(memory, "giraffe")) == []
+
+    assert memory.index_handle.background_sync().sync().unchanged == 2
+    after = ask(memory, "giraffe")
+    assert set(paths(after)) == {"large.md"}
+    assert after.report.is_fresh
+    assert not after.report.warnings
+    assert not memory.status().skipped
+
+
+def test_a_large_note_that_is_parsed_in_time_is_in_the_answer(
+    house: House, memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The search waits for it within its budget."""
+    monkeypatch.setattr(background_sync, "WAIT_S", 60.0)
+    house.save("large.md", LARGE)
+
+    found = ask(memory, "giraffe")
+
+    assert set(paths(found)) == {"large.md"}
+    assert found.report.is_fresh
+
+
+def test_a_write_to_a_large_note_does_not_keep_searches_waiting(
+    house: House, memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The write held the memory's lock while the whole note was parsed."""
+    house.save("large.md", LARGE)
+    with parser_at_rest(monkeypatch):
+        written = memory.write("The okapi hides.", file="large.md")
+        assert not written.is_indexed
+        assert paths(ask(memory, "okapi")) == []
+
+    memory.sync()
+
+    assert "large.md" in paths(ask(memory, "okapi"))
+
+
+def test_a_watcher_that_indexes_a_large_note_does_not_keep_searches_waiting(
+    house: House, memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server's watcher syncs the memory that its tools search."""
+    house.save("zebra.md", "The zebra is striped.\n")
+    house.save("large.md", LARGE)
+    syncing = threading.Thread(target=memory.sync)
+
+    with parser_at_rest(monkeypatch):
+        syncing.start()
+        assert paths(ask(memory, "zebra")) == ["zebra.md"]
+
+    syncing.join(60)
+    assert set(paths(ask(memory, "giraffe"))) == {"large.md"}
+
+
+def test_a_sync_counts_large_notes_like_others(house: House, memory: Memory) -> None:
+    """They are indexed in a second step, after the others."""
+    house.save("zebra.md", "The zebra is striped.\n")
+    house.save("large.md", LARGE)
+
+    first = memory.sync()
+    house.save("large.md", LARGE + "The okapi hides.\n")
+    second = memory.sync()
+
+    assert (first.added, first.updated, first.unchanged) == (2, 0, 0)
+    assert (second.added, second.updated, second.unchanged) == (0, 1, 1)
+    assert second.chunks
+
+
+def test_an_index_in_memory_takes_large_notes_while_the_budget_lasts(
+    house: House, memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing but the search itself can fill it."""
+    house.save("large.md", LARGE)
+    house.save("zebra.md", "The zebra is striped.\n")
+    (house.notes / ".index").mkdir()
+    house.index_file.write_bytes(b"no database" * 1000)
+    monkeypatch.setattr(background_sync, "WAIT_S", -1.0)
+
+    found = ask(memory, "zebra")
+
+    assert paths(found) == ["zebra.md"]
+    assert any("large.md is still" in one for one in found.report.warnings)

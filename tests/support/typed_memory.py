@@ -16,7 +16,8 @@ from hivemind_memory.curation.save import save
 from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.markdown.front_matter import split_front_matter
 from hivemind_memory.markdown.text import decode
-from hivemind_memory.memory.index_handle import Clocks, FreshnessCheck, open_index
+from hivemind_memory.memory.freshness import FreshnessCheck
+from hivemind_memory.memory.index_handle import Clocks, open_index
 from hivemind_memory.memory.sync import ChunkSettings, Syncer
 from hivemind_memory.model.curation import NewMemory, SaveResult, StoredMemory
 from hivemind_memory.model.memories import ACTIVE, FORGOTTEN, EdgeRow, MemoryRow
@@ -238,7 +239,9 @@ class Shelf:
         folder = NotesFolder(places.notes)
         syncer = Syncer(folder, places.journal, chunking, time.time)
         opened = open_index(places, time.time)
-        freshness_check = FreshnessCheck(syncer, places, clocks.stopwatch)
+        freshness_check = FreshnessCheck(
+            syncer, places, clocks.stopwatch, index_large_notes=lambda: None
+        )
 
         def look() -> MemoryIndex:
             assert not freshness_check.ensure_fresh(opened.index).stale

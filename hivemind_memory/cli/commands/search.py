@@ -133,7 +133,7 @@ def catch_up(memory: Memory) -> None:
 
         try:
             with ProgressDisplay() as progress:
-                memory.sync(progress)
+                memory.sync(progress, is_whole=False)
         except IndexUnusableError:
             return  # the answer comes without the index, and says so
 

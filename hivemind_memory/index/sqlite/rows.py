@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
     from hivemind_memory.model.note import Chunk, Note
 
+_MAX_SUBCHUNKS = 100
+"""A chunk of more subchunks is no text: it counts as one."""
+
 _ID = re.compile("--[0-7][0-9A-HJKMNP-TV-Z]{25}$")
 
 
@@ -93,10 +96,10 @@ def _extra_and_subchunks(
     Returns:
         The extra terms, space-separated; and unsigned 16-bit numbers, four for each
         subchunk: first and behind-last token in ``body``, the same in ``extra``. Empty
-        for a chunk of one subchunk, or of more tokens than 16 bits can count.
+        for a chunk of one subchunk or too many, or of more tokens than 16 bits count.
     """
     subchunks = split_subchunks(body)
-    if len(subchunks) < 2:
+    if not 2 <= len(subchunks) <= _MAX_SUBCHUNKS:
         return extra_terms(body), b""
     extras: list[str] = []
     bounds: list[int] = []

@@ -1,0 +1,82 @@
+"""Indexes large notes beside the searches: on a thread and a connection of its own.
+
+A search must answer within its budget, and a note of some megabytes takes longer than
+that to parse. The search leaves such a note to this, waits for it a little, and answers
+without it if it is not done by then. A process that ends meanwhile loses nothing: the
+next sync or search begins again.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+
+from hivemind_memory.errors import HivemindError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hivemind_memory.memory.sync import Progress
+    from hivemind_memory.model.results import SyncResult
+
+logger = logging.getLogger(__name__)
+
+WAIT_S = 1.0
+"""So long do the searches of a process wait for the notes that one run indexes."""
+
+
+class BackgroundSync:
+    """Runs one sync at a time, large notes included. Threads may share it."""
+
+    def __init__(
+        self,
+        sync_all: Callable[[Progress | None], SyncResult],
+        stopwatch: Callable[[], float],
+    ) -> None:
+        """Start nothing yet.
+
+        Args:
+            sync_all: Indexes all that changed, on a connection of its own.
+            stopwatch: Seconds on a clock that never goes back.
+        """
+        self._sync_all = sync_all
+        self._stopwatch = stopwatch
+        self._lock = threading.Lock()
+        self._one_at_a_time = threading.Lock()
+        self._done = threading.Event()
+        self._done.set()
+        self._started_s = 0.0
+
+    def start(self) -> None:
+        """Begin a sync on a thread of its own, unless one is running."""
+        with self._lock:
+            if not self._done.is_set():
+                return
+            self._done.clear()
+            self._started_s = self._stopwatch()
+        # A daemon: no answer and no end of a process waits for it.
+        threading.Thread(target=self._run, name="large notes", daemon=True).start()
+
+    def wait(self) -> bool:
+        """Wait for the running sync within its budget; return whether it ended."""
+        left_s = self._started_s + WAIT_S - self._stopwatch()
+        return self._done.wait(max(0.0, left_s))
+
+    def sync(self, progress: Progress | None = None) -> SyncResult:
+        """Index all that changed, on the calling thread.
+
+        Raises:
+            IndexUnusableError: The index cannot be written, and why.
+        """
+        with self._one_at_a_time:
+            return self._sync_all(progress)
+
+    def _run(self) -> None:
+        """Sync once; what fails here is tried again after the next look."""
+        try:
+            self.sync()
+        except HivemindError as error:
+            logger.info("large notes are not indexed yet: %s", error)
+        finally:
+            self._done.set()

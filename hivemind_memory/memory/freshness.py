@@ -1,0 +1,203 @@
+"""Compares the notes folder with the index before an answer, and indexes what changed.
+
+A process that is asked many questions a second may skip the scan when the kernel proves
+that nothing has happened since the last one; it looks at least once a second all the
+same, for a memory map or another mount changes a file without an event.
+"""
+
+from __future__ import annotations
+
+import os
+
+from hivemind_memory.errors import IndexDamagedError, IndexUnusableError
+from hivemind_memory.model.snapshot import IndexedFiles, compare_files
+from hivemind_memory.model.value import replaced, value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hivemind_memory.files.inotify import InotifyProbe
+    from hivemind_memory.files.places import Places
+    from hivemind_memory.index.port import Index
+    from hivemind_memory.memory.sync import Syncer
+    from hivemind_memory.model.note_path import NotePath
+    from hivemind_memory.model.results import RecoveredEntry
+    from hivemind_memory.model.snapshot import SkippedNote
+
+
+MAX_SCANS = 5
+"""How often an answer looks again because notes change while it looks."""
+
+MAX_UNCHECKED_S = 1.0
+"""So long after a scan its result may be trusted while no event says otherwise."""
+
+
+@value
+class Freshness:
+    """How far the index is from the folder."""
+
+    stale: tuple[str, ...] = ()
+    """Paths of notes that changed and are not indexed."""
+
+    left: tuple[str, ...] = ()
+    """Those of them that are large and being indexed in the background."""
+
+    skipped: tuple[str, ...] = ()
+    """Paths of files that were passed over."""
+
+    warning: str = ""
+    """Why the index could not be updated."""
+
+    is_verified: bool = True
+    """The answer is of the state of the index that was compared with the folder."""
+
+    recovered: tuple[RecoveredEntry, ...] = ()
+    """Entries that had vanished from their notes and are back."""
+
+
+class FreshnessCheck:
+    """Updates one index before each answer, as cheaply as may be proven."""
+
+    def __init__(
+        self,
+        syncer: Syncer,
+        places: Places,
+        stopwatch: Callable[[], float],
+        *,
+        index_large_notes: Callable[[], None],
+    ) -> None:
+        self._syncer = syncer
+        self._index_large_notes = index_large_notes
+        self._places = places
+        self._stopwatch = stopwatch
+        self._sentry: InotifyProbe | None = None
+        self._can_watch = True
+        self._looked_s = -MAX_UNCHECKED_S
+        self._in_step: IndexedFiles | None = None
+        self._verified: IndexedFiles | None = None
+        self._last = Freshness()
+
+    def close(self) -> None:
+        """Stop watching."""
+        if self._sentry is not None:
+            self._sentry.close()
+            self._sentry = None
+
+    def ensure_fresh(self, index: Index, *, is_whole: bool = False) -> Freshness:
+        """Update *index* if the folder has changed, and say how far that went.
+
+        Args:
+            index: The index.
+            is_whole: Index large notes at once, however long that takes; else they
+                are indexed in the background.
+        """
+        recovered: tuple[RecoveredEntry, ...] = ()
+        for _ in range(MAX_SCANS):
+            now_s = self._stopwatch()
+            known = index.files()
+            is_recent = now_s - self._looked_s < MAX_UNCHECKED_S
+            if self._sentry is not None and not self._sentry.is_quiet():
+                self.close()
+            if self._sentry is not None and is_recent and known is self._in_step:
+                return self._last
+            if self._sentry is None and is_recent and self._can_watch:
+                # Before the scan, so that no change during it is missed.
+                self._watch()
+            self._looked_s = now_s
+            freshness = self._compare(index, known, is_whole=is_whole)
+            recovered += freshness.recovered
+            if self._verified is not None or freshness.warning:
+                break
+        return replaced(freshness, recovered=recovered) if recovered else freshness
+
+    def is_verified(self, index: Index) -> bool:
+        """Return whether the index still is as the last scan found it or made it.
+
+        Asked in the snapshot that answers: meanwhile a rebuild may have put an index
+        in its place that was filled before the snapshot.
+        """
+        return self._verified is not None and index.files() is self._verified
+
+    def _compare(
+        self, index: Index, known: IndexedFiles, *, is_whole: bool
+    ) -> Freshness:
+        """Look at every note, and index what changed."""
+        self._in_step = self._verified = None
+        # A lost entry shows as a change of its note; the sync puts it back.
+        changes, snapshot = self._syncer.find_changes(known)
+        if (
+            changes.is_empty
+            and self._syncer.has_current_chunking(index)
+            and not index.has_unfinished()
+        ):
+            self._in_step = self._verified = known
+            self._last = Freshness(skipped=_paths(snapshot.skipped))
+            return self._last
+        is_file = index.path == self._places.index_file
+        large: set[NotePath] = set()
+        try:
+            result = self._syncer.sync(
+                index,
+                seen=(known, snapshot),
+                may_take_large=None
+                if is_whole
+                else self._large_note_rule(is_file=is_file),
+                left=large,
+            )
+            indexed = index.files()
+        except IndexDamagedError:
+            raise  # the caller has something better than a damaged index
+        except IndexUnusableError as error:
+            return Freshness(
+                stale=(*changes.changed, *changes.gone),
+                skipped=_paths(snapshot.skipped),
+                warning=str(error),
+            )
+        skipped = _paths(result.skipped)
+        behind = compare_files(
+            snapshot.signatures, IndexedFiles(signatures=indexed.signatures)
+        )
+        if not behind.gone and set(behind.changed) <= {*skipped, *large}:
+            self._verified = indexed
+        if large and is_file:
+            self._index_large_notes()
+        return Freshness(
+            stale=tuple(sorted(large)),
+            left=tuple(sorted(large)),
+            skipped=skipped,
+            recovered=result.recovered_entries,
+        )
+
+    def _large_note_rule(self, *, is_file: bool) -> Callable[[], bool]:
+        """Return what decides whether a large note is indexed before the answer.
+
+        Nothing but this process can fill an index in memory, so there some are, until
+        the budget is spent.
+        """
+        if is_file:
+            return bool
+        from hivemind_memory.memory.background_sync import WAIT_S
+
+        end_s = self._stopwatch() + WAIT_S
+        return lambda: self._stopwatch() < end_s
+
+    def _watch(self) -> None:
+        """Have the kernel tell of changes, if it can be trusted to."""
+        # Loaded by a process that is asked again and again, never by a cold answer.
+        from hivemind_memory.files.inotify import InotifyProbe
+        from hivemind_memory.files.mounts import shared_type
+
+        notes = self._places.notes
+        cookie = os.path.join(self._places.index, "cookie")
+        try:
+            if not shared_type(notes):
+                self._sentry = InotifyProbe(notes, cookie)
+        except OSError:
+            self._sentry = None
+        self._can_watch = self._sentry is not None
+
+
+def _paths(skipped: tuple[SkippedNote, ...]) -> tuple[str, ...]:
+    """Return where the files lie that were passed over."""
+    return tuple(one.path for one in skipped)
