@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 
+from hivemind_memory.access.rules import may_read
 from hivemind_memory.curation.lookup import count_injections, notes_in
 from hivemind_memory.errors import IndexUnusableError
 from hivemind_memory.files.paths import SUFFIX
@@ -36,7 +37,7 @@ _OWNER_ONLY = frozenset({"free pages", "set-aside indexes", "half-written notes"
 """Counts that include the notes of all scopes."""
 
 _MAX_QUOTED = 20
-_MAX_BYTES = 64 * 1024 * 1024
+_BLOCK_BYTES = 1024 * 1024
 _MIN_PROBE_CHARS = 8
 
 
@@ -131,6 +132,7 @@ class PurgeReport:
         yield from self.links
         yield from _editor_copies(notes, self.plan.notes, probes)
         yield from _notes_quoting(self.context, self.targets, probes)
+        yield from _passed_over(self.context, [*probes, *sorted(self.plan.ids)])
         repository = find_above(notes, ".git")
         if repository:
             why = (
@@ -172,16 +174,46 @@ def _editor_copies(
                 yield FailedItem(what=path, why=why)
 
 
-def _file_holds(path: str, wanted: Sequence[bytes]) -> bool:
-    """Return whether a regular file holds one of some texts."""
+def _passed_over(
+    context: CurationContext, texts: Sequence[str]
+) -> Iterator[FailedItem]:
+    """Yield files that are no notes of the index and hold the text, or may hold it.
+
+    They are too large or have a name that no note may have. Links are not followed.
+    """
+    wanted = [text.encode() for text in texts]
+    for skipped in context.folder.snapshot().skipped:
+        path = os.path.join(context.places.notes, skipped.path)
+        if os.path.islink(path) or not may_read(context.caller, skipped.path):
+            continue
+        holds = _file_holds(path, wanted) if wanted else None
+        if holds is None:
+            why = f"it was not searched for the text, since {skipped.reason}"
+            yield FailedItem(what=skipped.path, why=why)
+        elif holds:
+            why = f"it holds the text and was not changed, since {skipped.reason}"
+            yield FailedItem(what=skipped.path, why=why)
+
+
+def _file_holds(path: str, wanted: Sequence[bytes]) -> bool | None:
+    """Return whether a regular file holds one of some texts; None: it can't be read.
+
+    It is read block by block, for it may be of any size.
+    """
+    overlap = max(map(len, wanted), default=1) - 1
+    before = b""
     try:
         if os.path.islink(path) or not os.path.isfile(path):
-            return False
+            return None
         with open(path, "rb") as file:
-            data = file.read(_MAX_BYTES)
+            while block := file.read(_BLOCK_BYTES):
+                data = before + block
+                if any(one in data for one in wanted):
+                    return True
+                before = data[-overlap:] if overlap else b""
     except OSError:
-        return False
-    return any(one in data for one in wanted)
+        return None
+    return False
 
 
 def _notes_quoting(

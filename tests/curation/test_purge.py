@@ -13,7 +13,7 @@ from unittest import mock
 import apsw
 import pytest
 
-from hivemind_memory.curation import purge
+from hivemind_memory.curation import purge, purge_receipt
 from hivemind_memory.curation.purge_receipt import PurgeReport
 from hivemind_memory.errors import MemoryNotFoundError, UsageError
 from hivemind_memory.files.locks import KernelLock
@@ -530,6 +530,40 @@ def test_a_receipt_names_the_file_that_still_holds_the_text(
     assert held <= {f"{bench.house.index_file}{end}" for end in ("", "-wal")}
     assert held
     assert not receipt.is_complete
+
+
+def test_a_receipt_names_a_note_that_is_too_large_to_be_indexed(bench: Bench) -> None:
+    """The purge looked into no note above ``max_note_mb``, and did not say so."""
+    bench.save("vault", SECRET)
+    large = bench.house.notes / "large.md"
+    # Across the border of two blocks, in a file that is mostly a hole.
+    with large.open("wb") as file:
+        file.seek(6 * 1024 * 1024 - 10)
+        file.write(SECRET.encode())
+    clean = bench.house.notes / "clean.md"
+    with clean.open("wb") as file:
+        file.truncate(6_000_000)
+
+    result = bench.purge("vault")
+
+    named = {one.what: one.why for one in result.out_of_reach}
+    assert "holds the text" in named["large.md"]
+    assert "max_note_mb" in named["large.md"]
+    assert "clean.md" not in named
+
+
+def test_a_receipt_names_a_large_note_that_cannot_be_searched(bench: Bench) -> None:
+    """Root reads everything, so the disk refuses here."""
+    bench.save("vault", SECRET)
+    with (bench.house.notes / "large.md").open("wb") as file:
+        file.truncate(6_000_000)
+    refused = mock.Mock(side_effect=PermissionError)
+
+    with mock.patch.object(purge_receipt, "open", refused, create=True):
+        result = bench.purge("vault")
+
+    named = {one.what: one.why for one in result.out_of_reach}
+    assert "not searched" in named["large.md"]
 
 
 def test_a_purge_in_one_scope_says_nothing_in_another(bench: Bench) -> None:
