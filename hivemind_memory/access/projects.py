@@ -81,7 +81,8 @@ def _is_repository(identity: str) -> bool:
     """Return whether an identity is a remote or a git folder, not a plain folder."""
     if not identity.startswith("/"):
         return bool(identity)
-    return os.path.exists(os.path.join(identity, "HEAD"))
+    # A remote on this machine is known without the end of its name.
+    return any(os.path.exists(f"{identity}{end}/HEAD") for end in ("", ".git", "/.git"))
 
 
 def _short_names(identity: str, long: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 
@@ -16,7 +17,10 @@ _TIMEOUT_S = 2.0
 
 _MAX_COMMITS = 8
 _SCHEME = re.compile(r"^[a-z][a-z0-9+.-]*://", re.IGNORECASE)
-_SCP = re.compile(r"^(?:[^@/]+@)?(\[[^\]]+\]|[^:/]+):(?!//)(.*)$")
+_SCP = re.compile(r"^(?:([^@/]+)@)?(\[[^\]]+\]|[^:/]+):(?!//)(.*)$")
+_DEFAULT_PORTS = {"ssh": "22", "https": "443", "http": "80", "git": "9418"}
+_SHARED_USERS = ("", "git")
+"""The account of a server that hosts everyone's repositories."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,31 +82,68 @@ def project_identity(state: WorktreeState) -> str:
     ... )
     'github.com/Acme/Shop'
     """
-    return normalise_origin(state.origin) or state.common_dir or state.folder
+    common = state.common_dir
+    base = os.path.dirname(common) if os.path.basename(common) == ".git" else common
+    return normalise_origin(state.origin, base) or common or state.folder
 
 
-def normalise_origin(url: str) -> str:
+def normalise_origin(url: str, base: str = "/") -> str:
     """Return host and path of a remote, the same however it is written.
 
-    User, password, port and ``.git`` are dropped; a path on this machine is kept.
+    A password, ``.git``, and a port that its scheme implies are dropped. A user is kept
+    where the path begins in that user's home folder; ``git`` is everyone's. A path on
+    this machine is absolute, with its links resolved.
+
+    Args:
+        url: As configured.
+        base: The folder that a relative path begins in: the main worktree.
 
     >>> normalise_origin("https://ann:key@github.com:443/Acme/Shop.git/")
     'github.com/Acme/Shop'
+    >>> normalise_origin("ssh://ann@nas:2222/~/shop"), normalise_origin("ann@nas:shop")
+    ('ann@nas:2222/shop', 'ann@nas/shop')
+    >>> normalise_origin("../upstream.git", "/code/shop")
+    '/code/upstream'
     """
-    text = url.strip().rstrip("/").removesuffix(".git").rstrip("/")
+    text = url.strip().rstrip("/").removesuffix("/.git").removesuffix(".git")
+    text = text.rstrip("/")
     if not text:
         return ""
-    if _SCHEME.match(text):
-        host, _, path = _SCHEME.sub("", text).partition("/")
-        host = host.rpartition("@")[2]
-        if not host:  # file:///srv/git/shop
-            return f"/{path}"
-        host = re.sub(r":\d+$", "", host).lower()
-        return f"{host}/{path}" if path else host
+    if scheme := _SCHEME.match(text):
+        kind = scheme[0].removesuffix("://").lower()
+        server, _, path = text[scheme.end() :].partition("/")
+        if kind == "file" or not server:  # file:///srv/git/shop, file://localhost/srv
+            return _folder(f"/{path}", base)
+        login, _, host = server.rpartition("@")
+        host = host.lower().removesuffix(f":{_DEFAULT_PORTS.get(kind)}")
+        is_home = path.startswith("~/")
+        user = login.partition(":")[0] if is_home else ""
+        return _remote(user, host, path[2:] if is_home else path)
     scp = _SCP.match(text)
-    if scp is None or len(scp[1]) == 1:  # a path; a single letter is a Windows drive
+    if scp is None or len(scp[2]) == 1:  # a path; a single letter is a Windows drive
+        return _folder(text, base)
+    user, host, path = scp[1] or "", scp[2].lower(), scp[3]
+    if path.startswith("/"):
+        user = ""
+    return _remote(user, host, path.removeprefix("~/").lstrip("/"))
+
+
+def _remote(user: str, host: str, path: str) -> str:
+    """Return the identity of a repository on a server."""
+    login = "" if user in _SHARED_USERS else f"{user}@"
+    return f"{login}{host}/{path}" if path else f"{login}{host}"
+
+
+def _folder(text: str, base: str) -> str:
+    """Return the identity of a repository on this machine.
+
+    Links are resolved where they are: ``shop`` need not exist where ``shop.git`` does.
+    """
+    if len(text) > 1 and text[1] == ":":  # a Windows drive
         return text
-    return f"{scp[1].lower()}/{scp[2].lstrip('/')}"
+    whole = os.path.join(base, text)
+    named = next(filter(os.path.lexists, (whole, f"{whole}.git")), whole)
+    return os.path.realpath(named).removesuffix("/.git").removesuffix(".git")
 
 
 def _output(repository: Repository, *words: str) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
+from pathlib import Path
+
 import pytest
 
 from hivemind_memory.context.excerpts import MAX_PER_SESSION, select_excerpts
@@ -193,6 +195,62 @@ def test_without_a_remote_the_git_folder_is_the_project() -> None:
     assert project_identity(WorktreeState(folder="/plain")) == "/plain"
     assert normalise_origin("/srv/git/shop.git") == "/srv/git/shop"
     assert normalise_origin("file:///srv/git/shop.git") == "/srv/git/shop"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("ann@host:shop.git", "bob@host:shop.git"),
+        ("ssh://ann@host/~/shop", "ssh://bob@host/~/shop"),
+        ("ann@host:srv/shop.git", "ann@host:/srv/shop.git"),
+        ("ssh://localhost:3000/a/b", "ssh://localhost:4000/a/b"),
+        ("https://host/a/b", "https://host:8443/a/b"),
+        ("https://host:22/a/b", "https://host/a/b"),
+    ],
+)
+def test_what_may_be_another_repository_is_another_project(
+    one: str, other: str
+) -> None:
+    """A path in a home folder depends on the user, and a server on its port."""
+    assert normalise_origin(one) != normalise_origin(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("ann@host:shop.git", "ssh://ann@HOST:22/~/shop"),
+        ("ann@host:/srv/shop.git", "ssh://bob@host/srv/shop"),
+        ("git@host:group/shop", "https://host/group/shop.git"),
+        ("https://ann@host/a/b", "https://host:443/a/b"),
+        ("git://host:9418/a/b", "http://host:80/a/b"),
+    ],
+)
+def test_what_is_the_same_repository_is_one_project(one: str, other: str) -> None:
+    """However it is written."""
+    assert normalise_origin(one) == normalise_origin(other)
+
+
+@pytest.mark.parametrize("url", ["../upstream", "./mirror", "upstream.git", ".."])
+def test_a_relative_remote_belongs_to_its_repository(url: str) -> None:
+    """Two unrelated repositories may write the same one, and mean different ones."""
+    one = WorktreeState(folder="/x/task", common_dir="/x/shop/.git", origin=url)
+    two = WorktreeState(folder="/y/shop", common_dir="/y/shop/.git", origin=url)
+
+    assert project_identity(one).startswith("/x")
+    assert project_identity(two) != project_identity(one)
+
+
+def test_a_remote_on_this_machine_is_known_by_its_real_path(tmp_path: Path) -> None:
+    """However it is written, and through links."""
+    (tmp_path / "real.git").mkdir()
+    (tmp_path / "link").symlink_to("real.git")
+    (tmp_path / "shop" / ".git").mkdir(parents=True)
+    urls = ["../real", "../real.git/", "../link", f"{tmp_path}/link", "./../real.git"]
+    urls += [f"file://{tmp_path}/real.git", f"file://localhost{tmp_path}/link"]
+
+    names = {normalise_origin(url, str(tmp_path / "shop")) for url in urls}
+
+    assert names == {str(tmp_path / "real")}
 
 
 def test_the_questions_are_made_of_what_is_being_worked_on() -> None:
