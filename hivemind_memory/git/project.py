@@ -20,7 +20,7 @@ _SCHEME = re.compile(r"^[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 _SCP = re.compile(r"^(?:([^@/]+)@)?(\[[^\]]+\]|[^:/]+):(?!//)(.*)$")
 _DEFAULT_PORTS = {"ssh": "22", "https": "443", "http": "80", "git": "9418"}
 _SHARED_USERS = ("", "git")
-"""The account of a server that hosts everyone's repositories."""
+"""The account of a server that hosts the repositories of all its users."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +91,7 @@ def normalise_origin(url: str, base: str = "/") -> str:
     """Return host and path of a remote, the same however it is written.
 
     A password, ``.git``, and a port that its scheme implies are dropped. A user is kept
-    where the path begins in that user's home folder; ``git`` is everyone's. A path on
+    where the path begins in that user's home folder; ``git`` is the account of all users. A path on
     this machine is absolute, with its links resolved.
 
     Args:
