@@ -91,8 +91,8 @@ def normalise_origin(url: str, base: str = "/") -> str:
     """Return host and path of a remote, the same however it is written.
 
     A password, ``.git``, and a port that its scheme implies are dropped. A user is kept
-    where the path begins in that user's home folder; ``git`` is the account of all users. A path on
-    this machine is absolute, with its links resolved.
+    where the path begins in that user's home folder, except ``git``, the account of all
+    users. A path on this machine is absolute, with its links resolved.
 
     Args:
         url: As configured.
