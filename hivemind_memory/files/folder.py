@@ -29,7 +29,6 @@ from hivemind_memory.files.scan import (
     too_large,
 )
 from hivemind_memory.model.note_path import NotePath
-from hivemind_memory.model.value import value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -72,7 +71,11 @@ class NotesFolder:
         return self.snapshot().signatures
 
     def read(
-        self, path: NotePath, *, max_bytes: int | None = None
+        self,
+        path: NotePath,
+        *,
+        max_bytes: int | None = None,
+        parent: OpenFolder | None = None,
     ) -> tuple[bytes, FileSignature]:
         """Return the bytes of a note and the signature that they belong to.
 
@@ -82,6 +85,7 @@ class NotesFolder:
         Args:
             path: Where it lies.
             max_bytes: Read no note that is larger; None: any.
+            parent: The folder it lies in, if that is open already.
 
         Raises:
             NoteNotFoundError: There is no such note.
@@ -89,14 +93,15 @@ class NotesFolder:
             NoteUnreadableError: It cannot be read now, or is too large.
         """
         try:
-            with self.open_parent(path) as parent:
+            if parent is None:
+                with self.open_parent(path) as opened:
+                    fd = opened.open_file(_name(path), descriptors.READ)
+            else:
                 fd = parent.open_file(_name(path), descriptors.READ)
         except OSError as error:
             raise read_error(path, error) from error
         try:
-            if max_bytes is not None and os.fstat(fd).st_size > max_bytes:
-                raise NoteUnreadableError(too_large(max_bytes))
-            return _read_quiet(fd)
+            return _read_quiet(fd, max_bytes)
         except OSError as error:
             raise read_error(path, error) from error
         finally:
@@ -272,45 +277,26 @@ def _not_as_expected(path: NotePath, found: str) -> NotSavedError:
     )
 
 
-def _read_quiet(fd: int) -> tuple[bytes, FileSignature]:
+def _read_quiet(fd: int, max_bytes: int | None) -> tuple[bytes, FileSignature]:
     """Return what an open file holds, if possible at one moment, and its signature."""
     signature = signature_of(os.fstat(fd))
+    if max_bytes is not None and signature[2] > max_bytes:
+        raise NoteUnreadableError(too_large(max_bytes))
     data = b""
     for _ in range(_TRIES):
-        os.lseek(fd, 0, os.SEEK_SET)
-        data = FileIO(fd, closefd=False).readall()
+        data = _read_whole(fd, signature[2])
         before, signature = signature, signature_of(os.fstat(fd))
         if signature == before:
             return data, signature
     return data, before
 
 
-@value
-class ReadNote:
-    """What one reading of a note brought."""
-
-    data: bytes
-    signature: FileSignature
-    """Of these bytes, never of later ones."""
-
-    digest: str
-    """SHA-256 of the bytes, hexadecimal."""
-
-
-def read_note(folder: NotesFolder, path: NotePath) -> ReadNote:
-    """Read one note for the index, as ``NotesFolder.read`` does, with its digest.
-
-    Raises:
-        NoteNotFoundError: There is no such note.
-        NotePathError: A link or something else that is no regular file is there.
-        NoteUnreadableError: It cannot be read now, or is too large.
-    """
-    data, signature = folder.read(path, max_bytes=folder.max_note_bytes)
-    return ReadNote(data=data, signature=signature, digest=digest_of(data))
-
-
-def digest_of(data: bytes) -> str:
-    """Return the SHA-256 of *data*, hexadecimal."""
-    import hashlib  # only a changed note is read
-
-    return hashlib.sha256(data).hexdigest()
+def _read_whole(fd: int, size: int) -> bytes:
+    """Return what an open file holds, which is most likely *size* bytes."""
+    os.lseek(fd, 0, os.SEEK_SET)
+    # In one call, and the byte too many tells that nothing follows.
+    data = os.read(fd, size + 1)
+    if len(data) != size:
+        os.lseek(fd, 0, os.SEEK_SET)
+        data = FileIO(fd, closefd=False).readall()
+    return data

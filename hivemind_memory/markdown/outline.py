@@ -156,15 +156,16 @@ _MAX_LEVEL = 12
 """Levels of nesting that are told apart, a list being two. Deeper ones count as one
 block, so that time and stack are bounded."""
 
-# How a line begins that opens no block and ends no paragraph. A few such lines are
-# missed, which costs time and nothing else.
-_INERT = (
+INERT = (
     r"""(?:[A-Za-z\x80-\U0010ffff("'$/.,!%@;?\\{}\]^)&]|[0-9]++(?![.)](?:[ \t\n]|$))"""
     r"""|\[(?:[ xX]\][ \t]|\[)|\*\*?[^\s*]|_+[^\s_]|`{1,2}[^`]|~~?[^~]|#++[^\s#]"""
     r"""|[-+][A-Za-z0-9])"""
 )
-_PROSE = re.compile(_INERT)
-_LIST_ITEM = re.compile(rf"(?:[-*+]|[0-9]{{1,9}}[.)]) {{1,4}}(?={_INERT})")
+"""How a line begins that opens no block and ends no paragraph. A few such lines are
+missed, which costs time and nothing else."""
+
+_PROSE = re.compile(INERT)
+_LIST_ITEM = re.compile(rf"(?:[-*+]|[0-9]{{1,9}}[.)]) {{1,4}}(?={INERT})")
 _LIST_MARKER = re.compile(r"(?:[-*+]|[0-9]{1,9}[.)])[ \t]")
 _DELIMITER_STARTS = ("|", ":", "--", "-:", "-|")
 _DELIMITER_ROW = re.compile(

@@ -21,6 +21,7 @@ from hivemind_memory.markdown.packing import (
     CutPoint,
     cut_points,
 )
+from hivemind_memory.markdown.simple_outline import simple_outline
 from hivemind_memory.markdown.text import is_blank, plain
 from hivemind_memory.model.note import Chunk, Provenance
 from hivemind_memory.notes.entry import OPENING, parse_provenance
@@ -85,10 +86,13 @@ def chunks_of(
     page = ParsedLines(text=text, lines=lines, starts=starts)
     marks = bytearray([IN_BLOCK]) * len(starts)
     for segment in segments_of(page, front_lines):
-        if segment.content < segment.stop:
-            outline = outline_of(page, segment.content, segment.stop)
-        else:
+        outline = None
+        if segment.content == segment.stop:
             outline = Outline()
+        elif starts[segment.stop] - 1 - starts[segment.first] <= limit_chars:
+            outline = simple_outline(page, segment.content, segment.stop)
+        if outline is None:
+            outline = outline_of(page, segment.content, segment.stop)
         is_marked = False
         for section in _sections(page, segment, outline):
             first, stop, _ = section

@@ -22,9 +22,10 @@ from hivemind_memory.notes.pending import has_pending_entries
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from hivemind_memory.files.folder import NotesFolder
+    from hivemind_memory.files.reader import NoteReader
     from hivemind_memory.files.scan import FolderSnapshot
     from hivemind_memory.index.port import FileRecord, Index
     from hivemind_memory.model.memory_types import MemoryType
@@ -102,7 +103,7 @@ class _Work:
         What it held before the reading is older. If it holds something else by now,
         another process was faster, and the bytes on the disk decide.
         """
-        from hivemind_memory.files.folder import read_note
+        from hivemind_memory.files.reader import read_note
 
         before, read_digest = self._read[path]
         if digest != before:
@@ -254,14 +255,35 @@ class Syncer:
     ) -> None:
         """Apply *changes*; one bad note never hides the others."""
         gone = list(changes.gone)
+        if changes.changed:
+            from hivemind_memory.files.reader import NoteReader
+
+            with NoteReader(self._folder) as reader:
+                gone += self._index_notes(
+                    index, changes.changed, work, reader, progress
+                )
+        gone = [path for path in gone if path in work.known]
+        if gone:
+            index.remove(gone, work.may_remove)
+
+    def _index_notes(
+        self,
+        index: Index,
+        paths: Sequence[NotePath],
+        work: _Work,
+        reader: NoteReader,
+        progress: Progress | None,
+    ) -> list[NotePath]:
+        """Index what some notes hold, in batches; return those that are not found."""
+        gone = []
         batch: list[tuple[Note, FileRecord]] = []
         batch_chunks = 0
-        total = len(changes.changed)
-        for done, path in enumerate(changes.changed):
+        total = len(paths)
+        for done, path in enumerate(paths):
             if progress is not None:
                 progress("indexing", done, total)
             try:
-                prepared = self._prepare(index, path, work)
+                prepared = self._prepare(index, path, work, reader)
             except NoteNotFoundError:
                 gone.append(path)  # since the scan
             except (NotePathError, NoteUnreadableError) as error:
@@ -278,27 +300,24 @@ class Syncer:
                 batch_chunks = 0
         if batch:
             work.chunks += index.replace(batch, work.may_replace)
-        gone = [path for path in gone if path in work.known]
-        if gone:
-            index.remove(gone, work.may_remove)
-        if progress is not None and total:
+        if progress is not None:
             progress("indexing", total, total)
+        return gone
 
     def _prepare(
         self,
         index: Index,
         path: NotePath,
         work: _Work,
+        reader: NoteReader,
     ) -> tuple[Note, FileRecord] | None:
         """Return what the index must be told of a note; None: it knows already."""
-        from hivemind_memory.files.folder import read_note
-
         # The time before it is read: what changes during a long pause afterwards may
         # still bear the signature of these bytes.
         now_ns = int(self._now() * 1e9)
         known = work.known.get(path)
         before = "" if known is None else index.digest_of(path)
-        read = read_note(self._folder, path)
+        read = reader.read(path)
         settled = is_settled(read.signature, now_ns)
         if (
             known is not None

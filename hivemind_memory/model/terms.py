@@ -185,6 +185,11 @@ def words_of(text: str) -> list[str]:
     return pattern.findall(text)
 
 
+def count_ascii_words(text: str) -> int:
+    """Return how many words the full-text engine makes of a text in ASCII."""
+    return len(text.encode("ascii").translate(_KINDS).split())
+
+
 def extra_terms(body: str) -> str:
     """Return the terms of *body* that the full-text engine would not find by itself.
 

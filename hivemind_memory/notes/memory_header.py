@@ -44,8 +44,10 @@ def header_of(
         bodies: Its chunks' texts, for ``[[links]]``.
         custom: Types of a person's own.
     """
-    kind = find_type(_text(front_matter, "type"), custom) if front_matter else None
     edges = tuple(edges_of(front_matter, bodies))
+    if not front_matter:  # nearly all notes that a person writes
+        return MemoryHeader(status=status_of(path, front_matter), edges=edges)
+    kind = find_type(_text(front_matter, "type"), custom)
     if kind is None:
         return MemoryHeader(
             memory_id=_text(front_matter, "id"),

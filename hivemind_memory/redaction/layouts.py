@@ -295,8 +295,9 @@ def _columns(text: str) -> Iterator[TextSpan]:
     for line in lines:
         starts.append(starts[-1] + len(line) + 1)
     done = 0
-    for at, line in enumerate(lines[:-1]):
-        for sign in "|,;\t":
+    signs = [sign for sign in "|,;\t" if sign in text]
+    for at, line in enumerate(lines[:-1] if signs else ()):
+        for sign in signs:
             if at < done or line.count(sign) < 1 or len(line) > 400:
                 continue
             heads = [cell.strip(" \t>*`\"'") for cell in line.split(sign)]

@@ -12,7 +12,8 @@ from benchmarks.link_race import race
 from hivemind_memory.errors import HivemindError, NoteNotFoundError, NotePathError
 from hivemind_memory.files import descriptors
 from hivemind_memory.files import folder as folder_module
-from hivemind_memory.files.folder import NotesFolder, read_note
+from hivemind_memory.files.folder import NotesFolder
+from hivemind_memory.files.reader import read_note
 from hivemind_memory.model.note_path import NotePath
 
 NOTE = NotePath("a/b.md")
@@ -95,14 +96,15 @@ def test_a_note_that_changes_while_it_is_read_is_read_again(
     """Half of one version and half of the next is no note."""
     changes = [b"second", b"third"]
 
-    class Changing(folder_module.FileIO):
-        def readall(self) -> bytes:
-            data = super().readall()
-            if changes:
-                (root / NOTE).write_bytes(changes.pop(0))
-            return data
+    whole = folder_module._read_whole
 
-    monkeypatch.setattr(folder_module, "FileIO", Changing)
+    def changing(fd: int, size: int) -> bytes:
+        data = whole(fd, size)
+        if changes:
+            (root / NOTE).write_bytes(changes.pop(0))
+        return data
+
+    monkeypatch.setattr(folder_module, "_read_whole", changing)
     data, signature = NotesFolder(str(root)).read(NOTE)
 
     assert data == b"third"
@@ -115,14 +117,15 @@ def test_a_note_that_never_rests_gets_a_signature_that_is_too_old(
     """So the next scan sees that it changed."""
     count = [0]
 
-    class Changing(folder_module.FileIO):
-        def readall(self) -> bytes:
-            data = super().readall()
-            count[0] += 1
-            (root / NOTE).write_bytes(b"x" * count[0])
-            return data
+    whole = folder_module._read_whole
 
-    monkeypatch.setattr(folder_module, "FileIO", Changing)
+    def changing(fd: int, size: int) -> bytes:
+        data = whole(fd, size)
+        count[0] += 1
+        (root / NOTE).write_bytes(b"x" * count[0])
+        return data
+
+    monkeypatch.setattr(folder_module, "_read_whole", changing)
     _, signature = NotesFolder(str(root)).read(NOTE)
 
     assert count[0] == 3
@@ -134,11 +137,10 @@ def test_a_disk_error_is_neither_missing_nor_empty(
 ) -> None:
     """A caller must be able to tell."""
 
-    class Broken(folder_module.FileIO):
-        def readall(self) -> bytes:
-            raise OSError(5, "Input/output error")
+    def broken(_: int, __: int) -> bytes:
+        raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr(folder_module, "FileIO", Broken)
+    monkeypatch.setattr(folder_module, "_read_whole", broken)
 
     with pytest.raises(HivemindError, match="disk reported an error") as caught:
         NotesFolder(str(root)).read(NOTE)

@@ -186,8 +186,8 @@ def test_what_changes_after_a_long_pause_in_reading_is_seen(house: House) -> Non
     shutil.rmtree(house.notes / "deep")
     original = folder._read_quiet
 
-    def read_and_sleep(descriptor: int) -> object:
-        read = original(descriptor)
+    def read_and_sleep(descriptor: int, max_bytes: int | None) -> object:
+        read = original(descriptor, max_bytes)
         house.ahead_s += 10
         return read
 

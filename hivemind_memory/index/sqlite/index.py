@@ -131,9 +131,13 @@ class SqliteIndex:
         written = 0
         small = []
         with translated_errors(self.path):
+            rows_by_path = {
+                note.path: rows_of(note, self._tokens_of) for note, _ in batch
+            }
+            large = notes.large_notes(self._connection, rows_by_path)
             for note, file in batch:
-                rows = rows_of(note, self._tokens_of)
-                if notes.is_large(self._connection, note.path, rows):
+                rows = rows_by_path[note.path]
+                if note.path in large:
                     written += self._replace_large(note.path, file, rows, may_write)
                 else:
                     small.append((note.path, file, rows))

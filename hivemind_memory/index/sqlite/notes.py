@@ -8,13 +8,15 @@ from hivemind_memory.sqlite.connection import write_transaction
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     import apsw
 
     from hivemind_memory.index.port import FileRecord, MayWrite
     from hivemind_memory.index.sqlite.rows import ChunkRow, PlacedRow
     from hivemind_memory.model.snapshot import FileSignature
+
+    ChunkValues = tuple[object, ...]
 
 STEP_CHUNKS = 1_000
 """Chunks written in one transaction: some 30 ms of work."""
@@ -35,7 +37,13 @@ _COLUMNS = (
 )
 """Of the table ``files``, without its path and state."""
 
-_FILE_COLUMNS = ", ".join(f"{column} = ?" for column in _COLUMNS)
+_UPDATE_FILE = f"""
+UPDATE files SET {", ".join(f"{column} = ?" for column in _COLUMNS)} WHERE id = ?
+"""
+_INSERT_FILE = f"""
+INSERT INTO files(path, {", ".join(_COLUMNS)}, state)
+VALUES (?, {", ".join("?" * len(_COLUMNS))}, ?)
+"""
 
 
 def _values(file: FileRecord, chunk_count: int) -> tuple[object, ...]:
@@ -110,14 +118,15 @@ def touch(
         )
 
 
-def is_large(
-    connection: apsw.Connection, path: NotePath, rows: Sequence[PlacedRow]
-) -> bool:
-    """Return whether replacing a note is too much work for one transaction."""
-    if len(rows) > STEP_CHUNKS:
-        return True
-    before = connection.execute("SELECT chunk_count FROM files WHERE path = ?", (path,))
-    return any(count > STEP_CHUNKS for (count,) in before)
+def large_notes(
+    connection: apsw.Connection, batch: Mapping[NotePath, Sequence[PlacedRow]]
+) -> set[NotePath]:
+    """Return the notes that are too much work to replace in one transaction."""
+    large = {path for path, rows in batch.items() if len(rows) > STEP_CHUNKS}
+    for path, (_, _, _, chunk_count) in _indexed(connection, batch).items():
+        if chunk_count > STEP_CHUNKS:
+            large.add(path)
+    return large
 
 
 def replace_notes(
@@ -131,31 +140,33 @@ def replace_notes(
     postings change together or not at all. Chunks that are the same keep their number,
     and so their vectors; only their lines move.
     """
-    written = 0
+    chunks: list[ChunkValues] = []
     with write_transaction(connection):
+        indexed = _indexed(connection, [path for path, _, _ in batch])
         for path, file, rows in batch:
-            if may_write is None or may_write(path, *_indexed(connection, path)):
-                written += _replace_note(connection, path, file, rows)
-    return written
+            file_id, signature, digest, _ = indexed.get(path, _NOT_INDEXED)
+            if may_write is None or may_write(path, signature, digest):
+                chunks += _replace_note(connection, path, file, rows, file_id)
+        _insert_chunks(connection, chunks)
+    return len(chunks)
 
 
 def _replace_note(
-    connection: apsw.Connection, path: NotePath, file: FileRecord, rows: list[PlacedRow]
-) -> int:
-    """Do one note's share of ``replace_notes``."""
-    file_id = _file_id(connection, path)
-    if file_id is None:
-        file_id = _insert_file(connection, path, file, len(rows), _LIVE)
-        new = rows
+    connection: apsw.Connection,
+    path: NotePath,
+    file: FileRecord,
+    rows: list[PlacedRow],
+    file_id: int,
+) -> list[ChunkValues]:
+    """Do one note's share of ``replace_notes``; return the chunks to insert."""
+    if file_id:
+        connection.execute(_UPDATE_FILE, (*_values(file, len(rows)), file_id))
+        rows = _keep_equal_chunks(connection, file_id, rows)
+        connection.execute("DELETE FROM edges WHERE file_id = ?", (file_id,))
     else:
-        connection.execute(
-            f"UPDATE files SET {_FILE_COLUMNS} WHERE id = ?",
-            (*_values(file, len(rows)), file_id),
-        )
-        new = _keep_equal_chunks(connection, file_id, rows)
-    _insert_chunks(connection, file_id, new)
-    _replace_edges(connection, file_id, file)
-    return len(new)
+        file_id = _insert_file(connection, path, file, len(rows), _LIVE)
+    _insert_edges(connection, file_id, file)
+    return _chunk_values(file_id, rows)
 
 
 def replace_large_note(
@@ -173,15 +184,16 @@ def replace_large_note(
     with write_transaction(connection):
         # Before anything is staged: a purge may have removed the text since it was
         # read, and what is staged stays in the log for a while.
-        if may_write is not None and not may_write(path, *_indexed(connection, path)):
+        if not _may_write(connection, path, may_write):
             return 0
         new_id = _insert_file(connection, path, file, len(rows), _BEING_WRITTEN)
-        _replace_edges(connection, new_id, file)
+        _insert_edges(connection, new_id, file)
     for at in range(0, len(rows), STEP_CHUNKS):
         with write_transaction(connection):
-            _insert_chunks(connection, new_id, rows[at : at + STEP_CHUNKS])
+            step = rows[at : at + STEP_CHUNKS]
+            _insert_chunks(connection, _chunk_values(new_id, step))
     with write_transaction(connection):
-        is_written = may_write is None or may_write(path, *_indexed(connection, path))
+        is_written = _may_write(connection, path, may_write)
         if is_written:
             _retire(connection, path)
             connection.execute(
@@ -206,7 +218,7 @@ def remove_notes(
     for at in range(0, len(left), STEP_CHUNKS):
         with write_transaction(connection):
             for path in left[at : at + STEP_CHUNKS]:
-                if may_write is None or may_write(path, *_indexed(connection, path)):
+                if _may_write(connection, path, may_write):
                     _retire(connection, path)
     sweep(connection)
 
@@ -219,14 +231,34 @@ def _retire(connection: apsw.Connection, path: NotePath) -> None:
     )
 
 
+_NOT_INDEXED: tuple[int, FileSignature | None, str, int] = (0, None, "", 0)
+
+
 def _indexed(
-    connection: apsw.Connection, path: NotePath
-) -> tuple[FileSignature | None, str]:
-    """Return a note's signature and digest; None and empty: it is not indexed."""
-    row = connection.execute(
-        "SELECT mtime, ctime, size, inode, hash FROM files WHERE path = ?", (path,)
-    ).fetchone()
-    return (row[:4], row[4]) if row else (None, "")
+    connection: apsw.Connection, paths: Collection[NotePath]
+) -> dict[NotePath, tuple[int, FileSignature | None, str, int]]:
+    """Return the number, signature, digest and chunks of notes that are indexed."""
+    marks = ",".join("?" * len(paths))
+    return {
+        path: (file_id, tuple(signature), digest, chunk_count)
+        for path, file_id, digest, chunk_count, *signature in connection.execute(
+            f"""
+            SELECT path, id, hash, chunk_count, mtime, ctime, size, inode
+            FROM files WHERE path IN ({marks})
+            """,
+            tuple(paths),
+        )
+    }
+
+
+def _may_write(
+    connection: apsw.Connection, path: NotePath, may_write: MayWrite | None
+) -> bool:
+    """Ask whether a note may be written, given what is indexed of it now."""
+    if may_write is None:
+        return True
+    _, signature, digest, _ = _indexed(connection, (path,)).get(path, _NOT_INDEXED)
+    return may_write(path, signature, digest)
 
 
 def sweep(connection: apsw.Connection) -> None:
@@ -268,10 +300,7 @@ def _insert_file(
     A note being written has a name that no note can have, until it is whole.
     """
     connection.execute(
-        f"""
-        INSERT INTO files(path, {", ".join(_COLUMNS)}, state)
-        VALUES (?, {", ".join("?" * len(_COLUMNS))}, ?)
-        """,
+        _INSERT_FILE,
         (path if state == _LIVE else "//new", *_values(file, chunk_count), state),
     )
     file_id = connection.last_insert_rowid()
@@ -280,23 +309,24 @@ def _insert_file(
     return file_id
 
 
-def _replace_edges(connection: apsw.Connection, file_id: int, file: FileRecord) -> None:
-    """Make the edges that begin at a note those that it names."""
-    connection.execute("DELETE FROM edges WHERE file_id = ?", (file_id,))
-    connection.executemany(
-        "INSERT INTO edges(file_id, kind, target, weight) VALUES (?, ?, ?, ?)",
-        [(file_id, *edge) for edge in file.header.edges] if file.header else (),
-    )
+def _insert_edges(connection: apsw.Connection, file_id: int, file: FileRecord) -> None:
+    """Insert the edges that begin at a note."""
+    edges = file.header.edges if file.header else ()
+    if edges:
+        connection.executemany(
+            "INSERT INTO edges(file_id, kind, target, weight) VALUES (?, ?, ?, ?)",
+            [(file_id, *edge) for edge in edges],
+        )
 
 
-def _insert_chunks(
-    connection: apsw.Connection, file_id: int, rows: Sequence[PlacedRow]
-) -> None:
+def _chunk_values(file_id: int, rows: Sequence[PlacedRow]) -> list[ChunkValues]:
+    """Return chunks as the table has them."""
+    return [(file_id, start, end, *row) for start, end, row in rows]
+
+
+def _insert_chunks(connection: apsw.Connection, chunks: Sequence[ChunkValues]) -> None:
     """Insert chunks; the triggers write their postings."""
-    connection.executemany(
-        _INSERT_CHUNK,
-        [(file_id, placed.start_line, placed.end_line, *placed.row) for placed in rows],
-    )
+    connection.executemany(_INSERT_CHUNK, chunks)
 
 
 def _keep_equal_chunks(
@@ -331,15 +361,6 @@ def _keep_equal_chunks(
         [(chunk_id,) for kept in old.values() for chunk_id, _, _ in kept],
     )
     return new
-
-
-def _file_id(connection: apsw.Connection, path: NotePath) -> int | None:
-    """Return the number of a note's row, if it has one."""
-    for (file_id,) in connection.execute(
-        "SELECT id FROM files WHERE path = ?", (path,)
-    ):
-        return int(file_id)
-    return None
 
 
 def _delete_in_steps(connection: apsw.Connection, file_id: int) -> None:

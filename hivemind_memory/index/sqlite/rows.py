@@ -7,7 +7,7 @@ from array import array
 from typing import NamedTuple
 
 from hivemind_memory.markdown.subchunks import split_subchunks
-from hivemind_memory.model.terms import extra_terms
+from hivemind_memory.model.terms import count_ascii_words, extra_terms
 from hivemind_memory.notes.memory_header import day_of_iso, is_forgotten
 
 TYPE_CHECKING = False
@@ -101,6 +101,11 @@ def _extra_and_subchunks(
     subchunks = split_subchunks(body)
     if not 2 <= len(subchunks) <= _MAX_SUBCHUNKS:
         return extra_terms(body), b""
+    is_ascii = body.isascii()
+    # Asked of the engine, the words of ASCII would take three times as long.
+    count = count_ascii_words if is_ascii else lambda text: len(tokens_of(text))
+    # A part of ASCII has no extra terms that the whole has not.
+    terms_of = extra_terms if not is_ascii or extra_terms(body) else _no_terms
     extras: list[str] = []
     bounds: list[int] = []
     at_char = at_body = at_extra = 0
@@ -110,21 +115,26 @@ def _extra_and_subchunks(
             return extra_terms(body), b""
         gap = body[at_char:start]
         if gap and not gap.isspace():
-            at_body += len(tokens_of(gap))
-            more = extra_terms(gap)
+            at_body += count(gap)
+            more = terms_of(gap)
             if more:
                 extras.append(more)
-                at_extra += len(tokens_of(more))
-        more = extra_terms(subchunk)
+                at_extra += count(more)
+        more = terms_of(subchunk)
         if more:
             extras.append(more)
-        end_body = at_body + len(tokens_of(subchunk))
-        end_extra = at_extra + (len(tokens_of(more)) if more else 0)
+        end_body = at_body + count(subchunk)
+        end_extra = at_extra + (count(more) if more else 0)
         bounds += (at_body, end_body, at_extra, end_extra)
         at_char, at_body, at_extra = start + len(subchunk), end_body, end_extra
     if at_body > 0xFFFF or at_extra > 0xFFFF:
         return " ".join(extras), b""
     return " ".join(extras), array("H", bounds).tobytes()
+
+
+def _no_terms(_: str) -> str:
+    """Return the extra terms of plain prose."""
+    return ""
 
 
 def _title_words(note: Note) -> str:

@@ -1,0 +1,54 @@
+"""The outline of a short note of headings, prose and plain lists, without a parser.
+
+That is what most notes are, and starting the parser takes longer than reading them. One
+expression either takes every line of such a text, or says nothing: then the parser has
+to look. What it takes has the outline that the parser finds; a test compares them.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from hivemind_memory.markdown.outline import (
+    INERT,
+    MAX_TITLE_CHARS,
+    Heading,
+    Outline,
+)
+
+if TYPE_CHECKING:
+    from hivemind_memory.markdown.outline import ParsedLines
+
+MAX_CHARS = 1000
+"""A longer text is left to the parser: it may be one that a parser must not see."""
+
+_HEADING = r"#{1,6} [^\s\0#][^\n\r\0#]*"
+# From the left edge: what is indented may be code, or belong to an item above.
+_PROSE = rf"(?:(?:[-*+]|[0-9]{{1,9}}[.)]) {{1,4}})?(?={INERT})[^\n\r\0]*"
+_LINE = rf"(?>{_HEADING}|{_PROSE}|[ \t]*)"
+_SIMPLE = re.compile(rf"(?:{_LINE}\n)*+{_LINE}")
+
+
+def simple_outline(page: ParsedLines, first: int, stop: int) -> Outline | None:
+    """Return where the headings of lines *first* up to *stop* lie, if that is easy.
+
+    The other blocks are left out: they tell where to cut, and so short a text is not.
+
+    Returns:
+        None: Only the parser can tell.
+    """
+    begin, end = page.starts[first], page.starts[stop]
+    if end - begin > MAX_CHARS or not _SIMPLE.fullmatch(page.text, begin, end):
+        return None
+    headings = []
+    if page.text.find("#", begin, end) >= 0:
+        for number in range(first, stop):
+            line = page.lines[number]
+            if line[:1] == "#":
+                marks, _, title = line.partition(" ")
+                # What is no heading (#tag) has no space behind the marks alone.
+                if not marks.strip("#"):
+                    title = " ".join(title.split())[:MAX_TITLE_CHARS]
+                    headings.append(Heading(number, number + 1, len(marks), title))
+    return Outline(headings=headings)

@@ -1,0 +1,35 @@
+"""Rows of chunks: their subchunks lie where the full-text engine has its words."""
+
+from __future__ import annotations
+
+import apsw
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hivemind_memory.index.sqlite.rows import rows_of
+from hivemind_memory.index.sqlite.schema import make_tokenizer
+from hivemind_memory.markdown.chunker import parse_note
+from hivemind_memory.model.note_path import NotePath
+from hivemind_memory.model.terms import count_ascii_words
+
+TOKENS_OF = make_tokenizer(apsw.Connection(":memory:"))
+
+
+@settings(max_examples=300)
+@given(st.text(st.characters(max_codepoint=127)))
+def test_words_of_ascii_are_counted_as_the_engine_counts_them(text: str) -> None:
+    assert count_ascii_words(text) == len(TOKENS_OF(text))
+
+
+def test_the_same_text_lies_at_the_same_places_in_ascii_and_beyond() -> None:
+    """One is counted here, the other by the engine."""
+    ascii_text = b"# Ports\n\n- the webServer has 80 and x1\n- db: 5432\n\nsee wiki\n"
+    beyond = ascii_text.replace(b"see wiki", "s\u00e9e wiki".encode())
+
+    [[one], [other]] = [
+        rows_of(parse_note(NotePath("ports.md"), text), TOKENS_OF)
+        for text in (ascii_text, beyond)
+    ]
+
+    assert one.row.subchunks == other.row.subchunks != b""
+    assert one.row.extra == other.row.extra == "web server x 1"

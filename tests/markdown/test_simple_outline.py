@@ -1,0 +1,58 @@
+"""The outline that needs no parser, against the library's."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hivemind_memory.markdown.simple_outline import MAX_CHARS, simple_outline
+from tests.markdown.test_outline import (
+    ITEM_AS_TABLE,
+    outline_by_the_library,
+    page_of,
+)
+from tests.support.markdown_texts import markdown
+
+PIECES = (
+    *("#", "## ", "# a", "### b c ", "#tag", "#! ", "####### x", "# a #", "#\tx"),
+    *("- ", "* ", "+ ", "1. ", "2) ", "12. x", "-x", "-", "--", "---", "***", "==="),
+    *("a", "word", "Über ", "[ ] ", "[[x]]", "[x]: y", "`", "``", "```", "~", "~~~"),
+    *("|", "a | b", "-|-", ":-:", ">", "<b>", "    ", "  ", "\t", "_", "__x", "**b**"),
+    *(".", "(", "$", "\\", "{", "&amp;", "\r", "\0", "\x0b", "\u2028", "\xa0", ""),
+)
+LINES = st.lists(st.sampled_from(PIECES), max_size=3).map("".join)
+TEXTS = st.lists(LINES, min_size=1, max_size=8).map("\n".join)
+
+
+@settings(max_examples=1500)
+@given(TEXTS | markdown(max_lines=14))
+def test_what_it_takes_has_the_outline_that_the_library_finds(text: str) -> None:
+    page = page_of(text)
+
+    found = simple_outline(page, 0, len(page.lines))
+
+    if found is None or ITEM_AS_TABLE.search(text):
+        return
+    expected = outline_by_the_library(text)
+    assert [tuple(heading) for heading in found.headings] == expected.headings
+    assert list(found.wholes) == expected.wholes == []
+
+
+def test_it_takes_headings_prose_and_plain_lists() -> None:
+    """Or it would be right about nothing."""
+    page = page_of("# Ports\n\nThe **web** listens here.\n\n- web: 80\n1. db\n## End\n")
+
+    found = simple_outline(page, 0, len(page.lines))
+
+    assert found is not None
+    assert [(one.line, one.level, one.title) for one in found.headings] == [
+        (0, 1, "Ports"),
+        (6, 2, "End"),
+    ]
+
+
+def test_a_long_text_and_half_a_fence_are_left_to_the_parser() -> None:
+    for text in ("a\n" * MAX_CHARS, "text\n\n```\n# no heading\n", "Title\n=====\n"):
+        page = page_of(text)
+
+        assert simple_outline(page, 0, len(page.lines)) is None
