@@ -73,7 +73,7 @@ class BackgroundSync:
             return self._sync_all(progress)
 
     def _run(self) -> None:
-        """Sync once; what fails here is tried again after the next look."""
+        """Sync once; what fails here is tried again after the next scan."""
         try:
             self.sync()
         except HivemindError as error:
