@@ -34,7 +34,7 @@ from __future__ import annotations
 class HivemindError(Exception):
     """Base of all errors that a caller may want to catch.
 
-    ``str(error)`` says in one sentence what happened; ``hint`` says what to do next.
+    ``str(error)`` says what happened and what that left; ``hint`` says what to do next.
     """
 
     def __init__(self, message: str, *, hint: str = "", effect: str = "") -> None:
@@ -43,14 +43,24 @@ class HivemindError(Exception):
         Args:
             message: What happened, as a sentence.
             hint: The next thing to try.
-            effect: See the attribute; the text of the error begins with it.
+            effect: See the attribute; the text of the error ends with it.
         """
-        super().__init__(f"{effect}: {message}" if effect else message)
+        super().__init__(f"{_sentence(message)} {effect}." if effect else message)
+        self.problem = message
+        """What happened, without the effect."""
         self.hint = hint
         self.effect = effect
         """What the call changed or did not change, such as ``Nothing was saved``. The
         text or the hint already says it, so it is not repeated. Empty: nothing was
         changed, and neither says so."""
+
+
+def _sentence(clause: str) -> str:
+    """Return a clause as a sentence of its own; a name at its start stays as it is."""
+    first = clause.partition(" ")[0]
+    if first.isalpha() and first.islower() and first not in ("pid", "hm", "git"):
+        clause = clause[0].upper() + clause[1:]
+    return clause if clause.endswith((".", "?", "!")) else f"{clause}."
 
 
 class UsageError(HivemindError):

@@ -89,7 +89,7 @@ class PlanRunner:
             return True
         if self._values["json"] or not is_terminal(sys.stdin):
             write_stderr(
-                "Nothing was changed: without a terminal, confirm with --yes.\n"
+                "Without a terminal, confirm with --yes. Nothing was changed.\n"
             )
             return False
         write_stderr("Make these changes? [y/N] ")

@@ -222,8 +222,11 @@ def _rewrite(
                 raise
         else:
             return path
-    message = f"{path} was not changed: another program keeps saving it."
-    raise NotSavedError(message, hint="Find out which program that is, and try again.")
+    raise NotSavedError(
+        "another program keeps saving it.",
+        hint="Find out which program that is, and try again.",
+        effect=f"{path} was not changed",
+    )
 
 
 def _current_path(context: CurationContext, target: CurationTarget) -> NotePath:

@@ -97,7 +97,7 @@ def not_found(ref: str, tail: str = "", *, effect: str = "") -> MemoryNotFoundEr
     """Return the error for a name that refers to nothing the caller sees."""
     shown = repr(ref if len(ref) <= 80 else f"{ref[:80]}…")
     return MemoryNotFoundError(
-        f"{'there' if effect else 'There'} is no memory {shown}{tail}.",
+        f"There is no memory {shown}{tail}.",
         hint="Name it by its key, its id or its path; a search shows them.",
         effect=effect,
     )

@@ -245,7 +245,7 @@ def write_superseded_copy(
         if left is None and signature is not None:
             remove_own_file(folder, path, signature)
         raise NotSavedError(
-            str(error), hint=error.hint, effect="Nothing was saved"
+            error.problem, hint=error.hint, effect="Nothing was saved"
         ) from error
 
 

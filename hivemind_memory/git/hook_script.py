@@ -74,8 +74,11 @@ def read_hook(path: str) -> HookScript:
             path=path, data=data, body=body_of(data or b"", SETTINGS_MARKS)
         )
     except NotInjectedError as error:
-        message = f"{path} was not changed: {error}."
-        raise HookNotChangedError(message, hint="Repair the file by hand.") from error
+        raise HookNotChangedError(
+            f"{error} in {path}.",
+            hint="Repair the file by hand.",
+            effect="The hook was not changed",
+        ) from error
 
 
 def install_block(hook: HookScript, lines: Sequence[str]) -> bool:
@@ -133,4 +136,6 @@ def _replace(path: str, data: bytes) -> None:
 
 def _unchanged(path: str, error: OSError) -> HookNotChangedError:
     """Return the error for a hook that cannot be changed."""
-    return HookNotChangedError(f"{path} was not changed: {error.strerror}.")
+    return HookNotChangedError(
+        f"{path}: {error.strerror}.", effect="The hook was not changed"
+    )

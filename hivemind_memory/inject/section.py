@@ -93,7 +93,7 @@ def plan_section(
         return SectionPlan(body="", why_empty="the memory is switched off")
     why = settings.why_read_only()
     if why:  # who may see what, or whether anything may be told, cannot be known
-        raise NotInjectedError(f"Nothing was injected: {why}")
+        raise NotInjectedError(why, effect="Nothing was injected")
     facets = facets_of(state)
     candidates = find_candidates(memory, facets)
     if is_empty(memory, candidates):

@@ -290,4 +290,4 @@ def _not_injected(problem: str, hint: str, file: str) -> NotInjectedError:
     """Return an error that names the file and the way out."""
     message = problem if file in problem else f"{file}: {problem}"
     hint = hint or "`hm config set inject_target FILE` chooses another file."
-    return NotInjectedError(f"Nothing was injected: {message}.", hint=hint)
+    return NotInjectedError(message, hint=hint, effect="Nothing was injected")

@@ -529,7 +529,7 @@ def test_nothing_is_saved_or_told_while_it_is_unknown_who_may_see_it(
     for words in (("write", "x"), ("save", "k", "v"), ("learn", "k", "v")):
         ran = hm(*words)
         assert ran.code == 2, (words, ran)
-        assert "Nothing was saved: " in ran.err
+        assert "Nothing was saved." in ran.err
         assert "config.json" in ran.err
     assert hm("inject", str(worktree)).code == 1
     assert {path: path.read_bytes() for path in notes.rglob("*.md")} == before

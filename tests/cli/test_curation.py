@@ -140,7 +140,8 @@ def test_a_purge_of_a_whole_note_is_refused_before_it_asks(hm: Hm, notes: Path) 
         ran = hm("forget", "deploy", "--purge", *words)
 
         assert (ran.code, ran.out) == (2, "")
-        assert "Nothing was purged: deploy.md would be removed as a whole" in ran.err
+        assert ran.err.startswith("error: deploy.md would be removed as a whole")
+        assert "Nothing was purged." in ran.err
         assert "`hm forget deploy.md --purge`" in ran.err
         assert (notes / "deploy.md").exists()
 

@@ -161,7 +161,7 @@ def test_when_both_files_are_unfit_both_reasons_are_told(
         injector.inject(str(worktree))
 
     said = str(caught.value)
-    assert said.startswith("Nothing was injected: CLAUDE.md has no newline at its end")
+    assert said.startswith("CLAUDE.md has no newline at its end")
     assert "and .claude/rules/hivemind-memory.md cannot be written" in said
     assert caught.value.hint
 

@@ -178,7 +178,7 @@ def test_a_file_of_ours_goes_with_the_block(machine, hook, hm) -> None:
         (b"", 0o755, "is not a shell script"),
         (b"#!/bin/sh\n:\n", 0o644, "is not executable, so git ignores it"),
         (b"#!/bin/sh\r\n:\r\n", 0o755, "has CRLF line endings"),
-        (b"#!/bin/sh\n# hivemind:begin\n", 0o755, "was not changed"),
+        (b"#!/bin/sh\n# hivemind:begin\n", 0o755, "The hook was not changed."),
     ],
 )
 def test_a_hook_that_cannot_take_it_is_refused(

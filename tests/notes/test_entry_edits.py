@@ -180,7 +180,7 @@ def test_a_disk_that_refuses_is_told(
 
     def refuse(*_: object, **__: object) -> None:
         calls.append(1)
-        raise NotSavedError("Nothing was saved: the disk is full.")
+        raise NotSavedError("the disk is full.", effect="Nothing was saved")
 
     monkeypatch.setattr(type(home.folder), "replace", refuse)
     before = home.read()

@@ -222,7 +222,9 @@ def test_a_writer_does_not_wait_for_ever_for_another(home: Home) -> None:
     """A stopped process may hold the lock; the answer names it."""
     with (
         home.journal.session(),
-        pytest.raises(NotSavedError, match=r"Nothing was saved: pid \d+") as caught,
+        pytest.raises(
+            NotSavedError, match=r"^pid \d+ .* Nothing was saved\.$"
+        ) as caught,
         home.journal.session(wait_s=0.05),
     ):
         pytest.fail("two held the lock")

@@ -301,7 +301,7 @@ def test_an_editor_that_never_stops_is_named(
             home.write(b"# Human\n")
 
     monkeypatch.setattr(os, "fsync", fsync_and_save)
-    with pytest.raises(NotSavedError, match="another program"):
+    with pytest.raises(NotSavedError, match="Another program"):
         home.append("mine")
 
     assert home.read() == b"# Human\n"

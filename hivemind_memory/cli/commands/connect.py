@@ -242,8 +242,8 @@ def _check_start() -> None:
         is_started = False
     if not is_started:
         raise NotConnectedError(
-            f"Nothing was changed: {shlex.join(command)} does not run without the"
-            " environment of this shell.",
+            f"{shlex.join(command)} needs the environment of this shell.",
+            effect="Nothing was changed",
             hint="Install hivemind-memory with pip, pipx or uv, and use that hm.",
         )
 

@@ -220,7 +220,7 @@ def _inject_port(
                 injector = wiring.open_injector(memory)
                 done = injector.inject(worktree, agent=kind)
         except HivemindError as error:
-            return _not_injected(str(error), name)
+            return _not_injected(error.problem, name)
         # Whatever it is, it must not keep an agent from starting.
         except Exception as error:  # noqa: BLE001
             return _not_injected(f"{type(error).__name__}: {error}", name)
@@ -234,7 +234,7 @@ def _inject_port(
 
 def _not_injected(why: str, name: str) -> str:
     """Print that nothing was injected; return that there is no file."""
-    said = why.removeprefix("Nothing was injected: ").rstrip(".")
+    said = why.rstrip(".")
     _print_notice(
         f"warning: nothing was injected: {said}; {name} starts without memories"
     )
