@@ -143,6 +143,7 @@ class CommandRequest:
                 that cannot be used.
         """
         from hivemind_memory import wiring
+        from hivemind_memory.cli.output import is_person
 
         memory = wiring.open_memory(memory_dir=self.memory_dir)
         unusable = memory.settings.unusable
@@ -150,6 +151,7 @@ class CommandRequest:
             from hivemind_memory.cli.output import print_notices
 
             print_notices(unusable.values())
+        memory.origin = "person" if is_person() else "program"
         return memory
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from hivemind_memory.cli.output import (
+    is_person,
     is_terminal,
     read_stdin,
     typed_text,
@@ -29,11 +30,10 @@ def read_content(words: tuple[str, ...], what: str) -> str:
 
 def writer_of(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return who writes: name, session and source."""
-    is_person = is_terminal(sys.stdin) and is_terminal(sys.stdout)
     return {
         "by": values["by"] or "",
         "session": values["session"] or "",
-        "source": values["source"] or ("human" if is_person else "agent"),
+        "source": values["source"] or ("human" if is_person() else "agent"),
     }
 
 

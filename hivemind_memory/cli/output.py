@@ -149,6 +149,11 @@ def is_terminal(stream: TextIO | None) -> bool:
     return stream is not None and not stream.closed and stream.isatty()
 
 
+def is_person() -> bool:
+    """Whether a person types the commands and reads the answers."""
+    return is_terminal(sys.stdin) and is_terminal(sys.stdout)
+
+
 def write_stdout(text: str) -> None:
     """Write *text* to standard output, and make sure that it arrived.
 

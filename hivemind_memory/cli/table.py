@@ -71,6 +71,11 @@ _FILES = (
     ),
     (
         CURATE,
+        "undo",
+        {"undo": "Take back the last change: write, save, forget, link or learn."},
+    ),
+    (
+        CURATE,
         "inbox",
         {
             "inbox list": "List the untrusted claims that are pending.",

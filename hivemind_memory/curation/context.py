@@ -69,6 +69,9 @@ class CurationContext:
     why_read_only: str = ""
     """See ``Settings.why_read_only``."""
 
+    actor: str = ""
+    """Whose changes ``undo`` takes back unasked; see ``changes.actor_of``."""
+
     def now_iso(self) -> str:
         """Return the current time as ISO 8601 in the local time zone."""
         return self.clocks.local_iso(self.clocks.now())
@@ -103,6 +106,13 @@ class CurationContext:
         Without it two processes could close a circle. Taken before a key lock.
         """
         return self._lock("updates", effect)
+
+    def undo_lock(self) -> AbstractContextManager[None]:
+        """Return the lock under which changes are taken back, one after the other.
+
+        Taken before a key lock. A restore takes it too.
+        """
+        return self._lock("undo", "Nothing was taken back")
 
     def _lock(self, name: str, effect: str) -> AbstractContextManager[None]:
         """Return the lock of a name; entering it raises a ``NotSavedError``."""

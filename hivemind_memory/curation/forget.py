@@ -7,6 +7,10 @@ cannot be hidden, because that would need a mark in it.
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
+
+from hivemind_memory.curation.changes import forgets_of
 from hivemind_memory.curation.context import BatchResult
 from hivemind_memory.curation.lookup import not_found
 from hivemind_memory.curation.reactivate import deactivate_older, reactivate_older
@@ -26,6 +30,7 @@ from hivemind_memory.model.memories import ACTIVE
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.notes.entry_edits import (
     change_entries,
+    entries_in,
     with_forgotten,
     without_forgotten,
 )
@@ -70,26 +75,56 @@ def forget(
             already=len(targets) - len(shown),
             is_dry_run=True,
         )
+    is_set = selector.is_set and not selector.is_whole_scope
+    hidden = hide_targets(context, shown, is_reactivating=is_set)
+    return replace(hidden, already=len(targets) - len(shown))
+
+
+def hide_targets(
+    context: CurationContext,
+    shown: Sequence[CurationTarget],
+    *,
+    is_reactivating: bool,
+    check: Callable[[CurationTarget, str, str], None] = lambda *_: None,
+) -> ForgetResult:
+    """Hide targets that are not forgotten yet.
+
+    Args:
+        context: Of the caller, who may write to all of them.
+        shown: The targets.
+        is_reactivating: Make the versions active again that they had replaced.
+        check: Raises if a target must not be hidden as it is now; takes it, its path
+            and its text, under the lock of its key.
+
+    Raises:
+        HivemindError: Nothing was changed; the message says why.
+    """
     batch, at = BatchResult(), context.now_iso()
 
-    def hide(file: MemoryFile) -> bytes | None:
-        is_hidden = is_forgotten(file.front.values)
-        return None if is_hidden else file.with_values({"forgotten": at})
+    def hide(target: CurationTarget, file: MemoryFile) -> bytes | None:
+        if is_forgotten(file.front.values):
+            return None
+        check(target, file.path, file.body)
+        return file.with_values({"forgotten": at})
+
+    def hide_entries(data: bytes, ids: Collection[str]) -> bytes:
+        entries = {one.provenance.id: one for one in entries_in(data)}
+        for target in shown:
+            if target.kind == ENTRY and target.id in ids and target.id in entries:
+                check(target, target.path, entries[target.id].content)
+        return with_forgotten(data, ids, at)
 
     for target in shown:
         if target.kind != ENTRY:
-            _change_memory(context, target, hide, batch)
-    _change_entries(
-        context, shown, lambda data, ids: with_forgotten(data, ids, at), batch
-    )
+            _change_memory(context, target, partial(hide, target), batch)
+    _change_entries(context, shown, hide_entries, batch)
     batch.check()
     reinstated = []
-    if selector.is_set and not selector.is_whole_scope:
+    if is_reactivating:
         reinstated = reactivate_older(context, shown, batch)
     return ForgetResult(
         memories=tuple(batch.done),
         reinstated=tuple(reinstated),
-        already=len(targets) - len(shown),
         failed=tuple(batch.failed),
         changed_paths=tuple(sorted(batch.paths)),
         is_indexed=context.update_index(sorted(batch.paths)),
@@ -108,21 +143,49 @@ def restore(context: CurationContext, selector: MemorySelector) -> RestoreResult
     """
     targets = find_targets(context, context.index.fresh(), selector)
     hidden = [target for target in targets if target.forgotten]
+    forgets = forgets_of(context, hidden)
+    if forgets:
+        newest, chosen = forgets[0]
+        is_deactivating = bool(newest.others)
+    else:
+        # An earlier version of the program hid them, or the records are gone.
+        chosen = _forgotten_together(hidden) if selector.name else hidden
+        is_deactivating = selector.is_set
+    return replace(
+        show_targets(context, chosen, is_deactivating=is_deactivating),
+        already=len(targets) - len(hidden),
+        left=tuple(change.id for change, _ in forgets[1:]),
+    )
+
+
+def show_targets(
+    context: CurationContext,
+    hidden: Sequence[CurationTarget],
+    *,
+    is_deactivating: bool,
+) -> RestoreResult:
+    """Show targets that are forgotten.
+
+    Args:
+        context: Of the caller, who may write to all of them.
+        hidden: The targets.
+        is_deactivating: Versions that became active when these were forgotten are
+            superseded again.
+
+    Raises:
+        HivemindError: Nothing was changed; the message says why.
+    """
     batch = BatchResult()
-    replaced = deactivate_older(context, hidden, batch) if selector.is_set else []
-    memories = [target for target in hidden if target.kind != ENTRY]
-    memories.sort(key=lambda one: one.created, reverse=True)
-    if selector.name:
-        memories = _forgotten_together(memories)
-    for target in memories:
-        is_active = target.status == ACTIVE
-        _change_memory(context, target, _show, batch, must_be_only=is_active)
+    replaced = deactivate_older(context, hidden, batch) if is_deactivating else []
+    for target in hidden:
+        if target.kind != ENTRY:
+            is_active = target.status == ACTIVE
+            _change_memory(context, target, _show, batch, must_be_only=is_active)
     _change_entries(context, hidden, without_forgotten, batch, is_final=False)
     batch.check()
     return RestoreResult(
         memories=tuple(batch.done),
         replaced=tuple(replaced),
-        already=len(targets) - len(hidden),
         failed=tuple(batch.failed),
         changed_paths=tuple(sorted(batch.paths)),
         is_indexed=context.update_index(sorted(batch.paths)),
@@ -136,18 +199,22 @@ def _show(file: MemoryFile) -> bytes | None:
     return file.with_values({"forgotten": None})
 
 
-def _forgotten_together(memories: list[CurationTarget]) -> list[CurationTarget]:
-    """Return the newest memory that was active, and what was forgotten with it.
+def _forgotten_together(hidden: list[CurationTarget]) -> list[CurationTarget]:
+    """Return entries, and the newest memory that was active with what went with it.
 
     A key that was forgotten, saved again and forgotten again has two such memories.
     """
+    memories = [target for target in hidden if target.kind != ENTRY]
+    memories.sort(key=lambda one: one.created, reverse=True)
     first = next((one for one in memories if one.status == ACTIVE), None)
     if first is None:
-        return memories
+        return hidden
     return [
         one
-        for one in memories
-        if one is first or (one.status != ACTIVE and one.forgotten == first.forgotten)
+        for one in hidden
+        if one.kind == ENTRY
+        or one is first
+        or (one.status != ACTIVE and one.forgotten == first.forgotten)
     ]
 
 

@@ -10,11 +10,13 @@ from __future__ import annotations
 from contextlib import contextmanager, nullcontext
 
 from hivemind_memory.access.rules import check_writable
+from hivemind_memory.curation.changes import record
 from hivemind_memory.curation.lookup import find_memory
 from hivemind_memory.curation.validate import validate_fraction
 from hivemind_memory.errors import MemoryNotFoundError, UsageError
 from hivemind_memory.files.paths import parse_note_path
-from hivemind_memory.model.curation import LinkResult
+from hivemind_memory.model.changes import LINK, ChangedItem
+from hivemind_memory.model.curation import MEMORY, LinkResult
 from hivemind_memory.model.memories import EDGE_KINDS, UPDATES
 from hivemind_memory.notes.edge import FIELDS, MAX_EDGES, targets
 from hivemind_memory.notes.memory_file import read_memory_file
@@ -81,8 +83,8 @@ def link(
             at = next(known, len(items))
             return [*others[:at], item, *others[at:]]
 
-        is_changed = _change_list(context, row, FIELDS[kind], add)
-    return _result(kind, row, other, end, weight=share, is_changed=is_changed)
+        lists = change_list(context, row.path, FIELDS[kind], add)
+    return _result(context, kind, row, other, end, weight=share, lists=lists)
 
 
 def unlink(context: CurationContext, start: str, end: str, kind: str) -> LinkResult:
@@ -110,8 +112,8 @@ def unlink(context: CurationContext, start: str, end: str, kind: str) -> LinkRes
             kept = [one for one in items if end.strip() not in targets(one)]
             return _without(context, index, row, kept, other) if other else kept
 
-        is_changed = _change_list(context, row, FIELDS[kind], remove)
-    return _result(kind, row, other, end, weight=0.0, is_changed=is_changed)
+        lists = change_list(context, row.path, FIELDS[kind], remove)
+    return _result(context, kind, row, other, end, weight=0.0, lists=lists)
 
 
 def _check_kind(kind: str) -> None:
@@ -163,25 +165,31 @@ def _refuse_circle(
         ]
 
 
-def _change_list(
+def change_list(
     context: CurationContext,
-    row: MemoryRow,
+    path: str,
     field: str,
     change: Callable[[Items], Items],
-) -> bool:
-    """Change one list of a memory's front matter; return whether it differs now."""
-    file = read_memory_file(context.folder, parse_note_path(row.path))
+) -> tuple[Items, Items]:
+    """Change one list of a front matter; return what it held before and holds now.
+
+    The lock of the memory's key is held.
+
+    Raises:
+        HivemindError: Nothing was changed; the message says why.
+    """
+    file = read_memory_file(context.folder, parse_note_path(path))
     value = file.front.values.get(field)
     before = value if isinstance(value, list) else [value]
     items = [one for one in before if one not in (None, "")]
     after = change(items)
     if after == items:
-        return False
+        return items, items
     # A single predecessor stays a plain value, as a save writes it.
     is_plain = field == FIELDS[UPDATES] and len(after) == 1
     changed = file.with_values({field: (after[0] if is_plain else after) or None})
-    context.folder.replace(file.path, changed, expected=file.signature)
-    return True
+    context.folder.replace(file.path, changed, expected=file.stamp)
+    return items, after
 
 
 def _without(
@@ -208,16 +216,28 @@ def _without(
 
 
 def _result(
+    context: CurationContext,
     kind: str,
     row: MemoryRow,
     other: MemoryRow | None,
     end: str,
     *,
     weight: float,
-    is_changed: bool,
+    lists: tuple[Items, Items],
 ) -> LinkResult:
-    """Return what was done."""
+    """Record what was done, and return it."""
     path = parse_note_path(row.path)
+    before, after = lists
+    is_changed = before != after
+    if is_changed:
+        record(
+            context,
+            LINK,
+            [ChangedItem(kind=MEMORY, path=path, id=row.memory_id)],
+            field=FIELDS[kind],
+            before=tuple(before),
+            after=tuple(after),
+        )
     return LinkResult(
         kind=kind,
         from_path=path,

@@ -18,8 +18,9 @@ from hivemind_memory.curation.purge_notes import (
     count_journal,
     count_notes,
 )
-from hivemind_memory.errors import HivemindError
+from hivemind_memory.errors import HivemindError, StateUnusableError
 from hivemind_memory.files.atomic import partial_files
+from hivemind_memory.state.changes import ChangeLog
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -162,6 +163,34 @@ def clean_recalls(report: PurgeReport) -> None:
         report.fail("recall counters", "state.db cannot be written now")
 
 
+def count_changes(report: PurgeReport) -> None:
+    """Report the recall counters, and the changes that name one of the memories."""
+    count_recalls(report)
+    try:
+        count = ChangeLog(report.context.state()).count_naming(_names(report))
+    except StateUnusableError as error:
+        report.fail("log of changes", str(error))
+        return
+    report.add_count("log of changes", count, "changes")
+
+
+def clean_changes(report: PurgeReport) -> None:
+    """Delete the recall counters, and the changes that name one of the memories."""
+    clean_recalls(report)
+    try:
+        count = ChangeLog(report.context.state()).drop(_names(report))
+    except StateUnusableError as error:
+        report.fail("log of changes", str(error))
+        return
+    report.add_count("log of changes", count, "changes")
+
+
+def _names(report: PurgeReport) -> set[str]:
+    """Return the ids, paths and keys of what is purged."""
+    keys = {target.key for target in report.targets if target.key}
+    return report.plan.ids | report.plan.paths | keys
+
+
 STORES = (
     # Notes, superseded versions and inboxes are all files of the notes folder.
     Store(("memory/*.md",), count_notes, clean_notes),
@@ -181,7 +210,7 @@ STORES = (
     Store(("injections.jsonl*",), count_injections, clean_injections),
     # With the log of injections. Vacuumed at the end of the purge, with the plan and
     # what else was deleted in it.
-    Store(("state.db*",), count_recalls, clean_recalls),
+    Store(("state.db*",), count_changes, clean_changes),
 )
 """All stores, in the order in which a purge cleans them."""
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from hivemind_memory.curation.context import CurationContext
+    from hivemind_memory.model.changes import Change, UndoResult
     from hivemind_memory.model.curation import (
         ForgetResult,
         History,
@@ -69,12 +70,13 @@ class Curation:
             NotSavedError: Nothing was saved; the message says why.
             UsageError: It cannot be saved as it is.
         """
+        from hivemind_memory.curation.changes import record_saved
         from hivemind_memory.curation.save import save
 
         clean, warnings = self._prepare(wanted, is_forced=is_forced)
         with self._lock:
             saved = save(self._context, clean, near=self._find_similar)
-            return self._index_saved(saved, warnings)
+            return record_saved(self._context, saved, clean.content, warnings)
 
     def learn(
         self,
@@ -93,6 +95,7 @@ class Curation:
         Raises:
             HivemindError: Nothing was saved; the message says why.
         """
+        from hivemind_memory.curation.changes import record_saved
         from hivemind_memory.curation.learn import learn
 
         clean, warnings = self._prepare(wanted, is_forced=False)
@@ -107,7 +110,8 @@ class Curation:
                 corroborated=corroborated,
                 verified=verified,
             )
-            return self._index_saved(saved, (*warnings, *warning_of(found)))
+            warnings += warning_of(found)
+            return record_saved(self._context, saved, clean.content, warnings)
 
     def history(self, ref: str, *, scope: str = "") -> History:
         """Return the versions of a memory, newest first.
@@ -160,10 +164,13 @@ class Curation:
         Raises:
             HivemindError: Nothing was changed; the message says why.
         """
+        from hivemind_memory.curation.changes import record_accepted
         from hivemind_memory.curation.inbox import accept
 
         with self._lock:
-            return accept(self._context, ref)
+            accepted = accept(self._context, ref)
+            record_accepted(self._context, accepted)
+            return accepted
 
     def reject(self, ref: str) -> ForgetResult:
         """Forget a pending claim, and no other memory of its key.
@@ -171,13 +178,15 @@ class Curation:
         Raises:
             HivemindError: Nothing was changed; the message says why.
         """
+        from hivemind_memory.curation.changes import record_forgotten
         from hivemind_memory.curation.forget import forget
         from hivemind_memory.curation.inbox import find_pending
         from hivemind_memory.model.curation import MemorySelector
 
         with self._lock:
             row = find_pending(self._context, ref)
-            return forget(self._context, MemorySelector(name=row.path))
+            rejected = forget(self._context, MemorySelector(name=row.path))
+            return record_forgotten(self._context, rejected)
 
     def link(
         self, start: str, end: str, kind: str, *, weight: float = 1.0
@@ -225,12 +234,15 @@ class Curation:
         Raises:
             HivemindError: Nothing was changed; the message says why.
         """
+        from hivemind_memory.curation.changes import record_forgotten
         from hivemind_memory.curation.forget import forget
         from hivemind_memory.curation.lookup import count_injections
         from hivemind_memory.model.curation import FailedItem
 
         with self._lock:
             forgotten = forget(self._context, selector, is_dry_run=is_dry_run)
+            if not is_dry_run:
+                forgotten = record_forgotten(self._context, forgotten)
         if is_dry_run or injected is None or not forgotten.memories:
             return forgotten
         _, worktrees, unread = count_injections(
@@ -240,16 +252,54 @@ class Curation:
         failed = [FailedItem(what=place, why=why) for place, why in problems if why]
         return replace(forgotten, failed=(*forgotten.failed, *unread, *failed))
 
+    def record_written(self, path: str, entry_id: str, content: str) -> None:
+        """Record an entry that was written, so that ``undo`` can take it back."""
+        from hivemind_memory.curation.changes import record_written
+
+        record_written(self._context, path, entry_id, content)
+
     def restore(self, selector: MemorySelector) -> RestoreResult:
-        """Show forgotten memories again.
+        """Show again what one forget hid.
+
+        Args:
+            selector: The id of a forget, or which memories; of these, what the newest
+                forget hid.
 
         Raises:
             HivemindError: Nothing was changed; the message says why.
         """
+        from hivemind_memory.curation.changes import record_restored
         from hivemind_memory.curation.forget import restore
+        from hivemind_memory.curation.undo import find_forget, restore_change
 
         with self._lock:
-            return restore(self._context, selector)
+            change = find_forget(self._context, selector.name)
+            if change is not None:
+                return restore_change(self._context, change)
+            return record_restored(self._context, restore(self._context, selector))
+
+    def undo(self, change_id: str = "", *, is_dry_run: bool = False) -> UndoResult:
+        """Take back a change; see ``undo.undo``.
+
+        Raises:
+            HivemindError: Nothing was changed; the message says why.
+        """
+        from hivemind_memory.curation.undo import undo
+
+        with self._lock:
+            return undo(self._context, change_id, is_dry_run=is_dry_run)
+
+    def changes(self) -> tuple[Change, ...]:
+        """Return the changes that the caller may take back, the newest first.
+
+        Raises:
+            StateUnusableError: The log of changes cannot be read.
+        """
+        from hivemind_memory.state.changes import ChangeLog
+
+        caller, actor = self._context.caller, self._context.actor
+        found = ChangeLog(self._context.state()).newest()
+        return tuple(one for one in found if caller.is_owner or one.actor == actor)
 
     def purge(
         self,
@@ -270,16 +320,21 @@ class Curation:
         Raises:
             HivemindError: Nothing was changed; the message says why.
         """
+        from hivemind_memory.curation.changes import record
         from hivemind_memory.curation.purge import purge
+        from hivemind_memory.model.changes import PURGE
 
         with self._lock:
-            return purge(
+            purged = purge(
                 self._context,
                 selector,
                 injected,
                 is_dry_run=is_dry_run,
                 is_forced=is_forced,
             )
+            if not is_dry_run:
+                record(self._context, PURGE)
+            return purged
 
     def _prepare(
         self, wanted: NewMemory, *, is_forced: bool
@@ -305,14 +360,6 @@ class Curation:
             self._context.state(), clean.content, scope, is_forced=is_forced
         )
         return clean, (*warning_of(found), *doubts)
-
-    def _index_saved(self, saved: SaveResult, warnings: tuple[str, ...]) -> SaveResult:
-        """Return the result of a save whose notes are indexed, with more warnings."""
-        return replace(
-            saved,
-            is_indexed=self._context.update_index(saved.changed_paths),
-            warnings=(*warnings, *saved.warnings),
-        )
 
     def _scope(self, name: str) -> str | None:
         """Return the scope that a name means to the caller; None for no name."""

@@ -89,6 +89,8 @@ class Memory:
         self.places = places
         self.settings = settings
         self.caller = caller
+        self.origin = "agent"
+        """Where the caller comes from; ``hm`` says person or program."""
         self._find_project = find_project
         self._access = access_of(caller, settings.private_scopes())
         self._provider = provider
@@ -303,6 +305,8 @@ class Memory:
         if not is_indexed and self.index_handle.wait_for_large_notes():
             with self.lock:
                 is_indexed = self.index_handle.index_note(entry.path, is_whole=False)
+            is_indexed = self.index_handle.index_note(entry.path)
+            self.curation.record_written(entry.path, entry.id, new.content)
         later = () if is_indexed else ("the next search indexes it",)
         return WriteResult(
             path=entry.path,
@@ -325,6 +329,7 @@ class Memory:
     @property
     def curation(self) -> Curation:
         """What saves, looks up, links, forgets and purges memories."""
+        from hivemind_memory.curation.changes import actor_of
         from hivemind_memory.curation.context import CurationContext
         from hivemind_memory.curation.service import Curation
 
@@ -341,6 +346,7 @@ class Memory:
             limit_chars=self.settings.memory_chars,
             is_enabled=self.settings.enabled,
             why_read_only=self.settings.why_read_only(),
+            actor=actor_of(self.caller, self.origin),
         )
         return Curation(context, find_similar=self._find_similar)
 

@@ -317,6 +317,10 @@ class ForgetResult:
     is_dry_run: bool = False
     """Nothing was changed: ``memories`` are those that would be hidden."""
 
+    id: str = ""
+    """Names this forget: ``restore`` takes it. Empty: nothing was hidden, or the change
+    could not be recorded."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestoreResult:
@@ -332,6 +336,11 @@ class RestoreResult:
     failed: tuple[FailedItem, ...] = ()
     changed_paths: tuple[str, ...] = ()
     is_indexed: bool = False
+    id: str = ""
+    """Names this change: ``undo`` takes it."""
+
+    left: tuple[str, ...] = ()
+    """Other forgets that hid more of what was named; each is restored by itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -124,7 +124,7 @@ def _make_file(path: str) -> None:
 
 
 _WAIT_S = 2.0
-_TABLES = ("recalls", "tombstones", "unfinished", "injections", "meta")
+_TABLES = ("recalls", "tombstones", "unfinished", "injections", "changes", "meta")
 
 
 def set_aside(path: str) -> bool:
@@ -226,6 +226,18 @@ STEPS = (
       record   TEXT    NOT NULL     -- JSON, see inject/injection_record.py
     );
     CREATE INDEX injections_file ON injections(worktree, file, is_whole, id);
+    """,
+    """
+    CREATE TABLE changes(
+      number    INTEGER PRIMARY KEY, -- in the order in which they were made
+      id        TEXT    NOT NULL UNIQUE,
+      actor     TEXT    NOT NULL,    -- who made it
+      record    TEXT    NOT NULL,    -- JSON, see state/changes.py
+      undoes    TEXT    NOT NULL,    -- id of the change that it took back
+      undone_by TEXT    NOT NULL,    -- id of the change that took it back
+      is_undo   INTEGER NOT NULL     -- hm undo made it
+    );
+    CREATE INDEX changes_actor ON changes(actor, is_undo, undone_by, number);
     """,
 )
 """Each step runs in the transaction that records it; a released one never changes."""

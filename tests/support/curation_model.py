@@ -372,12 +372,8 @@ class TypedMemoryMachine(RuleBasedStateMachine):
                 for one in hidden
             )
             return
-        shown = {one.path for one in done.memories}
-        assert shown <= hidden
+        shown = self._restored(done, hidden)
         assert bool(shown) == bool(hidden)
-        for one in shown:
-            self.files[one].is_forgotten = False
-            self.fresh.add(self.files[one].word)
 
     @rule(caller=callers, session=st.sampled_from(SESSIONS))
     @precondition(lambda self: any(one.is_forgotten for one in self.files.values()))
@@ -402,6 +398,13 @@ class TypedMemoryMachine(RuleBasedStateMachine):
         except KeyTakenError:
             assert hidden
             return
+        shown = self._restored(done, hidden)
+        # Each restore undoes one forget; those of the others stay hidden.
+        count = len(shown) + len(done.failed)
+        assert count <= len(hidden) if done.left else count == len(hidden)
+
+    def _restored(self, done: Any, hidden: set[str]) -> set[str]:
+        """Note what a restore showed again, and what it superseded again."""
         for one in done.replaced:
             [path] = [
                 path
@@ -414,10 +417,10 @@ class TypedMemoryMachine(RuleBasedStateMachine):
             self.fresh.add(file.word)
         shown = {one.path for one in done.memories}
         assert shown <= hidden
-        assert len(shown) + len(done.failed) == len(hidden)
         for path in shown:
             self.files[path].is_forgotten = False
             self.fresh.add(self.files[path].word)
+        return shown
 
     @rule(
         caller=callers,

@@ -39,6 +39,12 @@ _WHICH = Argument(
     is_required=False,
     completes="keys",
 )
+_HIDDEN = Argument(
+    "ref",
+    "Id of a forget, key or id of a memory, id of an entry, or a path.",
+    is_required=False,
+    completes="keys",
+)
 _SETS = (
     SESSION,
     Flag(
@@ -115,7 +121,16 @@ def forget(request: CommandRequest) -> int:
     return 0
 
 
-@command("restore", arguments=(_WHICH,), flags=(*_SETS, SCOPE, JSON))
+@command(
+    "restore",
+    description=(
+        "REF may be the id that hm forget printed: what that one forget hid comes back,"
+        " and nothing else. Of anything else, the newest forget is undone."
+    ),
+    arguments=(_HIDDEN,),
+    flags=(*_SETS, SCOPE, JSON),
+    examples=("hm restore deploy-day", "hm restore --session 3f9a"),
+)
 def restore(request: CommandRequest) -> int:
     """Bring forgotten memories back."""
     values = request.values
@@ -185,13 +200,14 @@ def _print_forgotten(forgotten: ForgetResult, *, as_json: bool) -> None:
     """Print what is hidden now."""
     if as_json:
         return print_json(forgotten)
-    _print_items(
+    print_items(
         "would forget" if forgotten.is_dry_run else "forgot", forgotten.memories
     )
-    _print_items("active again:", forgotten.reinstated)
+    print_items("active again:", forgotten.reinstated)
     _print_rest(forgotten.already, "already forgotten", forgotten.failed)
     if forgotten.memories and not forgotten.is_dry_run:
-        print_notices(["hm restore brings it back; --purge erases it permanently"])
+        how = f"hm restore {forgotten.id}".rstrip()
+        print_notices([f"`{how}` brings it back; --purge erases it permanently"])
     return None
 
 
@@ -199,8 +215,11 @@ def _print_restored(restored: RestoreResult, *, as_json: bool) -> None:
     """Print what is visible again."""
     if as_json:
         return print_json(restored)
-    _print_items("restored", restored.memories)
-    _print_items("superseded again:", restored.replaced)
+    print_items("restored", restored.memories)
+    print_items("superseded again:", restored.replaced)
+    print_notices(
+        f"another forget hid more of it: `hm restore {one}`" for one in restored.left
+    )
     return _print_rest(restored.already, "not forgotten", restored.failed)
 
 
@@ -208,11 +227,11 @@ def _print_receipt(receipt: PurgeResult, *, as_json: bool) -> None:
     """Print where purged memories were, and where they may still be."""
     if as_json:
         return print_json(receipt)
-    _print_items("would purge" if receipt.is_dry_run else "purged", receipt.memories)
+    print_items("would purge" if receipt.is_dry_run else "purged", receipt.memories)
     width = max((len(place.name) for place in receipt.places), default=0)
     for place in receipt.places:
         print_line(f"  {place.name:{width}}  {_amount(place)}")
-    _print_items("active again:", receipt.reinstated)
+    print_items("active again:", receipt.reinstated)
     notices = [f"NOT done: {one.what}: {one.why}" for one in receipt.left]
     if receipt.left and not receipt.is_dry_run:
         notices.append("run the same purge again to do what is left")
@@ -231,7 +250,7 @@ def _amount(place: PurgeCount) -> str:
     return f"{place.count:,} {unit}"
 
 
-def _print_items(verb: str, memories: Sequence[AffectedItem]) -> None:
+def print_items(verb: str, memories: Sequence[AffectedItem]) -> None:
     """Print memories, one a line."""
     for one in memories:
         said = ", ".join(name for name in (one.key, _WHY.get(one.why, "")) if name)

@@ -1,0 +1,67 @@
+"""hm undo: takes back a change of the memory."""
+
+from __future__ import annotations
+
+from hivemind_memory.cli.command import Argument, CommandRequest, command
+from hivemind_memory.cli.commands.forget import print_items
+from hivemind_memory.cli.options import DRY_RUN, JSON
+from hivemind_memory.cli.output import (
+    minute_text,
+    print_json,
+    print_line,
+    print_notices,
+    typed_text,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hivemind_memory.model.changes import UndoResult
+
+
+@command(
+    "undo",
+    description=(
+        "Without ID, takes back your own last change; run again, the one before it."
+        " What was written or saved is hidden, what was forgotten is shown again, and"
+        " links are as they were: nothing is deleted, and the printed id takes the undo"
+        " back. A memory that was replaced, edited or linked since is left alone."
+        " hm log --changes lists the ids. Changes at a terminal are yours; those of"
+        " programs and agents are taken back by id."
+    ),
+    arguments=(Argument("id", "Id of a change.", is_required=False),),
+    flags=(DRY_RUN, JSON),
+    examples=("hm undo --dry-run", "hm undo"),
+)
+def undo(request: CommandRequest) -> int:
+    """Take back a change."""
+    values = request.values
+    with request.open_memory() as memory:
+        undone = memory.curation.undo(
+            typed_text(values["id"] or "").strip(), is_dry_run=values["dry_run"]
+        )
+    _print_undone(undone, as_json=values["json"])
+    return 0
+
+
+def _print_undone(undone: UndoResult, *, as_json: bool) -> None:
+    """Print which change was taken back and what that did."""
+    if as_json:
+        return print_json(undone)
+    is_plan = undone.is_dry_run
+    verb = "would take back" if is_plan else "took back"
+    at = minute_text(undone.at)
+    print_line(f"{verb} the {undone.kind} of {at} ({undone.undone})")
+    print_items("would forget" if is_plan else "forgot", undone.forgotten)
+    print_items("would restore" if is_plan else "restored", undone.restored)
+    print_items("active again:", undone.reactivated)
+    print_items("superseded again:", undone.superseded)
+    if undone.link:
+        print_line(
+            f"{'would restore' if is_plan else 'restored'} the links of {undone.link}"
+        )
+    notices = [f"NOT done: {one.what}: {one.why}" for one in undone.failed]
+    if undone.already:
+        notices.append("it was so already")
+    if undone.id:
+        notices.append(f"`hm undo {undone.id}` makes it again")
+    return print_notices(notices)

@@ -1,0 +1,171 @@
+"""Recording changes in the log of ``state.db``, so that they can be taken back.
+
+A change is recorded once it is on disk. One that cannot be recorded, or whose process
+was killed before, can still be hidden with ``forget``; ``undo`` does not know it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hivemind_memory.errors import StateUnusableError
+from hivemind_memory.model.changes import (
+    ACCEPT,
+    FORGET,
+    RESTORE,
+    SAVE,
+    WRITE,
+    Change,
+    ChangedItem,
+)
+from hivemind_memory.model.curation import ENTRY, MEMORY
+from hivemind_memory.notes.entry import new_ulid
+from hivemind_memory.notes.memory_file import fit_content
+from hivemind_memory.state.changes import ChangeLog
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from hivemind_memory.access.rules import Caller
+    from hivemind_memory.curation.context import CurationContext
+    from hivemind_memory.curation.lookup import CurationTarget
+    from hivemind_memory.model.curation import (
+        AffectedItem,
+        ForgetResult,
+        RestoreResult,
+        SaveResult,
+        StoredMemory,
+    )
+    from hivemind_memory.state.file import StateFile
+
+
+def actor_of(caller: Caller, origin: str) -> str:
+    """Return the name under which a caller's changes are recorded.
+
+    Args:
+        caller: What it may see: an agent of one project never takes back another's.
+        origin: Where it comes from, such as ``person`` or ``program``.
+    """
+    scopes = caller.scopes
+    return f"{origin}:{'*' if scopes is None else ','.join(sorted(scopes))}"
+
+
+def record(
+    context: CurationContext,
+    kind: str,
+    items: Iterable[ChangedItem] = (),
+    **values: Any,
+) -> str:
+    """Record a change; return its id, empty if it could not be recorded.
+
+    Args:
+        context: Of the caller.
+        kind: One of the kinds of ``model.changes``.
+        items: What was changed.
+        values: The other fields of ``Change``.
+    """
+    clocks = context.clocks
+    now = clocks.now()
+    change = Change(
+        id=new_ulid(now, clocks.randomness()),
+        kind=kind,
+        at=clocks.local_iso(now),
+        actor=context.actor,
+        items=tuple(items),
+        **values,
+    )
+    try:
+        ChangeLog(context.state()).add(change)
+    except StateUnusableError:
+        return ""
+    return change.id
+
+
+def record_written(
+    context: CurationContext, path: str, entry_id: str, content: str
+) -> str:
+    """Record an entry that was appended; return the id of the change."""
+    digest = digest_of(context.state(), content)
+    item = ChangedItem(kind=ENTRY, path=path, id=entry_id, digest=digest)
+    return record(context, WRITE, [item])
+
+
+def record_saved(
+    context: CurationContext,
+    saved: SaveResult,
+    content: str,
+    warnings: tuple[str, ...],
+) -> SaveResult:
+    """Index the notes of a save and record it; return its result, with warnings."""
+    if saved.is_new:
+        digest = digest_of(context.state(), content)
+        item = ChangedItem(kind=MEMORY, path=saved.path, id=saved.id, digest=digest)
+        record(context, SAVE, [item])
+    return replace(
+        saved,
+        is_indexed=context.update_index(saved.changed_paths),
+        warnings=(*warnings, *saved.warnings),
+    )
+
+
+def record_accepted(context: CurationContext, accepted: StoredMemory) -> str:
+    """Record a claim that left the inbox; return the id of the change."""
+    item = ChangedItem(kind=MEMORY, path=accepted.path, id=accepted.id)
+    return record(context, ACCEPT, [item])
+
+
+def record_forgotten(context: CurationContext, forgotten: ForgetResult) -> ForgetResult:
+    """Record a forget; return its result with the id of the change."""
+    if not forgotten.memories:
+        return forgotten
+    items, others = items_of(forgotten.memories), items_of(forgotten.reinstated)
+    return replace(forgotten, id=record(context, FORGET, items, others=others))
+
+
+def record_restored(context: CurationContext, restored: RestoreResult) -> RestoreResult:
+    """Record that memories were restored; return the result with the change id."""
+    if not restored.memories:
+        return restored
+    items, others = items_of(restored.memories), items_of(restored.replaced)
+    return replace(restored, id=record(context, RESTORE, items, others=others))
+
+
+def items_of(affected: Iterable[AffectedItem]) -> tuple[ChangedItem, ...]:
+    """Return what a result lists as items of a change."""
+    return tuple(
+        ChangedItem(kind=one.kind, path=one.path, id=one.id) for one in affected
+    )
+
+
+def digest_of(state: StateFile, text: str) -> str:
+    """Return the keyed hash of a text; blanks make no difference.
+
+    Empty if ``state.db`` cannot be used: then an edit is not noticed.
+    """
+    try:
+        return state.hash_of(" ".join(fit_content(text).split())).hex()
+    except StateUnusableError:
+        return ""
+
+
+def forgets_of(
+    context: CurationContext, hidden: Iterable[CurationTarget]
+) -> list[tuple[Change, list[CurationTarget]]]:
+    """Return the forgets that hid some targets, the newest first, each with those."""
+    try:
+        changes = ChangeLog(context.state()).newest()
+    except StateUnusableError:
+        return []
+    left: dict[str, list[CurationTarget]] = {}
+    for one in hidden:
+        left.setdefault(one.id or one.path, []).append(one)
+    found = []
+    for change in changes:
+        if change.kind == FORGET:
+            names = [item.id or item.path for item in change.items]
+            targets = [one for name in names for one in left.pop(name, [])]
+            if targets:
+                found.append((change, targets))
+    return found

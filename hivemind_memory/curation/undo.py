@@ -1,0 +1,335 @@
+"""Taking back a change: what was written is hidden, what was hidden is shown again.
+
+Nothing is deleted, so every undo can be taken back itself. A change that somebody built
+upon is refused: a memory that was replaced, edited or linked since stays as it is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hivemind_memory.access.rules import may_write
+from hivemind_memory.curation.changes import digest_of, items_of, record
+from hivemind_memory.curation.forget import hide_targets, show_targets
+from hivemind_memory.curation.links import change_list
+from hivemind_memory.curation.lookup import CurationTarget, entry_target, read_target
+from hivemind_memory.errors import (
+    HivemindError,
+    MemoryNotFoundError,
+    NotSavedError,
+    UsageError,
+)
+from hivemind_memory.model.changes import (
+    FORGET,
+    LINK,
+    RESTORE,
+    SAVE,
+    WRITE,
+    Change,
+    ChangedItem,
+    UndoResult,
+)
+from hivemind_memory.model.curation import ENTRY, MEMORY, RestoreResult
+from hivemind_memory.model.note_path import NotePath
+from hivemind_memory.model.scope import SUPERSEDED, place_in_scope, scope_of
+from hivemind_memory.notes.entry_edits import entries_in
+from hivemind_memory.state.changes import ChangeLog
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from hivemind_memory.curation.context import CurationContext
+    from hivemind_memory.model.memories import MemoryRow
+    from hivemind_memory.model.ports import MemoryIndex
+
+_EFFECT = "Nothing was taken back"
+_LIST_HINT = "`hm log --changes` lists them."
+
+
+def undo(
+    context: CurationContext, change_id: str = "", *, is_dry_run: bool = False
+) -> UndoResult:
+    """Take back a change; two processes do so one after the other.
+
+    Args:
+        context: Of the caller.
+        change_id: Which; empty: the caller's last one that is in effect.
+        is_dry_run: Only find what would be done.
+
+    Raises:
+        MemoryNotFoundError: There is no such change, or it is another caller's.
+        NotSavedError: Somebody built upon it; nothing was changed.
+        StateUnusableError: The log of changes cannot be read.
+        UsageError: It was taken back already, or cannot be.
+    """
+    with context.undo_lock():
+        change = _find(context, change_id)
+        done = _take_back(context, change, is_dry_run=is_dry_run)
+        if is_dry_run:
+            return replace(done, is_dry_run=True)
+        return replace(done, id=_record_undo(context, change, done, is_undo=True))
+
+
+def restore_change(context: CurationContext, change: Change) -> RestoreResult:
+    """Show again what one forget hid, and nothing else.
+
+    Raises:
+        HivemindError: Nothing was changed; the message says why.
+    """
+    with context.undo_lock():
+        done = _take_back(context, change, is_dry_run=False)
+        made = _record_undo(context, change, done, is_undo=False)
+    return RestoreResult(
+        memories=done.restored,
+        replaced=done.superseded,
+        already=len(change.items) - len(done.restored),
+        failed=done.failed,
+        changed_paths=done.changed_paths,
+        is_indexed=done.is_indexed,
+        id=made,
+    )
+
+
+def find_forget(context: CurationContext, name: str) -> Change | None:
+    """Return the forget with an id, if the caller may restore it; else None.
+
+    Raises:
+        UsageError: It is the id of another change.
+    """
+    try:
+        change = ChangeLog(context.state()).find(name)
+    except HivemindError:
+        return None
+    if change is None or not _may_touch(context, change):
+        return None
+    if change.kind != FORGET:
+        raise UsageError(
+            f"{name} is a {change.kind}, not a forget.",
+            hint=f"`hm undo {name}` takes it back.",
+        )
+    return change
+
+
+def _find(context: CurationContext, change_id: str) -> Change:
+    """Return the change to take back."""
+    log = ChangeLog(context.state())
+    if not change_id:
+        last = log.last_of(context.actor)
+        if last is None:
+            raise MemoryNotFoundError("there is no change of yours.", effect=_EFFECT)
+        return last
+    change = log.find(change_id)
+    is_own = change is not None and change.actor == context.actor
+    if change is None or not (is_own or context.caller.is_owner):
+        message = f"there is no change {change_id[:60]!r} of yours."
+        raise MemoryNotFoundError(message, hint=_LIST_HINT, effect=_EFFECT)
+    if change.undone_by:
+        raise UsageError(
+            f"{change.id} was taken back already.",
+            hint=f"`hm undo {change.undone_by}` makes it again.",
+            effect=_EFFECT,
+        )
+    return change
+
+
+def _take_back(
+    context: CurationContext, change: Change, *, is_dry_run: bool
+) -> UndoResult:
+    """Do the opposite of a change, or only find what that is."""
+    if not _may_touch(context, change):
+        raise NotSavedError("you cannot write there from here.", effect=_EFFECT)
+    result = UndoResult(undone=change.id, kind=change.kind, at=change.at)
+    if change.kind == LINK:
+        return _relink(context, change, result, is_dry_run=is_dry_run)
+    if change.kind in {WRITE, SAVE, RESTORE}:
+        return _hide(context, change, result, is_dry_run=is_dry_run)
+    if change.kind == FORGET:
+        return _show(context, change, result, is_dry_run=is_dry_run)
+    raise UsageError(
+        f"{change.id} is a {change.kind}, which cannot be taken back.",
+        hint=f"`hm undo ID` takes back another change; {_LIST_HINT}",
+        effect=_EFFECT,
+    )
+
+
+def _hide(
+    context: CurationContext, change: Change, result: UndoResult, *, is_dry_run: bool
+) -> UndoResult:
+    """Hide what was written, saved or restored."""
+    items = {item.id or item.path: item for item in change.items}
+
+    def check(target: CurationTarget, path: str, text: str) -> None:
+        item = items[target.id or target.path]
+        name = target.key or path
+        if change.kind == SAVE and _folder(path) != _folder(item.path):
+            is_replaced = place_in_scope(path) == SUPERSEDED
+            raise _built_upon(name, "replaced" if is_replaced else "moved")
+        if item.digest and item.digest != digest_of(context.state(), text):
+            raise _built_upon(name, "edited")
+
+    targets = _targets(context, change)
+    shown = [target for target in targets if not target.forgotten]
+    if not shown:
+        return replace(result, already=True)
+    if is_dry_run:
+        for target in shown:
+            check(target, target.path, target.text)
+        return replace(result, forgotten=tuple(t.as_affected() for t in shown))
+    is_reactivating = change.kind == SAVE or bool(change.others)
+    done = hide_targets(context, shown, is_reactivating=is_reactivating, check=check)
+    return replace(
+        result,
+        forgotten=done.memories,
+        reactivated=done.reinstated,
+        failed=done.failed,
+        changed_paths=done.changed_paths,
+        is_indexed=done.is_indexed,
+    )
+
+
+def _show(
+    context: CurationContext, change: Change, result: UndoResult, *, is_dry_run: bool
+) -> UndoResult:
+    """Show what a forget hid."""
+    hidden = [one for one in _targets(context, change) if one.forgotten]
+    if not hidden:
+        return replace(result, already=True)
+    if is_dry_run:
+        return replace(result, restored=tuple(one.as_affected() for one in hidden))
+    done = show_targets(context, hidden, is_deactivating=bool(change.others))
+    return replace(
+        result,
+        restored=done.memories,
+        superseded=done.replaced,
+        failed=done.failed,
+        changed_paths=done.changed_paths,
+        is_indexed=done.is_indexed,
+    )
+
+
+def _relink(
+    context: CurationContext, change: Change, result: UndoResult, *, is_dry_run: bool
+) -> UndoResult:
+    """Make the list of links as it was before the change."""
+    [item] = change.items
+    index = context.index.fresh()
+    row = next(_rows(index, item), None)
+    if row is None:
+        raise _gone(item.path)
+    before, after = list(change.before), list(change.after)
+
+    def revert(items: list[object]) -> list[object]:
+        if items == before:
+            return items
+        if items != after:
+            raise _built_upon(row.key or row.path, "linked again")
+        return before
+
+    result = replace(result, link=row.path)
+    if is_dry_run:
+        return result
+    with (
+        context.updates_lock(_EFFECT),
+        context.key_lock(row.scope, row.key, _EFFECT),
+    ):
+        was, now = change_list(context, row.path, change.field, revert)
+    if was == now:
+        return replace(result, already=True)
+    return replace(
+        result, changed_paths=(row.path,), is_indexed=context.update_index([row.path])
+    )
+
+
+def _record_undo(
+    context: CurationContext, change: Change, done: UndoResult, *, is_undo: bool
+) -> str:
+    """Record that a change was taken back; return the id of that."""
+    kind = {LINK: LINK, FORGET: RESTORE}.get(change.kind, FORGET)
+    return record(
+        context,
+        kind,
+        # What was so already is named too, so that the record is the exact opposite.
+        change.items if done.already else _items(change, done),
+        others=items_of((*done.reactivated, *done.superseded)),
+        field=change.field,
+        before=change.after,
+        after=change.before,
+        undoes=change.id,
+        is_undo=is_undo,
+    )
+
+
+def _items(change: Change, done: UndoResult) -> tuple[ChangedItem, ...]:
+    """Return what an undo changed."""
+    return items_of((*done.forgotten, *done.restored)) or change.items
+
+
+def _targets(context: CurationContext, change: Change) -> list[CurationTarget]:
+    """Return what a change was about, as it is now.
+
+    Raises:
+        MemoryNotFoundError: None of it is there any more.
+    """
+    index = context.index.fresh()
+    targets = [one for item in change.items for one in _now(context, index, item)]
+    if not targets:
+        raise _gone(change.items[0].path if change.items else change.id)
+    return targets
+
+
+def _now(
+    context: CurationContext, index: MemoryIndex, item: ChangedItem
+) -> Iterator[CurationTarget]:
+    """Yield an item as it is now; nothing if it is gone."""
+    if item.kind != ENTRY:
+        for row in _rows(index, item):
+            target = read_target(context, row.path, MEMORY)
+            if target is not None:
+                yield replace(target, key=row.key)
+        return
+    paths = [item.path, index.entry_path(item.id, context.caller.scopes)]
+    for path in dict.fromkeys(path for path in paths if path):
+        try:
+            data, _ = context.folder.read(NotePath(path))
+        except HivemindError:
+            continue
+        found = [one for one in entries_in(data) if one.provenance.id == item.id]
+        if found:
+            yield entry_target(NotePath(path), found[0])
+            return
+
+
+def _rows(index: MemoryIndex, item: ChangedItem) -> Iterator[MemoryRow]:
+    """Yield the notes that an item is now."""
+    scopes = frozenset({scope_of(item.path)})
+    if item.id:
+        yield from index.memories(memory_id=item.id, scopes=scopes)
+    else:
+        yield from index.memories(path=item.path, scopes=scopes)
+
+
+def _may_touch(context: CurationContext, change: Change) -> bool:
+    """Return whether the caller may write to all that a change is about."""
+    return all(may_write(context.caller, item.path) for item in change.items)
+
+
+def _folder(path: str) -> str:
+    """Return the folder of a note."""
+    return path.rpartition("/")[0]
+
+
+def _built_upon(name: str, what: str) -> NotSavedError:
+    """Return the error for a change that cannot be taken back by itself."""
+    return NotSavedError(
+        f"{name} was {what} since.",
+        hint="Take that back first, or hide the memory with `hm forget`.",
+        effect=_EFFECT,
+    )
+
+
+def _gone(name: str) -> MemoryNotFoundError:
+    """Return the error for a change of which nothing is left."""
+    return MemoryNotFoundError(
+        f"{name} is no longer there.", hint=_LIST_HINT, effect=_EFFECT
+    )

@@ -1,0 +1,179 @@
+"""The log of changes, so that the last one can be taken back.
+
+A table of ``state.db``, for it belongs to this machine and no note can hold it. A
+record names ids and paths and keeps keyed hashes, never a text; a purge deletes those
+that name what it purges. The newest ``MAX_CHANGES`` are kept.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, replace
+
+from hivemind_memory.model.changes import Change, ChangedItem
+from hivemind_memory.sqlite.connection import write_transaction
+from hivemind_memory.state.file import PROMISE_WAIT_MS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    import apsw
+
+    from hivemind_memory.state.file import StateFile
+
+MAX_CHANGES = 2_000
+_COLUMNS = "id, actor, record, undoes, undone_by, is_undo"
+_IN_COLUMNS = ("id", "actor", "undoes", "undone_by", "is_undo")
+
+
+class ChangeLog:
+    """The changes of one home. Every method may raise ``StateUnusableError``."""
+
+    def __init__(self, state: StateFile) -> None:
+        self._state = state
+
+    def add(self, change: Change) -> None:
+        """Add a change; what it takes back is marked in the same transaction."""
+
+        def insert(connection: apsw.Connection) -> None:
+            with write_transaction(connection):
+                connection.execute(
+                    f"INSERT INTO changes({_COLUMNS}) VALUES (?, ?, ?, ?, '', ?)",
+                    (
+                        change.id,
+                        change.actor,
+                        _record_of(change),
+                        change.undoes,
+                        int(change.is_undo),
+                    ),
+                )
+                connection.execute(
+                    "DELETE FROM changes WHERE number <= ?",
+                    (connection.last_insert_rowid() - MAX_CHANGES,),
+                )
+                _mark(connection, change.undoes, change.id)
+
+        self._state.run(insert, PROMISE_WAIT_MS)
+
+    def find(self, change_id: str) -> Change | None:
+        """Return a change by its id."""
+        return next(self._select("WHERE id = ?", (change_id,)), None)
+
+    def newest(self) -> list[Change]:
+        """Return all changes, the newest first."""
+        return list(self._select("ORDER BY number DESC", ()))
+
+    def last_of(self, actor: str) -> Change | None:
+        """Return the last change of an actor that is in effect and is no undo."""
+        return next(
+            self._select(
+                "WHERE actor = ? AND is_undo = 0 AND undone_by = ''"
+                " ORDER BY number DESC LIMIT 1",
+                (actor,),
+            ),
+            None,
+        )
+
+    def count_naming(self, names: Collection[str]) -> int:
+        """Return how many changes name one of these ids and paths."""
+        return sum(_is_about(one, set(names)) for one in self.newest())
+
+    def drop(self, names: Collection[str]) -> int:
+        """Delete the changes that name one of these ids and paths; return how many.
+
+        Of a change that names other memories too, those are kept.
+        """
+        gone = set(names)
+
+        def delete(connection: apsw.Connection) -> int:
+            with write_transaction(connection):
+                rows = connection.execute(f"SELECT {_COLUMNS} FROM changes").fetchall()
+                named = [one for one in map(_change_of, rows) if _is_about(one, gone)]
+                for one in named:
+                    items = tuple(item for item in one.items if not _is_of(item, gone))
+                    others = tuple(i for i in one.others if not _is_of(i, gone))
+                    if not items or one.field:
+                        connection.execute(
+                            "DELETE FROM changes WHERE id = ?", (one.id,)
+                        )
+                        continue
+                    kept = replace(one, items=items, others=others)
+                    connection.execute(
+                        "UPDATE changes SET record = ? WHERE id = ?",
+                        (_record_of(kept), one.id),
+                    )
+                return len(named)
+
+        if not os.path.exists(self._state.path):
+            return 0
+        return self._state.run(delete, PROMISE_WAIT_MS)
+
+    def _select(self, rest: str, values: tuple[str, ...]) -> Iterator[Change]:
+        """Yield the changes that the end of a query selects."""
+        if not os.path.exists(self._state.path):
+            return iter(())
+        sql = f"SELECT {_COLUMNS} FROM changes {rest}"
+        rows = self._state.run(
+            lambda connection: connection.execute(sql, values).fetchall(),
+            PROMISE_WAIT_MS,
+        )
+        return map(_change_of, rows)
+
+
+def _mark(connection: apsw.Connection, change_id: str, by: str) -> None:
+    """Mark a change as taken back by another, or as in effect again for an empty *by*.
+
+    What it had taken back itself is in effect again, or taken back again, and so on.
+    """
+    while change_id:
+        connection.execute(
+            "UPDATE changes SET undone_by = ? WHERE id = ?", (by, change_id)
+        )
+        row = connection.execute(
+            "SELECT undoes FROM changes WHERE id = ?", (change_id,)
+        ).fetchone()
+        by = "" if by else change_id
+        change_id = str(row[0]) if row else ""
+
+
+def _record_of(change: Change) -> str:
+    """Return what is in a change beside its columns, as JSON."""
+    values = {
+        name: value for name, value in asdict(change).items() if name not in _IN_COLUMNS
+    }
+    return json.dumps(values, default=str)
+
+
+def _change_of(row: tuple[object, ...]) -> Change:
+    """Return a change from its row."""
+    change_id, actor, record, undoes, undone_by = map(str, row[:5])
+    values = json.loads(record)
+    return Change(
+        id=change_id,
+        actor=actor,
+        undoes=undoes,
+        undone_by=undone_by,
+        is_undo=bool(row[5]),
+        kind=values["kind"],
+        at=values["at"],
+        items=tuple(ChangedItem(**one) for one in values["items"]),
+        others=tuple(ChangedItem(**one) for one in values["others"]),
+        field=values["field"],
+        before=tuple(values["before"]),
+        after=tuple(values["after"]),
+    )
+
+
+def _is_about(change: Change, names: set[str]) -> bool:
+    """Return whether a change names one of some ids and paths."""
+    if any(_is_of(item, names) for item in (*change.items, *change.others)):
+        return True
+    text = json.dumps([*change.before, *change.after], ensure_ascii=False)
+    return bool(change.field) and any(name in text for name in names)
+
+
+def _is_of(item: ChangedItem, names: set[str]) -> bool:
+    """Return whether an item has one of some ids and paths."""
+    return item.id in names or item.path in names
