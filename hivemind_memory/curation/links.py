@@ -188,7 +188,7 @@ def change_list(
     # A single predecessor stays a plain value, as a save writes it.
     is_plain = field == FIELDS[UPDATES] and len(after) == 1
     changed = file.with_values({field: (after[0] if is_plain else after) or None})
-    context.folder.replace(file.path, changed, expected=file.stamp)
+    context.folder.replace(file.path, changed, expected=file.signature)
     return items, after
 
 

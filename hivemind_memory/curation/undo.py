@@ -224,18 +224,16 @@ def _relink(
             return items
         if items != after:
             raise _built_upon(row.key or row.path, "linked again")
-        return before
+        return items if is_dry_run else before
 
     result = replace(result, link=row.path)
-    if is_dry_run:
-        return result
     with (
         context.updates_lock(_EFFECT),
         context.key_lock(row.scope, row.key, _EFFECT),
     ):
         was, now = change_list(context, row.path, change.field, revert)
-    if was == now:
-        return replace(result, already=True)
+    if is_dry_run or was == now:
+        return replace(result, already=was == before)
     return replace(
         result, changed_paths=(row.path,), is_indexed=context.update_index([row.path])
     )

@@ -108,7 +108,7 @@ def test_a_write_that_is_not_indexed_says_when_it_will_be(
     print_written(written, as_json=False)
 
     out, err = capsys.readouterr()
-    assert out == "saved a.md:3-5\n"
+    assert out == "saved a.md:3-5 (01)\n"
     assert err == "the next search will index it first\na key was masked\n"
 
 

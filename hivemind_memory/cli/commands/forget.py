@@ -69,6 +69,7 @@ _SINGULAR = {
     "records": "record",
     "worktrees": "worktree",
     "counters": "counter",
+    "changes": "change",
 }
 
 

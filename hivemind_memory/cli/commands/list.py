@@ -18,6 +18,7 @@ from hivemind_memory.cli.output import (
     typed_text,
     write_stdout,
 )
+from hivemind_memory.errors import UsageError
 from hivemind_memory.model.escape import escape_line
 
 TYPE_CHECKING = False
@@ -82,9 +83,11 @@ def list_(request: CommandRequest) -> int:
     "log",
     description=(
         "Lists entries and typed memories, the newest first: time, writer, lines and"
-        " text. What was forgotten is left out."
+        " text. What was forgotten is left out. --changes lists what hm undo and hm"
+        " restore can take back instead: time, id, kind and notes."
     ),
     flags=(
+        Flag(("--changes",), "flag", "List changes with their ids instead."),
         Flag(
             ("-n", "--max-results"),
             "int",
@@ -104,6 +107,8 @@ def list_(request: CommandRequest) -> int:
 def log(request: CommandRequest) -> int:
     """List what was written."""
     values = request.values
+    if values["changes"]:
+        return _list_changes(request)
     with request.open_memory() as memory:
         items = memory.curation.log(_filter_of(values))
     shown = items[: values["max_results"] or 20]
@@ -124,6 +129,33 @@ def log(request: CommandRequest) -> int:
         print_notices(["nothing was written, as far as the notes say"])
     elif len(items) > len(shown):
         print_notices([f"{len(shown)} of {len(items)}; -n shows more"])
+    return 0
+
+
+def _list_changes(request: CommandRequest) -> int:
+    """List the changes that can be taken back."""
+    values = request.values
+    if any(values[name] for name in ("since", "scope", "agent", "source")):
+        message = "--changes takes no other filter than -n."
+        raise UsageError(message, hint="Leave out the other options.")
+    with request.open_memory() as memory:
+        changes = memory.curation.changes()
+    shown = changes[: values["max_results"] or 20]
+    if values["json"]:
+        print_json(shown)
+        return 0
+    rows = [
+        (
+            minute_text(one.at),
+            one.id,
+            f"{one.kind}, taken back" if one.undone_by else one.kind,
+            ", ".join(dict.fromkeys(item.path for item in one.items)),
+        )
+        for one in shown
+    ]
+    _print_table(("time", "id", "change", "notes"), rows)
+    if not changes:
+        print_notices(["no changes are recorded"])
     return 0
 
 

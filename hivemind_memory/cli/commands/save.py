@@ -209,7 +209,7 @@ def _print_saved(saved: SaveResult, *, as_json: bool) -> None:
     if not saved.is_new:
         print_line(f"unchanged: {place} already says exactly this")
         return print_notices(saved.warnings)
-    print_line(f"saved {place} as {saved.type} {saved.key}")
+    print_line(f"saved {place} as {saved.type} {saved.key} ({saved.id})")
     if saved.superseded:
         kept = saved.superseded_path or saved.superseded
         print_line(f"kept the previous version as {kept}")

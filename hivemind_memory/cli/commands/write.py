@@ -74,8 +74,7 @@ def print_written(written: WriteResult, *, as_json: bool) -> None:
     """Print where an entry went."""
     if as_json:
         return print_json(written)
-    print_line(
-        f"saved {lines_text(written.path, written.start_line, written.end_line)}"
-    )
+    place = lines_text(written.path, written.start_line, written.end_line)
+    print_line(f"saved {place} ({written.id})")
     later = () if written.is_indexed else ("the next search will index it first",)
     return print_notices((*later, *written.warnings))

@@ -1,0 +1,303 @@
+"""Taking back the last change, and restoring exactly one forget."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from hivemind_memory.errors import MemoryNotFoundError, NotSavedError, UsageError
+from hivemind_memory.memory.service import Memory
+from hivemind_memory.model.curation import MemorySelector, NewMemory
+from tests.support.sandbox import House, ask, paths
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> House:
+    return House(tmp_path / "home")
+
+
+@pytest.fixture
+def memory(house: House) -> Iterator[Memory]:
+    with house.memory() as opened:
+        yield opened
+
+
+def save(memory: Memory, key: str, content: str, **more: str) -> str:
+    """Save a memory; return its id."""
+    return memory.save(NewMemory(key=key, content=content, **more)).id  # type: ignore[arg-type]
+
+
+def found(memory: Memory, question: str) -> list[str]:
+    """Return the notes that a search finds."""
+    return paths(ask(memory, question))
+
+
+def texts(house: House) -> str:
+    """Return everything that the notes hold."""
+    return "\n".join(one.read_text() for one in sorted(house.notes.rglob("*.md")))
+
+
+def test_an_undo_takes_back_a_write(memory: Memory, house: House) -> None:
+    """The entry is hidden and stays in its note."""
+    memory.write("The walrus is staging.")
+
+    done = memory.curation.undo()
+
+    assert (done.kind, [one.kind for one in done.forgotten]) == ("write", ["entry"])
+    assert found(memory, "walrus") == []
+    assert "The walrus is staging." in texts(house)
+
+
+def test_an_undo_of_a_save_makes_the_version_before_active_again(
+    memory: Memory,
+) -> None:
+    """As a forgotten session does."""
+    save(memory, "deploy-day", "We deploy on Tuesdays.")
+    save(memory, "deploy-day", "We deploy whenever.", reason="a web page said so")
+
+    done = memory.curation.undo()
+
+    assert [one.key for one in done.reactivated] == ["deploy-day"]
+    assert memory.curation.show("deploy-day").memory.text == "We deploy on Tuesdays."
+
+
+def test_an_undo_of_a_link_leaves_the_links_before(memory: Memory) -> None:
+    """In their order and with their weights."""
+    for key in ("a", "b", "c"):
+        save(memory, key, f"About {key} alone")
+    memory.curation.link("a", "b", "related_to", weight=0.5)
+    before = memory.curation.show("a").edges
+    memory.curation.link("a", "c", "related_to")
+
+    memory.curation.undo()
+
+    assert memory.curation.show("a").edges == before
+
+
+def test_an_undo_of_a_claim_takes_back_the_claim(memory: Memory) -> None:
+    """``learn`` saves under a key of its own making."""
+    wanted = NewMemory(key="", content="WAL allows one writer")
+    memory.curation.learn(wanted, topic="sqlite", confidence="high")
+
+    assert memory.curation.undo().kind == "save"
+    assert found(memory, "writer") == []
+
+
+def test_the_next_undo_goes_further_back(memory: Memory) -> None:
+    """As in an editor; an undo is not what the next one takes back."""
+    memory.write("The first walrus.")
+    memory.write("The second seal.")
+
+    memory.curation.undo()
+    memory.curation.undo()
+
+    assert found(memory, "walrus seal") == []
+    with pytest.raises(MemoryNotFoundError, match="no change of yours"):
+        memory.curation.undo()
+
+
+def test_an_undo_is_taken_back_by_its_id(memory: Memory) -> None:
+    """And that again: what is in effect and what is not stays known."""
+    memory.write("The walrus is staging.")
+    undone = memory.curation.undo()
+
+    again = memory.curation.undo(undone.id)
+
+    assert found(memory, "walrus") != []
+    with pytest.raises(UsageError, match="taken back already"):
+        memory.curation.undo(undone.id)
+    assert memory.curation.undo().undone == undone.undone
+    assert found(memory, "walrus") == []
+    assert again.id
+
+
+def test_a_dry_run_says_what_would_be_and_changes_nothing(
+    memory: Memory, house: House
+) -> None:
+    """It names the same items as the undo that follows."""
+    save(memory, "deploy-day", "We deploy on Tuesdays.")
+    before = texts(house)
+
+    plan = memory.curation.undo(is_dry_run=True)
+
+    assert (texts(house), plan.is_dry_run, plan.id) == (before, True, "")
+    assert memory.curation.undo().forgotten == plan.forgotten
+
+
+@pytest.mark.parametrize("build", ["replace", "edit", "link", "accept", "delete"])
+def test_a_change_that_somebody_built_upon_is_refused(
+    memory: Memory, house: House, build: str
+) -> None:
+    """In one sentence, and nothing is changed."""
+    save(memory, "other", "Quite another thing")
+    if build == "accept":
+        save(memory, "k", "The first text", source="external")
+    else:
+        save(memory, "k", "The first text")
+    if build == "link":
+        memory.curation.link("k", "other", "related_to")
+    change = memory.curation.changes()[0].id
+    if build == "replace":
+        save(memory, "k", "A newer text", reason="it is newer")
+    elif build == "edit":
+        note = house.notes / "k.md"
+        note.write_text(note.read_text().replace("first", "edited"))
+    elif build == "link":
+        memory.curation.link("k", "other", "contradicts")
+        memory.curation.link("k", "other", "related_to", weight=0.2)
+    elif build == "accept":
+        memory.curation.accept("k")
+    else:
+        (house.notes / "k.md").unlink()
+    before = texts(house)
+
+    for is_dry_run in (True, False):
+        with pytest.raises((NotSavedError, MemoryNotFoundError)) as refused:
+            memory.curation.undo(change, is_dry_run=is_dry_run)
+
+        assert str(refused.value).startswith("Nothing was taken back: ")
+        assert refused.value.hint
+    assert texts(house) == before
+
+
+def test_an_edited_entry_is_left_alone(memory: Memory, house: House) -> None:
+    """A person who mends an agent's entry has built upon it."""
+    path = memory.write("The walrus is staging.").path
+    note = house.notes / path
+    note.write_text(note.read_text().replace("walrus", "seal"))
+
+    with pytest.raises(NotSavedError, match="edited since"):
+        memory.curation.undo()
+
+    assert found(memory, "seal") != []
+
+
+def test_each_caller_takes_back_its_own_changes(house: House) -> None:
+    """A person does not take back what an agent wrote a second later."""
+    with house.memory() as person, house.memory() as agent:
+        person.origin = "person"
+        person.write("The walrus is staging.")
+        agent.write("The seal is live.")
+
+        person.curation.undo()
+
+        assert found(person, "walrus") == []
+        assert found(person, "seal") != []
+        with pytest.raises(MemoryNotFoundError):
+            person.curation.undo()
+
+
+def test_a_restore_undoes_exactly_one_forget(memory: Memory) -> None:
+    """The session was hidden apart from one entry, which had been hidden before."""
+    first = memory.write("The walrus is staging.", session="s1")
+    memory.write("The seal is live.", session="s1")
+    alone = memory.forget(MemorySelector(name=first.id))
+    rest = memory.forget(MemorySelector(session="s1"))
+
+    done = memory.curation.restore(MemorySelector(session="s1"))
+
+    assert done.left == (alone.id,)
+    assert found(memory, "seal") != []
+    assert found(memory, "walrus") == []
+    memory.curation.undo(done.id)
+    assert found(memory, "seal") == []
+    memory.curation.restore(MemorySelector(name=alone.id))
+    assert (found(memory, "walrus") != [], found(memory, "seal")) == (True, [])
+    memory.curation.restore(MemorySelector(name=rest.id))
+    assert found(memory, "seal") != []
+
+
+def test_a_forget_is_restored_by_its_id_alone(memory: Memory) -> None:
+    """The id of another change is named for what it is."""
+    memory.write("The walrus is staging.")
+    change = memory.curation.changes()[0].id
+
+    with pytest.raises(UsageError, match="is a write, not a forget"):
+        memory.curation.restore(MemorySelector(name=change))
+
+
+def test_a_purge_leaves_no_record_of_what_is_purged(
+    memory: Memory, house: House
+) -> None:
+    """Paths are made from keys, and the file of the log is vacuumed."""
+    save(memory, "walrus-password", "It hangs on the fridge")
+    memory.curation.link("walrus-password", _saved(memory), "related_to")
+    memory.forget(MemorySelector(name="walrus-password"))
+    assert memory.curation.changes()
+
+    memory.curation.purge(MemorySelector(name="walrus-password"))
+
+    kinds = {one.kind for one in memory.curation.changes()}
+    assert kinds == {"save", "purge"}
+    raw = b"".join(one.read_bytes() for one in house.home.glob("state.db*"))
+    assert b"walrus" not in raw
+    with pytest.raises(UsageError, match="cannot be taken back"):
+        memory.curation.undo()
+
+
+def _saved(memory: Memory) -> str:
+    """Save something else to link to; return its id."""
+    return save(memory, "other", "Quite another thing")
+
+
+_UNDO = """
+import sys
+from hivemind_memory import wiring
+from hivemind_memory.errors import HivemindError
+from hivemind_memory.model.curation import MemorySelector, NewMemory
+home, what = sys.argv[1:]
+with wiring.open_memory(home=home, flags={"embedding_provider": "none"}) as memory:
+    memory.origin = "person"
+    for turn in range(6):
+        try:
+            if what == "undo":
+                memory.curation.undo()
+            elif what == "save":
+                memory.save(NewMemory(key="k", content=f"text {turn}", reason="new"))
+            elif what == "restore":
+                memory.curation.restore(MemorySelector(name="k"))
+        except HivemindError as error:
+            print(error)
+"""
+
+
+@pytest.mark.parametrize("other", ["undo", "restore", "save"])
+def test_two_processes_that_undo_at_once_lose_no_note(
+    house: House, memory: Memory, other: str
+) -> None:
+    """Each change is taken back once, and every text is still in a note."""
+    memory.origin = "person"
+    save(memory, "k", "the very first")
+    for number in range(8):
+        memory.write(f"Entry number {number}.")
+    memory.curation.forget(MemorySelector(name="k"))
+
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-c", _UNDO, str(house.home), what],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=house.home,
+            text=True,
+        )
+        for what in ("undo", other)
+    ]
+    outputs = [one.communicate(timeout=120) for one in started]
+
+    assert [one.returncode for one in started] == [0, 0], outputs
+    held = texts(house)
+    assert "the very first" in held
+    assert all(f"Entry number {number}." in held for number in range(8))
+    undone = [one.undoes for one in memory.curation.changes() if one.is_undo]
+    assert len(undone) == len(set(undone))
+
+    active = [
+        one
+        for one in memory.memories()
+        if one.key == "k" and not one.status and "superseded" not in one.path
+    ]
+    assert len(active) <= 1
