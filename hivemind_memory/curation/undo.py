@@ -1,6 +1,6 @@
 """Taking back a change: what was written is hidden, what was hidden is shown again.
 
-Nothing is deleted, so every undo can be taken back itself. A change that somebody built
+Nothing is deleted, so every undo can be taken back itself. A change that someone built
 upon is refused: a memory that was replaced, edited or linked since stays as it is.
 """
 
@@ -59,7 +59,7 @@ def undo(
 
     Raises:
         MemoryNotFoundError: There is no such change, or it is another caller's.
-        NotSavedError: Somebody built upon it; nothing was changed.
+        NotSavedError: Someone built upon it; nothing was changed.
         StateUnusableError: The log of changes cannot be read.
         UsageError: It was taken back already, or cannot be.
     """

@@ -129,7 +129,7 @@ def test_a_dry_run_says_what_would_be_and_changes_nothing(
 
 
 @pytest.mark.parametrize("build", ["replace", "edit", "link", "accept", "delete"])
-def test_a_change_that_somebody_built_upon_is_refused(
+def test_a_change_that_others_built_upon_is_refused(
     memory: Memory, house: House, build: str
 ) -> None:
     """In one sentence, and nothing is changed."""
