@@ -302,11 +302,10 @@ class Memory:
         with self.lock:
             entry = append_entry(new, self.folder, self.places.journal, self.clocks)
             is_indexed = self.index_handle.index_note(entry.path, is_whole=False)
+            self.curation.record_written(entry.path, entry.id, new.content)
         if not is_indexed and self.index_handle.wait_for_large_notes():
             with self.lock:
                 is_indexed = self.index_handle.index_note(entry.path, is_whole=False)
-            is_indexed = self.index_handle.index_note(entry.path)
-            self.curation.record_written(entry.path, entry.id, new.content)
         later = () if is_indexed else ("the next search indexes it",)
         return WriteResult(
             path=entry.path,
