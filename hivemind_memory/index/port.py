@@ -341,11 +341,12 @@ class IndexEngine(Protocol):
         """Return a value that differs after any change to the index; empty: none."""
         ...
 
-    def rebuild(self, fill: Callable[[Index], T]) -> T:
+    def rebuild(self, fill: Callable[[Index], T], *, wait_s: float | None = None) -> T:
         """Build a second index, then put it in the place of the first, as a whole.
 
         Args:
             fill: Fills the new index from the notes; what it returns is returned.
+            wait_s: How long to wait for another rebuild; None: some seconds.
 
         Raises:
             IndexBusyError: Another process is rebuilding, or keeps the index locked.

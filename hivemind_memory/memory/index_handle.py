@@ -12,6 +12,7 @@ from threading import RLock
 from hivemind_memory.errors import (
     HivemindError,
     IndexBusyError,
+    IndexDamagedError,
     IndexTooNewError,
     IndexUnusableError,
     NotesMissingError,
@@ -19,7 +20,7 @@ from hivemind_memory.errors import (
 )
 from hivemind_memory.index.open import index_engine
 from hivemind_memory.memory.freshness import FreshnessCheck
-from hivemind_memory.model.value import value
+from hivemind_memory.model.value import replaced, value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ class IndexHandle:
         self._open: OpenIndex | None = None
         self._fresh: FreshnessCheck | None = None
         self._background: BackgroundSync | None = None
+        self._beyond_repair: tuple[tuple[int, ...], ...] | None = None
 
     def close(self) -> None:
         """Close the index, to open it anew when it is wanted."""
@@ -67,17 +69,60 @@ class IndexHandle:
             self._open = reopen_index(self._places, self._clocks.now, self._open)
         return self._open
 
-    def run_with_fallback(self, answer: Callable[[OpenIndex], T]) -> T:
-        """Return an answer of the index, or of a substitute if it cannot give one."""
+    def run_with_fallback(
+        self, answer: Callable[[OpenIndex], T], *, may_repair: bool = True
+    ) -> T:
+        """Return an answer of the index, or of a substitute if it cannot give one.
+
+        Args:
+            answer: Asks the index.
+            may_repair: Make a damaged index again from the notes first.
+        """
+        opened = self.opened()
+        if may_repair and isinstance(opened.error, IndexDamagedError):
+            opened = self._repaired(opened)
         try:
-            return answer(self.opened())
+            return answer(opened)
         except IndexTooNewError:
             raise
         except IndexUnusableError as error:
             # What is damaged within shows when it is read, and not before.
             self.close()
-            self._open = memory_fallback(self._places, self._clocks.now, error)
-            return answer(self._open)
+            opened = memory_fallback(self._places, self._clocks.now, error)
+            self._open = opened
+            if may_repair and isinstance(error, IndexDamagedError):
+                opened = self._repaired(opened)
+            return answer(opened)
+
+    def clear_notice(self) -> None:
+        """Forget what an answer has said of the index; the lock is held."""
+        if self._open is not None and self._open.notice:
+            self._open = replaced(self._open, notice="")
+
+    def _repaired(self, damaged: OpenIndex) -> OpenIndex:
+        """Return the index made again from the notes; *damaged* if that is impossible.
+
+        It costs what filling a substitute in memory costs. Large notes are left to the
+        background, and nobody waits for another process that does the same. What
+        failed once is not tried again on the same file.
+        """
+        if damaged.broken == self._beyond_repair:
+            return damaged
+        engine = index_engine(self._places, self._clocks.now)
+        try:
+            engine.rebuild(
+                lambda index: self._syncer.sync(index, may_take_large=bool), wait_s=0
+            )
+            index = engine.open()
+        except IndexBusyError:
+            return damaged
+        except HivemindError:
+            self._beyond_repair = damaged.broken
+            return damaged
+        self.close()
+        notice = "the index was damaged and has been rebuilt from the notes"
+        self._open = OpenIndex(index=index, notice=notice)
+        return self._open
 
     def freshness_check(self) -> FreshnessCheck:
         """Return what updates the index before an answer."""
@@ -157,6 +202,9 @@ class OpenIndex:
     index: Index
     warning: str = ""
     """Why it is a substitute in memory; empty when it is the file."""
+
+    notice: str = ""
+    """What the next answer has to say of it; empty: nothing."""
 
     error: IndexUnusableError | None = None
     """Why the file cannot be used."""

@@ -152,7 +152,7 @@ def _answer(
             over_limit=choice.over_limit,
         ),
         warnings=(
-            *(one for one in (opened.warning, freshness.warning) if one),
+            *(one for one in (opened.warning, opened.notice, freshness.warning) if one),
             *_recovery_notices(freshness, access),
             *_large_note_notices(freshness, access),
         ),

@@ -182,6 +182,7 @@ class Memory:
 
         with self.lock:
             found = self.index_handle.run_with_fallback(answer)
+            self.index_handle.clear_notice()
         if found.report.stale_notes and self.index_handle.wait_for_large_notes():
             with self.lock:
                 found = self.index_handle.run_with_fallback(answer)
@@ -435,7 +436,7 @@ class Memory:
             )
 
         with self.lock:
-            return self.index_handle.run_with_fallback(report)
+            return self.index_handle.run_with_fallback(report, may_repair=False)
 
     def diagnose(self) -> Diagnosis:
         """Look for what is wrong, and say what to do."""

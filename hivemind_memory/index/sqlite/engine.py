@@ -59,7 +59,7 @@ class SqliteEngine:
             found.append((status.st_ino, status.st_size, status.st_mtime_ns))
         return tuple(found)
 
-    def rebuild(self, fill: Callable[[Index], T]) -> T:
+    def rebuild(self, fill: Callable[[Index], T], *, wait_s: float | None = None) -> T:
         """Fill a second file, then copy it over the first in one transaction.
 
         The new index is an ordinary one: a rebuild that was killed continues where it
@@ -74,7 +74,7 @@ class SqliteEngine:
         self._make_folder()
         path, rebuild_file = self._places.index_file, self._places.rebuild_file
         lock = KernelLock(f"{rebuild_file}.lock")
-        if not lock.acquire(wait_s=REBUILD_WAIT_S):
+        if not lock.acquire(wait_s=REBUILD_WAIT_S if wait_s is None else wait_s):
             raise IndexBusyError(
                 f"{lock.holder() or 'another process'} is rebuilding the index",
                 hint="wait for it; the old index answers meanwhile",
