@@ -29,11 +29,12 @@ def at(share: float, values: Sequence[float]) -> float:
 def figures(outcome: Outcome) -> str:
     """Return what happened, in one line."""
     write, search = outcome.write_ms, outcome.search_ms
+    least = min(map(min, outcome.shares), default=0)
     return (
         f"{len(write)} writes, p50 {at(0.5, write):.0f} ms, p99 {at(0.99, write):.0f} "
         f"ms; {len(search)} searches, p50 {at(0.5, search):.0f} ms, p99 "
         f"{at(0.99, search):.0f} ms; {outcome.saves} saves of editors; "
-        f"{len(outcome.problems)} problems"
+        f"each process at least {least} of both; {len(outcome.problems)} problems"
     )
 
 

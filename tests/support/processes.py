@@ -20,9 +20,16 @@ RETURNED = "within ten minutes is back in"
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """How many do what, for how long."""
+    """How many do what, for how long or how often."""
 
-    seconds: float
+    seconds: float = 0.0
+    """How long all of them work; 0: until each process has done its share."""
+
+    share: int = 0
+    """Writes, and as many searches, that each process has to do.
+
+    An editor saves as often, and goes on while others are at work."""
+
     processes: int = 12
     editors: int = 1
     rebuilders: int = 0
@@ -35,12 +42,46 @@ class Outcome:
     written: list[str] = field(default_factory=list)
     write_ms: list[float] = field(default_factory=list)
     search_ms: list[float] = field(default_factory=list)
+    shares: list[tuple[int, int]] = field(default_factory=list)
+    """How often each process has written and searched."""
+
     saves: int = 0
     problems: list[str] = field(default_factory=list)
 
 
+class Shift:
+    """Tells a process when its work is done."""
+
+    def __init__(self, house: House, plan: Plan) -> None:
+        self._end = time.monotonic() + plan.seconds
+        self._plan = plan
+        self._over = house.home / "over"
+
+    def is_done(self, *counts: int) -> bool:
+        """Return whether it is time to stop, having done something so often."""
+        if self._plan.seconds:
+            return time.monotonic() >= self._end
+        return min(counts) >= self._plan.share
+
+    def is_over(self) -> bool:
+        """Return whether all who write and search have stopped."""
+        if self._plan.seconds:
+            return time.monotonic() >= self._end
+        return self._over.exists()
+
+    @staticmethod
+    def end(house: House) -> None:
+        """Tell the others that all who write and search have stopped."""
+        (house.home / "over").touch()
+
+
 def work_together(house: House, plan: Plan, seed: int) -> Outcome:
     """Let all of them work, then look at what there is."""
+    # What loads with the first write and search is loaded before the processes part:
+    # they are to meet each other, not twelve times the same imports.
+    with House(house.home.parent / "warm").memory() as memory:
+        memory.write("remember this", file=NOTES[0])
+        ask(memory, "remember")
     said = house.home / "said"
     said.mkdir()
     jobs: list[tuple[Callable[..., dict[str, object]], int]] = [
@@ -62,7 +103,9 @@ def work_together(house: House, plan: Plan, seed: int) -> Outcome:
         )
         for job, number in jobs
     ]
-    for child in children:
+    for place, child in enumerate(children):
+        if place == plan.processes:
+            Shift.end(house)
         os.waitpid(child, 0)
     outcome = Outcome()
     for file in said.iterdir():
@@ -70,6 +113,9 @@ def work_together(house: House, plan: Plan, seed: int) -> Outcome:
         outcome.written += told.get("written", ())
         outcome.write_ms += told.get("write_ms", ())
         outcome.search_ms += told.get("search_ms", ())
+        if "written" in told:
+            done = (len(told["written"]), len(told["search_ms"]))
+            outcome.shares.append(done)
         outcome.saves += told.get("saves", 0)
         outcome.problems += told["problems"]
     if len(list(said.iterdir())) != len(jobs):
@@ -94,7 +140,7 @@ def _start(
     told: dict[str, object] = {}
     try:
         time.sleep(max(0.0, start - time.time()))
-        told = job(house, rng, number, time.monotonic() + plan.seconds)
+        told = job(house, rng, number, Shift(house, plan))
         told.setdefault("problems", [])
     except BaseException as error:  # noqa: BLE001 - the parent is to hear of all
         told = {"problems": [f"{job.__name__}: {type(error).__name__}: {error}"]}
@@ -104,7 +150,7 @@ def _start(
 
 
 def _write_and_search(
-    house: House, rng: random.Random, number: int, until: float
+    house: House, rng: random.Random, number: int, shift: Shift
 ) -> dict[str, object]:
     """Write an entry, or ask for one of one's own."""
     written: list[str] = []
@@ -112,7 +158,7 @@ def _write_and_search(
     search_ms: list[float] = []
     problems: list[str] = []
     memory = house.memory()
-    while time.monotonic() < until:
+    while not shift.is_done(len(written), len(search_ms)):
         started = time.monotonic()
         if rng.random() < 0.5:
             word = f"p{number}n{len(written)}"
@@ -143,15 +189,15 @@ def _write_and_search(
 
 
 def _save_stale(
-    house: House, rng: random.Random, number: int, until: float
+    house: House, rng: random.Random, number: int, shift: Shift
 ) -> dict[str, object]:
     """Save an old buffer over a note, with one line more each time."""
     path = NOTES[number % len(NOTES)]
     note = house.notes / path
-    while not note.exists() and time.monotonic() < until:
+    while not note.exists() and not shift.is_over():
         time.sleep(0.005)
     buffer, saves = note.read_text() if note.exists() else "", 0
-    while time.monotonic() < until:
+    while note.exists() and not (shift.is_over() and shift.is_done(saves)):
         time.sleep(rng.uniform(0.02, 0.1))
         if rng.random() < 0.5:
             buffer = note.read_text()
@@ -163,11 +209,11 @@ def _save_stale(
 
 
 def _rebuild(
-    house: House, rng: random.Random, _: int, until: float
+    house: House, rng: random.Random, _: int, shift: Shift
 ) -> dict[str, object]:
     """Make the index again and again, under everybody's eyes."""
     with house.memory() as memory:
-        while time.monotonic() < until:
+        while not shift.is_over():
             time.sleep(rng.uniform(0.05, 0.3))
             memory.rebuild()
     return {}
