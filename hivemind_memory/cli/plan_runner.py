@@ -13,7 +13,7 @@ from hivemind_memory.cli.output import (
 from hivemind_memory.connect import plans as states
 from hivemind_memory.connect.plans import difference, mask_secrets
 from hivemind_memory.errors import HivemindError, NotConnectedError
-from hivemind_memory.model.escape import escape_for_terminal, escape_line
+from hivemind_memory.model.escape import escape_line, escape_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def _show(plans: list[ConnectionPlan], *, is_connecting: bool) -> None:
         write_stdout(f"{plan.agent.title.ljust(wide)}  {state}{place}\n")
     for plan in plans:
         for shown in _differences(plan).values():
-            write_stdout(f"\n{escape_for_terminal(shown)}")
+            write_stdout(f"\n{escape_text(shown)}")
         for change in plan.changes:
             is_new = _BEARER in (change.text or "") and _BEARER not in (
                 change.file.text or ""

@@ -13,7 +13,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from hivemind_memory.model.escape import escape_for_terminal, escape_line
+from hivemind_memory.model.escape import escape_line, escape_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def table(*, has_head: bool = True) -> Table:
 
 def body(text: str) -> RenderableType:
     """Return the text of a note, indented and folded."""
-    return indented(Text(escape_for_terminal(text).rstrip("\n"), overflow="fold"))
+    return indented(Text(escape_text(text).rstrip("\n"), overflow="fold"))
 
 
 def indented(piece: Text) -> RenderableType:

@@ -8,7 +8,6 @@ The same memories give the same text, without a time or a score. Writes nothing.
 from __future__ import annotations
 
 import re
-import unicodedata
 from dataclasses import replace
 
 from hivemind_memory.context.candidates import find_candidates, is_empty
@@ -17,6 +16,7 @@ from hivemind_memory.context.facets import facets_of
 from hivemind_memory.context.tokens import estimate_tokens
 from hivemind_memory.errors import NotInjectedError
 from hivemind_memory.files.marked_section import SECTION_MARKS
+from hivemind_memory.model.escape import escape_text
 from hivemind_memory.model.injection import SectionPlan
 from hivemind_memory.redaction import mask
 
@@ -59,9 +59,6 @@ _NONE = "No memory matches this session yet; `memory_search` looks through all o
 
 # Claude Code loads the file that is named after an @ at the beginning of a word.
 _IMPORT = re.compile(r"(?<!\w)@(?=\S)")
-_HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
-_JOINERS = "\u200c\u200d"  # emoji and Persian words need them
-_TAGS = range(0xE0100, 0xE01F0)  # variation selectors that nothing needs
 
 _MARK_TOKENS = estimate_tokens(f"{SECTION_MARKS.begin!r}\n\n{SECTION_MARKS.end!r}\n")
 _EXCERPT_MARGIN = 2
@@ -159,21 +156,7 @@ def make_inert(text: str) -> str:
     'see \\@~/.ssh/id &lt;!-- and\\x07'
     """
     text = text.replace("\r\n", "\n").replace("\t", "    ").strip("\n")
-    text = _IMPORT.sub(r"\\@", text.replace("<!--", "&lt;!--"))
-    if text.isascii() and text.replace("\n", "").isprintable():
-        return text
-    return "".join(map(_visible, text))
-
-
-def _visible(character: str) -> str:
-    """Return a character, escaped if it is invisible."""
-    code = ord(character)
-    is_hidden = unicodedata.category(character) in _HIDDEN and character not in _JOINERS
-    if character == "\n" or not (is_hidden or code in _TAGS):
-        return character
-    if code < 0x100:
-        return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+    return escape_text(_IMPORT.sub(r"\\@", text.replace("<!--", "&lt;!--")))
 
 
 def _on_one_line(text: str) -> str:

@@ -26,7 +26,7 @@ from hivemind_memory.mcp_server.tools import ToolRunner
 from hivemind_memory.mcp_server.tools_memory import MemoryTools
 from hivemind_memory.mcp_server.tools_notes import NoteTools
 from hivemind_memory.mcp_server.tools_search import SearchTool
-from hivemind_memory.model.escape import escape_for_terminal
+from hivemind_memory.model.escape import escape_text
 from hivemind_memory.version import __version__
 
 logger = logging.getLogger(__name__)
@@ -147,7 +147,7 @@ def escape_texts(value: Any) -> Any:
     {'text': 'a\\x1b[31m'}
     """
     if isinstance(value, str):
-        return escape_for_terminal(value)
+        return escape_text(value)
     if isinstance(value, dict):
         return {key: escape_texts(one) for key, one in value.items()}
     if isinstance(value, list):

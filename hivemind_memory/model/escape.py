@@ -1,33 +1,54 @@
 r"""Makes text safe to show: no note may steer a terminal or hide from a reader.
 
-What is escaped is shown as it would stand in JSON or Python: ``\x1b``, ``\u202e``.
+One list for every place where a person or a model reads: the terminal, a pipe, JSON,
+answers over MCP and the section. What is escaped is shown as it would stand in JSON or
+Python: ``\x1b``, ``\u202e``.
 """
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+import re
+from functools import cache
 
 # C0 without tab and newline, delete, C1: what terminals obey.
 _CONTROL = (*range(9), *range(11, 32), *range(127, 160))
-# What is not seen, or turns the direction of what is: soft hyphen, Arabic letter mark,
-# Hangul and Khmer fillers, zero-width space, direction marks, separators, embeddings,
-# word joiner and invisible operators, isolates, BOM, annotations, tags.
-_INVISIBLE = (
-    0xAD,
-    0x61C,
-    *(0x115F, 0x1160, 0x17B4, 0x17B5, 0x180E, 0x3164, 0xFFA0),
-    *(0x200B, 0x200E, 0x200F),
-    *range(0x2028, 0x202F),
-    *range(0x2060, 0x2070),
-    0xFEFF,
-    *range(0xFFF9, 0xFFFC),
-    *range(0xE0000, 0xE0080),
+# Ranges of what is not seen, turns the direction of what is, or looks unlike on every
+# machine. Unicode's Default_Ignorable_Code_Point is complete here, unassigned ones too.
+_HIDDEN = (
+    (0xAD, 0xAD),
+    (0x34F, 0x34F),
+    (0x61C, 0x61C),
+    (0x115F, 0x1160),
+    (0x17B4, 0x17B5),
+    (0x180B, 0x180F),
+    (0x200B, 0x200B),
+    (0x200E, 0x200F),
+    (0x2028, 0x202E),  # with the separators of lines and paragraphs
+    (0x2060, 0x206F),
+    (0x2800, 0x2800),  # the blank pattern of Braille
+    (0x3164, 0x3164),
+    (0xD800, 0xF8FF),  # surrogates, private use
+    (0xFDD0, 0xFDEF),
+    (0xFE00, 0xFE0D),
+    (0xFEFF, 0xFEFF),
+    (0xFFA0, 0xFFA0),
+    (0xFFF0, 0xFFFB),  # with the marks of annotations
+    (0xFFFE, 0xFFFF),
+    (0x13430, 0x1343F),
+    (0x1BCA0, 0x1BCA3),
+    (0x1D173, 0x1D17A),
+    *((plane | 0xFFFE, plane | 0xFFFF) for plane in range(0x10000, 0xE0000, 0x10000)),
+    (0xE0000, 0xE0FFF),
+    (0xEFFFE, 0x10FFFF),  # private use to the end
 )
-# Joiners make one emoji of several and shape Persian and Indic words; between ASCII
-# letters they can only hide something.
 _JOINERS = "\u200c\u200d"
+_SELECTORS = "\ufe0e\ufe0f"
+_KEYCAP = "\u20e3"
+# Symbols that an emoji is made of, the only ones that need a selector.
+_EMOJI = (
+    "[\xa9\xae\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u23ff\u24c2\u25a0-\u27bf"
+    "\u2900-\u297f\u2b00-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff]"
+)
 
 
 def _escape(code: int) -> str:
@@ -45,34 +66,27 @@ def _json_escape(code: int) -> str:
     return f"\\u{0xD800 + high:04x}\\u{0xDC00 + low:04x}"
 
 
-def _table(codes: Iterable[int]) -> dict[int, str]:
-    return {code: _escape(code) for code in codes}
+@cache  # and not at import: text of ASCII alone needs none
+def _pattern(extra: str) -> re.Pattern[str]:
+    """Return what matches a hidden character, or one of some more."""
+    ranges = "".join(f"{chr(first)}-{chr(last)}" for first, last in _HIDDEN)
+    return re.compile(f"[{ranges}{extra}]")
 
 
-_FOR_PIPE = _table(_CONTROL)
-_FOR_TERMINAL = _table((*_CONTROL, *_INVISIBLE))
-_ON_ONE_LINE = {9: "\\t", 10: "\\n", **_FOR_TERMINAL}
+_FOR_TEXT = {code: _escape(code) for code in _CONTROL}
+_FOR_LINE = {9: "\\t", 10: "\\n", **_FOR_TEXT}
+_SUSPECT = _JOINERS + _SELECTORS
+_SUSPECT_IN_JSON = f"{_SUSPECT}\x7f-\x9f"
 
 
-def escape_for_pipe(text: str) -> str:
-    """Return *text* without characters that steer a terminal, should it meet one."""
-    return _unix_lines(text).translate(_FOR_PIPE)
-
-
-def escape_for_terminal(text: str) -> str:
+def escape_text(text: str) -> str:
     """Return *text* with everything visible that steers, turns or hides."""
-    shown = _unix_lines(text).translate(_FOR_TERMINAL)
-    if shown.isascii():
-        return shown
-    if any(joiner in shown for joiner in _JOINERS):
-        shown = _show_joiners(shown)
-    return shown.encode("utf-8", "backslashreplace").decode()
+    return _show_hidden(_unix_lines(text).translate(_FOR_TEXT))
 
 
 def escape_line(text: str) -> str:
     """Return *text*, a name or a message, as one visible line."""
-    shown = text.translate(_ON_ONE_LINE)
-    return shown.encode("utf-8", "backslashreplace").decode()
+    return _show_hidden(text.translate(_FOR_LINE))
 
 
 def escape_json(text: str) -> str:
@@ -82,8 +96,8 @@ def escape_json(text: str) -> str:
     """
     if text.isascii() and "\x7f" not in text:
         return text
-    codes = (127, *range(128, 160), *_INVISIBLE, *map(ord, _JOINERS))
-    return text.translate({code: _json_escape(code) for code in codes})
+    show = _pattern(_SUSPECT_IN_JSON).sub
+    return show(lambda found: _json_escape(ord(found[0])), text)
 
 
 def _unix_lines(text: str) -> str:
@@ -91,13 +105,30 @@ def _unix_lines(text: str) -> str:
     return text.replace("\r\n", "\n") if "\r" in text else text
 
 
-def _show_joiners(text: str) -> str:
-    """Show the joiners that have ASCII, or the edge of the text, on either side."""
-    pieces = []
-    for at, character in enumerate(text):
-        is_joiner = character in _JOINERS
-        around = text[at - 1 : at], text[at + 1 : at + 2]
-        if is_joiner and any(not side or side.isascii() for side in around):
-            character = _escape(ord(character))  # noqa: PLW2901 - the one that is shown
-        pieces.append(character)
-    return "".join(pieces)
+def _show_hidden(text: str) -> str:
+    """Show what is hidden, except where a script or an emoji needs it."""
+    if text.isascii():
+        return text
+    return _pattern(_SUSPECT).sub(_shown, text)
+
+
+def _shown(found: re.Match[str]) -> str:
+    """Return a suspect character, escaped unless it is needed where it is."""
+    text, at = found.string, found.start()
+    before, after = text[at - 1 : at] if at else "", text[at + 1 : at + 2]
+    if found[0] in _JOINERS:
+        # They make one emoji of several and shape Persian and Indic words. Between
+        # ASCII letters, or next to each other, they can only hide something.
+        is_needed = all(map(_is_joined, (before, after)))
+    elif found[0] in _SELECTORS and before.isascii():
+        is_needed = before in tuple("#*0123456789") and after == _KEYCAP
+    else:
+        is_needed = found[0] in _SELECTORS and bool(re.match(_EMOJI, before))
+    return found[0] if is_needed else _escape(ord(found[0]))
+
+
+def _is_joined(side: str) -> bool:
+    """Return whether a joiner may have this character on a side."""
+    if not side or side.isascii():
+        return False
+    return side == "\ufe0f" or not _pattern(_SUSPECT).match(side)

@@ -15,7 +15,7 @@ from hivemind_memory.cli.output import (
     write_stdout,
 )
 from hivemind_memory.errors import UsageError
-from hivemind_memory.model.escape import escape_for_pipe, escape_line
+from hivemind_memory.model.escape import escape_line, escape_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -84,9 +84,7 @@ def inject(request: CommandRequest) -> int:
         print_json({**record, "section": done.planned.body})
         return 0
     if done.outcome == "planned":
-        write_stdout(
-            escape_for_pipe(done.planned.body) + "\n" if done.planned.body else ""
-        )
+        write_stdout(escape_text(done.planned.body) + "\n" if done.planned.body else "")
     else:
         write_stdout(f"{sentence(done)}\n")
     print_notices(_notices(done))

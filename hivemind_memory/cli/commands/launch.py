@@ -33,7 +33,7 @@ from hivemind_memory.errors import (
     UsageError,
 )
 from hivemind_memory.launch.agents import PROGRAMS
-from hivemind_memory.model.escape import escape_for_terminal, escape_line
+from hivemind_memory.model.escape import escape_line, escape_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -300,7 +300,7 @@ def _report_end(launch_request: LaunchRequest, ended: EndedAgent) -> int:
     how = f"by signal {code - 128}" if code > 128 else f"with status {code}"
     if ended.exit_code is None:
         how = "in a way that tmux does not report"
-    lines = "".join(f"{escape_for_terminal(line)}\n" for line in ended.last_lines)
+    lines = "".join(f"{escape_text(line)}\n" for line in ended.last_lines)
     # Not by its name, which may be one of config.json: exec knows programs alone.
     program, *rest = launch_request.agent.words
     program = name if os.path.basename(program) == name else program

@@ -14,7 +14,7 @@ from hivemind_memory.cli.output import (
     write_stdout,
 )
 from hivemind_memory.errors import UsageError
-from hivemind_memory.model.escape import escape_for_terminal
+from hivemind_memory.model.escape import escape_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -81,4 +81,4 @@ def _print_passage(passage: NoteLines, *, as_json: bool) -> None:
     text = passage.text
     if text and not text.endswith("\n"):
         text += "\n"
-    return write_stdout(escape_for_terminal(text) if is_terminal(sys.stdout) else text)
+    return write_stdout(escape_text(text) if is_terminal(sys.stdout) else text)

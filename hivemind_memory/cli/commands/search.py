@@ -25,9 +25,8 @@ from hivemind_memory.cli.output import (
 )
 from hivemind_memory.errors import IndexUnusableError
 from hivemind_memory.model.escape import (
-    escape_for_pipe,
-    escape_for_terminal,
     escape_line,
+    escape_text,
 )
 
 TYPE_CHECKING = False
@@ -233,7 +232,7 @@ def _hit_text(hit: Hit) -> str:
     """Return one hit for a pipe: a line that says where, then its lines, indented."""
     place = escape_line(lines_text(hit.path, hit.start_line, hit.end_line))
     breadcrumbs = f"  {escape_line(' > '.join(hit.headings))}" if hit.headings else ""
-    snippet = escape_for_pipe(hit.snippet).rstrip("\n").replace("\n", "\n    ")
+    snippet = escape_text(hit.snippet).rstrip("\n").replace("\n", "\n    ")
     parts = "".join(f"    {line}\n" for line in _part_lines(hit))
     label = f"  {escape_line(said)}" if (said := label_text(hit)) else ""
     return f"{place}  {hit.score:.2f}{label}{breadcrumbs}\n{parts}    {snippet}\n"
@@ -276,7 +275,7 @@ def _terminal_text(hits: Sequence[Hit], question: str) -> str:
     limit = 0
     for number, hit in enumerate(hits):
         if number == 0:
-            lines = escape_for_terminal(hit.snippet).strip("\n")
+            lines = escape_text(hit.snippet).strip("\n")
             # A head and an empty line for each hit, two lines for the rest.
             room = get_terminal_size().lines - lines.count("\n") - 5
             others = max(1, len(hits) - 1)
@@ -309,7 +308,7 @@ def _best_lines(hit: Hit, question: str, limit: int) -> str:
     """Return the lines of a hit that say most, without empty ones."""
     from hivemind_memory.cli.highlight import best_lines
 
-    text = escape_for_terminal(hit.snippet)
+    text = escape_text(hit.snippet)
     lines = [line for line in text.split("\n") if line.strip()]
     start, end = best_lines("\n".join(lines), question, limit)
     return "\n".join(lines[start:end])

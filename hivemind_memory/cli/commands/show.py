@@ -17,7 +17,7 @@ from hivemind_memory.cli.output import (
     typed_text,
     write_stdout,
 )
-from hivemind_memory.model.escape import escape_for_pipe, escape_line
+from hivemind_memory.model.escape import escape_line, escape_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def _print_memory(shown: MemoryDetails, *, as_json: bool) -> None:
     print_line(_place(memory))
     for name, value in facts:
         print_line(f"  {name}: {value}")
-    return write_stdout("\n" + escape_for_pipe(memory.text).rstrip("\n") + "\n")
+    return write_stdout("\n" + escape_text(memory.text).rstrip("\n") + "\n")
 
 
 def _print_history(history: History, *, as_json: bool) -> None:
@@ -84,7 +84,7 @@ def _print_history(history: History, *, as_json: bool) -> None:
         for memory in history.memories:
             print_line(_version_head(memory))
             print_line(f"  {_place(memory)}")
-            text = escape_for_pipe(memory.text).rstrip("\n").replace("\n", "\n    ")
+            text = escape_text(memory.text).rstrip("\n").replace("\n", "\n    ")
             write_stdout(f"    {text}\n")
     missing = (f"{one} is named in the chain but missing" for one in history.missing)
     cut = ("older versions are not shown",) if history.is_cut else ()
