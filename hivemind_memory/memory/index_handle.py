@@ -103,7 +103,7 @@ class IndexHandle:
         """Return the index made again from the notes; *damaged* if that is impossible.
 
         It costs what filling a substitute in memory costs. Large notes are left to the
-        background, and nobody waits for another process that does the same. What
+        background, and no search waits for another process that does the same. What
         failed once is not tried again on the same file.
         """
         if damaged.broken == self._beyond_repair:
