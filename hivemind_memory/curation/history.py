@@ -259,7 +259,8 @@ def _find_entry(
     if not path or (scope is not None and scope_of(path) != scope):
         return None
     try:
-        data, _ = context.folder.read(NotePath(path))
+        limit = context.folder.max_note_bytes
+        data, _ = context.folder.read(NotePath(path), max_bytes=limit)
     except HivemindError:
         return None
     for entry in entries_in(data):

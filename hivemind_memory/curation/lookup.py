@@ -104,10 +104,10 @@ def not_found(ref: str, tail: str = "", *, effect: str = "") -> MemoryNotFoundEr
 
 
 def load_memory(context: CurationContext, path: str) -> StoredMemory | None:
-    """Return a note as a memory; None if it is gone or cannot be read."""
-    note = NotePath(path)
+    """Return a note as a memory; None if it is gone, too large or unreadable."""
+    note, folder = NotePath(path), context.folder
     try:
-        data, _ = context.folder.read(note)
+        data, _ = folder.read(note, max_bytes=folder.max_note_bytes)
     except HivemindError:
         return None
     return parse_memory(note, decode(data), context)

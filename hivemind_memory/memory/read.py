@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from hivemind_memory.access.rules import check_readable, may_read, without_forgotten
-from hivemind_memory.errors import UsageError
+from hivemind_memory.errors import NoteUnreadableError, UsageError
 from hivemind_memory.files.paths import parse_note_path
+from hivemind_memory.files.scan import BYTES_PER_MB
 from hivemind_memory.markdown.text import decode
 from hivemind_memory.model.results import ListedNote, NoteLines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from hivemind_memory.access.rules import Caller
     from hivemind_memory.files.folder import NotesFolder
     from hivemind_memory.model.note_path import NotePath
     from hivemind_memory.model.snapshot import FileSignature
+
+MASK_CONTEXT = 80_000
+"""Characters before and after a passage; the longest rule, for keys, needs half."""
 
 
 def read_passage(
@@ -38,6 +42,7 @@ def read_passage(
     Raises:
         NoteNotFoundError: The caller sees no such note.
         NotePathError: *path* is not a plain relative name of a note.
+        NoteUnreadableError: It is larger than ``max_note_mb``.
         UsageError: A number is too small.
     """
     if start_line < 1:
@@ -46,17 +51,17 @@ def read_passage(
         raise UsageError(f"the number of lines is at least 0, got {line_count}")
     note = parse_note_path(path)
     check_readable(caller, note)
-    data, _ = folder.read(note)
+    data = _bounded(folder, note)
     text = decode(data)
     if not caller.is_owner:
-        from hivemind_memory.redaction import mask
-
-        text = mask(without_forgotten(note, text))
+        text = without_forgotten(note, text)
     lines = text.split("\n")
     if lines[-1] == "":
         lines.pop()
-    end = None if line_count is None else start_line - 1 + line_count
+    end = len(lines) if line_count is None else start_line - 1 + line_count
     chosen = lines[start_line - 1 : end]
+    if chosen and not caller.is_owner:
+        chosen = _masked(lines, start_line - 1, start_line - 1 + len(chosen))
     return NoteLines(
         path=note,
         start_line=start_line,
@@ -64,6 +69,40 @@ def read_passage(
         text="\n".join(chosen),
         line_count=len(lines),
     )
+
+
+def _bounded(folder: NotesFolder, note: NotePath) -> bytes:
+    """Return the bytes of a note unless it is too large to be one."""
+    limit, signature = folder.max_note_bytes, folder.signature(note)
+    if signature is not None and signature[2] > limit:
+        message = f"{note} is larger than {limit / BYTES_PER_MB:g} MB and was not read."
+        raise NoteUnreadableError(message, hint="Raise max_note_mb to read it.")
+    return folder.read(note, max_bytes=limit)[0]
+
+
+def _masked(lines: list[str], start: int, stop: int) -> list[str]:
+    """Return some lines without their secrets.
+
+    Masked together with the text around them: a line in the middle of a key tells
+    nothing by itself. The rest of the note is not looked at.
+    """
+    from hivemind_memory.redaction import mask
+
+    before = _near(reversed(lines[:start]), last=True)[::-1]
+    after = _near(iter(lines[stop:]), last=False)
+    around = mask("\n".join([*before, *lines[start:stop], *after])).split("\n")
+    return around[len(before) : len(before) + stop - start]
+
+
+def _near(lines: Iterator[str], *, last: bool) -> list[str]:
+    """Return the first ``MASK_CONTEXT`` characters as lines, the last one cut."""
+    near, room = [], MASK_CONTEXT
+    for line in lines:
+        if room <= 0:
+            break
+        near.append(line[-room:] if last else line[:room])
+        room -= len(line) + 1
+    return near
 
 
 def list_notes(

@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from hivemind_memory import redaction
+from hivemind_memory.access.rules import Caller
+from hivemind_memory.errors import NoteUnreadableError
 from hivemind_memory.files import folder
 from hivemind_memory.markdown import chunker
 from hivemind_memory.memory import background_sync, sync
@@ -180,3 +183,50 @@ def test_an_index_in_memory_takes_large_notes_while_the_budget_lasts(
 
     assert paths(found) == ["zebra.md"]
     assert any("large.md is still" in one for one in found.report.warnings)
+
+
+def test_lines_of_a_huge_note_are_refused_without_reading_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A gigabyte was read, split and masked to show two lines of it."""
+    notes = tmp_path / "home" / "memory"
+    notes.mkdir(parents=True)
+    with (notes / "huge.md").open("wb") as file:
+        file.truncate(1 << 30)
+    monkeypatch.setattr(folder, "_read_whole", None)
+
+    with open_memory(home=str(tmp_path / "home")) as memory:
+        for reader in (memory, memory.as_caller(Caller())):
+            with reader, pytest.raises(NoteUnreadableError) as caught:
+                reader.read("huge.md", start_line=1, line_count=2)
+
+            said = "huge.md is larger than 5 MB and was not read."
+            assert str(caught.value) == said
+            assert "max_note_mb" in caught.value.hint
+
+
+def test_only_the_text_around_shown_lines_is_masked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Masking a whole note takes seconds; every line of a key is masked all the same."""
+    notes = tmp_path / "home" / "memory"
+    notes.mkdir(parents=True)
+    body = "".join(f"{'Zm9vYmFyYmF6cXV4' * 4}\n" for _ in range(200))
+    key = f"-----BEGIN RSA PRIVATE KEY-----\n{body}-----END RSA PRIVATE KEY-----\n"
+    filler = "The giraffe is tall.\n" * 20_000
+    (notes / "large.md").write_text(filler + key + filler)
+    sizes: list[int] = []
+    real = redaction.mask
+
+    def counted(text: str) -> str:
+        sizes.append(len(text))
+        return real(text)
+
+    monkeypatch.setattr(redaction, "mask", counted)
+    home = str(tmp_path / "home")
+    with open_memory(home=home) as memory, memory.as_caller(Caller()) as agent:
+        shown = agent.read("large.md", start_line=20_100, line_count=2)
+
+    assert "Zm9v" not in shown.text
+    assert (shown.start_line, shown.end_line) == (20_100, 20_101)
+    assert max(sizes) < 200_000
