@@ -208,7 +208,7 @@ def test_lines_of_a_huge_note_are_refused_without_reading_it(
 def test_only_the_text_around_shown_lines_is_masked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Masking a whole note takes seconds; every line of a key is masked all the same."""
+    """Masking a whole note takes seconds; yet every line of a key is masked."""
     notes = tmp_path / "home" / "memory"
     notes.mkdir(parents=True)
     body = "".join(f"{'Zm9vYmFyYmF6cXV4' * 4}\n" for _ in range(200))
