@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from hivemind_memory.errors import HivemindError, NotSavedError
 from hivemind_memory.files.locks import exclusive
+from hivemind_memory.files.places import notes_locks
 from hivemind_memory.model.curation import AffectedItem, FailedItem
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.notes.journal import Journal
@@ -78,7 +79,7 @@ class CurationContext:
 
     def journal(self) -> Journal:
         """Return the journal of acknowledged entries."""
-        return Journal(self.places.journal)
+        return Journal(self.places.journal, self.places.notes)
 
     def update_index(self, paths: Iterable[str]) -> bool:
         """Update the index for some notes; return whether all of that succeeded."""
@@ -117,7 +118,10 @@ class CurationContext:
     def _lock(self, name: str, effect: str) -> AbstractContextManager[None]:
         """Return the lock of a name; entering it raises a ``NotSavedError``."""
         return exclusive(
-            os.path.join(self.places.locks, f"memory-{name}.lock"),
+            os.path.join(
+                notes_locks(self.places.notes) or self.places.locks,
+                f"memory-{name}.lock",
+            ),
             wait_s=LOCK_WAIT_S,
             refused=lambda why, hint: NotSavedError(why, hint=hint, effect=effect),
         )

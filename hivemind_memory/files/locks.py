@@ -85,14 +85,20 @@ class KernelLock:
         Raises:
             OSError: The file cannot be opened.
         """
-        fd = os.open(self.path, _FLAGS, descriptors.PRIVATE_FILE)
-        is_taken = False
-        try:
-            descriptors.set_mode(fd, descriptors.PRIVATE_FILE)
-            is_taken = _lock(fd) or (wait_s > 0 and _lock_within(fd, wait_s))
-        finally:
-            if not is_taken:
-                os.close(fd)
+        while True:
+            fd = os.open(self.path, _FLAGS, descriptors.PRIVATE_FILE)
+            is_taken = is_there = False
+            try:
+                descriptors.set_mode(fd, descriptors.PRIVATE_FILE)
+                is_taken = _lock(fd) or (wait_s > 0 and _lock_within(fd, wait_s))
+                # Its folder may have been deleted meanwhile: then others lock another
+                # file of the same name.
+                is_there = is_taken and _is_at(fd, self.path)
+            finally:
+                if not is_there:
+                    os.close(fd)
+            if is_there or not is_taken:
+                break
         if is_taken:
             _write_text(fd, f"pid {os.getpid()}\n")
             self._fd = fd
@@ -128,6 +134,14 @@ class KernelLock:
             return text.strip() or "another process"
         finally:
             os.close(fd)
+
+
+def _is_at(fd: int, path: str) -> bool:
+    """Tell whether an open file is the one at a path."""
+    try:
+        return os.path.samestat(os.fstat(fd), os.stat(path))
+    except FileNotFoundError:
+        return False
 
 
 def _write_text(fd: int, text: str) -> None:

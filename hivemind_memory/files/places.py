@@ -49,7 +49,7 @@ class Places:
 
     @property
     def locks(self) -> str:
-        """The folder of the locks that serialise the saves of a key."""
+        """The folder of the locks of this home."""
         return locks_folder(self.home)
 
     @property
@@ -59,16 +59,7 @@ class Places:
 
     def make_index_folder(self) -> None:
         """Make the folder of the index, private and ignored by git."""
-        ignore = os.path.join(self.index, ".gitignore")
-        if os.path.exists(ignore):
-            return
-        make_private_folder(self.index)
-        descriptor = os.open(
-            ignore, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, PRIVATE_FILE
-        )
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            set_mode(descriptor, PRIVATE_FILE)
-            file.write("*\n")
+        _make_ignored_folder(self.index)
 
 
 def notes_folder(home: str) -> str:
@@ -79,6 +70,37 @@ def notes_folder(home: str) -> str:
 def locks_folder(home: str) -> str:
     """Return the folder of the locks of a home."""
     return os.path.join(home, "locks")
+
+
+def notes_locks(notes: str) -> str:
+    """Return the folder of the locks of a notes folder, made if it is missing.
+
+    It lies with the notes, so that all homes with these notes share it. Empty: the
+    notes folder is not there or cannot be written.
+    """
+    if not os.path.isdir(notes):
+        return ""
+    index = os.path.join(notes, INDEX_FOLDER)
+    locks = os.path.join(index, "locks")
+    try:
+        if not os.path.isdir(locks):
+            _make_ignored_folder(index)
+            make_private_folder(locks)
+    except OSError:
+        return ""
+    return locks
+
+
+def _make_ignored_folder(folder: str) -> None:
+    """Make a private folder that git ignores."""
+    ignore = os.path.join(folder, ".gitignore")
+    if os.path.exists(ignore):
+        return
+    make_private_folder(folder)
+    descriptor = os.open(ignore, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, PRIVATE_FILE)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        set_mode(descriptor, PRIVATE_FILE)
+        file.write("*\n")
 
 
 def token_file(home: str) -> str:

@@ -217,7 +217,7 @@ class Syncer:
         from hivemind_memory.notes.recovery import recover
 
         try:
-            return recover(Journal(self._journal_dir), self._now())
+            return recover(Journal(self._journal_dir, self._folder.root), self._now())
         except NotSavedError:
             # The journal still has it, and the next scan tries again: no reason to
             # answer nothing now.

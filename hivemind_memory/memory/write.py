@@ -186,7 +186,9 @@ def append_entry(
         UsageError: There is nothing to save.
     """
     make_private_folder(folder.root)
-    writer = NoteWriter(folder, Journal(journal_dir), clocks.now, clocks.randomness)
+    writer = NoteWriter(
+        folder, Journal(journal_dir, folder.root), clocks.now, clocks.randomness
+    )
     return writer.append(
         new.path,
         new.content,

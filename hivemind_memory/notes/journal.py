@@ -11,12 +11,13 @@ torn last line is removed when the file is opened.
 from __future__ import annotations
 
 import os
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager, nullcontext, suppress
 
 from hivemind_memory.errors import NotSavedError
 from hivemind_memory.files import descriptors
 from hivemind_memory.files.errors import cause_of
-from hivemind_memory.files.locks import KernelLock
+from hivemind_memory.files.locks import KernelLock, exclusive
+from hivemind_memory.files.places import notes_locks
 from hivemind_memory.notes.journal_records import (
     LONGEST_MARK_BYTES,
     RECOVERED,
@@ -37,6 +38,7 @@ from hivemind_memory.notes.pending import JOURNAL_FILE, has_pending_entries
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
+    from contextlib import AbstractContextManager
 
     from hivemind_memory.notes.journal_records import JournalEntry, LastSaved
 
@@ -51,10 +53,18 @@ _FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT
 class Journal:
     """The journal in one folder. Holds nothing open; threads may share it."""
 
-    __slots__ = ("_lock", "folder")
+    __slots__ = ("_lock", "_notes", "folder")
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, notes: str = "") -> None:
+        """Lock nothing yet.
+
+        Args:
+            folder: Where the journal lies.
+            notes: The notes folder that is written to, whose lock all homes with these
+                notes share; empty: no other home has them.
+        """
         self.folder = folder
+        self._notes = notes
         self._lock = KernelLock(os.path.join(folder, "lock"))
 
     def may_need_recovery(self) -> bool:
@@ -108,14 +118,31 @@ class Journal:
         """
         self._acquire(wait_s)
         try:
-            try:
-                session = JournalFile(self.folder)
-            except OSError as error:
-                raise self.write_error(error) from error
-            with closing(session):
-                yield session
+            with self._notes_lock(wait_s):
+                try:
+                    session = JournalFile(self.folder)
+                except OSError as error:
+                    raise self.write_error(error) from error
+                with closing(session):
+                    yield session
         finally:
             self._lock.release()
+
+    def _notes_lock(self, wait_s: float) -> AbstractContextManager[None]:
+        """Return the lock of the notes folder, which other homes take as well.
+
+        The journal's own lock is taken first, always.
+        """
+        locks = notes_locks(self._notes) if self._notes else ""
+        if not locks:
+            return nullcontext()
+        return exclusive(
+            os.path.join(locks, "journal.lock"),
+            wait_s=wait_s,
+            refused=lambda why, hint: NotSavedError(
+                why, hint=hint, effect="Nothing was saved"
+            ),
+        )
 
     def write_error(self, error: OSError) -> NotSavedError:
         """Return the error to raise when the system refused to write the journal."""
