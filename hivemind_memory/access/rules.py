@@ -129,8 +129,8 @@ def scope_named(caller: Caller, text: str) -> str:
         named = f"{kind}/{slug}" if slug else kind
         raise ScopeError(
             f"No {named} is set for this session.",
-            hint="Scopes are set at the start: hm mcp --project, --team, --workspace,"
-            " or the environment.",
+            hint="Scopes are set at the start: `hm mcp --project NAME --team NAMES"
+            " --workspace NAME`, or the environment.",
         )
     return scope
 

@@ -24,7 +24,8 @@ FAILURE_STATEMENTS = {
 }
 """Tools that change something -> the sentence that says they did not."""
 
-_OPTION = re.compile(r" --[a-z][a-z-]+")
+_COMMAND = re.compile(r"`[^`]*`")
+_OPTION = re.compile(r"(?<![\w-])--[a-z]")
 _MAX_CHARS = 500
 """Longest message: a name in it may be as long as an argument can be."""
 _MAX_NAME_CHARS = 60
@@ -43,10 +44,22 @@ def expected_error(tool: str, error: HivemindError) -> ToolError:
     # Whatever the memory raises while it writes, it raises before the note has it.
     if tool in FAILURE_STATEMENTS and not error.effect:
         said.append(FAILURE_STATEMENTS[tool])
-    if hint:
+    if hint := _without_options(hint):
         said.append(f"Hint: {_sentence(hint)}")
-    # Options of commands mean nothing to an agent.
-    return ToolError(_OPTION.sub("", " ".join(said)))
+    return ToolError(" ".join(said))
+
+
+def _without_options(hint: str) -> str:
+    """Return a hint without the clauses that tell an agent to pass an option.
+
+    An agent can pass none. A whole command is for a person, and stays whole.
+
+    >>> _without_options("`hm init` makes it; --memory-dir names another")
+    '`hm init` makes it'
+    """
+    clauses = hint.split("; ")
+    kept = [one for one in clauses if not _OPTION.search(_COMMAND.sub("", one))]
+    return "; ".join(kept)
 
 
 def unexpected_error(tool: str, error: Exception) -> ToolError:

@@ -1,20 +1,27 @@
-"""Tells which project a connection over HTTP belongs to.
+"""Tells which project and which session a call belongs to.
 
-One HTTP server serves agents in many repositories, so the folder in which the server
-runs says nothing. A connection names its project by a header or in its address, which
-``hm connect --http`` writes; or the client tells its roots. Otherwise it has none.
+One server may serve agents in many repositories, so the folder in which it runs says
+nothing. Over HTTP a connection names its project by a header or in its address, which
+``hm connect --http`` writes; some clients send the folder with each call, and others
+tell their roots. Over standard input the server's own folder counts, unless it is in no
+repository: programs with windows start their servers in the home folder.
 """
 
 from __future__ import annotations
 
 import logging
+import os
 import re
 from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import anyio
 from mcp.server.mcpserver import Context
+from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
 logger = logging.getLogger(__name__)
 
@@ -26,51 +33,193 @@ PARAMETER = "project"
 
 NO_PROJECT = "none"
 
+MAX_WAITS = 3
+"""Calls of one session that wait for its roots, and refuse to guess without them."""
+
 _VARIABLE = re.compile(r"[${}]")
 _SESSION_HEADER = "mcp-session-id"
+_OWN_FOLDER = "auto"
+_TURN = "x-codex-turn-metadata"
+"""Where Codex tells the folders that a turn works in; its header names the shell's."""
+
+_SESSION_KEYS = ("sessionId", "threadId")
 _ROOTS_WAIT_S = 2.0
+_LATER_WAIT_S = 0.1
 _MAX_SESSIONS = 1_000
 
 
-class ConnectionProjects:
-    """Remembers what the roots of each session said."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Connection:
+    """Whose call it is."""
 
-    def __init__(self) -> None:
-        self._of_session: OrderedDict[str, str] = OrderedDict()
+    project: str | None
+    """Its name, a folder in it, or ``none``; None: what the server was started with."""
 
-    async def project_of(self, context: Context[Any]) -> str | None:
-        """Return the name or folder that a call's connection gives; None: not HTTP."""
+    session: str
+    """Name of the client's session, recorded in the entries that it writes."""
+
+    is_unnamed: bool = False
+    """The connection names no project, though it could."""
+
+    is_late: bool = False
+    """The client has a folder, and has not told it yet."""
+
+
+class Connections:
+    """Finds out whose call it is, and remembers what the roots of a session said."""
+
+    def __init__(
+        self, session: str, *, has_projects: bool, asks_for_roots: bool
+    ) -> None:
+        """Remember nothing yet.
+
+        Args:
+            session: Name of this process; the session of a client that it serves alone.
+            has_projects: Whether each connection brings its own project; else all of
+                them share what the server was started with.
+            asks_for_roots: Whether the folder of this process says nothing of a client
+                on standard input either.
+        """
+        self._session = session
+        self._has_projects = has_projects
+        self._asks_for_roots = asks_for_roots and has_projects
+        self._folders: OrderedDict[str, str] = OrderedDict()
+        self._waits: OrderedDict[str, int] = OrderedDict()
+
+    async def connection_of(self, context: Context[Any]) -> Connection:
+        """Return whose call it is."""
         headers = context.headers
-        if headers is None:
-            return None
+        if headers is not None:
+            return await self._over_http(context, headers)
+        if not self._asks_for_roots:
+            return Connection(project=None, session=self._session)
+        folder, is_late = await self._told(context, key="")
+        return Connection(
+            project=folder or None, session=self._session, is_late=is_late
+        )
+
+    def forget_roots(self) -> None:
+        """Ask again: a client says that its roots have changed."""
+        self._folders.clear()
+
+    async def _over_http(
+        self, context: Context[Any], headers: Mapping[str, str]
+    ) -> Connection:
+        """Return whose call it is that came over HTTP."""
         request = context.request_context.request
         query = getattr(request, "query_params", {})
-        named = headers.get(HEADER) or query.get(PARAMETER) or ""
-        # A client that does not expand variables sends their names, as in ${PWD}.
-        if named.strip() and not _VARIABLE.search(named):
-            return named.strip()
-        session = headers.get(_SESSION_HEADER, "")
-        if not session:
-            return NO_PROJECT
-        if session not in self._of_session:
-            self._of_session[session] = await _first_root(context) or NO_PROJECT
-            while len(self._of_session) > _MAX_SESSIONS:
-                self._of_session.popitem(last=False)
-        return self._of_session[session]
+        key = headers.get(_SESSION_HEADER, "")
+        if not self._has_projects:
+            session = self._session_of(context, key, "")
+            return Connection(project=None, session=session)
+        named = _named(headers.get(HEADER, "")) or _named(query.get(PARAMETER, ""))
+        is_late = False
+        if os.path.isabs(named):
+            named = _turn_folder(context) or named
+        elif not named:
+            named, is_late = await self._told(context, key)
+        return Connection(
+            project=named or NO_PROJECT,
+            session=self._session_of(context, key, named),
+            is_unnamed=not named,
+            is_late=is_late,
+        )
+
+    def _session_of(self, context: Context[Any], key: str, project: str) -> str:
+        """Return the name of a session over HTTP, the same for all of its calls.
+
+        A client that keeps no session, as in the protocol of 2026-07-28, is known by
+        its name and its project.
+        """
+        meta = _meta(context)
+        own = [meta[name] for name in _SESSION_KEYS if isinstance(meta.get(name), str)]
+        client = context.session.client_params
+        name = client.client_info.name if client is not None else ""
+        told = own[0] if own else key
+        return _digest(told or f"{self._session}\n{name}\n{project}")
+
+    async def _told(self, context: Context[Any], key: str) -> tuple[str, bool]:
+        """Return the folder that a client tells, and whether it may still tell one."""
+        folder = _turn_folder(context) or self._folders.get(key, "")
+        if folder:
+            return folder, False
+        client = context.client_capabilities
+        if (
+            client is None
+            or client.roots is None
+            # Here a server cannot ask, and a session without a name is nobody's.
+            or context.protocol_version in MODERN_PROTOCOL_VERSIONS
+            or (context.headers is not None and not key)
+        ):
+            return "", False
+        waits = self._waits.get(key, 0)
+        wait_s = _ROOTS_WAIT_S if waits < MAX_WAITS else _LATER_WAIT_S
+        told = await _first_root(context, wait_s)
+        if told is None:
+            _remember(self._waits, key, waits + 1)
+            return "", waits < MAX_WAITS
+        if told:
+            _remember(self._folders, key, told)
+        return told, False
 
 
-async def _first_root(context: Context[Any]) -> str:
-    """Return the folder of the client's first root; empty if it tells none."""
-    client = context.client_capabilities
-    if client is None or client.roots is None:
-        return ""
+def _remember(known: OrderedDict[str, Any], key: str, one: object) -> None:
+    """Keep what is known of a session; the oldest ones go."""
+    known[key] = one
+    while len(known) > _MAX_SESSIONS:
+        known.popitem(last=False)
+
+
+def _named(given: str) -> str:
+    """Return the project that a header or a parameter names; empty: none.
+
+    Clients send a path as UTF-8 or percent-encoded; HTTP reads bytes as Latin-1.
+    """
     try:
-        with anyio.move_on_after(_ROOTS_WAIT_S):
+        text = given.encode("latin-1").decode("utf-8")
+    except UnicodeError:
+        text = given
+    text = text.strip()
+    # A client that does not expand variables sends their names, as in ${PWD}; and the
+    # server's own folder is nobody's.
+    if _VARIABLE.search(text) or text == _OWN_FOLDER:
+        return ""
+    return text if os.path.exists(text) else unquote(text)
+
+
+def _turn_folder(context: Context[Any]) -> str:
+    """Return the folder that Codex says a turn works in; empty: it says none, or two.
+
+    The folder of the shell in which it was started may be another.
+    """
+    turn = _meta(context).get(_TURN)
+    folders = turn.get("workspaces") if isinstance(turn, Mapping) else None
+    names = list(folders) if isinstance(folders, Mapping) else []
+    return str(names[0]) if len(names) == 1 and os.path.isabs(str(names[0])) else ""
+
+
+def _meta(context: Context[Any]) -> Mapping[str, Any]:
+    """Return what a client says about a call, beside its arguments."""
+    meta = context.request_context.meta
+    return meta if isinstance(meta, Mapping) else {}
+
+
+def _digest(text: str) -> str:
+    """Return a short name for a session, in the form of those of processes."""
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+
+
+async def _first_root(context: Context[Any], wait_s: float) -> str | None:
+    """Return the folder of the client's first root; empty: none; None: no answer."""
+    try:
+        with anyio.move_on_after(wait_s):
             for root in (await context.session.list_roots()).roots:
                 address = urlsplit(str(root.uri))
                 if address.scheme == "file" and address.netloc in {"", "localhost"}:
                     return unquote(address.path)
+            return ""
     # A client may fail in any way here; its call is still answered.
     except Exception:
         logger.warning("the client did not list its roots", exc_info=True)
-    return ""
+        return ""
+    return None

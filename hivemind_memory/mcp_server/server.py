@@ -21,6 +21,7 @@ from hivemind_memory.mcp_server.errors import (
     unknown_argument_error,
 )
 from hivemind_memory.mcp_server.instructions import INSTRUCTIONS
+from hivemind_memory.mcp_server.projects import Connections
 from hivemind_memory.mcp_server.server_state import ServerState
 from hivemind_memory.mcp_server.tools import ToolRunner
 from hivemind_memory.mcp_server.tools_memory import MemoryTools
@@ -35,13 +36,31 @@ NAME = "hivemind-memory"
 TITLE = "Hivemind Memory"
 
 
-def make_server(server_state: ServerState, session: str) -> MemoryServer:
+def make_server(
+    server_state: ServerState, session: str, *, asks_for_roots: bool = False
+) -> MemoryServer:
     """Return a server with all tools; nothing is opened before a tool is called.
 
     Args:
         server_state: Opens the memory.
         session: Name of this process, recorded in the entries that it writes.
+        asks_for_roots: Whether the folder of this process says nothing of the client's
+            project, so that one on standard input is asked for its roots too.
     """
+    connections = Connections(
+        session,
+        has_projects=server_state.has_projects,
+        asks_for_roots=asks_for_roots,
+    )
+
+    async def heed_roots(
+        ctx: ServerRequestContext[Any, Any], call_next: CallNext
+    ) -> HandlerResult:
+        """Ask a client for its roots again when it says that they have changed."""
+        if ctx.method == "notifications/roots/list_changed":
+            connections.forget_roots()
+        return await call_next(ctx)
+
     server = MemoryServer(
         NAME,
         title=TITLE,
@@ -49,9 +68,9 @@ def make_server(server_state: ServerState, session: str) -> MemoryServer:
         version=__version__,
         log_level="WARNING",
         subscriptions=False,
-        middleware=[_escape_results, _advertise_tools],
+        middleware=[_escape_results, _advertise_tools, heed_roots],
     )
-    runner = ToolRunner(server_state, session)
+    runner = ToolRunner(server_state, connections)
     SearchTool(runner).add_to(server)
     NoteTools(runner).add_to(server)
     MemoryTools(runner).add_to(server)

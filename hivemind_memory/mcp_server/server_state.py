@@ -13,6 +13,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 
 from hivemind_memory.errors import HivemindError
+from hivemind_memory.mcp_server.folder_signature import Signature, folder_signature
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,6 +34,21 @@ RETRY_S = 2.0
 """Between two attempts to watch, or two checks for a notes folder."""
 
 
+class _OpenMemory:
+    """An open memory, and what its project was found from."""
+
+    def __init__(self, memory: Memory) -> None:
+        self.memory = memory
+        self.signature: Signature = ()
+
+    def look(self, project: str) -> Signature:
+        """Return what the project depends on now; a name depends on nothing."""
+        if not os.path.isabs(project):
+            return ()
+        memory = self.memory
+        return folder_signature(project, memory.places.notes, memory.caller.project)
+
+
 class ServerState:
     """Opens the memory for all tools and runs its watcher. Safe to share by threads."""
 
@@ -41,6 +57,7 @@ class ServerState:
         open_memory: Callable[[], Memory],
         open_watcher: Callable[[Memory], Watcher] | None = None,
         open_project: Callable[[str], Memory] | None = None,
+        own_folder: str = "",
     ) -> None:
         """Open nothing yet.
 
@@ -49,16 +66,24 @@ class ServerState:
             open_watcher: Returns the memory's watcher; None: nothing is watched.
             open_project: Returns the memory as a project's agents see it; takes the
                 project's name or a folder in it. None: all connections share one.
+            own_folder: Folder whose project the memory belongs to; empty: it belongs to
+                none, or to one that was given by name.
         """
         self._open_memory = open_memory
         self._open_watcher = open_watcher
         self._lock = threading.Lock()
         self._memory: Memory | None = None
         self._open_project = open_project
-        self._of_project: OrderedDict[str, Memory] = OrderedDict()
+        self._own_folder = own_folder if open_project is not None else ""
+        self._of_project: OrderedDict[str, _OpenMemory] = OrderedDict()
         self._stop = threading.Event()
         self._watcher: Watcher | None = None
         self._thread: threading.Thread | None = None
+
+    @property
+    def has_projects(self) -> bool:
+        """Whether connections may bring projects of their own."""
+        return self._open_project is not None
 
     def memory(self, project: str | None = None) -> Memory:
         """Return the memory.
@@ -70,18 +95,28 @@ class ServerState:
         Raises:
             HivemindError: It cannot be opened now; the next call tries again.
         """
+        named = project or self._own_folder
         with self._lock:
-            if project is not None and self._open_project is not None:
-                if project not in self._of_project:
-                    self._of_project[project] = self._open_project(project)
-                self._of_project.move_to_end(project)
-                # A call may still use what is dropped here, so it is not closed.
-                while len(self._of_project) > MAX_PROJECTS:
-                    self._of_project.popitem(last=False)
-                return self._of_project[project]
+            if named and self._open_project is not None:
+                return self._memory_of(named, self._open_project)
             if self._memory is None:
                 self._memory = self._open_memory()
             return self._memory
+
+    def _memory_of(self, project: str, open_project: Callable[[str], Memory]) -> Memory:
+        """Return the memory of a project, found anew when its folder has changed."""
+        known = self._of_project.get(project)
+        if known is None or known.signature != known.look(project):
+            memory = open_project(project)
+            if known is not None and known.memory.caller == memory.caller:
+                memory = known.memory
+            known = self._of_project[project] = _OpenMemory(memory)
+            known.signature = known.look(project)
+        self._of_project.move_to_end(project)
+        # A call may still use what is dropped here, so it is not closed.
+        while len(self._of_project) > MAX_PROJECTS:
+            self._of_project.popitem(last=False)
+        return known.memory
 
     def start(self) -> None:
         """Start watching on a thread of its own, shortly after the first call."""
@@ -112,7 +147,8 @@ class ServerState:
             watcher.interrupt()
         if thread is not None:
             thread.join()
-        for one in (memory, *self._of_project.values()):
+        others = [one.memory for one in self._of_project.values()]
+        for one in (memory, *others):
             if one is not None:
                 one.close()
 

@@ -10,12 +10,15 @@ if TYPE_CHECKING:
     from hivemind_memory.mcp_server.server_state import ServerState
 
 
-def serve_standard_streams(server_state: ServerState, session: str) -> None:
+def serve_standard_streams(
+    server_state: ServerState, session: str, *, asks_for_roots: bool
+) -> None:
     """Serve until the client leaves or the process is told to end.
 
     Args:
         server_state: Opens the memory; starts watching after the first answer.
         session: Name of this process, recorded in the entries that it writes.
+        asks_for_roots: Whether the client's roots say more than the server's folder.
 
     Raises:
         OSError: Standard input or output is closed.
@@ -28,7 +31,7 @@ def serve_standard_streams(server_state: ServerState, session: str) -> None:
         from hivemind_memory.mcp_server.server import make_server
         from hivemind_memory.mcp_server.stdio import serve_stdio
 
-        server = make_server(server_state, session)
+        server = make_server(server_state, session, asks_for_roots=asks_for_roots)
         serve_stdio(server, reader, sink, handshake, server_state.start)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
 
 import anyio.to_thread
@@ -17,9 +18,9 @@ from mcp.server.mcpserver import Context, MCPServer
 from mcp.types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import BaseModel, ConfigDict, Field
 
-from hivemind_memory.errors import HivemindError
+from hivemind_memory.errors import HivemindError, UsageError
 from hivemind_memory.mcp_server.errors import expected_error, unexpected_error
-from hivemind_memory.mcp_server.projects import ConnectionProjects
+from hivemind_memory.mcp_server.projects import Connection, Connections
 from hivemind_memory.mcp_server.server_state import ServerState
 from hivemind_memory.model.memory_types import BUILT_IN
 
@@ -85,20 +86,65 @@ class ResultPart(BaseModel):
     model_config = ConfigDict(from_attributes=True)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall:
+    """What a tool works with."""
+
+    memory: Memory
+    """As the agents of the connection's project see it."""
+
+    connection: Connection
+
+    @property
+    def session(self) -> str:
+        """Name of the client's session, recorded in the entries that it writes."""
+        return self.connection.session
+
+    def check_scope(self, scope: str) -> None:
+        """Raise if nothing says yet where to write.
+
+        Raises:
+            UsageError: The call names no scope, and the client has a folder that it
+                has not told yet.
+        """
+        if self.connection.is_late and not scope:
+            raise UsageError(
+                "the client has not told yet which folder it works in.",
+                hint='Call again, or pass scope="global" if it is for all projects.',
+                effect="Nothing was saved",
+            )
+
+    def scope_warnings(self, scope: str, kept_in: str) -> list[str]:
+        """Return a warning if something became global for want of a project.
+
+        Args:
+            scope: The scope that the call named.
+            kept_in: The scope in which it was kept; empty: the global one.
+        """
+        if scope or kept_in or not self.connection.is_unnamed:
+            return []
+        return [_UNNAMED]
+
+
+_UNNAMED = (
+    "kept for all projects, because this connection names no project; the header"
+    " Hivemind-Project names one, and `hm connect --http` writes it"
+)
+
+
 class ToolRunner:
     """Runs the tools of one server process on its memory."""
 
-    def __init__(self, server_state: ServerState, session: str) -> None:
-        """Take what opens the memory, and the name of this process for its entries."""
+    def __init__(self, server_state: ServerState, connections: Connections) -> None:
+        """Take what opens the memory, and what tells whose call it is."""
         self._server_state = server_state
-        self.session = session
-        self._projects = ConnectionProjects()
+        self._connections = connections
 
     async def run(
         self,
         tool: str,
         context: Context[Any],
-        work: Callable[[Memory], Result],
+        work: Callable[[ToolCall], Result],
         render: Callable[[Result], str],
     ) -> CallToolResult:
         """Do *work* on a worker thread; return the result as an object and as text.
@@ -108,10 +154,11 @@ class ToolRunner:
         Raises:
             ToolError: The call failed; the message is for the model.
         """
-        project = await self._projects.project_of(context)
+        connection = await self._connections.connection_of(context)
 
         def call() -> Result:
-            return work(self._server_state.memory(project))
+            memory = self._server_state.memory(connection.project)
+            return work(ToolCall(memory=memory, connection=connection))
 
         try:
             # When the client cancels, the thread is abandoned and not stopped: a write

@@ -5,6 +5,7 @@ None of them purges: only a person may delete something for good.
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import Annotated, Any
 
 from mcp.server.mcpserver import Context, MCPServer
@@ -18,6 +19,7 @@ from hivemind_memory.mcp_server.tools import (
     LIMIT_CHARS,
     READS,
     ResultPart,
+    ToolCall,
     ToolRunner,
     TypeName,
     WriteScopeName,
@@ -34,10 +36,6 @@ from hivemind_memory.model.curation import (
     StoredMemory,
 )
 from hivemind_memory.redaction import mask
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from hivemind_memory.memory import Memory
 
 _NO_IMPORTANCE = -1.0
 _Ref = Annotated[str, Field(description="key, id or path")]
@@ -169,25 +167,29 @@ class MemoryTools:
         a contradiction with the user, then call again with supersede_reason
         ("minor correction" for a slip). Never save passwords or keys.
         """
-        new = NewMemory(
-            key=key,
-            content=content,
-            type=type,
-            reason=supersede_reason,
-            importance=None if importance < 0 else importance,
-            scope=scope,
-            visibility=visibility,
-            related=tuple(related),
-            contradicts=tuple(contradicts),
-            expires=expires,
-            tags=tuple(tags),
-            by=client_name(context),
-            session=self._runner.session,
-            source="agent",
-        )
+        by = client_name(context)
 
-        def work(memory: Memory) -> SaveOut:
-            return SaveOut.model_validate(memory.curation.save(new))
+        def work(call: ToolCall) -> SaveOut:
+            call.check_scope(scope)
+            new = NewMemory(
+                key=key,
+                content=content,
+                type=type,
+                reason=supersede_reason,
+                importance=None if importance < 0 else importance,
+                scope=scope,
+                visibility=visibility,
+                related=tuple(related),
+                contradicts=tuple(contradicts),
+                expires=expires,
+                tags=tuple(tags),
+                by=by,
+                session=call.session,
+                source="agent",
+            )
+            saved = SaveOut.model_validate(call.memory.curation.save(new))
+            saved.warnings += call.scope_warnings(scope, saved.scope)
+            return saved
 
         return await self._runner.run("memory_save", context, work, render_saved)
 
@@ -200,8 +202,8 @@ class MemoryTools:
         whose reasons you do not know.
         """
 
-        def work(memory: Memory) -> HistoryOut:
-            return _shape_history(memory.curation.history(_path_of(key)))
+        def work(call: ToolCall) -> HistoryOut:
+            return _shape_history(call.memory.curation.history(_path_of(key)))
 
         return await self._runner.run("memory_history", context, work, render_history)
 
@@ -225,9 +227,9 @@ class MemoryTools:
         contradicts it (searches then mark the older as disputed).
         """
 
-        def work(memory: Memory) -> LinkOut:
+        def work(call: ToolCall) -> LinkOut:
             start, end = _path_of(from_), _path_of(to)
-            linked = memory.curation.link(start, end, kind, weight=weight)
+            linked = call.memory.curation.link(start, end, kind, weight=weight)
             return LinkOut.model_validate(linked)
 
         return await self._runner.run("memory_link", context, work, render_linked)
@@ -246,7 +248,7 @@ class MemoryTools:
         to replace it, call memory_save. A person can undo it.
         """
 
-        def work(memory: Memory) -> ForgetOut:
+        def work(call: ToolCall) -> ForgetOut:
             name = _path_of(id or key)
             if not name.strip():
                 raise UsageError(
@@ -254,7 +256,8 @@ class MemoryTools:
                     hint="memory_search shows ids and keys.",
                     effect="Nothing was forgotten",
                 )
-            return _shape_forgotten(memory.curation.forget(MemorySelector(name=name)))
+            selector = MemorySelector(name=name)
+            return _shape_forgotten(call.memory.curation.forget(selector))
 
         return await self._runner.run("memory_forget", context, work, render_forgotten)
 
@@ -313,8 +316,13 @@ def _shape_forgotten(forgotten: ForgetResult) -> ForgetOut:
         already=forgotten.already,
         failed=[f"{one.what}: {one.why}" for one in forgotten.failed],
         is_indexed=forgotten.is_indexed,
-        undo="hm restore" if memories else "",
+        undo="; ".join(_undo_of(one) for one in memories),
     )
+
+
+def _undo_of(forgotten: AffectedOut) -> str:
+    """Return the command that brings one of them back, as a shell takes it."""
+    return f"hm restore {quote(forgotten.id or forgotten.path)}"
 
 
 def render_saved(saved: SaveOut) -> str:

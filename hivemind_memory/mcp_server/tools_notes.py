@@ -16,6 +16,7 @@ from hivemind_memory.mcp_server.tools import (
     LIMIT_CHARS,
     READS,
     ResultPart,
+    ToolCall,
     ToolRunner,
     WriteScopeName,
     add_tool,
@@ -24,10 +25,6 @@ from hivemind_memory.mcp_server.tools import (
     split_place,
 )
 from hivemind_memory.model.results import ListedNote, NoteLines
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from hivemind_memory.memory import Memory
 
 _ROW_CHARS = 110
 """What a note costs in a list, beside its path."""
@@ -110,17 +107,19 @@ class NoteTools:
         """
         by = client_name(context)
 
-        def work(memory: Memory) -> WriteOut:
-            session = self._runner.session
-            written = memory.write(
+        def work(call: ToolCall) -> WriteOut:
+            call.check_scope(scope)
+            written = call.memory.write(
                 content,
                 file=file,
                 scope=scope,
                 by=by,
-                session=session,
+                session=call.session,
                 source="agent",
             )
-            return WriteOut.model_validate(written)
+            shown = WriteOut.model_validate(written)
+            shown.warnings += call.scope_warnings(scope, shown.scope)
+            return shown
 
         return await self._runner.run("memory_write", context, work, render_written)
 
@@ -145,9 +144,9 @@ class NoteTools:
         elif count is None:
             count = max(end_line - start_line + 1, 1)
 
-        def work(memory: Memory) -> PassageOut:
+        def work(call: ToolCall) -> PassageOut:
             return shape_passage(
-                memory.read(note, start_line=start_line, line_count=count)
+                call.memory.read(note, start_line=start_line, line_count=count)
             )
 
         return await self._runner.run("memory_get", context, work, render_passage)
@@ -164,9 +163,9 @@ class NoteTools:
         Call it to see what there is; to find something, call memory_search.
         """
 
-        def work(memory: Memory) -> ListOut:
+        def work(call: ToolCall) -> ListOut:
             try:
-                return shape_list(memory.list(), after)
+                return shape_list(call.memory.list(), after)
             except NotesMissingError as error:
                 return ListOut(files=[], file_count=0, continuation=str(error))
 

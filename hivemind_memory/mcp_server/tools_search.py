@@ -15,6 +15,7 @@ from hivemind_memory.mcp_server.tools import (
     READS,
     TYPES,
     ScopeName,
+    ToolCall,
     ToolRunner,
     add_tool,
     cut_text,
@@ -23,10 +24,6 @@ from hivemind_memory.mcp_server.tools import (
 from hivemind_memory.model.filters import DEFAULT_FILTER
 from hivemind_memory.model.query import Hit, Query, SearchAnswer, SearchReport
 from hivemind_memory.model.trust import untrusted_source
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from hivemind_memory.memory import Memory
 
 MAX_RESULTS = 100
 SNIPPET_CHARS = 2_000
@@ -163,7 +160,8 @@ class SearchTool:
         hits, best first, and a report on how complete they are.
         """
 
-        def work(memory: Memory) -> SearchOut:
+        def work(call: ToolCall) -> SearchOut:
+            memory = call.memory
             narrowing = {"types": ",".join(types), "scope": scope, "inbox": inbox}
             most = memory.settings.max_results if max_results < 0 else max_results
             asked = Query(

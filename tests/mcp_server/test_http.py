@@ -21,7 +21,6 @@ import pytest
 import uvicorn
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
-from mcp.types import ListRootsResult, Root
 
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.mcp_server.http import listen, make_config, read_token
@@ -240,53 +239,6 @@ def test_a_file_without_a_token_is_refused(tmp_path: Path, held: bytes) -> None:
 
 def _never() -> Any:
     pytest.fail("a token that is there was replaced")
-
-
-def in_repository(folder: Path) -> Path:
-    """A git repository without a remote."""
-    folder.mkdir()
-    subprocess.run(["git", "init", "-q", str(folder)], check=True)
-    return folder
-
-
-def save_and_find(
-    served: Served, word: str, client: dict[str, Any], headers: dict[str, str]
-) -> list[str]:
-    """Save a memory in the project's scope, and return the keys that are found."""
-
-    async def run() -> list[str]:
-        sent = {"Authorization": f"Bearer {served.token}", **headers}
-        async with httpx2.AsyncClient(headers=sent) as http_client:
-            transport = streamable_http_client(served.url, http_client=http_client)
-            async with Client(transport, mode="legacy", **client) as opened:
-                arguments = {"key": word, "content": f"Osprey {word}."}
-                await opened.call_tool("memory_save", {**arguments, "scope": "project"})
-                found = await opened.call_tool("memory_search", {"query": "osprey"})
-                assert found.structured_content is not None
-                return [hit["key"] for hit in found.structured_content["hits"]]
-
-    return anyio.run(run)
-
-
-def test_each_connection_brings_its_own_project(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """All agents of one HTTP server once shared the project of the server's folder."""
-    monkeypatch.delenv("HIVEMIND_PROJECT")  # it would count for every connection
-    one, two = in_repository(tmp_path / "one"), in_repository(tmp_path / "two")
-
-    async def roots(*_: object) -> ListRootsResult:
-        return ListRootsResult(roots=[Root(uri=f"file://{two}")])
-
-    with serving(home) as served:
-        by_header = save_and_find(served, "a", {}, {"Hivemind-Project": str(one)})
-        by_roots = save_and_find(served, "b", {"list_roots_callback": roots}, {})
-        by_name = save_and_find(served, "c", {}, {"Hivemind-Project": "shop"})
-        unexpanded = save_and_find(served, "d", {}, {"Hivemind-Project": "${PWD}"})
-        without = save_and_find(served, "e", {}, {})
-
-    assert (by_header, by_roots, by_name) == (["a"], ["b"], ["c"])
-    assert unexpanded == without == []
 
 
 def test_connections_that_send_no_request_are_closed() -> None:

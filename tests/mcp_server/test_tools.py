@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from mcp import Client
 from mcp.types import Tool
 
+from hivemind_memory.cli.main import main
 from hivemind_memory.errors import ConfigError, HivemindError
 from hivemind_memory.mcp_server.errors import expected_error
 from hivemind_memory.mcp_server.instructions import INSTRUCTIONS
@@ -360,8 +362,35 @@ def test_types_come_as_a_list_or_as_text(server: MemoryServer, types: Any) -> No
 
 def test_an_error_names_no_options_of_commands() -> None:
     """An agent has tools, and can pass an option to none of them."""
-    error = HivemindError("It was purged.", hint="A person can: `hm save --force`.")
+    hint = "save it anyway with --force; a person can: `hm save --force`"
+    error = HivemindError("It was purged.", hint=hint)
 
     said = str(expected_error("memory_save", error))
 
-    assert said == "It was purged. Nothing was saved. Hint: A person can: `hm save`."
+    # A command for a person is whole, for half of one does something else.
+    assert said == (
+        "It was purged. Nothing was saved. Hint: a person can: `hm save --force`."
+    )
+
+
+def test_a_scope_that_is_not_set_is_explained_in_whole_words(
+    server: MemoryServer,
+) -> None:
+    """The hint once read `hm mcp,,, or the environment`."""
+    said = refused(call(server, "memory_write", content="x", scope="team"))
+
+    assert "`hm mcp --project NAME --team NAMES --workspace NAME`" in said
+
+
+def test_the_offered_undo_works_as_it_is_told(server: MemoryServer, home: Path) -> None:
+    """It was once a command without a name, which says that nothing is selected."""
+    saved = found(call(server, "memory_save", key="k", content="Terns."))
+    undo = found(call(server, "memory_forget", id=saved["id"]))["undo"]
+    assert found(call(server, "memory_search", query="terns"))["hits"] == []
+
+    words = shlex.split(undo)
+    assert words[0] == "hm"
+    assert main([*words[1:], "--memory-dir", str(home / "memory")]) == 0
+
+    [hit] = found(call(server, "memory_search", query="terns"))["hits"]
+    assert hit["id"] == saved["id"]

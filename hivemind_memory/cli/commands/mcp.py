@@ -87,6 +87,7 @@ def mcp(request: CommandRequest) -> int:
     given = wiring.given_project(values["project"] or "")
     project = given or ("none" if is_http else "")
     scope_request = wiring.agent_scope_request(project=project, **scopes)
+    own_folder = "" if is_http or given else _current_folder()
     server_state = ServerState(
         lambda: wiring.open_memory(
             memory_dir=request.memory_dir, scope_request=scope_request
@@ -97,6 +98,7 @@ def mcp(request: CommandRequest) -> int:
         else lambda named: wiring.open_connection_memory(
             named, memory_dir=request.memory_dir, **scopes
         ),
+        own_folder=own_folder,
     )
     session = wiring.new_session()
     try:
@@ -111,18 +113,28 @@ def mcp(request: CommandRequest) -> int:
             server_state.start()
             serve_http(make_server(server_state, session), port, token_file, _announce)
         else:
+            from hivemind_memory.files.places import find_above
             from hivemind_memory.mcp_server.startup import serve_standard_streams
 
             if is_terminal(sys.stdin):
                 write_stderr(
                     "This is for agents, which speak JSON-RPC here. Ctrl-C stops it.\n"
                 )
-            serve_standard_streams(server_state, session)
+            is_nowhere = bool(own_folder) and not find_above(own_folder, ".git")
+            serve_standard_streams(server_state, session, asks_for_roots=is_nowhere)
     except BaseException:
         server_state.close(CLOSE_S)
         raise
     _leave(server_state)
     return 0
+
+
+def _current_folder() -> str:
+    """Return the folder in which the server starts; empty if it is gone."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return ""
 
 
 def require_sdk() -> None:
