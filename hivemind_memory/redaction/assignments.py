@@ -46,7 +46,8 @@ _BETWEEN = re.compile(
 # Behind the option of a command.
 _SPACE = re.compile(r"(?P<words>)(?P<tag>)(?P<comma>)[ \t]{1,20}+(?![=:])" + _OPEN)
 _OF = re.compile(
-    r"(?i)[ \t]*(?:for|of|to|on|in|at|from|f[üu]r|pour|para)[ \t]"
+    r"(?i)[ \t]*(?:for|of|to|on|in|at|from|f[üu]r|pour|para|del?|della|do|da|di"
+    r"|du|des|van|voor|dla|до|от|для|на|için)[ \t]"
     r"(?!.*(?:commit|hash|sha|revision|checksum|id|digest)\b)"
 )
 _PLAIN = re.compile(rf"[^\s\"'`<>;|\\\0]{{4,{LONGEST_VALUE}}}+")

@@ -40,8 +40,9 @@ _HCL = re.compile(
     r"\"([^\"\n]{4,200})\""
 )
 _SQL = re.compile(
-    r"(?i)\bidentified[ \t]+(?:with[ \t]+[\w'\"]{1,40}[ \t]+)?(?:by|as)[ \t]+"
-    r"(?:password[ \t]+)?(['\"])([^'\"\n]{4,100})\1"
+    r"(?i)(?:\bidentified[ \t]+(?:with[ \t]+[\w'\"]{1,40}[ \t]+)?(?:by|as)[ \t]+"
+    r"(?:password[ \t]+)?|\b(?:with|encrypted|set|role|user)\b[^\n;]{0,60}?\bpassword"
+    r"[ \t]*=?[ \t]*)(['\"])([^'\"\n]{4,100})\1"
 )
 _LOGIN = re.compile(
     r"(?im)\b(?:log-?in|credentials?|account|sign-?in|access|user(?:name)?|zugang)"
@@ -78,7 +79,8 @@ _WIF = re.compile(
 _PHRASE = re.compile(
     r"(?i)(?:seed|mnemonic|recovery|backup|wallet)(?:[ \t-]+(?:phrase|words?|seed))?"
     r"[^\n:=]{0,40}[:=\n][\s\"'`>*-]*"
-    r"((?:(?:\d{1,2}[.):]?[ \t]*)?[a-z]{3,8}[\s,;]+){11,23}(?:\d{1,2}[.):]?[ \t]*)?"
+    r"((?:(?:\d{1,2}[.):]?[ \t]*)?[a-z]{3,8}"
+    r"(?:[ \t,;]+|[ \t]*\r?\n[ \t>*-]*(?![\r\n]))){11,23}(?:\d{1,2}[.):]?[ \t]*)?"
     r"[a-z]{3,8})(?![a-z])"
 )
 _PHRASE_LENGTHS = frozenset((12, 15, 18, 21, 24))
@@ -86,11 +88,9 @@ _PHRASE_LENGTHS = frozenset((12, 15, 18, 21, 24))
 _NO_SEED_WORDS = frozenset(
     (
         "the", "and", "are", "was", "were", "for", "from", "with", "not", "but",
-        "this", "has", "have", "had", "they", "you", "our", "your", "its", "his",
-        "her", "their", "him", "she", "been", "will", "would", "could", "should",
-        "than", "then", "there", "when", "where", "which", "who", "all", "any",
-        "only", "into", "each", "der", "die", "das", "und", "ist", "nicht", "mit",
-        "von",
+        "has", "had", "our", "your", "its", "his", "her", "their", "him", "she",
+        "been", "would", "could", "should", "than", "which", "who", "der", "das",
+        "und", "ist", "nicht", "mit", "von",
     )
 )  # fmt: skip
 _CODES_LABEL = re.compile(
@@ -110,6 +110,9 @@ _LABEL = re.compile(
     r"(?P<value>[^\s`\"']{6,400})[*_`\"']*[ \t]*\r?(?:\n|\Z)"
 )
 _MAX_ROWS = 200
+_ACCOUNT_HEADS = frozenset(
+    ("user", "username", "user name", "login", "account", "name", "benutzer", "email")
+)
 _SEPARATOR_ROW = re.compile(r"[ \t>]*\|?[ \t:|-]+\|[ \t:|-]*")
 _ZERO_WIDTH = re.compile("[\u00ad\u200b-\u200d\u2060\ufeff]")
 _BASE64_RUN = re.compile(r"(?<![\w+/-])[A-Za-z0-9+/_-]{24,4000}={0,2}(?![\w+/-])")
@@ -302,6 +305,9 @@ def _columns(text: str) -> Iterator[TextSpan]:
                 continue
             heads = [cell.strip(" \t>*`\"'") for cell in line.split(sign)]
             kinds = [classify_name(head.replace(" ", "_")) for head in heads]
+            if any(head.lower() in _ACCOUNT_HEADS for head in heads):
+                # Beside an account's name a secret is one that a person chose.
+                kinds = [one and ValueKind.PASSWORD for one in kinds]
             if any(len(head) > 40 for head in heads) or not any(kinds):
                 continue
             below = at + 1
@@ -344,7 +350,7 @@ _FORMS: tuple[tuple[tuple[str, ...], Callable[[str], Iterator[TextSpan]]], ...] 
     ((":5432:", ":*:", ":5433:", ":6432:", "pgpass", ":3306:"), _pgpass),
     (("kind: secret", 'kind: "secret', "kind:  secret"), _kubernetes),
     (('variable "',), _hcl),
-    (("identified",), _sql),
+    (("identified", "password"), _sql),
     (
         (
             "login",

@@ -7,6 +7,7 @@ from enum import Enum
 from functools import lru_cache
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_a-zA-Z]+")
+_ANY_WORDS = re.compile(r"[^\W\d_]+|[0-9]+")
 PASSWORD_ENDS = (
     "password", "passwd", "passwort", "passord", "passphrase", "passcode", "pwd",
     "userpass", "dbpass", "sudopass", "rootpass", "adminpass", "mypass", "mypasswd",
@@ -99,7 +100,11 @@ def classify_name(name: str) -> ValueKind | None:
     >>> classify_name("max_tokens"), classify_name("passwordPolicy")
     (None, None)
     """
-    words = [word.lower() for word in _WORDS.findall(name)]
+    # The rule for words is that of English names; others are taken as they stand.
+    words = [
+        word.lower()
+        for word in (_WORDS if name.isascii() else _ANY_WORDS).findall(name)
+    ]
     if not NEVER_IN_NAME.isdisjoint(words):
         return None
     for place in range(len(words) - 1, -1, -1):

@@ -131,6 +131,17 @@ LAYOUT_WORDS = (
     "seed", "mnemonic", "recovery", "wallet", "=",
 )  # fmt: skip
 """Words without which no layout gives a secret away."""
+SPOKEN_WORDS = (
+    "pass", "pw", "token", "secret", "credential", "api key", "api-key", "apikey",
+    "kennwort", "contrase", "senha", "parola", "wachtwoord", "hasło", "haslo",
+    "şifre", "пароль", "admin", "root", "postgres", "deploy", "guest", "user",
+    "elastic", "grafana", "jenkins", "psk", "ipmitool", "snmp", "zip", "7z", "openssl",
+    "rclone", "smbclient", "lftp", "sqlcmd", "bcp", "mosquitto", "ssh-keygen",
+    "net use", "cmdkey", "twine", " login", "auth ", "-stdin", "sudo -s",
+    "signature=", '"kty"', "card", "visa", "amex", "karte", "carte", "tarjeta",
+    " pin", "pin ", "puk", "recovery", "bitlocker", "securestring",
+)  # fmt: skip
+"""Words without which no sentence or command gives a secret away."""
 MANY = 32  # occurrences of a word
 NEAR = 80  # how far a value may be from its name
 HEADERS = ("bearer", "basic", "authorization", "cookie:")
@@ -233,6 +244,10 @@ def _by_layout(text: str, low: str, *, longest: int) -> list[TextSpan]:
         from hivemind_memory.redaction.layouts import in_layouts
 
         spans += in_layouts(text, low)
+    if any(word in low for word in SPOKEN_WORDS):
+        from hivemind_memory.redaction.spoken import in_sentences
+
+        spans += in_sentences(text, low)
     if longest >= LONG:
         from hivemind_memory.redaction.layouts import in_base64, wallet_keys
 

@@ -49,7 +49,7 @@ def is_real(
         return False
     if len(value) < SHORTEST_OF_LETTERS and value.isalpha():
         return False  # a word: by far the most that follows such a name
-    if _is_no_secret(value, firm=firm):
+    if is_no_secret(value, firm=firm):
         return False
     if holds is ValueKind.PASSWORD:
         return _is_password(value, firm=firm, tight=tight)
@@ -70,7 +70,7 @@ def is_sure(value: str) -> bool:
     )
 
 
-def _is_no_secret(value: str, *, firm: bool) -> bool:
+def is_no_secret(value: str, *, firm: bool) -> bool:
     """Whether a value is an example, a number, a path, an address or code."""
     return (
         value[0] in "[\0"
@@ -105,8 +105,11 @@ def _is_password(value: str, *, firm: bool, tight: bool) -> bool:
         return True
     if len(value) > 128 or not letters or not tight:
         return False
+    kinds = value != value.lower() and value != value.upper()
     if digits:
-        few_words = len(re.findall("[A-Za-z]+", value)) < (4 if firm else 3)
+        if kinds and (symbols or "-" in value[1:-1]) and len(value) >= 10:
+            return True  # a phrase of several words is a password too
+        few_words = len(re.findall("[A-Za-z]+", value)) < 4
         separated = "-" in value or "_" in value or "." in value
         plain = is_wordy(value) and separated and not symbols
         return (

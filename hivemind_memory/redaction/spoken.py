@@ -1,0 +1,199 @@
+"""Finds passwords that a sentence, a command or a pair with an account gives away.
+
+``use pw Xk9#mQ2 for the vpn``, ``admin / Xk9#mQ2``, ``htpasswd -b file bob Xk9#mQ2``:
+nothing assigns these values, so they have to look like a chosen password; an option of
+a known command is believed as it stands.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+from hivemind_memory.redaction.spans import TextSpan
+from hivemind_memory.redaction.values import (
+    is_no_secret,
+    is_placeholder,
+    is_sure,
+    is_wordy,
+    looks_random,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_PASSWORD = "password"  # noqa: S105 - the name of a kind
+_SAID = re.compile(
+    r"(?i)(?<![\w$.-])(?:(?:pass(?:word|wd|phrase|code|wort)?|pw|pwd|kennwort|"
+    r"contrase[ñn]a|senha|mot de passe|parola|wachtwoord|has[łl]o|şifre|пароль)s?)"
+    r"[*_]{0,2}[ \t]{1,3}(?:(?:is|to|now|as)[ \t]+)?[*_]{0,2}"
+    r"(?P<quote>[\"'`]?)(?P<value>[^\s\"'`]{6,100})"
+)
+_ACCOUNTS = (
+    r"admin(?:istrator)?|root|postgres|sa|deploy|ci|guest|user|test|elastic|grafana|"
+    r"jenkins|oracle|ubuntu|pi|ec2-user|service|backup|operator|support"
+)
+_PAIR = re.compile(
+    rf"(?i)(?<![\w/.@:-])(?:{_ACCOUNTS})[\"'`]?(?:[ \t]+/[ \t]+|:|,[ \t]*)"
+    r"(?P<quote>[\"'`]?)(?P<value>[^\s\"'`/|,:]{6,100})"
+)
+_LATER = re.compile(
+    r"(?i)\b(?:token|secret|api[ -]?key|password|credential)s?\b[^\n.!?]{1,60}?[ \t(]"
+    r"(?P<quote>[\"'`]?)(?P<value>[A-Za-z0-9_+/=-]{24,400})(?![\w/])"
+)
+_V = r"[\"']?(?P<value>[^\s\"'`$<%|;{-][^\s\"'`|;]{3,200})"
+_COMMANDS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
+    (word, re.compile(pattern + _V))
+    for word, pattern in (
+        ("storepass", r"-(?:\w{0,12})storepass(?:word)?[ \t]+"),
+        ("keypass", r"-(?:\w{0,12})keypass(?:word)?[ \t]+"),
+        ("htpasswd", r"htpasswd[ \t]+-\w*b\w*(?:[ \t]+-\w+)*[ \t]+\S+[ \t]+\S+[ \t]+"),
+        ("nmcli", r"nmcli\b[^\n]{0,200}?\bpassword[ \t]+"),
+        ("psk", r"(?:wifi-sec|802-11-wireless-security)\.psk[ \t]+"),
+        ("psk", r"(?i):[ \t]*PSK[ \t]+(?=\")"),
+        ("ipmitool", r"ipmitool\b[^\n]{0,200}? -P[ \t]+"),
+        ("snmp", r"snmp\w+\b[^\n]{0,200}? -[AX][ \t]+"),
+        ("securestring", r"(?i)ConvertTo-SecureString(?: +-String)?[ \t]+(?=[\"'])"),
+        ("networkcredential", r"(?i)NetworkCredential\([^,\n]{1,80},[ \t]*(?=\")"),
+        ("enable ", r"(?i)\benable[ \t]+(?:secret|password)[ \t]+(?:\d[ \t]+)?"),
+        ("username ", r"(?i)\busername \S+ (?:pri\w+ \d+ )?(?:secret|password) (\d )?"),
+        ("community", r"(?i)\bsnmp-server[ \t]+community[ \t]+"),
+        ("hashedcontrol", r"HashedControlPassword[ \t]+"),
+        ("unzip", r"unzip\b[^\n]{0,100}? -P[ \t]+"),
+        ("zip ", r"\bzip\b[^\n]{0,100}? -P[ \t]+"),
+        ("7z", r"\b7z\w?\b[^\n]{0,100}? -p"),
+        ("openssl", r"openssl\b[^\n]{0,200}? (?:-k[ \t]+|-pass(?:in|out)?[ \t]+pass:)"),
+        ("rclone", r"rclone[ \t]+obscure[ \t]+"),
+        ("smbclient", r"smbclient\b[^\n]{0,200}? -U[ \t]*[\w.\\-]{1,40}%"),
+        ("lftp", r"lftp\b[^\n]{0,100}? -u[ \t]+[\w.@-]{1,40},"),
+        ("sqlcmd", r"sqlcmd\b[^\n]{0,200}? -P[ \t]*"),
+        ("bcp", r"\bbcp\b[^\n]{0,200}? -P[ \t]*"),
+        ("mosquitto", r"mosquitto_\w+\b[^\n]{0,200}? -P[ \t]+"),
+        ("ssh-keygen", r"ssh-keygen\b[^\n]{0,200}? -[NP][ \t]+"),
+        ("net use", r"(?i)net use[ \t]+\S+[ \t]+(?!/|\*)"),
+        ("cmdkey", r"(?i)cmdkey\b[^\n]{0,200}?/pass:"),
+        ("twine", r"twine\b[^\n]{0,200}? -p[ \t]+"),
+        ("az login", r"az login\b[^\n]{0,200}? -p[ \t]+"),
+        ("oc login", r"oc login\b[^\n]{0,200}? -p[ \t]+"),
+        ("redis", r"(?i)\brequirepass[ \t]+"),
+        ("auth ", r"(?m)^(?:[\w.:>\[\]()]{0,30}>[ \t]*)?AUTH[ \t]+(?:\w{1,30}[ \t]+)?"),
+        ("chpasswd", r"\b[\w.-]{1,32}:(?=[^\n]{4,100}\|[ \t]*(?:sudo[ \t]+)?chpasswd)"),
+        ("-stdin", r"echo[ \t]+(?:-n[ \t]+)?(?=[^\n|]{4,100}\|[^\n]{0,60}-stdin)"),
+        ("sudo -s", r"echo[ \t]+(?:-n[ \t]+)?(?=[^\n|]{4,100}\|[ \t]*sudo[ \t]+-S)"),
+    )
+)  # fmt: skip
+_CALL = frozenset("()=")
+"""Signs of code: ``pass is_open=True``."""
+
+_SIGNATURE = re.compile(
+    r"(?i)[?&](?:x-(?:amz|goog)-(?:signature|security-token)|signature)"
+    r"=([\w%+/=-]{24,2000})"
+)
+_JWK = re.compile(r"\"(?:d|p|q|dp|dq|qi|k)\"[ \t]*:[ \t]*\"([\w-]{20,2000})\"")
+_BITLOCKER = re.compile(r"(?<![\d-])(?:\d{6}-){7}\d{6}(?![\d-])")
+_CARD = re.compile(r"(?<![\d.-])(?:\d[ -]?){12,18}\d(?![\d.-])")
+_PIN = re.compile(
+    r"(?:\bPIN(?:[ -]?[Cc]ode)?|\b[Pp]in[ -]code|\bPUK)[ \t]*(?:is|[:=])?[ \t*`]{0,4}"
+    r"(\d{4,8})(?![\w.:/-])"
+)
+_TOP_OF_CARDS = ("card", "visa", "mastercard", "amex", "karte", "carte", "tarjeta")
+
+
+def in_sentences(text: str, low: str) -> list[TextSpan]:
+    """Return the passwords and keys that words around them give away.
+
+    Args:
+        text: The text.
+        low: The same in lower case, letter for letter.
+    """
+    spans = list(_chosen(text))
+    for word, pattern in _COMMANDS:
+        if word in low:
+            spans += _of_command(text, pattern)
+    if "signature=" in low or "token=" in low:
+        spans += _groups(text, _SIGNATURE, "signature")
+    if '"kty"' in low:
+        spans += _groups(text, _JWK, "private-key")
+    if "-" in low:
+        spans += [(*one.span(), "recovery-key") for one in _BITLOCKER.finditer(text)]
+    if any(word in low for word in _TOP_OF_CARDS):
+        spans += _cards(text, low)
+    if "pin" in low or "puk" in low:
+        spans += _groups(text, _PIN, "pin", is_judged=False)
+    return spans
+
+
+def _chosen(text: str) -> Iterator[TextSpan]:
+    """Yield the values behind a password's name, or behind the name of an account."""
+    for pattern in (_SAID, _PAIR):
+        for found in pattern.finditer(text):
+            value = found["value"].rstrip(".,;:!?)]}*_")
+            if _is_chosen(value, is_quoted=bool(found["quote"])):
+                start = found.start("value")
+                yield (start, start + len(value), _PASSWORD)
+    for found in _LATER.finditer(text):
+        value = found["value"]
+        if is_sure(value) and max(map(len, re.split("[-_/+=]", value))) >= 16:
+            yield (*found.span("value"), "secret")
+
+
+def _is_chosen(value: str, *, is_quoted: bool) -> bool:
+    """Whether a person may have chosen a value as a password: no word of a sentence.
+
+    It mixes kinds of letters as passwords do: ``Xk9#mQ2``, not ``base64`` or ``utf-8``.
+    """
+    if len(value) < (6 if is_quoted else 8) or is_no_secret(value, firm=is_quoted):
+        return False
+    body = value.strip("-_./")
+    digits = sum(one.isdigit() for one in body)
+    symbols = sum(not one.isalnum() and one not in "-_./:" for one in body)
+    letters = [one for one in body if one.isalpha()]
+    is_mixed = any(one.isupper() for one in letters[1:]) and any(
+        one.islower() for one in letters
+    )
+    if not letters or value[0] == "-" or not _CALL.isdisjoint(body):
+        return False
+    plain = [one for one in body if one.isalnum()]
+    changes = sum(one.isdigit() != other.isdigit() for one, other in pairwise(plain))
+    kinds = bool(digits) + bool(symbols) + is_mixed
+    return (
+        kinds >= 2
+        or (digits >= 2 and changes >= 3)
+        or (is_quoted and kinds >= 1 and not is_wordy(value))
+        or looks_random(value)
+    )
+
+
+def _of_command(text: str, pattern: re.Pattern[str]) -> Iterator[TextSpan]:
+    """Yield the values that a command takes as a password."""
+    for found in pattern.finditer(text):
+        value = found["value"].rstrip(")],")
+        if not is_placeholder(value) and not value.isalpha():
+            start = found.start("value")
+            yield (start, start + len(value), _PASSWORD)
+
+
+def _groups(
+    text: str, pattern: re.Pattern[str], kind: str, *, is_judged: bool = True
+) -> Iterator[TextSpan]:
+    """Yield the first group of every match."""
+    for found in pattern.finditer(text):
+        if not is_judged or looks_random(found[1]):
+            yield (*found.span(1), kind)
+
+
+def _cards(text: str, low: str) -> Iterator[TextSpan]:
+    """Yield the numbers of payment cards on lines that speak of one."""
+    for found in _CARD.finditer(text):
+        start = low.rfind("\n", 0, found.start()) + 1
+        line = low[start : low.find("\n", found.end()) % (len(low) + 1)]
+        digits = [int(one) for one in found[0] if one.isdigit()]
+        if any(word in line for word in _TOP_OF_CARDS) and _is_luhn(digits):
+            yield (*found.span(), "card-number")
+
+
+def _is_luhn(digits: list[int]) -> bool:
+    """Whether the check digit is right (ISO/IEC 7812-1, annex B)."""
+    doubled = (sum(divmod(2 * digit, 10)) for digit in digits[-2::-2])
+    return (sum(digits[-1::-2]) + sum(doubled)) % 10 == 0
