@@ -14,6 +14,7 @@ from hivemind_memory.errors import HivemindError, NotSavedError
 from hivemind_memory.files.locks import exclusive
 from hivemind_memory.files.places import notes_locks
 from hivemind_memory.model.curation import AffectedItem, FailedItem
+from hivemind_memory.model.keys import folded_key
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.notes.journal import Journal
 from hivemind_memory.notes.slug import hash_of
@@ -99,7 +100,9 @@ class CurationContext:
             key: Of the memories.
             effect: What is not done if the lock cannot be had, for the error.
         """
-        return self._lock(hash_of(f"{scope}\0{key}")[:_HASH_CHARS], effect)
+        # Equal keys have one lock, however they are spelled.
+        name = hash_of(f"{scope}\0{folded_key(key)}")
+        return self._lock(name[:_HASH_CHARS], effect)
 
     def updates_lock(self, effect: str) -> AbstractContextManager[None]:
         """Return the lock under which ``updates`` edges are added and removed.

@@ -6,7 +6,13 @@ is still found. A chain may be broken or circular; it is shown as far as it goes
 
 from __future__ import annotations
 
-from hivemind_memory.curation.lookup import find_memory, load_memory, not_found
+from hivemind_memory.curation.lookup import (
+    entries_named,
+    find_memory,
+    is_name,
+    load_memory,
+    not_found,
+)
 from hivemind_memory.errors import HivemindError, MemoryNotFoundError
 from hivemind_memory.model.curation import (
     History,
@@ -24,6 +30,7 @@ from hivemind_memory.model.memories import (
     UPDATES,
 )
 from hivemind_memory.model.note_path import NotePath
+from hivemind_memory.model.place import split_place
 from hivemind_memory.model.scope import scope_of
 from hivemind_memory.notes.entry_edits import entries_in
 
@@ -57,6 +64,9 @@ def history(context: CurationContext, ref: str, *, scope: str | None = None) -> 
         MemoryNotFoundError: The caller sees no such memory.
     """
     index = context.index.fresh()
+    entry = _find_entry(context, index, ref.strip(), scope)
+    if entry is not None:
+        return History(key="", scope=entry.scope, memories=(entry,))
     row = find_memory(context, index, ref, scope=scope)
     return _history_of(context, index, row)
 
@@ -75,13 +85,10 @@ def show(
         MemoryNotFoundError: The caller sees no such memory.
     """
     index = context.index.fresh()
-    try:
-        row = find_memory(context, index, ref, scope=scope)
-    except MemoryNotFoundError:
-        entry = _find_entry(context, index, ref.strip(), scope)
-        if entry is None:
-            raise
+    entry = _find_entry(context, index, ref.strip(), scope)
+    if entry is not None:
         return MemoryDetails(memory=entry, recall=_recalls_of(context, entry))
+    row = find_memory(context, index, ref, scope=scope)
     memory = load_memory(context, row.path)
     if memory is None:
         raise not_found(ref)
@@ -250,28 +257,32 @@ def _recalls_of(context: CurationContext, memory: StoredMemory) -> RecallCounts:
 
 
 def _find_entry(
-    context: CurationContext, index: MemoryIndex, entry_id: str, scope: str | None
+    context: CurationContext, index: MemoryIndex, name: str, scope: str | None
 ) -> StoredMemory | None:
-    """Return an appended entry as a memory; None if the caller sees none."""
-    if not entry_id or not context.caller.is_member:
+    """Return the entry of an id or at a place, as a memory; None: there is none."""
+    if not name or not context.caller.is_member or not is_name(name):
         return None
-    path = index.entry_path(entry_id, context.caller.scopes)
-    if not path or (scope is not None and scope_of(path) != scope):
-        return None
-    try:
-        limit = context.folder.max_note_bytes
-        data, _ = context.folder.read(NotePath(path), max_bytes=limit)
-    except HivemindError:
-        return None
-    for entry in entries_in(data):
+    scopes = context.caller.scopes
+    if scope is not None:
+        scopes = frozenset({scope}) if scopes is None else scopes & {scope}
+    found = entries_named(context, index, name, scopes)
+    path = NotePath(index.entry_path(name, scopes))
+    if not found and path:
+        try:
+            limit = context.folder.max_note_bytes
+            data, _ = context.folder.read(path, max_bytes=limit)
+        except HivemindError:
+            return None
+        found = [(path, e) for e in entries_in(data) if e.provenance.id == name]
+    for note, entry in found:
         written = entry.provenance
-        if written.id == entry_id and not written.is_forgotten:
+        if not written.is_forgotten:
             return StoredMemory(
-                path=NotePath(path),
+                path=note,
                 id=written.id,
                 key="",
                 type="",
-                scope=scope_of(path),
+                scope=scope_of(note),
                 status=STATUSES[ACTIVE],
                 text=entry.content,
                 start_line=entry.start_line,
@@ -282,3 +293,30 @@ def _find_entry(
                 source=written.source,
             )
     return None
+
+
+def locate(context: CurationContext, name: str) -> tuple[str, int, int]:
+    """Return note, first and last line of what a name means; without lines: 0.
+
+    Args:
+        context: Of the caller.
+        name: A path, a place, a key, or the id of a memory or an entry.
+
+    Raises:
+        MemoryNotFoundError: The caller sees nothing of that name.
+    """
+    path, start_line, end_line = split_place(name)
+    if "/" in path or path.endswith(".md") or not is_name(name):
+        return path, start_line, end_line
+    index = context.index.fresh()
+    entry = _find_entry(context, index, name.strip(), None)
+    if entry is not None:
+        return entry.path, entry.start_line, entry.end_line
+    try:
+        row = find_memory(context, index, name)
+    except MemoryNotFoundError:
+        if name.strip() and "." not in name:
+            raise
+        return path, start_line, end_line  # reading it says why it is no note
+    is_place = row.path == f"{path}.md"
+    return row.path, *((start_line, end_line) if is_place else (0, 0))

@@ -7,7 +7,13 @@ source, so a search marks it as untrusted and it is never injected.
 from __future__ import annotations
 
 from hivemind_memory.access.rules import check_writable
-from hivemind_memory.curation.lookup import load_memory, not_found, parse_memory
+from hivemind_memory.curation.lookup import (
+    is_name,
+    load_memory,
+    not_found,
+    parse_memory,
+    rows_named,
+)
 from hivemind_memory.curation.supersede import (
     create_note,
     find_active,
@@ -34,16 +40,11 @@ def find_pending(context: CurationContext, ref: str) -> MemoryRow:
         MemoryNotFoundError: There is none, or the caller may not see it.
         UsageError: Several claims have the key.
     """
-    wanted = ref.strip()
+    wanted, index = ref.strip(), context.index.fresh()
     rows = []
-    if context.caller.is_member and wanted:
-        rows = [
-            row
-            for row in context.index.fresh().memories(
-                scopes=context.caller.scopes, statuses=frozenset({PENDING})
-            )
-            if wanted in (row.memory_id, row.key, row.path)
-        ]
+    if context.caller.is_member and wanted and is_name(wanted):
+        named = rows_named(index, wanted, context.caller.scopes)
+        rows = [row for row in named if row.status == PENDING]
     if not rows:
         raise not_found(ref, " in the inbox")
     if len(rows) > 1:

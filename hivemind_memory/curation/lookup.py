@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hivemind_memory.errors import HivemindError, MemoryNotFoundError
+from hivemind_memory.errors import HivemindError, MemoryNotFoundError, UsageError
 from hivemind_memory.markdown.front_matter import split_front_matter
 from hivemind_memory.markdown.text import decode
 from hivemind_memory.model.curation import (
@@ -14,10 +14,13 @@ from hivemind_memory.model.curation import (
     FailedItem,
     StoredMemory,
 )
+from hivemind_memory.model.keys import closest, folded_key, near_key
 from hivemind_memory.model.memories import ACTIVE, FORGOTTEN, STATUSES
 from hivemind_memory.model.note_path import NotePath
+from hivemind_memory.model.place import split_place
 from hivemind_memory.model.scope import scope_of
 from hivemind_memory.notes.edge import targets
+from hivemind_memory.notes.entry_edits import entries_in
 from hivemind_memory.notes.memory_file import body_of
 from hivemind_memory.notes.memory_header import (
     header_of,
@@ -64,6 +67,7 @@ def find_memory(
     if scope is not None:
         scopes = frozenset({scope}) if scopes is None else scopes & {scope}
     wanted = ref.strip()
+    meant: tuple[str, ...] = ()
     # Visitors do not see whole notes.
     if wanted and context.caller.is_member and is_name(wanted):
         near = near or _nearest(context)
@@ -74,7 +78,8 @@ def find_memory(
                 shown,
                 key=lambda row: (row.status, row.scope != near, row.scope, row.path),
             )
-    raise not_found(ref)
+        meant = _closest(index, wanted, scopes)
+    raise not_found(ref, meant=meant)
 
 
 def rows_named(
@@ -82,22 +87,115 @@ def rows_named(
 ) -> list[MemoryRow]:
     """Return the notes that a name refers to: by id, else by key, else by path.
 
-    A path is the whole path below the notes folder, with or without ``.md``; a file of
-    that name in another folder is never meant.
+    A path is the whole path below the notes folder, with or without ``.md`` and lines;
+    a file of that name in another folder is never meant. Of keys, the one that is
+    spelled so comes before equal ones.
     """
+    path, start_line, _ = split_place(name)
     return (
         index.memories(memory_id=name, scopes=scopes)
         or index.memories(key=name, scopes=scopes)
-        or index.memories(path=name, scopes=scopes)
-        or index.memories(path=f"{name}.md", scopes=scopes)
+        or _rows_at(index, name, scopes)
+        or (_rows_at(index, path, scopes) if start_line else [])
+        or _rows_of_equal_key(index, name, scopes)
     )
 
 
-def not_found(ref: str, tail: str = "", *, effect: str = "") -> MemoryNotFoundError:
+def _rows_at(
+    index: MemoryIndex, path: str, scopes: frozenset[str] | None
+) -> list[MemoryRow]:
+    """Return the note at a path, with or without ``.md``."""
+    return index.memories(path=path, scopes=scopes) or index.memories(
+        path=f"{path}.md", scopes=scopes
+    )
+
+
+def _rows_of_equal_key(
+    index: MemoryIndex, name: str, scopes: frozenset[str] | None
+) -> list[MemoryRow]:
+    """Return the memories whose key is the same as *name*, spelled otherwise."""
+    folded = folded_key(name)
+    rows = [row for row in index.memories(scopes=scopes) if row.key]
+    equal = [row for row in rows if folded_key(row.key) == folded]
+    first = min(equal, key=lambda row: (row.status, row.key), default=None)
+    return [row for row in equal if first is not None and row.key == first.key]
+
+
+def known_key(index: MemoryIndex, scope: str, key: str) -> tuple[str, str]:
+    """Return how a key is spelled in a scope, and an active key that is too near to it.
+
+    Both are empty if there is none.
+    """
+    scopes = frozenset({scope})
+    if index.memories(key=key, scopes=scopes):
+        return key, ""
+    equal = _rows_of_equal_key(index, key, scopes)
+    if equal:
+        return equal[0].key, ""
+    near = near_key(key)
+    rows = index.memories(scopes=scopes, statuses=frozenset({ACTIVE}))
+    return "", next(
+        (one.key for one in rows if one.key and near_key(one.key) == near), ""
+    )
+
+
+def entries_named(
+    context: CurationContext,
+    index: MemoryIndex,
+    name: str,
+    scopes: frozenset[str] | None,
+) -> list[tuple[NotePath, FoundEntry]]:
+    """Return the entry at a place such as ``2026-11-21.md:5-6``; else nothing.
+
+    A memory whose note has no entry there is meant itself.
+
+    Raises:
+        UsageError: Several entries are there, or none in a note of entries.
+    """
+    path, start_line, end_line = split_place(name)
+    if not start_line or index.memories(key=name, scopes=scopes):
+        return []
+    for row in _rows_at(index, path, scopes)[:1]:
+        note = NotePath(row.path)
+        try:
+            limit = context.folder.max_note_bytes
+            entries = entries_in(context.folder.read(note, max_bytes=limit)[0])
+        except HivemindError:
+            return []
+        found = [
+            one
+            for one in entries
+            if one.start_line <= end_line and start_line <= one.end_line
+        ]
+        if len(found) > 1:
+            ids = ", ".join(one.provenance.id for one in found)
+            message = f"{len(found)} entries are in {name}."
+            raise UsageError(message, hint=f"Name one by its id: {ids}.")
+        if not found and entries and not row.type:
+            lines = ", ".join(str(one.start_line) for one in entries[:10])
+            message = f"No entry is at {name}."
+            raise UsageError(message, hint=f"Entries of {note} begin at lines {lines}.")
+        return [(note, one) for one in found]
+    return []
+
+
+def _closest(
+    index: MemoryIndex, name: str, scopes: frozenset[str] | None
+) -> tuple[str, ...]:
+    """Return the key or path that a name was probably meant to be."""
+    rows = [row for row in index.memories(scopes=scopes) if row.status != FORGOTTEN]
+    names = {row.key for row in rows if row.key} | {row.path for row in rows}
+    return closest(name, names)
+
+
+def not_found(
+    ref: str, tail: str = "", *, effect: str = "", meant: tuple[str, ...] = ()
+) -> MemoryNotFoundError:
     """Return the error for a name that refers to nothing the caller sees."""
     shown = repr(ref if len(ref) <= 80 else f"{ref[:80]}…")
+    near = f" Did you mean {meant[0]!r}?" if meant else ""
     return MemoryNotFoundError(
-        f"There is no memory {shown}{tail}.",
+        f"There is no memory {shown}{tail}.{near}",
         hint="Name it by its key, its id or its path; a search shows them.",
         effect=effect,
     )

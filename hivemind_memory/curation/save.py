@@ -12,7 +12,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hivemind_memory.access.rules import check_writable
-from hivemind_memory.curation.lookup import find_memory, not_found, parse_memory
+from hivemind_memory.curation.lookup import (
+    find_memory,
+    known_key,
+    not_found,
+    parse_memory,
+)
 from hivemind_memory.curation.supersede import (
     create_note,
     find_active,
@@ -94,6 +99,7 @@ def save(
     with context.key_lock(new.scope, new.key, "Nothing was saved"):
         index = context.index.fresh()
         candidates = tuple(near(new.content)) if near else ()
+        new = replace(new, key=_spelled(index, new))
         old, others = find_active(context, index, new.scope, new.key)
         new = replace(
             new,
@@ -108,6 +114,22 @@ def save(
         hints=(*saved.hints, *_type_hints(new, saved), *_scope_hints(saved)),
         warnings=(*_warnings(context, new, others), *map(_similar_text, similar)),
     )
+
+
+def _spelled(index: MemoryIndex, new: NewMemory) -> str:
+    """Return the key as it is spelled in the scope already, else as it was given.
+
+    Raises:
+        UsageError: Another key is too near to be a different one.
+    """
+    known, near = known_key(index, new.scope, new.key)
+    if near and is_trusted(new.source):
+        raise UsageError(
+            f"The key {new.key!r} differs from {near!r} only in accents or dashes.",
+            hint=f"Save it under {near!r}, or choose a key that differs more.",
+            effect="Nothing was saved",
+        )
+    return known or new.key
 
 
 def _resolve(

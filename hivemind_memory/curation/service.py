@@ -124,6 +124,13 @@ class Curation:
         with self._lock:
             return history(self._context, ref, scope=self._scope(scope))
 
+    def locate(self, name: str) -> tuple[str, int, int]:
+        """Return note, first and last line of what a name means; see ``locate``."""
+        from hivemind_memory.curation.history import locate
+
+        with self._lock:
+            return locate(self._context, name)
+
     def show(self, ref: str, *, scope: str = "") -> MemoryDetails:
         """Return one memory with its edges, its versions and its recall counts.
 

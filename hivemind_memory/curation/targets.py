@@ -14,6 +14,7 @@ from dataclasses import replace
 from hivemind_memory.access.rules import may_write
 from hivemind_memory.curation.lookup import (
     CurationTarget,
+    entries_named,
     entry_target,
     is_name,
     not_found,
@@ -26,6 +27,7 @@ from hivemind_memory.errors import MemoryNotFoundError, NotSavedError, UsageErro
 from hivemind_memory.markdown.front_matter import split_front_matter
 from hivemind_memory.markdown.text import decode
 from hivemind_memory.model.curation import MEMORY, NOTE, MemorySelector
+from hivemind_memory.model.keys import folded_key
 from hivemind_memory.model.memories import PENDING, SUPERSEDED
 from hivemind_memory.notes.entry_edits import entries_in
 
@@ -110,6 +112,10 @@ class _TargetSearch:
         name = self._selector.name.strip()
         if not is_name(name):
             return
+        placed = entries_named(self._context, self._index, name, self._scopes)
+        if placed:
+            yield from (entry_target(path, entry) for path, entry in placed)
+            return
         rows = rows_named(self._index, name, self._scopes)
         is_id = bool(rows) and rows[0].memory_id == name
         entries = []
@@ -119,7 +125,7 @@ class _TargetSearch:
             yield from entries
         elif is_id:
             yield from self._of_rows(rows)
-        elif rows and rows[0].key == name:
+        elif rows and folded_key(rows[0].key) == folded_key(name):
             yield from self._of_key(rows)
         elif rows:
             yield from self._of_path(rows[0])

@@ -117,12 +117,12 @@ def _find(context: CurationContext, change_id: str) -> Change:
     if not change_id:
         last = log.last_of(context.actor)
         if last is None:
-            raise MemoryNotFoundError("there is no change of yours.", effect=_EFFECT)
+            raise MemoryNotFoundError("There is no change of yours.", effect=_EFFECT)
         return last
     change = log.find(change_id)
     is_own = change is not None and change.actor == context.actor
     if change is None or not (is_own or context.caller.is_owner):
-        message = f"there is no change {change_id[:60]!r} of yours."
+        message = f"There is no change {change_id[:60]!r} of yours."
         raise MemoryNotFoundError(message, hint=_LIST_HINT, effect=_EFFECT)
     if change.undone_by:
         raise UsageError(
@@ -138,7 +138,7 @@ def _take_back(
 ) -> UndoResult:
     """Do the opposite of a change, or only find what that is."""
     if not _may_touch(context, change):
-        raise NotSavedError("you cannot write there from here.", effect=_EFFECT)
+        raise NotSavedError("You cannot write there from here.", effect=_EFFECT)
     result = UndoResult(undone=change.id, kind=change.kind, at=change.at)
     if change.kind == LINK:
         return _relink(context, change, result, is_dry_run=is_dry_run)
@@ -289,7 +289,8 @@ def _now(
     paths = [item.path, index.entry_path(item.id, context.caller.scopes)]
     for path in dict.fromkeys(path for path in paths if path):
         try:
-            data, _ = context.folder.read(NotePath(path))
+            limit = context.folder.max_note_bytes
+            data, _ = context.folder.read(NotePath(path), max_bytes=limit)
         except HivemindError:
             continue
         found = [one for one in entries_in(data) if one.provenance.id == item.id]

@@ -8,7 +8,6 @@ objects. Its docstring is the description that the model reads.
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
@@ -76,8 +75,6 @@ WriteScopeName = Annotated[
         json_schema_extra={"enum": ["global", "project", "team", "workspace"]},
     ),
 ]
-
-_PLACE = re.compile(r"(?P<path>.+\.md):(?P<start>\d{1,9})(?:-(?P<end>\d{1,9}))?")
 
 
 class ResultPart(BaseModel):
@@ -196,19 +193,6 @@ def client_name(context: Context[Any]) -> str:
     """Return the name that the client gave itself; empty if it gave none."""
     client = context.session.client_params
     return client.client_info.name.strip()[:64] if client is not None else ""
-
-
-def split_place(name: str) -> tuple[str, int, int]:
-    """Return path, first and last line of a place as results show it.
-
-    >>> split_place("projects/a.md:12-14"), split_place("a.md:3"), split_place("a.md")
-    (('projects/a.md', 12, 14), ('a.md', 3, 3), ('a.md', 0, 0))
-    """
-    place = _PLACE.fullmatch(name)
-    if place is None:
-        return name, 0, 0
-    start_line = int(place["start"])
-    return place["path"], start_line, int(place["end"] or start_line)
 
 
 def place_of(path: str, start_line: int, end_line: int) -> str:

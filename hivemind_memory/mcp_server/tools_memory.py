@@ -26,7 +26,6 @@ from hivemind_memory.mcp_server.tools import (
     add_tool,
     client_name,
     place_of,
-    split_place,
 )
 from hivemind_memory.model.curation import (
     ForgetResult,
@@ -203,7 +202,7 @@ class MemoryTools:
         """
 
         def work(call: ToolCall) -> HistoryOut:
-            return _shape_history(call.memory.curation.history(_path_of(key)))
+            return _shape_history(call.memory.curation.history(key))
 
         return await self._runner.run("memory_history", context, work, render_history)
 
@@ -228,8 +227,7 @@ class MemoryTools:
         """
 
         def work(call: ToolCall) -> LinkOut:
-            start, end = _path_of(from_), _path_of(to)
-            linked = call.memory.curation.link(start, end, kind, weight=weight)
+            linked = call.memory.curation.link(from_, to, kind, weight=weight)
             return LinkOut.model_validate(linked)
 
         return await self._runner.run("memory_link", context, work, render_linked)
@@ -249,7 +247,7 @@ class MemoryTools:
         """
 
         def work(call: ToolCall) -> ForgetOut:
-            name = _path_of(id or key)
+            name = id or key
             if not name.strip():
                 raise UsageError(
                     "the call names neither id nor key.",
@@ -260,11 +258,6 @@ class MemoryTools:
             return _shape_forgotten(call.memory.curation.forget(selector))
 
         return await self._runner.run("memory_forget", context, work, render_forgotten)
-
-
-def _path_of(ref: str) -> str:
-    """Return how the memory names what a caller names; a path may come with lines."""
-    return split_place(ref)[0]
 
 
 def _shape_history(history: History) -> HistoryOut:

@@ -22,7 +22,6 @@ from hivemind_memory.mcp_server.tools import (
     add_tool,
     client_name,
     place_of,
-    split_place,
 )
 from hivemind_memory.model.results import ListedNote, NoteLines
 
@@ -137,14 +136,14 @@ class NoteTools:
         Call it when a search hit shows too little: pass its path, and its start_line
         as from.
         """
-        note, start_line, end_line = split_place(path)
-        count = lines or None
-        if not start_line:
-            start_line = from_
-        elif count is None:
-            count = max(end_line - start_line + 1, 1)
 
         def work(call: ToolCall) -> PassageOut:
+            note, start_line, end_line = call.memory.curation.locate(path)
+            count = lines or None
+            if not start_line:
+                start_line = from_
+            elif count is None:
+                count = max(end_line - start_line + 1, 1)
             return shape_passage(
                 call.memory.read(note, start_line=start_line, line_count=count)
             )

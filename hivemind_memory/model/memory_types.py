@@ -6,6 +6,7 @@ Pure data and one look-up. Types of a person's own come from ``config.json``.
 from __future__ import annotations
 
 from hivemind_memory.errors import UnknownTypeError
+from hivemind_memory.model.keys import closest
 from hivemind_memory.model.value import value
 
 TYPE_CHECKING = False  # typing costs milliseconds on the way to a cold answer
@@ -123,8 +124,12 @@ def resolve_type(
     """
     found = find_type(name, custom)
     if found is None:
+        types = all_types(custom)
+        aliases = (alias for one in types.values() for alias in one.aliases)
+        meant = closest(name, (*types, *aliases))
+        near = f"Did you mean {meant[0]}? " if meant else ""
         raise UnknownTypeError(
             f"Unknown memory type: {name}",
-            hint=f"Types: {', '.join(all_types(custom))}.",
+            hint=f"{near}Types: {', '.join(types)}.",
         )
     return found

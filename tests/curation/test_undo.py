@@ -159,7 +159,7 @@ def test_a_change_that_others_built_upon_is_refused(
         with pytest.raises((NotSavedError, MemoryNotFoundError)) as refused:
             memory.curation.undo(change, is_dry_run=is_dry_run)
 
-        assert str(refused.value).startswith("Nothing was taken back: ")
+        assert "Nothing was taken back" in str(refused.value)
         assert refused.value.hint
     assert texts(house) == before
 

@@ -11,10 +11,12 @@ from hivemind_memory.cli.output import (
     is_terminal,
     print_json,
     print_notices,
+    typed_text,
     write_stdout,
 )
 from hivemind_memory.errors import UsageError
 from hivemind_memory.model.escape import escape_text
+from hivemind_memory.model.place import split_place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +25,10 @@ if TYPE_CHECKING:
 
 @command(
     "get",
-    description="PATH may name lines as a search prints them: deploy.md:12-18.",
+    description=(
+        "PATH may name lines as a search prints them, deploy.md:12-18, or be the key"
+        " or id of a memory or the id of an entry."
+    ),
     arguments=(NOTE,),
     flags=(
         Flag(("--from",), "int", "First line to print.", metavar="N", low=1),
@@ -35,40 +40,24 @@ if TYPE_CHECKING:
 def get(request: CommandRequest) -> int:
     """Print a note or some of its lines."""
     values = request.values
-    path, first, count = split_lines(values["path"])
-    if first and (values["from"] is not None or values["lines"] is not None):
-        message = "PATH names its lines already."
-        raise UsageError(message, hint="Leave out --from and --lines, or the numbers.")
-    first = first or values["from"] or 1
-    count = values["lines"] if count is None else count
+    name = typed_text(values["path"])
+    _, first, last = split_place(name)
+    if last < first:
+        message = f"{name} names no lines."
+        raise UsageError(message, hint="Lines count from 1, as in deploy.md:12-18.")
     with request.open_memory() as memory:
-        passage = memory.read(path, start_line=first, line_count=count)
+        path, first, last = memory.curation.locate(name)
+        if first and (values["from"] is not None or values["lines"] is not None):
+            message = "PATH names its lines already."
+            hint = "Leave out --from and --lines, or the numbers."
+            raise UsageError(message, hint=hint)
+        passage = memory.read(
+            path,
+            start_line=first or values["from"] or 1,
+            line_count=last - first + 1 if first else values["lines"],
+        )
     _print_passage(passage, as_json=values["json"])
     return 0
-
-
-def split_lines(place: str) -> tuple[str, int, int | None]:
-    """Return path, first line and number of lines of a place as a search prints it.
-
-    Without numbers the first line is 0 and the number of lines None.
-
-    >>> split_lines("deploy.md:12-18"), split_lines("a.md:7"), split_lines("b.md")
-    (('deploy.md', 12, 7), ('a.md', 7, 1), ('b.md', 0, None))
-    """
-    path, _, lines = place.rpartition(":")
-    first, dash, last = lines.partition("-")
-    if not path or not _is_number(first) or (dash and not _is_number(last)):
-        return place, 0, None
-    start, end = int(first), int(last or first)
-    if start < 1 or end < start:
-        message = f"{lines} is not a range of lines."
-        raise UsageError(message, hint="Lines count from 1, as in deploy.md:12-18.")
-    return path, start, end - start + 1
-
-
-def _is_number(text: str) -> bool:
-    """Whether *text* is a line number."""
-    return text.isascii() and text.isdigit() and len(text) < 10
 
 
 def _print_passage(passage: NoteLines, *, as_json: bool) -> None:

@@ -1,0 +1,55 @@
+"""When two keys are the same key, and when they are too near to be two. Pure.
+
+People and agents type ``Deploy_Day`` for ``deploy-day``: case, dashes, underscores,
+blanks and how a letter with a mark is encoded make no difference. A key that differs
+from another in accents alone, or in a dash between letters that is or is not there, may
+be another word (*resume*, *résumé*); it is refused with the other's name, and whoever
+saves decides.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_GAPS = re.compile(r"[\s_\u002d\u00ad\u058a\u2010-\u2015\u2212\ufe58\ufe63\uff0d]+")
+# What is not seen: joiners, direction marks, variation selectors.
+_UNSEEN = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufe00-\ufe0f\ufeff]")
+# Accents of Latin, Greek and Cyrillic. In other scripts a mark is a letter.
+_ACCENTS = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]")
+# "v1-1" and "v11" are two versions.
+_DASH_IN_WORD = re.compile(r"(?<!\d)-|-(?!\d)")
+
+
+def folded_key(key: str) -> str:
+    """Return what equal keys have in common.
+
+    >>> folded_key("Deploy_Day") == folded_key(" deploy - DAY ")
+    True
+    """
+    text = _UNSEEN.sub("", unicodedata.normalize("NFKC", key).casefold())
+    text = unicodedata.normalize("NFKC", text)
+    return _GAPS.sub("-", text).strip("-") or key.strip()
+
+
+def near_key(key: str) -> str:
+    """Return what keys have in common that are too near to be two.
+
+    >>> near_key("résumé"), near_key("re-sume"), near_key("v1-1")
+    ('resume', 'resume', 'v1-1')
+    """
+    plain = _ACCENTS.sub("", unicodedata.normalize("NFKD", folded_key(key)))
+    return _DASH_IN_WORD.sub("", unicodedata.normalize("NFKC", plain))
+
+
+def closest(name: str, known: Iterable[str], count: int = 1) -> tuple[str, ...]:
+    """Return the names that *name* was probably meant to be, the nearest first."""
+    from difflib import get_close_matches  # only where something was not found
+
+    by_fold = {folded_key(one): one for one in sorted(known)}
+    wanted = folded_key(name)
+    return tuple(by_fold[one] for one in get_close_matches(wanted, by_fold, count, 0.7))
