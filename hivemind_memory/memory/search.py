@@ -126,8 +126,7 @@ def _answer(
         settings=settings,
         today=clocks.today(),
     )
-    ranked, superseded = _supersede(index, ranking, access)
-    choice, texts = _choose(index, ranked, query, settings)
+    choice, texts, superseded = _choose_active(index, ranking, query, settings, access)
     hits = _hits(choice, texts, query)
     stale = _count_seen(freshness.stale, access)
     is_hybrid = retrieved.vectors is not None
@@ -198,16 +197,32 @@ def _suggestions(view: IndexView, words: WordMatches) -> tuple[str, ...]:
     return suggest(view, words)
 
 
-def _supersede(
-    index: Index, ranking: Ranking, access: Access
-) -> tuple[Sequence[RankedChunk], int]:
-    """Return the candidates without those that others replace, and how many went."""
-    if len(ranking.ranked) < 2 or not index.has_strong_edges():
-        return ranking.ranked, 0
+def _choose_active(
+    index: Index,
+    ranking: Ranking,
+    query: Query,
+    settings: SearchSettings,
+    access: Access,
+) -> tuple[HitSelection, dict[int, tuple[str, str]], int]:
+    """Return what is shown, its texts and headings, and how many others were replaced.
+
+    A memory leaves only for one that is shown. So where the limit, or a copy, keeps the
+    newer one out of the answer, the choice is made again without what it replaces.
+    """
+    ranked = ranking.ranked
+    if len(ranked) < 2 or not index.has_strong_edges():
+        return *_choose(index, ranked, query, settings), 0
     from hivemind_memory.search.supersession import supersede
 
-    paths = {one.place.path for one in ranking.ranked}
-    return supersede(ranking.ranked, index.strong_edges(paths, access))
+    edges = index.strong_edges({one.place.path for one in ranked}, access)
+    hidden: set[str] = set()
+    while True:
+        left = supersede(ranked, edges, hidden)
+        choice, texts = _choose(index, left.kept, query, settings)
+        unseen = left.by - {chosen.ranked.place.path for chosen in choice.hits}
+        if not unseen:
+            return choice, texts, left.count
+        hidden |= unseen
 
 
 def _choose(

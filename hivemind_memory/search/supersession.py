@@ -2,16 +2,20 @@
 
 Pure. Where a memory and the one that replaced it both answer, the older leaves; where
 two dispute each other, the newer goes first and the other is marked. A memory that was
-replaced and stands alone is still an answer, and says that it was.
+replaced and stands alone is still an answer, and says that it was. What the caller does
+not get to see replaces nothing.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 from hivemind_memory.model.memories import ACTIVE, CONTRADICTS, SUPERSEDED, UPDATES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from collections.abc import Set as AbstractSet
 
     from hivemind_memory.model.matches import ChunkLocation
     from hivemind_memory.search.ranking import RankedChunk
@@ -24,15 +28,31 @@ BELOW = 0.999
 """So far a disputed memory goes below the newer one, if it was not below it."""
 
 
+class Superseded(NamedTuple):
+    """What is left of the candidates."""
+
+    kept: list[RankedChunk]
+    """In their new order."""
+
+    count: int
+    """How many candidates were replaced."""
+
+    by: frozenset[str]
+    """Notes that replaced them, and that are candidates still."""
+
+
 def supersede(
-    ranked: Sequence[RankedChunk], edges: Iterable[Edge]
-) -> tuple[list[RankedChunk], int]:
-    """Return the candidates in their new order, and how many were replaced.
+    ranked: Sequence[RankedChunk],
+    edges: Iterable[Edge],
+    hidden: AbstractSet[str] = frozenset(),
+) -> Superseded:
+    """Return the candidates in their new order, without those that were replaced.
 
     Args:
         ranked: Candidates, best first.
         edges: Those that begin at a candidate's note; ends that are no candidates are
             of no concern here.
+        hidden: Notes that replace nothing, because no caller gets to see them.
     """
     names = _Names(ranked)
     replaces = _by_key(ranked)
@@ -46,17 +66,20 @@ def supersede(
                 pair = disputes.setdefault(frozenset((path, other)), (path, other))
                 if pair[0] == other:
                     disputes[frozenset(pair)] = (min(pair), max(pair))
-    gone = _gone(ranked, replaces)
+    gone = _gone(
+        ranked, {path: to for path, to in replaces.items() if path not in hidden}
+    )
     kept = [
         # What an earlier pass made of it does not count twice.
         one._replace(dispute=1.0, disputed_by="") if one.disputed_by else one
         for one in ranked
         if one.place.path not in gone
     ]
-    pairs = [pair for pair in disputes.values() if gone.isdisjoint(pair)]
+    pairs = [pair for pair in disputes.values() if gone.keys().isdisjoint(pair)]
     kept = _with_disputes(kept, pairs)
     kept.sort(key=lambda one: -one.weight)  # equal ones stay as they were ranked
-    return kept, len(ranked) - len(kept)
+    by = frozenset(gone.values())
+    return Superseded(kept, len(ranked) - len(kept), by)
 
 
 class _Names:
@@ -114,8 +137,8 @@ def _by_key(ranked: Sequence[RankedChunk]) -> dict[str, dict[str, None]]:
 
 def _gone(
     ranked: Sequence[RankedChunk], replaces: dict[str, dict[str, None]]
-) -> set[str]:
-    """Return the notes that others replace.
+) -> dict[str, str]:
+    """Return the notes that others replace, each with the one that is left instead.
 
     Of notes that replace each other in a circle, which a person may write, one stays:
     the active one, the newest.
@@ -131,14 +154,18 @@ def _gone(
             path,
         ),
     )
-    gone: set[str] = set()
+    gone: dict[str, str] = {}
     for head in heads:
         waiting = [] if head in gone else [head]
         while waiting:
             for older in replaces.get(waiting.pop(), ()):
                 if older != head and older not in gone:
-                    gone.add(older)
+                    gone[older] = head
                     waiting.append(older)
+    for path, head in gone.items():
+        while head in gone:  # it was itself replaced later
+            head = gone[head]  # noqa: PLW2901 - the one at the end of the chain
+        gone[path] = head
     return gone
 
 

@@ -43,7 +43,7 @@ def test_a_note_leaves_when_the_one_that_replaced_it_answers_too() -> None:
     """Two of one matter, one of them wrong, are worse than one."""
     old, new = ranked("old.md", 0.9, memory_id="1"), ranked("new.md", 0.2)
 
-    kept, gone = supersede([old, new], [("new.md", UPDATES, "1")])
+    kept, gone, _ = supersede([old, new], [("new.md", UPDATES, "1")])
 
     assert (paths(kept), gone) == (["new.md"], 1)
 
@@ -52,7 +52,7 @@ def test_a_replaced_memory_that_stands_alone_is_an_answer() -> None:
     """What was once decided is better than nothing."""
     old = ranked("superseded/k--1.md", key="k", status=SUPERSEDED)
 
-    assert supersede([old], []) == ([old], 0)
+    assert supersede([old], [])[:2] == ([old], 0)
 
 
 def test_the_older_version_of_a_key_leaves_when_the_key_answers() -> None:
@@ -66,7 +66,7 @@ def test_the_older_version_of_a_key_leaves_when_the_key_answers() -> None:
         scope="teams/red",
     )
 
-    kept, gone = supersede([old, new, other], [])
+    kept, gone, _ = supersede([old, new, other], [])
 
     assert (paths(kept), gone) == (["k.md", "teams/red/superseded/k--2.md"], 1)
 
@@ -76,7 +76,7 @@ def test_a_claim_that_waits_replaces_nothing() -> None:
     old = ranked("superseded/k--1.md", key="k", status=SUPERSEDED)
     claim = ranked("inbox/k--2.md", key="k", status=PENDING)
 
-    kept, gone = supersede([old, claim], [])
+    kept, gone, _ = supersede([old, claim], [])
 
     assert (len(kept), gone) == (2, 0)
 
@@ -87,7 +87,7 @@ def test_a_name_that_several_answer_to_means_one_of_them() -> None:
     far = ranked("teams/red/k.md", key="k", scope="teams/red")
     new = ranked("projects/a/new.md", scope="projects/a")
 
-    kept, _ = supersede([near, far, new], [("projects/a/new.md", UPDATES, "k")])
+    kept, _, _ = supersede([near, far, new], [("projects/a/new.md", UPDATES, "k")])
 
     assert sorted(paths(kept)) == ["projects/a/new.md", "teams/red/k.md"]
 
@@ -98,7 +98,7 @@ def test_of_notes_that_replace_each_other_one_stays() -> None:
     two = ranked("two.md", 0.5, day=20)
     edges = [("one.md", UPDATES, "two"), ("two.md", UPDATES, "one")]
 
-    kept, gone = supersede([one, two], edges)
+    kept, gone, _ = supersede([one, two], edges)
 
     assert (paths(kept), gone) == (["two.md"], 1)
 
@@ -107,7 +107,7 @@ def test_of_two_that_dispute_the_older_goes_below_and_is_marked() -> None:
     """The newer is more likely right; a person sees that there is a dispute."""
     old, new = ranked("old.md", 0.9, day=10), ranked("new.md", 0.5, day=20)
 
-    kept, gone = supersede([old, new], [("old.md", CONTRADICTS, "new")])
+    kept, gone, _ = supersede([old, new], [("old.md", CONTRADICTS, "new")])
 
     assert (paths(kept), gone) == (["new.md", "old.md"], 0)
     assert [one.disputed_by for one in kept] == ["", "new.md:1-3"]
@@ -119,7 +119,7 @@ def test_who_is_disputed_twice_is_below_both() -> None:
     middle, new = ranked("middle.md", 0.9, day=20), ranked("new.md", 0.5, day=30)
     edges = [("middle.md", CONTRADICTS, "old"), ("new.md", CONTRADICTS, "old")]
 
-    kept, _ = supersede([old, middle, new], edges)
+    kept, _, _ = supersede([old, middle, new], edges)
 
     assert paths(kept) == ["middle.md", "new.md", "old.md"]
 
@@ -130,7 +130,7 @@ def test_a_dispute_goes_down_through_a_chain() -> None:
     new = ranked("new.md", 0.1, day=30)
     edges = [("middle.md", CONTRADICTS, "old"), ("new.md", CONTRADICTS, "middle")]
 
-    kept, _ = supersede([old, middle, new], edges)
+    kept, _, _ = supersede([old, middle, new], edges)
 
     assert paths(kept) == ["new.md", "middle.md", "old.md"]
 
@@ -175,7 +175,7 @@ def candidates(draw: st.DrawFn) -> Candidates:
 @given(candidates())
 def test_no_note_is_lost_that_nothing_replaces(case: Candidates) -> None:
     """And where something was replaced, something that is newer is left."""
-    kept, gone = supersede(case.ranked, case.edges)
+    kept, gone, _ = supersede(case.ranked, case.edges)
 
     left = {one.place.chunk_id for one in kept}
     lost = [one for one in case.ranked if one.place.chunk_id not in left]
@@ -198,7 +198,7 @@ def test_no_note_is_lost_that_nothing_replaces(case: Candidates) -> None:
 @given(candidates())
 def test_the_order_is_that_of_the_weights(case: Candidates) -> None:
     """What a caller reads first weighs most; nothing rises."""
-    kept, _ = supersede(case.ranked, case.edges)
+    kept, _, _ = supersede(case.ranked, case.edges)
 
     weights = [one.weight for one in kept]
     before = {one.place.chunk_id: one.weight for one in case.ranked}
@@ -210,9 +210,9 @@ def test_the_order_is_that_of_the_weights(case: Candidates) -> None:
 def test_twice_is_once(case: Candidates) -> None:
     """The step may not wear its candidates down. The index says ids and paths."""
     plain = [one for one in case.edges if one[2].endswith(".md") or "-" in one[2]]
-    once, _ = supersede(case.ranked, plain)
+    once, _, _ = supersede(case.ranked, plain)
 
-    twice, gone = supersede(once, plain)
+    twice, gone, _ = supersede(once, plain)
 
     assert gone == 0
     assert twice == once
@@ -226,4 +226,17 @@ def test_without_an_edge_or_a_key_nothing_changes(case: Candidates) -> None:
         for one in case.ranked
     ]
 
-    assert supersede(plain, []) == (plain, 0)
+    assert supersede(plain, [])[:2] == (plain, 0)
+
+
+@given(candidates(), st.sets(st.integers(0, 9)))
+def test_what_is_hidden_replaces_nothing(case: Candidates, numbers: set[int]) -> None:
+    """And whoever replaced something is left."""
+    named = {f"n{number}.md" for number in numbers}
+    paths_ = {one.place.path for one in case.ranked}
+    hidden = {path for path in paths_ if path.rpartition("/")[2] in named}
+
+    kept, count, by = supersede(case.ranked, case.edges, hidden)
+
+    assert by <= set(paths(kept)) - hidden
+    assert bool(by) == bool(count)
