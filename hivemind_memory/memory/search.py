@@ -221,7 +221,7 @@ def _choose_active(
         choice, texts = _choose(index, left.kept, query, settings)
         unseen = left.by - {chosen.ranked.place.path for chosen in choice.hits}
         if not unseen:
-            return choice, texts, left.count
+            return choice, texts, left.left_out
         hidden |= unseen
 
 

@@ -34,7 +34,7 @@ class Superseded(NamedTuple):
     kept: list[RankedChunk]
     """In their new order."""
 
-    count: int
+    left_out: int
     """How many candidates were replaced."""
 
     by: frozenset[str]
