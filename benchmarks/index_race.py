@@ -1,6 +1,6 @@
 """Writers, a watcher and searching processes: no finished change is missed.
 
-    python -m benchmarks.index_race --steps 100000
+    python -m benchmarks.index_race --steps 100000 [--seconds 600]
 
 A step is a change that one process makes and announces once it is finished, or a search
 for the last announced change. Exits 1 if an answer misses a change that was finished
@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
+from math import inf
 from pathlib import Path
 
 from tests.support.index_race import RacePlan, race
@@ -21,11 +22,17 @@ from tests.support.sandbox import House
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--steps", type=int, default=100_000)
+    parser.add_argument("--seconds", type=float, default=inf)
     parser.add_argument("--writers", type=int, default=2)
     parser.add_argument("--searchers", type=int, default=3)
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
-    plan = RacePlan(steps=given.steps, writers=given.writers, searchers=given.searchers)
+    plan = RacePlan(
+        steps=given.steps,
+        writers=given.writers,
+        searchers=given.searchers,
+        seconds=given.seconds,
+    )
     with tempfile.TemporaryDirectory() as base:
         outcome = race(House(Path(base) / "home"), plan, given.seed)
     for problem in outcome.problems[:20]:

@@ -125,6 +125,19 @@ FAULTS = (
         says=r"[1-9]\d* unanswered",
     ),
     Fault(
+        name="a search does not look at the notes",
+        rig="index_race --steps 1000 --seconds 60",
+        module="memory/freshness.py",
+        code=(
+            "def _compare(self, index, known, *, is_whole):\n"
+            "    self._in_step = self._verified = known\n"
+            "    return self._last\n\n\n"
+            "assert FreshnessCheck._compare\n"
+            "FreshnessCheck._compare = _compare\n"
+        ),
+        says=r"searcher-\d missed",
+    ),
+    Fault(
         name="threads use one connection to state.db at the same time",
         rig="mcp_parallel --clients 8 --calls 20 --seconds 20",
         module="state/file.py",
