@@ -321,9 +321,18 @@ def test_the_person_names_agents_by_commands(tmp_path: Path) -> None:
         ({"x": []}, 'The command of "x" is empty.'),
         ({"x": "a\0b"}, 'The command of "x" holds what no command line can.'),
         ({"x": ["\ud800"]}, 'The command of "x" holds what no command line can.'),
-        ({"a b": "y"}, '"a b" is no name of an agent: it is one word, without a dash.'),
-        ({"-x": "y"}, '"-x" is no name of an agent: it is one word, without a dash.'),
-        ({"": "y"}, '"" is no name of an agent: it is one word, without a dash.'),
+        (
+            {"a b": "y"},
+            '"a b" cannot name an agent: use one word without a leading dash.',
+        ),
+        (
+            {"-x": "y"},
+            '"-x" cannot name an agent: use one word without a leading dash.',
+        ),
+        (
+            {"": "y"},
+            '"" cannot name an agent: use one word without a leading dash.',
+        ),
     ],
 )
 def test_a_bad_part_of_an_object_is_one_sentence(

@@ -29,7 +29,7 @@ def check_agents(agents: Mapping[str, object]) -> str:
         shown = json.dumps(name, ensure_ascii=False)
         is_word = name.isprintable() and not any(one.isspace() for one in name)
         if not name or not is_word or name.startswith("-"):
-            return f"{shown} is no name of an agent: it is one word, without a dash."
+            return f"{shown} cannot name an agent: use one word without a leading dash."
         complaint = _command_complaint(command)
         if complaint:
             return f"The command of {shown} {complaint}."
@@ -68,7 +68,7 @@ def check_types(types: Mapping[str, object]) -> str:
     for name, meaning in types.items():
         shown = json.dumps(name, ensure_ascii=False)
         if not name.isidentifier() or name != name.lower():
-            return f"{shown} is no name of a type: it is one word in small letters."
+            return f"{shown} cannot name a type: use one word in lower case."
         if not isinstance(meaning, dict):
             return f"The type {shown} is described by an object, such as {{}}."
         unknown = meaning.keys() - {"importance", "ages", "injected", "aliases"}

@@ -143,7 +143,7 @@ class PurgeReport:
         if self.worktrees:
             why = "agents that read the section may keep it in their own logs"
             yield FailedItem(what="transcripts", why=why)
-        why = "copies that other programs made of the home folder are not reached"
+        why = "copies that other programs made of the home folder"
         yield FailedItem(what="backups", why=why)
 
 

@@ -332,7 +332,7 @@ def _similar_text(similar: SimilarMemory) -> str:
     """Return the warning that a memory says nearly the same."""
     named = f'"{similar.key}"' if similar.key else "a note"
     lines = f"{similar.start_line}-{similar.end_line}"
-    return f"this says nearly the same as {named}, in {similar.path}:{lines}"
+    return f"nearly the same as {named}, in {similar.path}:{lines}"
 
 
 def _type_hints(new: NewMemory, saved: SaveResult) -> tuple[str, ...]:

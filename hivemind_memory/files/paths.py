@@ -109,10 +109,10 @@ def _name_problems(name: str) -> Iterator[str]:
         yield f"{_shown(name)} ends in a space or a dot"
     for odd in _SHELL:
         if odd in name:
-            yield f"the name holds {odd}"
+            yield f"the name contains {odd}"
     if not name.isprintable():
         if not _BREAKING.isdisjoint(name):
-            yield "the name holds a control character"
+            yield "the name contains a control character"
         if any("\ud800" <= letter <= "\udfff" for letter in name):
             yield "the name is not valid Unicode"
     if len(name.encode("utf-8", "surrogatepass")) > MAX_PART_BYTES:

@@ -251,7 +251,9 @@ def _journal(places: Places, now: Callable[[], float]) -> Finding:
         )
     fresh = Journal(places.journal).count_pending_entries(now())
     noun = "entry" if fresh == 1 else "entries"
-    detail = f"{fresh} fresh {noun} kept twice" if fresh else "empty, as it should be"
+    detail = (
+        f"{fresh} recent {noun} stored twice" if fresh else "empty, as it should be"
+    )
     return Finding(name="journal", is_ok=True, detail=detail)
 
 

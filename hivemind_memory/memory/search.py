@@ -318,5 +318,5 @@ def _why_empty(
         return "the question holds no word to look for"
     days = (search_filter.since_day, search_filter.until_day)
     if search_filter.types or search_filter.scope is not None or days != (None, None):
-        return "no note of those asked for holds a word of the question"
-    return "no note holds a word of the question"
+        return "no note within the filters contains a word of the question"
+    return "no note contains a word of the question"

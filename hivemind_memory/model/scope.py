@@ -104,7 +104,7 @@ def parse_scope(text: str) -> tuple[str, str]:
     kind = _KINDS.get(kind, kind)
     if (kind != "global" and kind not in FOLDERS) or (kind == "global" and slash):
         raise ScopeError(
-            f"{_shown(text)} is no scope.",
+            f"{_shown(text)} is not a scope.",
             hint="Scopes are global, project, team/NAME and workspace/NAME.",
         )
     if slash:

@@ -101,8 +101,8 @@ def warning_of(kinds: tuple[str, ...]) -> tuple[str, ...]:
     """Return the warning for the writer of a secret; empty if there was none."""
     if not kinds:
         return ()
-    said = f"what looks like a secret was left out ({', '.join(kinds)})"
-    return (f"{said}: the memory keeps where a secret lies, never the secret",)
+    said = f"what looks like a secret was removed ({', '.join(kinds)})"
+    return (f"{said}: save where it is kept instead",)
 
 
 SHORTEST_TOKEN = 14  # what the rules ask for at least

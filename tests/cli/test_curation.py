@@ -38,13 +38,13 @@ def test_the_first_save_of_a_home_makes_its_folder(hm: Hm, home: Path) -> None:
 def test_a_taken_key_says_what_is_there_and_how_to_replace_it(
     hm: Hm, home: Path
 ) -> None:
-    """The words of the error are those of a tool; a shell has an option for it."""
+    """The error names the option that a shell has for it."""
     hm("save", *TUESDAY)
 
     ran = hm("save", "deploy-day", "Any day.")
 
     assert (ran.code, ran.out) == (1, "")
-    assert "supersede_reason required" in ran.err
+    assert "is already saved" in ran.err
     assert "--reason" in ran.err
     assert "We deploy on Tuesdays." in ran.err
     assert ran.err.count("\n") == 2
@@ -178,7 +178,7 @@ def test_an_answer_that_was_narrowed_says_so_when_it_is_empty(
     """That no note holds the word would be wrong."""
     ran = hm("search", "--type", "goal", "friday")
 
-    assert "no note of those asked for holds a word" in ran.err
+    assert "no note within the filters contains a word" in ran.err
 
 
 @pytest.mark.parametrize(

@@ -460,8 +460,8 @@ def test_what_nearly_says_the_same_is_named_with_its_lines(shelf: Shelf) -> None
 
     assert [one.path for one in saved.near] == ["free.md", "twin.md"]
     assert saved.warnings == (
-        "this says nearly the same as a note, in free.md:1-20",
-        'this says nearly the same as "twin", in twin.md:1-20',
+        "nearly the same as a note, in free.md:1-20",
+        'nearly the same as "twin", in twin.md:1-20',
     )
     assert other.near == ()
 

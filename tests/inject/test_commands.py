@@ -53,7 +53,7 @@ def test_inject_why_and_eject_tell_what_they_did(
     assert hm("inject", "--on").startswith("On: ")
     hm("inject")
     assert hm("eject") == "CLAUDE.md: section removed\n"
-    assert hm("eject") == "There was no section.\n"
+    assert hm("eject") == "There is no section to remove.\n"
 
 
 def test_mistakes_are_one_sentence_with_a_hint(

@@ -146,7 +146,7 @@ def _show_ejection(done: EjectionResult) -> None:
     for file in done.files:
         write_stdout(f"{escape_line(file)}: section removed\n")
     if not done.files:
-        write_stdout("There was no section.\n")
+        write_stdout("There is no section to remove.\n")
     notices = list(done.warnings)
     if not done.is_git_restored:
         notices.append(

@@ -131,8 +131,9 @@ def save(request: CommandRequest) -> int:
         try:
             saved = memory.curation.save(wanted, is_forced=values["force"])
         except KeyTakenError as error:
-            hint = f"--reason WHY replaces it, and keeps it. {error.hint}"
-            raise KeyTakenError(str(error), hint=hint, current=error.current) from error
+            message = f'"{wanted.key}" is already saved.'
+            hint = f"--reason WHY replaces it and keeps this version. {error.hint}"
+            raise KeyTakenError(message, hint=hint, current=error.current) from error
     _print_saved(saved, as_json=values["json"])
     return 0
 
