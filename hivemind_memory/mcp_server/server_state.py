@@ -10,7 +10,8 @@ import logging
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.mcp_server.folder_signature import Signature, folder_signature
@@ -40,6 +41,9 @@ class _OpenMemory:
     def __init__(self, memory: Memory) -> None:
         self.memory = memory
         self.signature: Signature = ()
+        self.calls = 0
+        self.is_dropped = False
+        """The last call closes it."""
 
     def look(self, project: str) -> Signature:
         """Return what the project depends on now; a name depends on nothing."""
@@ -85,8 +89,9 @@ class ServerState:
         """Whether connections may bring projects of their own."""
         return self._open_project is not None
 
-    def memory(self, project: str | None = None) -> Memory:
-        """Return the memory.
+    @contextmanager
+    def memory(self, project: str | None = None) -> Iterator[Memory]:
+        """Lend the memory for one call.
 
         Args:
             project: Name of a project or a folder in it, as the connection gave it;
@@ -96,27 +101,51 @@ class ServerState:
             HivemindError: It cannot be opened now; the next call tries again.
         """
         named = project or self._own_folder
+        if not named or self._open_project is None:
+            with self._lock:
+                if self._memory is None:
+                    self._memory = self._open_memory()
+                memory = self._memory
+            yield memory
+            return
+        unused: list[Memory] = []
         with self._lock:
-            if named and self._open_project is not None:
-                return self._memory_of(named, self._open_project)
-            if self._memory is None:
-                self._memory = self._open_memory()
-            return self._memory
+            lent = self._memory_of(named, self._open_project, unused)
+            lent.calls += 1
+        _close_all(unused)
+        try:
+            yield lent.memory
+        finally:
+            with self._lock:
+                lent.calls -= 1
+                is_over = lent.is_dropped and not lent.calls
+            if is_over:
+                lent.memory.close()
 
-    def _memory_of(self, project: str, open_project: Callable[[str], Memory]) -> Memory:
-        """Return the memory of a project, found anew when its folder has changed."""
+    def _memory_of(
+        self,
+        project: str,
+        open_project: Callable[[str], Memory],
+        unused: list[Memory],
+    ) -> _OpenMemory:
+        """Return the memory of a project, found anew when its folder has changed.
+
+        What no call uses any more goes to *unused*; the last call closes the others.
+        """
         known = self._of_project.get(project)
         if known is None or known.signature != known.look(project):
             memory = open_project(project)
             if known is not None and known.memory.caller == memory.caller:
-                memory = known.memory
-            known = self._of_project[project] = _OpenMemory(memory)
-            known.signature = known.look(project)
+                unused.append(memory)
+            else:
+                if known is not None:
+                    _drop(known, unused)
+                known = self._of_project[project] = _OpenMemory(memory)
+            known.signature = known.look(project)  # opening it may have changed that
         self._of_project.move_to_end(project)
-        # A call may still use what is dropped here, so it is not closed.
         while len(self._of_project) > MAX_PROJECTS:
-            self._of_project.popitem(last=False)
-        return known.memory
+            _drop(self._of_project.popitem(last=False)[1], unused)
+        return known
 
     def start(self) -> None:
         """Start watching on a thread of its own, shortly after the first call."""
@@ -167,10 +196,27 @@ class ServerState:
 
     def _watch_once(self) -> None:
         """Run the watcher while there is a folder to watch."""
-        memory = self.memory()
+        with self.memory() as memory:
+            self._watch_memory(memory)
+
+    def _watch_memory(self, memory: Memory) -> None:
+        """Run the watcher of a memory while there is a folder to watch."""
         # Watching would create the folder, which an unmounted drive must not get.
         if not memory.settings.enabled or not os.path.isdir(memory.places.notes):
             return
         assert self._open_watcher is not None  # noqa: S101 - start() checked it
         self._watcher = self._open_watcher(memory)
         self._watcher.run(self._stop, lambda _event: None)
+
+
+def _drop(lent: _OpenMemory, unused: list[Memory]) -> None:
+    """Leave a memory to its last call, or to the caller if there is none."""
+    lent.is_dropped = True
+    if not lent.calls:
+        unused.append(lent.memory)
+
+
+def _close_all(memories: list[Memory]) -> None:
+    """Close memories that no call uses."""
+    for memory in memories:
+        memory.close()

@@ -154,8 +154,8 @@ class ToolRunner:
         connection = await self._connections.connection_of(context)
 
         def call() -> Result:
-            memory = self._server_state.memory(connection.project)
-            return work(ToolCall(memory=memory, connection=connection))
+            with self._server_state.memory(connection.project) as memory:
+                return work(ToolCall(memory=memory, connection=connection))
 
         try:
             # When the client cancels, the thread is abandoned and not stopped: a write
