@@ -178,11 +178,22 @@ def _agents(memory_dir: str | None) -> Iterable[str]:  # noqa: ARG001 - one shap
     return (*PROGRAMS, *wiring.load_settings().agents)
 
 
-def _types(memory_dir: str | None) -> Iterable[str]:  # noqa: ARG001 - one shape
-    """Return the types of memories."""
-    from hivemind_memory.model.memory_types import BUILT_IN
+def _types(memory_dir: str | None) -> Iterable[str]:
+    """Return the types of memories, a person's own too."""
+    from hivemind_memory import wiring
+    from hivemind_memory.model.memory_types import all_types
 
-    return BUILT_IN
+    with wiring.open_memory(memory_dir=memory_dir) as memory:
+        return tuple(all_types(memory.types))
+
+
+def _writers(memory_dir: str | None) -> Iterable[str]:
+    """Return who wrote something."""
+    from hivemind_memory import wiring
+    from hivemind_memory.model.listing import MemoryFilter
+
+    with wiring.open_memory(memory_dir=memory_dir) as memory:
+        return sorted({one.by for one in memory.curation.log(MemoryFilter())} - {""})
 
 
 def _scopes(memory_dir: str | None) -> Iterable[str]:
@@ -211,5 +222,6 @@ KINDS: dict[str, Callable[[str | None], Iterable[str]]] = {
     "scopes": _scopes,
     "shells": _shells,
     "types": _types,
+    "writers": _writers,
 }
 """Kind of a word -> returns all words of it."""

@@ -51,6 +51,7 @@ AGENT = Flag(
     "text",
     "Only what this agent or person wrote, as --by named it.",
     metavar="NAME",
+    completes="writers",
 )
 ONLY_SOURCE = Flag(
     ("--source",),

@@ -80,6 +80,7 @@ _FILES = (
         {
             "inbox list": "List the untrusted claims that are pending.",
             "inbox accept": "Make a pending claim a memory; it keeps its source.",
+            "inbox edit": "Open a pending claim in your editor.",
             "inbox reject": "Forget a pending claim.",
         },
     ),

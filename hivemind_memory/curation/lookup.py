@@ -11,7 +11,6 @@ from hivemind_memory.model.curation import (
     ENTRY,
     MEMORY,
     AffectedItem,
-    FailedItem,
     StoredMemory,
 )
 from hivemind_memory.model.keys import closest, folded_key, near_key
@@ -30,13 +29,16 @@ from hivemind_memory.notes.memory_header import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from hivemind_memory.curation.context import CurationContext
     from hivemind_memory.model.memories import MemoryRow
-    from hivemind_memory.model.ports import InjectionRecords, MemoryIndex
+    from hivemind_memory.model.ports import MemoryIndex
     from hivemind_memory.notes.entry_edits import FoundEntry
 
+
+CLAIM_FIELDS = ("confidence", "corroborated", "domains", "verified")
+"""What the front matter of a claim says about it, see ``learn``."""
 
 MAX_LISTED = 200
 """Items read from one list of a front matter."""
@@ -241,6 +243,11 @@ def parse_memory(path: NotePath, text: str, context: CurationContext) -> StoredM
         expires=text_of(front.values, "expires"),
         done=text_of(front.values, "done"),
         tags=texts_of(front.values, "tags"),
+        claim={
+            name: text_of(front.values, name)
+            for name in CLAIM_FIELDS
+            if text_of(front.values, name)
+        },
     )
 
 
@@ -377,20 +384,3 @@ def entry_target(
         created=entry.provenance.at,
         why=why,
     )
-
-
-def count_injections(
-    injected: InjectionRecords, paths: Collection[str]
-) -> tuple[int, tuple[str, ...], list[FailedItem]]:
-    """Return what the injection log says about some notes.
-
-    Called once notes were changed, so a log that cannot be read is no error.
-
-    Returns:
-        How many records name one of them, the worktrees these are about, and what
-        could not be read.
-    """
-    try:
-        return (*injected.count_quoting(paths), [])
-    except (HivemindError, OSError) as error:
-        return 0, (), [FailedItem(what="injection log", why=str(error))]

@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 
 from hivemind_memory.access.rules import may_read
-from hivemind_memory.curation.lookup import count_injections, notes_in
-from hivemind_memory.errors import IndexUnusableError
+from hivemind_memory.curation.lookup import notes_in
+from hivemind_memory.errors import HivemindError, IndexUnusableError
 from hivemind_memory.files.paths import SUFFIX
 from hivemind_memory.files.places import find_above
 from hivemind_memory.index.open import index_engine
@@ -238,3 +238,20 @@ def _notes_quoting(
             if found <= _MAX_QUOTED:
                 why = "this line has the same words: edit it if they must go"
                 yield FailedItem(what=f"{path}:{number}", why=why)
+
+
+def count_injections(
+    injected: InjectionRecords, paths: Collection[str]
+) -> tuple[int, tuple[str, ...], list[FailedItem]]:
+    """Return what the injection log says about some notes.
+
+    Called once notes were changed, so a log that cannot be read is no error.
+
+    Returns:
+        How many records name one of them, the worktrees these are about, and what
+        could not be read.
+    """
+    try:
+        return (*injected.count_quoting(paths), [])
+    except (HivemindError, OSError) as error:
+        return 0, (), [FailedItem(what="injection log", why=str(error))]

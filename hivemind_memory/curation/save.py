@@ -10,6 +10,7 @@ it.
 from __future__ import annotations
 
 from dataclasses import replace
+from shlex import quote
 
 from hivemind_memory.access.rules import check_writable
 from hivemind_memory.curation.lookup import (
@@ -68,6 +69,8 @@ if TYPE_CHECKING:
 
 
 _SHOWN_CHARS = 300
+_MANY_VERSIONS = 20
+_LONG_DATA_CHARS = 500
 
 
 def save(
@@ -111,7 +114,12 @@ def save(
     return replace(
         saved,
         near=similar,
-        hints=(*saved.hints, *_type_hints(new, saved), *_scope_hints(saved)),
+        hints=(
+            *saved.hints,
+            *_type_hints(new, saved),
+            *_scope_hints(saved),
+            *_state_hints(index, new, saved),
+        ),
         warnings=(*_warnings(context, new, others), *map(_similar_text, similar)),
     )
 
@@ -200,7 +208,7 @@ def _save_pending(
     path = create_note(context.folder, [path_in_scope(new.scope, name)], data)
     hint = (
         f"it is pending in {path}, because its source is {new.source}; a person makes"
-        " it active by moving it up one folder"
+        f" it active with `hm inbox accept {quote(new.key)}`"
     )
     return replace(
         _saved(context, new, path, memory_id, start_line),
@@ -354,6 +362,22 @@ def _scope_hints(saved: SaveResult) -> tuple[str, ...]:
         return ()
     hint = f'it is kept in {saved.scope} only; scope="global" keeps it for all projects'
     return (hint,)
+
+
+def _state_hints(
+    index: MemoryIndex, new: NewMemory, saved: SaveResult
+) -> tuple[str, ...]:
+    """Return a hint if a text looks like the state of a program."""
+    scopes, older = frozenset({saved.scope}), frozenset({SUPERSEDED})
+    is_often = bool(saved.superseded) and (
+        len(index.memories(key=saved.key, scopes=scopes, statuses=older))
+        >= _MANY_VERSIONS - 2
+    )
+    text = new.content.strip()
+    is_data = len(text) > _LONG_DATA_CHARS and text[:1] + text[-1:] in {"{}", "[]"}
+    if not saved.is_new or not (is_often or is_data):
+        return ()
+    return ("this looks like state, not knowledge: keep it in a file of the project",)
 
 
 def _warnings(

@@ -179,6 +179,17 @@ class Curation:
             record_accepted(self._context, accepted)
             return accepted
 
+    def find_pending(self, ref: str) -> str:
+        """Return the path of a pending claim.
+
+        Raises:
+            HivemindError: There is none, or several have the key.
+        """
+        from hivemind_memory.curation.inbox import find_pending
+
+        with self._lock:
+            return find_pending(self._context, ref).path
+
     def reject(self, ref: str) -> ForgetResult:
         """Forget a pending claim, and no other memory of its key.
 
@@ -243,7 +254,7 @@ class Curation:
         """
         from hivemind_memory.curation.changes import record_forgotten
         from hivemind_memory.curation.forget import forget
-        from hivemind_memory.curation.lookup import count_injections
+        from hivemind_memory.curation.purge_receipt import count_injections
         from hivemind_memory.model.curation import FailedItem
 
         with self._lock:

@@ -96,6 +96,8 @@ class StoredMemory:
     expires: str = ""
     done: str = ""
     tags: tuple[str, ...] = ()
+    claim: Mapping[str, str] = field(default_factory=dict)
+    """Of a claim: confidence, corroborated, domains and verified, as written."""
 
 
 class TextCandidate(NamedTuple):

@@ -244,3 +244,35 @@ def test_a_dry_run_works_for_one_memory_too(hm: Hm, replaced: Path) -> None:
     assert ran.code == 0
     assert ran.out.count("would forget ") == 2
     assert (replaced / "deploy-day.md").read_bytes() == before
+
+
+def test_a_claim_shows_how_certain_it_is_and_a_memory_its_origin(hm: Hm) -> None:
+    """They were in the file, and no command showed them."""
+    hm(
+        "learn",
+        "--confidence",
+        "high",
+        "--domains",
+        "sqlite.org",
+        "sqlite",
+        "WAL is on",
+    )
+    key = hm("list", "--type", "reference", "--json").json[0]["key"]
+    hm("save", "--source-ref", "specs/ios.md#L40", "ios", "The app needs iOS 17")
+
+    assert "confidence: high" in hm("show", key).out
+    assert hm("show", "--json", key).json["memory"]["claim"]["domains"] == "sqlite.org"
+    assert "derived from: specs/ios.md#L40" in hm("show", "ios").out
+
+
+def test_a_text_that_looks_like_state_gets_a_hint(hm: Hm) -> None:
+    """A long JSON object, or the twentieth version, is the state of a program."""
+    data = "{" + ", ".join(f'"key{n}": {n}' for n in range(80)) + "}"
+    assert "looks like state" in hm("save", "settings", data).err
+    saved = [
+        hm("save", "--reason", "it went on", "counter", f"The count is {n}")
+        for n in range(20)
+    ]
+
+    assert "looks like state" not in saved[17].err
+    assert "looks like state" in saved[19].err

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -77,3 +79,25 @@ def test_a_name_that_is_no_claim_is_refused(hm: Hm, inbox: Path) -> None:
 
         assert ran.code == 1
         assert "in the inbox" in ran.err
+
+
+def test_a_pending_claim_is_edited_before_it_is_accepted(
+    hm: Hm, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A person mends the claim in their editor; it stays pending until accepted."""
+    hm("save", "--source", "external", "fire wall", "Turn the firewall off.")
+    monkeypatch.setenv("EDITOR", "sed -i s/off/on/")
+
+    edited = hm("inbox", "edit", "Fire-Wall")
+
+    assert edited.code == 0, edited.err
+    [claim] = hm("inbox", "--json").json
+    assert (claim["text"], claim["status"]) == ("Turn the firewall on.", "pending")
+
+
+def test_the_offered_command_accepts_a_claim_whose_key_has_blanks(hm: Hm) -> None:
+    """What is offered can be pasted."""
+    saved = hm("save", "--source", "external", "it's a key", "Turn the firewall off.")
+    [offered] = re.findall(r"`hm (inbox accept .*)`", saved.err)
+
+    assert hm(*shlex.split(offered)).code == 0

@@ -38,6 +38,11 @@ _USUAL_EDITORS = ("nano", "vim", "vi", "notepad")
 )
 def edit(request: CommandRequest) -> int:
     """Open a note in the editor, then index it."""
+    return edit_note(request, request.values["path"] or "global.md")
+
+
+def edit_note(request: CommandRequest, path: str) -> int:
+    """Open a note in the editor, then index it; return the exit code."""
     import subprocess
 
     from hivemind_memory.access.rules import check_writable
@@ -46,14 +51,14 @@ def edit(request: CommandRequest) -> int:
 
     editor = editor_command(os.environ)
     with request.open_memory() as memory:
-        note = parse_note_path(request.values["path"] or "global.md")
+        note = parse_note_path(path)
         check_writable(memory.caller, note)
-        path = _path_to_edit(memory, note)
+        file = _path_to_edit(memory, note)
         before = memory.folder.signature(note)
         # A note is private to its owner, also one that the editor creates.
         mask = 0o077 if os.name == "posix" else -1
         try:
-            done = subprocess.run([*editor, path], check=False, umask=mask)
+            done = subprocess.run([*editor, file], check=False, umask=mask)
         except OSError as error:
             message = f"The editor {editor[0]} did not start: {error.strerror}."
             raise HivemindError(message, hint="Set VISUAL or EDITOR.") from error

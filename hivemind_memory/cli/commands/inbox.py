@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hivemind_memory.cli.command import Argument, CommandRequest, command
+from hivemind_memory.cli.commands.edit import edit_note
 from hivemind_memory.cli.options import JSON
 from hivemind_memory.cli.output import (
     lines_text,
@@ -61,6 +62,18 @@ def accept(request: CommandRequest) -> int:
     place = lines_text(accepted.path, accepted.start_line, accepted.end_line)
     print_line(f"accepted {place} as {accepted.type} {accepted.key}".rstrip())
     return 0
+
+
+@command(
+    "inbox edit",
+    description="It stays pending; hm inbox accept makes it a memory.",
+    arguments=(_CLAIM,),
+)
+def edit(request: CommandRequest) -> int:
+    """Open a pending claim in the editor, then index it."""
+    with request.open_memory() as memory:
+        path = memory.curation.find_pending(typed_text(request.values["ref"]))
+    return edit_note(request, path)
 
 
 @command(

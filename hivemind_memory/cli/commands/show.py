@@ -153,6 +153,7 @@ def _facts(memory: StoredMemory) -> Iterable[tuple[str, str]]:
         ("expires", memory.expires),
         ("done", memory.done),
         ("tags", ", ".join(memory.tags)),
+        *memory.claim.items(),
     )
     return ((name, value) for name, value in rows if value)
 
