@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hivemind_memory.errors import IndexBusyError
+from hivemind_memory.errors import IndexBusyError, IndexUnusableError
 from hivemind_memory.files.locks import KernelLock
 from hivemind_memory.index.sqlite import engine
 from hivemind_memory.memory.service import Memory
@@ -162,3 +162,21 @@ def test_vectors_stored_during_a_rebuild_are_not_lost(house: House) -> None:
         assert len(embedder.documents) == len(set(embedder.documents))
         assert memory.status().pending_vectors == 0
         assert difference_from_fresh(house, memory) == []
+
+
+def test_a_folder_that_cannot_be_written_is_named_with_the_reason(
+    house: House,
+) -> None:
+    """A rebuild on a read-only disk ended with the bare words of the system."""
+    with house.memory() as memory:
+        memory.sync()
+        Path(f"{house.places.rebuild_file}.lock").mkdir()
+
+        with pytest.raises(IndexUnusableError) as caught:
+            memory.rebuild()
+        answer = ask(memory, "common")
+
+    said = f"The folder {house.places.index} cannot be written: is a directory."
+    assert str(caught.value) == said
+    assert "index_dir" in caught.value.hint
+    assert answer.hits

@@ -74,7 +74,11 @@ class SqliteEngine:
         self._make_folder()
         path, rebuild_file = self._places.index_file, self._places.rebuild_file
         lock = KernelLock(f"{rebuild_file}.lock")
-        if not lock.acquire(wait_s=REBUILD_WAIT_S if wait_s is None else wait_s):
+        try:
+            is_taken = lock.acquire(wait_s=REBUILD_WAIT_S if wait_s is None else wait_s)
+        except OSError as error:
+            raise self._unwritable(error) from error
+        if not is_taken:
             raise IndexBusyError(
                 f"{lock.holder() or 'another process'} is rebuilding the index",
                 hint="wait for it; the old index answers meanwhile",
@@ -161,10 +165,17 @@ class SqliteEngine:
         try:
             self._places.make_index_folder()
         except OSError as error:
-            raise IndexUnusableError(
-                f"the folder {self._places.index} cannot be written: {error.strerror}",
-                hint="the option index_dir puts the index elsewhere",
-            ) from error
+            raise self._unwritable(error) from error
+
+    def _unwritable(self, error: OSError) -> IndexUnusableError:
+        """Return the error for a folder of the index that the system refuses."""
+        from hivemind_memory.files.errors import cause_of
+
+        cause, _ = cause_of(error)
+        return IndexUnusableError(
+            f"The folder {self._places.index} cannot be written: {cause}.",
+            hint="The option index_dir puts the index elsewhere.",
+        )
 
     def _open_rebuild_file(self) -> SqliteIndex:
         """Return the index that a rebuild fills: a killed one's, else an empty one."""
