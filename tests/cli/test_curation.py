@@ -276,3 +276,24 @@ def test_a_text_that_looks_like_state_gets_a_hint(hm: Hm) -> None:
 
     assert "looks like state" not in saved[17].err
     assert "looks like state" in saved[19].err
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (("--type", "event"), "type event is never injected"),
+        (("--source", "external"), "it is pending"),
+        (("--expires", "tomorrow"), "nothing has been injected here yet"),
+    ],
+)
+def test_why_says_what_keeps_a_memory_out_of_a_section(
+    hm: Hm, options: tuple[str, ...], reason: str
+) -> None:
+    """The list of what was injected does not name what was never a candidate."""
+    hm("save", *options, "walrus", "The walrus is staging.")
+
+    said = hm("why", "--json", "Walrus").json
+    shown = hm("why", "walrus")
+
+    assert (said["is_injected"], shown.code) == (False, 0)
+    assert reason in said["reason"] + shown.out

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from hivemind_memory.cli.command import CommandRequest, Flag, command
+from hivemind_memory.cli.command import Argument, CommandRequest, Flag, command
 from hivemind_memory.cli.options import DRY_RUN, JSON, WORKTREE
 from hivemind_memory.cli.output import (
     count_text,
@@ -12,6 +12,7 @@ from hivemind_memory.cli.output import (
     print_json,
     print_line,
     print_notices,
+    typed_text,
     write_stdout,
 )
 from hivemind_memory.errors import UsageError
@@ -108,14 +109,33 @@ def eject(request: CommandRequest) -> int:
     return 0
 
 
-@command("why", arguments=(WORKTREE,), flags=(JSON,))
+@command(
+    "why",
+    description=(
+        "Of a worktree, shows what was injected, what was left out and why. Of a"
+        " memory, shows whether it was injected into the current folder, or why not."
+    ),
+    arguments=(
+        Argument(
+            "what",
+            "Git worktree or folder (the current folder), or key, id or path of a"
+            " memory.",
+            is_required=False,
+            completes="keys",
+        ),
+    ),
+    flags=(JSON,),
+    examples=("hm why", "hm why deploy-day"),
+)
 def why(request: CommandRequest) -> int:
     """Show the newest record of the injection log."""
     from hivemind_memory import wiring
 
-    worktree = request.values["worktree"] or os.curdir
+    named = request.values["what"] or os.curdir
+    if not os.path.isdir(named):
+        return _show_why(request, typed_text(named))
     with request.open_memory() as memory:
-        record = wiring.open_injector(memory).why(worktree)
+        record = wiring.open_injector(memory).why(named)
     if request.values["json"]:
         print_json(record)
     elif record is None:
@@ -123,6 +143,32 @@ def why(request: CommandRequest) -> int:
     else:
         for line in _record_lines(record):
             print_line(line)
+    return 0
+
+
+def _show_why(request: CommandRequest, name: str) -> int:
+    """Show whether a memory was injected into the current folder, or why not."""
+    from hivemind_memory import wiring
+    from hivemind_memory.context.absence import why_absent
+
+    with request.open_memory() as memory:
+        path, _, _ = memory.curation.locate(name)
+        path = memory.read(path, line_count=0).path
+        record = wiring.open_injector(memory).why(os.curdir)
+        found = record or {"memories": [], "left_out": []}
+        injected = [one for one in found["memories"] if one["path"] == path]
+        left_out = [one for one in found["left_out"] if one["path"] == path]
+        reason = "" if injected else why_absent(memory, path)
+    if left_out and not injected:
+        reason = _WHYS.get(left_out[0]["why"], left_out[0]["why"])
+    if request.values["json"]:
+        print_json({"path": path, "is_injected": bool(injected), "reason": reason})
+    elif injected:
+        print_line(f"injected: {_memory_line(injected[0])}")
+    elif record is None:
+        print_line(f"not injected: {path}: nothing has been injected here yet")
+    else:
+        print_line(f"not injected: {path}: {reason}")
     return 0
 
 

@@ -1,0 +1,44 @@
+"""Says why a memory is not in an injected section. Reads only."""
+
+from __future__ import annotations
+
+from hivemind_memory.errors import ScopeError
+from hivemind_memory.model.memories import ACTIVE, STATUSES
+from hivemind_memory.model.memory_types import SEARCH_ONLY, find_type
+from hivemind_memory.model.scope import GLOBAL, scope_of
+from hivemind_memory.model.trust import is_trusted
+from hivemind_memory.notes.memory_header import is_expired_or_done
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hivemind_memory.memory import Memory
+
+
+def why_absent(memory: Memory, path: str) -> str:
+    """Return why a note cannot be in a section of this folder, as a clause.
+
+    If nothing forbids it, the clause says that nothing here asked for it.
+    """
+    rows = [row for row in memory.memories() if row.path == path]
+    for row in rows:
+        kind = find_type(row.type, memory.types) if row.type else None
+        if row.status != ACTIVE:
+            return f"it is {STATUSES[row.status]}"
+        if not is_trusted(row.source):
+            return f"its source is {row.source}, which is never injected"
+        if is_expired_or_done(row.expires_day, row.done_day, today=memory.today()):
+            return "it is expired or done"
+        if kind is not None and kind.injected == SEARCH_ONLY:
+            return f"type {kind.name} is never injected; a search finds it"
+    scope = scope_of(path)
+    if scope not in {GLOBAL, _project(memory)}:
+        return f"it belongs to {scope}, which agents here do not see"
+    return "project, branch, commits and changed files here do not match it"
+
+
+def _project(memory: Memory) -> str:
+    """Return the scope of the project that the caller is in; empty: none."""
+    try:
+        return memory.find_scope("project")
+    except ScopeError:
+        return GLOBAL
