@@ -16,10 +16,12 @@ from hivemind_memory.model.scope import (
     parse_scope,
     scope_of,
 )
-from hivemind_memory.model.value import value
+from hivemind_memory.model.value import replaced, value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from hivemind_memory.model.note_path import NotePath
 
 
@@ -141,6 +143,31 @@ def _own(caller: Caller, kind: str) -> str:
         return caller.teams[0] if caller.teams else ""
     own = {FOLDERS["project"]: caller.project, FOLDERS["workspace"]: caller.workspace}
     return own[FOLDERS[kind]]
+
+
+def scope_meant(
+    caller: Caller, name: str, *, is_global: bool, find_project: Callable[[], str]
+) -> str:
+    """Return the scope that a name means to a caller.
+
+    For an empty name, the scope of a write that names none: the caller's workspace,
+    else its project, else its team, else the global scope. A person at a shell has
+    the project of the repository that the shell is in.
+
+    Args:
+        caller: Who writes or asks.
+        name: Name of a scope, such as ``project``, or nothing.
+        is_global: Whether an empty name means the global scope, where that is allowed.
+        find_project: Returns the scope of the project of a person's shell.
+
+    Raises:
+        ScopeError: It is not a scope, or the caller does not have it.
+    """
+    if not name and is_global:
+        return GLOBAL if may_write(caller, "global.md") else home_scope(caller)
+    if caller.is_owner and name in {"", "project", "projects", "product"}:
+        caller = replaced(caller, project=find_project())
+    return scope_named(caller, name) if name else home_scope(caller)
 
 
 def check_enabled(*, is_enabled: bool, why_read_only: str = "") -> None:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
+    from hivemind_memory.model.memory_types import MemoryType
+
 INFINITY = float("inf")
 
 _NEEDED_TO_WRITE = (
@@ -330,6 +332,14 @@ class Settings:
             for slug, project in self.projects.items()
             if isinstance(project, dict) and project.get("visibility") == "private"
         )
+
+    def own_types(self) -> dict[str, MemoryType]:
+        """Return the types of a person's own; the table of types loads when needed."""
+        if not self.types:
+            return {}
+        from hivemind_memory.model.memory_types import types_of_config
+
+        return types_of_config(self.types)
 
 
 def _table() -> dict[str, Option]:

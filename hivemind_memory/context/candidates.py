@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from hivemind_memory.errors import NoteNotFoundError, NoteUnreadableError
+from hivemind_memory.markdown.entry import OPENING, parse_provenance
 from hivemind_memory.markdown.front_matter import split_front_matter
 from hivemind_memory.model.injection import Excerpt, FacetScore, LeftOut
 from hivemind_memory.model.memories import ACTIVE
@@ -23,7 +24,6 @@ from hivemind_memory.model.memory_types import (
 )
 from hivemind_memory.model.query import Query
 from hivemind_memory.model.trust import is_trusted
-from hivemind_memory.notes.entry import OPENING, parse_provenance
 from hivemind_memory.notes.memory_header import is_expired_or_done
 
 TYPE_CHECKING = False

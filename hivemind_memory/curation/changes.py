@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hivemind_memory.errors import StateUnusableError
+from hivemind_memory.markdown.entry import new_ulid
 from hivemind_memory.model.changes import (
     ACCEPT,
     FORGET,
@@ -19,7 +20,6 @@ from hivemind_memory.model.changes import (
     ChangedItem,
 )
 from hivemind_memory.model.curation import ENTRY, MEMORY
-from hivemind_memory.notes.entry import new_ulid
 from hivemind_memory.notes.memory_file import fit_content
 from hivemind_memory.state.changes import ChangeLog
 

@@ -40,6 +40,7 @@ from hivemind_memory.errors import (
 from hivemind_memory.files.descriptors import make_private_folder
 from hivemind_memory.files.errors import save_error
 from hivemind_memory.files.paths import parse_note_path
+from hivemind_memory.markdown.entry import new_ulid
 from hivemind_memory.model.curation import SaveResult, SimilarMemory
 from hivemind_memory.model.memories import (
     ACTIVE,
@@ -51,7 +52,6 @@ from hivemind_memory.model.memories import (
 from hivemind_memory.model.memory_types import BUILT_IN, DEFAULT_TYPE
 from hivemind_memory.model.scope import INBOX, kind_of
 from hivemind_memory.model.trust import is_trusted
-from hivemind_memory.notes.entry import new_ulid
 from hivemind_memory.notes.memory_file import compose, read_memory_file, superseded_text
 from hivemind_memory.notes.memory_header import day_of_iso
 from hivemind_memory.notes.slug import name_with_id, names_of

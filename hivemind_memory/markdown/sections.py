@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
+from hivemind_memory.markdown.entry import OPENING, parse_provenance
 from hivemind_memory.markdown.outline import Heading, Outline, ParsedLines
 from hivemind_memory.markdown.packing import (
     AFTER_HEADING,
@@ -24,7 +25,6 @@ from hivemind_memory.markdown.packing import (
 from hivemind_memory.markdown.simple_outline import simple_outline
 from hivemind_memory.markdown.text import is_blank, plain
 from hivemind_memory.model.note import Chunk, Provenance
-from hivemind_memory.notes.entry import OPENING, parse_provenance
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -17,11 +17,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from hivemind_memory.index.port import Index
+    from hivemind_memory.memory.index_handle import Clocks, IndexHandle
     from hivemind_memory.model.ports import Embedder
     from hivemind_memory.model.results import EmbedResult
     from hivemind_memory.providers.fingerprint import VectorSpace
     from hivemind_memory.providers.provider import Provider
 
+
+ANSWER_TIMEOUT_S = 1.8
+"""Every question is answered within 2 s; so long may its vector take."""
 
 MIN_QUERY_TIMEOUT_S = 0.2
 """A question's vector is asked for even if loading the library took long."""
@@ -273,6 +277,31 @@ class EmbeddingService:
             except EmbeddingError:
                 return  # the next run asks again; until then the retriever abstains
             index.set_meta(key, "yes" if does else "no")
+
+
+def embed_query(
+    text: str,
+    service: EmbeddingService,
+    handle: IndexHandle,
+    clocks: Clocks,
+    started: float,
+) -> QueryVector:
+    """Return the vector of a question that was asked at *started*.
+
+    No lock is held while the provider computes: other threads search and write.
+    """
+    with handle.lock:
+        planned = handle.run_with_fallback(
+            lambda opened: service.plan(opened.index, text)
+        )
+    if not isinstance(planned, QueryEmbedRequest):
+        return planned
+    left_s = ANSWER_TIMEOUT_S - (clocks.stopwatch() - started)
+    answer = service.ask(planned, timeout_s=left_s)
+    with handle.lock:
+        return handle.run_with_fallback(
+            lambda opened: service.record_answer(opened.index, planned, answer)
+        )
 
 
 class _ScriptDetector:

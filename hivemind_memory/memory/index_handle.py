@@ -7,6 +7,7 @@ answered all the same.
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 from threading import RLock
 
 from hivemind_memory.errors import (
@@ -24,7 +25,7 @@ from hivemind_memory.model.value import replaced, value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import TypeVar
 
     from hivemind_memory.files.places import Places
@@ -124,6 +125,16 @@ class IndexHandle:
         self._open = OpenIndex(index=index, notice=notice)
         return self._open
 
+    def run_fresh(self, answer: Callable[[Index], T]) -> T:
+        """Return an answer of the index, updated first."""
+
+        def of_fresh(opened: OpenIndex) -> T:
+            self.freshness_check().ensure_fresh(opened.index)
+            return answer(opened.index)
+
+        with self.lock:
+            return self.run_with_fallback(of_fresh)
+
     def freshness_check(self) -> FreshnessCheck:
         """Return what updates the index before an answer."""
         if self._fresh is None:
@@ -145,13 +156,44 @@ class IndexHandle:
 
     def _sync_all(self, progress: Progress | None) -> SyncResult:
         """Index all that changed, on a connection of its own."""
-        opened = open_index(self._places, self._clocks.now)
-        try:
+        with self.separate() as opened:
             if opened.error is not None:
                 raise opened.error
             return self._syncer.sync(opened.index, progress=progress)
+
+    @contextmanager
+    def separate(self) -> Iterator[OpenIndex]:
+        """Open the index once more, for what runs while others use this handle."""
+        opened = open_index(self._places, self._clocks.now)
+        try:
+            yield opened
         finally:
             opened.index.close()
+
+    def sync(self, progress: Progress | None, *, is_whole: bool) -> SyncResult:
+        """Update the index; see ``Memory.sync``."""
+        started = self._clocks.stopwatch()
+        left: set[NotePath] = set()
+        with self.lock:
+            opened = self.opened()
+            if opened.error is not None:
+                raise opened.error
+            result = self._syncer.sync(
+                opened.index, progress=progress, may_take_large=bool, left=left
+            )
+        if left and is_whole:
+            result = result.followed_by(self.background_sync().sync(progress))
+        return replaced(result, took_s=self._clocks.stopwatch() - started)
+
+    def rebuild(self, progress: Progress | None) -> SyncResult:
+        """Make the index again; see ``Memory.rebuild``."""
+        started = self._clocks.stopwatch()
+        with self.lock:
+            self.close()
+            result = index_engine(self._places, self._clocks.now).rebuild(
+                lambda index: self._syncer.sync(index, progress=progress)
+            )
+        return replaced(result, took_s=self._clocks.stopwatch() - started)
 
     def wait_for_large_notes(self) -> bool:
         """Wait for what is indexed in the background, within a search's budget.

@@ -7,16 +7,18 @@ from hivemind_memory.errors import NoteUnreadableError, UsageError
 from hivemind_memory.files.paths import parse_note_path
 from hivemind_memory.files.scan import BYTES_PER_MB
 from hivemind_memory.markdown.text import decode
+from hivemind_memory.model.memories import FORGOTTEN
 from hivemind_memory.model.results import ListedNote, NoteLines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator
 
     from hivemind_memory.access.rules import Caller
     from hivemind_memory.files.folder import NotesFolder
+    from hivemind_memory.index.port import Index
+    from hivemind_memory.memory.index_handle import IndexHandle
     from hivemind_memory.model.note_path import NotePath
-    from hivemind_memory.model.snapshot import FileSignature
 
 MASK_CONTEXT = 80_000
 """Characters before and after a passage; the longest rule, for keys, needs half."""
@@ -25,8 +27,8 @@ MASK_CONTEXT = 80_000
 def read_passage(
     folder: NotesFolder,
     path: str,
-    *,
     caller: Caller,
+    *,
     start_line: int,
     line_count: int | None,
 ) -> NoteLines:
@@ -106,26 +108,34 @@ def _near(lines: Iterator[str], *, last: bool) -> list[str]:
 
 
 def list_notes(
-    signatures: Mapping[NotePath, FileSignature],
-    chunk_counts: Mapping[str, int],
+    folder: NotesFolder,
+    handle: IndexHandle,
     caller: Caller,
     local_iso: Callable[[float], str],
 ) -> list[ListedNote]:
-    """Return the notes that a caller may see, sorted by path.
+    """Return the notes that a caller may see and that are not forgotten, by path.
 
     Args:
-        signatures: The notes that exist and are not forgotten as a whole.
-        chunk_counts: Path -> number of chunks in the index.
+        folder: The notes.
+        handle: Their index, which knows how many chunks each note has.
         caller: Who asks.
         local_iso: Returns a time as ISO 8601 in the local time zone.
     """
+
+    def counts_and_hidden(index: Index) -> tuple[dict[str, int], set[str]]:
+        hidden = index.memories(statuses={FORGOTTEN})
+        return index.chunk_counts(), {row.path for row in hidden}
+
+    with handle.lock:
+        counts, hidden = handle.run_fresh(counts_and_hidden)
+        signatures = folder.snapshot().signatures
     return [
         ListedNote(
             path=path,
             size_bytes=signature[2],
             updated_at=local_iso(signature[0] / 1e9),
-            chunk_count=chunk_counts.get(path, 0),
+            chunk_count=counts.get(path, 0),
         )
         for path, signature in sorted(signatures.items())
-        if may_read(caller, path)
+        if path not in hidden and may_read(caller, path)
     ]

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from hivemind_memory.index.port import Index, IndexView
     from hivemind_memory.memory.freshness import FreshnessCheck
-    from hivemind_memory.memory.index_handle import Clocks, OpenIndex
+    from hivemind_memory.memory.index_handle import Clocks, IndexHandle, OpenIndex
     from hivemind_memory.model.filters import Access, SearchFilter
     from hivemind_memory.model.matches import WordMatches
     from hivemind_memory.model.query import Query, ScorePart, SearchSettings
@@ -44,11 +44,63 @@ _UNFIT = "the vector of the question does not fit those of the notes; see `hm do
 MAX_NAMED = 5
 """Large notes that a report names one by one."""
 
+_OFF = "the memory is switched off: `hm config set enabled true` switches it on"
+OFF = SearchAnswer(
+    hits=(),
+    report=SearchReport(mode="off", reason=_OFF, why_empty=_OFF, is_fresh=True),
+)
+"""The answer of a memory that is switched off."""
+
 NO_PROVIDER = QueryVector(None, "", "")
 """None is chosen: words were asked for, so there is nothing to say."""
 
 
 def ask(
+    query: Query,
+    handle: IndexHandle,
+    *,
+    question: QueryVector,
+    settings: SearchSettings,
+    access: Access,
+    clocks: Clocks,
+    started: float,
+    is_fresh: bool,
+) -> SearchAnswer:
+    """Return the answer to *query* from an index that is updated first.
+
+    Args:
+        query: What is asked.
+        handle: The index, with one in memory if it cannot be used.
+        question: The vector of the question, or why there is none.
+        settings: How hits are found.
+        access: What the caller may see.
+        clocks: Tell how old memories are, and how long it took.
+        started: When the question came, by the stopwatch.
+        is_fresh: Update the index first; else it answers as it is.
+    """
+
+    def answer(opened: OpenIndex) -> SearchAnswer:
+        return _ask(
+            query,
+            opened,
+            handle.freshness_check() if is_fresh else None,
+            question=question,
+            settings=settings,
+            access=access,
+            clocks=clocks,
+            started=started,
+        )
+
+    with handle.lock:
+        found = handle.run_with_fallback(answer)
+        handle.clear_notice()
+    if found.report.stale_notes and handle.wait_for_large_notes():
+        with handle.lock:
+            found = handle.run_with_fallback(answer)
+    return found
+
+
+def _ask(
     query: Query,
     opened: OpenIndex,
     freshness_check: FreshnessCheck | None,
@@ -59,18 +111,7 @@ def ask(
     clocks: Clocks,
     started: float,
 ) -> SearchAnswer:
-    """Return the answer to *query* from an index that is updated first.
-
-    Args:
-        query: What is asked.
-        opened: The index that answers.
-        freshness_check: Updates it from the folder; None: it answers as it is.
-        question: The vector of the question, or why there is none.
-        settings: How hits are found.
-        access: What whoever asks may see.
-        clocks: Tell how old memories are, and how long it took.
-        started: When the question came, by the stopwatch.
-    """
+    """Return the answer of one open index; see ``ask``."""
     if query.min_score is not None:
         settings = replaced(settings, min_score=query.min_score)
     freshness = Freshness()

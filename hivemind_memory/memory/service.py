@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-from hivemind_memory.access.rules import (
-    OWNER,
-    access_of,
-    check_enabled,
-    home_scope,
-    may_write,
-    scope_named,
-)
+from hivemind_memory.access.rules import OWNER, access_of, check_enabled, scope_meant
 from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.files.scan import BYTES_PER_MB
 from hivemind_memory.memory.index_handle import IndexHandle
 from hivemind_memory.memory.sync import ChunkSettings, Syncer
-from hivemind_memory.model.memories import FORGOTTEN
-from hivemind_memory.model.scope import GLOBAL, scope_of
-from hivemind_memory.model.value import replaced
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +18,7 @@ if TYPE_CHECKING:
     from hivemind_memory.curation.service import Curation
     from hivemind_memory.files.places import Places
     from hivemind_memory.memory.embed import EmbeddingService
-    from hivemind_memory.memory.index_handle import Clocks, OpenIndex
+    from hivemind_memory.memory.index_handle import Clocks
     from hivemind_memory.memory.sync import Progress
     from hivemind_memory.model.curation import (
         ForgetResult,
@@ -40,8 +30,6 @@ if TYPE_CHECKING:
     from hivemind_memory.model.filters import SearchFilter
     from hivemind_memory.model.matches import QueryVector
     from hivemind_memory.model.memories import MemoryRow
-    from hivemind_memory.model.memory_types import MemoryType
-    from hivemind_memory.model.note_path import NotePath
     from hivemind_memory.model.query import Query, SearchAnswer
     from hivemind_memory.model.results import (
         Diagnosis,
@@ -54,12 +42,6 @@ if TYPE_CHECKING:
     )
     from hivemind_memory.providers.provider import Provider
     from hivemind_memory.state.file import StateFile
-
-
-_OFF = "the memory is switched off: `hm config set enabled true` switches it on"
-
-ANSWER_TIMEOUT_S = 1.8
-"""Every question is answered within 2 s; so long may its vector take."""
 
 
 class Memory:
@@ -103,7 +85,7 @@ class Memory:
         self.chunking = ChunkSettings(
             limit_chars=settings.chunk_chars, overlap_chars=settings.chunk_overlap_chars
         )
-        self.types = _own_types(settings)
+        self.types = settings.own_types()
         self.syncer = Syncer(
             self.folder, places.journal, self.chunking, clocks.now, self.types
         )
@@ -156,40 +138,22 @@ class Memory:
             is_fresh: Look at every note first; else the index answers as it is.
         """
         # Loaded by the first question: a sync needs nothing of it.
-        from hivemind_memory.memory.search import ask
-        from hivemind_memory.model.query import SearchAnswer, SearchReport
+        from hivemind_memory.memory.search import OFF, ask
 
         if not self.settings.enabled:
-            report = SearchReport(
-                mode="off", reason=_OFF, why_empty=_OFF, is_fresh=True
-            )
-            return SearchAnswer(hits=(), report=report)
-
+            return OFF
         started = self.clocks.stopwatch()
-        question = self._query_vector(query.text, started)
-
-        def answer(opened: OpenIndex) -> SearchAnswer:
-            return ask(
-                query,
-                opened,
-                self.index_handle.freshness_check() if is_fresh else None,
-                question=question,
-                settings=self._search_settings,
-                access=self._access,
-                clocks=self.clocks,
-                started=started,
-            )
-
-        with self.lock:
-            found = self.index_handle.run_with_fallback(answer)
-            self.index_handle.clear_notice()
-        if found.report.stale_notes and self.index_handle.wait_for_large_notes():
-            with self.lock:
-                found = self.index_handle.run_with_fallback(answer)
-        if not self.settings.unusable:
-            return found
-        warnings = (*found.report.warnings, *self.settings.unusable.values())
-        return replaced(found, report=replaced(found.report, warnings=warnings))
+        answer = ask(
+            query,
+            self.index_handle,
+            question=self._query_vector(query.text, started),
+            settings=self._search_settings,
+            access=self._access,
+            clocks=self.clocks,
+            started=started,
+            is_fresh=is_fresh,
+        )
+        return answer.with_warnings(self.settings.unusable.values())
 
     def parse_filter(self, **words: Any) -> SearchFilter:
         """Return what a question is narrowed to; see ``search_filter.parse_filter``."""
@@ -212,41 +176,21 @@ class Memory:
         from hivemind_memory.memory.read import read_passage
 
         return read_passage(
-            self.folder,
-            path,
-            caller=self.caller,
-            start_line=start_line,
-            line_count=line_count,
+            self.folder, path, self.caller, start_line=start_line, line_count=line_count
         )
 
     def list(self) -> list[ListedNote]:
         """Return every note that the caller may see, sorted by path."""
         from hivemind_memory.memory.read import list_notes
 
-        def count(opened: OpenIndex) -> tuple[dict[str, int], set[str]]:
-            self.index_handle.freshness_check().ensure_fresh(opened.index)
-            hidden = opened.index.memories(statuses={FORGOTTEN})
-            return opened.index.chunk_counts(), {row.path for row in hidden}
-
-        with self.lock:
-            counts, hidden = self.index_handle.run_with_fallback(count)
-            signatures = self.folder.snapshot().signatures
-        shown = {
-            path: signature
-            for path, signature in signatures.items()
-            if path not in hidden
-        }
-        return list_notes(shown, counts, self.caller, self.clocks.local_iso)
+        local_iso = self.clocks.local_iso
+        return list_notes(self.folder, self.index_handle, self.caller, local_iso)
 
     def memories(self) -> tuple[MemoryRow, ...]:
         """Return the typed memories that the caller may see, the newest first."""
-
-        def read(opened: OpenIndex) -> tuple[MemoryRow, ...]:
-            self.index_handle.freshness_check().ensure_fresh(opened.index)
-            return tuple(opened.index.memories(scopes=self._access.scopes))
-
-        with self.lock:
-            return self.index_handle.run_with_fallback(read)
+        return self.index_handle.run_fresh(
+            lambda index: tuple(index.memories(scopes=self._access.scopes))
+        )
 
     # -- writing ---------------------------------------------------------------
 
@@ -283,11 +227,10 @@ class Memory:
         """
         from hivemind_memory.memory.write import append_entry, prepare_entry
         from hivemind_memory.model.note import Provenance
-        from hivemind_memory.model.results import WriteResult
 
-        settings = self.settings
         check_enabled(
-            is_enabled=settings.enabled, why_read_only=settings.why_read_only()
+            is_enabled=self.settings.enabled,
+            why_read_only=self.settings.why_read_only(),
         )
         at = self.clocks.local_iso(self.clocks.now())
         new = prepare_entry(
@@ -300,22 +243,13 @@ class Memory:
             state=self.state(),
             is_forced=is_forced,
         )
-        with self.lock:
-            entry = append_entry(new, self.folder, self.places.journal, self.clocks)
-            is_indexed = self.index_handle.index_note(entry.path, is_whole=False)
-            self.curation.record_written(entry.path, entry.id, new.content)
-        if not is_indexed and self.index_handle.wait_for_large_notes():
-            with self.lock:
-                is_indexed = self.index_handle.index_note(entry.path, is_whole=False)
-        later = () if is_indexed else ("the next search indexes it",)
-        return WriteResult(
-            path=entry.path,
-            scope=scope_of(entry.path),
-            id=entry.id,
-            start_line=entry.start_line,
-            end_line=entry.end_line,
-            is_indexed=is_indexed,
-            warnings=(*new.warnings, *later),
+        return append_entry(
+            new,
+            self.folder,
+            self.places.journal,
+            self.index_handle,
+            self.clocks,
+            record=self.curation.record_written,
         )
 
     def save(self, wanted: NewMemory, *, is_forced: bool = False) -> SaveResult:
@@ -371,31 +305,11 @@ class Memory:
             IndexUnusableError: The index cannot be written, and why.
             NotesMissingError: There is no folder of notes.
         """
-        started = self.clocks.stopwatch()
-        with self.lock:
-            opened = self.index_handle.opened()
-            if opened.error is not None:
-                raise opened.error
-            left: set[NotePath] = set()
-            result = self.syncer.sync(
-                opened.index, progress=progress, may_take_large=bool, left=left
-            )
-        if left and is_whole:
-            more = self.index_handle.background_sync().sync(progress)
-            result = result.followed_by(more)
-        return replaced(result, took_s=self.clocks.stopwatch() - started)
+        return self.index_handle.sync(progress, is_whole=is_whole)
 
     def rebuild(self, progress: Progress | None = None) -> SyncResult:
         """Make the index again from the notes alone; the old one answers meanwhile."""
-        from hivemind_memory.index.open import index_engine
-
-        started = self.clocks.stopwatch()
-        with self.lock:
-            self.index_handle.close()
-            result = index_engine(self.places, self.clocks.now).rebuild(
-                lambda index: self.syncer.sync(index, progress=progress)
-            )
-        return replaced(result, took_s=self.clocks.stopwatch() - started)
+        return self.index_handle.rebuild(progress)
 
     def embed_pending(
         self,
@@ -410,15 +324,10 @@ class Memory:
 
         if self._provider.is_surely_absent:
             return EmbedResult()
-        from hivemind_memory.memory.index_handle import open_index
-
-        opened = open_index(self.places, self.clocks.now)
-        try:
+        with self.index_handle.separate() as opened:
             return self._embedding_service().fill(
                 opened.index, progress=progress, should_stop=should_stop
             )
-        finally:
-            opened.index.close()
 
     # -- looking after ---------------------------------------------------------
 
@@ -426,17 +335,12 @@ class Memory:
         """Return what there is, who leads, and what is missing."""
         from hivemind_memory.memory.doctor import status_of
 
-        def report(opened: OpenIndex) -> MemoryStatus:
-            return status_of(
-                self.places,
-                opened,
-                self.syncer,
-                self._provider,
-                self.clocks.now(),
-            )
-
+        parts, now_s = (self.syncer, self._provider), self.clocks.now()
         with self.lock:
-            return self.index_handle.run_with_fallback(report, may_repair=False)
+            return self.index_handle.run_with_fallback(
+                lambda opened: status_of(self.places, opened, *parts, now_s),
+                may_repair=False,
+            )
 
     def diagnose(self) -> Diagnosis:
         """Look for what is wrong, and say what to do."""
@@ -445,8 +349,6 @@ class Memory:
         with self.lock:
             self.index_handle.close()
             return diagnose(self.places, self.settings, self._provider, self.clocks.now)
-
-    # -- for the modules of this room -----------------------------------------
 
     def state(self) -> StateFile:
         """Return the file of what no note can hold, opened with its first use."""
@@ -458,48 +360,27 @@ class Memory:
             return self._state
 
     def find_scope(self, name: str = "") -> str:
-        """Return the scope that a name means to the caller.
-
-        For an empty name, the scope of a write that names none: the caller's workspace,
-        else its project, else its team, else the global scope. A person at a shell has
-        the project of the repository that the shell is in.
+        """Return the scope that a name means to the caller; see ``scope_meant``.
 
         Raises:
             ScopeError: It is not a scope, or the caller does not have it.
         """
-        caller = self.caller
-        if not name and self.settings.default_scope == "global":
-            return GLOBAL if may_write(caller, "global.md") else home_scope(caller)
-        if caller.is_owner and name in {"", "project", "projects", "product"}:
-            caller = replaced(caller, project=self._find_project())
-        return scope_named(caller, name) if name else home_scope(caller)
-
-    # -- inside ----------------------------------------------------------------
+        is_global = self.settings.default_scope == "global"
+        return scope_meant(
+            self.caller, name, is_global=is_global, find_project=self._find_project
+        )
 
     def _query_vector(self, text: str, started: float) -> QueryVector:
-        """Return the vector of a question that was asked at *started*.
-
-        Other threads search and write while the provider is waited for.
-        """
+        """Return the vector of a question that was asked at *started*."""
         from hivemind_memory.memory.search import NO_PROVIDER
 
         if self._provider.is_off:
             return NO_PROVIDER
-        from hivemind_memory.memory.embed import QueryEmbedRequest
+        from hivemind_memory.memory.embed import embed_query
 
-        side = self._embedding_service()
-        with self.lock:
-            planned = self.index_handle.run_with_fallback(
-                lambda opened: side.plan(opened.index, text)
-            )
-        if not isinstance(planned, QueryEmbedRequest):
-            return planned
-        left_s = ANSWER_TIMEOUT_S - (self.clocks.stopwatch() - started)
-        answer = side.ask(planned, timeout_s=left_s)
-        with self.lock:
-            return self.index_handle.run_with_fallback(
-                lambda opened: side.record_answer(opened.index, planned, answer)
-            )
+        return embed_query(
+            text, self._embedding_service(), self.index_handle, self.clocks, started
+        )
 
     def _find_similar(self, text: str) -> Sequence[TextCandidate]:
         """Return texts that share words with a text; the lock is held."""
@@ -515,12 +396,3 @@ class Memory:
         if self._vectors is None:
             self._vectors = EmbeddingService(self._provider, self.clocks.now)
         return self._vectors
-
-
-def _own_types(settings: Settings) -> dict[str, MemoryType]:
-    """Return the types of a person's own; the table of types loads when there are."""
-    if not settings.types:
-        return {}
-    from hivemind_memory.model.memory_types import types_of_config
-
-    return types_of_config(settings.types)

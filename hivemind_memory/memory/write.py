@@ -11,6 +11,7 @@ from hivemind_memory.errors import NotSavedError, StateUnusableError, UsageError
 from hivemind_memory.files.descriptors import make_private_folder
 from hivemind_memory.files.paths import parse_note_path
 from hivemind_memory.model.note import Provenance
+from hivemind_memory.model.results import WriteResult
 from hivemind_memory.model.scope import (
     INBOX,
     SUPERSEDED,
@@ -29,9 +30,8 @@ if TYPE_CHECKING:
 
     from hivemind_memory.access.rules import Caller
     from hivemind_memory.files.folder import NotesFolder
-    from hivemind_memory.memory.index_handle import Clocks
+    from hivemind_memory.memory.index_handle import Clocks, IndexHandle
     from hivemind_memory.model.note_path import NotePath
-    from hivemind_memory.notes.writer import AppendedEntry
     from hivemind_memory.state.file import StateFile
 
 
@@ -171,15 +171,23 @@ def refuse_purged(
 
 
 def append_entry(
-    new: NewEntry, folder: NotesFolder, journal_dir: str, clocks: Clocks
-) -> AppendedEntry:
+    new: NewEntry,
+    folder: NotesFolder,
+    journal_dir: str,
+    handle: IndexHandle,
+    clocks: Clocks,
+    *,
+    record: Callable[[NotePath, str, str], object],
+) -> WriteResult:
     """Append an entry to its note, by way of the journal; on disk when this returns.
 
     Args:
         new: The entry.
         folder: The notes; created if missing.
         journal_dir: Folder of the journal.
+        handle: The index, updated for the note unless a large note is being indexed.
         clocks: For the entry's id.
+        record: Records path, id and text of what was saved.
 
     Raises:
         NotSavedError: Nothing was saved; the message says why.
@@ -189,11 +197,27 @@ def append_entry(
     writer = NoteWriter(
         folder, Journal(journal_dir, folder.root), clocks.now, clocks.randomness
     )
-    return writer.append(
-        new.path,
-        new.content,
-        at=new.provenance.at,
-        by=new.provenance.by,
-        session=new.provenance.session,
-        source=new.provenance.source,
+    with handle.lock:
+        entry = writer.append(
+            new.path,
+            new.content,
+            at=new.provenance.at,
+            by=new.provenance.by,
+            session=new.provenance.session,
+            source=new.provenance.source,
+        )
+        is_indexed = handle.index_note(entry.path, is_whole=False)
+        record(entry.path, entry.id, new.content)
+    if not is_indexed and handle.wait_for_large_notes():
+        with handle.lock:
+            is_indexed = handle.index_note(entry.path, is_whole=False)
+    later = () if is_indexed else ("the next search indexes it",)
+    return WriteResult(
+        path=entry.path,
+        scope=scope_of(entry.path),
+        id=entry.id,
+        start_line=entry.start_line,
+        end_line=entry.end_line,
+        is_indexed=is_indexed,
+        warnings=(*new.warnings, *later),
     )

@@ -6,7 +6,11 @@ How an answer is made, as the settings say. Apart: a sync needs nothing else.
 from __future__ import annotations
 
 from hivemind_memory.model.filters import DEFAULT_FILTER, SearchFilter
-from hivemind_memory.model.value import value
+from hivemind_memory.model.value import replaced, value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 @value
@@ -146,6 +150,13 @@ class SearchAnswer:
     hits: tuple[Hit, ...]
     report: SearchReport
 
+    def with_warnings(self, more: Iterable[str]) -> SearchAnswer:
+        """Return the answer with further warnings in its report."""
+        warnings = (*self.report.warnings, *more)
+        if warnings == self.report.warnings:
+            return self
+        return replaced(self, report=replaced(self.report, warnings=warnings))
+
 
 @value
 class SearchSettings:
@@ -164,7 +175,7 @@ class SearchSettings:
     """Days after which age has taken half of what it may take: ln 2 / 0.01."""
 
     decay_floor: float = 0.9
-    """The least that age leaves of a score, 0..1; 0 is the seed's unbounded decay."""
+    """The least that age leaves of a score, 0..1; 0: age may take all of it."""
 
     diversity: bool = False
     """Maximal marginal relevance over the hits."""

@@ -16,7 +16,7 @@ from hivemind_memory.errors import HivemindError, NotSavedError
 from hivemind_memory.files import descriptors
 from hivemind_memory.files.descriptors import OpenFolder, signature_of
 from hivemind_memory.files.errors import save_error
-from hivemind_memory.notes.entry import OPENING, new_entry_text
+from hivemind_memory.markdown.entry import OPENING, new_entry_text
 from hivemind_memory.notes.journal_records import JournalEntry, LastSaved
 
 TYPE_CHECKING = False

@@ -13,12 +13,12 @@ import re
 from dataclasses import dataclass
 
 from hivemind_memory.errors import HivemindError, NoteNotFoundError
+from hivemind_memory.markdown.entry import OPENING, parse_provenance
 from hivemind_memory.markdown.front_matter import split_front_matter
 from hivemind_memory.markdown.outline import ParsedLines
 from hivemind_memory.markdown.sections import segments_of
 from hivemind_memory.markdown.text import decode, is_blank, plain, split_lines
 from hivemind_memory.model.note import Provenance
-from hivemind_memory.notes.entry import OPENING, parse_provenance
 from hivemind_memory.notes.memory_file import edit_note
 from hivemind_memory.notes.recovery import finish_crashed_write
 

@@ -15,6 +15,7 @@ from hashlib import sha256
 from hivemind_memory.errors import NotSavedError
 from hivemind_memory.files.descriptors import signature_of
 from hivemind_memory.files.errors import save_error
+from hivemind_memory.markdown.entry import escape_markers, new_ulid
 from hivemind_memory.markdown.front_matter import (
     FrontMatter,
     blocks_of,
@@ -23,7 +24,6 @@ from hivemind_memory.markdown.front_matter import (
     with_values,
 )
 from hivemind_memory.markdown.text import decode
-from hivemind_memory.notes.entry import escape_markers, new_ulid
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hmac
 import unicodedata
 
-from hivemind_memory.notes.entry import escape_markers
+from hivemind_memory.markdown.entry import escape_markers
 
 
 def tombstone_of(key: bytes, text: str, scope: str | None) -> bytes:

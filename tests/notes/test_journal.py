@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hivemind_memory.errors import NotSavedError
-from hivemind_memory.notes.entry import new_ulid
+from hivemind_memory.markdown.entry import new_ulid
 from hivemind_memory.notes.journal_records import (
     BEGUN,
     SAVED,

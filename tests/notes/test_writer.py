@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hivemind_memory.errors import NotePathError, NotSavedError, UsageError
-from hivemind_memory.notes.entry import parse_provenance
+from hivemind_memory.markdown.entry import parse_provenance
 from hivemind_memory.notes.writer import MAX_CONTENT_BYTES
 from tests.support.note_home import AT, NOTE, Home
 

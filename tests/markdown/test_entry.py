@@ -9,17 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hivemind_memory.markdown import entry
 from hivemind_memory.markdown.chunker import parse_note
-from hivemind_memory.model.note import Provenance
-from hivemind_memory.model.note_path import NotePath
-from hivemind_memory.notes import entry
-from hivemind_memory.notes.entry import (
+from hivemind_memory.markdown.entry import (
     escape_markers,
     new_entry_text,
     new_ulid,
     parse_provenance,
     render_provenance,
 )
+from hivemind_memory.model.note import Provenance
+from hivemind_memory.model.note_path import NotePath
 
 ID = "01JDK3R8Z6ABCDEFGHJKMNPQRS"
 AT = "2026-11-21T14:03:11+01:00"
