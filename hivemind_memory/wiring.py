@@ -41,7 +41,7 @@ __all__ = [
 
 HOME_VARIABLE = "HIVEMIND_HOME"
 SCOPE_VARIABLES = ("HIVEMIND_WORKSPACE", "HIVEMIND_TEAM", "HIVEMIND_PROJECT")
-"""What limits a process to some scopes; see ``access.request``."""
+"""What limits a process to some scopes; see ``access.callers``."""
 
 # What a hook of git inherits (git rev-parse --local-env-vars); it names a repository
 # that need not be the one of the worktree.

@@ -19,7 +19,7 @@ def test_an_agent_writes_nothing_among_replaced_versions(
     house: House, memory: Memory, file: str
 ) -> None:
     """There it would count as an earlier version of a memory."""
-    refused = pytest.raises(NotSavedError, match="replaced versions are kept there")
+    refused = pytest.raises(NotSavedError, match="Replaced versions are kept there")
     with memory.as_caller(AGENT) as agent, refused:
         agent.write("Never deploy.", file=file)
     with pytest.raises(NotSavedError):
