@@ -139,7 +139,7 @@ def members() -> dict[str, set[str]]:
 
 
 def is_stale(name: str) -> bool:
-    """Whether a text between backticks looks like a name of ours and is none."""
+    """Whether a text between backticks looks like one of our own names and is none."""
     if name in OTHERS:
         return False
     if _FILE.fullmatch(name):
