@@ -38,6 +38,14 @@ def environ(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("VISUAL", raising=False)
 
 
+@pytest.fixture
+def seed() -> str:
+    """Another one in each run, printed when a test fails; set it to repeat that run."""
+    drawn = os.environ.get("ACCESS_SEED") or str(random.SystemRandom().getrandbits(32))
+    print(f"ACCESS_SEED={drawn}")
+    return drawn
+
+
 def part_of(calls: list[Any], seed: str) -> list[Any]:
     """Return some of the calls, in their order."""
     chance = random.Random(seed)
@@ -47,12 +55,12 @@ def part_of(calls: list[Any], seed: str) -> list[Any]:
 
 @pytest.mark.parametrize(("caller", "hidden"), PAIRS)
 def test_tools_answer_as_if_the_other_scope_were_not_there(
-    tmp_path: Path, caller: str, hidden: str
+    tmp_path: Path, caller: str, hidden: str, seed: str
 ) -> None:
     """Hits, counts, errors and receipts, before and after what is written."""
     twins = make_twins(tmp_path, caller, hidden)
-    reads = part_of(list(tool_reads(hidden)), caller + hidden)
-    writes = part_of(list(tool_writes(hidden)), caller + hidden)
+    reads = part_of(list(tool_reads(hidden)), seed + caller + hidden)
+    writes = part_of(list(tool_writes(hidden)), seed + caller + hidden)
 
     leaks = twins.leaks(lambda side: side.tools([*reads, *writes, *reads[:9]]))
 
@@ -61,12 +69,12 @@ def test_tools_answer_as_if_the_other_scope_were_not_there(
 
 @pytest.mark.parametrize(("caller", "hidden"), PAIRS)
 def test_commands_answer_as_if_the_other_scope_were_not_there(
-    tmp_path: Path, caller: str, hidden: str
+    tmp_path: Path, caller: str, hidden: str, seed: str
 ) -> None:
     """A shell whose environment names scopes is a caller like any other."""
     twins = make_twins(tmp_path, caller, hidden)
-    reads = part_of(list(command_reads(hidden)), caller + hidden)
-    writes = part_of(list(command_writes(hidden)), caller + hidden)
+    reads = part_of(list(command_reads(hidden)), seed + caller + hidden)
+    writes = part_of(list(command_writes(hidden)), seed + caller + hidden)
 
     leaks = twins.leaks(lambda side: side.commands([*reads, *writes, *reads[:9]]))
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
 
+from hivemind_memory.cli.main import main
 from hivemind_memory.curation.purge_stores import FILES_WITHOUT_TEXT, STORES
+from hivemind_memory.files.places import token_file
+from hivemind_memory.mcp_server.http import read_token
 from hivemind_memory.memory.service import Memory
 from hivemind_memory.model.curation import MemorySelector, NewMemory
 from hivemind_memory.model.query import Query
@@ -22,6 +26,9 @@ def test_every_file_below_the_home_belongs_to_a_store(
 ) -> None:
     """A new file must join the list, or a purge would leave the text in it."""
     monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("HIVEMIND_HOME", str(house.home))
+    (tmp_path / "claude").touch(0o755)  # so connect takes it for installed
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
     worktree = tmp_path / "worktree"
     worktree.mkdir()
     house.provider = FakeProvider(FakeEmbedder())
@@ -35,6 +42,7 @@ def test_every_file_below_the_home_belongs_to_a_store(
     assert [
         one for one in files if not any(fnmatch(one, pattern) for pattern in patterns)
     ] == []
+    assert {"connections.json", "mcp-token"} <= set(files)
     for store in STORES:
         # A killed process leaves the one, an earlier version of the program the other.
         if store.files not in {("memory/*.tmp",), ("injections.jsonl*",)}:
@@ -43,6 +51,8 @@ def test_every_file_below_the_home_belongs_to_a_store(
 
 def use_all(house: House, memory: Memory, worktree: Path) -> None:
     """Do everything that creates files."""
+    assert main(["connect", "claude", "--yes"]) == 0
+    read_token(token_file(str(house.home)), lambda: "a token of many letters")
     memory.write("The kettle is blue.", file="day.md")
     memory.write("A claim from a page.", source="external")
     memory.save(NewMemory(key="port", content="The port is 5433."))

@@ -182,6 +182,30 @@ class IndexContract:
         text, headings = index.texts([chunk])[chunk]
         assert ("postgres listens on 5433" in text, headings) == (True, "Ports")
 
+    def test_the_better_match_comes_first(self, open_index: OpenIndex) -> None:
+        """Whatever the order in which notes were indexed."""
+        index = open_index()
+        texts = {
+            "both.md": "postgres port\n",
+            "long.md": f"port {'and many other words ' * 20}\n",
+            "short.md": "port\n",
+        }
+        for path in ("long.md", "both.md", "short.md"):
+            put(index, path, texts[path])
+        terms = [QueryTerm("postgres"), QueryTerm("port")]
+
+        candidates = index.view().find_words(terms, limit=9).candidates
+
+        assert [one.place.path for one in candidates] == [
+            *("both.md", "short.md", "long.md"),
+        ]
+        for path in ("short.md", "long.md", "both.md"):
+            put(index, path, f"{texts[path]}\n")
+        again = index.view().find_words(terms, limit=9).candidates
+        assert [one.place.path for one in again] == [
+            *("both.md", "short.md", "long.md"),
+        ]
+
     def test_ties_at_the_limit_are_decided_by_path_and_line(
         self, open_index: OpenIndex
     ) -> None:

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 from hivemind_memory.context.tokens import estimate_tokens
@@ -31,11 +36,31 @@ def test_the_section_has_the_heading_and_the_tools_of_the_seed() -> None:
     assert "3 more memories left out" in body
 
 
-def test_the_same_memories_give_the_same_text() -> None:
-    """Otherwise every launch would write the file again."""
-    excerpts = [excerpt("a"), excerpt("b", path="b.md")]
+def test_the_same_memories_give_the_same_text_in_every_process() -> None:
+    """Otherwise every launch would write the file again.
 
-    assert render_body(excerpts, left_out=1) == render_body(excerpts, left_out=1)
+    What is iterated over in a set comes in another order for each hash seed.
+    """
+    code = (
+        "from tests.inject.test_section import *\n"
+        "excerpts = [excerpt(f'text {n}', path=f'{n}.md') for n in range(9)]\n"
+        "print(render_body(excerpts, left_out=1))\n"
+    )
+
+    texts = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            cwd=Path(__file__).parents[2],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2", "3")
+    }
+
+    [text] = texts
+    assert "> `8.md:3-9` (2026-11-21)\n> text 8" in text
 
 
 @pytest.mark.parametrize(
