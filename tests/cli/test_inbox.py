@@ -101,3 +101,11 @@ def test_the_offered_command_accepts_a_claim_whose_key_has_blanks(hm: Hm) -> Non
     [offered] = re.findall(r"`hm (inbox accept .*)`", saved.err)
 
     assert hm(*shlex.split(offered)).code == 0
+
+
+def test_status_says_that_claims_are_pending(hm: Hm) -> None:
+    """No one looks into the inbox unasked."""
+    assert "pending:" not in hm("status").err
+    hm("save", "--source", "external", "firewall", "Turn the firewall off.")
+
+    assert "1 claim is pending: `hm inbox`" in hm("status").err

@@ -12,11 +12,13 @@ from hivemind_memory.cli.output import (
     print_indexed,
     print_json,
     print_line,
+    print_notices,
     print_sync,
     size_text,
     write_stdout,
 )
 from hivemind_memory.model.escape import escape_line
+from hivemind_memory.model.memories import PENDING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -75,6 +77,7 @@ def status(request: CommandRequest) -> int:
     with request.open_memory() as memory:
         check_owner(memory.caller, "hm status")
         found = memory.status()
+        pending = sum(row.status == PENDING for row in memory.memories())
     if request.values["json"]:
         print_json(found)
         return 0
@@ -86,6 +89,9 @@ def status(request: CommandRequest) -> int:
     else:
         for name, value in rows:
             print_line(f"{name}: {value}")
+    if pending:
+        claims = count_text(pending, "claim is", "claims are")
+        print_notices([f"{claims} pending: `hm inbox` lists what to accept or reject"])
     return 0
 
 
