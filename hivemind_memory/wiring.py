@@ -323,7 +323,15 @@ def open_injector(memory: Memory) -> Injector:
         lambda: local_iso(time.time()),
         lambda identity: _caller_in(identity, memory),
         explicit_git(),
+        _has_tools,
     )
+
+
+def _has_tools(agent: str, root: str) -> bool:
+    """Return whether an agent that works in *root* is connected to the memory."""
+    from hivemind_memory.connect.connected import is_connected
+
+    return is_connected(agent, root, os.path.expanduser("~"), os.environ)
 
 
 def open_injection_records(memory: Memory) -> InjectionRecords:

@@ -165,15 +165,15 @@ def _commands(memory_dir: str | None) -> Iterable[str]:  # noqa: ARG001 - one sh
 
 def _connectable(memory_dir: str | None) -> Iterable[str]:  # noqa: ARG001 - one shape
     """Return the agents that can be connected."""
-    from hivemind_memory.connect.clients import AGENTS
+    from hivemind_memory.model.agents import CONNECTABLE
 
-    return (*(agent.name for agent in AGENTS), "all")
+    return (*CONNECTABLE, "all")
 
 
 def _agents(memory_dir: str | None) -> Iterable[str]:  # noqa: ARG001 - one shape
     """Return the agents that can be launched or injected for."""
     from hivemind_memory import wiring
-    from hivemind_memory.launch.agents import PROGRAMS
+    from hivemind_memory.model.agents import PROGRAMS
 
     return (*PROGRAMS, *wiring.load_settings().agents)
 

@@ -43,6 +43,14 @@ def run() -> None:
 
 def main(words: Sequence[str]) -> int:
     """Do what *words* ask for and return the exit code; raise nothing."""
+    code = _main(words)
+    # Agents stop for a hook that ends with 2, and another version of hm may have
+    # written its command line.
+    return 0 if list(words[:1]) == ["hook"] else code
+
+
+def _main(words: Sequence[str]) -> int:
+    """Do what *words* ask for and return the exit code."""
     output.prepare()
     if _is_debugging():
         import logging

@@ -12,3 +12,11 @@ def own_command() -> tuple[str, ...]:
     if os.path.basename(own) in ("hm", "hm.exe") and os.access(own, os.X_OK):
         return (own,)
     return (sys.executable, "-m", "hivemind_memory.cli")
+
+
+def is_on_path(command: tuple[str, ...]) -> bool:
+    """Whether typing ``hm`` runs the program that *command* runs."""
+    import shutil
+
+    found = shutil.which("hm")
+    return found is not None and os.path.abspath(found) == command[0]

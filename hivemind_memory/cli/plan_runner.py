@@ -51,7 +51,8 @@ class PlanRunner:
         self._plan = plan
         self._prepare = prepare
         self._plans = plan()
-        self._is_changed = False
+        self.changed: list[ConnectionPlan] = []
+        """The plans that were carried out."""
 
     def run(self) -> int:
         """Do all of it; return the exit code."""
@@ -69,7 +70,7 @@ class PlanRunner:
                 {
                     "agents": [_value(plan) for plan in plans],
                     "is_dry_run": self._values["dry_run"],
-                    "is_changed": self._is_changed,
+                    "is_changed": bool(self.changed),
                     "errors": [str(error) for error in errors],
                 }
             )
@@ -113,9 +114,9 @@ class PlanRunner:
                 except HivemindError as error:
                     errors.append(error)
                     continue
-                self._is_changed = True
+                self.changed.append(plan)
                 self._print_done(plan)
-        if self._is_changed and not self._values["json"]:
+        if self.changed and not self._values["json"]:
             write_stderr("Restart agents that are running now.\n")
         return errors
 

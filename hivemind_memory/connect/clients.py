@@ -1,7 +1,7 @@
 """The agents: their names, the files they keep servers in, and the form of an entry.
 
 Everything that differs between agents is a field here: a new agent is one item of
-``AGENTS``, and help, options and completion name it.
+``AGENTS``, and its name in ``model/agents.py``, from which help and completion have it.
 
 An entry is what the agent's own command for adding a server writes. Each was verified
 with the versions that docs/agents.md names; Cursor's is from its documentation.
@@ -20,6 +20,9 @@ SERVER = "hivemind"
 """The server's name in every agent's settings."""
 
 HOME_VARIABLE = "HIVEMIND_HOME"
+
+PROJECT_HEADER = "Hivemind-Project"
+_SHELL_FOLDER = "${PWD}"
 
 STRICT_JSON = Dialect()
 COMMENTED = Dialect(has_comments=True)
@@ -67,16 +70,26 @@ class EntryForm:
     has_one_list: bool = False
     """Whether ``command`` holds the arguments too."""
 
+    local_extra: Mapping[str, Any] = field(default_factory=dict)
+    """What else an entry for a program holds."""
+
     remote_extra: Mapping[str, Any] = field(default_factory=dict)
     """What else an entry for an address holds."""
+
+    project: str = ""
+    """What the agent replaces by the folder in which it runs, in a header; empty: it
+    has another way, in ``remote_extra``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HookForm:
-    """How an agent spells its session-start hook; only verified ones are listed."""
+    """How an agent spells its hooks; only verified ones are listed."""
 
     file: SettingsFile | None = None
-    """Where hooks and permissions are; None: in the file of the servers."""
+    """Where hooks and permissions are, in JSON; None: in the file of the servers."""
+
+    events: tuple[str, ...] = ("SessionStart",)
+    """When it runs them, in its own words. The same command serves all of them."""
 
     timeout: int
     """Ten seconds in the agent's unit."""
@@ -100,6 +113,9 @@ class ConnectableAgent:
     servers: SettingsFile
     """Where it keeps the servers of its user."""
 
+    project_servers: SettingsFile
+    """Where it looks for the servers of a project, below the repository."""
+
     table: str = "mcpServers"
     """The key that holds its servers."""
 
@@ -107,7 +123,7 @@ class ConnectableAgent:
     """What the entry of a server looks like."""
 
     hook: HookForm | None = None
-    """Its session-start hook; None: it has none, or none was verified."""
+    """Its hooks; None: it has none, or none was verified."""
 
     has_permissions: bool = False
     """Whether its settings can allow single tools."""
@@ -127,13 +143,15 @@ AGENTS = (
         # Where its former installer put the program.
         also=".claude/local/claude",
         servers=SettingsFile(variable="CLAUDE_CONFIG_DIR", names=(".claude.json",)),
-        form=EntryForm(local_type="stdio"),
+        project_servers=SettingsFile(names=(".mcp.json",)),
+        form=EntryForm(local_type="stdio", project=_SHELL_FOLDER),
         hook=HookForm(
             file=SettingsFile(
                 variable="CLAUDE_CONFIG_DIR",
                 folder=".claude",
                 names=("settings.json",),
             ),
+            events=("SessionStart", "SubagentStart"),
             timeout=10,
         ),
         has_permissions=True,
@@ -145,12 +163,22 @@ AGENTS = (
         servers=SettingsFile(
             variable="CODEX_HOME", folder=".codex", names=("config.toml",)
         ),
+        project_servers=SettingsFile(names=(".codex/config.toml",)),
         table="mcp_servers",
         form=EntryForm(
             remote_type="",
             headers="http_headers",
-            # It tells no roots, so a header names the folder in which it was started.
-            remote_extra={"env_http_headers": {"Hivemind-Project": "PWD"}},
+            # It passes on no other variable, and hm launch may set this one.
+            local_extra={"env_vars": ["HIVEMIND_WORKSPACE"]},
+            # The variables, not their values; a header itself holds no variable.
+            remote_extra={"env_http_headers": {PROJECT_HEADER: "PWD"}},
+        ),
+        hook=HookForm(
+            file=SettingsFile(
+                variable="CODEX_HOME", folder=".codex", names=("hooks.json",)
+            ),
+            events=("SessionStart", "SubagentStart"),
+            timeout=10,
         ),
         dialect=None,
         beginning="",
@@ -162,7 +190,14 @@ AGENTS = (
         servers=SettingsFile(
             variable="GEMINI_CLI_HOME", names=(".gemini/settings.json",)
         ),
-        hook=HookForm(timeout=10_000, name="hivemind"),
+        project_servers=SettingsFile(names=(".gemini/settings.json",)),
+        form=EntryForm(project=_SHELL_FOLDER),
+        hook=HookForm(
+            # It starts no session after it has compressed one.
+            events=("SessionStart", "PreCompress", "BeforeAgent"),
+            timeout=10_000,
+            name="hivemind",
+        ),
         dialect=COMMENTED,
     ),
     ConnectableAgent(
@@ -171,7 +206,8 @@ AGENTS = (
         program="cursor",
         also=".cursor",
         servers=SettingsFile(folder=".cursor", names=("mcp.json",)),
-        form=EntryForm(remote_type=""),
+        project_servers=SettingsFile(names=(".cursor/mcp.json",)),
+        form=EntryForm(remote_type="", project="${workspaceFolder}"),
         dialect=LENIENT,
     ),
     ConnectableAgent(
@@ -187,12 +223,14 @@ AGENTS = (
                 "opencode/config.json",
             ),
         ),
+        project_servers=SettingsFile(names=("opencode.json", "opencode.jsonc")),
         table="mcp",
         form=EntryForm(
             local_type="local",
             remote_type="remote",
             env="environment",
             has_one_list=True,
+            project="{env:PWD}",
         ),
         dialect=LENIENT,
         # It adds this itself at its next start.
@@ -208,13 +246,11 @@ AGENTS = (
             names=("settings.json",),
             has_tilde=True,
         ),
-        form=EntryForm(remote_type="", url="httpUrl"),
+        project_servers=SettingsFile(names=(".qwen/settings.json",)),
+        form=EntryForm(remote_type="", url="httpUrl", project=_SHELL_FOLDER),
         dialect=COMMENTED,
     ),
 )
-
-WITH_HOOKS = tuple(agent.name for agent in AGENTS if agent.hook is not None)
-WITH_PERMISSIONS = tuple(agent.name for agent in AGENTS if agent.has_permissions)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -254,6 +290,8 @@ def server_entry(
     if isinstance(server, RemoteServer):
         kind = {"type": form.remote_type} if form.remote_type else {}
         headers = {"Authorization": f"Bearer {server.token}"}
+        if form.project:
+            headers[PROJECT_HEADER] = form.project
         return {
             **kind,
             form.url: server.url,
@@ -265,7 +303,8 @@ def server_entry(
         entry["command"] = list(server.command)
     else:
         entry |= {"command": server.command[0], "args": list(server.command[1:])}
-    return entry | ({form.env: {HOME_VARIABLE: server.home}} if server.home else {})
+    env = {form.env: {HOME_VARIABLE: server.home}} if server.home else {}
+    return entry | env | dict(form.local_extra)
 
 
 def merged(old: Any, wanted: Mapping[str, Any]) -> dict[str, Any]:

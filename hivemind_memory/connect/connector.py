@@ -25,6 +25,7 @@ from hivemind_memory.connect.client_file import (
 from hivemind_memory.connect.clients import (
     AGENTS,
     SERVER,
+    STRICT_JSON,
     ConnectableAgent,
     hooks_file,
     is_same,
@@ -68,17 +69,22 @@ class Connector:
         self, agent: ConnectableAgent, registration: Registration
     ) -> ConnectionPlan:
         """Return what connecting an agent would do."""
-        if not self.is_installed(agent):
-            return ConnectionPlan(
-                agent=agent, state=NOT_INSTALLED, path=self._path(agent)
-            )
+        # Others who work on a project may have an agent that is not installed here.
+        if not self.is_installed(agent) and not registration.is_named:
+            path = self._path(agent)
+            return ConnectionPlan(agent=agent, state=NOT_INSTALLED, path=path)
+        has_hooks = self._has_hooks(agent)
         return self._planned(
-            agent, lambda drafts: _connect(agent, registration, *drafts)
+            agent,
+            lambda drafts: _connect(agent, registration, *drafts, has_hooks=has_hooks),
         )
 
     def plan_disconnect(self, agent: ConnectableAgent) -> ConnectionPlan:
         """Return what disconnecting an agent would do, installed or not."""
-        plan = self._planned(agent, lambda drafts: _disconnect(agent, *drafts))
+        has_hooks = self._has_hooks(agent)
+        plan = self._planned(
+            agent, lambda drafts: _disconnect(agent, *drafts, has_hooks=has_hooks)
+        )
         changes = tuple(replace(change, record=None) for change in plan.changes)
         return replace(plan, changes=changes)
 
@@ -111,11 +117,12 @@ class Connector:
         """Return a plan with the changes that *edit* makes to the agent's files."""
         path = self._path(agent)
         try:
+            self._check_inside(path)
             records = read_connection_records(self._around.home)
             main = self._draft(agent, path, records)
-            beside = hooks_file(agent, self._around.user_home, self._around.environ)
+            beside = self._hooks_path(agent, path)
             other = main if beside == path else self._draft(agent, beside, records)
-            has_hook = agent.hook is not None and draft.has_hook(other[1])
+            has_hook = self._has_hooks(agent) and draft.has_hook(other[1])
             state = edit((main[1], other[1]))
         except HivemindError as error:
             return ConnectionPlan(agent=agent, state=UNUSABLE, path=path, error=error)
@@ -133,8 +140,33 @@ class Connector:
         )
 
     def _path(self, agent: ConnectableAgent) -> str:
-        """Return the file in which an agent keeps its servers."""
-        return agent.servers.find(self._around.user_home, self._around.environ)
+        """Return the file in which an agent keeps its servers, or a project's."""
+        around = self._around
+        if around.project:
+            return agent.project_servers.find(around.project, {})
+        return agent.servers.find(around.user_home, around.environ)
+
+    def _check_inside(self, path: str) -> None:
+        """Refuse a project's file that is elsewhere.
+
+        Raises:
+            NotConnectedError: A link leads out of the project.
+        """
+        root = os.path.realpath(self._around.project)
+        is_inside = os.path.commonpath((root, os.path.realpath(path))) == root
+        if self._around.project and not is_inside:
+            message = f"{path} is a link that leads out of the project."
+            raise NotConnectedError(message, hint="Remove the link, then try again.")
+
+    def _has_hooks(self, agent: ConnectableAgent) -> bool:
+        """Whether hooks of an agent are concerned: a project's file has none."""
+        return agent.hook is not None and not self._around.project
+
+    def _hooks_path(self, agent: ConnectableAgent, path: str) -> str:
+        """Return the file in which an agent keeps hooks and permissions."""
+        if not self._has_hooks(agent):
+            return path
+        return hooks_file(agent, self._around.user_home, self._around.environ)
 
     def _draft(
         self,
@@ -145,6 +177,8 @@ class Connector:
         """Return a file and a draft of it."""
         file = read_client_file(path)
         record = records.get(file.real)
+        if path != self._path(agent):  # its hooks are in JSON, whatever its servers are
+            return file, FileDraft(file, STRICT_JSON, "{}\n", record)
         return file, FileDraft(file, agent.dialect, agent.beginning, record)
 
     def _write(self, change: FileChange) -> None:
@@ -187,6 +221,8 @@ def _connect(
     registration: Registration,
     main: FileDraft,
     beside: FileDraft,
+    *,
+    has_hooks: bool,
 ) -> str:
     """Edit the drafts so that an agent is connected; return the state before."""
     place = (agent.table, SERVER)
@@ -195,23 +231,25 @@ def _connect(
     if not is_same(found, wanted):
         state = DIFFERS if found is not None else NOT_CONNECTED
         main.put(place, merged(found, wanted))
-    if agent.hook is not None:
+    if agent.hook is not None and has_hooks:
         command = registration.hook_command(agent.name)
-        draft.put_hook(beside, agent.hook, command, is_wanted=registration.has_hooks)
+        draft.put_hooks(beside, agent.hook, command, is_wanted=registration.has_hooks)
     if registration.has_rules and agent.has_permissions:
         draft.put_rules(beside)
     return state
 
 
-def _disconnect(agent: ConnectableAgent, main: FileDraft, beside: FileDraft) -> str:
+def _disconnect(
+    agent: ConnectableAgent, main: FileDraft, beside: FileDraft, *, has_hooks: bool
+) -> str:
     """Take what connect added out of the drafts; return the state before."""
     place = (agent.table, SERVER)
     is_there = main.value_at(place) is not None
     if is_there:
         main.drop(place)
-    if agent.hook is not None:
+    if has_hooks:
         draft.drop_hooks(beside)
-    if agent.has_permissions:
+    if agent.has_permissions and has_hooks:
         draft.drop_rules(beside)
     return CONNECTED if is_there else NOT_CONNECTED
 

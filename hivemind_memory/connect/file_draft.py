@@ -1,8 +1,8 @@
 """A settings file while it is being edited: several edits, one new text.
 
 Handles JSON and TOML, and collects what must be recorded so that every edit can be
-undone. Besides the server, an agent may get a session-start hook and permissions; hooks
-and permissions of others stay. Reads and writes no file.
+undone. Besides the server, an agent may get hooks and permissions; those of others
+stay. Reads and writes no file.
 """
 
 from __future__ import annotations
@@ -147,47 +147,53 @@ reads what one session writes, so the user should confirm it."""
 
 PERMISSION_RULES = tuple(f"mcp__hivemind__{tool}" for tool in READING_TOOLS)
 
-_EVENT = ("hooks", "SessionStart")
+_HOOKS = ("hooks",)
 _ALLOW = ("permissions", "allow")
 _OURS = re.compile(
     r"(?:\bhm(?:\.exe)?|hivemind_memory\.cli)['\"]? hook session-start\b"
 )
 
 
-def put_hook(draft: FileDraft, form: HookForm, command: str, *, is_wanted: bool) -> str:
-    """Add our hook, or update an existing one; return what was done.
+def put_hooks(
+    draft: FileDraft, form: HookForm, command: str, *, is_wanted: bool
+) -> None:
+    """Add our hook to each event of an agent, or update the existing ones.
 
     Args:
         draft: Of the agent's settings.
         form: How the agent spells a hook.
         command: The shell command that the hook runs.
-        is_wanted: Whether to add one; an existing one is updated in any case.
+        is_wanted: Whether to add them; if one is there, all are updated in any case.
     """
-    found = list(_hooks_of_ours(draft))
-    if not found:
-        if not is_wanted:
-            return ""
-        place = len(draft.value_at(_EVENT) or ())
-        draft.put((*_EVENT, place), {"hooks": [_hook(form, command)]})
-        return "hook added"
-    group, at, hook = found[0]
-    if hook["command"] == command:
-        return ""
-    draft.put((*_EVENT, group, "hooks", at, "command"), command)
-    return "hook updated"
+    if not is_wanted and not has_hook(draft):
+        return
+    for event in form.events:
+        place = (*_HOOKS, event)
+        found = next(_hooks_of_ours(draft, event), None)
+        if found is None:
+            end = len(_list_at(draft, place))
+            draft.put((*place, end), {"hooks": [_hook(form, command)]})
+            continue
+        group, at, hook = found
+        if hook["command"] != command:
+            draft.put((*place, group, "hooks", at, "command"), command)
 
 
 def has_hook(draft: FileDraft) -> bool:
     """Whether a hook that we added is there."""
-    return next(_hooks_of_ours(draft), None) is not None
+    return any(
+        next(_hooks_of_ours(draft, event), None) is not None for event in _events(draft)
+    )
 
 
 def drop_hooks(draft: FileDraft) -> None:
-    """Remove every hook that we added."""
-    # Last one first, so that the positions of the others stay valid.
-    for group, at, _ in reversed(list(_hooks_of_ours(draft))):
-        hooks = draft.value_at((*_EVENT, group, "hooks"))
-        draft.drop((*_EVENT, group, *(("hooks", at) if len(hooks) > 1 else ())))
+    """Remove every hook that we added, of whatever event."""
+    for event in _events(draft):
+        place = (*_HOOKS, event)
+        # Last one first, so that the positions of the others stay valid.
+        for group, at, _ in reversed(list(_hooks_of_ours(draft, event))):
+            hooks = draft.value_at((*place, group, "hooks"))
+            draft.drop((*place, group, *(("hooks", at) if len(hooks) > 1 else ())))
 
 
 def put_rules(draft: FileDraft) -> None:
@@ -212,9 +218,24 @@ def _hook(form: HookForm, command: str) -> dict[str, Any]:
     return {**named, "type": "command", "command": command, "timeout": form.timeout}
 
 
-def _hooks_of_ours(draft: FileDraft) -> Iterator[tuple[int, int, dict[str, Any]]]:
+def _events(draft: FileDraft) -> tuple[str, ...]:
+    """Return the events that the settings have hooks for, the last one first."""
+    found = draft.value_at(_HOOKS)
+    # Other settings of hooks, as Gemini CLI has them, are no lists.
+    return (
+        tuple(
+            event for event, value in reversed(found.items()) if isinstance(value, list)
+        )
+        if isinstance(found, dict)
+        else ()
+    )
+
+
+def _hooks_of_ours(
+    draft: FileDraft, event: str
+) -> Iterator[tuple[int, int, dict[str, Any]]]:
     """Yield each hook that we added: index of its group, its own index, its value."""
-    for group, value in enumerate(_list_at(draft, _EVENT)):
+    for group, value in enumerate(_list_at(draft, (*_HOOKS, event))):
         hooks = value.get("hooks") if isinstance(value, dict) else None
         for at, hook in enumerate(hooks if isinstance(hooks, list) else ()):
             command = hook.get("command") if isinstance(hook, dict) else None

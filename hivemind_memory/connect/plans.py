@@ -33,6 +33,8 @@ class HostEnvironment:
     user_home: str
     environ: Mapping[str, str]
     find_program: Callable[[str], str | None]
+    project: str = ""
+    """Folder of the project whose files are meant; empty: those of the user."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +47,8 @@ class Registration:
 
     has_hooks: bool = False
     has_rules: bool = False
+    is_named: bool = False
+    """It is for agents that were named, installed or not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -57,6 +57,7 @@ class Injector:
         now_iso: Callable[[], str],
         caller_of: Callable[[str], Caller],
         explicit_git: Mapping[str, str] | None = None,
+        has_tools: Callable[[str, str], bool] = lambda _agent, _root: True,
     ) -> None:
         """Take everything that depends on the process.
 
@@ -66,12 +67,14 @@ class Injector:
             now_iso: Returns the time, ISO 8601.
             caller_of: A project's identity -> what its agents may see.
             explicit_git: See ``find_repository``.
+            has_tools: An agent's name and its worktree -> whether it has our tools.
         """
         self._memory = memory
         self._environ = environ
         self._now_iso = now_iso
         self._caller_of = caller_of
         self._explicit_git = explicit_git
+        self._has_tools = has_tools
 
     def inject(
         self, worktree: str, *, agent: str = "", is_dry_run: bool = False
@@ -97,7 +100,8 @@ class Injector:
         state = worktree_state(root, repository)
         with self._memory.as_caller(self._caller_of(project_identity(state))) as memory:
             room = free_bytes(root, target.file, repository)
-            planned = plan_section(memory, state, room_bytes=room)
+            has_tools = self._has_tools(agent, root)
+            planned = plan_section(memory, state, room_bytes=room, has_tools=has_tools)
         done = replace(done, planned=planned)
         if is_dry_run:
             return replace(done, outcome="planned")

@@ -33,13 +33,6 @@ _CLAUDE = frozenset({"", "claude"})
 _READS_GEMINI = frozenset({"gemini"})
 
 
-AGENTS = ("claude", "codex", "gemini", "opencode", "qwen", "cursor", "aider")
-"""Agents whose files are known; any other name means one that reads AGENTS.md."""
-
-_SIMILAR = 0.75
-"""Similarity from which a name is a typo: ``cluade`` is, ``pi`` is not."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetFile:
     """Where a section goes."""
@@ -86,20 +79,6 @@ def choose_target(
     siblings = tuple(file for file in CLAUDE_FILES if file != wanted)
     fallback = RULES_FILE if wanted != RULES_FILE else ""
     return TargetFile(file=wanted, fallback=fallback, siblings=siblings)
-
-
-def check_agent(name: str) -> None:
-    """Refuse a name that looks like a mistyped agent.
-
-    Raises:
-        UsageError: It is nearly, but not quite, the name of a known agent.
-    """
-    from difflib import get_close_matches  # only for names that a person types
-
-    close = get_close_matches(name.lower(), AGENTS, n=1, cutoff=_SIMILAR)
-    if close and close[0] != name.lower():
-        message = f"{name!r} is not an agent that hm knows; nothing was changed."
-        raise UsageError(message, hint=f"Did you mean {close[0]}?")
 
 
 def head_of(file: str, exists: Callable[[str], bool]) -> bytes:

@@ -14,23 +14,13 @@ import sys
 from dataclasses import dataclass
 
 from hivemind_memory.errors import NotLaunchedError
+from hivemind_memory.model.agents import PROGRAMS, meant_agent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import NoReturn
 
-
-PROGRAMS = {
-    "claude": "claude",
-    "codex": "codex",
-    "gemini": "gemini",
-    "opencode": "opencode",
-    "qwen": "qwen",
-    "cursor": "cursor-agent",
-    "aider": "aider",
-}
-"""Agent -> its program."""
 
 _FLAGS = {"aider": "--read"}
 """Agents that read a file only if their command line names it -> the option."""
@@ -77,11 +67,12 @@ def find_agent(name: str, configured: Mapping[str, object], path: str) -> AgentC
     if name in configured or name in PROGRAMS:
         message = f"{name} was not started: {words[0]} is not installed."
         raise NotLaunchedError(message, hint=hint)
-    known = ", ".join(dict.fromkeys((*configured, *PROGRAMS)))
+    known = dict.fromkeys((*configured, *PROGRAMS))
+    meant = meant_agent(name, known)
+    guess = f"Did you mean {meant}? " if meant else ""
     message = f"{name} is neither a known agent nor a program."
-    raise NotLaunchedError(
-        message, hint=f"Known agents: {known}. Any program works too."
-    )
+    hint = f"{guess}Known agents: {', '.join(known)}. Any program works too."
+    raise NotLaunchedError(message, hint=hint)
 
 
 def kind_of(program: str) -> str:

@@ -83,6 +83,9 @@ class SectionPlan:
     """The lines between the marks; empty: there is nothing to inject."""
 
     why_empty: str = ""
+    has_tools: bool = True
+    """Its agent has our tools; otherwise the section speaks of commands."""
+
     tokens: int = 0
     """Estimated, of the whole section."""
 

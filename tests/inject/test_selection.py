@@ -17,12 +17,11 @@ from hivemind_memory.git.project import (
     project_identity,
 )
 from hivemind_memory.inject.targets import (
-    AGENTS,
     RULES_FILE,
-    check_agent,
     choose_target,
     head_of,
 )
+from hivemind_memory.model.agents import PROGRAMS, check_agent
 from hivemind_memory.model.injection import Excerpt, Selection
 
 TEXTS = (
@@ -335,7 +334,7 @@ def test_a_mistyped_agent_is_refused_with_the_right_name(name: str) -> None:
     assert caught.value.hint.startswith("Did you mean ")
 
 
-@pytest.mark.parametrize("name", ["", "pi", "amp", "my-own-agent", "Claude", *AGENTS])
+@pytest.mark.parametrize("name", ["", "pi", "amp", "my-own-agent", "Claude", *PROGRAMS])
 def test_an_agent_of_any_other_name_is_accepted(name: str) -> None:
     """There are more than we know, and most read AGENTS.md."""
     check_agent(name)

@@ -8,20 +8,21 @@ import shlex
 from hivemind_memory.cli.command import PLAIN, Argument, CommandRequest, Flag, command
 from hivemind_memory.cli.options import DRY_RUN, JSON, YES
 from hivemind_memory.cli.output import write_stderr
-from hivemind_memory.cli.own_command import own_command
-from hivemind_memory.connect.clients import (
-    AGENTS,
-    HOME_VARIABLE,
+from hivemind_memory.cli.own_command import is_on_path, own_command
+from hivemind_memory.errors import NotConnectedError, UsageError
+from hivemind_memory.model.agents import (
+    CONNECTABLE,
     WITH_HOOKS,
     WITH_PERMISSIONS,
-    ConnectableAgent,
-    LocalServer,
-    RemoteServer,
+    list_names,
+    meant_agent,
 )
-from hivemind_memory.errors import NotConnectedError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hivemind_memory.connect.clients import ConnectableAgent
     from hivemind_memory.connect.connector import Connector
     from hivemind_memory.connect.plans import (
         ConnectionPlan,
@@ -33,10 +34,15 @@ _START_S = 20.0
 _NO_TOKEN = "made when this is changed"  # noqa: S105 - shown instead of one
 _WHO = Argument(
     "who",
-    f"{', '.join(agent.name for agent in AGENTS)}, or all (the default).",
+    f"{', '.join(CONNECTABLE)}, or all (the default).",
     is_required=False,
     reads=PLAIN,
     completes="connectable",
+)
+_PROJECT = Flag(
+    ("--project",),
+    "flag",
+    "The files of this repository, which can be committed, rather than yours.",
 )
 
 
@@ -53,12 +59,12 @@ _WHO = Argument(
             ("--hooks",),
             "flag",
             "Also inject memories at the start of each session, without a file:"
-            f" {' and '.join(WITH_HOOKS)}.",
+            f" {list_names(WITH_HOOKS)}.",
         ),
         Flag(
             ("--allow",),
             "flag",
-            f"Let {' and '.join(WITH_PERMISSIONS)} call the tools that only read"
+            f"Let {list_names(WITH_PERMISSIONS)} call the tools that only read"
             " without asking each time.",
         ),
         Flag(
@@ -74,11 +80,22 @@ _WHO = Argument(
             low=1,
             high=65535,
         ),
+        _PROJECT,
+        Flag(
+            ("--workspace",),
+            "text",
+            "Workspace whose memory these agents read and write.",
+            metavar="NAME",
+        ),
         DRY_RUN,
         YES,
         JSON,
     ),
-    examples=("hm connect --dry-run", "hm connect claude --hooks --allow"),
+    examples=(
+        "hm connect --dry-run",
+        "hm connect claude --hooks --allow",
+        "hm connect claude cursor --project",
+    ),
 )
 def connect(request: CommandRequest) -> int:
     """Register the server with agents."""
@@ -89,8 +106,9 @@ def connect(request: CommandRequest) -> int:
     values = request.values
     agents = _chosen(request)
     _check_flags(agents, request)
-    connector = Connector(_host())
-    _check_installed(connector, agents, is_named=_is_named(request))
+    connector = Connector(_host(request))
+    is_named = _is_named(request)
+    _check_installed(connector, agents, is_named=is_named and not values["project"])
 
     def plan() -> list[ConnectionPlan]:
         registration = _registration(request)
@@ -102,25 +120,41 @@ def connect(request: CommandRequest) -> int:
         if values["http"]:
             _token(is_made=True)
 
-    code = PlanRunner(request, connector, plan, prepare).run()
-    if values["http"] and not values["dry_run"] and not values["json"] and not code:
-        write_stderr("Agents reach it while this runs: hm mcp --http\n")
+    runner = PlanRunner(request, connector, plan, prepare)
+    code = runner.run()
+    if not values["dry_run"] and not values["json"] and not code:
+        _print_advice(request, runner.changed)
     return code
 
 
-@command("disconnect", arguments=(_WHO,), flags=(DRY_RUN, YES, JSON))
+@command("disconnect", arguments=(_WHO,), flags=(_PROJECT, DRY_RUN, YES, JSON))
 def disconnect(request: CommandRequest) -> int:
     """Undo what connect did."""
     from hivemind_memory.cli.plan_runner import PlanRunner
     from hivemind_memory.connect.connector import Connector
 
     agents = _chosen(request)
-    connector = Connector(_host())
+    connector = Connector(_host(request))
 
     def plan() -> list[ConnectionPlan]:
         return [connector.plan_disconnect(agent) for agent in agents]
 
     return PlanRunner(request, connector, plan, lambda: None).run()
+
+
+def _print_advice(request: CommandRequest, changed: Sequence[ConnectionPlan]) -> None:
+    """Say what is left to do after connecting."""
+    values = request.values
+    if values["http"]:
+        write_stderr("Agents reach it while this runs: hm mcp --http\n")
+    if values["hooks"] and any(plan.agent.name == "codex" for plan in changed):
+        write_stderr("Codex runs its new hook once you trust it: type /hooks in it.\n")
+    if values["project"] and changed:
+        files = " ".join(os.path.relpath(plan.path) for plan in changed)
+        write_stderr(
+            f"git sees {files}: commit it, and everyone who has hm is connected here;"
+            " or list it in .git/info/exclude to keep it to yourself.\n"
+        )
 
 
 def _chosen(request: CommandRequest) -> tuple[ConnectableAgent, ...]:
@@ -130,9 +164,12 @@ def _chosen(request: CommandRequest) -> tuple[ConnectableAgent, ...]:
     try:
         return chosen_agents(request.values["who"])
     except KeyError as error:
-        known = ", ".join(agent.name for agent in AGENTS)
-        message = f"There is no agent {error.args[0]} that hm knows how to connect."
-        raise UsageError(message, hint=f"It knows {known}, and all.") from None
+        name = error.args[0]
+        message = f"There is no agent {name} that hm knows how to connect."
+        meant = meant_agent(name, (*CONNECTABLE, "all"))
+        guess = f"Did you mean {meant}? " if meant else ""
+        known = ", ".join(CONNECTABLE)
+        raise UsageError(message, hint=f"{guess}It knows {known}, and all.") from None
 
 
 def _is_named(request: CommandRequest) -> bool:
@@ -146,12 +183,33 @@ def _check_flags(agents: tuple[ConnectableAgent, ...], request: CommandRequest) 
     values = request.values
     if values["port"] is not None and not values["http"]:
         raise UsageError("--port needs --http.")
+    if values["project"]:
+        for name, why in (
+            ("http", "its token would be in a file that can be committed"),
+            ("hooks", "hooks are your own: connect without --project"),
+            ("allow", "permissions are your own: connect without --project"),
+        ):
+            if values[name]:
+                raise UsageError(f"--project and --{name} exclude each other: {why}.")
+    if values["workspace"]:
+        _check_workspace(values["workspace"], is_http=values["http"])
     for name, able in (
         ("hooks", WITH_HOOKS),
         ("allow", WITH_PERMISSIONS),
     ):
         if values[name] and not any(agent.name in able for agent in agents):
-            raise UsageError(f"--{name} is for {' and '.join(able)} only.")
+            raise UsageError(f"--{name} is for {list_names(able)} only.")
+
+
+def _check_workspace(name: str, *, is_http: bool) -> None:
+    """Refuse a workspace that there is not, or that the server would not heed."""
+    from hivemind_memory import wiring
+
+    if is_http:
+        message = "--workspace and --http exclude each other."
+        raise UsageError(message, hint=f"Start it as hm mcp --http --workspace {name}")
+    wanted = wiring.agent_scope_request(workspace=name, project="none")
+    wiring.open_memory(scope_request=wanted).close()
 
 
 def _check_installed(
@@ -171,8 +229,8 @@ def _check_installed(
         write_stderr("No agent that hm knows is installed here.\n")
 
 
-def _host() -> HostEnvironment:
-    """Return what is known about this machine."""
+def _host(request: CommandRequest) -> HostEnvironment:
+    """Return what is known about this machine, and the project that is meant."""
     import shutil
 
     from hivemind_memory import wiring
@@ -183,37 +241,64 @@ def _host() -> HostEnvironment:
         user_home=os.path.expanduser("~"),
         environ=os.environ,
         find_program=shutil.which,
+        project=_project() if request.values["project"] else "",
     )
+
+
+def _project() -> str:
+    """Return the top folder of the repository around the current folder.
+
+    Raises:
+        UsageError: There is none.
+    """
+    from hivemind_memory import wiring
+    from hivemind_memory.git.repository import find_repository
+
+    found = find_repository(os.path.realpath(os.curdir), wiring.git_environ())
+    if found is None:
+        message = "--project needs a git repository, and the current folder is in none."
+        raise UsageError(message, hint="`hm connect` without it is for all projects.")
+    return found.top
 
 
 def _registration(request: CommandRequest) -> Registration:
     """Return what is to be registered."""
     from hivemind_memory import wiring
     from hivemind_memory.cli.commands.mcp import PORT
+    from hivemind_memory.connect.clients import HOME_VARIABLE, LocalServer, RemoteServer
     from hivemind_memory.connect.plans import Registration
 
-    folder = request.memory_dir
+    values = request.values
+    folder, workspace = request.memory_dir, values["workspace"]
     words = ("--memory-dir", os.path.abspath(folder)) if folder else ()
+    served = (*words, *(("--workspace", workspace) if workspace else ()))
     home = wiring.resolve_home(None)
     other_home = "" if home == os.path.expanduser("~/.hivemind") else home
     command = own_command()
+    # What can be committed names no path of this machine, if that can be.
+    name = ("hm",) if values["project"] and is_on_path(command) else command
     server: LocalServer | RemoteServer = LocalServer(
-        command=(*command, "mcp", *words), home=other_home
+        command=(*name, "mcp", *served), home=other_home
     )
-    if request.values["http"]:
-        port = PORT if request.values["port"] is None else request.values["port"]
+    if values["http"]:
+        port = PORT if values["port"] is None else values["port"]
         server = RemoteServer(url=f"http://127.0.0.1:{port}/mcp", token=_token())
 
     def hook_command(agent: str) -> str:
         asked = () if agent == "claude" else ("--agent", agent)
         said = shlex.join((*command, "hook", "session-start", *asked, *words))
-        return f"{HOME_VARIABLE}={shlex.quote(home)} {said}" if other_home else said
+        variables = {HOME_VARIABLE: other_home, "HIVEMIND_WORKSPACE": workspace or ""}
+        given = [
+            f"{one}={shlex.quote(text)}" for one, text in variables.items() if text
+        ]
+        return " ".join((*given, said))
 
     return Registration(
         server=server,
         hook_command=hook_command,
-        has_hooks=request.values["hooks"],
-        has_rules=request.values["allow"],
+        has_hooks=values["hooks"],
+        has_rules=values["allow"],
+        is_named=values["project"] and _is_named(request),
     )
 
 

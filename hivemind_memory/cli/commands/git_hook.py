@@ -53,8 +53,8 @@ def status(request: CommandRequest) -> int:
 def install(request: CommandRequest) -> int:
     """Install the hook, or update it."""
     from hivemind_memory import wiring
-    from hivemind_memory.inject.targets import check_agent
     from hivemind_memory.launch import git_hook
+    from hivemind_memory.model.agents import check_agent
 
     for agent in (request.values["agent"] or "").split(","):
         check_agent(agent)

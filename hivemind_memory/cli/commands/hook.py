@@ -1,4 +1,4 @@
-"""hm hook session-start: run by agents when a session starts.
+"""hm hook session-start: run by agents when a session or a subagent starts.
 
 It must never get in an agent's way: it always exits with 0, within seconds, and prints
 at most one line to standard error.
@@ -22,20 +22,25 @@ from hivemind_memory.model.escape import escape_line
 TIMEOUT_S = 5.0
 """A search takes a tenth of a second; no agent is kept waiting longer than this."""
 
+_COMPRESSION, _PROMPT = "PreCompress", "BeforeAgent"
+_EVENTS = ("SessionStart", "SubagentStart", _PROMPT)
+"""What is answered by its own name; anything else by the first."""
+
 
 @command(
     "hook session-start",
     description=(
-        "Reads the agent's JSON from standard input, uses only the folder in it, and"
-        " answers in JSON. Writes no file. Prints nothing if injection is off, or if"
-        " a file that the agent reads already has the section. Always exits with 0,"
-        " within seconds."
+        "Reads the agent's JSON from standard input and answers in JSON. Serves each"
+        " event that hm connect --hooks registers: the start of a session and of a"
+        " subagent, and the first prompt after Gemini CLI has compressed a session."
+        " Prints nothing if injection is off, or if a file that the agent reads already"
+        " has the section. Always exits with 0, within seconds."
     ),
     flags=(
         Flag(
             ("--agent",),
             "text",
-            "The agent: claude (the default) or gemini.",
+            "The agent: claude (the default), codex or gemini.",
             metavar="NAME",
             completes="agents",
         ),
@@ -45,7 +50,7 @@ def session_start(request: CommandRequest) -> int:
     """Print the section in the form that the agent's hook expects."""
     import threading
 
-    answers: list[str] = []
+    answers: list[tuple[str, str]] = []
     asking = threading.Thread(target=_ask, args=(request, answers), daemon=True)
     asking.start()
     asking.join(TIMEOUT_S)
@@ -53,41 +58,74 @@ def session_start(request: CommandRequest) -> int:
         _report(f"no answer within {TIMEOUT_S:g} s")
         _leave()
     if answers:
-        _print(answers[0])
+        _print(*answers[0])
     return 0
 
 
-def _ask(request: CommandRequest, answers: list[str]) -> None:
-    """Put the section into *answers*."""
+def _ask(request: CommandRequest, answers: list[tuple[str, str]]) -> None:
+    """Put the event and the section into *answers*."""
     from hivemind_memory import wiring
-    from hivemind_memory.inject.session_hook import session_start_section
+    from hivemind_memory.inject import session_hook
+    from hivemind_memory.model.agents import check_agent
 
     try:
-        worktree = _worktree()
+        agent = request.values["agent"] or "claude"
+        check_agent(agent)
+        payload = _payload()
+        event = _text(payload, "hook_event_name")
+        if event in (_COMPRESSION, _PROMPT) and not _is_due(payload, event):
+            return
+        kind = _text(payload, "agent_type")
         with request.open_memory(is_reported=True) as memory:
-            injector = wiring.open_injector(memory)
-            agent = request.values["agent"] or "claude"
-            answers.append(session_start_section(injector, worktree, agent))
+            section = session_hook.session_start_section(
+                wiring.open_injector(memory),
+                _text(payload, "cwd") or os.curdir,
+                agent,
+                reads_files=kind not in session_hook.WITHOUT_FILES,
+            )
+        answers.append((event if event in _EVENTS else _EVENTS[0], section))
     # Whatever it is, the agent starts without memories.
     except Exception as error:  # noqa: BLE001
-        _report(str(error) or type(error).__name__)
+        hint = getattr(error, "hint", "")
+        _report(f"{str(error) or type(error).__name__} {hint}".strip())
 
 
-def _worktree() -> str:
-    """Return the folder of the session from the JSON on standard input."""
+def _is_due(payload: dict[str, object], event: str) -> bool:
+    """Whether a prompt follows a compression, which an event of its own announces."""
+    import time
+
+    from hivemind_memory import wiring
+    from hivemind_memory.files.places import locks_folder
+    from hivemind_memory.inject import session_hook
+
+    home, session = wiring.resolve_home(), _text(payload, "session_id")
+    if event == _PROMPT:
+        return session_hook.take_compression(locks_folder(home), session)
+    if os.path.isdir(home):  # otherwise there is no memory yet
+        session_hook.mark_compression(locks_folder(home), session, time.time())
+    return False
+
+
+def _payload() -> dict[str, object]:
+    """Return the JSON on standard input; empty if there is none."""
     try:
         payload = json.loads("" if is_terminal(sys.stdin) else read_stdin())
     except (ValueError, RecursionError):
-        payload = None
-    folder = payload.get("cwd") if isinstance(payload, dict) else None
-    return folder if isinstance(folder, str) and folder else os.curdir
+        return {}
+    return payload if isinstance(payload, dict) else {}
 
 
-def _print(section: str) -> None:
+def _text(payload: dict[str, object], key: str) -> str:
+    """Return a text of the payload; empty if it has none."""
+    value = payload.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def _print(event: str, section: str) -> None:
     """Print a section as JSON, if there is one."""
     if not section:
         return
-    said = {"hookEventName": "SessionStart", "additionalContext": section}
+    said = {"hookEventName": event, "additionalContext": section}
     try:
         write_stdout(json.dumps({"hookSpecificOutput": said}) + "\n")
     # The agent closed the pipe, or its disk is full.

@@ -64,7 +64,7 @@ def inject(request: CommandRequest) -> int:
     """Inject into a worktree, or turn that off or on."""
     from hivemind_memory import wiring
     from hivemind_memory.inject.injection_record import record_of
-    from hivemind_memory.inject.targets import check_agent
+    from hivemind_memory.model.agents import check_agent
 
     values = request.values
     check_agent(values["agent"] or "")

@@ -32,7 +32,7 @@ from hivemind_memory.errors import (
     NotLaunchedError,
     UsageError,
 )
-from hivemind_memory.launch.agents import PROGRAMS
+from hivemind_memory.model.agents import PROGRAMS
 from hivemind_memory.model.escape import escape_line, escape_text
 
 TYPE_CHECKING = False

@@ -1,0 +1,85 @@
+"""Whether an agent has our tools: looks for the server in the files that it reads.
+
+Only reads. A file that cannot be read says nothing: the agent counts as not connected.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+
+from hivemind_memory.connect import json_edit, toml_edit
+from hivemind_memory.connect.client_file import read_client_file
+from hivemind_memory.connect.clients import AGENTS, SERVER, ConnectableAgent
+from hivemind_memory.connect.jsonc import BrokenTextError
+from hivemind_memory.errors import NotConnectedError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any
+
+
+def is_connected(
+    name: str, root: str, user_home: str, environ: Mapping[str, str]
+) -> bool:
+    """Return whether an agent that works in *root* has a server of ours.
+
+    Args:
+        name: The agent's name; empty: Claude Code.
+        root: Folder of the worktree.
+        user_home: Home folder of the user.
+        environ: The agent's environment.
+    """
+    agent = next(
+        (one for one in AGENTS if one.name == (name.lower() or "claude")), None
+    )
+    if agent is None:
+        return False
+    user = _content(agent, agent.servers.find(user_home, environ))
+    project = _content(agent, agent.project_servers.find(root, {}))
+    tables = [user.get(agent.table), project.get(agent.table)]
+    # Claude Code keeps servers of one folder in the file of its user.
+    folders = user.get("projects")
+    own = folders.get(root) if isinstance(folders, dict) else None
+    tables.append(own.get(agent.table) if isinstance(own, dict) else None)
+    return any(map(_is_ours, _entries(tables)))
+
+
+def _content(agent: ConnectableAgent, path: str) -> dict[str, Any]:
+    """Return what a settings file says; nothing if it cannot be read."""
+    try:
+        text = read_client_file(path).text
+        if not text:
+            return {}
+        if agent.dialect is None:
+            return toml_edit.parse_toml(text)
+        try:
+            value = json.loads(text)  # far quicker, and these files can be large
+        except ValueError:
+            value = json_edit.value_at(text, (), agent.dialect)
+    except (NotConnectedError, BrokenTextError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _entries(tables: list[Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield each server: its name and its entry."""
+    for table in tables:
+        if isinstance(table, dict):
+            for name, entry in table.items():
+                if isinstance(entry, dict):
+                    yield name, entry
+
+
+def _is_ours(server: tuple[str, dict[str, Any]]) -> bool:
+    """Whether a server is this program and is switched on, whatever it is called."""
+    name, entry = server
+    if entry.get("enabled") is False or entry.get("disabled") is True:
+        return False
+    command, args = entry.get("command"), entry.get("args")
+    words = [command] if isinstance(command, str) else list(command or ())
+    words += args if isinstance(args, list) else []
+    programs = {os.path.basename(word) for word in words if isinstance(word, str)}
+    is_program = bool(programs & {"hm", "hm.exe", "hivemind_memory.cli"})
+    return name == SERVER or (is_program and "mcp" in words)

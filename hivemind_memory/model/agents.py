@@ -1,0 +1,75 @@
+"""The agents by name, for help, options and completion, which import nothing else.
+
+How each is connected, injected for or started is in the room that does it; a test
+compares the names.
+"""
+
+from __future__ import annotations
+
+from hivemind_memory.errors import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+PROGRAMS = {
+    "claude": "claude",
+    "codex": "codex",
+    "gemini": "gemini",
+    "opencode": "opencode",
+    "qwen": "qwen",
+    "cursor": "cursor-agent",
+    "aider": "aider",
+}
+"""Agent -> its program. Any other name means an agent that reads AGENTS.md."""
+
+CONNECTABLE = ("claude", "codex", "gemini", "cursor", "opencode", "qwen")
+"""Agents that ``hm connect`` knows, in its order."""
+
+WITH_HOOKS = ("claude", "codex", "gemini")
+"""Those of them that run a command when a session starts."""
+
+WITH_PERMISSIONS = ("claude",)
+"""Those of them whose settings can allow single tools."""
+
+_SIMILAR = 0.75
+"""Similarity from which a name is a typo: ``cluade`` is, ``pi`` is not."""
+
+
+def meant_agent(name: str, known: Iterable[str] = PROGRAMS) -> str:
+    """Return the agent that a mistyped name means; empty if it is none or is right.
+
+    >>> meant_agent("cluade"), meant_agent("Claude"), meant_agent("pi")
+    ('claude', '', '')
+    """
+    from difflib import get_close_matches  # only for names that a person types
+
+    names = list(known)
+    close = get_close_matches(name.lower(), names, n=1, cutoff=_SIMILAR)
+    return close[0] if close and name.lower() not in names else ""
+
+
+def check_agent(name: str, also: Iterable[str] = ()) -> None:
+    """Refuse a name that looks like a mistyped agent.
+
+    Args:
+        name: Any name.
+        also: Names of the user's own agents.
+
+    Raises:
+        UsageError: It is nearly, but not quite, the name of a known agent.
+    """
+    meant = "" if name in also else meant_agent(name)
+    if meant:
+        message = f"{name!r} is not an agent that hm knows; nothing was changed."
+        raise UsageError(message, hint=f"Did you mean {meant}?")
+
+
+def list_names(names: Iterable[str]) -> str:
+    """Return names as a sentence lists them.
+
+    >>> list_names(["claude", "codex", "gemini"])
+    'claude, codex and gemini'
+    """
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
