@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def is_connected(
     name: str, root: str, user_home: str, environ: Mapping[str, str]
 ) -> bool:
-    """Return whether an agent that works in *root* has a server of ours.
+    """Return whether an agent that works in *root* has a server of hm.
 
     Args:
         name: The agent's name; empty: Claude Code.
