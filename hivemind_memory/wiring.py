@@ -40,7 +40,8 @@ __all__ = [
 ]
 
 HOME_VARIABLE = "HIVEMIND_HOME"
-SCOPE_VARIABLES = ("HIVEMIND_WORKSPACE", "HIVEMIND_TEAM", "HIVEMIND_PROJECT")
+WORKSPACE_VARIABLE = "HIVEMIND_WORKSPACE"
+SCOPE_VARIABLES = (WORKSPACE_VARIABLE, "HIVEMIND_TEAM", "HIVEMIND_PROJECT")
 """What limits a process to some scopes; see ``access.callers``."""
 
 # What a hook of git inherits (git rev-parse --local-env-vars); it names a repository

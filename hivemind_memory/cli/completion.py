@@ -207,6 +207,13 @@ def _scopes(memory_dir: str | None) -> Iterable[str]:
         )
 
 
+def _sessions(memory_dir: str | None) -> Iterable[str]:  # noqa: ARG001 - one shape
+    """Return the sessions of agents."""
+    from hivemind_memory import wiring
+
+    return [one.name for one in wiring.open_launcher().sessions()]
+
+
 def _shells(memory_dir: str | None) -> Iterable[str]:  # noqa: ARG001 - one shape
     """Return the shells that have a script."""
     return SCRIPTS
@@ -220,6 +227,7 @@ KINDS: dict[str, Callable[[str | None], Iterable[str]]] = {
     "notes": _notes,
     "options": _options,
     "scopes": _scopes,
+    "sessions": _sessions,
     "shells": _shells,
     "types": _types,
     "writers": _writers,

@@ -121,8 +121,16 @@ _FILES = (
         "launch",
         {
             "launch": "Start an agent with its memories in a tmux session.",
-            "sessions": "List the agents that hm launch started.",
             "exec": "Inject into this worktree, then run a command in place of hm.",
+        },
+    ),
+    (
+        AGENTS,
+        "sessions",
+        {
+            "sessions": "List the agents that hm launch started.",
+            "attach": "Show the session of an agent.",
+            "kill": "End an agent and its session; asks first.",
         },
     ),
     (

@@ -175,6 +175,32 @@ class Injector:
             GitSettings(repository).switch(is_on=is_on)
         return None if is_on else self.eject(root)
 
+    def is_home(self, worktree: str) -> bool:
+        """Return whether a folder is the user's home folder.
+
+        A section there would be read by every agent that starts below it.
+
+        Raises:
+            GitError: Git cannot be used there.
+            UsageError: The folder does not exist.
+        """
+        home = self._environ.get("HOME", "")
+        return bool(home) and self._find(worktree)[0] == os.path.realpath(home)
+
+    def doubt_about(self, worktree: str) -> str:
+        """Return why a person may not want a section in a folder; empty if they may.
+
+        Raises:
+            GitError: Git cannot be used there.
+            UsageError: The folder does not exist.
+        """
+        root, repository = self._find(worktree)
+        if self.is_home(worktree):
+            return (
+                f"{root} is your home folder, and agents read it in every folder below"
+            )
+        return "" if repository is not None else f"{root} is in no git repository"
+
     def sweep(self, worktree: str) -> None:
         """Delete the temporary files that a killed injection left behind.
 

@@ -302,6 +302,30 @@ def sessions_of(printed: bytes) -> Iterator[AgentSession]:
         )
 
 
+def choose_session(sessions: Sequence[AgentSession], name: str | None) -> AgentSession:
+    """Return the session that a name means: its own, or its agent's if that is clear.
+
+    Args:
+        sessions: All of them.
+        name: None: the only session.
+
+    Raises:
+        NotLaunchedError: There is none of that name, or several.
+    """
+    found = [one for one in sessions if name in (None, one.name)]
+    found = found or [one for one in sessions if one.agent == name]
+    if len(found) == 1:
+        return found[0]
+    if not sessions:
+        message = "There are no sessions."
+        raise NotLaunchedError(message, hint="`hm launch AGENT` starts one.")
+    what = f"There is no session {name}." if name else "There are several sessions."
+    if found and name:
+        what = f"There are several sessions of {name}."
+    names = ", ".join(one.name for one in found or sessions)
+    raise NotLaunchedError(what, hint=f"Name one: {names}")
+
+
 def _untag(text: str) -> str:
     """Undo ``tag``."""
     return os.fsdecode(unquote_to_bytes(text))

@@ -15,7 +15,9 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import CallToolResult, InputRequiredResult, Tool
 from pydantic import BaseModel, ValidationError
 
+from hivemind_memory.errors import HivemindError
 from hivemind_memory.mcp_server.errors import (
+    expected_error,
     invalid_argument_error,
     unexpected_error,
     unknown_argument_error,
@@ -27,7 +29,8 @@ from hivemind_memory.mcp_server.tools import ToolRunner
 from hivemind_memory.mcp_server.tools_memory import MemoryTools
 from hivemind_memory.mcp_server.tools_notes import NoteTools
 from hivemind_memory.mcp_server.tools_search import SearchTool
-from hivemind_memory.model.escape import escape_text
+from hivemind_memory.mcp_server.upgrade import UpgradeCheck
+from hivemind_memory.model.escape import escape_for_terminal
 from hivemind_memory.version import __version__
 
 logger = logging.getLogger(__name__)
@@ -70,6 +73,7 @@ def make_server(
         subscriptions=False,
         middleware=[_escape_results, _advertise_tools, heed_roots],
     )
+    server.upgrade_check = UpgradeCheck()
     runner = ToolRunner(server_state, connections)
     SearchTool(runner).add_to(server)
     NoteTools(runner).add_to(server)
@@ -79,6 +83,8 @@ def make_server(
 
 class MemoryServer(MCPServer[Any]):
     """An ``MCPServer`` whose errors are sentences."""
+
+    upgrade_check: UpgradeCheck
 
     async def serve(self, received: Any, to_send: Any) -> None:
         """Serve one client over a pair of streams until the first one ends."""
@@ -105,6 +111,10 @@ class MemoryServer(MCPServer[Any]):
         Raises:
             ToolError: The call failed; the message is for the model.
         """
+        try:
+            self.upgrade_check.refuse_if_upgraded()
+        except HivemindError as error:
+            raise expected_error(name, error) from error
         tool = self._tool_manager.get_tool(name)
         if tool is not None:
             known = tool.parameters.get("properties", {})

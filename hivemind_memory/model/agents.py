@@ -32,6 +32,7 @@ WITH_HOOKS = ("claude", "codex", "gemini")
 WITH_PERMISSIONS = ("claude",)
 """Those of them whose settings can allow single tools."""
 
+_GUESS = "Did you mean"
 _SIMILAR = 0.75
 """Similarity from which a name is a typo: ``cluade`` is, ``pi`` is not."""
 
@@ -62,7 +63,13 @@ def check_agent(name: str, also: Iterable[str] = ()) -> None:
     meant = "" if name in also else meant_agent(name)
     if meant:
         message = f"{name!r} is not an agent that hm knows; nothing was changed."
-        raise UsageError(message, hint=f"Did you mean {meant}?")
+        raise UsageError(message, hint=f"{_GUESS} {meant}?")
+
+
+def guess_of(error: Exception) -> str:
+    """Return the hint of an error that says what a word was meant to be, or nothing."""
+    hint = getattr(error, "hint", "")
+    return hint if hint.startswith(_GUESS) else ""
 
 
 def list_names(names: Iterable[str]) -> str:

@@ -95,7 +95,9 @@ def test_an_option_after_the_text_is_stored_and_named(hm: Hm, home: Path) -> Non
         ["--help"],
         ["help", "all"],
         ["search", "--help"],
-        ["inject", "--help"],  # the help of connect lists the agents from their table
+        ["connect", "--help"],
+        ["launch", "--help"],
+        ["inject", "--help"],
         ["config", "set", "--help"],
         ["nonsense"],
         ["search", "-n", "0", "x"],

@@ -9,13 +9,13 @@ import pytest
 from hivemind_memory.cli.completion import candidates
 from hivemind_memory.cli.help import help_text
 from hivemind_memory.connect import connector
-from hivemind_memory.connect.clients import (
-    AGENTS,
+from hivemind_memory.connect.clients import AGENTS, ConnectableAgent, SettingsFile
+from hivemind_memory.model.agents import (
+    CONNECTABLE,
+    PROGRAMS,
     WITH_HOOKS,
-    ConnectableAgent,
-    SettingsFile,
+    WITH_PERMISSIONS,
 )
-from hivemind_memory.launch.agents import PROGRAMS
 from tests.connect.conftest import FILES, Machine
 
 
@@ -28,6 +28,7 @@ def test_a_new_agent_is_one_item_and_gets_its_own_file(
         title="Owl",
         program="owl",
         servers=SettingsFile(variable="OWL_HOME", folder=".owl", names=("o/mcp.json",)),
+        project_servers=SettingsFile(names=(".owl/mcp.json",)),
     )
     monkeypatch.setattr(connector, "AGENTS", (*AGENTS, new))
     home = str(machine.home)
@@ -38,6 +39,14 @@ def test_a_new_agent_is_one_item_and_gets_its_own_file(
     assert found.servers.find(home, {"OWL_HOME": "/x"}) == "/x/o/mcp.json"
     with pytest.raises(KeyError, match="lark"):
         connector.chosen_agents(("lark",))
+
+
+def test_the_names_that_help_knows_are_those_of_the_agents() -> None:
+    """Help names them without importing what is known about them."""
+    assert tuple(agent.name for agent in AGENTS) == CONNECTABLE
+    assert tuple(one.name for one in AGENTS if one.hook) == WITH_HOOKS
+    assert tuple(one.name for one in AGENTS if one.has_permissions) == WITH_PERMISSIONS
+    assert set(CONNECTABLE) < set(PROGRAMS)
 
 
 def test_every_agent_has_a_file_of_its_own(tmp_path: Path) -> None:

@@ -121,7 +121,7 @@ def test_a_long_section_is_shortened_by_whole_memories(
     section = said(machine, worktree)
 
     assert 6_000 < len(section) <= 9_000
-    assert "left out; `memory_search` finds them." in section.splitlines()[-1]
+    assert "left out; `hm search` finds them." in section.splitlines()[-1]
 
 
 @pytest.mark.parametrize(
@@ -196,3 +196,79 @@ def test_an_agent_that_left_is_nobodys_trouble(
 
     assert process.returncode == 0
     assert b"Traceback" not in err
+
+
+def answered(machine: Machine, worktree: Path, event: str, **more: str) -> str:
+    """What the hook says to an event, checked to be answered by its name."""
+    payload = {"cwd": str(worktree), "hook_event_name": event, **more}
+    agent = ("--agent", "gemini") if event in ("PreCompress", "BeforeAgent") else ()
+    ran = machine.run("hook", "session-start", *agent, stdin=json.dumps(payload))
+    assert (ran.code, ran.err) == (0, "")
+    if not ran.out:
+        return ""
+    answer = json.loads(ran.out)["hookSpecificOutput"]
+    assert answer["hookEventName"] == event
+    return str(answer["additionalContext"])
+
+
+def test_a_subagent_gets_the_memories(machine: Machine, worktree: Path) -> None:
+    """It begins without what its session was told."""
+    section = answered(machine, worktree, "SubagentStart", agent_type="reviewer")
+
+    assert section == said(machine, worktree)
+
+
+def test_a_subagent_that_gets_no_files_gets_the_section_all_the_same(
+    machine: Machine, worktree: Path
+) -> None:
+    """Claude Code gives its files to no Explore and no Plan."""
+    assert machine.run("inject", str(worktree)).code == 0
+
+    told = {
+        kind: answered(machine, worktree, "SubagentStart", agent_type=kind)
+        for kind in ("Explore", "Plan", "general-purpose")
+    }
+
+    assert told["Explore"].startswith(HEADING)
+    assert told["Plan"].startswith(HEADING)
+    assert told["general-purpose"] == ""
+
+
+def test_what_gemini_compresses_is_said_again_with_the_next_prompt(
+    machine: Machine, worktree: Path
+) -> None:
+    """It starts no session afterwards, and asks nothing while it compresses."""
+    one, two = ({"session_id": name} for name in ("one", "two"))
+    before = answered(machine, worktree, "BeforeAgent", **one)
+
+    assert answered(machine, worktree, "PreCompress", **one) == ""
+
+    assert before == ""
+    assert answered(machine, worktree, "BeforeAgent", **two) == ""
+    assert answered(machine, worktree, "BeforeAgent", **one).startswith(HEADING)
+    assert answered(machine, worktree, "BeforeAgent", **one) == ""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("session-start", "--agent", "cluade"),
+        ("session-start", "--since-another-version"),
+        ("another-version",),
+    ],
+)
+def test_a_command_line_that_is_not_understood_stops_no_agent(
+    machine: Machine, words: tuple[str, ...]
+) -> None:
+    """Agents take the code 2 of a hook for an order to stop."""
+    ran = machine.run("hook", *words, stdin="{}")
+
+    assert (ran.code, ran.out) == (0, "")
+    assert ran.err
+
+
+def test_a_mistyped_agent_is_named_right_by_the_hook(machine: Machine) -> None:
+    """Whoever reads the agent's log sees what to change."""
+    ran = machine.run("hook", "session-start", "--agent", "codx", stdin="{}")
+
+    assert "Did you mean codex?" in ran.err

@@ -128,3 +128,13 @@ def test_a_blank_line_in_a_memory_does_not_end_its_quote() -> None:
 def test_the_estimate_is_right_in_any_language(text: str, low: int, high: int) -> None:
     """Characters divided by four would take Chinese for a quarter of its price."""
     assert low <= estimate_tokens(text) <= high
+
+
+def test_the_section_for_an_agent_without_the_tools_names_commands() -> None:
+    """It spoke of tools that the agent has not, and a model then looks for them."""
+    body = render_body([], left_out=2, has_tools=False)
+
+    assert "memory_" not in body
+    assert "MCP" not in body
+    for command in ("hm search", "hm write", "hm get", "hm list"):
+        assert f"`{command}" in body

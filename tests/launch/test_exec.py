@@ -169,3 +169,25 @@ def test_all_words_after_the_program_are_its_own(machine, hm) -> None:
     assert ran.stderr == ""
     assert (unknown.code, empty.code) == (2, 2)
     assert "after `--`" in unknown.err
+
+
+def test_a_mistyped_agent_starts_without_memories_and_is_named_right(machine) -> None:
+    """Whatever is wrong, the agent starts."""
+    ran = run("--agent", "cluade", "--", "sh", "-c", "ls -A; echo started")
+
+    assert ran.returncode == 0
+    assert ran.stdout.endswith("started\n")
+    assert "AGENTS.md" not in ran.stdout
+    assert "Did you mean claude?" in ran.stderr
+
+
+def test_nothing_is_injected_into_the_home_folder(machine, monkeypatch) -> None:
+    """Every agent that starts below it would read the section."""
+    monkeypatch.chdir(machine.folder)
+
+    ran = run("--", "sh", "-c", "ls; echo started")
+
+    assert ran.returncode == 0
+    assert "CLAUDE.md" not in ran.stdout
+    assert "AGENTS.md" not in ran.stdout
+    assert "this is your home folder" in ran.stderr

@@ -507,3 +507,90 @@ def test_launches_at_once_start_one_session(machine, hm, how) -> None:
     assert status(Path(found["worktree"])) == status(machine.repo) == ""
     assert no_object_has_the_section(machine.repo)
     assert len(git(machine.repo, "worktree", "list").splitlines()) == 1 + bool(how)
+
+
+def test_a_session_is_attached_and_killed_by_its_name_or_its_agents(
+    machine, hm
+) -> None:
+    """People know tmux's words, and hm sessions prints the names."""
+    outer = ("-L", "outer")
+    assert hm("launch", "claude", "--detach").code == 0
+    shell = "env -u TMUX sh -c 'hm attach claude; echo left $?; cat'"
+    machine.tmux(*outer, "-f", "/dev/null", "new-session", "-d", shell)
+    until(lambda: "\tattached\n" in hm("sessions").out)
+    machine.tmux(*outer, "send-keys", "C-b", "d")
+    until(lambda: "left 0" in machine.tmux(*outer, "capture-pane", "-p"))
+
+    unsure = hm("kill", "hm-shop-claude")
+    still = hm("sessions").out
+    done = hm("kill", "hm-shop-claude", "--yes")
+
+    assert (unsure.code, unsure.out) == (1, "")
+    assert "Nothing was ended: without a terminal, confirm with --yes" in unsure.err
+    assert "hm-shop-claude" in still
+    assert (done.code, done.out) == (0, "hm-shop-claude: ended\n")
+    until(lambda: hm("sessions").out == "")
+
+
+def test_kill_asks_in_a_terminal_and_a_no_ends_nothing(machine, hm) -> None:
+    """What an agent has not saved is lost."""
+    outer = ("-L", "outer")
+    hm("launch", "claude", "--detach")
+    shell = "env -u TMUX sh -c 'hm kill claude; echo no $?; hm kill claude; cat'"
+    machine.tmux(*outer, "-f", "/dev/null", "new-session", "-d", shell)
+
+    def screen() -> str:
+        return machine.tmux(*outer, "capture-pane", "-p", "-J")
+
+    until(lambda: "End claude in " in screen())
+    machine.tmux(*outer, "send-keys", "n", "Enter")
+    until(lambda: "no 1" in screen())
+    assert "hm-shop-claude" in hm("sessions").out
+    until(lambda: screen().count("End claude in ") == 2)
+    machine.tmux(*outer, "send-keys", "y", "Enter")
+
+    until(lambda: hm("sessions").out == "")
+
+
+def test_a_session_that_is_not_clear_is_one_sentence(machine, hm) -> None:
+    """With the names there are."""
+    nothing = hm("attach")
+    hm("launch", "claude", "--detach")
+    hm("launch", "claude", "--detach", "--branch", "task")
+    several = [hm("kill", "claude", "--yes"), hm("attach"), hm("attach", "owl")]
+
+    assert (nothing.code, nothing.out) == (1, "")
+    assert "There are no sessions." in nothing.err
+    assert "There are several sessions of claude." in several[0].err
+    assert "There are several sessions." in several[1].err
+    assert "There is no session owl." in several[2].err
+    for said in several:
+        assert said.code == 1
+        assert "hm-shop-claude, hm-shop-task-claude" in said.err
+    assert len(hm("sessions").out.splitlines()) == 2
+
+
+def test_an_agent_is_launched_for_a_workspace(machine, hm, monkeypatch) -> None:
+    """Its servers and hooks are told, and it reads what the workspace may read."""
+    monkeypatch.delenv("HIVEMIND_WORKSPACE", raising=False)
+    machine.program("claude", '#!/bin/sh\necho "space $HIVEMIND_WORKSPACE"\ncat\n')
+    hm("config", "set", "workspaces.a", '{"parent": "root"}')
+
+    refused = hm("launch", "claude", "--detach", "--workspace", "typo")
+    assert hm("launch", "claude", "--detach", "--workspace", "a").code == 0
+
+    machine.shows("hm-shop-claude", "space a")
+    assert refused.code != 0
+    assert "typo" in refused.err
+
+
+def test_a_mistyped_agent_is_named_right(machine, hm) -> None:
+    """In every command that takes one."""
+    launched = hm("launch", "cluade", "--detach")
+    hooked = hm("git-hook", "install", "--agent", "claude,codx")
+    injected = hm("inject", "--agent", "cluade")
+
+    assert "Did you mean claude?" in launched.err
+    assert "Did you mean codex?" in hooked.err
+    assert "Did you mean claude?" in injected.err
+    assert {launched.code, hooked.code, injected.code} <= {1, 2}

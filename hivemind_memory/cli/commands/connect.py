@@ -151,10 +151,29 @@ def _print_advice(request: CommandRequest, changed: Sequence[ConnectionPlan]) ->
         write_stderr("Codex runs its new hook once you trust it: type /hooks in it.\n")
     if values["project"] and changed:
         files = " ".join(os.path.relpath(plan.path) for plan in changed)
-        write_stderr(
-            f"git sees {files}: commit it, and everyone who has hm is connected here;"
-            " or list it in .git/info/exclude to keep it to yourself.\n"
+        said = (
+            "commit it, and everyone who has hm is connected here; or list it in"
+            " .git/info/exclude to keep it to yourself"
         )
+        if not _is_portable(request):
+            said = (
+                "it names a path of this machine, so do not commit it: list it in"
+                " .git/info/exclude"
+            )
+        write_stderr(f"git sees {files}: {said}.\n")
+
+
+def _is_portable(request: CommandRequest) -> bool:
+    """Whether what is registered names no path of this machine."""
+    return is_on_path(own_command()) and not (_other_home() or request.memory_dir)
+
+
+def _other_home() -> str:
+    """Return the home folder if it is not the default; else nothing."""
+    from hivemind_memory import wiring
+
+    home = wiring.resolve_home(None)
+    return "" if home == os.path.expanduser("~/.hivemind") else home
 
 
 def _chosen(request: CommandRequest) -> tuple[ConnectableAgent, ...]:
@@ -203,13 +222,12 @@ def _check_flags(agents: tuple[ConnectableAgent, ...], request: CommandRequest) 
 
 def _check_workspace(name: str, *, is_http: bool) -> None:
     """Refuse a workspace that there is not, or that the server would not heed."""
-    from hivemind_memory import wiring
+    from hivemind_memory.cli.commands.mcp import check_workspace
 
     if is_http:
         message = "--workspace and --http exclude each other."
         raise UsageError(message, hint=f"Start it as hm mcp --http --workspace {name}")
-    wanted = wiring.agent_scope_request(workspace=name, project="none")
-    wiring.open_memory(scope_request=wanted).close()
+    check_workspace(name)
 
 
 def _check_installed(
@@ -263,7 +281,6 @@ def _project() -> str:
 
 def _registration(request: CommandRequest) -> Registration:
     """Return what is to be registered."""
-    from hivemind_memory import wiring
     from hivemind_memory.cli.commands.mcp import PORT
     from hivemind_memory.connect.clients import HOME_VARIABLE, LocalServer, RemoteServer
     from hivemind_memory.connect.plans import Registration
@@ -272,9 +289,7 @@ def _registration(request: CommandRequest) -> Registration:
     folder, workspace = request.memory_dir, values["workspace"]
     words = ("--memory-dir", os.path.abspath(folder)) if folder else ()
     served = (*words, *(("--workspace", workspace) if workspace else ()))
-    home = wiring.resolve_home(None)
-    other_home = "" if home == os.path.expanduser("~/.hivemind") else home
-    command = own_command()
+    command, other_home = own_command(), _other_home()
     # What can be committed names no path of this machine, if that can be.
     name = ("hm",) if values["project"] and is_on_path(command) else command
     server: LocalServer | RemoteServer = LocalServer(

@@ -90,6 +90,7 @@ def run(request: CommandRequest) -> int:
     import threading
 
     from hivemind_memory import wiring
+    from hivemind_memory.model.agents import check_agent
 
     # A killed injection leaves no half-written file, so it may end at any moment.
     limit = threading.Timer(_MAX_S, os._exit, args=(0,))
@@ -99,6 +100,7 @@ def run(request: CommandRequest) -> int:
         with request.open_memory(is_reported=True) as memory:
             injector = wiring.open_injector(memory)
             for agent in (request.values["agent"] or "claude").split(","):
+                check_agent(agent)
                 injector.inject(os.curdir, agent=agent)
     except Exception:  # noqa: BLE001 - git must not fail, whatever it is
         return 0

@@ -66,7 +66,7 @@ def _ask(request: CommandRequest, answers: list[tuple[str, str]]) -> None:
     """Put the event and the section into *answers*."""
     from hivemind_memory import wiring
     from hivemind_memory.inject import session_hook
-    from hivemind_memory.model.agents import check_agent
+    from hivemind_memory.model.agents import check_agent, guess_of
 
     try:
         agent = request.values["agent"] or "claude"
@@ -86,8 +86,8 @@ def _ask(request: CommandRequest, answers: list[tuple[str, str]]) -> None:
         answers.append((event if event in _EVENTS else _EVENTS[0], section))
     # Whatever it is, the agent starts without memories.
     except Exception as error:  # noqa: BLE001
-        hint = getattr(error, "hint", "")
-        _report(f"{str(error) or type(error).__name__} {hint}".strip())
+        said = str(error) or type(error).__name__
+        _report(f"{said} {guess_of(error)}".strip())
 
 
 def _is_due(payload: dict[str, object], event: str) -> bool:

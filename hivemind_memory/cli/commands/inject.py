@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 
 from hivemind_memory.cli.command import Argument, CommandRequest, Flag, command
-from hivemind_memory.cli.options import DRY_RUN, JSON, WORKTREE
+from hivemind_memory.cli.confirm import is_sure
+from hivemind_memory.cli.options import DRY_RUN, JSON, WORKTREE, YES
 from hivemind_memory.cli.output import (
     count_text,
     lines_text,
@@ -42,6 +43,7 @@ _WHYS = {
         "The section is placed between two marker lines; every other byte of the file"
         " is kept, and git sees no change: no status, diff or commit shows it. If the"
         " memories are the same, nothing is written. hm why shows what was chosen."
+        " Outside a git repository and in your home folder it asks first."
     ),
     arguments=(WORKTREE,),
     flags=(
@@ -54,6 +56,7 @@ _WHYS = {
             completes="agents",
         ),
         DRY_RUN,
+        YES,
         Flag(("--off",), "flag", "Never inject into this repository again."),
         Flag(("--on",), "flag", "Inject into this repository again."),
         JSON,
@@ -76,6 +79,11 @@ def inject(request: CommandRequest) -> int:
         if values["off"] or values["on"]:
             ejection = injector.switch(worktree, is_on=values["on"])
             return _show_switch(ejection, as_json=values["json"])
+        if not (values["dry_run"] or values["yes"]):
+            doubt = injector.doubt_about(worktree)
+            refusal = f"Nothing was injected: {doubt}"
+            if doubt and not is_sure(f"{doubt}. Inject there?", refusal):
+                return 1
         done = injector.inject(
             worktree, agent=values["agent"] or "", is_dry_run=values["dry_run"]
         )

@@ -1,4 +1,4 @@
-"""hm launch, sessions and exec: start agents with their memories.
+"""hm launch and exec: start agents with their memories.
 
 If anything goes wrong with the memories, one line says so and the agent starts anyway.
 """
@@ -17,12 +17,9 @@ from hivemind_memory.cli.command import (
     Flag,
     command,
 )
-from hivemind_memory.cli.options import JSON
+from hivemind_memory.cli.commands.sessions import started_text
 from hivemind_memory.cli.output import (
     is_terminal,
-    minute_text,
-    print_json,
-    print_rows,
     write_stderr,
     write_stdout,
 )
@@ -32,7 +29,7 @@ from hivemind_memory.errors import (
     NotLaunchedError,
     UsageError,
 )
-from hivemind_memory.model.agents import PROGRAMS
+from hivemind_memory.model.agents import PROGRAMS, check_agent, guess_of
 from hivemind_memory.model.escape import escape_line, escape_text
 
 TYPE_CHECKING = False
@@ -41,6 +38,8 @@ if TYPE_CHECKING:
 
     from hivemind_memory.launch.launcher import EndedAgent, Launcher, LaunchRequest
     from hivemind_memory.launch.tmux import AgentSession, Tmux
+
+_HOME_FOLDER = "this is your home folder; `hm inject --yes` injects there"
 
 _WATCH_S = 1.0
 """How long a new agent is watched: one that exits at once has a reason."""
@@ -82,6 +81,12 @@ _WATCH_ATTACHED_S = 0.3
             "Work in the worktree of this branch; both are created if missing.",
             metavar="NAME",
         ),
+        Flag(
+            ("--workspace",),
+            "text",
+            "Workspace whose memory the agent reads and writes.",
+            metavar="NAME",
+        ),
         Flag(("--detach",), "flag", "Do not show the session; print how to."),
     ),
     examples=(
@@ -101,6 +106,12 @@ def launch(request: CommandRequest) -> int:
     values = request.values
     if values["worktree"] is not None and values["branch"] is not None:
         raise UsageError("--worktree and --branch exclude each other.")
+    if values["workspace"]:
+        from hivemind_memory.cli.commands.mcp import check_workspace
+
+        check_workspace(values["workspace"])
+        # Agents pass it on to their servers and hooks.
+        os.environ[wiring.WORKSPACE_VARIABLE] = values["workspace"]
     launcher = wiring.open_launcher()
     path = launcher.environ.get("PATH", os.defpath)
     agent = find_agent(values["agent"], _configured(), path)
@@ -134,36 +145,6 @@ def launch(request: CommandRequest) -> int:
     return _detached(launcher, tmux, launch_request, inject)
 
 
-@command("sessions", flags=(JSON,))
-def sessions(request: CommandRequest) -> int:
-    """List the sessions of agents that hm launch started."""
-    from hivemind_memory import wiring
-
-    launcher = wiring.open_launcher()
-    found = launcher.sessions()
-    if request.values["json"]:
-        print_json({"sessions": [_session_value(one) for one in found]})
-        return 0
-    if launcher.tmux is None:
-        _print_notice("no sessions: tmux, which holds them, is not installed")
-        return 0
-    if not found:
-        _print_notice("no sessions: `hm launch AGENT` starts one")
-        return 0
-    rows = [
-        (one.name, one.agent, one.worktree, _since(one), _state_text(one))
-        for one in found
-    ]
-    if is_terminal(sys.stdout):
-        from hivemind_memory.cli.terminal import columns_text
-
-        heads = ("session", "agent", "worktree", "since", "")
-        write_stdout(columns_text(heads, rows))
-    else:
-        print_rows(rows)
-    return 0
-
-
 @command(
     "exec",
     description=(
@@ -190,8 +171,9 @@ def exec_(request: CommandRequest) -> int:
     from hivemind_memory.launch.agents import kind_of, with_memory_file
 
     words = request.values["command"]
-    kind = request.values["agent"] or kind_of(words[0])
-    inject = _inject_port(request, words[0], is_quiet=True)
+    named = request.values["agent"] or ""
+    kind = named or kind_of(words[0])
+    inject = _inject_port(request, words[0], is_quiet=True, named=named)
     words = with_memory_file(kind, words, inject(os.curdir, kind))
     return _exec_or_report(words, os.environ)
 
@@ -208,19 +190,29 @@ def _configured() -> Mapping[str, object]:
 
 
 def _inject_port(
-    request: CommandRequest, name: str, *, is_quiet: bool
+    request: CommandRequest, name: str, *, is_quiet: bool, named: str = ""
 ) -> Callable[[str, str], str]:
-    """Return a function that injects and never raises."""
+    """Return a function that injects and never raises.
+
+    Args:
+        request: Opens the memory.
+        name: What is started, for messages.
+        is_quiet: Whether to say nothing of what was injected.
+        named: The agent's name as a person typed it.
+    """
     from hivemind_memory import wiring
     from hivemind_memory.cli.commands.inject import sentence
 
     def inject(worktree: str, kind: str) -> str:
         try:
+            check_agent(named)
             with request.open_memory(is_reported=True) as memory:
                 injector = wiring.open_injector(memory)
+                if injector.is_home(worktree):
+                    return _not_injected(_HOME_FOLDER, name)
                 done = injector.inject(worktree, agent=kind)
         except HivemindError as error:
-            return _not_injected(error.problem, name)
+            return _not_injected(f"{error} {guess_of(error)}".strip(), name)
         # Whatever it is, it must not keep an agent from starting.
         except Exception as error:  # noqa: BLE001
             return _not_injected(f"{type(error).__name__}: {error}", name)
@@ -285,9 +277,8 @@ def _detached(
 
 def _say_found(session: AgentSession, launch_request: LaunchRequest) -> None:
     """Say that the agent was already running, and what that means."""
-    _print_notice(
-        f"{session.agent} already runs in {session.worktree}, since {_since(session)}"
-    )
+    since = started_text(session)
+    _print_notice(f"{session.agent} already runs in {session.worktree}, since {since}")
     if launch_request.arguments:
         unused = shlex.join(launch_request.arguments)
         _print_notice(f"its arguments stay as they were: {unused} was not passed on")
@@ -327,32 +318,6 @@ def _exec_or_report(
     except ValueError:  # an empty name
         _print_notice("error: '' cannot be run: it is not a program")
         return exit_code_of(FileNotFoundError())
-
-
-def _session_value(session: AgentSession) -> dict[str, object]:
-    """Return a session for programs."""
-    from dataclasses import asdict
-
-    from hivemind_memory import wiring
-
-    value = asdict(session)
-    value["started_at"] = wiring.local_iso(value.pop("started_s"))
-    return value
-
-
-def _since(session: AgentSession) -> str:
-    """Return when a session began, for people."""
-    from hivemind_memory import wiring
-
-    return minute_text(wiring.local_iso(session.started_s))
-
-
-def _state_text(session: AgentSession) -> str:
-    """Return whether a session is attached, detached or ended."""
-    if session.is_ended:
-        code = session.exit_code
-        return "ended" if code is None else f"ended ({code})"
-    return "attached" if session.is_attached else "detached"
 
 
 def _print_notice(line: str) -> None:

@@ -148,6 +148,19 @@ def require_sdk() -> None:
         )
 
 
+def check_workspace(name: str) -> None:
+    """Refuse a workspace that the server of an agent could not have.
+
+    Raises:
+        ScopeError: There is no such workspace in config.json.
+        ConfigError: config.json cannot be used.
+    """
+    from hivemind_memory import wiring
+
+    scope_request = wiring.agent_scope_request(workspace=name, project="none")
+    wiring.open_memory(scope_request=scope_request).close()
+
+
 def _announce(url: str, token_file: str) -> None:
     """Say where the server is and where its token is."""
     write_stderr(f"serving {url}\ntoken in {escape_line(token_file)}\n")

@@ -1,0 +1,153 @@
+"""hm sessions, attach and kill: the agents that hm launch started."""
+
+from __future__ import annotations
+
+import sys
+
+from hivemind_memory.cli.command import Argument, CommandRequest, command
+from hivemind_memory.cli.confirm import is_sure
+from hivemind_memory.cli.options import JSON, YES
+from hivemind_memory.cli.output import (
+    is_terminal,
+    minute_text,
+    print_json,
+    print_rows,
+    write_stderr,
+    write_stdout,
+)
+from hivemind_memory.errors import NotLaunchedError
+from hivemind_memory.model.escape import escape_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hivemind_memory.launch.tmux import AgentSession, Tmux
+
+_NO_TMUX = "tmux, which holds them, is not installed"
+
+
+def _session_argument(description: str, *, is_required: bool) -> Argument:
+    """Return the argument that names a session."""
+    return Argument(
+        "session", description, is_required=is_required, completes="sessions"
+    )
+
+
+@command("sessions", flags=(JSON,))
+def sessions(request: CommandRequest) -> int:
+    """List the sessions of agents that hm launch started."""
+    from hivemind_memory import wiring
+
+    launcher = wiring.open_launcher()
+    found = launcher.sessions()
+    if request.values["json"]:
+        print_json({"sessions": [_session_value(one) for one in found]})
+        return 0
+    if launcher.tmux is None:
+        write_stderr(f"no sessions: {_NO_TMUX}\n")
+        return 0
+    if not found:
+        write_stderr("no sessions: `hm launch AGENT` starts one\n")
+        return 0
+    rows = [
+        (one.name, one.agent, one.worktree, started_text(one), _state_text(one))
+        for one in found
+    ]
+    if is_terminal(sys.stdout):
+        from hivemind_memory.cli.terminal import columns_text
+
+        heads = ("session", "agent", "worktree", "since", "")
+        write_stdout(columns_text(heads, rows))
+    else:
+        print_rows(rows)
+    return 0
+
+
+@command(
+    "attach",
+    description=(
+        "Shows it in this terminal; Ctrl-b d leaves it running. Inside tmux, your"
+        " client switches to it."
+    ),
+    arguments=(
+        _session_argument(
+            "Name of the session, or of its agent if that is clear (the only one).",
+            is_required=False,
+        ),
+    ),
+    examples=("hm attach hm-shop-claude", "hm attach codex"),
+)
+def attach(request: CommandRequest) -> int:
+    """Show the session of an agent."""
+    tmux, session = _find(request.values["session"])
+    return tmux.attach(session)
+
+
+@command(
+    "kill",
+    description=(
+        "Asks first, because what the agent has not saved is lost. The worktree and its"
+        " files stay."
+    ),
+    arguments=(
+        _session_argument(
+            "Name of the session, or of its agent if that is clear.", is_required=True
+        ),
+    ),
+    flags=(YES,),
+    examples=("hm kill hm-shop-claude",),
+)
+def kill(request: CommandRequest) -> int:
+    """End an agent and its session."""
+    tmux, session = _find(request.values["session"])
+    question = (
+        f"End {session.agent} in {session.worktree}, which runs since"
+        f" {started_text(session)}?"
+    )
+    if session.is_ended:
+        question = f"Close the session of {session.agent} in {session.worktree}?"
+    if not request.values["yes"] and not is_sure(question, "Nothing was ended"):
+        return 1
+    tmux.kill(session)
+    write_stdout(f"{escape_line(session.name)}: ended\n")
+    return 0
+
+
+def _find(name: str | None) -> tuple[Tmux, AgentSession]:
+    """Return the session that a name means, or the only one.
+
+    Raises:
+        NotLaunchedError: There is none of that name, or several.
+    """
+    from hivemind_memory import wiring
+    from hivemind_memory.launch.tmux import choose_session
+
+    launcher = wiring.open_launcher()
+    if launcher.tmux is None:
+        raise NotLaunchedError(f"There are no sessions: {_NO_TMUX}.")
+    return launcher.tmux, choose_session(launcher.sessions(), name)
+
+
+def started_text(session: AgentSession) -> str:
+    """Return when a session began, for people."""
+    from hivemind_memory import wiring
+
+    return minute_text(wiring.local_iso(session.started_s))
+
+
+def _session_value(session: AgentSession) -> dict[str, object]:
+    """Return a session for programs."""
+    from dataclasses import asdict
+
+    from hivemind_memory import wiring
+
+    value = asdict(session)
+    value["started_at"] = wiring.local_iso(value.pop("started_s"))
+    return value
+
+
+def _state_text(session: AgentSession) -> str:
+    """Return whether a session is attached, detached or ended."""
+    if session.is_ended:
+        code = session.exit_code
+        return "ended" if code is None else f"ended ({code})"
+    return "attached" if session.is_attached else "detached"

@@ -1,0 +1,25 @@
+"""Asks a person before something is done that they may not have meant."""
+
+from __future__ import annotations
+
+import sys
+
+from hivemind_memory.cli.output import is_terminal, write_stderr
+from hivemind_memory.model.escape import escape_line
+
+
+def is_sure(question: str, otherwise: str) -> bool:
+    """Ask; False, saying that nothing was done, for any answer but yes.
+
+    Args:
+        question: Ends with a question mark.
+        otherwise: What is said if nothing is done, without a full stop.
+    """
+    if not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
+        write_stderr(f"{otherwise}: without a terminal, confirm with --yes\n")
+        return False
+    write_stderr(f"{escape_line(question)} [y/N] ")
+    if sys.stdin.readline().strip().lower() in ("y", "yes"):
+        return True
+    write_stderr(f"{otherwise}\n")
+    return False
