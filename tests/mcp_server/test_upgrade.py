@@ -22,7 +22,7 @@ def test_a_running_server_whose_package_is_replaced_asks_for_a_restart(
     shutil.copytree(ROOT / "hivemind_memory", package)
     path = f"PYTHONPATH={package.parent}"
     with piped(
-        ("env", path, sys.executable, "-m", "hivemind_memory.cli", "mcp")
+        ("env", path, sys.executable, "-P", "-m", "hivemind_memory.cli", "mcp")
     ) as server:
         server.initialize()
         before = server.call("memory_list", 2)

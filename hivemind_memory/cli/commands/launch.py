@@ -212,7 +212,7 @@ def _inject_port(
                     return _not_injected(_HOME_FOLDER, name)
                 done = injector.inject(worktree, agent=kind)
         except HivemindError as error:
-            return _not_injected(f"{error} {guess_of(error)}".strip(), name)
+            return _not_injected(f"{error.problem} {guess_of(error)}".strip(), name)
         # Whatever it is, it must not keep an agent from starting.
         except Exception as error:  # noqa: BLE001
             return _not_injected(f"{type(error).__name__}: {error}", name)
