@@ -23,11 +23,7 @@ if TYPE_CHECKING:
 def is_connected(
     name: str, root: str, user_home: str, environ: Mapping[str, str]
 ) -> bool:
-<<<<<<< HEAD
     """Return whether an agent that works in *root* has a server of hm.
-=======
-    """Return whether an agent that works in *root* is connected.
->>>>>>> 3caff4f (Attach and kill, launch and connect for a workspace, inject asks, an old server asks for a restart)
 
     Args:
         name: The agent's name; empty: Claude Code.
