@@ -7,10 +7,11 @@
 
 FOLDER is where they were installed with npm, and aider in a virtual environment:
 
-    npm install node @anthropic-ai/claude-code @openai/codex @google/gemini-cli \\
-        opencode-ai @qwen-code/qwen-code mcporter @wong2/mcp-cli \\
-        @modelcontextprotocol/inspector @modelcontextprotocol/conformance@0.2.0-alpha.12
-    python -m venv aider && aider/bin/pip install aider-chat
+    npm install node@24 @anthropic-ai/claude-code@2.1.330 @openai/codex@0.169.0 \\
+        @google/gemini-cli@0.61.0 opencode-ai@1.18.33 @qwen-code/qwen-code@0.24.4 \\
+        mcporter@0.12.3 @wong2/mcp-cli@2.0.0 @modelcontextprotocol/inspector@2.12.0 \\
+        @modelcontextprotocol/conformance@0.2.0-alpha.12
+    python -m venv aider && aider/bin/pip install aider-chat==0.86.2
 
 Each check has a home, notes, a repository and servers of its own, and no client needs
 the network or a key: the agents' model is a script on loopback. One line for each check

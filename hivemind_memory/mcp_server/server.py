@@ -118,6 +118,13 @@ class MemoryServer(MCPServer[Any]):
         tool = self._tool_manager.get_tool(name)
         if tool is not None:
             known = tool.parameters.get("properties", {})
+            required = tool.parameters.get("required", ())
+            # Models and strict schemas say null for an argument that they leave out.
+            arguments = {
+                key: one
+                for key, one in arguments.items()
+                if one is not None or key in required or key not in known
+            }
             unknown = unknown_argument_error(name, known, arguments)
             if unknown is not None:
                 raise unknown

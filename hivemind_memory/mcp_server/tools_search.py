@@ -32,6 +32,8 @@ SNIPPET_CHARS = 2_000
 # An argument that was left out follows the settings; the schema shows their defaults.
 _NOT_GIVEN = -1
 
+_MAX_SESSIONS = 1_000
+
 
 def _split_names(value: Any) -> Any:
     """Return names separated by commas as a list."""
@@ -124,6 +126,8 @@ class SearchTool:
     def __init__(self, runner: ToolRunner) -> None:
         """Take what runs the tool."""
         self._runner = runner
+        # Why a search is not hybrid seldom changes, and is told a session once.
+        self._reasons: dict[str, str] = {}
 
     def add_to(self, server: MCPServer) -> None:
         """Register the tool."""
@@ -177,7 +181,14 @@ class SearchTool:
             except NotesMissingError as error:
                 return _empty_search(f"{error}; memory_write creates the first note")
             memory.record_recall(answer)
-            return shape_search(answer)
+            shown = shape_search(answer)
+            reason = shown.report.reason
+            if self._reasons.get(call.session) == reason:
+                shown.report.reason = ""
+            if len(self._reasons) >= _MAX_SESSIONS:
+                self._reasons.clear()
+            self._reasons[call.session] = reason
+            return shown
 
         return await self._runner.run("memory_search", context, work, render_search)
 

@@ -12,6 +12,7 @@ import pytest
 from mcp import Client
 from mcp.types import Tool
 
+from hivemind_memory import wiring
 from hivemind_memory.cli.main import main
 from hivemind_memory.errors import ConfigError, HivemindError
 from hivemind_memory.mcp_server.errors import expected_error
@@ -305,8 +306,6 @@ def test_an_echoed_argument_is_clean(server: MemoryServer) -> None:
 
 def test_a_memory_without_notes_answers(tmp_path: Path, home: Path) -> None:
     """The first agent of a new machine must not meet an error."""
-    from hivemind_memory import wiring
-
     empty = tmp_path / "empty"
     server = make_server(ServerState(lambda: wiring.open_memory(home=str(empty))), "s")
 
@@ -380,6 +379,39 @@ def test_a_scope_that_is_not_set_is_explained_in_whole_words(
     said = refused(call(server, "memory_write", content="x", scope="team"))
 
     assert "`hm mcp --project NAME --team NAMES --workspace NAME`" in said
+
+
+def test_null_means_left_out(server: MemoryServer) -> None:
+    """Models and strict schemas send it, and four tools once refused it."""
+    nulls = {
+        "memory_search": {"query": "deploy", "max_results": None, "scope": None},
+        "memory_get": {"path": "deploy.md", "from": None, "lines": None},
+        "memory_list": {"after": None},
+        "memory_save": {"key": "k", "content": "x", "supersede_reason": None},
+    }
+    for tool, arguments in nulls.items():
+        assert found(call(server, tool, **arguments))
+
+    assert "query" in refused(call(server, "memory_search", query=None))
+    assert "no argument" in refused(call(server, "memory_list", depth=None))
+
+
+def test_why_a_search_is_not_hybrid_is_told_once(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a default installation it once ended every answer."""
+    monkeypatch.delenv("HIVEMIND_EMBEDDING_PROVIDER")
+    state = ServerState(lambda: wiring.open_memory(home=str(home)))
+    server = make_server(state, "5e551017")
+
+    reports = [
+        found(call(server, "memory_search", query="deploy"))["report"] for _ in range(3)
+    ]
+    state.close(5)
+
+    assert "reason" in reports[0]
+    assert "reason" not in reports[1]
+    assert "reason" not in reports[2]
 
 
 def test_the_offered_undo_works_as_it_is_told(server: MemoryServer, home: Path) -> None:
