@@ -10,6 +10,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from hivemind_memory.errors import EmbeddingError, IndexUnusableError
+from hivemind_memory.memory.no_vectors import PROBLEM, last_problem, why_no_vectors
 from hivemind_memory.model.matches import QueryVector
 
 TYPE_CHECKING = False
@@ -44,12 +45,6 @@ class QueryEmbedRequest(NamedTuple):
     """Numbers that a vector of this space has; None: not known yet."""
 
 
-_PROBLEM = "embedding-problem"
-"""Key of the index's meta table: a provider, and on the next lines why it failed."""
-
-_NO_VECTORS_YET = "no vectors yet; `hm status` says why"
-
-
 class EmbeddingService:
     """Makes vectors of questions and of notes, through the provider that was chosen."""
 
@@ -73,7 +68,7 @@ class EmbeddingService:
         """
         spaces = index.spaces()
         if not spaces:
-            return QueryVector(None, "", self._why_no_vectors(index))
+            return QueryVector(None, "", why_no_vectors(index, self._provider))
         fingerprint, reason = self._answering_space(index, spaces)
         if not fingerprint:
             return QueryVector(None, "", reason)
@@ -201,10 +196,18 @@ class EmbeddingService:
         if spaces.get(mine, 0) >= spaces[fullest] or not index.get_meta(
             f"space:{fullest}"
         ):
-            return (mine, "") if mine in spaces else ("", self._why_no_vectors(index))
+            return (
+                (mine, "")
+                if mine in spaces
+                else ("", why_no_vectors(index, self._provider))
+            )
         if self._may_ask(index, fullest):
             return fullest, ""
-        return (mine, "") if mine in spaces else ("", self._why_no_vectors(index))
+        return (
+            (mine, "")
+            if mine in spaces
+            else ("", why_no_vectors(index, self._provider))
+        )
 
     def _may_ask(self, index: Index, fingerprint: str) -> bool:
         """Return whether an earlier model may still be asked.
@@ -219,29 +222,16 @@ class EmbeddingService:
         return (earlier.provider, earlier.address) == (now.provider, now.address)
 
     def problem(self, index: Index) -> str:
-        """Return why the chosen provider last failed, and the remedy, if it did.
-
-        Every process records it in the index, so ``hm status`` need not ask again.
-        """
-        provider, _, text = index.get_meta(_PROBLEM).partition("\n")
-        return text if self._provider.may_be(provider) else ""
+        """Return why the chosen provider last failed; see ``last_problem``."""
+        return last_problem(index, self._provider)
 
     def _record_problem(self, index: Index, space: VectorSpace, text: str) -> None:
         """Record why the provider failed; an empty text: it did not."""
         record = f"{space.provider}\n{text}" if text else ""
-        if index.get_meta(_PROBLEM) != record:
+        if index.get_meta(PROBLEM) != record:
             # An index that cannot be written now is no reason to answer nothing.
             with suppress(IndexUnusableError):
-                index.set_meta(_PROBLEM, record)
-
-    def _why_no_vectors(self, index: Index) -> str:
-        """Return why no chunk has a vector, without asking the network."""
-        if self._provider.is_off:
-            return ""
-        problem = self.problem(index)
-        if problem:
-            return f"no vectors: {problem}"
-        return self._provider.why_none_is_named() or _NO_VECTORS_YET
+                index.set_meta(PROBLEM, record)
 
     def _why_abstain(self, index: Index, fingerprint: str, text: str) -> str:
         """Return why vectors should not speak to this question; empty: they should."""

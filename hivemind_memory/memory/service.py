@@ -376,6 +376,14 @@ class Memory:
 
         if self._provider.is_off:
             return NO_PROVIDER
+        from hivemind_memory.memory.no_vectors import answer_without_vectors
+
+        with self.lock:
+            answer = self.index_handle.run_with_fallback(
+                lambda opened: answer_without_vectors(opened.index, self._provider)
+            )
+        if answer is not None:
+            return answer
         from hivemind_memory.memory.embed import embed_query
 
         return embed_query(

@@ -7,8 +7,6 @@ reading its text again.
 
 from __future__ import annotations
 
-from array import array
-from bisect import bisect_right
 from math import log
 from typing import NamedTuple
 
@@ -312,15 +310,18 @@ def _count_in_subchunks(
         locations: For each term, for each column, where it stands.
         subchunks: Four numbers for each subchunk; see ``rows``.
     """
-    bounds = array("H")
-    bounds.frombytes(subchunks)
+    # The modules array and bisect would cost a cold search more than they save here.
+    bounds = memoryview(subchunks).cast("H").tolist()
+    last = len(bounds) // 4 - 1
     seen: dict[int, dict[int, int]] = {}
     for column in (0, 1):
         starts, ends = bounds[2 * column :: 4], bounds[2 * column + 1 :: 4]
         for term, found in enumerate(locations):
-            for offset in found[column]:
-                at = bisect_right(starts, offset) - 1
-                if at >= 0 and offset < ends[at]:
+            at = 0
+            for offset in found[column]:  # in order
+                while at < last and starts[at + 1] <= offset:
+                    at += 1
+                if starts[at] <= offset < ends[at]:
                     counts = seen.setdefault(at, {})
                     counts[term] = counts.get(term, 0) + 1
     lengths = {

@@ -1,0 +1,45 @@
+"""Why no chunk has a vector, told without the network and without what makes vectors.
+
+Most searches of a memory without vectors need no more of that side than this.
+"""
+
+from __future__ import annotations
+
+from hivemind_memory.model.matches import QueryVector
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hivemind_memory.index.port import Index
+    from hivemind_memory.providers.provider import Provider
+
+
+PROBLEM = "embedding-problem"
+"""Key of the index's meta table: a provider, and on the next lines why it failed."""
+
+_NO_VECTORS_YET = "no vectors yet; `hm status` says why"
+
+
+def last_problem(index: Index, provider: Provider) -> str:
+    """Return why the chosen provider last failed, and the remedy, if it did.
+
+    Every process records it in the index, so ``hm status`` need not ask again.
+    """
+    failed, _, text = index.get_meta(PROBLEM).partition("\n")
+    return text if provider.may_be(failed) else ""
+
+
+def why_no_vectors(index: Index, provider: Provider) -> str:
+    """Return why no chunk has a vector."""
+    if provider.is_off:
+        return ""
+    problem = last_problem(index, provider)
+    if problem:
+        return f"no vectors: {problem}"
+    return provider.why_none_is_named() or _NO_VECTORS_YET
+
+
+def answer_without_vectors(index: Index, provider: Provider) -> QueryVector | None:
+    """Return that a question has no vector, and why; None: there are some to ask."""
+    if index.spaces():
+        return None
+    return QueryVector(None, "", why_no_vectors(index, provider))
