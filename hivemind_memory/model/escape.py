@@ -76,6 +76,8 @@ def _pattern(extra: str) -> re.Pattern[str]:
 _FOR_TEXT = {code: _escape(code) for code in _CONTROL}
 _FOR_LINE = {9: "\\t", 10: "\\n", **_FOR_TEXT}
 _SUSPECT = _JOINERS + _SELECTORS
+_RANGES = (*_HIDDEN, *((ord(one), ord(one)) for one in _SUSPECT))
+_FEW_CODES = 64
 _SUSPECT_IN_JSON = f"{_SUSPECT}\x7f-\x9f"
 
 
@@ -107,9 +109,20 @@ def _unix_lines(text: str) -> str:
 
 def _show_hidden(text: str) -> str:
     """Show what is hidden, except where a script or an emoji needs it."""
-    if text.isascii():
+    if text.isascii() or not _has_suspect(text):
         return text
     return _pattern(_SUSPECT).sub(_shown, text)
+
+
+def _has_suspect(text: str) -> bool:
+    """Return whether a pattern may find something; of few characters, it is known.
+
+    Compiling the pattern takes longer than the rest of an answer with an é in it.
+    """
+    codes = [ord(one) for one in set(text) if one > "\x7f"]
+    if len(codes) > _FEW_CODES:
+        return True
+    return any(first <= code <= last for code in codes for first, last in _RANGES)
 
 
 def _shown(found: re.Match[str]) -> str:

@@ -7,11 +7,12 @@ import re
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hivemind_memory.inject.section import make_inert
 from hivemind_memory.mcp_server.server import escape_texts
+from hivemind_memory.model import escape
 from hivemind_memory.model.escape import (
     escape_json,
     escape_line,
@@ -129,3 +130,11 @@ def test_json_keeps_its_value(value: object) -> None:
     written = text.encode("utf-8", "backslashreplace").decode()
     assert json.loads(written) == value
     assert "\x9b" not in written
+
+
+@settings(max_examples=300)
+@given(ANY_TEXT)
+def test_what_needs_no_pattern_is_found_clean_by_it(text: str) -> None:
+    """The short way and the pattern are two forms of one list."""
+    if not escape._has_suspect(text):
+        assert escape._pattern(escape._SUSPECT).search(text) is None
