@@ -5,11 +5,13 @@ Most searches of a memory without vectors need no more of that side than this.
 
 from __future__ import annotations
 
+from hivemind_memory.memory.search import NO_PROVIDER
 from hivemind_memory.model.matches import QueryVector
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hivemind_memory.index.port import Index
+    from hivemind_memory.memory.index_handle import IndexHandle
     from hivemind_memory.providers.provider import Provider
 
 
@@ -38,8 +40,16 @@ def why_no_vectors(index: Index, provider: Provider) -> str:
     return provider.why_none_is_named() or _NO_VECTORS_YET
 
 
-def answer_without_vectors(index: Index, provider: Provider) -> QueryVector | None:
+def answer_without_vectors(
+    handle: IndexHandle, provider: Provider
+) -> QueryVector | None:
     """Return that a question has no vector, and why; None: there are some to ask."""
-    if index.spaces():
-        return None
-    return QueryVector(None, "", why_no_vectors(index, provider))
+    if provider.is_off:
+        return NO_PROVIDER
+    with handle.lock:
+        if handle.run_with_fallback(lambda opened: opened.index.spaces()):
+            return None
+        why = handle.run_with_fallback(
+            lambda opened: why_no_vectors(opened.index, provider)
+        )
+        return QueryVector(None, "", why)

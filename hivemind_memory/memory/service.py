@@ -372,17 +372,10 @@ class Memory:
 
     def _query_vector(self, text: str, started: float) -> QueryVector:
         """Return the vector of a question that was asked at *started*."""
-        from hivemind_memory.memory.search import NO_PROVIDER
-
-        if self._provider.is_off:
-            return NO_PROVIDER
         from hivemind_memory.memory.no_vectors import answer_without_vectors
 
-        with self.lock:
-            answer = self.index_handle.run_with_fallback(
-                lambda opened: answer_without_vectors(opened.index, self._provider)
-            )
-        if answer is not None:
+        answer = answer_without_vectors(self.index_handle, self._provider)
+        if answer:
             return answer
         from hivemind_memory.memory.embed import embed_query
 
