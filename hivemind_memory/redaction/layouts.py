@@ -54,11 +54,11 @@ _NETWORK_KEY = re.compile(
     r"([^\s\"']{8,64})"
 )
 _QUERY = re.compile(
-    r"(?i)[?&;](?:appid|app_id|app-id|apikey|subscription-key|sid|code|sig)"
-    r"=([0-9a-f]{24,64})(?![\w-])"
+    r"(?i)[?&;](?:appid|app_id|app-id|apikey|subscription-key|sid|code|sig|key)"
+    r"=([\w%-]{24,90})(?![\w-])"
 )
 _ENVIRONMENT = re.compile(
-    r"(?m)^[ \t>$-]*(?:(?:export|set|setx|ENV|ARG|env)[ \t]+)?\"?"
+    r"(?m)^[ \t>$-]*(?:(?:export|set(?:[ \t]+-\w+)?|setx|ENV|ARG|env)[ \t]+)?\"?"
     r"([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\"?[ \t]?[=:][ \t]?[\"']?([\w.+/=~-]{16,400})"
     r"[\"']?[ \t\r]*$"
 )

@@ -21,6 +21,7 @@ from hivemind_memory.redaction.spans import (
     merge_spans,
     without_marks,
 )
+from hivemind_memory.redaction.spoken_words import SPOKEN_WORDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -131,17 +132,6 @@ LAYOUT_WORDS = (
     "seed", "mnemonic", "recovery", "wallet", "=",
 )  # fmt: skip
 """Words without which no layout gives a secret away."""
-SPOKEN_WORDS = (
-    "pass", "pw", "token", "secret", "credential", "api key", "api-key", "apikey",
-    "kennwort", "contrase", "senha", "parola", "wachtwoord", "hasło", "haslo",
-    "şifre", "пароль", "admin", "root", "postgres", "deploy", "guest", "user",
-    "elastic", "grafana", "jenkins", "psk", "ipmitool", "snmp", "zip", "7z", "openssl",
-    "rclone", "smbclient", "lftp", "sqlcmd", "bcp", "mosquitto", "ssh-keygen",
-    "net use", "cmdkey", "twine", " login", "auth ", "-stdin", "sudo -s",
-    "signature=", '"kty"', "card", "visa", "amex", "karte", "carte", "tarjeta",
-    " pin", "pin ", "puk", "recovery", "bitlocker", "securestring",
-)  # fmt: skip
-"""Words without which no sentence or command gives a secret away."""
 MANY = 32  # occurrences of a word
 NEAR = 80  # how far a value may be from its name
 HEADERS = ("bearer", "basic", "authorization", "cookie:")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
+from hivemind_memory.redaction.names import classify_name
 from hivemind_memory.redaction.spans import TextSpan
 from hivemind_memory.redaction.values import (
     is_no_secret,
@@ -30,6 +31,29 @@ _SAID = re.compile(
     r"[*_]{0,2}[ \t]{1,3}(?:(?:is|to|now|as)[ \t]+)?[*_]{0,2}"
     r"(?P<quote>[\"'`]?)(?P<value>[^\s\"'`]{6,100})"
 )
+_DIRECTIVE = re.compile(
+    r"(?im)^[ \t>-]*[\w-]{0,40}pass(?:word|wd|phrase)?[ \t]{1,8}"
+    r"(?P<quote>[\"'])(?P<value>[^\s\"']{6,100})"
+)
+_BRACKETED = re.compile(
+    r"(?i)\b(?:password|passphrase|pw|pwd|pass)[ \t]*\((?P<quote>)"
+    r"(?P<value>[^\s\"'`()]{6,100})\)"
+)
+_LATER_SAID = re.compile(
+    r"(?i)\b(?:password|passphrase|pw)\b[^\n.!?]{0,60}?[ \t](?:is|to|now|:)[ \t]+"
+    r"(?:now[ \t]+)?(?P<quote>[\"'`]?)(?P<value>[^\s\"'`]{8,100})"
+)
+_LOGGED_IN = re.compile(
+    r"(?i)\b(?:log(?:ged)?[ -]?in|sign(?:ed)?[ -]?in|connect|authenticate)\b"
+    r"[^\n.!?]{0,60}?\b(?:as|user|with)[ \t]+[\"'`]?[\w.@+-]{2,60}[\"'`]?[ \t]+"
+    r"(?:with|using|and)[ \t]+"
+    r"(?P<quote>[\"'`]?)(?P<value>[^\s\"'`]{8,100})"
+)
+_CREDS = re.compile(
+    r"(?i)\b(?:creds?|credentials|login|logins|zugangsdaten)\b[^\n!?]{0,60}?[ \t(]"
+    r"[\w.@+-]{2,60}[ \t]+/[ \t]+(?P<quote>[\"'`]?)(?P<value>[^\s\"'`/|]{6,100})"
+)
+_CELL = re.compile(r"(?i)<t[dh][^<>]{0,80}>([^<>]{1,100})</t[dh]>")
 _ACCOUNTS = (
     r"admin(?:istrator)?|root|postgres|sa|deploy|ci|guest|user|test|elastic|grafana|"
     r"jenkins|oracle|ubuntu|pi|ec2-user|service|backup|operator|support"
@@ -60,18 +84,23 @@ _COMMANDS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("username ", r"(?i)\busername \S+ (?:pri\w+ \d+ )?(?:secret|password) (\d )?"),
         ("community", r"(?i)\bsnmp-server[ \t]+community[ \t]+"),
         ("hashedcontrol", r"HashedControlPassword[ \t]+"),
+        ("xfreerdp", r"xfreerdp\w*\b[^\n]{0,200}? /p:"),
+        ("rdesktop", r"rdesktop\b[^\n]{0,200}? -p[ \t]+"),
+        ("sqlplus", r"sqlplus\b[^\n]{0,60}?[ \t][\w$#]{1,40}/(?=[^\s/]{4,100}@)"),
+        ("wifi:", r"WIFI:[^\n]{0,100}?;P:"),
+        ("encrypt", r"(?m)^[ \t]*\"?encrypt\"?[ \t]*[=:][ \t]*(?=\"[\w+/]{20,90}=*\")"),
         ("unzip", r"unzip\b[^\n]{0,100}? -P[ \t]+"),
         ("zip ", r"\bzip\b[^\n]{0,100}? -P[ \t]+"),
         ("7z", r"\b7z\w?\b[^\n]{0,100}? -p"),
         ("openssl", r"openssl\b[^\n]{0,200}? (?:-k[ \t]+|-pass(?:in|out)?[ \t]+pass:)"),
         ("rclone", r"rclone[ \t]+obscure[ \t]+"),
-        ("smbclient", r"smbclient\b[^\n]{0,200}? -U[ \t]*[\w.\\-]{1,40}%"),
+        ("smbclient", r"smbclient\b[^\n]{0,200}? -U[ \t]*['\"]?[\w.\\/-]{1,40}%"),
         ("lftp", r"lftp\b[^\n]{0,100}? -u[ \t]+[\w.@-]{1,40},"),
         ("sqlcmd", r"sqlcmd\b[^\n]{0,200}? -P[ \t]*"),
         ("bcp", r"\bbcp\b[^\n]{0,200}? -P[ \t]*"),
         ("mosquitto", r"mosquitto_\w+\b[^\n]{0,200}? -P[ \t]+"),
         ("ssh-keygen", r"ssh-keygen\b[^\n]{0,200}? -[NP][ \t]+"),
-        ("net use", r"(?i)net use[ \t]+\S+[ \t]+(?!/|\*)"),
+        ("net use", r"(?i)net use[ \t]+[^\n]{0,200}?/user:\S+[ \t]+(?!/|\*)"),
         ("cmdkey", r"(?i)cmdkey\b[^\n]{0,200}?/pass:"),
         ("twine", r"twine\b[^\n]{0,200}? -p[ \t]+"),
         ("az login", r"az login\b[^\n]{0,200}? -p[ \t]+"),
@@ -86,6 +115,15 @@ _COMMANDS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
 _CALL = frozenset("()=")
 """Signs of code: ``pass is_open=True``."""
 
+_NEAR_CHARS = 12
+_LICENCE = re.compile(
+    r"(?i)\b(?:licen[cs]e|product|activation|serial|cd)[ -]?(?:key|code|number)\b"
+    r"[^\n]{0,80}?[ \t:=`]([A-Z0-9]{4,6}(?:-[A-Z0-9]{4,6}){3,7})(?![\w-])"
+)
+_RECOVERY = re.compile(
+    r"(?i)\b(?:recovery|backup|scratch)[ -]?codes?\b[^\n]{0,60}?[ \t:=`]"
+    r"([a-z0-9]{4,6}-[a-z0-9]{4,6})(?![\w-])"
+)
 _SIGNATURE = re.compile(
     r"(?i)[?&](?:x-(?:amz|goog)-(?:signature|security-token)|signature)"
     r"=([\w%+/=-]{24,2000})"
@@ -115,6 +153,12 @@ def in_sentences(text: str, low: str) -> list[TextSpan]:
         spans += _groups(text, _SIGNATURE, "signature")
     if '"kty"' in low:
         spans += _groups(text, _JWK, "private-key")
+    if "licen" in low or " key" in low or "serial" in low:
+        spans += _groups(text, _LICENCE, "licence-key", is_judged=False)
+    if "code" in low:
+        spans += _mixed(text, _RECOVERY, "recovery-code")
+    if "<t" in low:
+        spans += _html_rows(text)
     if "-" in low:
         spans += [(*one.span(), "recovery-key") for one in _BITLOCKER.finditer(text)]
     if any(word in low for word in _TOP_OF_CARDS):
@@ -126,7 +170,9 @@ def in_sentences(text: str, low: str) -> list[TextSpan]:
 
 def _chosen(text: str) -> Iterator[TextSpan]:
     """Yield the values behind a password's name, or behind the name of an account."""
-    for pattern in (_SAID, _PAIR):
+    for pattern in (
+        _SAID, _PAIR, _DIRECTIVE, _BRACKETED, _LATER_SAID, _LOGGED_IN, _CREDS
+    ):  # fmt: skip
         for found in pattern.finditer(text):
             value = found["value"].rstrip(".,;:!?)]}*_")
             if _is_chosen(value, is_quoted=bool(found["quote"])):
@@ -134,7 +180,12 @@ def _chosen(text: str) -> Iterator[TextSpan]:
                 yield (start, start + len(value), _PASSWORD)
     for found in _LATER.finditer(text):
         value = found["value"]
-        if is_sure(value) and max(map(len, re.split("[-_/+=]", value))) >= 16:
+        is_hex = re.fullmatch(r"[0-9a-f]{32,128}", value) is not None
+        # Behind the word itself alone; elsewhere on the line it is rather a hash.
+        is_near = found.start("value") - found.start() <= _NEAR_CHARS
+        if (is_hex and is_near and looks_random(value)) or (
+            is_sure(value) and max(map(len, re.split("[-_/+=]", value))) >= 16
+        ):
             yield (*found.span("value"), "secret")
 
 
@@ -181,6 +232,25 @@ def _groups(
     for found in pattern.finditer(text):
         if not is_judged or looks_random(found[1]):
             yield (*found.span(1), kind)
+
+
+def _mixed(text: str, pattern: re.Pattern[str], kind: str) -> Iterator[TextSpan]:
+    """Yield the first group of every match that has letters and digits."""
+    for found in pattern.finditer(text):
+        if re.search("[0-9]", found[1]) and re.search("[A-Za-z]", found[1]):
+            yield (*found.span(1), kind)
+
+
+def _html_rows(text: str) -> Iterator[TextSpan]:
+    """Yield the cells of HTML tables below a head that speaks of a password."""
+    heads: list[str] = []
+    for row in re.finditer(r"(?is)<tr[^<>]{0,80}>(.{1,2000}?)</tr>", text):
+        cells = list(_CELL.finditer(text, row.start(1), row.end(1)))
+        if "<th" in row[1].lower():
+            heads = [cell[1] for cell in cells]
+        for head, cell in zip(heads, cells, strict=False):
+            if classify_name(head) and _is_chosen(cell[1].strip(), is_quoted=True):
+                yield (*cell.span(1), _PASSWORD)
 
 
 def _cards(text: str, low: str) -> Iterator[TextSpan]:

@@ -11,6 +11,12 @@ from hivemind_memory.redaction import find_secrets, scrub
 PASSWORDS = ("Tr0ub4dor&3x", "hunter2hunter2", "Blau-Kiesel-44-Tanne", "zug!spitze87")
 SENTENCES = (
     "The admin password is {}.",
+    "You can log in to the CRM as support@acme.io with {} until then.",
+    "The same password ({}) works on the printer.",
+    'The master password of the KeePass file is now "{}".',
+    "La contraseña de la base de datos de producción es {}",
+    "Пароль от админки: {}, логин root",
+    "<tr><th>User</th><th>Password</th></tr><tr><td>kiosk</td><td>{}</td></tr>",
     "I changed the root password to {} yesterday.",
     "staging credentials (user deploy, pass {})",
     "ssh deploy@10.1.2.3 (pw {})",
@@ -27,6 +33,11 @@ SENTENCES = (
     "ALTER ROLE app WITH PASSWORD '{}';",
 )
 COMMANDS = (
+    "xfreerdp /v:ts02 /u:Administrator /p:'{}' /cert:ignore",
+    "sqlplus scott/{}@//ora1:1521/ORCL",
+    "net use Z: //fs01/share /user:ACME/backup {} /persistent:yes",
+    'AuthLDAPBindPassword "{}"',
+    "WIFI:T:WPA;S:Office;P:{};;",
     "htpasswd -b -c .htpasswd bob {}",
     "keytool -list -keystore x.jks -storepass {}",
     "nmcli dev wifi connect Office password {}",
@@ -45,6 +56,8 @@ COMMANDS = (
     "echo {} | sudo -S apt update",
 )
 OTHERS = (
+    ("Licence key for the studio seats: {}", "QX7PL-4MZ2R-9TTKV-8HW3N-C5YDB"),
+    ("GitHub recovery codes, one left unused: {}", "3f9ac-81be2"),
     ("rotated the deploy token, now {}", "kR7vQ2xLm9Zt4Bw8Yc3Hn6Jd"),
     ("GET /k?X-Amz-Signature={}", "9f2c" * 16),
     ('{{"kty":"RSA","d":"{}"}}', "Zk3vQ9xLm2Rt7Bw4Yc8Hn5Jd1Pf6"),
