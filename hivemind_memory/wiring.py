@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import time
 
-from hivemind_memory.access.rules import OWNER
+from hivemind_memory.access.callers import NO_PROJECT, ProjectHere
 from hivemind_memory.config import CONFIG_NAME
 from hivemind_memory.config.resolve import load_settings as resolve_settings
 from hivemind_memory.files.places import find_above, locks_folder, places_of
@@ -21,10 +21,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from hivemind_memory.access.callers import ScopeRequest
+    from hivemind_memory.access.identity import SeenRepository
+    from hivemind_memory.access.lookup import ProjectLookup
     from hivemind_memory.access.projects import ProjectFolder
     from hivemind_memory.access.rules import Caller
     from hivemind_memory.config.settings import Settings
     from hivemind_memory.files.places import Places
+    from hivemind_memory.git.project import WorktreeState
     from hivemind_memory.inject.injector import Injector
     from hivemind_memory.launch.launcher import Launcher
     from hivemind_memory.model.ports import InjectionRecords
@@ -116,6 +119,10 @@ def open_memory(
         os.path.expanduser(memory_dir) if memory_dir else None,
         os.path.expanduser(settings.index_dir),
     )
+    if os.path.lexists(places.project_move):
+        from hivemind_memory.curation.project_move import resume_move
+
+        resume_move(places)
     clocks = Clocks(
         now=time.time,
         stopwatch=time.perf_counter,
@@ -123,14 +130,42 @@ def open_memory(
         local_offset_s=_local_offset_s,
         randomness=_ten_random_bytes,
     )
-    caller = _caller(scope_request or _shell_scope_request(), settings, places, folder)
+    scope_request = scope_request or _shell_scope_request()
+    if scope_request is None:
+        return Memory(
+            places,
+            settings,
+            Provider(settings),
+            clocks,
+            here=ProjectHere(
+                lambda is_write: _project_here(settings, places, is_write=is_write)
+            ),
+        )
+    why = settings.unusable.get("workspaces") or settings.unusable.get(CONFIG_NAME)
+    if scope_request.workspace and why:
+        from hivemind_memory.errors import ConfigError
+
+        # Without the tree every workspace would have the rights of a root.
+        raise ConfigError(why)
+    from hivemind_memory.access.callers import AUTO, caller_of
+
+    lookup = _lookup(folder or os.getcwd(), settings, places)
+    is_auto = scope_request.project == AUTO
+
+    def find_caller() -> Caller:
+        return caller_of(
+            scope_request,
+            workspaces=settings.workspaces,
+            find_project=lambda: lookup.find().slug,
+        )
+
     return Memory(
         places,
         settings,
         Provider(settings),
         clocks,
-        caller=caller,
-        find_project=lambda: _project_here(settings, places),
+        caller=find_caller(),
+        here=lookup.here(find_caller) if is_auto else NO_PROJECT,
     )
 
 
@@ -205,44 +240,43 @@ def _shell_scope_request() -> ScopeRequest | None:
     )
 
 
-def current_project(folder: str) -> str:
-    """Return the identity of the project in a folder; all its worktrees share it."""
-    from hivemind_memory.git.project import project_identity, project_state
-    from hivemind_memory.git.repository import find_repository
-
-    real = os.path.realpath(folder)
-    repository = find_repository(real, git_environ())
-    return project_identity(project_state(real, repository))
-
-
 def find_project(folder: str, memory: Memory) -> ProjectFolder:
     """Return the folder in which the memory of a folder's project is."""
-    from hivemind_memory.access import projects
-
-    identity = current_project(folder)
-    return projects.find_project(
-        identity, memory.places.notes, memory.settings.projects
-    )
+    return _lookup(folder, memory.settings, memory.places).find()
 
 
-def _project_here(settings: Settings, places: Places) -> str:
+def describe_project(memory: Memory) -> str:
+    """Return which project the current folder belongs to and why, as a clause."""
+    return _lookup(os.getcwd(), memory.settings, memory.places).describe()
+
+
+def seen_repository(folder: str) -> SeenRepository:
+    """Return what identifies the repository of a folder, or the folder itself."""
+    from hivemind_memory.access import lookup
+
+    return lookup.seen_repository(folder, git_environ())
+
+
+def _lookup(folder: str, settings: Settings, places: Places) -> ProjectLookup:
+    """Return what finds the project of a folder."""
+    from hivemind_memory.access.lookup import ProjectLookup
+
+    return ProjectLookup(folder, git_environ(), places.notes, settings.projects)
+
+
+def _project_here(settings: Settings, places: Places, *, is_write: bool) -> str:
     """Return the scope of the project of the current folder; empty: no repository."""
-    folder = os.path.realpath(os.getcwd())
     # Looked for by hand first: git and what calls it take time to load.
-    if not find_above(folder, ".git"):
+    if not find_above(os.path.realpath(os.getcwd()), ".git"):
         return ""
-    from hivemind_memory.access import projects
-    from hivemind_memory.model.scope import make_scope
-
-    identity = current_project(folder)
-    found = projects.find_project(identity, places.notes, settings.projects)
-    return make_scope("project", found.slug)
+    return _lookup(os.getcwd(), settings, places).find(is_write=is_write).scope
 
 
-def _caller_in(identity: str, memory: Memory) -> Caller:
-    """Return the caller that an agent's server has in a project."""
+def _caller_in(state: WorktreeState, memory: Memory) -> Caller:
+    """Return the caller that an agent's server has in a worktree."""
     from hivemind_memory.access import projects
     from hivemind_memory.access.callers import caller_of
+    from hivemind_memory.access.lookup import seen_in
 
     notes, settings = memory.places.notes, memory.settings
 
@@ -250,37 +284,8 @@ def _caller_in(identity: str, memory: Memory) -> Caller:
         agent_scope_request(),
         workspaces=settings.workspaces,
         find_project=lambda: (
-            projects.find_project(identity, notes, settings.projects).slug
+            projects.find_project(seen_in(state), notes, settings.projects).slug
         ),
-    )
-
-
-def _caller(
-    scope_request: ScopeRequest | None,
-    settings: Settings,
-    places: Places,
-    folder: str | None,
-) -> Caller:
-    """Return the caller for some scopes; the owner for none."""
-    if scope_request is None:
-        return OWNER
-    why = settings.unusable.get("workspaces") or settings.unusable.get(CONFIG_NAME)
-    if scope_request.workspace and why:
-        from hivemind_memory.errors import ConfigError
-
-        # Without the tree every workspace would have the rights of a root.
-        raise ConfigError(why)
-    from hivemind_memory.access import projects
-    from hivemind_memory.access.callers import caller_of
-
-    def find() -> str:
-        identity = current_project(folder or os.getcwd())
-        return projects.find_project(identity, places.notes, settings.projects).slug
-
-    return caller_of(
-        scope_request,
-        workspaces=settings.workspaces,
-        find_project=find,
     )
 
 
@@ -322,7 +327,7 @@ def open_injector(memory: Memory) -> Injector:
         memory,
         git_environ(),
         lambda: local_iso(time.time()),
-        lambda identity: _caller_in(identity, memory),
+        lambda state: _caller_in(state, memory),
         explicit_git(),
         _has_tools,
     )

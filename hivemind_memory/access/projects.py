@@ -1,8 +1,9 @@
-"""Finds the folder of a project from its identity, and keeps the identity in it.
+"""Finds the folder of a project from its repository, and keeps in it what it knows.
 
 A folder has the short name that a person would give, ``projects/shop``. The file
-``.project`` in it names the repository, so that two repositories of one name never
-share a folder and a folder that is renamed by hand is found again.
+``.project`` in it names its repositories, so that two of one name never share a folder
+and a folder that is renamed by hand is found again. Which project a repository belongs
+to is decided in ``identity``.
 """
 
 from __future__ import annotations
@@ -10,18 +11,28 @@ from __future__ import annotations
 import os
 
 from hivemind_memory.access.callers import slug_of_identity
+from hivemind_memory.access.identity import (
+    KnownFolder,
+    ProjectRecord,
+    SeenRepository,
+    identity_key,
+    learn,
+    resolve,
+)
+from hivemind_memory.access.record_file import parse_record, render_record
 from hivemind_memory.files.atomic import write_file
 from hivemind_memory.files.descriptors import make_private_folder
-from hivemind_memory.model.scope import FOLDERS, slug_problem
-from hivemind_memory.model.value import value
+from hivemind_memory.model.escape import escape_line
+from hivemind_memory.model.scope import FOLDERS, make_scope, slug_problem
+from hivemind_memory.model.value import replaced, value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Container, Iterator, Mapping
 
 IDENTITY_FILE = ".project"
 _SAFE = frozenset("abcdefghijklmnopqrstuvwxyz0123456789._-")
-_MAX_BYTES = 4096
+_MAX_BYTES = 64 * 1024
 
 
 @value
@@ -35,54 +46,178 @@ class ProjectFolder:
     why: str
     """Why this folder is the project's, as a clause."""
 
+    likely: tuple[tuple[str, str], ...] = ()
+    """Other projects that may be this one: name, and why, as a clause."""
+
+    @property
+    def scope(self) -> str:
+        """Its scope, ``projects/shop``."""
+        return make_scope("project", self.slug)
+
+    @property
+    def notice(self) -> str:
+        """A sentence about a project that may be this one; empty: there is none."""
+        if not self.likely:
+            return ""
+        name, why = self.likely[0]
+        return (
+            f"The project {name} may be this one ({escape_line(why)[:200]}). A person"
+            f" can run `hm project adopt {name}` to continue it here, or"
+            f" `hm project adopt {self.slug}` to keep them apart."
+        )
+
 
 def find_project(
-    identity: str, notes: str, projects: Mapping[str, object]
+    seen: SeenRepository,
+    notes: str,
+    projects: Mapping[str, object],
+    *,
+    is_write: bool = False,
+    is_look: bool = False,
 ) -> ProjectFolder:
-    """Return the folder of a project, and mark it as the project's own.
+    """Return the folder of a project, and record in it what was seen of the project.
 
-    In this order: the one that ``config.json`` names, the one that names the identity,
-    one that is called like the repository and belongs to no other, a new one.
+    In this order: the one that ``config.json`` names, the one that knows the
+    repository, one that has the repository's name and belongs to no other, a new one.
 
     Args:
-        identity: A normalised origin, or a folder on this machine; empty: no project.
+        seen: The repository, or a plain folder.
         notes: The notes folder.
         projects: The option ``projects``.
+        is_write: Something is about to be written, so the folder of the notes is made.
+        is_look: Nothing is recorded, and no folder made.
     """
-    for slug, project in projects.items():
-        if isinstance(project, dict) and project.get("identity") == identity:
-            return ProjectFolder(
-                slug=slug, identity=identity, why="config.json names it"
-            )
-    long = slug_of_identity(identity, {})
-    if not _is_repository(identity) or not os.path.isdir(notes):
-        return ProjectFolder(slug=long, identity=identity, why="named after the folder")
+    named = _in_config(seen, projects)
+    if named:
+        return ProjectFolder(
+            slug=named, identity=seen.identity, why="config.json names it"
+        )
     above = os.path.join(notes, FOLDERS["project"])
-    names = _short_names(identity, long)
-    for slug in (long, *names, *_listed(above)):
-        if _owner(above, slug) == identity:
-            return ProjectFolder(
-                slug=slug, identity=identity, why=f"its {IDENTITY_FILE} names it"
-            )
-    if os.path.isdir(os.path.join(above, long)) and _claim(above, long, identity):
-        return ProjectFolder(slug=long, identity=identity, why="it was named so before")
-    for slug in names:
-        is_there = os.path.isdir(os.path.join(above, slug))
-        if _claim(above, slug, identity):
-            why = "it has the repository's name" if is_there else "new"
-            return ProjectFolder(slug=slug, identity=identity, why=why)
-    # A folder that cannot be written: the long name is shared with no other project.
+    long = slug_of_identity(seen.identity, {})
+    if not os.path.isdir(notes) and not (is_write and seen.git_folder):
+        names = _short_names(seen.identity, long) if seen.git_folder else [long]
+        return ProjectFolder(slug=names[0], identity=seen.identity, why="new")
+    records = [*read_records(above), *_long_names(above, seen)]
+    found = resolve(seen, records, is_there)
+    if found.left is not None and not is_look:
+        write_record(above, found.left)
+    if found.record is not None:
+        before = next(one for one in records if one.slug == found.record.slug)
+        why = found.why
+        if not _has_file(above, found.record.slug) and seen.git_folder:
+            why = "it was named so before"
+        if (found.record != before or why != found.why) and not is_look:
+            write_record(above, found.record)
+        slug = found.record.slug
+    elif seen.git_folder:
+        maybe = (found.left.slug,) if found.left is not None else ()
+        record = learn(ProjectRecord(slug=long, maybe=maybe), seen, is_there)
+        taken = {one.slug for one in records if _has_file(above, one.slug)}
+        slug, why = _claim_any(above, record, taken, seen.identity, is_look=is_look)
+    else:
+        slug, why = long, "named after the folder"
     return ProjectFolder(
-        slug=long, identity=identity, why="named after the whole identity"
+        slug=slug,
+        identity=seen.identity,
+        why=why,
+        likely=tuple(one for one in found.likely if one[0] != slug),
     )
 
 
-def _is_repository(identity: str) -> bool:
-    """Return whether an identity is a remote or a git folder, not a plain folder."""
-    if not identity.startswith("/"):
-        return bool(identity)
-    # A remote on this machine is known without the end of its name.
-    return any(os.path.exists(f"{identity}{end}/HEAD") for end in ("", ".git", "/.git"))
+def read_records(above: str) -> list[ProjectRecord]:
+    """Return what all projects know, in the order of their names."""
+    return [read_record(above, slug) for slug in listed_projects(above)]
+
+
+def read_record(above: str, slug: str) -> ProjectRecord:
+    """Return what a project knows; nothing, if it belongs to no repository."""
+    try:
+        with open(os.path.join(above, slug, IDENTITY_FILE), "rb") as file:
+            text = file.read(_MAX_BYTES).decode("utf-8", "surrogateescape")
+    except OSError:
+        return ProjectRecord(slug=slug)
+    return parse_record(slug, text)
+
+
+def write_record(above: str, record: ProjectRecord) -> bool:
+    """Put what a project knows into its folder; return whether that succeeded.
+
+    Without it, the project is found as before, and only what was learnt is missing.
+    """
+    data = render_record(record).encode("utf-8", "surrogateescape")
+    try:
+        return write_file(os.path.join(above, record.slug, IDENTITY_FILE), data)
+    except OSError:
+        return False
+
+
+def listed_projects(above: str) -> list[str]:
+    """Return the names of all folders of projects."""
+    try:
+        with os.scandir(above) as entries:
+            return sorted(one.name for one in entries if one.is_dir())
+    except OSError:
+        return []
+
+
+def is_there(known: KnownFolder) -> bool:
+    """Return whether a git folder is still where it was seen."""
+    from hivemind_memory.git.project import git_folder_mark
+
+    return git_folder_mark(known.path) == known.mark
+
+
+def _in_config(seen: SeenRepository, projects: Mapping[str, object]) -> str:
+    """Return the project that ``config.json`` gives a repository; empty: none."""
+    key = identity_key(seen.identity)
+    for slug, project in projects.items():
+        identity = project.get("identity") if isinstance(project, dict) else None
+        if isinstance(identity, str) and identity_key(identity) == key:
+            return slug
+    return ""
+
+
+def _long_names(above: str, seen: SeenRepository) -> Iterator[ProjectRecord]:
+    """Yield the folders that are named after a whole identity and name no owner.
+
+    So they were named by earlier versions, and plain folders still are.
+    """
+    main = f"{seen.folder}/.git" if not seen.git_folder else seen.git_folder
+    identities = {seen.origin: seen.origin, seen.git_folder: seen.git_folder}
+    if main == f"{seen.folder}/.git":
+        identities[seen.folder] = seen.place
+    for identity, line in identities.items():
+        slug = slug_of_identity(identity, {})
+        is_folder = bool(slug) and os.path.isdir(os.path.join(above, slug))
+        if is_folder and not _has_file(above, slug):
+            yield ProjectRecord(slug=slug, identities=(line,))
+
+
+def _claim_any(
+    above: str,
+    record: ProjectRecord,
+    taken: Container[str],
+    identity: str,
+    *,
+    is_look: bool,
+) -> tuple[str, str]:
+    """Return the folder of a new project, and why it is this one.
+
+    Args:
+        above: The folder ``projects``.
+        record: What the project knows, under a name that no other has.
+        taken: Folders of other projects.
+        identity: Gives it a shorter name.
+        is_look: Only say which it would be.
+    """
+    for slug in _short_names(identity, record.slug):
+        was_there = os.path.isdir(os.path.join(above, slug))
+        if slug in taken:
+            continue
+        if is_look or _claim(above, replaced(record, slug=slug)):
+            return slug, "it has the repository's name" if was_there else "new"
+    # A folder that cannot be written: the long name is shared with no other project.
+    return record.slug, "named after the whole identity"
 
 
 def _short_names(identity: str, long: str) -> list[str]:
@@ -110,37 +245,27 @@ def _plain(part: str) -> str:
     return "".join(one if one in _SAFE else "-" for one in part).strip(".-_")[:60]
 
 
-def _listed(above: str) -> Iterator[str]:
-    """Yield the folders of all projects."""
-    try:
-        yield from sorted(os.listdir(above))
-    except OSError:
-        return
+def _has_file(above: str, slug: str) -> bool:
+    """Return whether a project's folder says what it belongs to."""
+    return os.path.lexists(os.path.join(above, slug, IDENTITY_FILE))
 
 
-def _owner(above: str, slug: str) -> str:
-    """Return the identity that a project's folder names; empty: none."""
-    try:
-        with open(os.path.join(above, slug, IDENTITY_FILE), "rb") as file:
-            return file.read(_MAX_BYTES).decode("utf-8", "surrogateescape").strip()
-    except OSError:
-        return ""
-
-
-def _claim(above: str, slug: str, identity: str) -> bool:
+def _claim(above: str, record: ProjectRecord) -> bool:
     """Mark a folder as a project's own; return whether it is.
 
     Of two repositories that try at once, one gets the folder.
     """
-    if _owner(above, slug):
-        return _owner(above, slug) == identity
-    folder = os.path.join(above, slug)
-    data = f"{identity}\n".encode("utf-8", "surrogateescape")
+    folder = os.path.join(above, record.slug)
+    data = render_record(record).encode("utf-8", "surrogateescape")
     try:
-        make_private_folder(above)
-        make_private_folder(folder)
-        if write_file(os.path.join(folder, IDENTITY_FILE), data, is_new=True):
-            return True
+        if not _has_file(above, record.slug):
+            make_private_folder(above)
+            make_private_folder(folder)
+            if write_file(os.path.join(folder, IDENTITY_FILE), data, is_new=True):
+                return True
     except OSError:
         return False
-    return _owner(above, slug) == identity
+    # Another process of this repository may have been faster.
+    owner = read_record(above, record.slug)
+    own = set(map(identity_key, record.identities))
+    return bool(own & set(map(identity_key, owner.identities)))

@@ -146,7 +146,7 @@ def _own(caller: Caller, kind: str) -> str:
 
 
 def scope_meant(
-    caller: Caller, name: str, *, is_global: bool, find_project: Callable[[], str]
+    caller: Caller, name: str, *, is_global: bool, find_project: Callable[[bool], str]
 ) -> str:
     """Return the scope that a name means to a caller.
 
@@ -158,7 +158,8 @@ def scope_meant(
         caller: Who writes or asks.
         name: Name of a scope, such as ``project``, or nothing.
         is_global: Whether an empty name means the global scope, where that is allowed.
-        find_project: Returns the scope of the project of a person's shell.
+        find_project: Returns the scope of the project that the process is in, and takes
+            whether something is about to be written; empty: none, or a named one.
 
     Raises:
         ScopeError: It is not a scope, or the caller does not have it.
@@ -166,7 +167,13 @@ def scope_meant(
     if not name and is_global:
         return GLOBAL if may_write(caller, "global.md") else home_scope(caller)
     if caller.is_owner and name in {"", "project", "projects", "product"}:
-        caller = replaced(caller, project=find_project())
+        caller = replaced(caller, project=find_project(not name))
+    elif not name and caller.project:
+        # The first write of a memory: now the project gets a folder of its own.
+        is_write = True
+        claimed = find_project(is_write)
+        if claimed and claimed != caller.project:
+            raise ScopeError(f"The project here is {claimed} now.", hint="Try again.")
     return scope_named(caller, name) if name else home_scope(caller)
 
 

@@ -6,6 +6,8 @@ dropped: one that is no option of the command is an error, or belongs to the tex
 
 from __future__ import annotations
 
+import os
+
 from hivemind_memory.cli.command import (
     PLAIN,
     QUESTION,
@@ -13,7 +15,7 @@ from hivemind_memory.cli.command import (
     VERBATIM,
     CommandRequest,
 )
-from hivemind_memory.cli.options import MEMORY_DIR
+from hivemind_memory.cli.options import MEMORY_DIR, WORKTREE
 from hivemind_memory.cli.table import (
     ALIASES,
     GROUPS,
@@ -60,6 +62,8 @@ def parse_request(words: Sequence[str]) -> CommandRequest:
         if rest and rest[0] in HELP:
             return _help_request(name)
         is_named = bool(rest) and not rest[0].startswith("-")
+        if is_named and _is_folder_of(f"{name} {GROUPS[name][2]}", name, rest[0]):
+            is_named = False
         name = f"{name} {rest.pop(0) if is_named else GROUPS[name][2]}"
     command = find_command(name)
     if command is None:
@@ -285,6 +289,14 @@ def _day(name: str, flag: Flag, text: str) -> str:
         hint = FUTURE_HINT if is_future else PAST_HINT
         raise UsageError(f"`{name}` takes a day, not `{text}`.", hint=hint)
     return day
+
+
+def _is_folder_of(default: str, group: str, word: str) -> bool:
+    """Return whether a word is no command of a group but a folder for its default."""
+    if f"{group} {word}" in command_names(group):
+        return False
+    known = load_command(default).arguments
+    return known[:1] == (WORKTREE,) and os.path.isdir(os.path.expanduser(word))
 
 
 def unknown_command(name: str) -> UsageError:

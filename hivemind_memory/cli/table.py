@@ -109,7 +109,13 @@ _FILES = (
     (
         AGENTS,
         "project",
-        {"project": "Show which project a folder belongs to, and why."},
+        {
+            "project show": "Show which project a folder belongs to, and why.",
+            "project list": "List all projects, with orphans and likely twins.",
+            "project adopt": "Make a folder's repository part of a project.",
+            "project rename": "Give a project another name.",
+            "project merge": "Move the notes of a project into another one.",
+        },
     ),
     (
         AGENTS,
@@ -228,6 +234,7 @@ GROUPS = {
         "session-start",
     ),
     "git-hook": ("Git's hook that injects into new worktrees.", AGENTS, "status"),
+    "project": ("Show, list, rename, adopt and merge projects.", AGENTS, "show"),
     "config": ("Show and change the options in config.json.", SET_UP, "list"),
 }
 """Group -> summary, heading, and the command it runs when none is named."""

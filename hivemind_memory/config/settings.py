@@ -325,6 +325,14 @@ class Settings:
         names = fields_of(SearchSettings)
         return SearchSettings(**{name: getattr(self, name) for name in names})
 
+    def configured_projects(self) -> frozenset[str]:
+        """Return the projects to which config.json gives a repository."""
+        return frozenset(
+            slug
+            for slug, project in self.projects.items()
+            if isinstance(project, dict) and project.get("identity")
+        )
+
     def private_scopes(self) -> frozenset[str]:
         """Return the scopes whose notes are private unless they say otherwise."""
         return frozenset(

@@ -65,6 +65,9 @@ class CurationContext:
     limit_chars: int = 4_000
     """Characters that a memory may have: the option ``memory_chars``."""
 
+    configured_projects: frozenset[str] = frozenset()
+    """Projects to which config.json gives a repository."""
+
     is_enabled: bool = True
     """The option ``enabled``: nothing is saved while it is off."""
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from hivemind_memory.access.rules import scope_named
 from hivemind_memory.curation.lookup import load_memory, notes_in, parse_memory
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.markdown.text import decode
@@ -138,8 +137,7 @@ def _items(
 
 def _scopes(context: CurationContext, name: str) -> frozenset[str] | None:
     """Return the scopes to look in; None: all."""
-    caller = context.caller
-    return frozenset({scope_named(caller, name)}) if name else caller.scopes
+    return frozenset({context.find_scope(name)}) if name else context.caller.scopes
 
 
 def _is_by(wanted: str, by: str) -> bool:

@@ -225,5 +225,7 @@ FILES_WITHOUT_TEXT = (
     "memory/.index/*.lock",
     "memory/.index/watch.json",
     "memory/projects/*/.project",
+    # Paths of notes, for the seconds that a move takes; each command finishes it first.
+    "project-move.json",
 )
 """Files below the home that hold nothing of a memory."""

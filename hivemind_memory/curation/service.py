@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from hivemind_memory.curation.context import CurationContext
+    from hivemind_memory.curation.projects import Projects
     from hivemind_memory.model.changes import Change, UndoResult
     from hivemind_memory.model.curation import (
         ForgetResult,
@@ -353,6 +354,13 @@ class Curation:
             if not is_dry_run:
                 record(self._context, PURGE)
             return purged
+
+    @property
+    def projects(self) -> Projects:
+        """What lists, moves and adopts projects."""
+        from hivemind_memory.curation.projects import Projects
+
+        return Projects(self._context, self._lock)
 
     def _prepare(
         self, wanted: NewMemory, *, is_forced: bool

@@ -53,6 +53,11 @@ class Places:
         return locks_folder(self.home)
 
     @property
+    def project_move(self) -> str:
+        """Which notes are being moved from one project to another."""
+        return os.path.join(self.home, "project-move.json")
+
+    @property
     def state_file(self) -> str:
         """What no note can hold: recall figures, and what was purged."""
         return os.path.join(self.home, "state.db")

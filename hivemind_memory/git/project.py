@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 
 from hivemind_memory.errors import GitError
+from hivemind_memory.git.repository import complaint_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,6 +15,12 @@ if TYPE_CHECKING:
 
 _TIMEOUT_S = 2.0
 """A launch does not wait longer for what only improves the choice of memories."""
+
+_IDENTITY_TIMEOUT_S = 10.0
+"""Without the origin, a repository would be taken for another project."""
+
+_MISSING_KEY = 1
+"""What ``git config --get`` exits with when there is no such key."""
 
 _MAX_COMMITS = 8
 _SCHEME = re.compile(r"^[a-z][a-z0-9+.-]*://", re.IGNORECASE)
@@ -45,14 +52,33 @@ class WorktreeState:
 
 
 def project_state(folder: str, repository: Repository | None) -> WorktreeState:
-    """Return what identifies a worktree's project; reads none of its files."""
+    """Return what identifies a worktree's project; reads none of its files.
+
+    Raises:
+        GitError: Git does not tell the origin: what is not known is not missing.
+    """
     if repository is None:
         return WorktreeState(folder=folder)
     return WorktreeState(
         folder=repository.top,
         common_dir=repository.common_dir,
-        origin=_output(repository, "config", "--get", "remote.origin.url").strip(),
+        origin=_origin(repository),
     )
+
+
+def git_folder_mark(git_folder: str) -> str:
+    """Return what tells a git folder from every other, and stays when it is moved.
+
+    Its inode, and the time at which the system last changed the file ``description``,
+    which git makes with the folder and never touches. A copy has another inode, and
+    none can be given that time. Empty: it cannot be told.
+    """
+    try:
+        folder = os.stat(git_folder)
+        described = os.lstat(os.path.join(git_folder, "description"))
+    except OSError:
+        return ""
+    return f"{folder.st_ino}-{described.st_ctime_ns}"
 
 
 def worktree_state(folder: str, repository: Repository | None) -> WorktreeState:
@@ -82,9 +108,14 @@ def project_identity(state: WorktreeState) -> str:
     ... )
     'github.com/Acme/Shop'
     """
+    return origin_identity(state) or state.common_dir or state.folder
+
+
+def origin_identity(state: WorktreeState) -> str:
+    """Return the normalised origin of a worktree; empty: it has none."""
     common = state.common_dir
     base = os.path.dirname(common) if os.path.basename(common) == ".git" else common
-    return normalise_origin(state.origin, base) or common or state.folder
+    return normalise_origin(state.origin, base)
 
 
 def normalise_origin(url: str, base: str = "/") -> str:
@@ -144,6 +175,25 @@ def _folder(text: str, base: str) -> str:
     whole = os.path.join(base, text)
     named = next(filter(os.path.lexists, (whole, f"{whole}.git")), whole)
     return os.path.realpath(named).removesuffix("/.git").removesuffix(".git")
+
+
+def _origin(repository: Repository) -> str:
+    """Return the URL of ``origin`` as configured; empty: there is none.
+
+    Raises:
+        GitError: Git failed or took too long.
+    """
+    words = ("config", "--get", "remote.origin.url")
+    try:
+        done = repository.run(*words, timeout_s=_IDENTITY_TIMEOUT_S)
+    except GitError as error:
+        raise GitError(
+            f"git did not name the origin within {_IDENTITY_TIMEOUT_S:g} s.",
+            hint="Try again.",
+        ) from error
+    if done.returncode not in {0, _MISSING_KEY}:
+        raise GitError(f"git says: {complaint_of(done)}")
+    return done.stdout.decode("utf-8", "surrogateescape").strip()
 
 
 def _output(repository: Repository, *words: str) -> str:

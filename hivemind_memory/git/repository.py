@@ -130,8 +130,8 @@ def find_repository(
         done = run_git(folder, ("rev-parse", *wanted), environ)
     except FileNotFoundError:
         if _has_git_above(folder):
-            message = "git is not installed, so a change could not be kept out of it"
-            raise GitError(message) from None
+            message = "git is not installed, so the repository here cannot be read."
+            raise GitError(message, hint="Install git.") from None
         return None
     if done.returncode:
         if b"not a git repository" in done.stderr and not _has_git_above(folder):

@@ -14,7 +14,7 @@ from hashlib import sha256
 from hivemind_memory.errors import NotInjectedError, StateUnusableError, UsageError
 from hivemind_memory.files.atomic import PARTIAL_FILE
 from hivemind_memory.files.locks import exclusive
-from hivemind_memory.git.project import project_identity, worktree_state
+from hivemind_memory.git.project import worktree_state
 from hivemind_memory.git.repository import find_repository
 from hivemind_memory.inject.commit_guard import CommitGuard, section_copies
 from hivemind_memory.inject.git_settings import GitSettings
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from hivemind_memory.access.rules import Caller
+    from hivemind_memory.git.project import WorktreeState
     from hivemind_memory.git.repository import Repository
     from hivemind_memory.inject.targets import TargetFile
     from hivemind_memory.memory import Memory
@@ -55,7 +56,7 @@ class Injector:
         memory: Memory,
         environ: Mapping[str, str],
         now_iso: Callable[[], str],
-        caller_of: Callable[[str], Caller],
+        caller_of: Callable[[WorktreeState], Caller],
         explicit_git: Mapping[str, str] | None = None,
         has_tools: Callable[[str, str], bool] = lambda _agent, _root: True,
     ) -> None:
@@ -65,7 +66,7 @@ class Injector:
             memory: The memory.
             environ: For git: without the variables of a surrounding hook.
             now_iso: Returns the time, ISO 8601.
-            caller_of: A project's identity -> what its agents may see.
+            caller_of: A worktree -> what its project's agents may see.
             explicit_git: See ``find_repository``.
             has_tools: An agent's name and its worktree -> whether it has our tools.
         """
@@ -98,7 +99,7 @@ class Injector:
         if repository is not None and not GitSettings(repository).is_on():
             return done
         state = worktree_state(root, repository)
-        with self._memory.as_caller(self._caller_of(project_identity(state))) as memory:
+        with self._memory.as_caller(self._caller_of(state)) as memory:
             room = free_bytes(root, target.file, repository)
             has_tools = self._has_tools(agent, root)
             planned = plan_section(memory, state, room_bytes=room, has_tools=has_tools)

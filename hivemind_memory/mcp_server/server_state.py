@@ -105,7 +105,7 @@ class ServerState:
             with self._lock:
                 if self._memory is None:
                     self._memory = self._open_memory()
-                memory = self._memory
+                memory = self._memory = self._memory.current()
             yield memory
             return
         unused: list[Memory] = []

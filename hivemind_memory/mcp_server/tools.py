@@ -136,6 +136,7 @@ class ToolRunner:
         """Take what opens the memory, and what tells whose call it is."""
         self._server_state = server_state
         self._connections = connections
+        self._told: set[tuple[str, str]] = set()
 
     async def run(
         self,
@@ -153,21 +154,29 @@ class ToolRunner:
         """
         connection = await self._connections.connection_of(context)
 
-        def call() -> Result:
+        def call() -> tuple[Result, str]:
             with self._server_state.memory(connection.project) as memory:
-                return work(ToolCall(memory=memory, connection=connection))
+                # Before the work: what fails now has changed nothing.
+                notice = memory.here.notice()
+                return work(ToolCall(memory=memory, connection=connection)), notice
 
         try:
             # When the client cancels, the thread is abandoned and not stopped: a write
             # that has begun is finished.
-            result = await anyio.to_thread.run_sync(call, abandon_on_cancel=True)
+            result, notice = await anyio.to_thread.run_sync(
+                call, abandon_on_cancel=True
+            )
         except HivemindError as error:
             raise expected_error(tool, error) from error
         # Whatever happened, the model gets a sentence; the log gets the traceback.
         except Exception as error:
             raise unexpected_error(tool, error) from error
+        text = render(result)
+        if notice and (connection.session, notice) not in self._told:
+            self._told.add((connection.session, notice))
+            text = f"{notice}\n\n{text}"
         return CallToolResult(
-            content=[TextContent(type="text", text=render(result))],
+            content=[TextContent(type="text", text=text)],
             structured_content=result.model_dump(exclude_defaults=True),
         )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import stat
 
+from hivemind_memory.access.twins import project_findings
 from hivemind_memory.errors import EmbeddingError, HivemindError, IndexUnusableError
 from hivemind_memory.files.atomic import partial_files, remove_partial_files
 from hivemind_memory.files.folder import NotesFolder
@@ -50,6 +51,7 @@ def diagnose(
             _notes(places, settings, now),
             *_partial_files(places, now),
             *_recovered(places),
+            *project_findings(places.notes),
             _leader(places),
             _journal(places, now),
             _state(places),

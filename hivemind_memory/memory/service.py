@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hivemind_memory.access.callers import NO_PROJECT, ProjectHere
 from hivemind_memory.access.rules import OWNER, access_of, check_enabled, scope_meant
 from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.files.scan import BYTES_PER_MB
@@ -55,7 +56,7 @@ class Memory:
         clocks: Clocks,
         *,
         caller: Caller = OWNER,
-        find_project: Callable[[], str] = str,
+        here: ProjectHere = NO_PROJECT,
     ) -> None:
         """Take the parts; nothing is opened before its first use.
 
@@ -65,15 +66,14 @@ class Memory:
             provider: Makes vectors.
             clocks: Tell the time.
             caller: Who asks.
-            find_project: Returns the scope of the project of a person's shell; empty:
-                none. Called for a write only, since it may have to ask git.
+            here: The project that the process is in.
         """
         self.places = places
         self.settings = settings
         self.caller = caller
         self.origin = "agent"
         """Where the caller comes from; ``hm`` says person or program."""
-        self._find_project = find_project
+        self.here = here
         self._access = access_of(caller, settings.private_scopes())
         self._provider = provider
         self.clocks = clocks
@@ -112,14 +112,13 @@ class Memory:
 
     def as_caller(self, caller: Caller) -> Memory:
         """Return the same memory as another caller sees it, to be closed by itself."""
-        return Memory(
-            self.places,
-            self.settings,
-            self._provider,
-            self.clocks,
-            caller=caller,
-            find_project=self._find_project,
-        )
+        parts = (self.places, self.settings, self._provider, self.clocks)
+        return Memory(*parts, caller=caller, here=self.here)
+
+    def current(self) -> Memory:
+        """Return the same memory as its caller sees it now: projects are renamed."""
+        caller = self.here.caller() if self.here.caller else self.caller
+        return self if caller == self.caller else self.as_caller(caller)
 
     def today(self) -> int:
         """Return the local day, in days since the epoch."""
@@ -278,6 +277,7 @@ class Memory:
             state=self.state,
             types=self.types,
             limit_chars=self.settings.memory_chars,
+            configured_projects=self.settings.configured_projects(),
             is_enabled=self.settings.enabled,
             why_read_only=self.settings.why_read_only(),
             actor=actor_of(self.caller, self.origin),
@@ -367,7 +367,7 @@ class Memory:
         """
         is_global = self.settings.default_scope == "global"
         return scope_meant(
-            self.caller, name, is_global=is_global, find_project=self._find_project
+            self.caller, name, is_global=is_global, find_project=self.here.find
         )
 
     def _query_vector(self, text: str, started: float) -> QueryVector:

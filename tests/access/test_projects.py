@@ -6,7 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from hivemind_memory.access.projects import IDENTITY_FILE, find_project
+from hivemind_memory.access.identity import SeenRepository
+from hivemind_memory.access.projects import (
+    IDENTITY_FILE,
+    ProjectFolder,
+    find_project,
+)
 
 SHOP = "github.com/Acme/Shop"
 OTHER = "gitlab.com/rival/shop"
@@ -18,8 +23,21 @@ def notes(tmp_path: Path) -> Path:
     return tmp_path / "memory"
 
 
+def look(identity: str, notes: Path, **projects: object) -> ProjectFolder:
+    """Look for the project of a repository without a mark, or of a plain folder."""
+    if identity.endswith("/.git"):
+        seen = SeenRepository(
+            folder=identity.removesuffix("/.git"), git_folder=identity
+        )
+    elif identity.startswith("/"):
+        seen = SeenRepository(folder=identity)
+    else:
+        seen = SeenRepository(folder="/x", git_folder="/x/.git", origin=identity)
+    return find_project(seen, str(notes), projects)
+
+
 def found(identity: str, notes: Path, **projects: object) -> str:
-    return find_project(identity, str(notes), projects).slug
+    return look(identity, notes, **projects).slug
 
 
 def test_a_folder_is_called_what_a_person_would_call_it(notes: Path) -> None:
@@ -39,7 +57,7 @@ def test_a_folder_that_was_made_by_hand_is_adopted(notes: Path) -> None:
     (notes / "projects" / "shop").mkdir(parents=True)
     (notes / "projects" / "shop" / "deploy.md").write_text("On Tuesdays.\n")
 
-    adopted = find_project(SHOP, str(notes), {})
+    adopted = look(SHOP, notes)
 
     assert (adopted.slug, adopted.why) == ("shop", "it has the repository's name")
     assert found(OTHER, notes) == "rival-shop"
@@ -73,7 +91,7 @@ def test_a_plain_folder_and_no_notes_folder_make_nothing(
 ) -> None:
     """An agent may be started anywhere."""
     assert found(str(tmp_path), notes).startswith(tmp_path.name.rstrip("_-")[:3])
-    assert found(SHOP, tmp_path / "none") == "github.com--acme--shop"
+    assert found(SHOP, tmp_path / "none") == "shop"
     assert list(notes.iterdir()) == []
 
 

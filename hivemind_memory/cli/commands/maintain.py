@@ -9,6 +9,7 @@ from hivemind_memory.cli.options import JSON
 from hivemind_memory.cli.output import (
     count_text,
     is_terminal,
+    plain_value,
     print_indexed,
     print_json,
     print_line,
@@ -72,16 +73,18 @@ def rebuild(request: CommandRequest) -> int:
 @command("status", flags=(JSON,))
 def status(request: CommandRequest) -> int:
     """Show what there is."""
+    from hivemind_memory import wiring
     from hivemind_memory.access.rules import check_owner
 
     with request.open_memory() as memory:
         check_owner(memory.caller, "hm status")
         found = memory.status()
         pending = sum(row.status == PENDING for row in memory.memories())
+        here = wiring.describe_project(memory)
     if request.values["json"]:
-        print_json(found)
+        print_json({**plain_value(found), "project": here})
         return 0
-    rows = _status_rows(found)
+    rows = [*_status_rows(found), ("project here", here)]
     if is_terminal(sys.stdout):
         from hivemind_memory.cli.terminal import rendered, rows_table
 

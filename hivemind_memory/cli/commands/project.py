@@ -1,35 +1,211 @@
-"""hm project: which project a folder belongs to, and where its memory is."""
+"""hm project: which project a folder belongs to, and the projects of this memory."""
 
 from __future__ import annotations
 
 import os
 
-from hivemind_memory.cli.command import CommandRequest, command
-from hivemind_memory.cli.options import JSON, WORKTREE
-from hivemind_memory.cli.output import print_json, print_line
+from hivemind_memory.cli.command import Argument, CommandRequest, command
+from hivemind_memory.cli.options import DRY_RUN, JSON, WORKTREE
+from hivemind_memory.cli.output import (
+    count_text,
+    print_json,
+    print_line,
+    print_notices,
+    print_rows,
+    typed_text,
+)
+from hivemind_memory.errors import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hivemind_memory.access.projects import ProjectFolder
+    from hivemind_memory.curation.project_move import ProjectMove
+    from hivemind_memory.curation.projects import ListedProject
+    from hivemind_memory.memory import Memory
+
+_OLD = Argument("name", "Name of a project, as in projects/NAME.")
 
 
 @command(
-    "project",
+    "project show",
     description=(
         "All worktrees of a repository are one project. Its memory is in a folder of"
         " projects/ that carries the repository's name; the file .project in it names"
-        " the repository."
+        " the repository. It stays the same when the folder is moved or the origin"
+        " changes."
     ),
     arguments=(WORKTREE,),
     flags=(JSON,),
     examples=("hm project", "hm project ~/code/shop --json"),
 )
-def project(request: CommandRequest) -> int:
+def show(request: CommandRequest) -> int:
     """Show a folder's project, and why it is that one."""
+    with request.open_memory() as memory:
+        found = _find(_folder(request), memory)
+    if request.values["json"]:
+        print_json(
+            {
+                "scope": f"projects/{found.slug}",
+                "identity": found.identity,
+                "why": found.why,
+                "likely": [{"name": name, "why": why} for name, why in found.likely],
+            }
+        )
+        return 0
+    print_line(f"projects/{found.slug}  {found.identity}  ({found.why})")
+    print_notices([found.notice] if found.notice else [])
+    return 0
+
+
+@command(
+    "project list",
+    description=(
+        "Name, number of notes, day of the last change, and identity. An orphan has no"
+        " repository left that leads to it; twins are likely the same project."
+    ),
+    flags=(JSON,),
+)
+def list_(request: CommandRequest) -> int:
+    """List all projects."""
+    with request.open_memory() as memory:
+        listed = memory.curation.projects.list()
+    if request.values["json"]:
+        print_json(listed)
+        return 0
+    print_rows(
+        (
+            one.name,
+            count_text(one.notes, "note"),
+            one.updated_at[:10] or "-",
+            next(iter(one.identities), "made by hand"),
+            _remark(one),
+        )
+        for one in listed
+    )
+    if not listed:
+        print_notices(["there are no projects yet"])
+    return 0
+
+
+@command(
+    "project adopt",
+    description=(
+        "For a repository that is taken for a new project, and is not: from then on it"
+        " belongs to the project NAME. With the name of its present project, the two"
+        " are kept apart, and nothing asks again."
+    ),
+    arguments=(_OLD, WORKTREE),
+    flags=(JSON,),
+    examples=("hm project adopt shop", "hm project adopt shop ~/code/store"),
+)
+def adopt(request: CommandRequest) -> int:
+    """Make a folder's repository part of a project."""
     from hivemind_memory import wiring
 
-    folder = os.path.expanduser(request.values["worktree"] or os.curdir)
+    folder, name = _folder(request), typed_text(request.values["name"])
     with request.open_memory() as memory:
-        found = wiring.find_project(folder, memory)
+        current = _find(folder, memory).slug
+        seen = wiring.seen_repository(folder)
+        memory.curation.projects.adopt(seen, current, name)
+        notes = {one.name: one.notes for one in memory.curation.projects.list()}
     if request.values["json"]:
-        scope = f"projects/{found.slug}"
-        print_json({"scope": scope, "identity": found.identity, "why": found.why})
-    else:
-        print_line(f"projects/{found.slug}  {found.identity}  ({found.why})")
+        print_json({"scope": f"projects/{name}", "left": f"projects/{current}"})
+        return 0
+    print_line(f"projects/{name}  {seen.identity}")
+    if current != name and notes.get(current):
+        kept = count_text(notes[current], "note")
+        print_notices(
+            [f"projects/{current} keeps {kept}: `hm project merge {current} {name}`"]
+        )
     return 0
+
+
+@command(
+    "project rename",
+    description=(
+        "Its notes move to the folder of the new name, and references by path follow."
+        " Nothing else changes: its repositories are still found."
+    ),
+    arguments=(_OLD, Argument("new", "Its new name.")),
+    flags=(DRY_RUN, JSON),
+    examples=("hm project rename github.com--acme--shop shop",),
+)
+def rename(request: CommandRequest) -> int:
+    """Give a project another name."""
+    return _move(request, request.values["new"], is_merge=False)
+
+
+@command(
+    "project merge",
+    description=(
+        "The notes move, and the repositories of both belong to the other project from"
+        " then on. A note whose name is taken there gets the first project's name at"
+        " its end. If both have an active memory of one key, nothing is done."
+    ),
+    arguments=(_OLD, Argument("into", "Name of the project that takes the notes.")),
+    flags=(DRY_RUN, JSON),
+    examples=("hm project merge shop-e5182aba shop --dry-run",),
+)
+def merge(request: CommandRequest) -> int:
+    """Move the notes of a project into another one."""
+    return _move(request, request.values["into"], is_merge=True)
+
+
+def _move(request: CommandRequest, target: str, *, is_merge: bool) -> int:
+    """Move the notes of a project, and print what was done."""
+    values = request.values
+    with request.open_memory() as memory:
+        done = memory.curation.projects.move(
+            typed_text(values["name"]),
+            typed_text(target),
+            is_merge=is_merge,
+            is_dry_run=values["dry_run"],
+        )
+    if values["json"]:
+        print_json(done)
+    else:
+        _print_move(done)
+    return 0
+
+
+def _print_move(done: ProjectMove) -> None:
+    """Print what was moved, or what would be."""
+    for old, new in done.moves if done.is_dry_run else ():
+        print_line(f"{old} -> {new}")
+    verb = "would move" if done.is_dry_run else "moved"
+    files = count_text(len(done.moves), "file")
+    print_line(f"{verb} {files} from projects/{done.source} to projects/{done.target}")
+    if done.references:
+        verb = "would change" if done.is_dry_run else "changed"
+        print_line(f"{verb} references in {count_text(len(done.references), 'note')}")
+    print_notices(f"{one} still refers to the old path" for one in done.left)
+
+
+def _remark(listed: ListedProject) -> str:
+    """Return what a person should know about a project."""
+    remarks = ["orphan"] if listed.is_orphan else []
+    if listed.twins:
+        remarks.append(f"likely the same as {', '.join(listed.twins)}")
+    return "; ".join(remarks)
+
+
+def _find(folder: str, memory: Memory) -> ProjectFolder:
+    """Return the project of a folder."""
+    from hivemind_memory import wiring
+
+    return wiring.find_project(folder, memory)
+
+
+def _folder(request: CommandRequest) -> str:
+    """Return the folder that a request names; the current one if it names none.
+
+    Raises:
+        UsageError: There is no such folder.
+    """
+    folder = os.path.expanduser(request.values["worktree"] or os.curdir)
+    if not os.path.isdir(folder):
+        raise UsageError(
+            f"There is no folder {folder}.",
+            hint="`hm project --help` lists the commands.",
+        )
+    return folder

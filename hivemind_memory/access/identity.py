@@ -1,0 +1,349 @@
+"""Which project a git folder belongs to: one pure rule over what projects know.
+
+A project knows its origins, the places of repositories without one, and the git folders
+that were seen in it. Only an origin that counts, or the very git folder that was seen
+before, makes a repository part of a project. Everything else, such as a former origin,
+is only told: a copy, a fork and another repository of one name are other projects.
+"""
+
+from __future__ import annotations
+
+from hivemind_memory.model.value import replaced, value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+MAX_FOLDERS = 50
+"""Git folders that a project keeps; scratch clones would fill its file otherwise."""
+
+# Hosts that take a path in any case; on others, two cases may be two repositories.
+_ANY_CASE = frozenset(
+    {"bitbucket.org", "codeberg.org", "dev.azure.com", "gitea.com", "github.com"}
+    | {"gitlab.com", "ssh.dev.azure.com"}
+)
+_OTHER_NAMES = {
+    "altssh.bitbucket.org:443": "bitbucket.org",
+    "altssh.gitlab.com:443": "gitlab.com",
+    "ssh.github.com": "github.com",
+    "ssh.github.com:443": "github.com",
+    "www.github.com": "github.com",
+}
+
+
+@value
+class SeenRepository:
+    """What identifies the repository, or the plain folder, that a process is in."""
+
+    folder: str
+    """The worktree, or a plain folder."""
+
+    git_folder: str = ""
+    """The folder that all worktrees share; empty: no repository."""
+
+    origin: str = ""
+    """The normalised URL of ``origin``; empty: none."""
+
+    mark: str = ""
+    """Tells the git folder from every other, copies included; empty: cannot be told."""
+
+    @property
+    def identity(self) -> str:
+        """What is shown as its identity: the origin, else the place."""
+        return self.origin or self.git_folder or self.folder
+
+    @property
+    def place(self) -> str:
+        """The place of a plain folder; no origin ends in a slash, so none names it."""
+        return f"{self.folder}/"
+
+
+@value
+class KnownFolder:
+    """A git folder that was seen in a project."""
+
+    mark: str
+    path: str
+    origin: str = ""
+    """Its origin when it was last seen."""
+
+
+@value
+class ProjectRecord:
+    """What a project's folder knows about the repositories that belong to it."""
+
+    slug: str
+    identities: tuple[str, ...] = ()
+    """Origins, and places of repositories without one; the first is shown."""
+
+    former: tuple[str, ...] = ()
+    """Origins that its repositories had; they no longer count."""
+
+    folders: tuple[KnownFolder, ...] = ()
+    maybe: tuple[str, ...] = ()
+    """Projects that had one of its git folders; a person decides what that means."""
+
+    distinct: tuple[str, ...] = ()
+    """Projects that a person said are others."""
+
+
+@value
+class Resolution:
+    """Which project a repository belongs to."""
+
+    record: ProjectRecord | None = None
+    """What its project knows from now on; None: it has no project yet."""
+
+    left: ProjectRecord | None = None
+    """What the project that had its git folder knows without it; None: none had it."""
+
+    why: str = ""
+    likely: tuple[tuple[str, str], ...] = ()
+    """Other projects that may be this one: name, and why, as a clause."""
+
+
+def identity_key(identity: str) -> str:
+    """Return an identity as it is compared.
+
+    >>> identity_key("github.com/Acme/Shop") == identity_key("github.com/acme/shop")
+    True
+    """
+    host, slash, path = identity.partition("/")
+    host = _OTHER_NAMES.get(host, host)
+    return f"{host}{slash}{path.casefold() if host in _ANY_CASE else path}"
+
+
+def resolve(
+    seen: SeenRepository,
+    records: Sequence[ProjectRecord],
+    is_there: Callable[[KnownFolder], bool],
+) -> Resolution:
+    """Return the project of a repository, and what that project learns from it.
+
+    Args:
+        seen: The repository.
+        records: Of all projects.
+        is_there: Whether a git folder is still where it was seen.
+    """
+    by_mark = next((one for one in records if _folder_of(one, seen.mark)), None)
+    if not seen.git_folder:
+        found = _with_identity(records, seen.place)
+        likely = tuple(_likely(seen, records, found, None))
+        return Resolution(record=found, why=_BY_NAME if found else "", likely=likely)
+    if seen.origin:
+        found = _with_identity(records, seen.origin)
+        if found is not None:
+            why = _BY_IDENTITY
+        elif by_mark is not None and _has_moved_origin(by_mark, seen, is_there):
+            found, why = by_mark, "its git folder was seen before"
+    elif by_mark is not None:
+        found, why = by_mark, "its git folder was seen before"
+    else:
+        found, why = _at_place(records, seen)
+    left = None
+    if by_mark is not None and (found is None or by_mark.slug != found.slug):
+        rest = (one for one in by_mark.folders if one.mark != seen.mark)
+        left = replaced(by_mark, folders=tuple(rest))
+    if found is None:
+        likely = tuple(_likely(seen, records, None, by_mark))
+        return Resolution(left=left, likely=likely)
+    if left is not None and found.slug in left.maybe:  # It came back.
+        left = replaced(
+            left, maybe=tuple(one for one in left.maybe if one != found.slug)
+        )
+    elif left is not None and left.slug not in (*found.maybe, *found.distinct):
+        found = replaced(found, maybe=(*found.maybe, left.slug))
+    learned = learn(found, seen, is_there)
+    likely = tuple(_likely(seen, records, learned, by_mark))
+    return Resolution(record=learned, left=left, why=why, likely=likely)
+
+
+_BY_IDENTITY = "its .project names it"
+_BY_NAME = "named after the folder"
+
+
+def learn(
+    record: ProjectRecord,
+    seen: SeenRepository,
+    is_there: Callable[[KnownFolder], bool],
+) -> ProjectRecord:
+    """Return what a project knows once a repository was seen in it."""
+    known = _folder_of(record, seen.mark)
+    identities, former = list(record.identities), list(record.former)
+    old = known.origin if known else ""
+    current = seen.origin or seen.git_folder or seen.place
+    keys = [identity_key(one) for one in identities]
+    if seen.origin and known and not old:
+        # Its first origin: the place no longer counts.
+        identities = [one for one in identities if one not in {known.path, seen.place}]
+    elif seen.origin and old and identity_key(old) != identity_key(seen.origin):
+        if not _other_clones(record, seen.mark, old, is_there):
+            identities = [
+                one for one in identities if identity_key(one) != identity_key(old)
+            ]
+            former.append(old)
+    elif not seen.origin and seen.git_folder:
+        moved_from = known.path if known and known.path != seen.git_folder else ""
+        identities = [one for one in identities if one not in {moved_from, seen.place}]
+    if not seen.origin and old:
+        current = ""  # The origin was taken away; it still names the project.
+    if current and identity_key(current) not in keys:
+        is_place_only = all(one.startswith("/") for one in identities)
+        identities = [current, *identities] if is_place_only else [*identities, current]
+    former = [one for one in dict.fromkeys(former) if one not in identities]
+    folders = record.folders
+    if seen.mark and seen.git_folder:
+        newest = KnownFolder(
+            mark=seen.mark, path=seen.git_folder, origin=seen.origin or old
+        )
+        rest = [
+            one
+            for one in record.folders
+            if one.mark != seen.mark and one.path != seen.git_folder
+        ]
+        if known != newest:
+            folders = (newest, *rest)[:MAX_FOLDERS]
+    return replaced(
+        record,
+        identities=tuple(dict.fromkeys(identities)),
+        former=tuple(former),
+        folders=folders,
+    )
+
+
+def merged(into: ProjectRecord, other: ProjectRecord) -> ProjectRecord:
+    """Return what one project knows that takes over another."""
+    identities = dict.fromkeys((*into.identities, *other.identities))
+    former = dict.fromkeys((*into.former, *other.former))
+    folders = {one.mark: one for one in (*other.folders, *into.folders)}
+    own = {into.slug, other.slug}
+    maybe = dict.fromkeys((*into.maybe, *other.maybe))
+    distinct = dict.fromkeys((*into.distinct, *other.distinct))
+    return replaced(
+        into,
+        identities=tuple(identities),
+        former=tuple(one for one in former if one not in identities),
+        folders=tuple(folders.values())[:MAX_FOLDERS],
+        maybe=tuple(one for one in maybe if one not in own),
+        distinct=tuple(one for one in distinct if one not in own),
+    )
+
+
+def without_repository(record: ProjectRecord, seen: SeenRepository) -> ProjectRecord:
+    """Return what a project knows when a repository is no longer part of it."""
+    own = {identity_key(one) for one in (seen.identity, seen.git_folder, seen.place)}
+    return replaced(
+        record,
+        identities=tuple(
+            one for one in record.identities if identity_key(one) not in own
+        ),
+        folders=tuple(one for one in record.folders if one.mark != seen.mark),
+    )
+
+
+def _with_identity(
+    records: Sequence[ProjectRecord], identity: str
+) -> ProjectRecord | None:
+    """Return the project whose identities name one; the first by name."""
+    key = identity_key(identity)
+    return next(
+        (one for one in records if key in map(identity_key, one.identities)), None
+    )
+
+
+def _folder_of(record: ProjectRecord, mark: str) -> KnownFolder | None:
+    """Return the git folder of a mark as a project knows it."""
+    if not mark:
+        return None
+    return next((one for one in record.folders if one.mark == mark), None)
+
+
+def _has_moved_origin(
+    record: ProjectRecord,
+    seen: SeenRepository,
+    is_there: Callable[[KnownFolder], bool],
+) -> bool:
+    """Return whether a new origin of a known git folder is the project's own.
+
+    It is the first one, or the old one has no other clone left that still has it: with
+    two clones of a template, a new origin of one makes it another project.
+    """
+    known = _folder_of(record, seen.mark)
+    if known is None or not known.origin:
+        return known is not None
+    if identity_key(known.origin) == identity_key(seen.origin):
+        return True
+    return not _other_clones(record, seen.mark, known.origin, is_there)
+
+
+def _other_clones(
+    record: ProjectRecord,
+    mark: str,
+    origin: str,
+    is_there: Callable[[KnownFolder], bool],
+) -> bool:
+    """Return whether another git folder of a project still has an origin."""
+    key = identity_key(origin)
+    return any(
+        one.mark != mark and identity_key(one.origin) == key and is_there(one)
+        for one in record.folders
+    )
+
+
+def _at_place(
+    records: Sequence[ProjectRecord], seen: SeenRepository
+) -> tuple[ProjectRecord | None, str]:
+    """Return the project of a repository without an origin, from where it is."""
+    # Another git folder that was made in the same place is another repository.
+    same = [one for one in records if not _was_replaced(one, seen)]
+    found = _with_identity(same, seen.git_folder)
+    if found is not None:
+        return found, _BY_IDENTITY
+    is_main = seen.git_folder == f"{seen.folder}/.git"
+    found = _with_identity(same, seen.place) if is_main else None
+    return found, "its folder became a repository" if found else ""
+
+
+def _was_replaced(record: ProjectRecord, seen: SeenRepository) -> bool:
+    """Return whether the git folder that a project knows in a place is not there.
+
+    A change of owner or mode changes the mark too, but not its first part, the inode.
+    """
+    inode = seen.mark.partition("-")[0]
+    return bool(inode) and any(
+        one.path == seen.git_folder and one.mark.partition("-")[0] != inode
+        for one in record.folders
+    )
+
+
+def _likely(
+    seen: SeenRepository,
+    records: Sequence[ProjectRecord],
+    found: ProjectRecord | None,
+    by_mark: ProjectRecord | None,
+) -> Iterator[tuple[str, str]]:
+    """Yield the other projects that may be this one, and why."""
+    key = identity_key(seen.origin) if seen.origin else ""
+    places = {seen.git_folder or f"{seen.folder}/.git", seen.place}
+    for one in records:
+        is_settled = found is not None and one.slug in found.distinct
+        if is_settled or (found is not None and one.slug == found.slug):
+            continue
+        had_it = by_mark is not None and one.slug == by_mark.slug
+        if had_it or (found is not None and one.slug in found.maybe):
+            yield one.slug, "this git folder belonged to it"
+        elif key and key in map(identity_key, one.former):
+            yield one.slug, f"its origin used to be {seen.origin}"
+        elif key and key in map(identity_key, one.identities):
+            yield one.slug, f"it names {seen.origin} too"
+        elif places & {*one.identities, *(known.path for known in one.folders)}:
+            # A place that another repository has now, or that was cloned anew.
+            yield one.slug, f"it was in {seen.folder}"
+        elif seen.origin.startswith("/") and _is_origin(one, seen.origin):
+            yield one.slug, f"this is a clone of {seen.origin}"
+
+
+def _is_origin(record: ProjectRecord, path: str) -> bool:
+    """Return whether a local path is that of a project's git folder."""
+    paths = {path, f"{path}/.git", f"{path}.git"}
+    return bool(paths & {*record.identities, *(one.path for one in record.folders)})

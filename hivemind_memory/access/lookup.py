@@ -1,0 +1,162 @@
+"""Looks up the project of a folder, again whenever something may have changed.
+
+A server outlives the creation of the notes folder, a renamed project and a new origin.
+So each call asks, and git is asked only if a file on which its answer depends is
+another one than before.
+"""
+
+from __future__ import annotations
+
+import os
+
+from hivemind_memory.access.callers import ProjectHere
+from hivemind_memory.access.identity import SeenRepository
+from hivemind_memory.access.projects import IDENTITY_FILE, ProjectFolder, find_project
+from hivemind_memory.errors import GitError
+from hivemind_memory.files.places import find_above
+from hivemind_memory.git.project import (
+    WorktreeState,
+    git_folder_mark,
+    origin_identity,
+    project_state,
+)
+from hivemind_memory.git.repository import find_repository
+from hivemind_memory.model.scope import FOLDERS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from hivemind_memory.access.rules import Caller
+
+NAME_THE_SCOPE = "Or name the scope: -g, or --scope project/NAME."
+
+_Signature = tuple[int, ...]
+
+
+def seen_repository(folder: str, environ: Mapping[str, str]) -> SeenRepository:
+    """Return what identifies the repository of a folder, or the folder itself.
+
+    Args:
+        folder: Any folder.
+        environ: For git, without the variables of a surrounding hook.
+
+    Raises:
+        GitError: There is a repository, and git does not tell which.
+    """
+    real = os.path.realpath(folder)
+    try:
+        return seen_in(project_state(real, find_repository(real, environ)))
+    except GitError as error:
+        hint = f"{error.hint} {NAME_THE_SCOPE}".lstrip()
+        raise GitError(
+            f"The project of {real} is not known: {error}", hint=hint
+        ) from error
+
+
+def seen_in(state: WorktreeState) -> SeenRepository:
+    """Return what of a worktree's state identifies its repository."""
+    return SeenRepository(
+        folder=state.folder,
+        git_folder=state.common_dir,
+        origin=origin_identity(state),
+        mark=git_folder_mark(state.common_dir) if state.common_dir else "",
+    )
+
+
+class ProjectLookup:
+    """The project of one folder."""
+
+    def __init__(
+        self,
+        folder: str,
+        environ: Mapping[str, str],
+        notes: str,
+        projects: Mapping[str, object],
+    ) -> None:
+        """Look up nothing yet.
+
+        Args:
+            folder: Any folder.
+            environ: See ``seen_repository``.
+            notes: The notes folder.
+            projects: The option ``projects``.
+        """
+        self._folder = os.path.realpath(folder)
+        self._environ = environ
+        self._notes = notes
+        self._projects = projects
+        self._found: ProjectFolder | None = None
+        self._seen: SeenRepository | None = None
+        self._signatures: tuple[_Signature, ...] = ()
+
+    def find(self, *, is_write: bool = False) -> ProjectFolder:
+        """Return the folder of the project as it is now; see ``find_project``.
+
+        Raises:
+            GitError: There is a repository, and git does not tell which.
+        """
+        if self._found is not None and self._signatures_now() == self._signatures:
+            return self._found
+        self._seen = seen_repository(self._folder, self._environ)
+        found = find_project(self._seen, self._notes, self._projects, is_write=is_write)
+        # Without the folder of the notes, the next call looks again.
+        self._found = found if os.path.isdir(self._notes) else None
+        if self._found is not None:
+            self._signatures = self._signatures_now()
+        return found
+
+    def here(self, caller: Callable[[], Caller]) -> ProjectHere:
+        """Return the project that a process is in, for a memory."""
+        return ProjectHere(
+            lambda is_write: self.find(is_write=is_write).scope,
+            caller,
+            lambda: self.find().notice,
+        )
+
+    def describe(self) -> str:
+        """Return which project it is and why, as a clause; records nothing."""
+        if not find_above(self._folder, ".git"):
+            return "none; this folder is in no repository"
+        try:
+            found = self.look()
+        except GitError as error:
+            return f"not known: {error}"
+        notice = f"; {found.notice}" if found.notice else ""
+        return f"{found.scope} ({found.why}){notice}"
+
+    def look(self) -> ProjectFolder:
+        """Return what ``find`` would, and record nothing.
+
+        Raises:
+            GitError: There is a repository, and git does not tell which.
+        """
+        seen = seen_repository(self._folder, self._environ)
+        return find_project(seen, self._notes, self._projects, is_look=True)
+
+    def _signatures_now(self) -> tuple[_Signature, ...]:
+        """Return what changes when the answer may be another one."""
+        assert self._seen is not None  # noqa: S101 - set before the first answer
+        assert self._found is not None  # noqa: S101 - set before the first answer
+        git_folder = self._seen.git_folder
+        above = os.path.join(self._notes, FOLDERS["project"])
+        own = os.path.join(above, self._found.slug, IDENTITY_FILE)
+        inside = find_above(self._folder, ".git")
+        return (
+            # Git writes into its folders all the time; only another folder counts.
+            _signature(os.path.join(inside, ".git") if inside else self._folder)[:1],
+            _signature(git_folder)[:1],
+            _signature(os.path.join(git_folder, "config")),
+            _signature(os.path.join(git_folder, "description")),
+            _signature(above),
+            _signature(own),
+        )
+
+
+def _signature(path: str) -> _Signature:
+    """Return what tells whether a file or folder changed; empty: it is not there."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return ()
+    return (status.st_ino, status.st_mtime_ns, status.st_ctime_ns, status.st_size)

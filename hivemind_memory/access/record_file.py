@@ -1,0 +1,62 @@
+"""The file ``.project``: what a project knows, a line for each thing.
+
+The first field of a line says what it is; an identity stands alone, as in the files of
+earlier versions. Fields are separated by tabs.
+"""
+
+from __future__ import annotations
+
+from hivemind_memory.access.identity import KnownFolder, ProjectRecord
+
+_FORMER, _FOLDER, _DISTINCT, _MAYBE = "was", "folder", "not", "maybe"
+
+
+def parse_record(slug: str, text: str) -> ProjectRecord:
+    """Return what the file ``.project`` of a folder says."""
+    identities: list[str] = []
+    folders: list[KnownFolder] = []
+    names: dict[str, list[str]] = {_FORMER: [], _MAYBE: [], _DISTINCT: []}
+    for line in text.split("\n"):
+        kind, *fields = line.strip(" \r").split("\t")
+        words = [_unquoted(field) for field in fields]
+        if not fields and kind:
+            identities.append(_unquoted(kind))
+        elif kind in names and words:
+            names[kind].append(words[0])
+        elif kind == _FOLDER and len(words) >= 2:
+            origin = words[2] if len(words) > 2 else ""
+            folders.append(KnownFolder(mark=words[0], path=words[1], origin=origin))
+    return ProjectRecord(
+        slug=slug,
+        identities=tuple(identities),
+        former=tuple(names[_FORMER]),
+        folders=tuple(folders),
+        maybe=tuple(names[_MAYBE]),
+        distinct=tuple(names[_DISTINCT]),
+    )
+
+
+def render_record(record: ProjectRecord) -> str:
+    """Return the text of the file ``.project``: a line for each thing it knows."""
+    rows = [
+        *((one,) for one in record.identities),
+        *((_FORMER, one) for one in record.former),
+        *((_MAYBE, one) for one in record.maybe),
+        *((_DISTINCT, one) for one in record.distinct),
+        *((_FOLDER, one.mark, one.path, one.origin) for one in record.folders),
+    ]
+    return "".join("\t".join(map(_quoted, row)).rstrip("\t") + "\n" for row in rows)
+
+
+def _quoted(text: str) -> str:
+    """Return a text without the characters that end a field or a line."""
+    for one in ("%", "\t", "\n", "\r"):
+        text = text.replace(one, f"%{ord(one):02X}")
+    return text
+
+
+def _unquoted(text: str) -> str:
+    """Return a field as it was."""
+    for one in ("\r", "\n", "\t", "%"):
+        text = text.replace(f"%{ord(one):02X}", one)
+    return text

@@ -1,0 +1,82 @@
+"""Projects that no repository leads to any more, and those that are likely one."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from hivemind_memory.access.callers import slug_of_identity
+from hivemind_memory.access.identity import ProjectRecord, identity_key
+from hivemind_memory.access.projects import is_there, read_records
+from hivemind_memory.model.results import Finding
+from hivemind_memory.model.scope import FOLDERS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_LONG_NAME = re.compile(r".+-[0-9a-f]{8}|.+--.+")
+"""What a folder was called that is named after a whole identity."""
+
+
+def project_findings(notes: str) -> Iterator[Finding]:
+    """Yield which projects are likely one, and which no repository leads to."""
+    records = read_records(os.path.join(notes, FOLDERS["project"]))
+    for record in records:
+        # Of a pair, the one that knows less is merged into the other.
+        for twin in twins_of(record, records):
+            other = next(one for one in records if one.slug == twin)
+            mine, theirs = (bool(one.identities) for one in (record, other))
+            if (mine, record.slug) < (theirs, other.slug):
+                yield Finding(
+                    name="projects",
+                    is_ok=False,
+                    detail=f"{record.slug} and {twin} are likely one project",
+                    hint=f"`hm project merge {record.slug} {twin} --dry-run`, or"
+                    " `hm project adopt` in its repository keeps them apart",
+                )
+    orphans = [one.slug for one in records if is_orphan(one)]
+    if orphans:
+        yield Finding(
+            name="projects",
+            is_ok=True,
+            detail=f"no repository leads to {', '.join(orphans)} any more;"
+            " `hm project adopt NAME` in a repository continues one",
+        )
+
+
+def is_orphan(record: ProjectRecord) -> bool:
+    """Return whether no repository leads to a project any more."""
+    if not record.identities:
+        return bool(_LONG_NAME.fullmatch(record.slug))
+    if record.folders:
+        return not any(map(is_there, record.folders))
+    return all(
+        one.startswith("/") and not os.path.exists(one) for one in record.identities
+    )
+
+
+def twins_of(record: ProjectRecord, records: Sequence[ProjectRecord]) -> Iterator[str]:
+    """Yield the projects that are likely the same one as another."""
+    own = _keys(record)
+    for other in records:
+        if other.slug == record.slug or other.slug in record.distinct:
+            continue
+        if record.slug in other.distinct:
+            continue
+        theirs = _keys(other)
+        has_long_name = (not record.identities or not other.identities) and (
+            record.slug in {slug_of_identity(one, {}) for one in theirs}
+            or other.slug in {slug_of_identity(one, {}) for one in own}
+        )
+        is_told = other.slug in record.maybe or record.slug in other.maybe
+        if own & theirs or has_long_name or is_told:
+            yield other.slug
+
+
+def _keys(record: ProjectRecord) -> set[str]:
+    """Return all that a project is or was known by."""
+    places = (one.path for one in record.folders)
+    named = {*map(identity_key, (*record.identities, *record.former)), *places}
+    mains = {one.removesuffix("/.git") for one in named if one.endswith("/.git")}
+    return {one.rstrip("/") for one in named | mains}

@@ -1,0 +1,367 @@
+"""Notes that go from one project to another: a new name, or two that become one.
+
+The move is announced in a file first, so that one that is killed halfway is finished by
+the next command. References by path are rewritten in all notes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from dataclasses import dataclass, replace
+
+from hivemind_memory.access.identity import merged
+from hivemind_memory.access.projects import (
+    IDENTITY_FILE,
+    listed_projects,
+    read_record,
+    write_record,
+)
+from hivemind_memory.access.rules import check_owner
+from hivemind_memory.errors import HivemindError, NotSavedError, UsageError
+from hivemind_memory.files.atomic import write_file
+from hivemind_memory.files.descriptors import OpenFolder, make_private_folder
+from hivemind_memory.files.folder import NotesFolder
+from hivemind_memory.files.locks import exclusive
+from hivemind_memory.markdown.front_matter import split_front_matter, with_values
+from hivemind_memory.model.memories import ACTIVE, PENDING
+from hivemind_memory.model.note_path import NotePath
+from hivemind_memory.model.scope import FOLDERS, make_scope
+from hivemind_memory.notes.edge import FIELDS, replace_references
+from hivemind_memory.notes.memory_file import edit_note
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from contextlib import AbstractContextManager
+
+    from hivemind_memory.access.identity import ProjectRecord
+    from hivemind_memory.curation.context import CurationContext
+    from hivemind_memory.files.places import Places
+
+_WAIT_S = 10.0
+_ABOVE = FOLDERS["project"]
+_BOM = "\ufeff"
+_LINK = re.compile(r"(!?\[\[\s*)([^\[\]|#\n]{1,300}?)(\s*(?:[#|][^\[\]\n]*)?\]\])")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProjectMove:
+    """Notes that go from one project to another."""
+
+    source: str
+    target: str
+    moves: tuple[tuple[str, str], ...]
+    """Path below the notes folder -> its new path."""
+
+    references: tuple[str, ...] = ()
+    """Notes whose references were rewritten."""
+
+    left: tuple[str, ...] = ()
+    """Notes whose references could not be rewritten."""
+
+    is_dry_run: bool = False
+
+
+def move_project(
+    context: CurationContext,
+    source: str,
+    target: str,
+    *,
+    is_merge: bool,
+    is_dry_run: bool = False,
+) -> ProjectMove:
+    """Give a project another name, or move its notes into another project.
+
+    References by path are rewritten in all notes.
+
+    Args:
+        context: Of the owner.
+        source: Name of the project.
+        target: Its new name; with *is_merge* that of another project.
+        is_merge: The target is there already.
+        is_dry_run: Only say what would be done.
+
+    Raises:
+        ScopeError: A name cannot be that of a project.
+        UsageError: There is no such project, or both have active memories of one key.
+        NotSavedError: The disk refused, or another move is under way.
+    """
+    check_owner(context.caller, "hm project")
+    for name in (source, target):
+        make_scope("project", name)
+    if source in context.configured_projects:
+        raise UsageError(
+            f"config.json says which repository is {source}.",
+            hint=f"`hm config unset projects.{source}` first.",
+            effect="Nothing was moved",
+        )
+    with moves_lock(context.places.locks):
+        finish_move(context.places.project_move, context.folder)
+        names = listed_projects(os.path.join(context.places.notes, _ABOVE))
+        _check_names(names, source, target, is_merge=is_merge)
+        if is_merge:
+            _check_keys(context, source, target)
+        move = ProjectMove(
+            source=source,
+            target=target,
+            moves=tuple(_planned(context.places.notes, source, target)),
+            is_dry_run=is_dry_run,
+        )
+        if is_dry_run:
+            return _with_references(context.folder, move)
+        _announce(context.places.project_move, move)
+        return _finish(context.places.project_move, context.folder, move)
+
+
+def finish_move(plan: str, folder: NotesFolder) -> ProjectMove | None:
+    """Finish a move that was killed halfway; the lock is held.
+
+    Raises:
+        NotSavedError: The disk refused.
+    """
+    try:
+        with open(plan, encoding="utf-8") as file:
+            said = json.load(file)
+        move = ProjectMove(
+            source=str(said["source"]),
+            target=str(said["target"]),
+            moves=tuple((str(old), str(new)) for old, new in said["moves"]),
+        )
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise NotSavedError(
+            f"{plan} cannot be read: {error}",
+            hint="Remove it, then look at `hm project list`.",
+        ) from error
+    return _finish(plan, folder, move)
+
+
+def resume_move(places: Places) -> None:
+    """Finish a move that was killed halfway, once who may be at it is done.
+
+    Raises:
+        NotSavedError: The disk refused, or the other one takes long.
+    """
+    with moves_lock(places.locks):
+        finish_move(places.project_move, NotesFolder(places.notes))
+
+
+def moves_lock(locks: str) -> AbstractContextManager[None]:
+    """Return the lock under which projects are moved."""
+    return exclusive(
+        os.path.join(locks, "projects.lock"),
+        wait_s=_WAIT_S,
+        refused=lambda why, hint: NotSavedError(
+            why, hint=hint, effect="Nothing was moved"
+        ),
+    )
+
+
+def missing_project(name: str) -> UsageError:
+    """Return the error that there is no such project."""
+    return UsageError(
+        f"There is no project {name}.", hint="`hm project list` names them."
+    )
+
+
+def save_record(above: str, record: ProjectRecord) -> None:
+    """Write down what a project knows.
+
+    Raises:
+        NotSavedError: The disk refused.
+    """
+    if not write_record(above, record):
+        raise NotSavedError(
+            f"{os.path.join(above, record.slug, IDENTITY_FILE)} cannot be written.",
+            effect="Nothing was changed",
+        )
+
+
+def _check_names(names: list[str], source: str, target: str, *, is_merge: bool) -> None:
+    """Raise unless the names of a move are those of projects.
+
+    Raises:
+        UsageError: They are not.
+    """
+    if source not in names:
+        raise missing_project(source)
+    if source == target:
+        raise UsageError(f"{source} is its name already.", effect="Nothing was moved")
+    if is_merge and target not in names:
+        raise UsageError(
+            f"There is no project {target}.",
+            hint=f"`hm project rename {source} {target}` gives it that name.",
+        )
+    if not is_merge and target in names:
+        raise UsageError(
+            f"There is a project {target} already.",
+            hint=f"`hm project merge {source} {target}` moves the notes there.",
+            effect="Nothing was moved",
+        )
+
+
+def _check_keys(context: CurationContext, source: str, target: str) -> None:
+    """Raise if two projects have active memories of one key.
+
+    Raises:
+        UsageError: They have; nothing is moved.
+    """
+    index = context.index.fresh()
+    keys = [
+        {
+            row.key
+            for row in index.memories(scopes=frozenset({make_scope("project", one)}))
+            if row.type and row.status in {ACTIVE, PENDING}
+        }
+        for one in (source, target)
+    ]
+    both = sorted(keys[0] & keys[1])
+    if both:
+        first = both[0]
+        raise UsageError(
+            f"Both have a memory under {', '.join(both)}.",
+            hint=f"Decide first: `hm forget {first} --scope project/{source}` or"
+            f" `hm forget {first} --scope project/{target}`.",
+            effect="Nothing was moved",
+        )
+
+
+def _planned(notes: str, source: str, target: str) -> Iterator[tuple[str, str]]:
+    """Yield each file of a project and where it goes."""
+    above = os.path.join(notes, _ABOVE)
+    for parent, folders, files in os.walk(os.path.join(above, source)):
+        folders.sort()
+        inner = os.path.relpath(parent, os.path.join(above, source))
+        inner = "" if inner == os.curdir else inner.replace(os.sep, "/") + "/"
+        for name in sorted(files):
+            if not inner and name == IDENTITY_FILE:
+                continue
+            new, stem = name, name.removesuffix(".md")
+            number = 1
+            while os.path.lexists(os.path.join(above, target, inner, new)):
+                suffix = "" if number == 1 else f"-{number}"
+                new = f"{stem}-{source}{suffix}{name[len(stem) :]}"
+                number += 1
+            yield (
+                f"{_ABOVE}/{source}/{inner}{name}",
+                f"{_ABOVE}/{target}/{inner}{new}",
+            )
+
+
+def _announce(plan: str, move: ProjectMove) -> None:
+    """Write down what is about to be moved.
+
+    Raises:
+        NotSavedError: The disk refused; nothing is moved.
+    """
+    said = {"source": move.source, "target": move.target, "moves": move.moves}
+    try:
+        write_file(plan, json.dumps(said).encode())
+    except OSError as error:
+        raise NotSavedError(f"{error}", effect="Nothing was moved") from error
+
+
+def _finish(plan: str, folder: NotesFolder, move: ProjectMove) -> ProjectMove:
+    """Move what is not moved yet, rewrite the references, and forget the plan."""
+    above = os.path.join(folder.root, _ABOVE)
+    old, new = os.path.join(above, move.source), os.path.join(above, move.target)
+    try:
+        if os.path.isdir(old) and not os.path.lexists(new):
+            os.rename(old, new)
+        elif os.path.isdir(old):
+            record = read_record(above, move.target)
+            save_record(above, merged(record, read_record(above, move.source)))
+            for source, target in move.moves:
+                _move_file(folder.root, source, target)
+            remove_folders(old)
+        _sync(above)
+        done = _with_references(folder, move)
+        os.unlink(plan)
+    except OSError as error:
+        raise NotSavedError(
+            f"the move of {move.source} to {move.target} is not complete: {error}",
+            hint="The next command finishes it.",
+        ) from error
+    return done
+
+
+def _move_file(root: str, source: str, target: str) -> None:
+    """Move a file, unless that is done."""
+    old, new = os.path.join(root, source), os.path.join(root, target)
+    if os.path.lexists(old) and not os.path.lexists(new):
+        make_private_folder(os.path.dirname(new))
+        os.rename(old, new)
+        _sync(os.path.dirname(new))
+
+
+def remove_folders(top: str) -> None:
+    """Remove a project's folder if nothing but its identity is left in it."""
+    for parent, _, _ in os.walk(top, topdown=False):
+        if os.listdir(parent) == [IDENTITY_FILE] and parent == top:
+            os.unlink(os.path.join(top, IDENTITY_FILE))
+        try:
+            os.rmdir(parent)
+        except OSError:
+            # Something was written there meanwhile: it stays, and is listed.
+            continue
+
+
+def _sync(path: str) -> None:
+    """Wait until the names in a folder are on the disk."""
+    with OpenFolder.at(path) as folder:
+        folder.sync()
+
+
+def _with_references(folder: NotesFolder, move: ProjectMove) -> ProjectMove:
+    """Rewrite the references to moved notes, or only count them."""
+    names = dict(move.moves)
+    for old, new in move.moves:
+        names[old.removesuffix(".md")] = new.removesuffix(".md")
+    mark = f"{_ABOVE}/{move.source}/".encode()
+    changed, left = [], []
+    for path in sorted(folder.signatures()):
+        try:
+            data, _ = folder.read(path)
+            if mark not in data or _rewritten(data, names) == data:
+                continue
+            if not move.is_dry_run:
+                edit_note(folder, NotePath(path), lambda now: _rewritten(now, names))
+            changed.append(str(path))
+        except (HivemindError, ValueError):
+            left.append(str(path))
+    return replace(move, references=tuple(changed), left=tuple(left))
+
+
+def _rewritten(data: bytes, names: Mapping[str, str]) -> bytes:
+    """Return a note whose references to some paths name their new ones.
+
+    Raises:
+        ValueError: Its front matter cannot be changed without touching other lines.
+    """
+    text = data.decode()
+    bom = _BOM if text.startswith(_BOM) else ""
+    text = text.removeprefix(_BOM)
+    front = split_front_matter(text)
+    changes: dict[str, object] = {}
+
+    def substitute(reference: str) -> list[str] | None:
+        new = names.get(reference)
+        return None if new is None else [new]
+
+    for field in (*FIELDS.values(), "superseded_by"):
+        value = front.values.get(field)
+        items, count = replace_references(value, substitute)
+        if count:
+            changes[field] = items if isinstance(value, list) else items[0]
+    if changes:
+        text = with_values(text, changes)
+    lines = text.split("\n")
+    count = split_front_matter(text).line_count
+    body = _LINK.sub(
+        lambda link: link[1] + names.get(link[2], link[2]) + link[3],
+        "\n".join(lines[count:]),
+    )
+    return (bom + "\n".join([*lines[:count], body])).encode()
