@@ -31,7 +31,7 @@ def test_the_section_has_the_heading_and_the_tools_of_the_seed() -> None:
     assert body.startswith("## Hivemind Memory (auto-injected, do not edit)\n")
     for tool in ("memory_search", "memory_write", "memory_get", "memory_list"):
         assert f"`{tool}(" in body
-    assert "never a key, token or password" in body
+    assert "Never write a key, token or password" in body
     assert "> `shop.md:3-9` (2026-11-21)\n> We deploy on Tuesdays." in body
     assert "3 more memories left out" in body
 
