@@ -170,6 +170,7 @@ def test_what_is_named_hivemind_and_differs_is_replaced_and_shown(
         "command": str(machine.hm),
         "args": ["mcp"],
         "startup_timeout_sec": 20,
+        "env_vars": ["HIVEMIND_WORKSPACE"],
     }
     [group] = json.loads((machine.home / SETTINGS).read_text())["hooks"]["SessionStart"]
     [hook] = group["hooks"]
@@ -296,12 +297,12 @@ def test_an_agent_that_is_not_installed_is_refused_by_name(machine: Machine) -> 
 
 def test_an_unknown_agent_and_useless_options_are_mistakes(machine: Machine) -> None:
     """An option that does nothing would be believed to do something."""
-    machine.install("codex", "claude")
+    machine.install("codex", "claude", "qwen")
 
     for words in (
         ("connect", "emacs"),
         ("disconnect", "emacs"),
-        ("connect", "codex", "--hooks"),
+        ("connect", "qwen", "--hooks"),
         ("connect", "codex", "--allow"),
         ("connect", "claude", "--port", "1"),
     ):
