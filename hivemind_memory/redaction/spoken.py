@@ -66,6 +66,35 @@ _LATER = re.compile(
     r"(?i)\b(?:token|secret|api[ -]?key|password|credential)s?\b[^\n.!?]{1,60}?[ \t(]"
     r"(?P<quote>[\"'`]?)(?P<value>[A-Za-z0-9_+/=-]{24,400})(?![\w/])"
 )
+_PASSWORD_WORDS = (
+    "pass", "pw", "kennwort", "contrase", "senha", "parola", "wachtwoord", "hasło",
+    "haslo", "şifre", "пароль",
+)  # fmt: skip
+_SECRET_WORDS = ("token", "secret", "key", "password", "credential")
+_UNLIKE_A_WORD = frozenset("0123456789!@#$%^&*+?~")
+_SENTENCES = (
+    (_PASSWORD_WORDS, _SAID),
+    (("pass",), _DIRECTIVE),
+    (("pass", "pw"), _BRACKETED),
+    (("pass", "pw"), _LATER_SAID),
+    (
+        (
+            "admin", "root", "postgres", "sa", "deploy", "ci", "guest", "user", "test",
+            "elastic", "grafana", "jenkins", "oracle", "ubuntu", "pi", "ec2-user",
+            "service", "backup", "operator", "support",
+        ),
+        _PAIR,
+    ),
+    (("log", "sign", "connect", "authent"), _LOGGED_IN),
+    (("cred", "login", "zugangsdaten"), _CREDS),
+)  # fmt: skip
+"""Words of which a line must have one -> what is looked for in it."""
+
+_ANY_WORD = re.compile(
+    "|".join(sorted({word for words, _ in _SENTENCES for word in words}))
+    + "|token|secret|key"
+)
+
 _V = r"[\"']?(?P<value>[^\s\"'`$<%|;{-][^\s\"'`|;]{3,200})"
 _COMMANDS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (word, re.compile(pattern + _V))
@@ -145,7 +174,7 @@ def in_sentences(text: str, low: str) -> list[TextSpan]:
         text: The text.
         low: The same in lower case, letter for letter.
     """
-    spans = list(_chosen(text))
+    spans = list(_chosen(text, low))
     for word, pattern in _COMMANDS:
         if word in low:
             spans += _of_command(text, pattern)
@@ -153,13 +182,13 @@ def in_sentences(text: str, low: str) -> list[TextSpan]:
         spans += _groups(text, _SIGNATURE, "signature")
     if '"kty"' in low:
         spans += _groups(text, _JWK, "private-key")
-    if "licen" in low or " key" in low or "serial" in low:
+    if any(word in low for word in ("licen", "product", "activation", "serial", "cd")):
         spans += _groups(text, _LICENCE, "licence-key", is_judged=False)
-    if "code" in low:
+    if "code" in low and any(word in low for word in ("recovery", "backup", "scratch")):
         spans += _mixed(text, _RECOVERY, "recovery-code")
     if "<t" in low:
         spans += _html_rows(text)
-    if "-" in low:
+    if "bitlocker" in low or "recovery" in low:
         spans += [(*one.span(), "recovery-key") for one in _BITLOCKER.finditer(text)]
     if any(word in low for word in _TOP_OF_CARDS):
         spans += _cards(text, low)
@@ -168,17 +197,37 @@ def in_sentences(text: str, low: str) -> list[TextSpan]:
     return spans
 
 
-def _chosen(text: str) -> Iterator[TextSpan]:
-    """Yield the values behind a password's name, or behind the name of an account."""
-    for pattern in (
-        _SAID, _PAIR, _DIRECTIVE, _BRACKETED, _LATER_SAID, _LOGGED_IN, _CREDS
-    ):  # fmt: skip
-        for found in pattern.finditer(text):
-            value = found["value"].rstrip(".,;:!?)]}*_")
-            if _is_chosen(value, is_quoted=bool(found["quote"])):
-                start = found.start("value")
-                yield (start, start + len(value), _PASSWORD)
-    for found in _LATER.finditer(text):
+def _chosen(text: str, low: str) -> Iterator[TextSpan]:
+    """Yield the values behind a password's name, or behind the name of an account.
+
+    A pattern is tried on the lines alone that have one of its words.
+    """
+    start = 0
+    for line in low.split("\n"):
+        end = start + len(line)
+        if _ANY_WORD.search(line) and not _UNLIKE_A_WORD.isdisjoint(line):
+            for words, pattern in _SENTENCES:
+                if any(word in line for word in words):
+                    yield from _values(text, pattern, start, end)
+            if any(word in line for word in _SECRET_WORDS):
+                yield from _machine_made(text, start, end)
+        start = end + 1
+
+
+def _values(
+    text: str, pattern: re.Pattern[str], start: int, end: int
+) -> Iterator[TextSpan]:
+    """Yield the passwords that a pattern finds in a line."""
+    for found in pattern.finditer(text, start, end):
+        value = found["value"].rstrip(".,;:!?)]}*_")
+        if _is_chosen(value, is_quoted=bool(found["quote"])):
+            at = found.start("value")
+            yield (at, at + len(value), _PASSWORD)
+
+
+def _machine_made(text: str, start: int, end: int) -> Iterator[TextSpan]:
+    """Yield the random values of a line that speaks of a secret."""
+    for found in _LATER.finditer(text, start, end):
         value = found["value"]
         is_hex = re.fullmatch(r"[0-9a-f]{32,128}", value) is not None
         # Behind the word itself alone; elsewhere on the line it is rather a hash.
