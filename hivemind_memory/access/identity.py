@@ -265,15 +265,17 @@ def _has_moved_origin(
 ) -> bool:
     """Return whether a new origin of a known git folder is the project's own.
 
-    It is the first one, or the old one has no other clone left that still has it: with
-    two clones of a template, a new origin of one makes it another project.
+    It is the first one, or no other git folder of the project is left: with two clones
+    of a template, a new origin of one makes it another project. An origin that the
+    project has given up, because the other clone went on without it, opens nothing.
     """
     known = _folder_of(record, seen.mark)
     if known is None or not known.origin:
         return known is not None
-    if identity_key(known.origin) == identity_key(seen.origin):
-        return True
-    return not _other_clones(record, seen.mark, known.origin, is_there)
+    key = identity_key(seen.origin)
+    if identity_key(known.origin) == key:
+        return key in map(identity_key, record.identities)
+    return not any(one.mark != seen.mark and is_there(one) for one in record.folders)
 
 
 def _other_clones(
