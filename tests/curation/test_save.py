@@ -521,7 +521,10 @@ def test_files_and_folders_are_private(shelf: Shelf) -> None:
     shelf.save("k", "x", scope="teams/red")
     shelf.save("k", "y", "z", scope="teams/red")
 
-    for path in (*shelf.notes.rglob("*"), *(shelf.notes / ".index" / "locks").iterdir()):
+    for path in (
+        *shelf.notes.rglob("*"),
+        *(shelf.notes / ".index" / "locks").iterdir(),
+    ):
         assert path.stat().st_mode & 0o777 == (0o700 if path.is_dir() else 0o600)
 
 
