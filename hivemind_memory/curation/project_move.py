@@ -25,6 +25,7 @@ from hivemind_memory.files.descriptors import OpenFolder, make_private_folder
 from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.files.locks import exclusive
 from hivemind_memory.markdown.front_matter import split_front_matter, with_values
+from hivemind_memory.model.keys import folded_key
 from hivemind_memory.model.memories import ACTIVE, PENDING
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.scope import FOLDERS, make_scope
@@ -212,13 +213,13 @@ def _check_keys(context: CurationContext, source: str, target: str) -> None:
     index = context.index.fresh()
     keys = [
         {
-            row.key
+            folded_key(row.key): row.key
             for row in index.memories(scopes=frozenset({make_scope("project", one)}))
             if row.type and row.status in {ACTIVE, PENDING}
         }
         for one in (source, target)
     ]
-    both = sorted(keys[0] & keys[1])
+    both = sorted(key for fold, key in keys[0].items() if fold in keys[1])
     if both:
         first = both[0]
         raise UsageError(
@@ -232,6 +233,7 @@ def _check_keys(context: CurationContext, source: str, target: str) -> None:
 def _planned(notes: str, source: str, target: str) -> Iterator[tuple[str, str]]:
     """Yield each file of a project and where it goes."""
     above = os.path.join(notes, _ABOVE)
+    taken = set()
     for parent, folders, files in os.walk(os.path.join(above, source)):
         folders.sort()
         inner = os.path.relpath(parent, os.path.join(above, source))
@@ -241,10 +243,13 @@ def _planned(notes: str, source: str, target: str) -> Iterator[tuple[str, str]]:
                 continue
             new, stem = name, name.removesuffix(".md")
             number = 1
-            while os.path.lexists(os.path.join(above, target, inner, new)):
+            while f"{inner}{new}" in taken or os.path.lexists(
+                os.path.join(above, target, inner, new)
+            ):
                 suffix = "" if number == 1 else f"-{number}"
                 new = f"{stem}-{source}{suffix}{name[len(stem) :]}"
                 number += 1
+            taken.add(f"{inner}{new}")
             yield (
                 f"{_ABOVE}/{source}/{inner}{name}",
                 f"{_ABOVE}/{target}/{inner}{new}",
@@ -280,7 +285,7 @@ def _finish(plan: str, folder: NotesFolder, move: ProjectMove) -> ProjectMove:
         _sync(above)
         done = _with_references(folder, move)
         os.unlink(plan)
-    except OSError as error:
+    except (OSError, NotSavedError) as error:
         raise NotSavedError(
             f"the move of {move.source} to {move.target} is not complete: {error}",
             hint="The next command finishes it.",

@@ -56,7 +56,13 @@ class BackgroundSync:
             self._done.clear()
             self._started_s = self._stopwatch()
         # A daemon: no answer and no end of a process waits for it.
-        threading.Thread(target=self._run, name="large notes", daemon=True).start()
+        thread = threading.Thread(target=self._run, name="large notes", daemon=True)
+        try:
+            thread.start()
+        except (
+            RuntimeError
+        ):  # The system gives no more threads; the next call asks again.
+            self._done.set()
 
     def wait(self) -> bool:
         """Wait for the running sync within its budget; return whether it ended."""

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 _PASSWORD = "password"  # noqa: S105 - the name of a kind
 _PGPASS = re.compile(
-    r"(?m)^[ \t>`-]{0,6}[\w.*-]{1,80}:(?:\d{2,5}|\*):[\w*.-]{1,60}:[\w*.@-]{1,60}:"
+    r"(?m)(?:^|[ \t])[ \t>`-]{0,6}[\w.*-]{1,80}:(?:\d{2,5}|\*):"
+    r"[\w*.-]{1,60}:[\w*.@-]{1,60}:"
     r"([^\s:`]{4,100})[ \t`]*$"
 )
 _KUBERNETES_BLOCK = re.compile(

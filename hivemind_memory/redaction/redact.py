@@ -21,7 +21,7 @@ from hivemind_memory.redaction.spans import (
     merge_spans,
     without_marks,
 )
-from hivemind_memory.redaction.spoken_words import SPOKEN_WORDS
+from hivemind_memory.redaction.spoken_words import may_be_spoken
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -234,7 +234,7 @@ def _by_layout(text: str, low: str, *, longest: int) -> list[TextSpan]:
         from hivemind_memory.redaction.layouts import in_layouts
 
         spans += in_layouts(text, low)
-    if any(word in low for word in SPOKEN_WORDS):
+    if may_be_spoken(low):
         from hivemind_memory.redaction.spoken import in_sentences
 
         spans += in_sentences(text, low)

@@ -2,7 +2,7 @@
 
 ``use pw Xk9#mQ2 for the vpn``, ``admin / Xk9#mQ2``, ``htpasswd -b file bob Xk9#mQ2``:
 nothing assigns these values, so they have to look like a chosen password; an option of
-a known command is believed as it stands.
+a known command is believed unless it is a plain word.
 """
 
 from __future__ import annotations
@@ -12,6 +12,13 @@ from itertools import pairwise
 
 from hivemind_memory.redaction.names import classify_name
 from hivemind_memory.redaction.spans import TextSpan
+from hivemind_memory.redaction.spoken_words import (
+    ACCOUNTS,
+    CREDENTIAL_WORDS,
+    LOGIN_WORDS,
+    PASSWORD_WORDS,
+    SECRET_WORDS,
+)
 from hivemind_memory.redaction.values import (
     is_no_secret,
     is_placeholder,
@@ -54,40 +61,23 @@ _CREDS = re.compile(
     r"[\w.@+-]{2,60}[ \t]+/[ \t]+(?P<quote>[\"'`]?)(?P<value>[^\s\"'`/|]{6,100})"
 )
 _CELL = re.compile(r"(?i)<t[dh][^<>]{0,80}>([^<>]{1,100})</t[dh]>")
-_ACCOUNTS = (
-    r"admin(?:istrator)?|root|postgres|sa|deploy|ci|guest|user|test|elastic|grafana|"
-    r"jenkins|oracle|ubuntu|pi|ec2-user|service|backup|operator|support"
-)
 _PAIR = re.compile(
-    rf"(?i)(?<![\w/.@:-])(?:{_ACCOUNTS})[\"'`]?(?:[ \t]+/[ \t]+|:|,[ \t]*)"
+    rf"(?i)(?<![\w/.@:-])(?:{'|'.join(ACCOUNTS)})[\"'`]?(?:[ \t]+/[ \t]+|:|,[ \t]*)"
     r"(?P<quote>[\"'`]?)(?P<value>[^\s\"'`/|,:]{6,100})"
 )
 _LATER = re.compile(
     r"(?i)\b(?:token|secret|api[ -]?key|password|credential)s?\b[^\n.!?]{1,60}?[ \t(]"
     r"(?P<quote>[\"'`]?)(?P<value>[A-Za-z0-9_+/=-]{24,400})(?![\w/])"
 )
-_PASSWORD_WORDS = (
-    "pass", "pw", "kennwort", "contrase", "senha", "parola", "wachtwoord", "hasło",
-    "haslo", "şifre", "пароль",
-)  # fmt: skip
-_SECRET_WORDS = ("token", "secret", "key", "password", "credential")
-_UNLIKE_A_WORD = frozenset("0123456789!@#$%^&*+?~")
 _SENTENCES = (
-    (_PASSWORD_WORDS, _SAID),
+    (PASSWORD_WORDS, _SAID),
     (("pass",), _DIRECTIVE),
     (("pass", "pw"), _BRACKETED),
     (("pass", "pw"), _LATER_SAID),
-    (
-        (
-            "admin", "root", "postgres", "sa", "deploy", "ci", "guest", "user", "test",
-            "elastic", "grafana", "jenkins", "oracle", "ubuntu", "pi", "ec2-user",
-            "service", "backup", "operator", "support",
-        ),
-        _PAIR,
-    ),
-    (("log", "sign", "connect", "authent"), _LOGGED_IN),
-    (("cred", "login", "zugangsdaten"), _CREDS),
-)  # fmt: skip
+    (ACCOUNTS, _PAIR),
+    (LOGIN_WORDS, _LOGGED_IN),
+    (CREDENTIAL_WORDS, _CREDS),
+)
 """Words of which a line must have one -> what is looked for in it."""
 
 _ANY_WORD = re.compile(
@@ -149,6 +139,10 @@ _LICENCE = re.compile(
     r"(?i)\b(?:licen[cs]e|product|activation|serial|cd)[ -]?(?:key|code|number)\b"
     r"[^\n]{0,80}?[ \t:=`]([A-Z0-9]{4,6}(?:-[A-Z0-9]{4,6}){3,7})(?![\w-])"
 )
+_KEY_FILE = re.compile(
+    r"(?i)\b(?:master|credentials|production)\.key\b[^\n]{0,40}?[:= \t`]"
+    r"([0-9a-f]{32,64})(?![\w-])"
+)
 _RECOVERY = re.compile(
     r"(?i)\b(?:recovery|backup|scratch)[ -]?codes?\b[^\n]{0,60}?[ \t:=`]"
     r"([a-z0-9]{4,6}-[a-z0-9]{4,6})(?![\w-])"
@@ -184,6 +178,8 @@ def in_sentences(text: str, low: str) -> list[TextSpan]:
         spans += _groups(text, _JWK, "private-key")
     if any(word in low for word in ("licen", "product", "activation", "serial", "cd")):
         spans += _groups(text, _LICENCE, "licence-key", is_judged=False)
+    if ".key" in low:
+        spans += _groups(text, _KEY_FILE, "secret")
     if "code" in low and any(word in low for word in ("recovery", "backup", "scratch")):
         spans += _mixed(text, _RECOVERY, "recovery-code")
     if "<t" in low:
@@ -205,11 +201,11 @@ def _chosen(text: str, low: str) -> Iterator[TextSpan]:
     start = 0
     for line in low.split("\n"):
         end = start + len(line)
-        if _ANY_WORD.search(line) and not _UNLIKE_A_WORD.isdisjoint(line):
+        if _ANY_WORD.search(line):
             for words, pattern in _SENTENCES:
                 if any(word in line for word in words):
                     yield from _values(text, pattern, start, end)
-            if any(word in line for word in _SECRET_WORDS):
+            if any(word in line for word in SECRET_WORDS):
                 yield from _machine_made(text, start, end)
         start = end + 1
 
@@ -233,9 +229,15 @@ def _machine_made(text: str, start: int, end: int) -> Iterator[TextSpan]:
         # Behind the word itself alone; elsewhere on the line it is rather a hash.
         is_near = found.start("value") - found.start() <= _NEAR_CHARS
         if (is_hex and is_near and looks_random(value)) or (
-            is_sure(value) and max(map(len, re.split("[-_/+=]", value))) >= 16
+            is_sure(value) and _has_run(value)
         ):
             yield (*found.span("value"), "secret")
+
+
+def _has_run(value: str) -> bool:
+    """Whether a value has a part too long for one of several words."""
+    longest = max(map(len, re.split("[-_/+=]", value)))
+    return longest >= (12 if len(value) >= 32 else 16)
 
 
 def _is_chosen(value: str, *, is_quoted: bool) -> bool:

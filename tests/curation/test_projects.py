@@ -263,3 +263,37 @@ def test_a_person_can_say_that_two_projects_are_two(
 
     assert find_project(seen, str(house.notes), {}).notice == ""
     assert all(not one.twins for one in memory.curation.projects.list())
+
+
+def test_keys_that_differ_in_spelling_clash_too(house: House, memory: Memory) -> None:
+    """They are one key, and a merge would leave it with two active memories."""
+    make(house, "one")
+    make(house, "two")
+    house.save("projects/one/a.md", f"---\ntype: fact\nkey: Deploy_Day\n---\n{TEXT}")
+    house.save("projects/two/b.md", f"---\ntype: fact\nkey: deploy-day\n---\n{TEXT}")
+
+    with pytest.raises(UsageError, match="Deploy_Day"):
+        move(memory, "one", "two", merge=True)
+
+    assert (house.notes / "projects" / "one" / "a.md").exists()
+
+
+def test_no_two_notes_of_a_merge_get_one_name(house: House, memory: Memory) -> None:
+    """One of them would stay behind, and links to it would lead to the other."""
+    make(house, "shop")
+    make(house, "store")
+    house.save("projects/shop/a.md", "alpha\n")
+    house.save("projects/shop/a-shop.md", "beta\n")
+    house.save("projects/store/a.md", "gamma\n")
+    house.save("x.md", "[[projects/shop/a]] [[projects/shop/a-shop]]\n")
+
+    move(memory, "shop", "store", merge=True)
+
+    store = house.notes / "projects" / "store"
+    texts = {file.stem: file.read_text() for file in store.glob("*.md")}
+    linked = (house.notes / "x.md").read_text().split()
+    assert sorted(texts.values()) == ["alpha\n", "beta\n", "gamma\n"]
+    assert [texts[one[2:-2].rpartition("/")[2]] for one in linked] == [
+        "alpha\n",
+        "beta\n",
+    ]

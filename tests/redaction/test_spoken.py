@@ -6,7 +6,12 @@ import time
 
 import pytest
 
-from hivemind_memory.redaction import find_secrets, scrub
+from hivemind_memory.redaction import find_secrets, scrub, spoken
+from hivemind_memory.redaction.spoken_words import (
+    ACCOUNTS,
+    LOGIN_WORDS,
+    may_be_spoken,
+)
 
 PASSWORDS = ("Tr0ub4dor&3x", "hunter2hunter2", "Blau-Kiesel-44-Tanne", "zug!spitze87")
 SENTENCES = (
@@ -31,6 +36,17 @@ SENTENCES = (
     "Das Passwort für den Server lautet {}",
     "| service | login | secret |\n| --- | --- | --- |\n| nexus | ci | {} |",
     "ALTER ROLE app WITH PASSWORD '{}';",
+)
+REST = (
+    "creds for the router: bob / {}",
+    "creds (bob / {})",
+    "Zugangsdaten Router: bob / {}",
+    "connect as bobby with {}",
+    "signed in as bobby with {}",
+    "authenticate as bobby using {}",
+    "oracle / {}",
+    "ubuntu:{}",
+    "support / {}",
 )
 COMMANDS = (
     "xfreerdp /v:ts02 /u:Administrator /p:'{}' /cert:ignore",
@@ -94,13 +110,38 @@ HARMLESS = (
 )
 
 
-@pytest.mark.parametrize("sentence", SENTENCES + COMMANDS)
+@pytest.mark.parametrize("sentence", SENTENCES + REST + COMMANDS)
 @pytest.mark.parametrize("password", PASSWORDS)
 def test_a_password_that_nothing_assigns_is_found(sentence: str, password: str) -> None:
     """People write them down in sentences, and agents repeat what they typed."""
     text = f"Notes from today.\n\n{sentence.format(password)}\n\nNothing else.\n"
 
     assert password not in scrub(text).text
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        'use pw "XkqMzpQwHt" for the vpn',
+        'use password "XkqMzpQwHt" there',
+        'the pw is "RaqoMzuPenT"',
+    ],
+)
+def test_a_quoted_password_may_be_all_letters(sentence: str) -> None:
+    """The quotes say that it is none of the sentence's words."""
+    assert sentence.split('"')[1] not in scrub(sentence).text
+
+
+def test_every_word_that_a_pattern_needs_opens_the_gate() -> None:
+    """A text without such a word is never shown to the patterns."""
+    needed = {word for words, _ in spoken._SENTENCES for word in words}
+    needed |= {word for word, _ in spoken._COMMANDS}
+
+    shut = {
+        word for word in needed - {*ACCOUNTS, *LOGIN_WORDS} if not may_be_spoken(word)
+    }
+
+    assert shut == set()
 
 
 @pytest.mark.parametrize(("sentence", "secret"), OTHERS)
