@@ -11,7 +11,7 @@ import pytest
 from hivemind_memory.memory.service import Memory
 from tests.support.sandbox import House
 
-WHOLE_SUITE = "about five minutes"
+WHOLE_SUITE = "about seven minutes"
 
 
 def pytest_configure() -> None:

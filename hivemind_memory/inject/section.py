@@ -78,7 +78,7 @@ _COMMANDS = (
 _IMPORT = re.compile(r"(?<!\w)@(?=\S)")
 
 _MARK_TOKENS = estimate_tokens(f"{SECTION_MARKS.begin!r}\n\n{SECTION_MARKS.end!r}\n")
-_EXCERPT_MARGIN = 2
+_EXCERPT_MARGIN = 3
 """Tokens for the blank line around a memory and for rounding."""
 
 _COUNTED = ("budget", "cap", "count", "session")
