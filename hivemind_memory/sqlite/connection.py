@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from contextlib import suppress
 
 import apsw
@@ -20,6 +21,9 @@ MINIMUM_SQLITE = 3_043_000
 is the oldest that our checks of the full-text index against its content ran on."""
 
 BUSY_TIMEOUT_MS = 10_000
+
+WAL_RETRY_S = 0.005
+"""A switch to WAL mode holds its lock for less than a millisecond."""
 
 _PRAGMAS = (
     # Commits need no fsync of their own: the index can be made again from the notes,
@@ -84,9 +88,36 @@ def open_connection(path: str, *, read_only: bool = False) -> apsw.Connection:
             else apsw.SQLITE_OPEN_READWRITE,
         )
         connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+        use_wal(connection, wait_ms=BUSY_TIMEOUT_MS)
         for pragma in _PRAGMAS:
             connection.execute(pragma)
     return connection
+
+
+def use_wal(connection: apsw.Connection, *, wait_ms: int) -> None:
+    """Switch a database to WAL mode, which stays in the file.
+
+    When two connections switch a new file at once, each waits for the other's lock:
+    SQLite refuses one of them immediately, whatever its busy timeout. So it tries
+    again.
+
+    Args:
+        connection: Not in a transaction.
+        wait_ms: How long to try.
+
+    Raises:
+        apsw.BusyError: Other connections used the file all that time.
+    """
+    end_s = time.monotonic() + wait_ms / 1000
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except apsw.BusyError:
+            if time.monotonic() >= end_s:
+                raise
+            time.sleep(WAL_RETRY_S)
+        else:
+            return
 
 
 def make_file(path: str) -> None:

@@ -18,12 +18,15 @@ from hivemind_memory.files.descriptors import (
     set_mode,
 )
 from hivemind_memory.files.locks import KernelLock
-from hivemind_memory.sqlite.connection import write_transaction
+from hivemind_memory.sqlite.connection import use_wal, write_transaction
 
 COUNT_WAIT_MS = 50
 """So long an answer may be late because another process is counting."""
 
 _COPY_WAIT_MS = 5_000
+_SWITCH_WAIT_MS = 1_000
+"""Only a new file is switched to WAL mode, and others do the same within moments."""
+
 _CHECKPOINT_PAGES = 100
 """A process that opens the file reads its log: it stays below half a megabyte."""
 
@@ -253,7 +256,7 @@ def version_of_state(connection: apsw.Connection) -> int:
 def bring_state_up_to_date(connection: apsw.Connection) -> None:
     """Apply the steps that the file has not seen, and give it its key."""
     # Stays in the file; must come before the first transaction.
-    connection.execute("PRAGMA journal_mode = WAL")
+    use_wal(connection, wait_ms=_SWITCH_WAIT_MS)
     with write_transaction(connection):
         # Another process may have been faster between the scan and the lock.
         version = version_of_state(connection)
