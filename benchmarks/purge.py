@@ -1,12 +1,17 @@
 """Two hundred random memories, purged one by one: is any byte of them left?
 
     python -m benchmarks.purge [--memories 200] [--seed 1]
+    python -m benchmarks.purge --busy 1
 
 They are entries and typed memories in several scopes, some replaced, some forgotten
 first, in notes with other text and other line ends; found, given vectors, and shown in
 a git worktree. After each purge its words are looked for in the raw bytes of every file
 below the home and of the worktree, as written, in either case, as stems and as ends of
 stems, in UTF-8 and UTF-16. At last the index is compared with one made from nothing.
+
+With ``--busy`` so many other processes search, write to the same notes, save and
+rebuild all the while. A receipt may then say that something is left, and where; what
+it calls complete has to be. Whatever was left must be gone at the end.
 """
 
 from __future__ import annotations
@@ -20,17 +25,22 @@ import subprocess
 import sys
 import tempfile
 import time
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from hivemind_memory.inject.traces import InjectionTraces
+from hivemind_memory.memory.service import Memory
 from hivemind_memory.state.injection_log import InjectionLog
 from hivemind_memory.testing import FakeEmbedder
 from hivemind_memory.wiring import open_injector
 from tests.support.fake_provider import FakeProvider
 from tests.support.purge_rig import Bench, traces, words_of
-from tests.support.sandbox import House, difference_from_fresh
+from tests.support.sandbox import House, ask, difference_from_fresh
 
 LETTERS = "abcdefghijklmnopqrstuvwxyzäöüßéñčфжя数据库備"
+NOTES = ("crlf.md", "a.md", "b.md")
 SHAPES = ("{0}", "# {0}\n\n- {1}\n- {2}", "```\n{0}\n{1}", "{0}\r\n\r\n\r\n{1} {2}")
 
 
@@ -39,16 +49,21 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--memories", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--busy", type=int, default=0, help="processes beside it")
     wanted = parser.parse_args()
+    chance = random.Random(wanted.seed)
     with tempfile.TemporaryDirectory() as folder:
-        report = run(Path(folder), wanted.memories, random.Random(wanted.seed))
+        report = run(Path(folder), wanted.memories, wanted.busy, chance)
     print(json.dumps({"seed": wanted.seed, **report}, indent=2))
     is_blind = report["seen before"] != wanted.memories
-    bad = report["left"] or report["incomplete"] or report["differences"] or is_blind
+    is_incomplete = report["incomplete"] and not wanted.busy
+    bad = report["left"] or is_incomplete or report["differences"] or is_blind
     return 1 if bad else 0
 
 
-def run(folder: Path, memories: int, chance: random.Random) -> dict[str, object]:
+def run(
+    folder: Path, memories: int, busy: int, chance: random.Random
+) -> dict[str, object]:
     """Write, find, show, purge, look."""
     os.environ["GIT_CONFIG_GLOBAL"] = os.devnull
     shop = folder / "shop"
@@ -56,9 +71,10 @@ def run(folder: Path, memories: int, chance: random.Random) -> dict[str, object]
     house = House(folder / "home", provider=FakeProvider(FakeEmbedder()))
     left: list[str] = []
     incomplete: list[str] = []
+    unfinished: list[str] = []
     times_s: list[float] = []
     seen = 0
-    with house.memory() as memory:
+    with busy_processes(house, busy) as end_work, house.memory() as memory:
         injector = open_injector(memory)
         bench = Bench(
             house, memory, InjectionTraces(InjectionLog(memory.state()), injector)
@@ -79,9 +95,16 @@ def run(folder: Path, memories: int, chance: random.Random) -> dict[str, object]
             receipt = bench.purge(name)
             times_s.append(time.perf_counter() - started)
             incomplete += [f"{one.what}: {one.why}" for one in receipt.left]
-            left += traces(house.home, words, house.index_file)
-            left += traces(shop, words, house.index_file)
+            if receipt.left:
+                unfinished.append(name)
+            else:
+                left += traces(house.home, words, house.index_file)
+                left += traces(shop, words, house.index_file)
         words = words_of(" ".join(texts.values()))
+        busy_calls = end_work()
+        if busy:
+            for name in unfinished:
+                left += [f"{one.what}: {one.why}" for one in bench.purge(name).left]
         left += traces(house.home, words, house.index_file)
         differences = difference_from_fresh(house, memory)
     return {
@@ -90,10 +113,66 @@ def run(folder: Path, memories: int, chance: random.Random) -> dict[str, object]
         "words looked for": len(words),
         "left": left[:20],
         "incomplete": incomplete[:20],
+        "calls of busy processes": busy_calls,
         "differences": differences[:5],
         "purge_s_median": round(statistics.median(times_s), 3),
         "purge_s_most": round(max(times_s), 3),
     }
+
+
+@contextmanager
+def busy_processes(house: House, processes: int) -> Iterator[Callable[[], int]]:
+    """Start processes that use the memory; yield what ends them and counts calls."""
+    over = house.home.parent / "over"
+    told = [house.home.parent / f"busy-{number}" for number in range(processes)]
+    children = [
+        start_busy(house, number, over, told[number]) for number in range(processes)
+    ]
+
+    def end_work() -> int:
+        over.touch()
+        while children:
+            os.waitpid(children.pop(), 0)
+        return sum(int(file.read_text()) for file in told)
+
+    try:
+        yield end_work
+    finally:
+        end_work()
+
+
+def start_busy(house: House, number: int, over: Path, told: Path) -> int:
+    """Return the id of a process that uses the memory until *over* exists."""
+    pid = os.fork()
+    if pid:
+        return pid
+    calls, code = 0, 1
+    chance = random.Random(f"busy {number}")
+    try:
+        with House(house.home).memory() as memory:
+            while not over.exists():
+                calls += 1
+                use(memory, number, calls, chance)
+        told.write_text(str(calls))
+        code = 0
+    except BaseException:  # noqa: BLE001 - a forked child must not go on
+        traceback.print_exc()
+        told.write_text("0")
+    finally:
+        os._exit(code)
+
+
+def use(memory: Memory, number: int, call: int, chance: random.Random) -> None:
+    """Do one thing that people and agents do while another purges."""
+    what = chance.random()
+    if what < 0.5:
+        ask(memory, f"call {chance.randrange(call)} replaced weather")
+    elif what < 0.8:
+        memory.write(f"call {call} of {number}", file=chance.choice(NOTES))
+    elif what < 0.98:
+        memory.sync()
+    else:
+        memory.rebuild()
 
 
 def written(bench: Bench, memories: int, chance: random.Random) -> dict[str, str]:
@@ -107,7 +186,7 @@ def written(bench: Bench, memories: int, chance: random.Random) -> dict[str, str
         )
         scope = chance.choice(["", "teams/red", "projects/shop", "workspaces/web"])
         if number % 3:
-            note = chance.choice(["crlf.md", "a.md", "b.md", f"own-{number}.md"])
+            note = chance.choice([*NOTES, f"own-{number}.md"])
             path = f"{scope}/{note}" if scope else note
             texts[bench.memory.write(text, file=path).id] = text
         else:

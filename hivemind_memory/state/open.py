@@ -23,6 +23,8 @@ from hivemind_memory.sqlite.connection import use_wal, write_transaction
 COUNT_WAIT_MS = 50
 """So long an answer may be late because another process is counting."""
 
+_NEW_FILE = os.O_CREAT | os.O_EXCL | os.O_RDWR | getattr(os, "O_CLOEXEC", 0)
+
 _COPY_WAIT_MS = 5_000
 _SWITCH_WAIT_MS = 1_000
 """Only a new file is switched to WAL mode, and others do the same within moments."""
@@ -117,9 +119,16 @@ def _refuse_newer(path: str, version: int) -> None:
 
 
 def _make_file(path: str) -> None:
-    """Make an empty file, private under any umask; its -wal and -shm take the mode."""
+    """Make an empty file, private under any umask; its -wal and -shm take the mode.
+
+    One that another thread has made meanwhile is not opened: closing it would release
+    the locks of that thread's connection.
+    """
     make_private_folder(os.path.dirname(path))
-    file = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, PRIVATE_FILE)
+    try:
+        file = os.open(path, _NEW_FILE, PRIVATE_FILE)
+    except FileExistsError:
+        return
     try:
         set_mode(file, PRIVATE_FILE)
     finally:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Iterator
@@ -118,7 +119,33 @@ def traces(home: Path, words: set[str], index: Path) -> list[str]:
     As written, in either case and as a stem, in UTF-8 and UTF-16, in the raw bytes of
     every file; and its end alone, for postings are stored without the beginning that
     they share with the one before.
+
+    A process of its own looks: whoever closes a database file that it has read loses
+    the locks that its own connections hold on it.
     """
+    receive, send = os.pipe()
+    child = os.fork()
+    if not child:
+        told = "error: the search for traces ended early"
+        try:
+            found = [*_in_raw_bytes(home, words), *_in_vocabulary(index, words)]
+            told = json.dumps(found)
+        except BaseException as error:  # noqa: BLE001 - the parent is to hear of all
+            told = f"error: {error!r}"
+        finally:
+            with os.fdopen(send, "w") as pipe:
+                pipe.write(told)
+            os._exit(0)
+    os.close(send)
+    with os.fdopen(receive) as pipe:
+        told = pipe.read()
+    os.waitpid(child, 0)
+    assert not told.startswith("error"), told
+    return list(json.loads(told))
+
+
+def _in_raw_bytes(home: Path, words: set[str]) -> list[str]:
+    """Return the files that hold a form of a word."""
     forms: set[bytes] = set()
     for word in words:
         for form in {word, word.lower(), word.upper(), *stems_of(word)}:
@@ -126,15 +153,24 @@ def traces(home: Path, words: set[str], index: Path) -> list[str]:
                 forms |= {part.encode(), part.encode("utf-16-le")}
     found = []
     for file in files_below(home):
-        data = file.read_bytes()
+        try:
+            data = file.read_bytes()
+        except FileNotFoundError:
+            continue  # another process has removed it meanwhile
         found += [f"{file}: {form!r}" for form in sorted(forms) if form in data]
+    return found
+
+
+def _in_vocabulary(index: Path, words: set[str]) -> list[str]:
+    """Return the stems of words that the full-text index has."""
     connection = apsw.Connection(str(index), flags=apsw.SQLITE_OPEN_READONLY)
+    connection.set_busy_timeout(10_000)
     tokens = {
         str(term) for (term,) in connection.execute("SELECT term FROM vocabulary")
     }
     connection.close()
     stems = {stem for word in words for stem in stems_of(word)}
-    return found + [f"vocabulary: {stem}" for stem in sorted(stems & tokens)]
+    return [f"vocabulary: {stem}" for stem in sorted(stems & tokens)]
 
 
 def files_below(home: Path) -> Iterator[Path]:

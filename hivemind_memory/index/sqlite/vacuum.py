@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import os
 
+import apsw
+
 from hivemind_memory.errors import IndexUnusableError
 from hivemind_memory.index.port import IndexCounts, VacuumResult
 from hivemind_memory.index.sqlite.lock import index_lock
@@ -24,8 +26,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    import apsw
-
 
 _AT_ONCE = 500
 """Values that one statement takes."""
@@ -36,6 +36,8 @@ REWRITES = 3
 _BLOCK_BYTES = 1 << 20
 
 _STILL_HELD = "it still holds text of a deleted note"
+
+_READ_DATABASE = apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READONLY
 
 _STILL_READ = (
     "another process still reads an old state of the index, so old pages of it lie in "
@@ -180,22 +182,35 @@ def _files_holding(
             connection, "SELECT count(*) FROM chunks WHERE instr(text, ?)", probe
         )
     ]
-    return [file for file in (path, f"{path}-wal") if wanted and _holds(file, wanted)]
+    return [
+        file
+        for file in (path, f"{path}-wal")
+        if wanted and _holds(file, wanted, connection.open_vfs)
+    ]
 
 
-def _holds(file: str, wanted: Collection[bytes]) -> bool:
-    """Return whether a file holds any of some bytes."""
-    kept = max(map(len, wanted))
+def _holds(file: str, wanted: Collection[bytes], vfs: str) -> bool:
+    """Return whether a file holds any of some bytes.
+
+    It is read through SQLite. A process that opens and closes a database file by itself
+    loses all POSIX locks that its connections hold on it, see section 2.2 of
+    https://sqlite.org/howtocorrupt.html: another process may then delete the log that
+    is still in use.
+    """
+    overlap = max(map(len, wanted)) - 1
     end = b""
     try:
-        with open(file, "rb") as raw:
-            while block := raw.read(_BLOCK_BYTES):
-                end += block
-                if any(one in end for one in wanted):
-                    return True
-                end = end[-kept:]
-    except FileNotFoundError:
-        pass
+        raw = apsw.VFSFile(vfs, file, [_READ_DATABASE, 0])
+    except apsw.CantOpenError:
+        return False  # there is no log
+    try:
+        for start in range(0, raw.xFileSize(), _BLOCK_BYTES):
+            end += raw.xRead(_BLOCK_BYTES, start)
+            if any(one in end for one in wanted):
+                return True
+            end = end[-overlap:] if overlap else b""
+    finally:
+        raw.xClose()
     return False
 
 
