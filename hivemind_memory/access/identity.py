@@ -169,46 +169,71 @@ def learn(
 ) -> ProjectRecord:
     """Return what a project knows once a repository was seen in it."""
     known = _folder_of(record, seen.mark)
-    identities, former = list(record.identities), list(record.former)
-    old = known.origin if known else ""
-    current = seen.origin or seen.git_folder or seen.place
-    keys = [identity_key(one) for one in identities]
-    if seen.origin and known and not old:
-        # Its first origin: the place no longer counts.
-        identities = [one for one in identities if one not in {known.path, seen.place}]
-    elif seen.origin and old and identity_key(old) != identity_key(seen.origin):
-        if not _other_clones(record, seen.mark, old, is_there):
-            identities = [
-                one for one in identities if identity_key(one) != identity_key(old)
-            ]
-            former.append(old)
-    elif not seen.origin and seen.git_folder:
-        moved_from = known.path if known and known.path != seen.git_folder else ""
-        identities = [one for one in identities if one not in {moved_from, seen.place}]
-    if not seen.origin and old:
-        current = ""  # The origin was taken away; it still names the project.
-    if current and identity_key(current) not in keys:
-        is_place_only = all(one.startswith("/") for one in identities)
-        identities = [current, *identities] if is_place_only else [*identities, current]
-    former = [one for one in dict.fromkeys(former) if one not in identities]
-    folders = record.folders
-    if seen.mark and seen.git_folder:
-        newest = KnownFolder(
-            mark=seen.mark, path=seen.git_folder, origin=seen.origin or old
-        )
-        rest = [
-            one
-            for one in record.folders
-            if one.mark != seen.mark and one.path != seen.git_folder
-        ]
-        if known != newest:
-            folders = (newest, *rest)[:MAX_FOLDERS]
+    old_origin = known.origin if known else ""
+    former = record.former
+    if old_origin and not seen.origin:
+        # The origin was taken away; it still names the project.
+        gone, new = _old_places(seen, known), ""
+    elif not seen.origin:
+        gone, new = _old_places(seen, known), seen.git_folder or seen.place
+    elif not old_origin:
+        # Its first origin: where it lies no longer counts.
+        gone, new = {known.path, seen.place} if known else set(), seen.origin
+    elif _is_given_up(record, seen, old_origin, is_there):
+        key = identity_key(old_origin)
+        gone = {one for one in record.identities if identity_key(one) == key}
+        former, new = (*former, old_origin), seen.origin
+    else:
+        gone, new = set(), seen.origin
+    identities = [one for one in record.identities if one not in gone]
+    if new and identity_key(new) not in map(identity_key, record.identities):
+        # The first is shown: an origin, if there is one.
+        has_origin = not all(one.startswith("/") for one in identities)
+        identities = [*identities, new] if has_origin else [new, *identities]
     return replaced(
         record,
         identities=tuple(dict.fromkeys(identities)),
-        former=tuple(former),
-        folders=folders,
+        former=tuple(one for one in dict.fromkeys(former) if one not in identities),
+        folders=_with_folder(record.folders, seen, known),
     )
+
+
+def _old_places(seen: SeenRepository, known: KnownFolder | None) -> set[str]:
+    """Return the places that no longer name a repository without an origin."""
+    if not seen.git_folder:
+        return set()
+    has_moved = known is not None and known.path != seen.git_folder
+    return {seen.place, known.path} if known and has_moved else {seen.place}
+
+
+def _is_given_up(
+    record: ProjectRecord,
+    seen: SeenRepository,
+    origin: str,
+    is_there: Callable[[KnownFolder], bool],
+) -> bool:
+    """Return whether a repository left an origin that no other clone still has."""
+    key = identity_key(origin)
+    return key != identity_key(seen.origin) and not any(
+        one.mark != seen.mark and identity_key(one.origin) == key and is_there(one)
+        for one in record.folders
+    )
+
+
+def _with_folder(
+    folders: tuple[KnownFolder, ...], seen: SeenRepository, known: KnownFolder | None
+) -> tuple[KnownFolder, ...]:
+    """Return the git folders of a project, the one that was seen first."""
+    if not (seen.mark and seen.git_folder):
+        return folders
+    origin = seen.origin or (known.origin if known else "")
+    newest = KnownFolder(mark=seen.mark, path=seen.git_folder, origin=origin)
+    if newest == known:
+        return folders
+    others = (
+        one for one in folders if one.mark != seen.mark and one.path != seen.git_folder
+    )
+    return (newest, *others)[:MAX_FOLDERS]
 
 
 def merged(into: ProjectRecord, other: ProjectRecord) -> ProjectRecord:
@@ -276,20 +301,6 @@ def _has_moved_origin(
     if identity_key(known.origin) == key:
         return key in map(identity_key, record.identities)
     return not any(one.mark != seen.mark and is_there(one) for one in record.folders)
-
-
-def _other_clones(
-    record: ProjectRecord,
-    mark: str,
-    origin: str,
-    is_there: Callable[[KnownFolder], bool],
-) -> bool:
-    """Return whether another git folder of a project still has an origin."""
-    key = identity_key(origin)
-    return any(
-        one.mark != mark and identity_key(one.origin) == key and is_there(one)
-        for one in record.folders
-    )
 
 
 def _at_place(

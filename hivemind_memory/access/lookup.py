@@ -11,7 +11,8 @@ import os
 
 from hivemind_memory.access.callers import ProjectHere
 from hivemind_memory.access.identity import SeenRepository
-from hivemind_memory.access.projects import IDENTITY_FILE, ProjectFolder, find_project
+from hivemind_memory.access.projects import ProjectFolder, find_project
+from hivemind_memory.access.record_file import IDENTITY_FILE
 from hivemind_memory.errors import GitError
 from hivemind_memory.files.places import find_above
 from hivemind_memory.git.project import (
@@ -82,13 +83,13 @@ class ProjectLookup:
             notes: The notes folder.
             projects: The option ``projects``.
         """
-        self._folder = os.path.realpath(folder)
+        self._folder = os.path.abspath(folder)
         self._environ = environ
         self._notes = notes
         self._projects = projects
         self._found: ProjectFolder | None = None
         self._seen: SeenRepository | None = None
-        self._signatures: tuple[_Signature, ...] = ()
+        self._signatures: tuple[object, ...] = ()
 
     def find(self, *, is_write: bool = False) -> ProjectFolder:
         """Return the folder of the project as it is now; see ``find_project``.
@@ -116,7 +117,7 @@ class ProjectLookup:
 
     def describe(self) -> str:
         """Return which project it is and why, as a clause; records nothing."""
-        if not find_above(self._folder, ".git"):
+        if not find_above(os.path.realpath(self._folder), ".git"):
             return "none; this folder is in no repository"
         try:
             found = self.look()
@@ -134,17 +135,20 @@ class ProjectLookup:
         seen = seen_repository(self._folder, self._environ)
         return find_project(seen, self._notes, self._projects, is_look=True)
 
-    def _signatures_now(self) -> tuple[_Signature, ...]:
+    def _signatures_now(self) -> tuple[object, ...]:
         """Return what changes when the answer may be another one."""
         assert self._seen is not None  # noqa: S101 - set before the first answer
         assert self._found is not None  # noqa: S101 - set before the first answer
+        # A link to the folder may lead elsewhere by now.
+        real = os.path.realpath(self._folder)
         git_folder = self._seen.git_folder
         above = os.path.join(self._notes, FOLDERS["project"])
         own = os.path.join(above, self._found.slug, IDENTITY_FILE)
-        inside = find_above(self._folder, ".git")
+        inside = find_above(real, ".git")
         return (
             # Git writes into its folders all the time; only another folder counts.
-            _signature(os.path.join(inside, ".git") if inside else self._folder)[:1],
+            real,
+            _signature(os.path.join(inside, ".git") if inside else real)[:1],
             _signature(git_folder)[:1],
             _signature(os.path.join(git_folder, "config")),
             _signature(os.path.join(git_folder, "description")),

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 
-from hivemind_memory.access.callers import slug_of_identity
 from hivemind_memory.access.identity import (
     KnownFolder,
     ProjectRecord,
@@ -19,20 +18,27 @@ from hivemind_memory.access.identity import (
     learn,
     resolve,
 )
-from hivemind_memory.access.record_file import parse_record, render_record
+from hivemind_memory.access.record_file import (
+    IDENTITY_FILE,
+    has_file,
+    read_record,
+    read_records,
+    render_record,
+    write_record,
+)
 from hivemind_memory.files.atomic import write_file
 from hivemind_memory.files.descriptors import make_private_folder
 from hivemind_memory.model.escape import escape_line
-from hivemind_memory.model.scope import FOLDERS, make_scope, slug_problem
+from hivemind_memory.model.scope import FOLDERS, NAME_CHARS, make_scope, slug_problem
 from hivemind_memory.model.value import replaced, value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Mapping
 
-IDENTITY_FILE = ".project"
-_SAFE = frozenset("abcdefghijklmnopqrstuvwxyz0123456789._-")
-_MAX_BYTES = 64 * 1024
+_SEPARATOR = "--"
+_MAX_LONG_NAME = 80
+_MAX_PART = 60
 
 
 @value
@@ -93,7 +99,7 @@ def find_project(
             slug=named, identity=seen.identity, why="config.json names it"
         )
     above = os.path.join(notes, FOLDERS["project"])
-    long = slug_of_identity(seen.identity, {})
+    long = long_name(seen.identity)
     if not os.path.isdir(notes) and not (is_write and seen.git_folder):
         names = _short_names(seen.identity, long) if seen.git_folder else [long]
         return ProjectFolder(slug=names[0], identity=seen.identity, why="new")
@@ -104,7 +110,7 @@ def find_project(
     if found.record is not None:
         before = next(one for one in records if one.slug == found.record.slug)
         why = found.why
-        if not _has_file(above, found.record.slug) and seen.git_folder:
+        if not has_file(above, found.record.slug) and seen.git_folder:
             why = "it was named so before"
         if (found.record != before or why != found.why) and not is_look:
             write_record(above, found.record)
@@ -112,7 +118,7 @@ def find_project(
     elif seen.git_folder:
         maybe = (found.left.slug,) if found.left is not None else ()
         record = learn(ProjectRecord(slug=long, maybe=maybe), seen, is_there)
-        taken = {one.slug for one in records if _has_file(above, one.slug)}
+        taken = {one.slug for one in records if has_file(above, one.slug)}
         slug, why = _claim_any(above, record, taken, seen.identity, is_look=is_look)
     else:
         slug, why = long, "named after the folder"
@@ -124,40 +130,25 @@ def find_project(
     )
 
 
-def read_records(above: str) -> list[ProjectRecord]:
-    """Return what all projects know, in the order of their names."""
-    return [read_record(above, slug) for slug in listed_projects(above)]
+def long_name(identity: str) -> str:
+    """Return the name of a folder that says the whole identity; no two share one.
 
+    Args:
+        identity: A normalised origin, or a folder on this machine; empty: no project.
 
-def read_record(above: str, slug: str) -> ProjectRecord:
-    """Return what a project knows; nothing, if it belongs to no repository."""
-    try:
-        with open(os.path.join(above, slug, IDENTITY_FILE), "rb") as file:
-            text = file.read(_MAX_BYTES).decode("utf-8", "surrogateescape")
-    except OSError:
-        return ProjectRecord(slug=slug)
-    return parse_record(slug, text)
-
-
-def write_record(above: str, record: ProjectRecord) -> bool:
-    """Put what a project knows into its folder; return whether that succeeded.
-
-    Without it, the project is found as before, and only what was learnt is missing.
+    >>> long_name("github.com/Acme/Shop")
+    'github.com--acme--shop'
     """
-    data = render_record(record).encode("utf-8", "surrogateescape")
-    try:
-        return write_file(os.path.join(above, record.slug, IDENTITY_FILE), data)
-    except OSError:
-        return False
-
-
-def listed_projects(above: str) -> list[str]:
-    """Return the names of all folders of projects."""
-    try:
-        with os.scandir(above) as entries:
-            return sorted(one.name for one in entries if one.is_dir())
-    except OSError:
-        return []
+    if not identity:
+        return ""
+    parts = identity.casefold().split("/")
+    if not identity.startswith("/") and all(map(_is_plain, parts)):
+        name = _SEPARATOR.join(parts)
+        if len(name) <= _MAX_LONG_NAME:
+            return name
+    # A path is this machine's own, and odd names could meet in one folder.
+    last = identity.casefold().removesuffix("/.git").rstrip("/").rpartition("/")[2]
+    return _with_digest(_plain(last)[:_MAX_LONG_NAME] or "project", identity)
 
 
 def is_there(known: KnownFolder) -> bool:
@@ -187,9 +178,9 @@ def _long_names(above: str, seen: SeenRepository) -> Iterator[ProjectRecord]:
     if main == f"{seen.folder}/.git":
         identities[seen.folder] = seen.place
     for identity, line in identities.items():
-        slug = slug_of_identity(identity, {})
+        slug = long_name(identity)
         is_folder = bool(slug) and os.path.isdir(os.path.join(above, slug))
-        if is_folder and not _has_file(above, slug):
+        if is_folder and not has_file(above, slug):
             yield ProjectRecord(slug=slug, identities=(line,))
 
 
@@ -220,36 +211,6 @@ def _claim_any(
     return record.slug, "named after the whole identity"
 
 
-def _short_names(identity: str, long: str) -> list[str]:
-    """Return the names that a project's folder may take, the best first.
-
-    The last part of the identity, that with the part before it, and the same with a
-    few digits that no other project has.
-    """
-    from hashlib import sha256
-
-    path = identity.casefold().rstrip("/")
-    folder, _, name = path.rpartition("/")
-    if name.startswith(".") and folder:  # /code/shop/.git
-        path = folder
-    parts = [_plain(part) for part in path.removesuffix(".git").split("/")]
-    parts = [part for part in parts if part]
-    digest = sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-    last = parts[-1] if parts else "project"
-    names = [last, "-".join(parts[-2:]), f"{last}-{digest}", long]
-    return [name for name in dict.fromkeys(names) if not slug_problem(name)]
-
-
-def _plain(part: str) -> str:
-    """Return a part of an identity as a part of a name."""
-    return "".join(one if one in _SAFE else "-" for one in part).strip(".-_")[:60]
-
-
-def _has_file(above: str, slug: str) -> bool:
-    """Return whether a project's folder says what it belongs to."""
-    return os.path.lexists(os.path.join(above, slug, IDENTITY_FILE))
-
-
 def _claim(above: str, record: ProjectRecord) -> bool:
     """Mark a folder as a project's own; return whether it is.
 
@@ -258,7 +219,7 @@ def _claim(above: str, record: ProjectRecord) -> bool:
     folder = os.path.join(above, record.slug)
     data = render_record(record).encode("utf-8", "surrogateescape")
     try:
-        if not _has_file(above, record.slug):
+        if not has_file(above, record.slug):
             make_private_folder(above)
             make_private_folder(folder)
             if write_file(os.path.join(folder, IDENTITY_FILE), data, is_new=True):
@@ -269,3 +230,39 @@ def _claim(above: str, record: ProjectRecord) -> bool:
     owner = read_record(above, record.slug)
     own = set(map(identity_key, record.identities))
     return bool(own & set(map(identity_key, owner.identities)))
+
+
+def _short_names(identity: str, long: str) -> list[str]:
+    """Return the names that a project's folder may take, the best first.
+
+    The last part of the identity, that with the part before it, and the same with a
+    few digits that no other project has.
+    """
+    path = identity.casefold().rstrip("/")
+    folder, _, name = path.rpartition("/")
+    if name.startswith(".") and folder:  # /code/shop/.git
+        path = folder
+    parts = [_plain(part)[:_MAX_PART] for part in path.removesuffix(".git").split("/")]
+    parts = [part for part in parts if part]
+    last = parts[-1] if parts else "project"
+    names = [last, "-".join(parts[-2:]), _with_digest(last, identity), long]
+    return [name for name in dict.fromkeys(names) if not slug_problem(name)]
+
+
+def _with_digest(readable: str, identity: str) -> str:
+    """Return a name for people to read, with digits that no other project has."""
+    from hashlib import sha256
+
+    digest = sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return f"{readable}-{digest}"
+
+
+def _plain(part: str) -> str:
+    """Return a part of an identity as a part of a name."""
+    return "".join(one if one in NAME_CHARS else "-" for one in part).strip(".-_")
+
+
+def _is_plain(part: str) -> bool:
+    """Whether no other part would become the same text."""
+    is_safe = bool(part) and NAME_CHARS.issuperset(part)
+    return is_safe and _SEPARATOR not in part and part == part.strip(".-")

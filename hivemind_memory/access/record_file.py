@@ -6,9 +6,55 @@ earlier versions. Fields are separated by tabs.
 
 from __future__ import annotations
 
-from hivemind_memory.access.identity import KnownFolder, ProjectRecord
+import os
 
+from hivemind_memory.access.identity import KnownFolder, ProjectRecord
+from hivemind_memory.files.atomic import write_file
+
+IDENTITY_FILE = ".project"
+_MAX_BYTES = 64 * 1024
 _FORMER, _FOLDER, _DISTINCT, _MAYBE = "was", "folder", "not", "maybe"
+
+
+def read_records(above: str) -> list[ProjectRecord]:
+    """Return what all projects know, in the order of their names."""
+    return [read_record(above, slug) for slug in listed_projects(above)]
+
+
+def read_record(above: str, slug: str) -> ProjectRecord:
+    """Return what a project knows; nothing, if it belongs to no repository."""
+    try:
+        with open(os.path.join(above, slug, IDENTITY_FILE), "rb") as file:
+            text = file.read(_MAX_BYTES).decode("utf-8", "surrogateescape")
+    except OSError:
+        return ProjectRecord(slug=slug)
+    return parse_record(slug, text)
+
+
+def write_record(above: str, record: ProjectRecord) -> bool:
+    """Put what a project knows into its folder; return whether that succeeded.
+
+    Without it, the project is found as before, and only what was learnt is missing.
+    """
+    data = render_record(record).encode("utf-8", "surrogateescape")
+    try:
+        return write_file(os.path.join(above, record.slug, IDENTITY_FILE), data)
+    except OSError:
+        return False
+
+
+def listed_projects(above: str) -> list[str]:
+    """Return the names of all folders of projects."""
+    try:
+        with os.scandir(above) as entries:
+            return sorted(one.name for one in entries if one.is_dir())
+    except OSError:
+        return []
+
+
+def has_file(above: str, slug: str) -> bool:
+    """Return whether a project's folder says what it belongs to."""
+    return os.path.lexists(os.path.join(above, slug, IDENTITY_FILE))
 
 
 def parse_record(slug: str, text: str) -> ProjectRecord:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import re
 
-from hivemind_memory.access.callers import slug_of_identity
 from hivemind_memory.access.identity import ProjectRecord, identity_key
-from hivemind_memory.access.projects import is_there, read_records
+from hivemind_memory.access.projects import is_there, long_name
+from hivemind_memory.access.record_file import read_records
 from hivemind_memory.model.results import Finding
 from hivemind_memory.model.scope import FOLDERS
 
@@ -66,8 +66,8 @@ def twins_of(record: ProjectRecord, records: Sequence[ProjectRecord]) -> Iterato
             continue
         theirs = _keys(other)
         has_long_name = (not record.identities or not other.identities) and (
-            record.slug in {slug_of_identity(one, {}) for one in theirs}
-            or other.slug in {slug_of_identity(one, {}) for one in own}
+            record.slug in {long_name(one) for one in theirs}
+            or other.slug in {long_name(one) for one in own}
         )
         is_told = other.slug in record.maybe or record.slug in other.maybe
         if own & theirs or has_long_name or is_told:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import sys
-
+from hivemind_memory.cli.confirm import is_sure
 from hivemind_memory.cli.output import (
-    is_terminal,
     print_json,
     write_stderr,
     write_stdout,
@@ -88,16 +86,10 @@ class PlanRunner:
         """Whether the changes were confirmed."""
         if self._values["yes"]:
             return True
-        if self._values["json"] or not is_terminal(sys.stdin):
-            write_stderr(
-                "Without a terminal, confirm with --yes. Nothing was changed.\n"
-            )
+        if self._values["json"]:
+            write_stderr("Nothing was changed: with --json, confirm with --yes\n")
             return False
-        write_stderr("Make these changes? [y/N] ")
-        if sys.stdin.readline().strip().lower() in ("y", "yes"):
-            return True
-        write_stderr("Nothing was changed.\n")
-        return False
+        return is_sure("Make these changes?", "Nothing was changed")
 
     def _carry_out(self) -> list[HivemindError]:
         """Make the changes; return what went wrong, and go on with the others."""

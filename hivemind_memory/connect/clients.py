@@ -15,13 +15,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hivemind_memory.connect.jsonc import Dialect
+from hivemind_memory.model.agents import PROJECT_HEADER
 
 SERVER = "hivemind"
 """The server's name in every agent's settings."""
 
 HOME_VARIABLE = "HIVEMIND_HOME"
 
-PROJECT_HEADER = "Hivemind-Project"
 _SHELL_FOLDER = "${PWD}"
 
 STRICT_JSON = Dialect()
@@ -88,10 +88,10 @@ class HookForm:
     file: SettingsFile | None = None
     """Where hooks and permissions are, in JSON; None: in the file of the servers."""
 
-    events: tuple[str, ...] = ("SessionStart",)
+    events: tuple[str, ...] = ("SessionStart", "SubagentStart")
     """When it runs them, in its own words. The same command serves all of them."""
 
-    timeout: int
+    timeout: int = 10
     """Ten seconds in the agent's unit."""
 
     name: str = ""
@@ -151,8 +151,6 @@ AGENTS = (
                 folder=".claude",
                 names=("settings.json",),
             ),
-            events=("SessionStart", "SubagentStart"),
-            timeout=10,
         ),
         has_permissions=True,
     ),
@@ -177,8 +175,6 @@ AGENTS = (
             file=SettingsFile(
                 variable="CODEX_HOME", folder=".codex", names=("hooks.json",)
             ),
-            events=("SessionStart", "SubagentStart"),
-            timeout=10,
         ),
         dialect=None,
         beginning="",

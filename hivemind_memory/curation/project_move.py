@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass, replace
 
 from hivemind_memory.access.identity import merged
-from hivemind_memory.access.projects import (
+from hivemind_memory.access.record_file import (
     IDENTITY_FILE,
     listed_projects,
     read_record,

@@ -10,7 +10,8 @@ from hivemind_memory.access.identity import (
     learn,
     without_repository,
 )
-from hivemind_memory.access.projects import is_there, read_record, read_records
+from hivemind_memory.access.projects import is_there
+from hivemind_memory.access.record_file import read_record, read_records
 from hivemind_memory.access.rules import check_owner
 from hivemind_memory.access.twins import is_orphan, twins_of
 from hivemind_memory.curation.project_move import (

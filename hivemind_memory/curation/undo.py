@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from hivemind_memory.curation.context import CurationContext
+    from hivemind_memory.model.curation import ForgetResult
     from hivemind_memory.model.memories import MemoryRow
     from hivemind_memory.model.ports import MemoryIndex
 
@@ -178,14 +179,8 @@ def _hide(
         return replace(result, forgotten=tuple(t.as_affected() for t in shown))
     is_reactivating = change.kind == SAVE or bool(change.others)
     done = hide_targets(context, shown, is_reactivating=is_reactivating, check=check)
-    return replace(
-        result,
-        forgotten=done.memories,
-        reactivated=done.reinstated,
-        failed=done.failed,
-        changed_paths=done.changed_paths,
-        is_indexed=done.is_indexed,
-    )
+    result = replace(result, forgotten=done.memories, reactivated=done.reinstated)
+    return _with_changes(result, done)
 
 
 def _show(
@@ -198,10 +193,14 @@ def _show(
     if is_dry_run:
         return replace(result, restored=tuple(one.as_affected() for one in hidden))
     done = show_targets(context, hidden, is_deactivating=bool(change.others))
+    result = replace(result, restored=done.memories, superseded=done.replaced)
+    return _with_changes(result, done)
+
+
+def _with_changes(result: UndoResult, done: ForgetResult | RestoreResult) -> UndoResult:
+    """Return a result with what was written, and what failed."""
     return replace(
         result,
-        restored=done.memories,
-        superseded=done.replaced,
         failed=done.failed,
         changed_paths=done.changed_paths,
         is_indexed=done.is_indexed,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import unicodedata
-from hashlib import sha256
+
+from hivemind_memory.notes.slug import dashed, hash_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,9 +24,7 @@ def slug(text: str) -> str:
     ('feature-Ärger-it-s-v2-0', 'x')
     """
     composed = unicodedata.normalize("NFC", text)
-    kept = "".join(one if one.isalnum() or one == "_" else "-" for one in composed)
-    parts = [part for part in kept.split("-") if part]
-    return "-".join(parts)[:_MAX_CHARS].strip("-") or "x"
+    return dashed(composed, also="_")[:_MAX_CHARS].strip("-") or "x"
 
 
 def session_names(label: str, agent: str, identity: str) -> Iterator[str]:
@@ -76,5 +75,4 @@ def root_of(common_dir: str) -> str:
 
 def digest(text: str) -> str:
     """Return a few characters that distinguish *text* from others."""
-    data = text.encode("utf-8", "surrogateescape")
-    return sha256(data).hexdigest()[:_DIGEST_CHARS]
+    return hash_of(text)[:_DIGEST_CHARS]

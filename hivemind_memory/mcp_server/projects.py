@@ -23,13 +23,14 @@ import anyio
 from mcp.server.mcpserver import Context
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
+from hivemind_memory.model.agents import PROJECT_HEADER
+
 logger = logging.getLogger(__name__)
 
-HEADER = "hivemind-project"
-"""Name of a project, or the absolute path of a folder in its repository."""
-
 PARAMETER = "project"
-"""The same, in the query of the address."""
+"""What ``PROJECT_HEADER`` says, in the query of the address."""
+
+_HEADER = PROJECT_HEADER.lower()
 
 NO_PROJECT = "none"
 
@@ -112,7 +113,7 @@ class Connections:
         if not self._has_projects:
             session = self._session_of(context, key, "")
             return Connection(project=None, session=session)
-        named = _named(headers.get(HEADER, "")) or _named(query.get(PARAMETER, ""))
+        named = _named(headers.get(_HEADER, "")) or _named(query.get(PARAMETER, ""))
         is_late = False
         if os.path.isabs(named):
             named = _turn_folder(context) or named

@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from hivemind_memory.errors import HivemindError
-from hivemind_memory.mcp_server.folder_signature import Signature, folder_signature
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,21 +35,13 @@ RETRY_S = 2.0
 
 
 class _OpenMemory:
-    """An open memory, and what its project was found from."""
+    """An open memory, and the calls that use it."""
 
     def __init__(self, memory: Memory) -> None:
         self.memory = memory
-        self.signature: Signature = ()
         self.calls = 0
         self.is_dropped = False
         """The last call closes it."""
-
-    def look(self, project: str) -> Signature:
-        """Return what the project depends on now; a name depends on nothing."""
-        if not os.path.isabs(project):
-            return ()
-        memory = self.memory
-        return folder_signature(project, memory.places.notes, memory.caller.project)
 
 
 class ServerState:
@@ -128,20 +119,16 @@ class ServerState:
         open_project: Callable[[str], Memory],
         unused: list[Memory],
     ) -> _OpenMemory:
-        """Return the memory of a project, found anew when its folder has changed.
+        """Return the memory of a project as its agents see it now.
 
         What no call uses any more goes to *unused*; the last call closes the others.
         """
         known = self._of_project.get(project)
-        if known is None or known.signature != known.look(project):
-            memory = open_project(project)
-            if known is not None and known.memory.caller == memory.caller:
-                unused.append(memory)
-            else:
-                if known is not None:
-                    _drop(known, unused)
-                known = self._of_project[project] = _OpenMemory(memory)
-            known.signature = known.look(project)  # opening it may have changed that
+        memory = open_project(project) if known is None else known.memory.current()
+        if known is None or memory is not known.memory:
+            if known is not None:
+                _drop(known, unused)
+            known = self._of_project[project] = _OpenMemory(memory)
         self._of_project.move_to_end(project)
         while len(self._of_project) > MAX_PROJECTS:
             _drop(self._of_project.popitem(last=False)[1], unused)

@@ -21,6 +21,7 @@ from hivemind_memory.errors import HivemindError, UsageError
 from hivemind_memory.mcp_server.errors import expected_error, unexpected_error
 from hivemind_memory.mcp_server.projects import Connection, Connections
 from hivemind_memory.mcp_server.server_state import ServerState
+from hivemind_memory.model.agents import PROJECT_HEADER
 from hivemind_memory.model.memory_types import BUILT_IN
 
 TYPE_CHECKING = False
@@ -125,7 +126,7 @@ class ToolCall:
 
 _UNNAMED = (
     "kept for all projects, because this connection names no project; the header"
-    " Hivemind-Project names one, and `hm connect --http` writes it"
+    f" {PROJECT_HEADER} names one, and `hm connect --http` writes it"
 )
 
 

@@ -32,6 +32,9 @@ WITH_HOOKS = ("claude", "codex", "gemini")
 WITH_PERMISSIONS = ("claude",)
 """Those of them whose settings can allow single tools."""
 
+PROJECT_HEADER = "Hivemind-Project"
+"""HTTP header by which a connection names its project, or a folder in it."""
+
 _GUESS = "Did you mean"
 _SIMILAR = 0.75
 """Similarity from which a name is a typo: ``cluade`` is, ``pi`` is not."""

@@ -16,7 +16,9 @@ FOLDERS = {"project": "projects", "team": "teams", "workspace": "workspaces"}
 _KINDS = {folder: kind for kind, folder in FOLDERS.items()}
 # As Hive and Molecule call them.
 _NAMES = {"product": "project", "local": "workspace", "org": "global"}
-_SAFE = frozenset("abcdefghijklmnopqrstuvwxyz0123456789._-")
+NAME_CHARS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789._-")
+"""What the name of a scope holds."""
+
 MAX_SLUG = 100
 
 SUPERSEDED, INBOX = "superseded", "inbox"
@@ -64,7 +66,7 @@ def slug_problem(slug: str) -> str:
         return "the name is empty"
     if len(slug) > MAX_SLUG:
         return f"the name is longer than {MAX_SLUG} characters"
-    if not _SAFE.issuperset(slug):
+    if not NAME_CHARS.issuperset(slug):
         return "a name holds only a-z, 0-9, dot, dash and underscore"
     if slug[0] in ".-" or slug[-1] == ".":
         return "a name does not begin with a dot or a dash, nor end in a dot"

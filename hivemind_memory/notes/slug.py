@@ -36,13 +36,26 @@ def slug_of(text: str) -> str:
     ('deploy-never-on-fridays', '数据库-备份')
     """
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).lower())
-    kept = "".join(letter if _is_kept(letter) else "-" for letter in folded)
-    slug = _cut("-".join(part for part in kept.split("-") if part))
+    slug = _cut(dashed(folded))
     if not slug:
         return f"memory-{hash_of(text)[:8]}"
     if _RESERVED.fullmatch(slug) or name_problem(slug + SUFFIX):
         return f"memory-{slug}"
     return slug
+
+
+def dashed(text: str, also: str = "") -> str:
+    """Return a text with one dash for each run of what a name does not hold.
+
+    Args:
+        text: Any.
+        also: What is kept besides letters and digits of any script.
+
+    >>> dashed("Ärger: it's v2_0", also="_")
+    'Ärger-it-s-v2_0'
+    """
+    kept = "".join(one if _is_kept(one) or one in also else "-" for one in text)
+    return "-".join(part for part in kept.split("-") if part)
 
 
 def names_of(key: str) -> Iterator[str]:

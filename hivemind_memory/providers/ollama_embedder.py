@@ -18,6 +18,7 @@ from hivemind_memory.providers.remote import (
     RemoteEmbedder,
     RequestLimits,
     require_address,
+    transport_of,
 )
 from hivemind_memory.providers.vectors import pack
 
@@ -36,13 +37,7 @@ def connect_ollama(
     limits: RequestLimits | None = None,
     dims: int | None = None,
 ) -> RemoteEmbedder:
-    """Return an embedder for *space*; nothing is sent yet.
-
-    Args:
-        space: Address, model and prefixes.
-        retry_policy: How often and how long to ask again.
-        limits: What goes into one request.
-        dims: Numbers that a vector of this space has; None: not known yet.
+    """Return an embedder for *space*; see ``RemoteEmbedder``.
 
     Raises:
         EmbeddingRefusedError: The address is none.
@@ -51,7 +46,7 @@ def connect_ollama(
     require_address(space)
     request = _OllamaRequest(space, limits.timeout_s)
     return RemoteEmbedder(
-        space, request, limits=limits, retry_policy=retry_policy, dims=dims
+        space, request, retry_policy=retry_policy, limits=limits, dims=dims
     )
 
 
@@ -65,12 +60,7 @@ class _OllamaRequest:
             # For each step of every request, be it short of time or not: the client
             # knows no other. The caller bounds the whole.
             timeout=timeout_s,
-            # No redirects: notes go to the address that was chosen and no other. And
-            # what stays on this machine must not go through a proxy.
-            follow_redirects=False,
-            trust_env=not space.address.is_loopback,
-            # Without TLS there is nothing to verify, and the certificates take 30 ms.
-            verify=space.address.scheme == "https",
+            **transport_of(space),
         )
 
     def __call__(self, texts: Sequence[str], *, timeout_s: float) -> list[bytes]:

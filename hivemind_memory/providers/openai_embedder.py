@@ -26,6 +26,7 @@ from hivemind_memory.providers.remote import (
     RemoteEmbedder,
     RequestLimits,
     require_address,
+    transport_of,
 )
 from hivemind_memory.providers.vectors import pack
 
@@ -53,7 +54,7 @@ def connect_openai(
     limits: RequestLimits | None = None,
     dims: int | None = None,
 ) -> RemoteEmbedder:
-    """Return an embedder for *space*; nothing is sent yet.
+    """Return an embedder for *space*; see ``RemoteEmbedder``.
 
     Args:
         space: Address, model, dimensions and prefixes.
@@ -72,11 +73,7 @@ def connect_openai(
         raise EmbeddingRefusedError(message, hint=hint)
     request = _OpenAIRequest(space, api_key)
     return RemoteEmbedder(
-        space,
-        request,
-        limits=limits or RequestLimits(),
-        retry_policy=retry_policy,
-        dims=dims,
+        space, request, retry_policy=retry_policy, limits=limits, dims=dims
     )
 
 
@@ -89,14 +86,7 @@ class _OpenAIRequest:
             api_key=api_key or _NO_KEY,
             base_url=space.base_url or OPENAI_URL,
             max_retries=0,
-            # No redirects: notes go to the address that was chosen and no other. And
-            # what stays on this machine must not go through a proxy.
-            http_client=openai.DefaultHttpxClient(
-                follow_redirects=False,
-                trust_env=not space.address.is_loopback,
-                # Without TLS there is nothing to verify; certificates take 30 ms.
-                verify=space.address.scheme == "https",
-            ),
+            http_client=openai.DefaultHttpxClient(**transport_of(space)),
         )
         if space.address != parse_address(OPENAI_URL):
             # From the environment, by the client: none of other people's business.

@@ -25,7 +25,7 @@ from hivemind_memory.redaction import mask
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from typing import Protocol, TypeVar
+    from typing import Protocol, TypedDict, TypeVar
 
     from hivemind_memory.providers.fingerprint import VectorSpace
 
@@ -42,6 +42,13 @@ if TYPE_CHECKING:
         def close(self) -> None:
             """Close the connections."""
             ...
+
+    class TransportOptions(TypedDict):
+        """Options of an ``httpx`` client, which both providers' clients pass on."""
+
+        follow_redirects: bool
+        trust_env: bool
+        verify: bool
 
     T = TypeVar("T")
 
@@ -77,6 +84,20 @@ def require_address(space: VectorSpace) -> None:
         raise explain_no_address(space)
 
 
+def transport_of(space: VectorSpace) -> TransportOptions:
+    """Return how a provider's client sends its requests.
+
+    No redirects: notes go to the address that was chosen and no other. What stays on
+    this machine must not go through a proxy. Without TLS there is nothing to verify,
+    and loading the certificates takes 30 ms.
+    """
+    return {
+        "follow_redirects": False,
+        "trust_env": not space.address.is_loopback,
+        "verify": space.address.scheme == "https",
+    }
+
+
 class RemoteEmbedder:
     """An ``Embedder`` over a provider that is asked by HTTP."""
 
@@ -85,13 +106,22 @@ class RemoteEmbedder:
         space: VectorSpace,
         request: EmbeddingRequest,
         *,
-        limits: RequestLimits,
         retry_policy: RetryPolicy,
-        dims: int | None,
+        limits: RequestLimits | None = None,
+        dims: int | None = None,
     ) -> None:
+        """Send nothing yet.
+
+        Args:
+            space: Address, model, dimensions and prefixes.
+            request: Sends one request.
+            retry_policy: How often and how long to ask again.
+            limits: What goes into one request.
+            dims: Numbers that a vector of this space has; None: not known yet.
+        """
         self._space = space
         self._request = request
-        self._limits = limits
+        self._limits = limits or RequestLimits()
         self._retry_policy = retry_policy
         self._known_dims = dims
         self._seen_dims = dims

@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 
 from hivemind_memory.access.identity import identity_key
 from hivemind_memory.access.lookup import ProjectLookup, seen_repository
-from hivemind_memory.access.projects import (
-    ProjectFolder,
-    find_project,
+from hivemind_memory.access.projects import ProjectFolder, find_project
+from hivemind_memory.access.record_file import (
+    parse_record,
     read_record,
     read_records,
+    render_record,
 )
-from hivemind_memory.access.record_file import parse_record, render_record
 
 ENVIRON = {
     "PATH": os.environ["PATH"],

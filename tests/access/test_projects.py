@@ -7,11 +7,8 @@ from pathlib import Path
 import pytest
 
 from hivemind_memory.access.identity import SeenRepository
-from hivemind_memory.access.projects import (
-    IDENTITY_FILE,
-    ProjectFolder,
-    find_project,
-)
+from hivemind_memory.access.projects import ProjectFolder, find_project
+from hivemind_memory.access.record_file import IDENTITY_FILE
 
 SHOP = "github.com/Acme/Shop"
 OTHER = "gitlab.com/rival/shop"

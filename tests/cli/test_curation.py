@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hivemind_memory.cli.commands import forget as command
+from hivemind_memory.cli import confirm
 from tests.cli.conftest import Hm
 
 DAY = dt.date.today().isoformat()
@@ -225,7 +225,7 @@ def test_a_bulk_forget_asks_a_person(
 ) -> None:
     """Only a yes is a yes."""
     hm("save", "--session", "s1", "deploy-day", "We deploy on Tuesdays.")
-    monkeypatch.setattr(command, "is_terminal", lambda _: True)
+    monkeypatch.setattr(confirm, "is_terminal", lambda _: True)
 
     ran = hm("forget", "--session", "s1", stdin=answer.encode())
 

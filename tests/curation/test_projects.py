@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from hivemind_memory.access.identity import KnownFolder, ProjectRecord, SeenRepository
-from hivemind_memory.access.projects import find_project, read_record, write_record
+from hivemind_memory.access.projects import find_project
+from hivemind_memory.access.record_file import read_record, write_record
 from hivemind_memory.curation.project_move import ProjectMove, resume_move
 from hivemind_memory.errors import UsageError
 from hivemind_memory.memory.service import Memory

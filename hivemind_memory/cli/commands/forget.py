@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import sys
-
 from hivemind_memory.cli.command import Argument, CommandRequest, Flag, command
+from hivemind_memory.cli.confirm import is_sure
 from hivemind_memory.cli.options import DRY_RUN, JSON, SCOPE, SESSION, YES
 from hivemind_memory.cli.output import (
     count_text,
-    is_terminal,
     lines_text,
     print_json,
     print_line,
     print_notices,
     typed_text,
-    write_stderr,
 )
 
 TYPE_CHECKING = False
@@ -114,7 +111,7 @@ def forget(request: CommandRequest) -> int:
             if values["dry_run"] or not plan.memories:
                 return 0
             count = count_text(len(plan.memories), "memory", "memories")
-            if not _is_sure(f"Forget {count}?", "nothing was forgotten"):
+            if not is_sure(f"Forget {count}?", "nothing was forgotten"):
                 return 1
         injected = wiring.open_injection_records(memory)
         forgotten = memory.curation.forget(selector, injected)
@@ -162,7 +159,7 @@ def _purge_all(
     if not values["dry_run"]:
         if not values["yes"]:
             _print_receipt(receipt, as_json=values["json"])
-            if not _is_sure("Erase them permanently?", "nothing was purged"):
+            if not is_sure("Erase them permanently?", "nothing was purged"):
                 return 1
         receipt = _purge(memory, selector, is_dry_run=False)
     _print_receipt(receipt, as_json=values["json"])
@@ -183,18 +180,6 @@ def _purge(
         is_dry_run=is_dry_run,
         is_forced=is_forced,
     )
-
-
-def _is_sure(question: str, otherwise: str) -> bool:
-    """Ask a person; False, saying that nothing was done, for any answer but yes."""
-    if not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
-        write_stderr(f"{otherwise}: without a terminal, confirm with --yes\n")
-        return False
-    write_stderr(f"{question} [y/N] ")
-    if sys.stdin.readline().strip().lower() in ("y", "yes"):
-        return True
-    write_stderr(f"{otherwise}\n")
-    return False
 
 
 def _print_forgotten(forgotten: ForgetResult, *, as_json: bool) -> None:
