@@ -271,11 +271,13 @@ def diagnosis_value(diagnosis: Diagnosis) -> dict[str, object]:
 
 
 def _hit(hit: object) -> dict[str, object]:
-    """Return a hit, its parts only when it has been explained."""
+    """Return a hit; its parts only when it has been explained, a claim of claims."""
     value = plain_value(hit)
-    if not value["parts"]:
-        del value["parts"]
-    return value
+    return {
+        name: one
+        for name, one in value.items()
+        if one or name not in {"parts", "claim"}
+    }
 
 
 def plain_value(value: object) -> dict[str, object]:

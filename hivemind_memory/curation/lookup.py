@@ -14,7 +14,12 @@ from hivemind_memory.model.curation import (
     StoredMemory,
 )
 from hivemind_memory.model.keys import closest, folded_key, near_key
-from hivemind_memory.model.memories import ACTIVE, FORGOTTEN, STATUSES
+from hivemind_memory.model.memories import (
+    ACTIVE,
+    CLAIM_FIELDS,
+    FORGOTTEN,
+    STATUSES,
+)
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.place import split_place
 from hivemind_memory.model.scope import scope_of
@@ -36,9 +41,6 @@ if TYPE_CHECKING:
     from hivemind_memory.model.ports import MemoryIndex
     from hivemind_memory.notes.entry_edits import FoundEntry
 
-
-CLAIM_FIELDS = ("confidence", "corroborated", "domains", "verified")
-"""What the front matter of a claim says about it, see ``learn``."""
 
 MAX_LISTED = 200
 """Items read from one list of a front matter."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 from math import inf
 from typing import NamedTuple, Protocol
 
-from hivemind_memory.model.ports import MemoryIndex, VectorStore
+from hivemind_memory.model.ports import HitSource, MemoryIndex, VectorStore
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -208,7 +208,7 @@ class IndexView(Protocol):
         ...
 
 
-class SearchIndex(Protocol):
+class SearchIndex(HitSource, Protocol):
     """The side of the index that a search reads."""
 
     def snapshot(self) -> AbstractContextManager[None]:

@@ -11,8 +11,8 @@ import time
 from hivemind_memory.memory.freshness import MAX_SCANS, Freshness
 from hivemind_memory.memory.index_handle import SECONDS_PER_DAY
 from hivemind_memory.memory.retrieve import RetrievedCandidates, retrieve, shown_text
-from hivemind_memory.model.matches import QueryVector
-from hivemind_memory.model.memories import STATUSES
+from hivemind_memory.model.matches import HitDetails, QueryVector
+from hivemind_memory.model.memories import STATUSES, claim_of
 from hivemind_memory.model.query import (
     DroppedCandidates,
     Hit,
@@ -50,6 +50,8 @@ OFF = SearchAnswer(
     report=SearchReport(mode="off", reason=_OFF, why_empty=_OFF, is_fresh=True),
 )
 """The answer of a memory that is switched off."""
+
+_NOTHING_SAID = HitDetails("", "", "")
 
 NO_PROVIDER = QueryVector(None, "", "")
 """None is chosen: words were asked for, so there is nothing to say."""
@@ -168,7 +170,7 @@ def _answer(
         today=clocks.today(),
     )
     choice, texts, superseded = _choose_active(index, ranking, query, settings, access)
-    hits = _hits(choice, texts, query)
+    hits = _hits(index, choice, texts, query)
     stale = _count_seen(freshness.stale, access)
     is_hybrid = retrieved.vectors is not None
     report = SearchReport(
@@ -296,10 +298,16 @@ def _choose(
 
 
 def _hits(
-    choice: HitSelection, texts: dict[int, tuple[str, str]], query: Query
+    index: Index,
+    choice: HitSelection,
+    texts: dict[int, tuple[str, str]],
+    query: Query,
 ) -> tuple[Hit, ...]:
     """Return what the caller gets."""
     hits = []
+    places = [chosen.ranked.place for chosen in choice.hits]
+    typed = [place.chunk_id for place in places if place.type]
+    details = index.hit_details(typed) if typed else {}
     for chosen in choice.hits:
         place = chosen.ranked.place
         text, headings = texts.get(place.chunk_id, ("", ""))
@@ -308,6 +316,8 @@ def _hits(
             from hivemind_memory.search.explanation import explain
 
             parts = explain(chosen)
+        said = details.get(place.chunk_id, _NOTHING_SAID)
+        words = chosen.ranked.words
         retrieved = []
         if chosen.ranked.words is not None:
             retrieved.append("words")
@@ -331,6 +341,9 @@ def _hits(
                 status=STATUSES[place.status],
                 source=shown_source(place.note_source, place.entry_source),
                 disputed_by=chosen.ranked.disputed_by,
+                reason=said.reason if words is not None and words.is_by_reason else "",
+                source_ref=said.source_ref,
+                claim=claim_of(said.claim) if said.claim else {},
                 parts=parts,
             )
         )

@@ -42,6 +42,17 @@ class ChunkLocation(NamedTuple):
     """As the comment of its entry names it."""
 
 
+class HitDetails(NamedTuple):
+    """What a memory says of itself beside its text."""
+
+    reason: str
+    """Why it replaced an earlier one."""
+
+    source_ref: str
+    claim: str
+    """``name=value``, one a line; see ``model.memories``."""
+
+
 class TermCount(NamedTuple):
     """A term of the question and how common it is among the notes."""
 
@@ -62,8 +73,9 @@ class WordCandidate(NamedTuple):
     """
 
     place: ChunkLocation
-    counts: list[tuple[int, int]]
-    """For each term: how often in the text, how often in the breadcrumbs."""
+    counts: list[tuple[int, float]]
+    """For each term: how often in the text; how often in the breadcrumbs, and half as
+    much for each time in the reason."""
 
     length: int
     """Tokens of the text, extra terms included."""
@@ -74,6 +86,12 @@ class WordCandidate(NamedTuple):
     subchunks: list[tuple[int, dict[int, int]]]
     """For each bullet or paragraph that holds a term: its tokens, and how often it
     holds which term. Empty for a chunk of one subchunk."""
+
+    reason_length: int = 0
+    """Tokens of the reason for which the memory replaced another."""
+
+    is_by_reason: bool = False
+    """A term stands in that reason and nowhere else in the chunk."""
 
 
 class WordMatches(NamedTuple):

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 ACTIVE, SUPERSEDED, PENDING, FORGOTTEN = range(4)
 """Status of a note: used; replaced; an untrusted claim in the inbox; hidden."""
 
 STATUSES = ("active", "superseded", "pending", "forgotten")
 """Their names, as a person reads them."""
+
+CLAIM_FIELDS = ("confidence", "corroborated", "domains", "verified")
+"""What the front matter of a claim says about it."""
 
 NEUTRAL_IMPORTANCE = 0.5
 """Importance of a text without a type: it neither lifts nor lowers."""
@@ -53,6 +60,12 @@ class MemoryHeader(NamedTuple):
     edges: tuple[tuple[str, str, float], ...] = ()
     """(kind, to what: an id, a key or a path, weight 0..1), each once."""
 
+    source_ref: str = ""
+    """What it was derived from."""
+
+    claim: str = ""
+    """Of a claim: ``name=value`` of each of ``CLAIM_FIELDS``, one a line."""
+
 
 class MemoryRow(NamedTuple):
     """A typed memory as the index tells it."""
@@ -84,3 +97,25 @@ class EdgeRow(NamedTuple):
 
     to_id: str
     """As written when it points to nothing."""
+
+
+def claim_of(lines: str) -> dict[str, str]:
+    r"""Return what a claim says about its certainty, from ``MemoryHeader.claim``.
+
+    >>> claim_of("confidence=high\nverified=2026-11-01")
+    {'confidence': 'high', 'verified': '2026-11-01'}
+    """
+    found = (line.partition("=") for line in lines.split("\n") if line)
+    return {name: text for name, _, text in found}
+
+
+def claim_text(claim: Mapping[str, str]) -> str:
+    """Return how certain a claim is, as people and agents are told.
+
+    >>> claim_text({"confidence": "high", "corroborated": "2"})
+    'high, 2 sources'
+    """
+    count = claim.get("corroborated", "")
+    sources = f"{count} source{'' if count == '1' else 's'}" if count else ""
+    said = (claim.get("confidence", ""), sources, claim.get("verified", ""))
+    return ", ".join(one for one in said if one)

@@ -8,6 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
+    from hivemind_memory.model.matches import HitDetails
     from hivemind_memory.model.memories import EdgeRow, MemoryRow
 
 
@@ -133,6 +134,14 @@ class MemoryIndex(Protocol):
 
     def entry_path(self, entry_id: str, scopes: frozenset[str] | None) -> str:
         """Return the note of an appended entry; empty if no note of *scopes* has it."""
+        ...
+
+
+class HitSource(Protocol):
+    """Tells what stands beside the text of a hit: an index."""
+
+    def hit_details(self, chunks: Sequence[int]) -> dict[int, HitDetails]:
+        """Return what the memories of chunks say of themselves; of others, nothing."""
         ...
 
 

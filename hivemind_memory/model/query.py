@@ -10,7 +10,7 @@ from hivemind_memory.model.value import replaced, value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 
 @value
@@ -88,6 +88,16 @@ class Hit:
 
     disputed_by: str = ""
     """Place of the newer memory that says otherwise; empty: nothing does."""
+
+    reason: str = ""
+    """Why it replaced an earlier memory, if a word of the question stands only there;
+    else empty."""
+
+    source_ref: str = ""
+    """What it was derived from."""
+
+    claim: Mapping[str, str] = {}
+    """Of a claim: confidence, corroborated, domains and verified, as written."""
 
     parts: tuple[ScorePart, ...] = ()
     """Empty unless the query asked for them; they add up to the score."""

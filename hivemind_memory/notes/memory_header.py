@@ -10,6 +10,7 @@ from datetime import date, datetime
 
 from hivemind_memory.model.memories import (
     ACTIVE,
+    CLAIM_FIELDS,
     FORGOTTEN,
     PENDING,
     SUPERSEDED,
@@ -76,7 +77,15 @@ def header_of(
         is_pinned=is_pinned,
         does_age=kind.does_age and not is_pinned,
         edges=edges,
+        source_ref=_text(front_matter, "source_ref"),
+        claim=_claim(front_matter),
     )
+
+
+def _claim(front_matter: Mapping[str, object]) -> str:
+    """Return what a claim says about its certainty, ``name=value`` a line."""
+    found = ((name, _text(front_matter, name)) for name in CLAIM_FIELDS)
+    return "\n".join(f"{name}={' '.join(text.split())}" for name, text in found if text)
 
 
 def _source(front_matter: Mapping[str, object]) -> str:

@@ -25,6 +25,8 @@ def explain(chosen: SelectedHit) -> tuple[ScorePart, ...]:
         chunk = score_of(min(ranked.words.chunk, ranked.fused.words))
         noun = "word" if ranked.words.found == 1 else "words"
         found = f"{ranked.words.found} {noun} of the question found"
+        if ranked.words.is_by_reason:
+            found += ", not all in its text: see the reason"
         parts.append(ScorePart(name="words", value=chunk, note=found))
         parts.append(
             ScorePart(

@@ -191,6 +191,9 @@ class WordScore(NamedTuple):
     found: int
     """Words of the question that the chunk holds."""
 
+    is_by_reason: bool = False
+    """One of them stands only in the reason for which the memory replaced another."""
+
     @property
     def total(self) -> float:
         """The sum of the parts, in 0..1: 1 is what no chunk can reach."""
@@ -246,8 +249,9 @@ def _raw_score(
             count = in_text / text_norm + in_breadcrumbs / breadcrumbs_norm
             chunk += shares[term] * count / (count + K1)
             found += not matches.known[term].is_phrase
+    is_by_reason = candidate.is_by_reason
     if not candidate.subchunks:
-        return WordScore(chunk, SUBCHUNK_WEIGHT * chunk, found)
+        return WordScore(chunk, SUBCHUNK_WEIGHT * chunk, found, is_by_reason)
     mean_subchunk_length = max(1.0, matches.mean_length * SUBCHUNK_LENGTH)
     best = 0.0
     for length, counts in candidate.subchunks:
@@ -256,4 +260,4 @@ def _raw_score(
         for term, in_subchunk in counts.items():
             value += shares[term] * in_subchunk / (in_subchunk + damping)
         best = max(best, value)
-    return WordScore(chunk, SUBCHUNK_WEIGHT * best, found)
+    return WordScore(chunk, SUBCHUNK_WEIGHT * best, found, is_by_reason)

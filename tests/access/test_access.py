@@ -64,6 +64,8 @@ def random_note(chance: random.Random, number: int) -> str:
     for kind in ("supersedes", "contradicts", "related"):
         if chance.random() < 0.4:
             lines.append(f'{kind}: ["{chance.randint(0, 30):026d}"]')
+    if chance.random() < 0.4:
+        lines.append(f"reason: {' '.join(chance.choices(WORDS, k=3))}")
     if chance.random() < 0.2:
         lines.append("forgotten: 2026-01-01")
     if chance.random() < 0.2:

@@ -118,8 +118,15 @@ def test_an_index_with_the_old_column_names_keeps_its_rows(
     )
     old.close()
 
+    with (
+        mock.patch.object(schema, "_STEPS", schema._STEPS[:3]),
+        mock.patch.object(schema, "SCHEMA_VERSION", 3),
+    ):
+        open_index().close()
+    raw = apsw.Connection(str(index_file))
+    statuses = raw.execute("SELECT status, is_settled FROM files").fetchall()
+    raw.close()
     index = open_index()
 
+    assert statuses == [(1, 1)]
     assert found(index, "whistle") == found(index, "kettles") == ["note.md"]
-    statuses = index.connection.execute("SELECT status, is_settled FROM files")
-    assert statuses.fetchall() == [(1, 1)]

@@ -27,7 +27,7 @@ _TABLES = {
     "signatures": "SELECT path, mtime, ctime, size, inode FROM files ORDER BY path",
     "chunks": """
         SELECT path, start_line, end_line, chunks.day, entry_id, headings,
-          text, body, extra, breadcrumbs, subchunks
+          text, body, extra, breadcrumbs, subchunks, reason
         FROM chunks JOIN files ON files.id = file_id
         ORDER BY path, start_line, end_line, text, body
     """,

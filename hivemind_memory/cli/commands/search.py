@@ -235,7 +235,9 @@ def _hit_text(hit: Hit) -> str:
     snippet = escape_text(hit.snippet).rstrip("\n").replace("\n", "\n    ")
     parts = "".join(f"    {line}\n" for line in _part_lines(hit))
     label = f"  {escape_line(said)}" if (said := label_text(hit)) else ""
-    return f"{place}  {hit.score:.2f}{label}{breadcrumbs}\n{parts}    {snippet}\n"
+    head = f"{place}  {hit.score:.2f}{label}{breadcrumbs}"
+    told = "".join(f"    {line}\n" for line in _told_lines(hit))
+    return f"{head}\n{parts}{told}    {snippet}\n"
 
 
 def label_text(hit: Hit) -> str:
@@ -255,6 +257,20 @@ def label_text(hit: Hit) -> str:
     if hit.disputed_by:
         said.append(f"disputed by {hit.disputed_by}")
     return f"[{', '.join(said)}]" if said else ""
+
+
+def _told_lines(hit: Hit) -> list[str]:
+    """Return what a memory says of itself that bears on the answer, one fact a line."""
+    from hivemind_memory.model.memories import claim_text
+
+    told = []
+    if hit.reason:
+        told.append(f"replaced an earlier memory: {escape_line(hit.reason)}")
+    if hit.claim:
+        told.append(f"claim: {escape_line(claim_text(hit.claim))}")
+    if hit.source_ref:
+        told.append(f"from: {escape_line(hit.source_ref)}")
+    return told
 
 
 def _part_lines(hit: Hit) -> list[str]:
@@ -322,4 +338,5 @@ def _terminal_body(hit: Hit, lines: str, question: str) -> list[RenderableType]:
     shown = Text(lines, overflow="fold")
     for first, last in spans(lines, question):
         shown.stylize("bold yellow", first, last)
-    return [indented(x) for x in (*(Text(y, "dim") for y in _part_lines(hit)), shown)]
+    above = (*_part_lines(hit), *_told_lines(hit))
+    return [indented(x) for x in (*(Text(y, "dim") for y in above), shown)]

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from hivemind_memory.index.sqlite.vector_store import SqliteVectorStore
     from hivemind_memory.index.sqlite.view import SqliteView, Views
     from hivemind_memory.model.filters import Access, SearchFilter
-    from hivemind_memory.model.matches import ChunkLocation
+    from hivemind_memory.model.matches import ChunkLocation, HitDetails
     from hivemind_memory.model.memories import EdgeRow, MemoryRow
     from hivemind_memory.model.note import Note
     from hivemind_memory.model.note_path import NotePath
@@ -271,6 +271,13 @@ class SqliteIndex:
                     tuple(chunks),
                 )
             }
+
+    def hit_details(self, chunks: Sequence[int]) -> dict[int, HitDetails]:
+        """Return what the memories of chunks say of themselves; see the port."""
+        with translated_errors(self.path):
+            from hivemind_memory.index.sqlite.words import hit_details
+
+            return hit_details(self._connection, chunks)
 
     # -- memories --------------------------------------------------------------
 

@@ -26,14 +26,14 @@ _LIVE, _BEING_WRITTEN, _REPLACED = 0, 1, 2
 _INSERT_CHUNK = """
 INSERT INTO chunks(
   file_id, start_line, end_line,
-  day, entry_id, headings, text, body, extra, breadcrumbs, subchunks, source
-) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  day, entry_id, headings, text, body, extra, breadcrumbs, subchunks, source, reason
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 _COLUMNS = (
     *("mtime", "ctime", "size", "inode", "is_settled", "hash", "day", "chunk_count"),
     *("scope", "status", "ages", "importance", "type", "key", "memory_id"),
     *("visibility", "source", "session", "created", "expires_day", "done_day"),
-    "is_pinned",
+    *("is_pinned", "source_ref", "claim"),
 )
 """Of the table ``files``, without its path and state."""
 
@@ -73,6 +73,8 @@ def _values(file: FileRecord, chunk_count: int) -> tuple[object, ...]:
         header.expires_day,
         header.done_day,
         int(header.is_pinned),
+        header.source_ref or None,
+        header.claim or None,
     )
 
 
@@ -337,7 +339,8 @@ def _keep_equal_chunks(
     for chunk_id, start, end, *row in connection.execute(
         """
         SELECT id, start_line, end_line,
-          day, entry_id, headings, text, body, extra, breadcrumbs, subchunks, source
+          day, entry_id, headings, text, body, extra, breadcrumbs, subchunks, source,
+          reason
         FROM chunks WHERE file_id = ? ORDER BY id DESC
         """,
         (file_id,),

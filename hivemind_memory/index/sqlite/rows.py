@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 _MAX_SUBCHUNKS = 100
 """A chunk of more subchunks is no text: it counts as one."""
 
+_MAX_REASON_CHARS = 1_000
+
 _ID = re.compile("--[0-7][0-9A-HJKMNP-TV-Z]{25}$")
 
 
@@ -34,6 +36,7 @@ class ChunkRow(NamedTuple):
     breadcrumbs: str
     subchunks: bytes
     source: str | None
+    reason: str
 
 
 class PlacedRow(NamedTuple):
@@ -57,19 +60,22 @@ def rows_of(note: Note, tokens_of: Callable[[str], list[str]]) -> list[PlacedRow
     if is_forgotten(note.front_matter):
         return []
     title = _title_words(note)
-    rows = []
+    reason = _reason_words(note)
+    rows: list[PlacedRow] = []
     for chunk in note.chunks:
         if chunk.provenance is not None and chunk.provenance.is_forgotten:
             continue
         if not chunk.body and not chunk.headings:
             continue
-        rows.append(
-            PlacedRow(chunk.start_line, chunk.end_line, _row(chunk, title, tokens_of))
-        )
+        # A long memory is found once by its reason, not once for each chunk.
+        row = _row(chunk, title, "" if rows else reason, tokens_of)
+        rows.append(PlacedRow(chunk.start_line, chunk.end_line, row))
     return rows
 
 
-def _row(chunk: Chunk, title: str, tokens_of: Callable[[str], list[str]]) -> ChunkRow:
+def _row(
+    chunk: Chunk, title: str, reason: str, tokens_of: Callable[[str], list[str]]
+) -> ChunkRow:
     """Return the row of one chunk."""
     extra, subchunks = _extra_and_subchunks(chunk.body, tokens_of)
     provenance = chunk.provenance
@@ -85,6 +91,7 @@ def _row(chunk: Chunk, title: str, tokens_of: Callable[[str], list[str]]) -> Chu
         breadcrumbs=f"{breadcrumbs} {more}" if more else breadcrumbs,
         subchunks=subchunks,
         source=(provenance.source or None) if provenance else None,
+        reason=reason,
     )
 
 
@@ -135,6 +142,17 @@ def _extra_and_subchunks(
 def _no_terms(_: str) -> str:
     """Return the extra terms of plain prose."""
     return ""
+
+
+def _reason_words(note: Note) -> str:
+    """Return why a memory replaced another, for the index.
+
+    Its first line is what is shown; after that, terms that the tokenizer cannot find.
+    """
+    value = note.front_matter.get("reason")
+    said = " ".join(value.split())[:_MAX_REASON_CHARS] if isinstance(value, str) else ""
+    more = extra_terms(said)
+    return f"{said}\n{more}" if more else said
 
 
 def _title_words(note: Note) -> str:

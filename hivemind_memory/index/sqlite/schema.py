@@ -20,6 +20,9 @@ _TOKENIZER_ARGUMENTS = [
     "L* N* Co Mn Mc",
 ]
 
+REASON_WEIGHT = 0.5
+"""What a word in the reason of a memory counts, of what it counts in the text."""
+
 # Each step runs in the transaction that records it. The flag says whether the notes
 # must be read again afterwards, because the step changes what is derived from them.
 _STEPS: tuple[tuple[str, bool], ...] = (
@@ -185,6 +188,54 @@ _STEPS: tuple[tuple[str, bool], ...] = (
         INSERT INTO chunks_fts(chunks_fts) VALUES ('rebuild');
         """,
         False,
+    ),
+    (
+        # What a memory says of itself beside its text: why it replaced another, what it
+        # was derived from, and how certain a claim is. The reason is searched, a word
+        # in it counting half.
+        f"""
+        DROP TRIGGER chunks_inserted;
+        DROP TRIGGER chunks_deleted;
+        DROP TABLE occurrences;
+        DROP TABLE vocabulary;
+        DROP TABLE chunks_fts;
+        DROP VIEW chunk_words;
+
+        ALTER TABLE files ADD COLUMN source_ref TEXT;
+        ALTER TABLE files ADD COLUMN claim TEXT;       -- name=value, one a line
+        ALTER TABLE chunks ADD COLUMN reason TEXT NOT NULL DEFAULT '';
+          -- its first line; after that, terms the tokenizer cannot find
+
+        CREATE VIEW chunk_words AS
+          SELECT id, coalesce(body, text) AS body, extra, breadcrumbs, reason
+          FROM chunks;
+
+        CREATE VIRTUAL TABLE chunks_fts USING fts5(
+          body, extra, breadcrumbs, reason,
+          content = 'chunk_words', content_rowid = 'id',
+          tokenize = "{TOKENIZER}"
+        );
+        INSERT INTO chunks_fts(chunks_fts, rank)
+        VALUES ('rank', 'bm25(1.0, 1.0, 1.0, {REASON_WEIGHT})');
+        CREATE VIRTUAL TABLE vocabulary USING fts5vocab(chunks_fts, row);
+        CREATE VIRTUAL TABLE occurrences USING fts5vocab(chunks_fts, instance);
+
+        CREATE TRIGGER chunks_inserted AFTER INSERT ON chunks BEGIN
+          INSERT INTO chunks_fts(rowid, body, extra, breadcrumbs, reason)
+          VALUES (
+            new.id, coalesce(new.body, new.text), new.extra, new.breadcrumbs, new.reason
+          );
+        END;
+        CREATE TRIGGER chunks_deleted AFTER DELETE ON chunks BEGIN
+          INSERT INTO chunks_fts(chunks_fts, rowid, body, extra, breadcrumbs, reason)
+          VALUES (
+            'delete', old.id, coalesce(old.body, old.text), old.extra,
+            old.breadcrumbs, old.reason
+          );
+        END;
+        INSERT INTO chunks_fts(chunks_fts) VALUES ('rebuild');
+        """,
+        True,
     ),
 )
 

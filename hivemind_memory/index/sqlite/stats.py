@@ -31,7 +31,7 @@ class CorpusStats:
         self._connection = connection
         self._visible = visible
         self._chunks: frozenset[int] | None = None
-        self._totals: tuple[int, int, int] | None = None
+        self._totals: tuple[int, int, int, int] | None = None
         self._documents: dict[str, int] = {}
 
     @property
@@ -57,18 +57,19 @@ class CorpusStats:
         return known
 
     @property
-    def totals(self) -> tuple[int, int, int]:
-        """Chunks, and the tokens of their texts and of their breadcrumbs."""
+    def totals(self) -> tuple[int, int, int, int]:
+        """Chunks, and the tokens of their texts, their breadcrumbs and reasons."""
         if self._totals is None:
-            rows = text = breadcrumbs = 0
+            rows = text = breadcrumbs = reason = 0
             for (sizes,) in self._connection.execute(
                 _SIZES.format(where=self._visible.sql), self._visible.values
             ):
-                in_body, in_extra, in_breadcrumbs = _numbers(sizes)
+                in_body, in_extra, in_breadcrumbs, in_reason = _numbers(sizes)
                 rows += 1
                 text += in_body + in_extra
                 breadcrumbs += in_breadcrumbs
-            self._totals = (rows, text, breadcrumbs)
+                reason += in_reason
+            self._totals = (rows, text, breadcrumbs, reason)
         return self._totals
 
 

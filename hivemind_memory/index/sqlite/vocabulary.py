@@ -32,7 +32,7 @@ SELECT term, doc FROM vocabulary WHERE term >= ? AND term < ?
 ORDER BY doc DESC LIMIT ?
 """
 _TEXTS = """
-SELECT doc, body || ' ' || extra || ' ' || breadcrumbs
+SELECT doc, body || ' ' || extra || ' ' || breadcrumbs || ' ' || reason
 FROM occurrences JOIN chunk_words ON chunk_words.id = doc
 WHERE term = ? LIMIT ?
 """

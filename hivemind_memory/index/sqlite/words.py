@@ -10,8 +10,10 @@ from __future__ import annotations
 from math import log
 from typing import NamedTuple
 
+from hivemind_memory.index.sqlite.schema import REASON_WEIGHT
 from hivemind_memory.model.matches import (
     ChunkLocation,
+    HitDetails,
     TermCount,
     WordCandidate,
     WordMatches,
@@ -80,6 +82,7 @@ class _RowMatches(NamedTuple):
     locations: Locations
     length: int
     breadcrumbs_length: int
+    reason_length: int
 
 
 class WordRetriever:
@@ -95,7 +98,7 @@ class WordRetriever:
         self._path = path
         self._tokens_of = tokens_of
         self._row: _RowMatches | None = None
-        self._totals = (0, 0, 0)
+        self._totals = (0, 0, 0, 0)
         self._phrases = 0
         self._document_counts: dict[str, int] = {}
         self._counted_at = (-1, -1)
@@ -132,7 +135,7 @@ class WordRetriever:
         known = tuple(term for term in asked if term.chunks)
         if not known:
             return WordMatches(asked=asked)
-        self._totals = (0, 0, 0)
+        self._totals = (0, 0, 0, 0)
         self._phrases = len(known)
         candidates: list[WordCandidate] = []
         rows_limit = limit if visible is None else limit * HIDDEN_FACTOR
@@ -148,18 +151,18 @@ class WordRetriever:
                 if len(candidates) >= rows_limit:
                     break
                 last_rank, first_tied = rank, len(candidates)
-            counts = _counted(seen, subchunks)
-            candidates.append(WordCandidate(ChunkLocation(*place), *counts))
+            candidates.append(_candidate(ChunkLocation(*place), seen, subchunks))
         if len(candidates) > rows_limit:
             candidates[first_tied:] = sorted(candidates[first_tied:], key=_place_of)
             del candidates[rows_limit:]
-        rows, text_tokens, breadcrumbs_tokens = (
+        rows, text_tokens, breadcrumbs_tokens, reason_tokens = (
             self._totals if visible is None else visible.totals
         )
         if visible is not None:
             # As many as a caller gets from whom nothing is hidden, and by the same
             # order: no count of what follows tells whether there is more.
-            mean = (text_tokens + breadcrumbs_tokens) / max(1, rows)
+            all_tokens = text_tokens + breadcrumbs_tokens + reason_tokens
+            mean = all_tokens / max(1, rows)
             candidates.sort(
                 key=lambda one: (-_bm25(one, known, rows, mean), _place_of(one))
             )
@@ -211,6 +214,7 @@ class WordRetriever:
                 api.row_count,
                 api.column_total_size(0) + api.column_total_size(1),
                 api.column_total_size(2),
+                api.column_total_size(3),
             )
         # A term that brings candidates stands in the expression twice, the second time
         # behind all of them.
@@ -218,6 +222,7 @@ class WordRetriever:
             [api.phrase_locations(phrase) for phrase in range(self._phrases)],
             api.column_size(0) + api.column_size(1),
             api.column_size(2),
+            api.column_size(3),
         )
 
 
@@ -239,6 +244,26 @@ def chunk_locations(
     }
 
 
+def hit_details(
+    connection: apsw.Connection, chunks: Sequence[int]
+) -> dict[int, HitDetails]:
+    """Return what the memories of chunks say of themselves; of others, nothing."""
+    marks = ",".join("?" * len(chunks))
+    rows = connection.execute(
+        f"""
+        SELECT chunks.id, reason, coalesce(source_ref, ''), coalesce(claim, '')
+        FROM chunks JOIN files ON files.id = file_id
+        WHERE chunks.id IN ({marks})
+          AND (reason <> '' OR source_ref IS NOT NULL OR claim IS NOT NULL)
+        """,
+        tuple(chunks),
+    )
+    return {
+        chunk: HitDetails(reason.partition("\n")[0], source_ref, claim)
+        for chunk, reason, source_ref, claim in rows
+    }
+
+
 def _place_of(candidate: WordCandidate) -> tuple[str, int]:
     """Return what decides between candidates of one rank."""
     return (candidate.place.path, candidate.place.start_line)
@@ -253,7 +278,7 @@ def _bm25(
         SQLite, FTS5 extension, "The bm25() function": k1 = 1.2, b = 0.75, and an
         inverse document frequency of at least 1e-6.
     """
-    tokens = candidate.length + candidate.breadcrumbs_length
+    tokens = candidate.length + candidate.breadcrumbs_length + candidate.reason_length
     norm = 1.2 * (0.25 + 0.75 * tokens / max(1.0, mean))
     score = 0.0
     for term, counts in zip(known, candidate.counts, strict=True):
@@ -289,16 +314,28 @@ def _quoted(term: TermCount) -> str:
     return '"' + term.text.replace('"', '""') + '"'
 
 
-def _counted(
-    seen: _RowMatches, subchunks: bytes
-) -> tuple[list[tuple[int, int]], int, int, list[tuple[int, dict[int, int]]]]:
-    """Return the counts of one row: by term, its lengths, and by subchunk."""
-    counts = [
-        (len(in_body) + len(in_extra), len(in_breadcrumbs))
-        for in_body, in_extra, in_breadcrumbs in seen.locations
-    ]
-    by_subchunk = _count_in_subchunks(seen.locations, subchunks) if subchunks else []
-    return counts, seen.length, seen.breadcrumbs_length, by_subchunk
+def _candidate(
+    place: ChunkLocation, seen: _RowMatches, subchunks: bytes
+) -> WordCandidate:
+    """Return what was seen in one row: counts by term, lengths, and by subchunk."""
+    counts: list[tuple[int, float]] = []
+    is_by_reason = False
+    for in_body, in_extra, in_breadcrumbs, in_reason in seen.locations:
+        in_text, beside = len(in_body) + len(in_extra), len(in_breadcrumbs)
+        if in_reason:
+            is_by_reason = is_by_reason or not (in_text or beside)
+            counts.append((in_text, beside + REASON_WEIGHT * len(in_reason)))
+        else:
+            counts.append((in_text, beside))
+    return WordCandidate(
+        place,
+        counts,
+        seen.length,
+        seen.breadcrumbs_length,
+        _count_in_subchunks(seen.locations, subchunks) if subchunks else [],
+        seen.reason_length,
+        is_by_reason,
+    )
 
 
 def _count_in_subchunks(
