@@ -21,7 +21,17 @@ from hivemind_memory.redaction.spans import (
     merge_spans,
     without_marks,
 )
-from hivemind_memory.redaction.spoken_words import may_be_spoken
+from hivemind_memory.redaction.spoken_words import (
+    GATE_PATTERNS,
+    GATE_WORDS,
+    may_be_spoken,
+)
+from hivemind_memory.redaction.word_gate import (
+    LONG,
+    SHORTEST_TOKEN,
+    WordGate,
+    may_be_token,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -106,9 +116,7 @@ def warning_of(kinds: tuple[str, ...]) -> tuple[str, ...]:
     return (f"{said}: save where it is kept instead",)
 
 
-SHORTEST_TOKEN = 14  # what the rules ask for at least
 LONG_WORD = 18  # longer than nearly all words
-LONG = 28  # from here on it need not have a digit
 _DIGITS = frozenset("0123456789")
 ASSIGNED = (
     "pass", "pw", "secret", "token", "key", "auth", "cred",
@@ -142,6 +150,10 @@ FLAGS = (" -u", " --user", " --proxy-user", " -p", " -a ", " -w")
 SHORTEST_ALONE = 16  # letters of a value that nothing assigns
 _GOES_ON = (":", "=", "|", ">", "-")
 _UNLIKE_A_WORD = frozenset("0123456789!@#$%^&*+?~")
+_GATE = WordGate(
+    (*ASSIGNED, *ASSIGNED_NON_ASCII, *LAYOUT_WORDS, *HEADERS, *LOGINS, *GATE_WORDS),
+    GATE_PATTERNS,
+)
 _UPPER_TO_LOWER = {upper: upper + 32 for upper in range(65, 91)}
 
 
@@ -201,9 +213,9 @@ def _spans(text: str, known: Iterable[str]) -> list[TextSpan]:
         from hivemind_memory.redaction.private_keys import private_key_bodies
 
         spans += private_key_bodies(text)
+    there, pieces = _GATE.words_in(low)
     # Of nearly all notes that agents write, no word is as long as a token.
-    longest = max(map(len, text.split()), default=0)
-    if longest >= SHORTEST_TOKEN:
+    if any(map(may_be_token, pieces)):
         spans += _by_rules(text, low)
     if "@" in text and any(
         "@" in part and ("://" in part or "@tcp(" in part) for part in text.split()
@@ -211,38 +223,39 @@ def _spans(text: str, known: Iterable[str]) -> list[TextSpan]:
         from hivemind_memory.redaction.credentials import url_passwords
 
         spans += url_passwords(text)
-    if _has_header(low):
+    if _has_header(low, there):
         from hivemind_memory.redaction.credentials import in_headers
 
         spans += in_headers(low=low, text=text)
-    words = [word for word in ASSIGNED if word in low]
-    if not text.isascii():
-        words += [word for word in ASSIGNED_NON_ASCII if word in low]
-    words = [word for word in words if _is_assigned(low, word)]
+    words = [
+        word
+        for word in (*ASSIGNED, *ASSIGNED_NON_ASCII)
+        if word in there and _is_assigned(low, word)
+    ]
     if words:
         from hivemind_memory.redaction.assignments import find_assigned
 
         spans += find_assigned(text, low, words)
-    spans += _by_layout(text, low, longest=longest)
-    return spans
-
-
-def _by_layout(text: str, low: str, *, longest: int) -> list[TextSpan]:
-    """Return what the layout of the text gives away."""
-    spans: list[TextSpan] = []
-    if _has_any(low, LAYOUT_WORDS):
-        from hivemind_memory.redaction.layouts import in_layouts
-
-        spans += in_layouts(text, low)
-    if may_be_spoken(low):
-        from hivemind_memory.redaction.spoken import in_sentences
-
-        spans += in_sentences(text, low)
-    if longest >= LONG:
+    spans += _by_layout(text, low, there)
+    if any(len(piece) >= LONG for piece in pieces):
         from hivemind_memory.redaction.layouts import in_base64, wallet_keys
 
         spans += wallet_keys(text)
         spans += in_base64(text, lambda plain: _by_rules(plain, _lowered(plain)))
+    return spans
+
+
+def _by_layout(text: str, low: str, there: set[str]) -> list[TextSpan]:
+    """Return what the layout of the text gives away."""
+    spans: list[TextSpan] = []
+    if not there.isdisjoint(LAYOUT_WORDS):
+        from hivemind_memory.redaction.layouts import in_layouts
+
+        spans += in_layouts(text, low)
+    if may_be_spoken(low, there):
+        from hivemind_memory.redaction.spoken import in_sentences
+
+        spans += in_sentences(text, low, there)
     return spans
 
 
@@ -283,25 +296,20 @@ def _long_parts(text: str, low: str) -> tuple[list[str], str]:
     for at, line in enumerate(text.split("\n")):
         if len(line) < SHORTEST_TOKEN:
             continue
-        parts = [
-            part
-            for part in line.split()
-            if len(part) >= SHORTEST_TOKEN
-            and (len(part) >= LONG or not _DIGITS.isdisjoint(part))
-        ]
+        parts = [part for part in line.split() if may_be_token(part)]
         if parts:
             long += parts
             near += lows[max(0, at - 1) : at + 1]
     return long, "\n".join(near)
 
 
-def _has_header(low: str) -> bool:
+def _has_header(low: str, there: set[str]) -> bool:
     """Whether a header or a login is there, and a value for it."""
-    if _has_any(low, LOGINS) and _has_any(low, FLAGS):
+    if not there.isdisjoint(LOGINS) and _has_any(low, FLAGS):
         return True
     return any(
         _is_promising(near, words=4)
-        for word in [word for word in HEADERS if word in low]
+        for word in [word for word in HEADERS if word in there]
         for _, near in _places(low, word)
     )
 

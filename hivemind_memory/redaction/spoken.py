@@ -18,6 +18,7 @@ from hivemind_memory.redaction.spoken_words import (
     LOGIN_WORDS,
     PASSWORD_WORDS,
     SECRET_WORDS,
+    has_pair,
 )
 from hivemind_memory.redaction.values import (
     is_no_secret,
@@ -29,7 +30,7 @@ from hivemind_memory.redaction.values import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
 _PASSWORD = "password"  # noqa: S105 - the name of a kind
 _SAID = re.compile(
@@ -79,11 +80,6 @@ _SENTENCES = (
     (CREDENTIAL_WORDS, _CREDS),
 )
 """Words of which a line must have one -> what is looked for in it."""
-
-_ANY_WORD = re.compile(
-    "|".join(sorted({word for words, _ in _SENTENCES for word in words}))
-    + "|token|secret|key"
-)
 
 _V = r"[\"']?(?P<value>[^\s\"'`$<%|;{-][^\s\"'`|;]{3,200})"
 _COMMANDS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
@@ -161,14 +157,15 @@ _PIN = re.compile(
 _TOP_OF_CARDS = ("card", "visa", "mastercard", "amex", "karte", "carte", "tarjeta")
 
 
-def in_sentences(text: str, low: str) -> list[TextSpan]:
+def in_sentences(text: str, low: str, there: Collection[str]) -> list[TextSpan]:
     """Return the passwords and keys that words around them give away.
 
     Args:
         text: The text.
         low: The same in lower case, letter for letter.
+        there: What the gate found in it; see ``may_be_spoken``.
     """
-    spans = list(_chosen(text, low))
+    spans = list(_chosen(text, low, is_paired=has_pair(low, there)))
     for word, pattern in _COMMANDS:
         if word in low:
             spans += _of_command(text, pattern)
@@ -193,21 +190,37 @@ def in_sentences(text: str, low: str) -> list[TextSpan]:
     return spans
 
 
-def _chosen(text: str, low: str) -> Iterator[TextSpan]:
+def _chosen(text: str, low: str, *, is_paired: bool) -> Iterator[TextSpan]:
     """Yield the values behind a password's name, or behind the name of an account.
 
     A pattern is tried on the lines alone that have one of its words.
     """
+    sentences = [
+        (words, pattern)
+        for words, pattern in _SENTENCES
+        if (is_paired or pattern is not _PAIR) and _has_any(low, words)
+    ]
+    is_secret = _has_any(low, SECRET_WORDS)
+    if not sentences and not is_secret:
+        return
     start = 0
     for line in low.split("\n"):
         end = start + len(line)
-        if _ANY_WORD.search(line):
-            for words, pattern in _SENTENCES:
-                if any(word in line for word in words):
-                    yield from _values(text, pattern, start, end)
-            if any(word in line for word in SECRET_WORDS):
-                yield from _machine_made(text, start, end)
+        for words, pattern in sentences:
+            if _has_any(line, words):
+                yield from _values(text, pattern, start, end)
+        if is_secret and _has_any(line, SECRET_WORDS):
+            yield from _machine_made(text, start, end)
         start = end + 1
+
+
+def _has_any(low: str, words: Iterable[str]) -> bool:
+    """Whether a text holds one of some words."""
+    # A loop and not any(): this runs for many lines, and takes half as long.
+    for word in words:  # noqa: SIM110
+        if word in low:
+            return True
+    return False
 
 
 def _values(

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import re
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
 PASSWORD_WORDS = (
     "pass", "pw", "kennwort", "contrase", "senha", "parola", "wachtwoord", "hasło",
     "haslo", "şifre", "пароль",
@@ -28,13 +32,41 @@ _OTHERS = (
     "username ", "community", "hashedcontrol", "az login", "oc login", "redis",
 )  # fmt: skip
 # Words as common as these say something only with what stands beside them.
-_BESIDE = re.compile(
-    rf"\b(?:{'|'.join(ACCOUNTS)})[\"'`]?(?:[ \t]+/[ \t]|:\S|,[ \t]*\S)"
-    r"|\b(?:log(?:ged)?[ -]?in|sign(?:ed)?[ -]?in|connect|authenticate)\b"
+_ACCOUNT = rf"\b(?:{'|'.join(ACCOUNTS)})[\"'`]?"
+_BESIDE = re.compile(rf"{_ACCOUNT}(?:[ \t]+/[ \t]|:\S|,[ \t]*\S)")
+_LOGGED_IN = re.compile(
+    r"\b(?:log(?:ged)?[ -]?in|sign(?:ed)?[ -]?in|connect|authenticate)\b"
     r"[^\n.!?]{0,60}?\b(?:as|user|with)\b"
 )
+_NAMED, _ASSIGNED, _LOGIN = "an account", "an account:", "a login"
+GATE_WORDS = (*_OTHERS, "/")
+"""Words that a text is searched for before ``may_be_spoken`` is asked."""
+
+GATE_PATTERNS = {
+    _NAMED: re.compile(rf"(?m){_ACCOUNT}$"),
+    _ASSIGNED: re.compile(rf"{_ACCOUNT}[:,]"),
+    _LOGIN: re.compile(r"\b(?:(?:log(?:ged)?|sign(?:ed)?)-?(?:in)?|connect|auth\w+)\b"),
+}
+"""What its pieces between blanks are searched for, by a name that is no word."""
+
+_OTHERS_SET = frozenset(_OTHERS)
 
 
-def may_be_spoken(low: str) -> bool:
-    """Return whether ``in_sentences`` may find something in a text in lower case."""
-    return any(word in low for word in _OTHERS) or _BESIDE.search(low) is not None
+def may_be_spoken(low: str, there: Collection[str]) -> bool:
+    """Return whether ``in_sentences`` may find something.
+
+    Args:
+        low: A text in lower case.
+        there: What it has of ``GATE_WORDS``, and the names in ``GATE_PATTERNS``.
+    """
+    return (
+        not _OTHERS_SET.isdisjoint(there)
+        or has_pair(low, there)
+        or (_LOGIN in there and _LOGGED_IN.search(low) is not None)
+    )
+
+
+def has_pair(low: str, there: Collection[str]) -> bool:
+    """Return whether the name of an account has something beside it."""
+    is_beside = _ASSIGNED in there or (_NAMED in there and "/" in there)
+    return is_beside and _BESIDE.search(low) is not None
