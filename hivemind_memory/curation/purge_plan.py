@@ -21,7 +21,7 @@ from hivemind_memory.curation.lookup import (
 from hivemind_memory.curation.reactivate import older_ids
 from hivemind_memory.curation.targets import find_targets
 from hivemind_memory.errors import HivemindError, UsageError
-from hivemind_memory.markdown.chunker import parse_note
+from hivemind_memory.markdown.blocks import BlockReader
 from hivemind_memory.markdown.front_matter import split_front_matter
 from hivemind_memory.markdown.subchunks import embedding_texts, text_hash
 from hivemind_memory.markdown.text import decode
@@ -30,7 +30,7 @@ from hivemind_memory.model.memories import ACTIVE, PENDING, SUPERSEDED
 from hivemind_memory.notes.entry_edits import entries_in
 from hivemind_memory.notes.memory_file import body_of
 from hivemind_memory.notes.tombstones import normal_form
-from hivemind_memory.redaction.redact import masked
+from hivemind_memory.redaction.redact import mask
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -149,15 +149,14 @@ def hashes_in(
         data: Its bytes.
         entry_ids: Of these entries only; None: of the whole note.
     """
-    note = parse_note(
-        path,
-        masked(data),
+    reader = BlockReader(
+        mask,
         limit_chars=context.chunking.limit_chars,
         overlap_chars=context.chunking.overlap_chars,
     )
     return {
         text_hash(text)
-        for chunk in note.chunks
+        for chunk in reader.read(path, data).chunks
         if entry_ids is None
         or (chunk.provenance is not None and chunk.provenance.id in entry_ids)
         for text in embedding_texts(chunk.body)

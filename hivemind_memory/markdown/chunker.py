@@ -94,6 +94,29 @@ def chunk_note(
     return _chunks(text, split_lines(text), front_lines, limit_chars, overlap_chars)
 
 
+def block_chunks(
+    text: str,
+    lines: list[str],
+    *,
+    first_line: int,
+    limit_chars: int,
+    overlap_chars: int,
+) -> tuple[Chunk, ...]:
+    """Return the chunks of one block of a note; see ``blocks``.
+
+    Args:
+        text: The block; only the first one may hold front matter.
+        lines: Its lines.
+        first_line: Number of its first line in the note, from 0.
+        limit_chars: See ``chunk_note``, as the next one.
+        overlap_chars: The same.
+    """
+    front_lines = 0 if first_line else split_front_matter(text).line_count
+    return _chunks(
+        text, lines, front_lines, limit_chars, overlap_chars, first_line=first_line
+    )
+
+
 def join_chunks(chunks: Sequence[Chunk]) -> str:
     r"""Return the text that *chunks* are of, without its last newline.
 
@@ -112,9 +135,15 @@ def join_chunks(chunks: Sequence[Chunk]) -> str:
 
 
 def _chunks(
-    text: str, lines: list[str], front_lines: int, limit_chars: int, overlap_chars: int
+    text: str,
+    lines: list[str],
+    front_lines: int,
+    limit_chars: int,
+    overlap_chars: int,
+    *,
+    first_line: int = 0,
 ) -> tuple[Chunk, ...]:
-    """Return the chunks of a note of which everything is known but its blocks."""
+    """Return the chunks of a note of which everything is known but its outline."""
     if limit_chars < 1:
         message = f"limit_chars must be at least 1, got {limit_chars}"
         raise ValueError(message)
@@ -126,6 +155,7 @@ def _chunks(
             outline_of,
             limit_chars=limit_chars,
             overlap_chars=overlap_chars,
+            first_line=first_line,
         )
     )
 

@@ -71,6 +71,7 @@ def chunks_of(
     *,
     limit_chars: int,
     overlap_chars: int,
+    first_line: int = 0,
 ) -> Iterator[Chunk]:
     """Yield the chunks of a note, in order.
 
@@ -81,6 +82,7 @@ def chunks_of(
         outline_of: Finds the blocks of some lines of a page.
         limit_chars: At least 1.
         overlap_chars: See ``chunker.chunk_note``.
+        first_line: Number of the first line, from 0, if they are a part of a note.
     """
     starts = list(accumulate(map((1).__add__, map(len, lines)), initial=0))
     page = ParsedLines(text=text, lines=lines, starts=starts)
@@ -102,7 +104,14 @@ def chunks_of(
                     _mark(marks, page, segment, outline, limit=limit_chars)
                     is_marked = True
                 pieces[1:1] = cut_points(page, marks, first, stop, limit=limit_chars)
-            yield from _pieces(page, segment, section, pieces, overlap_chars)
+            yield from _pieces(
+                page,
+                segment,
+                section,
+                pieces,
+                overlap_chars=overlap_chars,
+                first_line=first_line,
+            )
 
 
 def segments_of(page: ParsedLines, front_lines: int) -> Iterator[Segment]:
@@ -231,7 +240,9 @@ def _pieces(
     segment: Segment,
     section: _Section,
     pieces: Sequence[CutPoint],
+    *,
     overlap_chars: int,
+    first_line: int,
 ) -> Iterator[Chunk]:
     """Yield the chunks between the given cuts of one section."""
     text, starts = page.text, page.starts
@@ -244,8 +255,8 @@ def _pieces(
         yield Chunk(
             # What holds nothing to be found must not be found by its headings either.
             headings=section.headings if body else (),
-            start_line=begin.line + 1,
-            end_line=end.line + 1 if is_within else end.line,
+            start_line=first_line + begin.line + 1,
+            end_line=first_line + (end.line + 1 if is_within else end.line),
             text=text[begin.at : stop],
             body=f"{overlap}\n{body}" if overlap and body else body,
             provenance=segment.provenance,

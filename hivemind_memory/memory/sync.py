@@ -28,17 +28,19 @@ if TYPE_CHECKING:
     from hivemind_memory.files.reader import NoteReader
     from hivemind_memory.files.scan import FolderSnapshot
     from hivemind_memory.index.port import FileRecord, Index
+    from hivemind_memory.markdown.blocks import BlockReader
     from hivemind_memory.model.memory_types import MemoryType
     from hivemind_memory.model.note import Note
     from hivemind_memory.model.note_path import NotePath
     from hivemind_memory.model.results import RecoveredEntry, SyncResult
     from hivemind_memory.model.snapshot import FileSignature
+    from hivemind_memory.notes.journal import Journal
 
     Progress = Callable[[str, int, int], None]
     "Told the phase, what is done, and how much there is."
 
 
-REDACTION_VERSION = "secrets 1"
+REDACTION_VERSION = "secrets 2"
 """Which rules hide secrets from the index; with others every note is read again."""
 
 BATCH_CHUNKS = 250
@@ -46,7 +48,8 @@ BATCH_CHUNKS = 250
 
 
 LARGE_NOTE_BYTES = 100_000
-"""A larger note may take longer to index than a search may wait: up to 2 s for 1 MB."""
+"""A note with more that is new to this process may take longer to index than a search
+may wait: up to 2 s for 1 MB."""
 
 MAX_ROUNDS = 5
 """How often a sync looks again because another process was faster with some note."""
@@ -150,6 +153,8 @@ class Syncer:
         self._chunking = chunking
         self._now = now
         self._types = types or {}
+        self._block_reader: BlockReader | None = None
+        self._journal: Journal | None = None
 
     def sync(
         self,
@@ -213,11 +218,14 @@ class Syncer:
         """Put back acknowledged entries that vanished; return which."""
         if not has_pending_entries(self._journal_dir):
             return ()
-        from hivemind_memory.notes.journal import Journal
         from hivemind_memory.notes.recovery import recover
 
+        if self._journal is None:
+            from hivemind_memory.notes.journal import Journal
+
+            self._journal = Journal(self._journal_dir, self._folder.root)
         try:
-            return recover(Journal(self._journal_dir, self._folder.root), self._now())
+            return recover(self._journal, self._now())
         except NotSavedError:
             # The journal still has it, and the next scan tries again: no reason to
             # answer nothing now.
@@ -330,23 +338,19 @@ class Syncer:
                     path, read.signature, digest=read.digest, is_settled=settled
                 )
             return None
-        is_large = len(read.data) > LARGE_NOTE_BYTES
+        is_large = (
+            len(read.data) > LARGE_NOTE_BYTES
+            and self._blocks().count_new_chars(path, read.data) > LARGE_NOTE_BYTES
+        )
         if is_large and work.may_take_large is not None and not work.may_take_large():
             work.left.append(path)
             return None
         work.record_read(path, before=before, digest=read.digest)
         # What parses and cuts notes loads only when one has changed.
         from hivemind_memory.index.port import FileRecord
-        from hivemind_memory.markdown.chunker import parse_note
         from hivemind_memory.notes.memory_header import day_of_note, header_of
-        from hivemind_memory.redaction.redact import masked
 
-        note = parse_note(
-            path,
-            masked(read.data),
-            limit_chars=self._chunking.limit_chars,
-            overlap_chars=self._chunking.overlap_chars,
-        )
+        note = self._blocks().read(path, read.data)
         row = FileRecord(
             signature=read.signature,
             digest=read.digest,
@@ -361,6 +365,19 @@ class Syncer:
             ),
         )
         return note, row
+
+    def _blocks(self) -> BlockReader:
+        """Return what reads notes, and keeps what it has read."""
+        if self._block_reader is None:
+            from hivemind_memory.markdown.blocks import BlockReader
+            from hivemind_memory.redaction.redact import mask
+
+            self._block_reader = BlockReader(
+                mask,
+                limit_chars=self._chunking.limit_chars,
+                overlap_chars=self._chunking.overlap_chars,
+            )
+        return self._block_reader
 
     def _invalidate_old_chunking(self, index: Index) -> bool:
         """Have every note chunked again when its settings changed; return whether."""

@@ -18,6 +18,7 @@ from hivemind_memory.files import descriptors
 from hivemind_memory.files.errors import cause_of
 from hivemind_memory.files.locks import KernelLock, exclusive
 from hivemind_memory.files.places import notes_locks
+from hivemind_memory.notes.journal_reader import JournalReader
 from hivemind_memory.notes.journal_records import (
     LONGEST_MARK_BYTES,
     RECOVERED,
@@ -53,7 +54,7 @@ _FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT
 class Journal:
     """The journal in one folder. Holds nothing open; threads may share it."""
 
-    __slots__ = ("_lock", "_notes", "folder")
+    __slots__ = ("_lock", "_notes", "_reader", "folder")
 
     def __init__(self, folder: str, notes: str = "") -> None:
         """Lock nothing yet.
@@ -66,6 +67,7 @@ class Journal:
         self.folder = folder
         self._notes = notes
         self._lock = KernelLock(os.path.join(folder, "lock"))
+        self._reader = JournalReader(os.path.join(folder, JOURNAL_FILE))
 
     def may_need_recovery(self) -> bool:
         """Tell whether ``recovery.recover`` has anything to do, by one stat."""
@@ -80,11 +82,7 @@ class Journal:
 
         One that is being written this moment shows as begun.
         """
-        try:
-            with open(os.path.join(self.folder, JOURNAL_FILE), "rb") as lines:
-                return tuple(entries_of(lines).values())
-        except OSError:
-            return ()
+        return self._reader.entries()
 
     def count_pending_entries(self, now_s: float) -> int:
         """Return how many acknowledged entries are in their ten minutes."""

@@ -15,7 +15,7 @@ from hivemind_memory.model.note_path import NotePath
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from hivemind_memory.model.snapshot import FileSignature
 
@@ -163,7 +163,30 @@ def entries_of(lines: Iterable[bytes]) -> dict[str, JournalEntry]:
     A line that is torn or makes no sense counts as not written.
     """
     entries: dict[str, JournalEntry] = {}
-    for offset, line in _with_offsets(lines):
+    add_lines(entries, lines, 0)
+    return entries
+
+
+def add_lines(
+    entries: dict[str, JournalEntry], lines: Iterable[bytes], start: int
+) -> tuple[int, bytes]:
+    """Add what further lines of a journal say to what it adds up to.
+
+    Args:
+        entries: What the lines before said; changed in place.
+        lines: More of them; one that is torn counts as not written.
+        start: Where the first of them begins in the journal.
+
+    Returns:
+        Where the last whole line ends, and that line; empty if there was none.
+    """
+    offset = end = start
+    last_line = b""
+    for line in lines:
+        offset += len(line)
+        if not line.endswith(b"\n"):
+            continue
+        end, last_line = offset, line
         match heading_of(line):
             case {
                 "do": "begin" | "again" as do,
@@ -185,23 +208,14 @@ def entries_of(lines: Iterable[bytes]) -> dict[str, JournalEntry]:
                     target=NotePath(target),
                     size_before=size_before,
                     is_new=is_new,
-                    offset=offset,
+                    offset=offset - len(line),
                 )
             case {"do": "saved" | "recovered" as state, "id": str(entry_id)}:
                 if entry_id in entries:
                     entries[entry_id] = replace(entries[entry_id], state=state)
             case {"do": "dropped", "id": str(entry_id)}:
                 entries.pop(entry_id, None)
-    return entries
-
-
-def _with_offsets(lines: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
-    """Yield every whole line with the offset at which it begins."""
-    offset = 0
-    for line in lines:
-        if line.endswith(b"\n"):
-            yield offset, line
-        offset += len(line)
+    return end, last_line
 
 
 def _line(record: dict[str, object]) -> bytes:

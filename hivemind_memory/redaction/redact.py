@@ -11,7 +11,6 @@ the others. Values that the caller names as secret are found as well, however en
 
 from __future__ import annotations
 
-from hivemind_memory.markdown.text import decode
 from hivemind_memory.model.value import value
 from hivemind_memory.redaction.keywords import EXACT, FOLDED
 from hivemind_memory.redaction.spans import (
@@ -96,16 +95,6 @@ def scrubbed(*texts: str) -> tuple[list[str], tuple[str, ...]]:
     done = [scrub(text) for text in texts]
     kinds = dict.fromkeys(kind for one in done for kind in one.found)
     return [one.text for one in done], tuple(kinds)
-
-
-def masked(data: bytes) -> bytes:
-    """Return a note as the index may see it: without secrets, line for line the same.
-
-    A whole note at once: the middle of a key, cut from its first line, tells nothing.
-    """
-    text = decode(data)
-    hidden = mask(text)
-    return data if hidden == text else hidden.encode()
 
 
 def warning_of(kinds: tuple[str, ...]) -> tuple[str, ...]:

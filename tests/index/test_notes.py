@@ -262,3 +262,41 @@ def test_the_id_in_the_name_of_a_replaced_memory_does_not_weigh() -> None:
     ]
 
     assert breadcrumbs_of[0] == breadcrumbs_of[1] != []
+
+
+def test_a_large_note_that_grew_has_only_its_new_chunks_written(
+    open_index: Open,
+) -> None:
+    """Agents append to the note of the day, which is large in the evening."""
+    index = open_index()
+    put(index, LARGE_OLD)
+    before = chunk_ids(index)
+
+    written = put(index, LARGE_OLD + "\n\n" + "one more\n")
+
+    # The blank lines below the last part belong to its chunk.
+    assert written == 2
+    assert len(set(before.values()) & set(chunk_ids(index).values())) == 11
+    assert not problems(index)
+
+
+def test_a_large_note_that_another_process_has_just_written_is_written_whole(
+    open_index: Open,
+) -> None:
+    """What was compared with it is no longer what the index holds."""
+    index, other = open_index(), open_index()
+    put(index, LARGE_OLD)
+    original = notes.compare_chunks
+
+    def compare(connection: apsw.Connection, *given: Any) -> Any:
+        changes = original(connection, *given)
+        if connection is index.connection:
+            put(other, text_of("replaced meanwhile"))
+        return changes
+
+    with mock.patch.object(notes, "compare_chunks", compare):
+        put(index, LARGE_OLD + "\n\n" + "one more\n")
+
+    assert len(found(index, "old")) == 12
+    assert found(index, "meanwhile") == []
+    assert not problems(index)

@@ -13,7 +13,7 @@ from hivemind_memory import redaction
 from hivemind_memory.access.rules import Caller
 from hivemind_memory.errors import NoteUnreadableError
 from hivemind_memory.files import folder
-from hivemind_memory.markdown import chunker
+from hivemind_memory.markdown import blocks
 from hivemind_memory.memory import background_sync, sync
 from hivemind_memory.memory.service import Memory
 from hivemind_memory.model.note import Note
@@ -28,14 +28,14 @@ LARGE = "The giraffe is tall.\n" * (sync.LARGE_NOTE_BYTES // 10)
 def parser_at_rest(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Let the parser wait on large notes until the block ends."""
     may_go_on = threading.Event()
-    real = chunker.parse_note
+    real = blocks.BlockReader.read
 
-    def parse(path: NotePath, data: bytes, **more: int) -> Note:
+    def read(self: blocks.BlockReader, path: NotePath, data: bytes) -> Note:
         if len(data) > sync.LARGE_NOTE_BYTES:
             assert may_go_on.wait(60)
-        return real(path, data, **more)
+        return real(self, path, data)
 
-    monkeypatch.setattr(chunker, "parse_note", parse)
+    monkeypatch.setattr(blocks.BlockReader, "read", read)
     monkeypatch.setattr(background_sync, "WAIT_S", 0.05)
     try:
         yield
@@ -137,6 +137,24 @@ def test_a_write_to_a_large_note_does_not_keep_searches_waiting(
     memory.sync()
 
     assert "large.md" in paths(ask(memory, "okapi"))
+
+
+def test_a_write_to_a_large_note_that_is_known_is_found_at_once(
+    house: House, memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The note of a busy day went to the background with each entry, and waited."""
+    for number in range(40):
+        memory.write(f"The okapi hides. {number} " + "It is shy. " * 300, file="day.md")
+    monkeypatch.setattr(
+        background_sync.BackgroundSync, "start", lambda _: pytest.fail("waited")
+    )
+
+    written = memory.write("The quagga is gone.", file="day.md")
+
+    day = Path(house.places.notes) / "day.md"
+    assert day.stat().st_size > sync.LARGE_NOTE_BYTES
+    assert written.is_indexed
+    assert paths(ask(memory, "quagga")) == ["day.md"]
 
 
 def test_a_watcher_that_indexes_a_large_note_does_not_keep_searches_waiting(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import threading
 from pathlib import Path
 
@@ -10,12 +11,15 @@ import pytest
 
 from hivemind_memory.errors import NotSavedError
 from hivemind_memory.markdown.entry import new_ulid
+from hivemind_memory.notes.journal_reader import JournalReader
 from hivemind_memory.notes.journal_records import (
     BEGUN,
     SAVED,
     JournalEntry,
     entries_of,
+    heading_of,
     mark_line,
+    opened_line,
     text_line,
     text_of,
 )
@@ -255,3 +259,68 @@ def test_a_mark_for_an_unknown_entry_means_nothing() -> None:
     lines = [mark_line("recovered", entry().id), mark_line("dropped", entry(1).id)]
 
     assert entries_of(lines) == {}
+
+
+def lines_read(reader: JournalReader, monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
+    """Return the lines that a reader makes sense of from now on."""
+    read: list[bytes] = []
+
+    def heading(line: bytes) -> dict[str, object]:
+        read.append(line)
+        return heading_of(line)
+
+    monkeypatch.setattr("hivemind_memory.notes.journal_records.heading_of", heading)
+    return read
+
+
+def test_only_what_was_added_to_the_journal_is_read(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every look at changed notes asks what the journal of ten minutes holds."""
+    reader = JournalReader(str(home.path / "journal" / "entries.jsonl"))
+    for number in range(50):
+        home.append(f"Crane {number}")
+    assert len(reader.entries()) == 50
+    read = lines_read(reader, monkeypatch)
+
+    home.append("Crane 50")
+    read.clear()
+    found = reader.entries()
+
+    assert [json.loads(line)["do"] for line in read] == ["begin", "saved"]
+    assert len(found) == 51
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_journal_that_is_read_on_adds_up_to_the_same(
+    tmp_path: Path, seed: int
+) -> None:
+    """Whatever writers append, cut off, tear, rewrite or begin anew in between."""
+    chance = random.Random(seed)
+    file = tmp_path / "entries.jsonl"
+    reader = JournalReader(str(file))
+    lines: list[bytes] = []
+    for step in range(60):
+        if not lines:
+            lines = [opened_line(1000.0 + step)]
+        match chance.randrange(6):
+            case 0:
+                del lines[chance.randrange(len(lines)) :]
+            case 1:
+                kept = [one for one in lines[1:] if chance.random() < 0.5]
+                lines = [opened_line(1000.0 + step), *kept]
+                file.unlink(missing_ok=True)
+            case _:
+                made = entry(1000 * seed + step)
+                lines.append(text_line(made, ODD_TEXT * chance.randrange(3)))
+                if chance.random() < 0.8:
+                    lines.append(
+                        mark_line(chance.choice(["saved", "dropped"]), made.id)
+                    )
+        torn = chance.choice([b"", b"", b'{"do":"beg', b"\0" * 20])
+        file.write_bytes(b"".join(lines) + torn)
+        if chance.random() < 0.7:
+            assert reader.entries() == tuple(entries_of(lines).values())
+
+    file.unlink()
+    assert reader.entries() == ()

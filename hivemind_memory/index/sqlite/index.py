@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     import apsw
 
     from hivemind_memory.index.port import FileRecord, MayWrite
-    from hivemind_memory.index.sqlite.rows import PlacedRow
+    from hivemind_memory.index.sqlite.rows import PlacedRow, RowMaker
     from hivemind_memory.index.sqlite.vector_store import SqliteVectorStore
     from hivemind_memory.index.sqlite.view import SqliteView, Views
     from hivemind_memory.model.filters import Access, SearchFilter
@@ -71,6 +71,7 @@ class SqliteIndex:
             upgrade(self._connection)
             self._tokens_of = make_tokenizer(self._connection)
         self._views: Views | None = None
+        self._row_maker: RowMaker | None = None
         self._cache: dict[str, tuple[tuple[int, int], object]] = {}
 
     def close(self) -> None:
@@ -126,19 +127,25 @@ class SqliteIndex:
         One transaction for all, and a few for each that is large; see the port.
         """
         # Only a changed note needs what makes rows.
-        from hivemind_memory.index.sqlite.rows import rows_of
+        if self._row_maker is None:
+            from hivemind_memory.index.sqlite.rows import RowMaker
 
+            self._row_maker = RowMaker(self._tokens_of)
+        rows_of = self._row_maker.rows_of
         written = 0
         small = []
         with translated_errors(self.path):
-            rows_by_path = {
-                note.path: rows_of(note, self._tokens_of) for note, _ in batch
-            }
+            rows_by_path = {note.path: rows_of(note) for note, _ in batch}
             large = notes.large_notes(self._connection, rows_by_path)
             for note, file in batch:
                 rows = rows_by_path[note.path]
                 if note.path in large:
-                    written += self._replace_large(note.path, file, rows, may_write)
+                    changed = notes.replace_changed_chunks(
+                        self._connection, note.path, file, rows, may_write
+                    )
+                    if changed is None:
+                        changed = self._replace_large(note.path, file, rows, may_write)
+                    written += changed
                 else:
                     small.append((note.path, file, rows))
             if small:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from hivemind_memory.index.sqlite.chunk_changes import apply_changes, compare_chunks
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.snapshot import IndexedFiles
-from hivemind_memory.sqlite.connection import write_transaction
+from hivemind_memory.sqlite.connection import read_transaction, write_transaction
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     import apsw
 
     from hivemind_memory.index.port import FileRecord, MayWrite
-    from hivemind_memory.index.sqlite.rows import ChunkRow, PlacedRow
+    from hivemind_memory.index.sqlite.rows import PlacedRow
     from hivemind_memory.model.snapshot import FileSignature
 
     ChunkValues = tuple[object, ...]
@@ -163,12 +164,52 @@ def _replace_note(
     """Do one note's share of ``replace_notes``; return the chunks to insert."""
     if file_id:
         connection.execute(_UPDATE_FILE, (*_values(file, len(rows)), file_id))
-        rows = _keep_equal_chunks(connection, file_id, rows)
+        changes = compare_chunks(connection, file_id, rows)
+        apply_changes(connection, changes)
+        rows = changes.new
         connection.execute("DELETE FROM edges WHERE file_id = ?", (file_id,))
     else:
         file_id = _insert_file(connection, path, file, len(rows), _LIVE)
     _insert_edges(connection, file_id, file)
     return _chunk_values(file_id, rows)
+
+
+def replace_changed_chunks(
+    connection: apsw.Connection,
+    path: NotePath,
+    file: FileRecord,
+    rows: list[PlacedRow],
+    may_write: MayWrite | None,
+) -> int | None:
+    """Write what differs in a large note in one transaction; return the rows written.
+
+    A note that agents append to is large at the end of a day, and differs by an entry.
+    What it holds is read before the transaction, which so stays short.
+
+    Returns:
+        None: nothing was written, because too much differs or another process has
+        just written the note.
+    """
+    with read_transaction(connection):
+        known = _indexed(connection, (path,)).get(path, _NOT_INDEXED)
+        file_id, signature, digest, _ = known
+        if not file_id:
+            return None
+        changes = compare_chunks(connection, file_id, rows)
+    if changes.count > STEP_CHUNKS:
+        return None
+    with write_transaction(connection):
+        # Its number and signature change with any of its chunks.
+        if _indexed(connection, (path,)).get(path) != known:
+            return None
+        if may_write is not None and not may_write(path, signature, digest):
+            return 0
+        connection.execute(_UPDATE_FILE, (*_values(file, len(rows)), file_id))
+        apply_changes(connection, changes)
+        connection.execute("DELETE FROM edges WHERE file_id = ?", (file_id,))
+        _insert_edges(connection, file_id, file)
+        _insert_chunks(connection, _chunk_values(file_id, changes.new))
+    return len(changes.new)
 
 
 def replace_large_note(
@@ -329,41 +370,6 @@ def _chunk_values(file_id: int, rows: Sequence[PlacedRow]) -> list[ChunkValues]:
 def _insert_chunks(connection: apsw.Connection, chunks: Sequence[ChunkValues]) -> None:
     """Insert chunks; the triggers write their postings."""
     connection.executemany(_INSERT_CHUNK, chunks)
-
-
-def _keep_equal_chunks(
-    connection: apsw.Connection, file_id: int, rows: list[PlacedRow]
-) -> list[PlacedRow]:
-    """Keep the chunks that did not change, delete the others, return what is new."""
-    old: dict[ChunkRow | tuple[object, ...], list[tuple[int, int, int]]] = {}
-    for chunk_id, start, end, *row in connection.execute(
-        """
-        SELECT id, start_line, end_line,
-          day, entry_id, headings, text, body, extra, breadcrumbs, subchunks, source,
-          reason
-        FROM chunks WHERE file_id = ? ORDER BY id DESC
-        """,
-        (file_id,),
-    ):
-        old.setdefault(tuple(row), []).append((chunk_id, start, end))
-    new = []
-    moved = []
-    for placed in rows:
-        kept = old.get(placed.row)
-        if not kept:
-            new.append(placed)
-            continue
-        chunk_id, start, end = kept.pop()
-        if (start, end) != (placed.start_line, placed.end_line):
-            moved.append((placed.start_line, placed.end_line, chunk_id))
-    connection.executemany(
-        "UPDATE chunks SET start_line = ?, end_line = ? WHERE id = ?", moved
-    )
-    connection.executemany(
-        "DELETE FROM chunks WHERE id = ?",
-        [(chunk_id,) for kept in old.values() for chunk_id, _, _ in kept],
-    )
-    return new
 
 
 def _delete_in_steps(connection: apsw.Connection, file_id: int) -> None:

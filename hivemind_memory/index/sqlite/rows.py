@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from hivemind_memory.model.note import Chunk, Note
+    from hivemind_memory.model.note_path import NotePath
 
 _MAX_SUBCHUNKS = 100
 """A chunk of more subchunks is no text: it counts as one."""
@@ -47,7 +48,43 @@ class PlacedRow(NamedTuple):
     row: ChunkRow
 
 
-def rows_of(note: Note, tokens_of: Callable[[str], list[str]]) -> list[PlacedRow]:
+_KnownRows = dict[int, tuple["Chunk | None", tuple[str, str], ChunkRow | None]]
+"""Number of a chunk in memory -> the chunk, which so stays there, the words that name
+its note and its reason, and its row."""
+
+_UNKNOWN: tuple[None, tuple[str, str], None] = (None, ("", ""), None)
+_MANY_ROWS = 100
+_MAX_KEPT_NOTES = 8
+
+
+class RowMaker:
+    """Makes the rows of notes, and keeps those of some long ones.
+
+    Of a note that grew the same chunks come again; see ``markdown.blocks``.
+    """
+
+    def __init__(self, tokens_of: Callable[[str], list[str]]) -> None:
+        self._tokens_of = tokens_of
+        self._kept: dict[NotePath, _KnownRows] = {}
+
+    def rows_of(self, note: Note) -> list[PlacedRow]:
+        """Return what the function of the same name does."""
+        known = self._kept.pop(note.path, {})
+        made: _KnownRows = {}
+        rows = rows_of(note, self._tokens_of, known, made)
+        if len(made) >= _MANY_ROWS:
+            self._kept[note.path] = made
+            if len(self._kept) > _MAX_KEPT_NOTES:
+                del self._kept[next(iter(self._kept))]
+        return rows
+
+
+def rows_of(
+    note: Note,
+    tokens_of: Callable[[str], list[str]],
+    known: _KnownRows | None = None,
+    made: _KnownRows | None = None,
+) -> list[PlacedRow]:
     """Return the rows of every chunk of *note* that a search may find, in order.
 
     Forgotten entries and chunks without a letter have none; nor has a memory that is
@@ -56,6 +93,8 @@ def rows_of(note: Note, tokens_of: Callable[[str], list[str]]) -> list[PlacedRow
     Args:
         note: The parsed note.
         tokens_of: What the full-text index makes of a text, for counting.
+        known: Rows of chunks that were made before.
+        made: Gathers the rows.
     """
     if is_forgotten(note.front_matter):
         return []
@@ -68,7 +107,12 @@ def rows_of(note: Note, tokens_of: Callable[[str], list[str]]) -> list[PlacedRow
         if not chunk.body and not chunk.headings:
             continue
         # A long memory is found once by its reason, not once for each chunk.
-        row = _row(chunk, title, "" if rows else reason, tokens_of)
+        given = (title, "" if rows else reason)
+        _, before, row = known.get(id(chunk), _UNKNOWN) if known else _UNKNOWN
+        if row is None or before != given:
+            row = _row(chunk, *given, tokens_of)
+        if made is not None:
+            made[id(chunk)] = (chunk, given, row)
         rows.append(PlacedRow(chunk.start_line, chunk.end_line, row))
     return rows
 

@@ -1,0 +1,70 @@
+"""How the chunks of a note in the index differ from what it should hold.
+
+Chunks that are the same keep their number, and so their vectors.
+"""
+
+from __future__ import annotations
+
+from hivemind_memory.model.value import value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import apsw
+
+    from hivemind_memory.index.sqlite.rows import ChunkRow, PlacedRow
+
+
+@value
+class ChunkChanges:
+    """What makes the chunks of a note equal to some rows."""
+
+    new: list[PlacedRow]
+    moved: list[tuple[int, int, int]]
+    """First line, last line, number of the chunk."""
+
+    gone: list[tuple[int]]
+    """Numbers of chunks."""
+
+    @property
+    def count(self) -> int:
+        """How many chunks are written."""
+        return len(self.new) + len(self.moved) + len(self.gone)
+
+
+def compare_chunks(
+    connection: apsw.Connection, file_id: int, rows: Sequence[PlacedRow]
+) -> ChunkChanges:
+    """Return how the chunks of a note differ from some rows; equal ones are kept."""
+    old: dict[ChunkRow | tuple[object, ...], list[tuple[int, int, int]]] = {}
+    for chunk_id, start, end, *row in connection.execute(
+        """
+        SELECT id, start_line, end_line,
+          day, entry_id, headings, text, body, extra, breadcrumbs, subchunks, source,
+          reason
+        FROM chunks WHERE file_id = ? ORDER BY id DESC
+        """,
+        (file_id,),
+    ):
+        old.setdefault(tuple(row), []).append((chunk_id, start, end))
+    new = []
+    moved = []
+    for placed in rows:
+        kept = old.get(placed.row)
+        if not kept:
+            new.append(placed)
+            continue
+        chunk_id, start, end = kept.pop()
+        if (start, end) != (placed.start_line, placed.end_line):
+            moved.append((placed.start_line, placed.end_line, chunk_id))
+    gone = [(chunk_id,) for kept in old.values() for chunk_id, _, _ in kept]
+    return ChunkChanges(new=new, moved=moved, gone=gone)
+
+
+def apply_changes(connection: apsw.Connection, changes: ChunkChanges) -> None:
+    """Move and delete chunks; what is new is left to the caller."""
+    connection.executemany(
+        "UPDATE chunks SET start_line = ?, end_line = ? WHERE id = ?", changes.moved
+    )
+    connection.executemany("DELETE FROM chunks WHERE id = ?", changes.gone)

@@ -1,0 +1,181 @@
+"""A note in blocks: runs of whole entries that are read one by one.
+
+Agents append to a note all day, and each entry would have the whole note read again. An
+entry is parsed by itself, so a run of entries that has not changed makes the same
+chunks again: those are kept, and only what follows the last equal block is read.
+
+A note has the same blocks, and so the same chunks, whether it is read in parts or as a
+whole.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import OrderedDict
+from dataclasses import dataclass
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from hivemind_memory.markdown.chunker import block_chunks
+from hivemind_memory.markdown.entry import parse_provenance
+from hivemind_memory.markdown.front_matter import split_front_matter
+from hivemind_memory.markdown.text import decode, split_lines
+from hivemind_memory.model.note import Chunk, Note
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from hivemind_memory.model.note_path import NotePath
+
+BLOCK_CHARS = 4_000
+"""A block ends at the first entry after so many characters. Looking for secrets costs
+as much for a line as for this many."""
+
+MAX_KEPT_CHARS = 8_000_000
+"""Of the notes whose blocks are kept, those read longest ago forgotten first."""
+
+_BEFORE_ENTRY = re.compile(r"\n\r?\n(?=<!-- hm )")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Block:
+    """A block that was read."""
+
+    text: str
+    """As it is in the note."""
+
+    masked: str
+    """Without its secrets."""
+
+    first_line: int
+    """Number of its first line, from 0."""
+
+    line_count: int
+    chunks: tuple[Chunk, ...]
+
+
+class BlockReader:
+    """Reads notes block by block, and keeps what it read. Threads may share one."""
+
+    def __init__(
+        self, mask: Callable[[str], str], *, limit_chars: int, overlap_chars: int
+    ) -> None:
+        """Keep nothing yet.
+
+        Args:
+            mask: Hides the secrets of a text, and leaves every line where it is.
+            limit_chars: See ``chunker.chunk_note``, as the next one.
+            overlap_chars: The same.
+        """
+        self._mask = mask
+        self._limit_chars = limit_chars
+        self._overlap_chars = overlap_chars
+        self._lock = Lock()
+        self._kept: OrderedDict[NotePath, tuple[_Block, ...]] = OrderedDict()
+        self._kept_chars = 0
+
+    def count_new_chars(self, path: NotePath, data: bytes) -> int:
+        """Return how many characters of a note differ from what was read before."""
+        texts = blocks_of(decode(data))
+        same = _count_equal(texts, self._kept.get(path, ()))
+        return sum(map(len, texts[same:]))
+
+    def read(self, path: NotePath, data: bytes) -> Note:
+        """Return the note that *data* is, masked; any bytes are a note."""
+        texts = blocks_of(decode(data))
+        known = self._kept.get(path, ())
+        blocks = list(known[: _count_equal(texts, known)])
+        line = blocks[-1].first_line + blocks[-1].line_count if blocks else 0
+        for text in texts[len(blocks) :]:
+            block = self._read_block(text, line)
+            blocks.append(block)
+            line += block.line_count
+        self._keep(path, tuple(blocks))
+        front = split_front_matter("".join(block.masked for block in blocks))
+        return Note(
+            path=path,
+            chunks=tuple(chunk for block in blocks for chunk in block.chunks),
+            front_matter=front.values,
+            has_broken_front_matter=front.is_broken,
+            line_count=line,
+        )
+
+    def _read_block(self, text: str, first_line: int) -> _Block:
+        """Return a block, its secrets masked before it is cut."""
+        masked = self._mask(text)
+        lines = split_lines(masked)
+        return _Block(
+            text=text,
+            masked=masked,
+            first_line=first_line,
+            line_count=len(lines),
+            chunks=block_chunks(
+                masked,
+                lines,
+                first_line=first_line,
+                limit_chars=self._limit_chars,
+                overlap_chars=self._overlap_chars,
+            ),
+        )
+
+    def _keep(self, path: NotePath, blocks: tuple[_Block, ...]) -> None:
+        """Keep the blocks of a note; a single one would be read again anyway."""
+        with self._lock:
+            self._drop(path)
+            if len(blocks) > 1:
+                self._kept[path] = blocks
+                self._kept_chars += _chars_of(blocks)
+            while self._kept_chars > MAX_KEPT_CHARS:
+                self._drop(next(iter(self._kept)))
+
+    def _drop(self, path: NotePath) -> None:
+        """Forget the blocks of a note; the lock is held."""
+        self._kept_chars -= _chars_of(self._kept.pop(path, ()))
+
+
+def blocks_of(text: str) -> list[str]:
+    r"""Return the blocks of a note: together, all of its text.
+
+    >>> blocks_of("# Title\n\nShort.\n")
+    ['# Title\n\nShort.\n']
+    """
+    blocks: list[str] = []
+    start = 0
+    # What looks like an entry within the front matter is none.
+    after = len("\n".join(split_lines(text)[: split_front_matter(text).line_count]))
+    while True:
+        at = _next_entry(text, start, max(after, start + BLOCK_CHARS))
+        if at < 0:
+            break
+        blocks.append(text[start:at])
+        start = at
+    if start < len(text):
+        blocks.append(text[start:])
+    return blocks
+
+
+def _next_entry(text: str, start: int, after: int) -> int:
+    """Return where the first entry behind *after* begins; -1: there is none."""
+    for blank in _BEFORE_ENTRY.finditer(text, after):
+        at = blank.end()
+        end = text.find("\n", at)
+        if parse_provenance(text[at : end if end >= 0 else len(text)]) and (
+            text[start:at].strip(" \t\r\n")
+        ):
+            return at
+    return -1
+
+
+def _count_equal(texts: Sequence[str], known: Sequence[_Block]) -> int:
+    """Return how many blocks at the beginning are as they were."""
+    count = 0
+    for text, block in zip(texts, known, strict=False):
+        if text != block.text:
+            break
+        count += 1
+    return count
+
+
+def _chars_of(blocks: Sequence[_Block]) -> int:
+    """Return how many characters some blocks have."""
+    return sum(len(block.text) for block in blocks)
