@@ -4,7 +4,8 @@
     python -m benchmarks.many_writers --writers 12 --seconds 1800 --editors 2
 
 An editor holds one note in memory, adds a person's line now and then, and saves, by
-renaming or in place, whatever others have written meanwhile. Lookers do what a search
+renaming or in place, whatever others have written meanwhile. A mover takes entries from
+the last note to the one before, as a person who tidies up. Lookers do what a search
 does first. Exits 1 unless every acknowledged entry is there, whole and once, and every
 line of every editor too.
 
@@ -23,10 +24,10 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
-from benchmarks.written import Place, content, verdict
+from benchmarks.written import Place, content, first_entry, id_of, is_settled, verdict
 from hivemind_memory.errors import HivemindError, NotSavedError
 from hivemind_memory.notes.recovery import recover
 
@@ -39,10 +40,11 @@ class Plan:
     entries: int
     seconds: float
     editors: int
+    movers: int
     lookers: int
     notes: int
     largest: int
-    is_in_place: bool
+    in_place: bool
 
 
 def run(place: Place, plan: Plan, seed: int) -> list[str]:
@@ -54,11 +56,12 @@ def run(place: Place, plan: Plan, seed: int) -> list[str]:
     said.mkdir()
     started = time.monotonic()
     editors = [_start(_edit, place, plan, seed, n) for n in range(plan.editors)]
+    movers = [_start(_move, place, plan, seed, n) for n in range(plan.movers)]
     lookers = [_start(_look, place, plan, seed, n) for n in range(plan.lookers)]
     writers = [_start(_write, place, plan, seed, n) for n in range(plan.writers)]
     failed = [pid for pid in writers if os.waitpid(pid, 0)[1]]
     took_s = time.monotonic() - started
-    for pid in editors + lookers:
+    for pid in editors + movers + lookers:
         os.kill(pid, signal.SIGTERM)
         failed += [pid] if os.waitpid(pid, 0)[1] not in (0, signal.SIGTERM) else []
     recover(place.journal, time.time())
@@ -119,13 +122,36 @@ def _edit(place: Place, plan: Plan, rng: random.Random, number: int) -> None:
         count += 1
         heading, _, rest = buffer.partition("\n")
         buffer = f"{heading}\nline {number}-{count}\n{rest}"
-        if plan.is_in_place:
+        if plan.in_place:
             note.write_text(buffer, "utf-8")
         else:
             beside = note.with_name(f".saving-{number}")
             beside.write_text(buffer, "utf-8")
             os.replace(beside, note)
         log.write(f"line {number}-{count}\n")
+        log.flush()
+
+
+def _move(place: Place, plan: Plan, rng: random.Random, number: int) -> None:
+    """Paste the oldest entry of one note at the end of another, then cut it out."""
+    source = place.notes / f"note-{plan.notes - 1}.md"
+    target = place.notes / f"note-{plan.notes - 2}.md"
+    log = (place.home / "said" / f"mover-{number}").open("w")
+    while True:
+        time.sleep(rng.uniform(0.02, 0.2))
+        rest, entry = first_entry(source.read_text("utf-8"))
+        there = target.read_text("utf-8")
+        # Nobody knows of an entry, and takes it elsewhere, while it is being written.
+        if not is_settled(rest) or not is_settled(there):
+            continue
+        if id_of(entry) not in _acknowledged(place):
+            continue
+        pasted = there.rstrip("\n") + "\n\n" + entry
+        for note, text in ((target, pasted), (source, rest)):
+            beside = note.with_name(f".moving-{number}")
+            beside.write_text(text, "utf-8")
+            os.replace(beside, note)
+        log.write("moved\n")
         log.flush()
 
 
@@ -143,7 +169,7 @@ def _problems(place: Place, plan: Plan, failed: list[int]) -> list[str]:
     """Return all that is wrong."""
     problems = [f"process {pid} failed" for pid in failed]
     found = verdict(place.notes, _acknowledged(place))
-    if plan.is_in_place:
+    if plan.in_place:
         print(f"torn by editors that save in place: {len(found.torn)}")
         found.torn = []
     if found:
@@ -181,11 +207,16 @@ def _figures(place: Place, took_s: float) -> str:
         len(log.read_text().splitlines())
         for log in (place.home / "said").glob("editor-*")
     )
+    moves = sum(
+        len(log.read_text().splitlines())
+        for log in (place.home / "said").glob("mover-*")
+    )
     back = place.notes / "recovered.md"
     recovered = back.read_text("utf-8").count("<!-- hm id=") if back.exists() else 0
     return (
         f"{len(times)} entries acknowledged in {took_s:.1f} s, "
         f"{len(lines) - len(times)} refused, {edits} saves of editors, "
+        f"{moves} entries moved, "
         f"{recovered} entries recovered; p50 {times[len(times) // 2]:.1f} ms, "
         f"p99 {times[len(times) * 99 // 100]:.1f} ms"
     )
@@ -197,6 +228,7 @@ def main() -> int:
     parser.add_argument("--entries", type=int, default=1_000_000_000)
     parser.add_argument("--seconds", type=float, default=0)
     parser.add_argument("--editors", type=int, default=0)
+    parser.add_argument("--movers", type=int, default=0)
     parser.add_argument("--lookers", type=int, default=0)
     parser.add_argument("--notes", type=int, default=4)
     parser.add_argument("--largest", type=int, default=70_000)
@@ -206,10 +238,9 @@ def main() -> int:
     given = parser.parse_args()
     if given.entries == parser.get_default("entries") and not given.seconds:
         parser.error("say --entries or --seconds")
-    names = ("writers", "entries", "seconds", "editors", "lookers", "notes", "largest")
-    plan = Plan(
-        **{name: getattr(given, name) for name in names}, is_in_place=given.in_place
-    )
+    if given.movers > 1:
+        parser.error("one mover at most: two would paste the same entry")
+    plan = Plan(**{one.name: getattr(given, one.name) for one in fields(Plan)})
     with tempfile.TemporaryDirectory(dir=given.dir) as base:
         *problems, figures = run(Place(Path(base) / "home"), plan, given.seed)
     for problem in problems:

@@ -66,6 +66,38 @@ def content(rng: random.Random, *, smallest: int = 10, largest: int = 70_000) ->
     return f"{hashlib.sha256(body.encode()).hexdigest()}\n{body}"
 
 
+def first_entry(text: str) -> tuple[str, str]:
+    """Return the text without its first entry, and that; empty: it is not whole.
+
+    The last one may be in the middle of being written.
+    """
+    starts = [start.start() for start in _COMMENT.finditer(text)]
+    if len(starts) < 2:
+        return text, ""
+    first = text[starts[0] : starts[1]]
+    if not _is_whole(first.partition("\n")[2]):
+        return text, ""
+    return text[: starts[0]] + text[starts[1] :], first
+
+
+def id_of(entry: str) -> str:
+    """Return the id in an entry's comment; empty: there is none."""
+    start = _COMMENT.search(entry)
+    return start[1] if start else ""
+
+
+def is_settled(text: str) -> bool:
+    """Return whether a note does not end in the middle of an entry."""
+    starts = list(_COMMENT.finditer(text))
+    return not starts or _is_whole(text[starts[-1].end() :])
+
+
+def _is_whole(text: str) -> bool:
+    """Return whether an entry's text is what was written."""
+    digest, _, body = text.strip().partition("\n")
+    return hashlib.sha256(body.encode()).hexdigest() == digest
+
+
 def verdict(notes: Path, acknowledged: set[str]) -> Verdict:
     """Compare the notes with what was acknowledged."""
     seen: dict[str, int] = {}
@@ -76,8 +108,7 @@ def verdict(notes: Path, acknowledged: set[str]) -> Verdict:
         ends = [start.start() for start in starts[1:]] + [len(text)]
         for start, end in zip(starts, ends, strict=False):
             seen[start[1]] = seen.get(start[1], 0) + 1
-            digest, _, body = text[start.end() : end].strip().partition("\n")
-            if hashlib.sha256(body.encode()).hexdigest() != digest:
+            if not _is_whole(text[start.end() : end]):
                 found.torn.append(start[1])
     found.lost = sorted(acknowledged - seen.keys())
     found.doubled = sorted(entry for entry, count in seen.items() if count > 1)
