@@ -63,8 +63,18 @@ def clean_index(report: PurgeReport) -> None:
     context = report.context
     if not context.update_index(sorted(report.plan.notes)):
         report.fail("index", "the changed notes could not be indexed now")
+
+    def refresh() -> None:
+        try:
+            context.index.index_after_purge()
+        except HivemindError as error:
+            report.fail("index", str(error))
+
     result = report.engine.vacuum(
-        report.plan.hashes, since_s=report.plan.since_s, probes=report.probes()
+        report.plan.hashes,
+        refresh=refresh,
+        since_s=report.plan.since_s,
+        probes=report.probes(),
     )
     for file, why in result.problems:
         report.fail(file, f"{why}; {_AGAIN}")

@@ -372,6 +372,7 @@ class IndexEngine(Protocol):
         self,
         text_hashes: Collection[str],
         *,
+        refresh: Callable[[], object] = bool,
         since_s: float = inf,
         probes: Collection[str] = (),
     ) -> VacuumResult:
@@ -382,6 +383,8 @@ class IndexEngine(Protocol):
 
         Args:
             text_hashes: SHA-256 of the texts, hexadecimal.
+            refresh: Updates the index from the notes. Called first, while no rebuild
+                runs: the last one may have read the notes before the text was deleted.
             since_s: Vectors made since then that no text has go too: one may be of an
                 earlier version of these texts.
             probes: Lines of the deleted texts. The files are searched for them at the

@@ -21,6 +21,7 @@ from hivemind_memory.errors import (
 )
 from hivemind_memory.index.open import index_engine
 from hivemind_memory.memory.freshness import FreshnessCheck
+from hivemind_memory.memory.sync import LAST_PURGE
 from hivemind_memory.model.value import replaced, value
 
 TYPE_CHECKING = False
@@ -217,6 +218,15 @@ class IndexHandle:
                 effect="Nothing was changed",
             )
         return opened.index
+
+    def index_after_purge(self) -> None:
+        """Index what changed, and have every process drop what it read before.
+
+        Raises:
+            NotSavedError: The index cannot be updated now.
+        """
+        self.opened().index.set_meta(LAST_PURGE, self._clocks.randomness().hex())
+        self.fresh()
 
     def index_note(self, path: NotePath, *, is_whole: bool = True) -> bool:
         """Index one note right after a write; return whether that worked.

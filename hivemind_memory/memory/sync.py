@@ -51,6 +51,9 @@ LARGE_NOTE_BYTES = 100_000
 """A note with more that is new to this process may take longer to index than a search
 may wait: up to 2 s for 1 MB."""
 
+LAST_PURGE = "last purge"
+"""Key of a value in the index that is another one after each purge."""
+
 MAX_ROUNDS = 5
 """How often a sync looks again because another process was faster with some note."""
 
@@ -79,6 +82,8 @@ class _Work:
         known: IndexedFiles,
         skipped: tuple[SkippedNote, ...] = (),
         may_take_large: Callable[[], bool] | None = None,
+        *,
+        last_purge: Callable[[], str],
     ) -> None:
         self.may_take_large = may_take_large
         self.known = known.signatures
@@ -93,6 +98,8 @@ class _Work:
         """Large notes that changed and are left for later."""
         self._folder = folder
         self._read: dict[NotePath, tuple[str, str]] = {}
+        self._last_purge = last_purge
+        self._purge_before = last_purge()
 
     def record_read(self, path: NotePath, *, before: str, digest: str) -> None:
         """Record that a note was read, and which bytes the index had before that."""
@@ -104,12 +111,13 @@ class _Work:
         """Return whether what was read may replace what the index holds now.
 
         What it held before the reading is older. If it holds something else by now,
-        another process was faster, and the bytes on the disk decide.
+        another process was faster, and the bytes on the disk decide. So they do after a
+        purge: it may have left the index as it was before the purged text was written.
         """
         from hivemind_memory.files.reader import read_note
 
         before, read_digest = self._read[path]
-        if digest != before:
+        if digest != before or self._last_purge() != self._purge_before:
             try:
                 is_newest = read_note(self._folder, path).digest == read_digest
             except HivemindError:
@@ -189,7 +197,13 @@ class Syncer:
                 from hivemind_memory.files.atomic import remove_partial_files
 
                 remove_partial_files(self._folder.root, snapshot.partial, self._now())
-            work = _Work(self._folder, known, snapshot.skipped, may_take_large)
+            work = _Work(
+                self._folder,
+                known,
+                snapshot.skipped,
+                may_take_large,
+                last_purge=lambda: index.get_meta(LAST_PURGE),
+            )
             self._apply(
                 index, compare_files(snapshot.signatures, known), work, progress
             )
@@ -248,7 +262,13 @@ class Syncer:
     ) -> bool:
         """Update the index of one note; return whether that was done."""
         for _ in range(MAX_ROUNDS):
-            work = _Work(self._folder, index.files(), (), may_take_large)
+            work = _Work(
+                self._folder,
+                index.files(),
+                (),
+                may_take_large,
+                last_purge=lambda: index.get_meta(LAST_PURGE),
+            )
             self._apply(index, FolderChanges(changed=(path,)), work, None)
             if not work.overtaken:
                 return not work.skipped and not work.left

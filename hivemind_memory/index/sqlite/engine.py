@@ -118,6 +118,7 @@ class SqliteEngine:
         self,
         text_hashes: Collection[str],
         *,
+        refresh: Callable[[], object] = bool,
         since_s: float = inf,
         probes: Collection[str] = (),
     ) -> VacuumResult:
@@ -142,6 +143,7 @@ class SqliteEngine:
         except OSError as error:
             return VacuumResult(problems=((lock.path, str(error.strerror)),))
         try:
+            refresh()
             files, problems = remove_set_aside(path, rebuild_file)
             result = vacuum(
                 path,
