@@ -46,7 +46,7 @@ from hivemind_memory.notes.journal_records import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
 
     from hivemind_memory.model.snapshot import FileSignature
     from hivemind_memory.notes.journal import Journal, JournalFile
@@ -86,20 +86,35 @@ def recover(journal: Journal, now_s: float) -> tuple[RecoveredEntry, ...]:
         raise NotSavedError(message, hint=error.hint) from error
 
 
-def recover_within(session: JournalFile, now_s: float) -> tuple[RecoveredEntry, ...]:
+def recover_within(
+    session: JournalFile, now_s: float, seen: Sequence[LostEntry] | None = None
+) -> tuple[RecoveredEntry, ...]:
     """Do what ``recover`` does, for who holds the lock already.
+
+    Args:
+        session: The journal, locked.
+        now_s: Seconds since the epoch.
+        seen: What was found before the lock was taken; None: look now, which may take
+            some tenths of a second for each note that has just changed.
 
     Raises:
         HivemindError: An entry could not be put back.
         OSError: The journal could not be rewritten.
     """
     entries = session.entries()
-    gone = find_lost_entries(entries.values(), now_s)
+    if seen is None:
+        seen = find_lost_entries(entries.values(), now_s)
+        gone = [lost.entry for lost in seen]
+    else:
+        gone = _still_lost(seen, entries)
     back = [entry for entry in gone if _put_back(session, entry)]
+    undecided = {lost.entry.id for lost in seen}
     kept = {
         entry.id
         for entry in entries.values()
-        if entry.state == SAVED and is_recoverable(entry, now_s) and entry not in gone
+        if entry.state == SAVED
+        and (is_recoverable(entry, now_s) or entry.id in undecided)
+        and entry not in gone
     }
     session.keep(kept, now_s)
     return tuple(
@@ -130,7 +145,8 @@ def _recover(journal: Journal, now_s: float) -> tuple[RecoveredEntry, ...]:
     is_over = not any(
         entry.state == SAVED and is_recoverable(entry, now_s) for entry in entries
     )
-    if not find_lost_entries(entries, now_s) and (
+    lost = find_lost_entries(entries, now_s)
+    if not lost and (
         # A writer that is at work will leave nothing in doubt, and look after the rest.
         not (is_in_doubt or is_over) or journal.is_busy()
     ):
@@ -138,7 +154,7 @@ def _recover(journal: Journal, now_s: float) -> tuple[RecoveredEntry, ...]:
     with journal.session(wait_s=_WAIT_S) as session:
         try:
             finish_crashed_write(session)
-            return recover_within(session, now_s)
+            return recover_within(session, now_s, lost)
         except OSError as error:
             raise journal.write_error(error) from error
 
@@ -167,19 +183,27 @@ class _Glance:
     is_empty: bool = False
 
 
-def find_lost_entries(
-    entries: Iterable[JournalEntry], now_s: float
-) -> list[JournalEntry]:
+@dataclass(frozen=True, slots=True)
+class LostEntry:
+    """An entry that is in no note, and how its own note looked then."""
+
+    entry: JournalEntry
+    glance: _Glance
+
+
+def find_lost_entries(entries: Iterable[JournalEntry], now_s: float) -> list[LostEntry]:
     """Return the saved entries that are in no note and should be, oldest first.
 
     An entry counts while it is young, and later if its note has not changed since then:
     so it vanished in time, though no process saw it.
+
+    A note that has just changed is waited for, so call it without the lock if you can.
     """
     notes: dict[tuple[str, NotePath], list[JournalEntry]] = {}
     for entry in entries:
         if entry.state == SAVED:
             notes.setdefault((entry.root, entry.path), []).append(entry)
-    missing: dict[str, list[JournalEntry]] = {}
+    missing: dict[str, list[LostEntry]] = {}
     for (root, path), saved in notes.items():
         lost = _missing_from(NotesFolder(root), path, saved, now_s)
         missing.setdefault(root, []).extend(lost)
@@ -190,16 +214,52 @@ def find_lost_entries(
     ]
 
 
+def _still_lost(
+    seen: Sequence[LostEntry], entries: Mapping[str, JournalEntry]
+) -> list[JournalEntry]:
+    """Return those of some lost entries that are lost under the lock, too.
+
+    Notes that have changed since they were seen are waited for together, and once: all
+    who write wait meanwhile.
+    """
+    notes = {(one.entry.root, one.entry.path): one.glance for one in seen}
+    now = _glance_at(notes)
+    changed = [note for note in notes if now[note] != notes[note]]
+    if changed:
+        time.sleep(_QUIET_S)
+        for note, glance in _glance_at(changed).items():
+            is_quiet = glance == now[note] and glance and not glance.is_empty
+            now[note] = glance if is_quiet else None
+    found: dict[str, list[LostEntry]] = {}
+    for lost in seen:
+        glance = now[lost.entry.root, lost.entry.path]
+        entry = entries.get(lost.entry.id)
+        if entry and entry.state == SAVED and glance and entry.id not in glance.ids:
+            found.setdefault(entry.root, []).append(LostEntry(entry, glance))
+    return [
+        lost.entry
+        for root, those in found.items()
+        for lost in _in_no_note(NotesFolder(root), those)
+    ]
+
+
+def _glance_at(
+    notes: Iterable[tuple[str, NotePath]],
+) -> dict[tuple[str, NotePath], _Glance | None]:
+    """Return what one scan of some notes shows, by folder and path."""
+    return {(root, path): _glance(NotesFolder(root), path) for root, path in notes}
+
+
 def _missing_from(
     folder: NotesFolder, path: NotePath, entries: list[JournalEntry], now_s: float
-) -> list[JournalEntry]:
+) -> list[LostEntry]:
     """Return the entries that their note lost early enough to get them back."""
     glance = _glance(folder, path)
     for _ in range(_LOOKS):
         if glance is None:
             return []
         missing = [
-            entry
+            LostEntry(entry, glance)
             for entry in entries
             if entry.id not in glance.ids
             and (
@@ -246,13 +306,13 @@ def _parent_changed_s(folder: NotesFolder, path: str) -> float:
             path = path.rpartition("/")[0]
 
 
-def _in_no_note(folder: NotesFolder, entries: list[JournalEntry]) -> list[JournalEntry]:
+def _in_no_note(folder: NotesFolder, entries: list[LostEntry]) -> list[LostEntry]:
     """Return the entries that no note of the folder holds: a person may move them."""
     found: set[str] = set()
     for path in folder.signatures() if entries else ():
         glance = _glance(folder, path)
         found |= glance.ids if glance else frozenset()
-    return [entry for entry in entries if entry.id not in found]
+    return [lost for lost in entries if lost.entry.id not in found]
 
 
 def finish_crashed_write(session: JournalFile) -> None:

@@ -7,6 +7,7 @@ import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -242,6 +243,53 @@ def test_an_editor_in_the_middle_of_saving_is_waited_for(
 
     assert home.recover() == ()
     assert steps == []
+
+
+def test_writers_do_not_wait_while_a_look_waits_for_an_editor(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each note that had just changed was waited for with the lock held: 10 s and more.
+
+    Under the lock there is one short pause at most, whatever the number of notes.
+    """
+    for number in range(5):
+        home.append("x", f"{number}.md")
+    for number in range(5):
+        home.write(STALE, f"{number}.md", changed_s=home.clock[0])
+    pauses: list[bool] = []
+    monkeypatch.setattr(
+        vanished_module.time, "sleep", lambda _: pauses.append(home.journal.is_busy())
+    )
+
+    found = home.recover()
+
+    assert len(found) == 5
+    assert pauses == [False] * 5
+
+
+def test_what_changes_before_the_lock_is_taken_is_looked_at_again(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One entry is pasted back, another note is saved once more without it."""
+    back, gone = home.append("one", "a.md"), home.append("two", "b.md")
+    whole = home.read("a.md")
+    home.write(STALE, "a.md")
+    home.write(STALE, "b.md")
+    real, pauses = vanished_module._still_lost, []
+
+    def change_first(*given: Any) -> Any:
+        home.write(whole, "a.md", changed_s=home.clock[0])
+        home.write(STALE + b"more\n", "b.md", changed_s=home.clock[0])
+        return real(*given)
+
+    monkeypatch.setattr(vanished_module, "_still_lost", change_first)
+    monkeypatch.setattr(vanished_module.time, "sleep", pauses.append)
+
+    found = home.recover()
+
+    assert [entry.id for entry in found] == [gone.id]
+    assert back.id not in home.text(RECOVERED)
+    assert len(pauses) == 1
 
 
 def test_a_note_that_was_emptied_this_moment_is_looked_at_later(home: Home) -> None:
