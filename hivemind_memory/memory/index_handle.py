@@ -21,7 +21,6 @@ from hivemind_memory.errors import (
 )
 from hivemind_memory.index.open import index_engine
 from hivemind_memory.memory.freshness import FreshnessCheck
-from hivemind_memory.memory.sync import LAST_PURGE
 from hivemind_memory.model.value import replaced, value
 
 TYPE_CHECKING = False
@@ -225,6 +224,8 @@ class IndexHandle:
         Raises:
             NotSavedError: The index cannot be updated now.
         """
+        from hivemind_memory.memory.sync_round import LAST_PURGE
+
         self.opened().index.set_meta(LAST_PURGE, self._clocks.randomness().hex())
         self.fresh()
 

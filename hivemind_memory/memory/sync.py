@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from hivemind_memory.errors import (
-    HivemindError,
     NoteNotFoundError,
     NotePathError,
     NoteUnreadableError,
@@ -29,11 +28,11 @@ if TYPE_CHECKING:
     from hivemind_memory.files.scan import FolderSnapshot
     from hivemind_memory.index.port import FileRecord, Index
     from hivemind_memory.markdown.blocks import BlockReader
+    from hivemind_memory.memory.sync_round import SyncRound
     from hivemind_memory.model.memory_types import MemoryType
     from hivemind_memory.model.note import Note
     from hivemind_memory.model.note_path import NotePath
     from hivemind_memory.model.results import RecoveredEntry, SyncResult
-    from hivemind_memory.model.snapshot import FileSignature
     from hivemind_memory.notes.journal import Journal
 
     Progress = Callable[[str, int, int], None]
@@ -50,9 +49,6 @@ BATCH_CHUNKS = 250
 LARGE_NOTE_BYTES = 100_000
 """A note with more that is new to this process may take longer to index than a search
 may wait: up to 2 s for 1 MB."""
-
-LAST_PURGE = "last purge"
-"""Key of a value in the index that is another one after each purge."""
 
 MAX_ROUNDS = 5
 """How often a sync looks again because another process was faster with some note."""
@@ -71,74 +67,6 @@ class ChunkSettings:
     def name(self) -> str:
         """What the index remembers: other settings make other chunks."""
         return f"{self.limit_chars}/{self.overlap_chars}"
-
-
-class _Work:
-    """One comparison of folder and index, and what became of it."""
-
-    def __init__(
-        self,
-        folder: NotesFolder,
-        known: IndexedFiles,
-        skipped: tuple[SkippedNote, ...] = (),
-        may_take_large: Callable[[], bool] | None = None,
-        *,
-        last_purge: Callable[[], str],
-    ) -> None:
-        self.may_take_large = may_take_large
-        self.known = known.signatures
-        """What the index held before the folder was looked at or a note was read."""
-        self.skipped = list(skipped)
-        self.added: set[NotePath] = set()
-        self.updated: set[NotePath] = set()
-        self.removed = self.chunks = 0
-        self.overtaken: list[NotePath] = []
-        """Notes that another process indexed meanwhile, from newer bytes."""
-        self.left: list[NotePath] = []
-        """Large notes that changed and are left for later."""
-        self._folder = folder
-        self._read: dict[NotePath, tuple[str, str]] = {}
-        self._last_purge = last_purge
-        self._purge_before = last_purge()
-
-    def record_read(self, path: NotePath, *, before: str, digest: str) -> None:
-        """Record that a note was read, and which bytes the index had before that."""
-        self._read[path] = (before, digest)
-
-    def may_replace(
-        self, path: NotePath, signature: FileSignature | None, digest: str
-    ) -> bool:
-        """Return whether what was read may replace what the index holds now.
-
-        What it held before the reading is older. If it holds something else by now,
-        another process was faster, and the bytes on the disk decide. So they do after a
-        purge: it may have left the index as it was before the purged text was written.
-        """
-        from hivemind_memory.files.reader import read_note
-
-        before, read_digest = self._read[path]
-        if digest != before or self._last_purge() != self._purge_before:
-            try:
-                is_newest = read_note(self._folder, path).digest == read_digest
-            except HivemindError:
-                is_newest = False
-            if not is_newest:
-                self.overtaken.append(path)
-                return False
-        (self.added if signature is None else self.updated).add(path)
-        return True
-
-    def may_remove(
-        self, path: NotePath, signature: FileSignature | None, _: str
-    ) -> bool:
-        """Return whether a note may be removed that was gone or could not be read."""
-        is_unreadable = any(one.path == path for one in self.skipped)
-        is_unchanged = is_unreadable and signature == self.known.get(path)
-        if not is_unchanged and self._folder.signature(path) is not None:
-            self.overtaken.append(path)
-            return False
-        self.removed += signature is not None
-        return True
 
 
 class Syncer:
@@ -182,6 +110,7 @@ class Syncer:
             may_take_large: Asked before each large note; None: all are indexed.
             left: Gathers the large notes that changed and were not indexed.
         """
+        from hivemind_memory.memory.sync_round import SyncRound
         from hivemind_memory.model.results import SyncResult
 
         recovered = self.recover()
@@ -197,12 +126,8 @@ class Syncer:
                 from hivemind_memory.files.atomic import remove_partial_files
 
                 remove_partial_files(self._folder.root, snapshot.partial, self._now())
-            work = _Work(
-                self._folder,
-                known,
-                snapshot.skipped,
-                may_take_large,
-                last_purge=lambda: index.get_meta(LAST_PURGE),
+            work = SyncRound(
+                self._folder, index, known, snapshot.skipped, may_take_large
             )
             self._apply(
                 index, compare_files(snapshot.signatures, known), work, progress
@@ -261,14 +186,10 @@ class Syncer:
         may_take_large: Callable[[], bool] | None = None,
     ) -> bool:
         """Update the index of one note; return whether that was done."""
+        from hivemind_memory.memory.sync_round import SyncRound
+
         for _ in range(MAX_ROUNDS):
-            work = _Work(
-                self._folder,
-                index.files(),
-                (),
-                may_take_large,
-                last_purge=lambda: index.get_meta(LAST_PURGE),
-            )
+            work = SyncRound(self._folder, index, index.files(), (), may_take_large)
             self._apply(index, FolderChanges(changed=(path,)), work, None)
             if not work.overtaken:
                 return not work.skipped and not work.left
@@ -278,7 +199,7 @@ class Syncer:
         self,
         index: Index,
         changes: FolderChanges,
-        work: _Work,
+        work: SyncRound,
         progress: Progress | None,
     ) -> None:
         """Apply *changes*; one bad note never hides the others."""
@@ -298,7 +219,7 @@ class Syncer:
         self,
         index: Index,
         paths: Sequence[NotePath],
-        work: _Work,
+        work: SyncRound,
         reader: NoteReader,
         progress: Progress | None,
     ) -> list[NotePath]:
@@ -336,7 +257,7 @@ class Syncer:
         self,
         index: Index,
         path: NotePath,
-        work: _Work,
+        work: SyncRound,
         reader: NoteReader,
     ) -> tuple[Note, FileRecord] | None:
         """Return what the index must be told of a note; None: it knows already."""

@@ -1,0 +1,88 @@
+"""One comparison of folder and index: what it may write, and what became of it.
+
+Another process may be faster with a note, and a purge may come between: what was read
+before is then not written.
+"""
+
+from __future__ import annotations
+
+from hivemind_memory.errors import HivemindError
+from hivemind_memory.files.reader import read_note
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hivemind_memory.files.folder import NotesFolder
+    from hivemind_memory.index.port import Index
+    from hivemind_memory.model.note_path import NotePath
+    from hivemind_memory.model.snapshot import FileSignature, IndexedFiles, SkippedNote
+
+
+LAST_PURGE = "last purge"
+"""Key of a value in the index that is another one after each purge."""
+
+
+class SyncRound:
+    """One comparison of folder and index, and what became of it."""
+
+    def __init__(
+        self,
+        folder: NotesFolder,
+        index: Index,
+        known: IndexedFiles,
+        skipped: tuple[SkippedNote, ...] = (),
+        may_take_large: Callable[[], bool] | None = None,
+    ) -> None:
+        self.may_take_large = may_take_large
+        self.known = known.signatures
+        """What the index held before the folder was looked at or a note was read."""
+        self.skipped = list(skipped)
+        self.added: set[NotePath] = set()
+        self.updated: set[NotePath] = set()
+        self.removed = self.chunks = 0
+        self.overtaken: list[NotePath] = []
+        """Notes that another process indexed meanwhile, from newer bytes."""
+        self.left: list[NotePath] = []
+        """Large notes that changed and are left for later."""
+        self._folder = folder
+        self._read: dict[NotePath, tuple[str, str]] = {}
+        self._index = index
+        self._last_purge = index.get_meta(LAST_PURGE)
+
+    def record_read(self, path: NotePath, *, before: str, digest: str) -> None:
+        """Record that a note was read, and which bytes the index had before that."""
+        self._read[path] = (before, digest)
+
+    def may_replace(
+        self, path: NotePath, signature: FileSignature | None, digest: str
+    ) -> bool:
+        """Return whether what was read may replace what the index holds now.
+
+        What it held before the reading is older. If it holds something else by now,
+        another process was faster, and the bytes on the disk decide. So they do after a
+        purge: it may have left the index as it was before the purged text was written.
+        """
+        before, read_digest = self._read[path]
+        if digest != before or self._index.get_meta(LAST_PURGE) != self._last_purge:
+            try:
+                is_newest = read_note(self._folder, path).digest == read_digest
+            except HivemindError:
+                is_newest = False
+            if not is_newest:
+                self.overtaken.append(path)
+                return False
+        (self.added if signature is None else self.updated).add(path)
+        return True
+
+    def may_remove(
+        self, path: NotePath, signature: FileSignature | None, _: str
+    ) -> bool:
+        """Return whether a note may be removed that was gone or could not be read."""
+        is_unreadable = any(one.path == path for one in self.skipped)
+        is_unchanged = is_unreadable and signature == self.known.get(path)
+        if not is_unchanged and self._folder.signature(path) is not None:
+            self.overtaken.append(path)
+            return False
+        self.removed += signature is not None
+        return True
