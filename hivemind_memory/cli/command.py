@@ -22,7 +22,15 @@ PLAIN, TEXT, QUESTION, VERBATIM = range(4)
 class Argument:
     """A word that is known by its position."""
 
-    __slots__ = ("completes", "description", "is_many", "is_required", "name", "reads")
+    __slots__ = (
+        "completes",
+        "description",
+        "is_many",
+        "is_raw",
+        "is_required",
+        "name",
+        "reads",
+    )
 
     def __init__(
         self,
@@ -32,6 +40,7 @@ class Argument:
         is_required: bool = True,
         reads: int | None = None,
         completes: str = "",
+        is_raw: bool = False,
     ) -> None:
         self.name = name
         self.description = description
@@ -45,6 +54,8 @@ class Argument:
         ``VERBATIM``: as ``TEXT``, but its words are expected to look like options."""
         self.completes = completes
         """What the shell offers; one of the kinds in ``completion``, or nothing."""
+        self.is_raw = is_raw or self.reads == VERBATIM
+        """Whether its bytes need not be UTF-8: a path, or words of another program."""
 
 
 class Flag:
@@ -78,7 +89,8 @@ class Flag:
         """As typed, the long one last."""
         self.kind = kind
         """``flag`` takes no value; ``int``, ``float`` and ``text`` take one. ``day`` is
-        text that names a day, ``due`` one to come; their value is in ISO form."""
+        text that names a day, ``due`` one to come; their value is in ISO form.
+        ``path`` is text whose bytes need not be UTF-8."""
         self.description = description
         self.metavar = metavar or kind.upper()
         self.low = low

@@ -5,10 +5,11 @@ from __future__ import annotations
 import sys
 
 from hivemind_memory.cli.output import (
+    has_unread_pipe,
     is_person,
     is_terminal,
+    print_notices,
     read_stdin,
-    typed_text,
     write_stderr,
 )
 from hivemind_memory.errors import UsageError
@@ -22,10 +23,12 @@ if TYPE_CHECKING:
 def read_content(words: tuple[str, ...], what: str) -> str:
     """Return the words joined by spaces; standard input for none and for a dash."""
     if words and words != ("-",):
-        return typed_text(" ".join(words))
+        if has_unread_pipe():
+            print_notices(["note: the words are the text; standard input was not read"])
+        return " ".join(words)
     if is_terminal(sys.stdin):
         write_stderr(f"Type {what}; Ctrl-D on an empty line ends it.\n")
-    return read_stdin()
+    return read_stdin("Nothing was saved")
 
 
 def writer_of(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -52,5 +55,5 @@ def scope_of(values: Mapping[str, Any]) -> str:
 
 def split_items(text: str | None) -> tuple[str, ...]:
     """Return what stands between commas."""
-    parts = (part.strip() for part in typed_text(text or "").split(","))
+    parts = (part.strip() for part in (text or "").split(","))
     return tuple(part for part in parts if part)

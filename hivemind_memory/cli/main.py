@@ -11,6 +11,7 @@ import sys
 
 from hivemind_memory.cli import output
 from hivemind_memory.cli.parse import parse_request
+from hivemind_memory.cli.table import READING
 from hivemind_memory.errors import ConfigError, HivemindError, UsageError
 
 TYPE_CHECKING = False
@@ -52,6 +53,7 @@ def main(words: Sequence[str]) -> int:
 def _main(words: Sequence[str]) -> int:
     """Do what *words* ask for and return the exit code."""
     output.prepare()
+    output.keep_going(is_wanted=False)
     if _is_debugging():
         import logging
 
@@ -62,6 +64,7 @@ def _main(words: Sequence[str]) -> int:
             from hivemind_memory.cli.output import print_notices
 
             print_notices(f"note: {note}" for note in request.notes)
+        output.keep_going(is_wanted=request.command.name not in READING)
         return request.command.call(request)
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED

@@ -6,7 +6,7 @@ from hivemind_memory.cli.command import Argument, Flag
 
 MEMORY_DIR = Flag(
     ("--memory-dir",),
-    "text",
+    "path",
     "Notes folder to use instead of memory/ in the home folder.",
     metavar="FOLDER",
 )
@@ -70,6 +70,7 @@ WORKTREE = Argument(
     "worktree",
     "Git worktree or folder (the current folder).",
     is_required=False,
+    is_raw=True,
 )
 MEMORY = Argument(
     "ref",

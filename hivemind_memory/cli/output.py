@@ -136,6 +136,22 @@ class OutputError(Exception):
     """The output could not be written; the message says why."""
 
 
+_fallback = False
+"""Whether a result that standard output does not take goes to standard error."""
+
+
+def keep_going(*, is_wanted: bool) -> None:
+    """Choose what happens when standard output takes no more.
+
+    Args:
+        is_wanted: The command changes something. It goes on, and its results go to
+            standard error: ended midway, or with an error behind a saved entry, it
+            would be run again and do everything twice.
+    """
+    global _fallback  # noqa: PLW0603 - one process has one standard output
+    _fallback = is_wanted
+
+
 def prepare() -> None:
     """Make both streams take any text: what an encoding lacks is shown escaped."""
     for stream in (sys.stdout, sys.stderr):
@@ -161,6 +177,20 @@ def write_stdout(text: str) -> None:
         OutputClosedError: The reader closed the pipe.
         OutputError: It could not be written, for another reason.
     """
+    try:
+        _write_stdout(text)
+    except (OutputClosedError, OutputError) as error:
+        if not _fallback:
+            raise
+        if isinstance(error, OutputError):
+            write_stderr(
+                f"standard output cannot be written ({error}); it would say:\n"
+            )
+        write_stderr(text)
+
+
+def _write_stdout(text: str) -> None:
+    """Write *text* to standard output."""
     if sys.stdout is None:  # started with standard output closed (>&-)
         message = "standard output is closed"
         raise OutputError(message)
@@ -193,22 +223,49 @@ def abandon(stream: TextIO | None) -> None:
         return
 
 
-def read_stdin() -> str:
-    """Return all of standard input as text; broken UTF-8 becomes U+FFFD."""
-    if sys.stdin is None:
-        return ""
-    data: bytes = sys.stdin.buffer.read()
-    return data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
+def read_stdin(effect: str = "") -> str:
+    """Return all of standard input as text; a byte order mark names its encoding.
 
-
-def typed_text(word: str) -> str:
-    """Return a word of the command line as the person typed it.
-
-    Under a locale without UTF-8 Python hands on each byte by itself.
+    Raises:
+        UsageError: It is not text; *effect* says what was not done.
     """
-    if word.isascii() or word.isprintable():  # a lone surrogate is not printable
-        return word
-    return os.fsencode(word).decode("utf-8", "replace")
+    data = read_stdin_bytes()
+    encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError as error:
+        from hivemind_memory.errors import UsageError
+
+        line = data.count(b"\n", 0, error.start) + 1
+        message = (
+            f"Standard input is not UTF-8 text (line {line}, byte {error.start + 1})."
+        )
+        hint = "`iconv -f latin1 -t utf-8` converts it, if it is Latin-1."
+        raise UsageError(message, hint=hint, effect=effect) from error
+
+
+def read_stdin_bytes() -> bytes:
+    """Return all of standard input."""
+    return b"" if sys.stdin is None else bytes(sys.stdin.buffer.read())
+
+
+def has_unread_pipe() -> bool:
+    """Whether a program has written to standard input, through a pipe."""
+    from stat import S_ISFIFO
+
+    try:
+        descriptor = sys.stdin.fileno()
+        if sys.platform == "win32" or not S_ISFIFO(os.fstat(descriptor).st_mode):
+            return False
+        from array import array
+        from fcntl import ioctl
+        from termios import FIONREAD
+
+        size = array("i", [0])
+        ioctl(descriptor, FIONREAD, size)
+    except (AttributeError, OSError, ValueError):
+        return False
+    return size[0] > 0
 
 
 def _write_whole(stream: TextIO, text: str) -> None:

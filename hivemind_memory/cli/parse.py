@@ -15,6 +15,7 @@ from hivemind_memory.cli.command import (
     VERBATIM,
     CommandRequest,
 )
+from hivemind_memory.cli.near import nearest, unknown_command, unknown_option
 from hivemind_memory.cli.options import MEMORY_DIR, WORKTREE
 from hivemind_memory.cli.table import (
     ALIASES,
@@ -23,6 +24,7 @@ from hivemind_memory.cli.table import (
     find_command,
     load_command,
 )
+from hivemind_memory.cli.values import decode_word, parse_value
 from hivemind_memory.errors import UsageError
 
 TYPE_CHECKING = False
@@ -34,7 +36,6 @@ if TYPE_CHECKING:
 
 HELP = ("-h", "--help")
 _GLOBAL = (*MEMORY_DIR.names, "--version", *HELP)
-_MAX_DIGITS = 15
 
 
 def parse_request(words: Sequence[str]) -> CommandRequest:
@@ -52,7 +53,7 @@ def parse_request(words: Sequence[str]) -> CommandRequest:
         if name == "--version":
             return _request("version", {})
         if name not in MEMORY_DIR.names:
-            raise _unknown_option(name, "hm", _GLOBAL)
+            raise unknown_option(name, "hm", _GLOBAL)
         memory_dir = value if equals else _next_word(name, MEMORY_DIR, rest, _GLOBAL)
     if not rest:
         return _help_request()
@@ -109,6 +110,7 @@ class _CommandLine:
                 self._places.append(word)
         memory_dir = self._values.pop(MEMORY_DIR.name)
         self._fill_arguments()
+        self._decode_values()
         return CommandRequest(
             self._command, self._values, memory_dir, tuple(self._notes)
         )
@@ -123,21 +125,24 @@ class _CommandLine:
             return None
         if (flag := self._flag(word)) is not None:
             return flag
-        is_phrase = any(letter.isspace() for letter in word)
-        if self._reads == QUESTION:
-            if not is_phrase:
-                self._note_near_option(word)
-            return None
-        if is_phrase and self._reads == TEXT:
-            return None
         name = word.partition("=")[0]
-        hint = ""
+        if self._reads == QUESTION:
+            self._note_unknown_option(name)
+            return None
+        if _has_blank(name):
+            return None
+        is_at_text = self._reads == TEXT and len(self._places) >= self._text_at
+        if is_at_text and _has_blank(word) and not nearest(name, self._flags):
+            return None
+        hint = effect = ""
         if self._reads == TEXT:
             hint = "Text that begins with a dash goes after `--`."
+            effect = "Nothing was saved"
         elif self._reads == VERBATIM or self._command.name == "launch":
             hint = "Put the agent's own arguments after `--`."
         known = (*self._flags, *HELP)
-        raise _unknown_option(name, f"hm {self._command.name}", known, hint)
+        owner = f"hm {self._command.name}"
+        raise unknown_option(name, owner, known, hint=hint, effect=effect)
 
     def _flag(self, word: str) -> Flag | None:
         """Return the option that *word* names: -n, -n5, --file or --file=PATH."""
@@ -161,7 +166,7 @@ class _CommandLine:
             name, text = word[:2], word[2:]
         elif not equals:
             text = _next_word(name, flag, rest, (*self._flags, *HELP, "--"))
-        self._values[flag.name] = _value(name, flag, text)
+        self._values[flag.name] = parse_value(name, flag, text)
 
     def _is_text(self, word: str, rest: list[str]) -> bool:
         """Whether *word* begins a text, which ends the options."""
@@ -192,16 +197,23 @@ class _CommandLine:
             shown = ", ".join(f"`{name}`" for name in dict.fromkeys(found))
             verb = "is" if len(set(found)) == 1 else "are"
             self._notes.append(
-                f"{shown} came after the text began and {verb} part of it;"
-                " options go before the text"
+                f"{shown} came after the text began and {verb} saved as part of it,"
+                " because options go before the text; `hm undo` takes it back"
             )
 
-    def _note_near_option(self, word: str) -> None:
-        """Say that a word of a question is nearly an option."""
-        if near := _nearest(word.partition("=")[0], self._flags):
+    def _note_unknown_option(self, name: str) -> None:
+        """Say that a word of a question looks like an option and is none."""
+        if _has_blank(name):
+            return
+        near = nearest(name, self._flags)
+        # Options are typed before the question as a habit; inside it, words with
+        # dashes are what is asked about.
+        if near or (name.startswith("--") and not self._places):
+            said = (
+                f"did you mean `{near}`?" if near else "`hm search --help` lists them"
+            )
             self._notes.append(
-                f"`{word}` is not an option, so it was searched for;"
-                f" did you mean `{near}`?"
+                f"`{name}` is not an option, so it was searched for; {said}"
             )
 
     def _fill_arguments(self) -> None:
@@ -218,6 +230,23 @@ class _CommandLine:
         if places:
             what = f"takes {_listed(self._command.arguments)}"
             raise self._usage_error(f"{what}, so `{places[0]}` is one word too many")
+
+    def _decode_values(self) -> None:
+        """Make text of every word that must be text.
+
+        Raises:
+            UsageError: A word is not UTF-8.
+        """
+        effect = "Nothing was saved" if self._reads == TEXT else ""
+        command = self._command
+        names = [one.name for one in command.arguments if not one.is_raw]
+        names += [one.name for one in command.flags if one.kind == "text"]
+        for name in names:
+            value = self._values[name]
+            if isinstance(value, str):
+                self._values[name] = decode_word(value, effect)
+            elif isinstance(value, tuple):
+                self._values[name] = tuple(decode_word(one, effect) for one in value)
 
     def _usage_error(self, what: str) -> UsageError:
         """Return the error that the words do not fit the arguments."""
@@ -248,49 +277,6 @@ def _next_word(name: str, flag: Flag, rest: list[str], known: Iterable[str]) -> 
     return rest.pop(0)
 
 
-def _value(name: str, flag: Flag, text: str) -> object:
-    """Return the value of an option in its type."""
-    if flag.kind in ("day", "due"):
-        return _day(name, flag, text)
-    if flag.kind == "text":
-        if flag.choices and text not in flag.choices:
-            allowed = f"{', '.join(flag.choices[:-1])} or {flag.choices[-1]}"
-            near = _nearest(text, flag.choices)
-            hint = f"Did you mean {near}?" if near else flag.description
-            raise UsageError(f"`{name}` takes {allowed}, not `{text}`.", hint=hint)
-        return text
-    number: float | None = None
-    # Plain digits only: int() and float() also take blanks, underscores and more.
-    digits = text.removeprefix("-")
-    if flag.kind == "float":
-        digits = digits.replace(".", "", 1)
-    if digits.isascii() and digits.isdigit() and len(digits) <= _MAX_DIGITS:
-        number = float(text) if flag.kind == "float" else int(text)
-    is_low = number is not None and flag.low is not None and number < flag.low
-    is_high = number is not None and flag.high is not None and number > flag.high
-    if number is None or is_low or is_high:
-        what = "a number" if flag.kind == "float" else "a whole number"
-        if flag.low is not None:
-            bound = f" to {flag.high:g}" if flag.high is not None else " up"
-            what += f" from {flag.low:g}{bound}"
-        raise UsageError(f"`{name}` takes {what}, not `{text}`.", hint=flag.description)
-    return number
-
-
-def _day(name: str, flag: Flag, text: str) -> str:
-    """Return a day in ISO form."""
-    from datetime import date
-
-    from hivemind_memory.cli.days import FUTURE_HINT, PAST_HINT, parse_day
-
-    is_future = flag.kind == "due"
-    day = parse_day(text, date.today(), is_future=is_future)
-    if day is None:
-        hint = FUTURE_HINT if is_future else PAST_HINT
-        raise UsageError(f"`{name}` takes a day, not `{text}`.", hint=hint)
-    return day
-
-
 def _is_folder_of(default: str, group: str, word: str) -> bool:
     """Return whether a word is no command of a group but a folder for its default."""
     if f"{group} {word}" in command_names(group):
@@ -299,42 +285,9 @@ def _is_folder_of(default: str, group: str, word: str) -> bool:
     return known[:1] == (WORKTREE,) and os.path.isdir(os.path.expanduser(word))
 
 
-def unknown_command(name: str) -> UsageError:
-    """Return the error that there is no such command."""
-    group, _, second = name.partition(" ")
-    if second:
-        names = [one.partition(" ")[2] for one in command_names(group)]
-        near = _nearest(second, names)
-        hint = f"`hm {group} --help` lists its commands."
-    else:
-        firsts = {one.partition(" ")[0]: None for one in command_names()}
-        near = _nearest(name, (*firsts, *ALIASES))
-        hint = "`hm help all` lists every command."
-    if near:
-        hint = f"Did you mean `hm {f'{group} {near}' if second else near}`? {hint}"
-    return UsageError(f"There is no command `hm {name}`.", hint=hint)
-
-
-def _unknown_option(
-    name: str, owner: str, known: Iterable[str], hint: str = ""
-) -> UsageError:
-    """Return the error that *owner* has no option of that name."""
-    near = _nearest(name, known)
-    parts = (
-        f"Did you mean {near}?" if near else "",
-        hint,
-        f"`{owner} --help` lists its options.",
-    )
-    message = f"`{owner}` has no option {name}."
-    return UsageError(message, hint=" ".join(part for part in parts if part))
-
-
-def _nearest(word: str, known: Iterable[str]) -> str:
-    """Return the one of *known* that *word* was probably meant to be, or nothing."""
-    from difflib import get_close_matches
-
-    near = get_close_matches(word.lower(), list(known), n=1, cutoff=0.7)
-    return near[0] if near else ""
+def _has_blank(text: str) -> bool:
+    """Whether a blank or a newline is in *text*: no option has one in its name."""
+    return any(letter.isspace() for letter in text)
 
 
 def _listed(arguments: tuple[Argument, ...]) -> str:

@@ -210,6 +210,36 @@ _TABLE = {
 _HIDDEN = {"__complete": "completion"}
 """Commands that only a script calls -> their file."""
 
+READING = frozenset(
+    (
+        "search",
+        "get",
+        "list",
+        "log",
+        "show",
+        "history",
+        "inbox list",
+        "hook session-start",
+        "why",
+        "project show",
+        "project list",
+        "mcp",
+        "sessions",
+        "git-hook status",
+        "status",
+        "doctor",
+        "watch",
+        "config list",
+        "config get",
+        "config path",
+        "completion",
+        "help",
+        "version",
+        "__complete",
+    )
+)
+"""Commands that change nothing: they end when nobody reads their output."""
+
 FIRST = (
     "init",
     "connect",

@@ -15,6 +15,7 @@ from hivemind_memory.errors import UsageError
 from hivemind_memory.model.memory_types import resolve_type
 from hivemind_memory.model.trust import SOURCES
 from hivemind_memory.notes.memory_file import fit_content
+from hivemind_memory.notes.writer import refuse_binary, refuse_surrogates
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def validate_fraction(name: str, value: float | None) -> float | None:
 
 def _validate_content(content: str, limit_chars: int) -> str:
     """Return the content as it is written to the file."""
-    _refuse_surrogates("content", content)
+    refuse_binary("content", content)
     text = fit_content(content)
     if not text:
         raise _invalid("the content is blank", "Give the text to remember.")
@@ -102,7 +103,7 @@ def _validate_content(content: str, limit_chars: int) -> str:
 
 def _validate_line(name: str, text: str, limit_chars: int = MAX_LINE_CHARS) -> str:
     """Return a text of the front matter without blank edges."""
-    _refuse_surrogates(name, text)
+    refuse_surrogates(name, text)
     fit = text.strip()
     if len(fit) > limit_chars:
         raise _invalid(
@@ -142,17 +143,6 @@ def _validate_date(name: str, text: str) -> str:
     if not is_fit:
         raise _invalid(f"{name} must be a date like 2027-01-31", f"Got {text[:60]!r}.")
     return fit
-
-
-def _refuse_surrogates(name: str, text: str) -> None:
-    """Raise if a text cannot be encoded as UTF-8."""
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        raise _invalid(
-            f"the {name} is not valid Unicode: it holds a lone surrogate",
-            "Send the text as UTF-8.",
-        ) from error
 
 
 def _invalid(clause: str, hint: str) -> UsageError:

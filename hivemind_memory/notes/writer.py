@@ -155,16 +155,41 @@ class NoteWriter:
             raise self._journal.write_error(error) from error
 
 
+def refuse_binary(name: str, text: str) -> None:
+    """Raise if *text*, as it stands, would make a note that is not UTF-8 text.
+
+    Raises:
+        UsageError: It holds a NUL character, which makes a whole note binary for grep,
+            git and editors, or a lone surrogate.
+    """
+    if "\0" in text:
+        message = f"The {name} holds a NUL character, as binary files do."
+        hint = "Remove it; UTF-16 needs a byte order mark to be recognised."
+        raise UsageError(message, hint=hint, effect="Nothing was saved")
+    refuse_surrogates(name, text)
+
+
+def refuse_surrogates(name: str, text: str) -> None:
+    """Raise if a text cannot be encoded as UTF-8.
+
+    Raises:
+        UsageError: It holds a lone surrogate.
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        message = f"The {name} is not valid Unicode: it holds a lone surrogate."
+        hint = "Send the text as UTF-8."
+        raise UsageError(message, hint=hint, effect="Nothing was saved") from error
+
+
 def _refuse_unfit(content: str) -> None:
     """Raise if *content* cannot be an entry."""
     if not content.strip():
         message = "There is nothing to save: the content is empty."
         raise UsageError(message, hint="Give the text to remember.")
-    try:
-        size = len(content.encode())
-    except UnicodeEncodeError as error:
-        message = "The content is not valid Unicode: it holds a lone surrogate."
-        raise UsageError(message, hint="Send the text as UTF-8.") from error
+    refuse_binary("content", content)
+    size = len(content.encode())
     if size > MAX_CONTENT_BYTES:
         message = f"The content has {size:,} bytes; at most {MAX_CONTENT_BYTES:,} fit."
         hint = "Save what matters in a few lines, or put the file beside the notes."

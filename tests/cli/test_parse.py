@@ -102,7 +102,11 @@ def test_the_notes_folder_may_be_named_anywhere(line: str) -> None:
         ("list --jsn", "`hm list` has no option --jsn.", "Did you mean --json?"),
         ("list -x", "`hm list` has no option -x.", "`hm list --help`"),
         ("write --fil a b", "`hm write` has no option --fil.", "Did you mean --file?"),
-        ("write -5 degrees", "has no option -5.", "begins with a dash goes after `--`"),
+        (
+            "write -5 degrees",
+            "has no option -5. Nothing was saved.",
+            "begins with a dash goes after `--`",
+        ),
         ("launch a --model", "has no option --model.", "own arguments after `--`"),
         ("list --json=yes", "`--json` takes no value.", "`--json` alone"),
         ("write --file", "`--file` needs a value: PATH.", "`--file=PATH`"),
@@ -122,6 +126,12 @@ def test_the_notes_folder_may_be_named_anywhere(line: str) -> None:
         ("search --since 20261121 x", "takes a day", "2026-11-21"),
         ("forget --day ''", "`--day` takes a day, not ``.", "yesterday"),
         ("save --expires never k x", "takes a day, not `never`", "tomorrow"),
+        (
+            "save '--reson=new team' k x",
+            "no option --reson. Nothing was saved",
+            "mean --reason?",
+        ),
+        ("list '--typ=a b'", "has no option --typ.", "Did you mean --type?"),
         ("list a", "takes no arguments, so `a`", "Usage: hm list [OPTIONS]"),
         ("--memory-dir", "`--memory-dir` needs a value: FOLDER.", ""),
     ],
@@ -175,6 +185,7 @@ def test_a_day_is_typed_as_people_say_it(
         ("write -- --json is text", "--json is text", ""),
         ("write '- milk' --pin", "- milk --pin", ""),
         ("write '--unknown=a b'", "--unknown=a b", ""),
+        ("save '- milk' a", "a", ""),
         ("write a --help", "a --help", "`--help`"),
         ("write - milk", "- milk", ""),
         ("write -", "-", ""),
@@ -292,7 +303,7 @@ def test_every_option_of_every_command_can_be_given(
 ) -> None:
     """Under each of its names."""
     plain = {"int": "3", "float": "0.5", "text": "x", "flag": None}
-    plain |= {"day": "today", "due": "3d"}
+    plain |= {"day": "today", "due": "3d", "path": "x"}
     words = command.name.split()
     for flag in data.draw(st.lists(st.sampled_from((*command.flags, MEMORY_DIR)))):
         value = flag.choices[0] if flag.choices else plain[flag.kind]

@@ -12,7 +12,7 @@ from hivemind_memory.cli.output import (
     size_text,
 )
 
-_FILE = Argument("file", "The backup, such as hivemind.tar.gz.")
+_FILE = Argument("file", "The backup, such as hivemind.tar.gz.", is_raw=True)
 
 
 @command(

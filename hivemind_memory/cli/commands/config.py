@@ -194,7 +194,7 @@ def _read_value(option: Option) -> str:
         from getpass import getpass
 
         return getpass(f"{option.name}: ").strip()
-    return read_stdin().strip()
+    return read_stdin("Nothing was changed").strip()
 
 
 def _config_path() -> str:

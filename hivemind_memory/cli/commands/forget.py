@@ -11,7 +11,6 @@ from hivemind_memory.cli.output import (
     print_json,
     print_line,
     print_notices,
-    typed_text,
 )
 
 TYPE_CHECKING = False
@@ -143,7 +142,7 @@ def _selector(values: Mapping[str, Any]) -> MemorySelector:
     from hivemind_memory.model.curation import MemorySelector
 
     return MemorySelector(
-        name=typed_text(values["ref"] or ""),
+        name=values["ref"] or "",
         scope=values["scope"] or "",
         session=values["session"] or "",
         source=values["source"] or "",

@@ -13,7 +13,7 @@ import sys
 from hivemind_memory.cli.command import CommandRequest, Flag, command
 from hivemind_memory.cli.output import (
     is_terminal,
-    read_stdin,
+    read_stdin_bytes,
     write_stderr,
     write_stdout,
 )
@@ -109,7 +109,8 @@ def _is_due(payload: dict[str, object], event: str) -> bool:
 def _payload() -> dict[str, object]:
     """Return the JSON on standard input; empty if there is none."""
     try:
-        payload = json.loads("" if is_terminal(sys.stdin) else read_stdin())
+        data = b"" if is_terminal(sys.stdin) else read_stdin_bytes()
+        payload = json.loads(data.decode("utf-8-sig", "replace"))
     except (ValueError, RecursionError):
         return {}
     return payload if isinstance(payload, dict) else {}

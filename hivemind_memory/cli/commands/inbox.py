@@ -11,7 +11,6 @@ from hivemind_memory.cli.output import (
     print_line,
     print_notices,
     print_rows,
-    typed_text,
 )
 
 _CLAIM = Argument("ref", "Key, id or path of a pending claim.", completes="keys")
@@ -55,7 +54,7 @@ def list_(request: CommandRequest) -> int:
 def accept(request: CommandRequest) -> int:
     """Make a pending claim a memory."""
     with request.open_memory() as memory:
-        accepted = memory.curation.accept(typed_text(request.values["ref"]))
+        accepted = memory.curation.accept(request.values["ref"])
     if request.values["json"]:
         print_json(accepted)
         return 0
@@ -72,7 +71,7 @@ def accept(request: CommandRequest) -> int:
 def edit(request: CommandRequest) -> int:
     """Open a pending claim in the editor, then index it."""
     with request.open_memory() as memory:
-        path = memory.curation.find_pending(typed_text(request.values["ref"]))
+        path = memory.curation.find_pending(request.values["ref"])
     return edit_note(request, path)
 
 
@@ -85,7 +84,7 @@ def edit(request: CommandRequest) -> int:
 def reject(request: CommandRequest) -> int:
     """Forget a pending claim."""
     with request.open_memory() as memory:
-        rejected = memory.curation.reject(typed_text(request.values["ref"]))
+        rejected = memory.curation.reject(request.values["ref"])
     if request.values["json"]:
         print_json(rejected)
         return 0

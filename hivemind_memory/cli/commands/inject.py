@@ -13,7 +13,6 @@ from hivemind_memory.cli.output import (
     print_json,
     print_line,
     print_notices,
-    typed_text,
     write_stdout,
 )
 from hivemind_memory.errors import UsageError
@@ -141,7 +140,7 @@ def why(request: CommandRequest) -> int:
 
     named = request.values["what"] or os.curdir
     if not os.path.isdir(named):
-        return _show_why(request, typed_text(named))
+        return _show_why(request, named)
     with request.open_memory() as memory:
         record = wiring.open_injector(memory).why(named)
     if request.values["json"]:

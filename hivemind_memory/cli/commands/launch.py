@@ -66,12 +66,13 @@ _WATCH_ATTACHED_S = 0.3
             "The agent's own arguments, after --.",
             is_required=False,
             reads=PLAIN,
+            is_raw=True,
         ),
     ),
     flags=(
         Flag(
             ("--worktree",),
-            "text",
+            "path",
             "Folder to work in (the current one, unless --branch is given).",
             metavar="FOLDER",
         ),

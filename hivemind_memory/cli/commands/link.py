@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hivemind_memory.cli.command import Argument, CommandRequest, Flag, command
 from hivemind_memory.cli.options import JSON
-from hivemind_memory.cli.output import print_json, print_line, typed_text
+from hivemind_memory.cli.output import print_json, print_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,8 +40,8 @@ def link(request: CommandRequest) -> int:
     weight = 1.0 if values["weight"] is None else values["weight"]
     with request.open_memory() as memory:
         linked = memory.curation.link(
-            typed_text(values["from"]),
-            typed_text(values["to"]),
+            values["from"],
+            values["to"],
             values["kind"] or "related_to",
             weight=weight,
         )
@@ -55,8 +55,8 @@ def unlink(request: CommandRequest) -> int:
     values = request.values
     with request.open_memory() as memory:
         linked = memory.curation.unlink(
-            typed_text(values["from"]),
-            typed_text(values["to"]),
+            values["from"],
+            values["to"],
             values["kind"] or "related_to",
         )
     _print_linked(linked, "unlinked", as_json=values["json"])

@@ -15,7 +15,6 @@ from hivemind_memory.cli.output import (
     print_notices,
     print_rows,
     size_text,
-    typed_text,
     write_stdout,
 )
 from hivemind_memory.errors import UsageError
@@ -193,7 +192,7 @@ def _filter_of(values: Mapping[str, Any]) -> MemoryFilter:
         types=split_items(values.get("type")),
         scope=values["scope"] or "",
         since=values["since"] or "",
-        by=typed_text(values["agent"] or ""),
+        by=values["agent"] or "",
         source=values["source"] or "",
         statuses=statuses if status else MemoryFilter().statuses,
     )

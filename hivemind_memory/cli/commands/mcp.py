@@ -40,7 +40,7 @@ CLOSE_S = 0.8
         ),
         Flag(
             ("--token-file",),
-            "text",
+            "path",
             "File with the token for --http, created if it does not exist"
             " (mcp-token in the home folder).",
             metavar="FILE",

@@ -12,7 +12,6 @@ from hivemind_memory.cli.output import (
     print_line,
     print_notices,
     print_rows,
-    typed_text,
 )
 from hivemind_memory.errors import UsageError
 
@@ -102,7 +101,7 @@ def adopt(request: CommandRequest) -> int:
     """Make a folder's repository part of a project."""
     from hivemind_memory import wiring
 
-    folder, name = _folder(request), typed_text(request.values["name"])
+    folder, name = _folder(request), request.values["name"]
     with request.open_memory() as memory:
         current = _find(folder, memory).slug
         seen = wiring.seen_repository(folder)
@@ -156,8 +155,8 @@ def _move(request: CommandRequest, target: str, *, is_merge: bool) -> int:
     values = request.values
     with request.open_memory() as memory:
         done = memory.curation.projects.move(
-            typed_text(values["name"]),
-            typed_text(target),
+            values["name"],
+            target,
             is_merge=is_merge,
             is_dry_run=values["dry_run"],
         )

@@ -11,7 +11,6 @@ from hivemind_memory.cli.output import (
     is_terminal,
     print_json,
     print_notices,
-    typed_text,
     write_stdout,
 )
 from hivemind_memory.errors import UsageError
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
 def get(request: CommandRequest) -> int:
     """Print a note or some of its lines."""
     values = request.values
-    name = typed_text(values["path"])
+    name = values["path"]
     _, first, last = split_place(name)
     if last < first:
         message = f"{name} names no lines."

@@ -15,7 +15,6 @@ from hivemind_memory.cli.output import (
     print_json,
     print_line,
     print_notices,
-    typed_text,
 )
 from hivemind_memory.model.memory_types import BUILT_IN, DEFAULT_TYPE
 
@@ -119,7 +118,7 @@ def save(request: CommandRequest) -> int:
 
     values = request.values
     wanted = NewMemory(
-        key=typed_text(values["key"]),
+        key=values["key"],
         content=read_content(values["text"], "the memory"),
         type=values["type"] or "",
         reason=values["reason"] or "",
@@ -129,7 +128,7 @@ def save(request: CommandRequest) -> int:
         related=split_items(values["related"]),
         contradicts=split_items(values["contradicts"]),
         expires=values["expires"] or "",
-        source_ref=typed_text(values["source_ref"] or ""),
+        source_ref=values["source_ref"] or "",
         tags=split_items(values["tags"]),
         is_pinned=values["pin"],
         **writer_of(values),
@@ -199,7 +198,7 @@ def learn(request: CommandRequest) -> int:
     with request.open_memory() as memory:
         saved = memory.curation.learn(
             wanted,
-            topic=typed_text(values["topic"]),
+            topic=values["topic"],
             confidence=values["confidence"] or "medium",
             domains=split_items(values["domains"]),
             corroborated=values["corroborated"],

@@ -19,7 +19,6 @@ from hivemind_memory.cli.output import (
     print_json,
     print_notices,
     read_stdin,
-    typed_text,
     write_stderr,
     write_stdout,
 )
@@ -102,7 +101,7 @@ def search(request: CommandRequest) -> int:
     values = request.values
     words = values["query"]
     is_piped = words == ("-",)
-    question = read_stdin().strip() if is_piped else typed_text(" ".join(words))
+    question = read_stdin().strip() if is_piped else " ".join(words)
     with request.open_memory(is_reported=True) as memory:
         catch_up(memory)
         query = Query(

@@ -14,7 +14,6 @@ from hivemind_memory.cli.output import (
     print_json,
     print_line,
     print_notices,
-    typed_text,
     write_stdout,
 )
 from hivemind_memory.model.escape import escape_line, escape_text
@@ -38,9 +37,7 @@ def show(request: CommandRequest) -> int:
     """Show one memory."""
     values = request.values
     with request.open_memory() as memory:
-        shown = memory.curation.show(
-            typed_text(values["ref"]), scope=values["scope"] or ""
-        )
+        shown = memory.curation.show(values["ref"], scope=values["scope"] or "")
     _print_memory(shown, as_json=values["json"])
     return 0
 
@@ -50,9 +47,7 @@ def history(request: CommandRequest) -> int:
     """Show what a memory was and is."""
     values = request.values
     with request.open_memory() as memory:
-        found = memory.curation.history(
-            typed_text(values["ref"]), scope=values["scope"] or ""
-        )
+        found = memory.curation.history(values["ref"], scope=values["scope"] or "")
     _print_history(found, as_json=values["json"])
     return 0
 

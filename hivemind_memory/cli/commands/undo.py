@@ -10,7 +10,6 @@ from hivemind_memory.cli.output import (
     print_json,
     print_line,
     print_notices,
-    typed_text,
 )
 
 TYPE_CHECKING = False
@@ -37,7 +36,7 @@ def undo(request: CommandRequest) -> int:
     values = request.values
     with request.open_memory() as memory:
         undone = memory.curation.undo(
-            typed_text(values["id"] or "").strip(), is_dry_run=values["dry_run"]
+            (values["id"] or "").strip(), is_dry_run=values["dry_run"]
         )
     _print_undone(undone, as_json=values["json"])
     return 0

@@ -1,0 +1,49 @@
+"""Errors for what ``hm`` does not know, with what was probably meant."""
+
+from __future__ import annotations
+
+from hivemind_memory.cli.table import ALIASES, command_names
+from hivemind_memory.errors import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def unknown_command(name: str) -> UsageError:
+    """Return the error that there is no such command."""
+    group, _, second = name.partition(" ")
+    if second:
+        names = [one.partition(" ")[2] for one in command_names(group)]
+        near = nearest(second, names)
+        hint = f"`hm {group} --help` lists its commands."
+    else:
+        firsts = {one.partition(" ")[0]: None for one in command_names()}
+        near = nearest(name, (*firsts, *ALIASES))
+        hint = "`hm help all` lists every command."
+    if near:
+        hint = f"Did you mean `hm {f'{group} {near}' if second else near}`? {hint}"
+    return UsageError(f"There is no command `hm {name}`.", hint=hint)
+
+
+def unknown_option(
+    name: str, owner: str, known: Iterable[str], *, hint: str = "", effect: str = ""
+) -> UsageError:
+    """Return the error that *owner* has no option of that name."""
+    near = nearest(name, known)
+    parts = (
+        f"Did you mean {near}?" if near else "",
+        hint,
+        f"`{owner} --help` lists its options.",
+    )
+    message = f"`{owner}` has no option {name}."
+    hint = " ".join(part for part in parts if part)
+    return UsageError(message, hint=hint, effect=effect)
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """Return the one of *known* that *word* was probably meant to be, or nothing."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(word.lower(), list(known), n=1, cutoff=0.7)
+    return near[0] if near else ""

@@ -1,0 +1,80 @@
+"""Values of options and arguments: from a word to its type, or an error. Pure."""
+
+from __future__ import annotations
+
+import os
+
+from hivemind_memory.cli.near import nearest
+from hivemind_memory.errors import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hivemind_memory.cli.command import Flag
+
+_MAX_DIGITS = 15
+
+
+def parse_value(name: str, flag: Flag, text: str) -> object:
+    """Return the value of an option in its type."""
+    if flag.kind in ("day", "due"):
+        return _day(name, flag, text)
+    if flag.kind in ("text", "path"):
+        if flag.choices and text not in flag.choices:
+            allowed = f"{', '.join(flag.choices[:-1])} or {flag.choices[-1]}"
+            near = nearest(text, flag.choices)
+            hint = f"Did you mean {near}?" if near else flag.description
+            raise UsageError(f"`{name}` takes {allowed}, not `{text}`.", hint=hint)
+        return text
+    number: float | None = None
+    # Plain digits only: int() and float() also take blanks, underscores and more.
+    digits = text.removeprefix("-")
+    if flag.kind == "float":
+        digits = digits.replace(".", "", 1)
+    if digits.isascii() and digits.isdigit() and len(digits) <= _MAX_DIGITS:
+        number = float(text) if flag.kind == "float" else int(text)
+    is_low = number is not None and flag.low is not None and number < flag.low
+    is_high = number is not None and flag.high is not None and number > flag.high
+    if number is None or is_low or is_high:
+        what = "a number" if flag.kind == "float" else "a whole number"
+        if flag.low is not None:
+            bound = f" to {flag.high:g}" if flag.high is not None else " up"
+            what += f" from {flag.low:g}{bound}"
+        raise UsageError(f"`{name}` takes {what}, not `{text}`.", hint=flag.description)
+    return number
+
+
+def decode_word(word: str, effect: str) -> str:
+    """Return a word of the command line as the person typed it.
+
+    Under a locale without UTF-8 Python hands on each byte by itself.
+
+    Raises:
+        UsageError: It is not UTF-8; *effect* says what was not done.
+    """
+    try:
+        word.encode()
+    except UnicodeEncodeError:
+        data = os.fsencode(word)
+    else:
+        return word
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        shown = data.decode("utf-8", "backslashreplace")
+        message = f"`{shown}` is not UTF-8 text."
+        hint = "Your terminal or script uses another encoding; type it in UTF-8."
+        raise UsageError(message, hint=hint, effect=effect) from error
+
+
+def _day(name: str, flag: Flag, text: str) -> str:
+    """Return a day in ISO form."""
+    from datetime import date
+
+    from hivemind_memory.cli.days import FUTURE_HINT, PAST_HINT, parse_day
+
+    is_future = flag.kind == "due"
+    day = parse_day(text, date.today(), is_future=is_future)
+    if day is None:
+        hint = FUTURE_HINT if is_future else PAST_HINT
+        raise UsageError(f"`{name}` takes a day, not `{text}`.", hint=hint)
+    return day
