@@ -64,7 +64,8 @@ def _main(words: Sequence[str]) -> int:
             from hivemind_memory.cli.output import print_notices
 
             print_notices(f"note: {note}" for note in request.notes)
-        output.keep_going(is_wanted=request.command.name not in READING)
+        is_reading = request.command.name in READING or request.values.get("dry_run")
+        output.keep_going(is_wanted=not is_reading)
         return request.command.call(request)
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED

@@ -238,7 +238,7 @@ READING = frozenset(
         "__complete",
     )
 )
-"""Commands that change nothing: they end when nobody reads their output."""
+"""Commands that change nothing: they end when their output is no longer read."""
 
 FIRST = (
     "init",

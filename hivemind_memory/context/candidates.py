@@ -10,15 +10,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from hivemind_memory.context.facets import PROJECT
 from hivemind_memory.errors import NoteNotFoundError, NoteUnreadableError
 from hivemind_memory.markdown.entry import OPENING, parse_provenance
 from hivemind_memory.markdown.front_matter import split_front_matter
+from hivemind_memory.model.filters import SearchFilter
 from hivemind_memory.model.injection import Excerpt, FacetScore, LeftOut
 from hivemind_memory.model.memories import ACTIVE
 from hivemind_memory.model.memory_types import (
     FIRST,
     LESSON,
+    NEWEST,
+    RELEVANT,
     SEARCH_ONLY,
+    all_types,
     find_type,
     types_of_config,
 )
@@ -45,6 +50,10 @@ _AGENT = "agent"
 _ALWAYS = FacetScore(facet="always", value=1.0)
 _LESSON = FacetScore(facet="lesson", value=1.0)
 _PREFERENCE = FacetScore(facet="preference", value=1.0)
+_SAVED_WEIGHT = 0.2
+"""What a typed memory of importance 1 gets on top of its matches. Every text of a
+project matches the project's name nearly alike, through its path, and a passing remark
+must not come before a decision for being short; a match of the branch weighs more."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -75,7 +84,7 @@ def find_candidates(memory: Memory, facets: Sequence[Facet]) -> Candidates:
             found.left_out.append(LeftOut(excerpt=excerpt, why="over"))
         else:
             session = typed.session_of(excerpt.path) or origins.session_of(excerpt)
-            found.others.append(replace(excerpt, session=session))
+            found.others.append(typed.weigh(replace(excerpt, session=session)))
     return found
 
 
@@ -117,6 +126,18 @@ class _TypedMemories:
         excerpts = [self._excerpt(row, _ALWAYS) for row in kept]
         excerpts += [self._excerpt(row, _LESSON) for row in lessons]
         return [excerpt for excerpt in excerpts if excerpt is not None]
+
+    def weigh(self, excerpt: Excerpt) -> Excerpt:
+        """Return a text with what it gets for being a typed memory, if it is one."""
+        row = self._rows.get(excerpt.path)
+        if row is None or not row.type:
+            return excerpt
+        saved = FacetScore(facet="saved", value=_SAVED_WEIGHT * row.importance)
+        return replace(
+            excerpt,
+            score=excerpt.score + saved.value,
+            reasons=(*excerpt.reasons, saved),
+        )
 
     def is_search_only(self, path: str) -> bool:
         """Return whether only a search shows a note."""
@@ -249,7 +270,26 @@ def _search_all(
             if warning not in warnings:
                 warnings.append(warning)
         answers += [(facet, hit) for hit in answer.hits]
+        if facet.name == PROJECT and len(answer.hits) == _MAX_HITS:
+            answers += _typed_hits(memory, facet, answer.hits)
     return answers
+
+
+def _typed_hits(
+    memory: Memory, facet: Facet, found: Sequence[Hit]
+) -> list[tuple[Facet, Hit]]:
+    """Return the typed memories that a facet asks for beyond what was found.
+
+    A busy project has hundreds of entries that match its name as well as a decision.
+    """
+    kinds = all_types(memory.types).values()
+    types = tuple(one.name for one in kinds if one.injected in (NEWEST, RELEVANT))
+    query = Query(
+        text=facet.text, max_results=_MAX_HITS, search_filter=SearchFilter(types=types)
+    )
+    known = {(hit.path, hit.start_line) for hit in found}
+    hits = memory.search(query).hits
+    return [(facet, hit) for hit in hits if (hit.path, hit.start_line) not in known]
 
 
 def _merge(answers: Sequence[tuple[Facet, Hit]]) -> list[Excerpt]:

@@ -16,6 +16,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hivemind_memory.git.project import WorktreeState
 
+PROJECT = "project"
+"""Name of the facet that asks for the project by its name."""
+
 PROJECT_WEIGHT = 1.0
 BRANCH_WEIGHT = 0.8
 FOLDER_WEIGHT = 0.4
@@ -36,7 +39,7 @@ def facets_of(state: WorktreeState) -> tuple[Facet, ...]:
     name = identity.rpartition("/")[2]
     # The folder of a linked worktree often names the task, the project's name apart.
     folder = state.folder.rstrip("/").rpartition("/")[2]
-    facets = [Facet(name="project", text=_words(name), weight=PROJECT_WEIGHT)]
+    facets = [Facet(name=PROJECT, text=_words(name), weight=PROJECT_WEIGHT)]
     if folder != name:
         facets.append(Facet(name="folder", text=_words(folder), weight=FOLDER_WEIGHT))
     if state.branch not in _COMMON_BRANCHES:

@@ -220,11 +220,28 @@ class Injector:
     def why(self, worktree: str) -> dict[str, Any] | None:
         """Return the newest record about a worktree, or None.
 
-        Its ``others`` are the records about files that other agents read.
+        Its ``others`` are the records about files that other agents read. Each says
+        whether its section ``is_there``: since then it may have been removed, by
+        `hm eject`, a person or git.
         """
-        root, _ = self._find(worktree)
-        records = InjectionLog(self._memory.state()).last_records(root)
+        root, repository = self._find(worktree)
+        records = [
+            {**one, "is_there": self._is_there(one, root, repository)}
+            for one in InjectionLog(self._memory.state()).last_records(root)
+        ]
         return {**records[0], "others": records[1:]} if records else None
+
+    def _is_there(
+        self, record: dict[str, Any], root: str, repository: Repository | None
+    ) -> bool:
+        """Return whether what a record tells of is still in its file.
+
+        What was printed for an agent that started is in no file, and stays told.
+        """
+        file = record["file"]
+        if record["outcome"] not in ("written", "unchanged") or not file:
+            return bool(record["memories"])
+        return may_hold_section(root, file, repository)
 
     def _find(self, worktree: str) -> tuple[str, Repository | None]:
         """Return the worktree around a folder, and its repository."""

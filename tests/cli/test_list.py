@@ -111,3 +111,28 @@ def test_a_status_has_one_name_everywhere() -> None:
     offered = command_list._STATUSES
 
     assert set(STATUSES) <= set(offered)
+
+
+@pytest.mark.parametrize("words", [("list",), ("list", "--type", "fact")])
+def test_a_long_list_is_short_on_a_terminal_and_whole_in_a_pipe(
+    hm: Hm, home: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    """Nothing scrolls away unasked, and no program loses a row."""
+    hm("init")
+    for number in range(49):
+        text = f"---\ntype: fact\nkey: k{number}\n---\nFact {number}.\n"
+        (home / "memory" / f"k{number}.md").write_text(text)
+    count = 50 if words == ("list",) else 49
+
+    piped, asked = hm(*words), hm(*words, "--limit", "3")
+    machine = hm(*words, "--json").json
+    monkeypatch.setattr(command_list, "is_terminal", lambda _: True)
+    shown, whole = hm(*words), hm(*words, "--all")
+
+    assert (len(piped.out.splitlines()), piped.err) == (count, "")
+    assert len(asked.out.splitlines()) == 3
+    assert f"… {count - 3} more " in asked.err
+    assert len(machine) == count
+    assert f"… {count - 40} more " in shown.err
+    assert shown.err.endswith(": --all lists them\n")
+    assert len(whole.out.splitlines()) - len(shown.out.splitlines()) == count - 40

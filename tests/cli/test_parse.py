@@ -49,6 +49,7 @@ def parsed(line: str) -> tuple[str, dict[str, Any], str | None]:
     [
         ("search how do I deploy", "search", {"query": ("how", "do", "I", "deploy")}),
         ("search -n 3 x --json", "search", {"query": ("x",), "max_results": 3, **JSON}),
+        ("search --limit 3 x", "search", {"query": ("x",), "max_results": 3}),
         ("search -n3 x", "search", {"query": ("x",), "max_results": 3}),
         ("search --min-score=.5 x", "search", {"query": ("x",), "min_score": 0.5}),
         ("search -", "search", {"query": ("-",)}),
@@ -224,6 +225,21 @@ def test_a_word_of_a_question_that_is_nearly_an_option_is_named() -> None:
     assert request.notes == (
         "`--jsn` is not an option, so it was searched for; did you mean `--json`?",
     )
+
+
+def test_an_unknown_option_before_a_question_is_named() -> None:
+    """Inside a question, words with dashes are what is asked about."""
+    before = parse_request(["search", "--top-k", "3", "deploy"])
+    inside = parse_request(["search", "git", "push", "--force-with-lease"])
+
+    assert before.values["query"] == ("--top-k", "3", "deploy")
+    assert before.notes == (
+        (
+            "`--top-k` is not an option, so it was searched for;"
+            " `hm search --help` lists them"
+        ),
+    )
+    assert inside.notes == ()
 
 
 def reads(kind: int) -> list[Command]:

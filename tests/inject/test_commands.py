@@ -56,6 +56,39 @@ def test_inject_why_and_eject_tell_what_they_did(
     assert hm("eject") == "There is no section to remove.\n"
 
 
+@pytest.mark.parametrize("how", ["hm eject", "by hand", "a file that is gone"])
+def test_why_after_the_section_is_gone_says_so(
+    home: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    how: str,
+) -> None:
+    """The log tells what was; what is stands in the file."""
+    worktree = make_repo(tmp_path / "shop")
+    monkeypatch.chdir(worktree)
+    file = worktree / "CLAUDE.md"
+    main.main(["inject"])
+    capsys.readouterr()
+    main.main(["why", "shop.md"])
+    assert capsys.readouterr().out.startswith("injected: shop.md:")
+
+    if how == "hm eject":
+        main.main(["eject"])
+    elif how == "by hand":
+        file.write_text("Only mine.\n")
+    else:
+        file.unlink()
+    capsys.readouterr()
+    main.main(["why"])
+    main.main(["why", "shop.md"])
+    out = capsys.readouterr().out
+
+    gone = "the section is no longer in CLAUDE.md"
+    assert f"\nnot injected now: {gone}; this was in it\n" in out
+    assert out.endswith(f"\nnot injected: shop.md: {gone}\n")
+
+
 def test_mistakes_are_one_sentence_with_a_hint(
     home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -18,6 +18,7 @@ from tests.inject.repos import git, make_repo
 
 ORIGIN = "git@github.com:acme/shop.git"
 SCOPE = "projects/github.com--acme--shop"
+WORDS = [f"remark{n}" for n in range(25)]
 OPTIONS = {"startup_inject_count": 20, "inject_budget_tokens": 4_000}
 
 
@@ -195,6 +196,25 @@ def test_of_equals_the_newest_decision_comes_first(
         os.utime(Path(memory.places.notes, path), (year * 1e6, year * 1e6))
 
     assert keys(planned(memory, worktree)) == ["y2025", "y2024", "y2023"]
+
+
+def test_a_decision_comes_before_passing_remarks(
+    tmp_path: Path, worktree: Path
+) -> None:
+    """All match the project by their path, and the shorter ones a little better."""
+    home = tmp_path / "home"
+    (home / "memory").mkdir(parents=True)
+    with open_memory(home=str(home)) as memory:
+        in_shop = {"type": "decision", "scope": SCOPE}
+        keep(memory, "deploy-day", "We deploy on Tuesdays.", **in_shop)
+        for word in WORDS:
+            memory.write(word, scope=SCOPE)
+
+        done = open_injector(memory).inject(str(worktree))
+
+    first, *rest = done.planned.choice.excerpts
+    assert (first.key, len(rest)) == ("deploy-day", 4)
+    assert [one.facet for one in first.reasons] == ["project", "saved"]
 
 
 def test_only_the_scopes_of_the_worktree_are_told(

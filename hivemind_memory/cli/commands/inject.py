@@ -166,7 +166,9 @@ def _show_why(request: CommandRequest, name: str) -> int:
         injected = [one for one in found["memories"] if one["path"] == path]
         left_out = [one for one in found["left_out"] if one["path"] == path]
         reason = "" if injected else why_absent(memory, path)
-    if left_out and not injected:
+    if injected and not found["is_there"]:
+        injected, reason = [], _gone(found)
+    elif left_out and not injected:
         reason = _WHYS.get(left_out[0]["why"], left_out[0]["why"])
     if request.values["json"]:
         print_json({"path": path, "is_injected": bool(injected), "reason": reason})
@@ -239,6 +241,8 @@ def _notices(done: InjectionResult) -> Iterable[str]:
 def _record_lines(record: dict[str, Any]) -> Iterable[str]:
     """Return a record of the injection log, one fact a line."""
     yield f"{record['at']}  {record['file'] or '-'}  {record['outcome']}"
+    if not record["is_there"] and record["memories"]:
+        yield f"not injected now: {_gone(record)}; this was in it"
     if record["seen_at"]:
         yield f"checked again {record['seen_at']}: unchanged"
     if record["why_empty"]:
@@ -257,6 +261,11 @@ def _record_lines(record: dict[str, Any]) -> Iterable[str]:
         count = count_text(len(other["memories"]), "memory", "memories")
         said = f"{other['at']}  {other['file'] or '-'}  {other['outcome']}"
         yield f"for another agent: {said}, {count}"
+
+
+def _gone(record: dict[str, Any]) -> str:
+    """Return that a section was removed, as a clause."""
+    return f"the section is no longer in {record['file']}"
 
 
 def _memory_line(memory: dict[str, Any]) -> str:

@@ -8,6 +8,7 @@ from hivemind_memory.cli.command import CommandRequest, Flag, command
 from hivemind_memory.cli.content import split_items
 from hivemind_memory.cli.options import AGENT, JSON, ONLY_SOURCE, SCOPE, SINCE, TYPE
 from hivemind_memory.cli.output import (
+    count_text,
     is_terminal,
     lines_text,
     minute_text,
@@ -29,6 +30,18 @@ if TYPE_CHECKING:
     from hivemind_memory.model.results import ListedNote
 
 _STATUSES = ("active", "pending", "superseded", "forgotten", "expired", "done")
+_TERMINAL_ROWS = 40
+"""Rows that a terminal shows without being asked for more; a pipe gets all."""
+
+_COUNT = Flag(
+    ("-n", "--limit"),
+    "int",
+    f"Maximum number of rows (terminal: {_TERMINAL_ROWS}, else all).",
+    metavar="N",
+    low=1,
+    high=1_000_000,
+)
+_ALL = Flag(("--all",), "flag", "All rows, on a terminal too.")
 _MAX_CHARS = 60
 """Characters of a text that a table shows."""
 
@@ -36,8 +49,9 @@ _MAX_CHARS = 60
 @command(
     "list",
     description=(
-        "With an option other than --json, lists typed memories instead: key, type,"
-        " status, day, lines and text, the newest first."
+        "With a filter (--type, --scope, --since, --agent, --source, --status), lists"
+        " typed memories instead: key, type, status, day, lines and text, the newest"
+        " first."
     ),
     flags=(
         TYPE,
@@ -51,6 +65,8 @@ _MAX_CHARS = 60
             "Only memories of this status; by default active and pending ones.",
             choices=(*_STATUSES, "all"),
         ),
+        _COUNT,
+        _ALL,
         JSON,
     ),
     examples=("hm list", "hm list --type lesson,decision --since 7d"),
@@ -66,15 +82,18 @@ def list_(request: CommandRequest) -> int:
     with request.open_memory() as memory:
         catch_up(memory)
         notes = memory.list()
+    count = _row_count(values, len(notes))
     if values["json"]:
-        print_json(notes)
-    elif is_terminal(sys.stdout):
-        write_stdout(_terminal_text(notes))
+        print_json(notes[:count])
+        return 0
+    if is_terminal(sys.stdout):
+        write_stdout(_terminal_text(notes[:count]))
     else:
         print_rows(
             (note.path, note.size_bytes, note.updated_at, note.chunk_count)
-            for note in notes
+            for note in notes[:count]
         )
+    _print_left(len(notes) - count, "note")
     return 0
 
 
@@ -88,7 +107,7 @@ def list_(request: CommandRequest) -> int:
     flags=(
         Flag(("--changes",), "flag", "List changes with their ids instead."),
         Flag(
-            ("-n", "--max-results"),
+            ("-n", "--limit", "--max-results"),
             "int",
             "Maximum number of lines (20).",
             metavar="N",
@@ -162,8 +181,9 @@ def _list_memories(request: CommandRequest) -> int:
     """List typed memories."""
     with request.open_memory() as memory:
         memories = memory.curation.list_memories(_filter_of(request.values))
+    count = _row_count(request.values, len(memories))
     if request.values["json"]:
-        print_json(memories)
+        print_json(memories[:count])
         return 0
     rows = [
         (
@@ -174,12 +194,28 @@ def _list_memories(request: CommandRequest) -> int:
             lines_text(one.path, one.start_line, one.end_line),
             _first_line(one.text),
         )
-        for one in memories
+        for one in memories[:count]
     ]
     _print_table(("key", "type", "status", "day", "lines", "text"), rows)
     if not memories:
         print_notices(["no memory matches"])
+    _print_left(len(memories) - count, "memory", "memories")
     return 0
+
+
+def _row_count(values: Mapping[str, Any], found: int) -> int:
+    """Return how many of the rows that were found are shown."""
+    limit: int | None = values["limit"]
+    if limit is None and not (values["all"] or values["json"]):
+        limit = _TERMINAL_ROWS if is_terminal(sys.stdout) else None
+    return found if limit is None or values["all"] else min(limit, found)
+
+
+def _print_left(count: int, noun: str, plural: str = "") -> None:
+    """Say how many rows are not shown, and how to see them."""
+    if count:
+        more = count_text(count, f"more {noun}", f"more {plural}" if plural else "")
+        print_notices([f"… {more}: --all lists them"])
 
 
 def _filter_of(values: Mapping[str, Any]) -> MemoryFilter:

@@ -59,7 +59,7 @@ _MIN_LINES, _MAX_LINES = 2, 8
     arguments=(Argument("query", "The question.", reads=QUESTION),),
     flags=(
         Flag(
-            ("-n", "--max-results"),
+            ("-n", "--limit", "--max-results"),
             "int",
             "Maximum number of hits (terminal: 5, else 10, or as config.json says).",
             metavar="N",
