@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import time
 
-from hivemind_memory.access.callers import NO_PROJECT, ProjectHere
+from hivemind_memory.access.rules import NO_PROJECT, ProjectHere
 from hivemind_memory.config import CONFIG_NAME
 from hivemind_memory.config.resolve import load_settings as resolve_settings
 from hivemind_memory.files.places import find_above, locks_folder, places_of

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import os
 
-from hivemind_memory.access.callers import ProjectHere
 from hivemind_memory.access.identity import SeenRepository
 from hivemind_memory.access.projects import ProjectFolder, find_project
 from hivemind_memory.access.record_file import IDENTITY_FILE
+from hivemind_memory.access.rules import ProjectHere
 from hivemind_memory.errors import GitError
 from hivemind_memory.files.places import find_above
 from hivemind_memory.git.project import (

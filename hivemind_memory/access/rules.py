@@ -63,6 +63,31 @@ OWNER = Caller(is_owner=True)
 """A person at a shell on their own machine."""
 
 
+class ProjectHere:
+    """The project that a process is in; looked up only where it matters."""
+
+    def __init__(
+        self,
+        find: Callable[[bool], str] = lambda _is_write: "",
+        caller: Callable[[], Caller] | None = None,
+        notice: Callable[[], str] = str,
+    ) -> None:
+        """Look up nothing yet.
+
+        Args:
+            find: Returns its scope, and takes whether something is about to be
+                written; empty: there is none, or it was given by name.
+            caller: Returns the caller as it is now; None: it stays the same.
+            notice: Returns a sentence about another project that may be this one.
+        """
+        self.find = find
+        self.caller = caller
+        self.notice = notice
+
+
+NO_PROJECT = ProjectHere()
+
+
 def may_read(caller: Caller, path: str) -> bool:
     """Return whether a caller finds a note there; its visibility apart."""
     scopes = caller.scopes

@@ -87,13 +87,12 @@ def check_projects(projects: Mapping[str, object]) -> str:
     ''
     """
     for slug, project in projects.items():
-        complaint = _scope_complaint("project", slug, project)
+        complaint = _scope_complaint(
+            "project", slug, project, {"identity", "visibility"}
+        )
         if complaint:
             return complaint
         assert isinstance(project, dict)  # noqa: S101 - it was just looked at
-        unknown = project.keys() - {"identity", "visibility"}
-        if unknown:
-            return f"The project {slug} has no {min(unknown)}."
         if not isinstance(project.get("identity", ""), str):
             return f"The identity of the project {slug} is a text."
         if project.get("visibility", "public") not in ("public", "private"):
@@ -108,13 +107,10 @@ def check_workspaces(workspaces: Mapping[str, object]) -> str:
     'The workspace web is its own ancestor.'
     """
     for slug, workspace in workspaces.items():
-        complaint = _scope_complaint("workspace", slug, workspace)
+        complaint = _scope_complaint("workspace", slug, workspace, {"parent", "teams"})
         if complaint:
             return complaint
         assert isinstance(workspace, dict)  # noqa: S101 - it was just looked at
-        unknown = workspace.keys() - {"parent", "teams"}
-        if unknown:
-            return f"The workspace {slug} has no {min(unknown)}."
         teams = workspace.get("teams", [])
         if not isinstance(teams, list) or any(_slug_complaint(one) for one in teams):
             return f"The teams of the workspace {slug} are a list of names."
@@ -148,7 +144,7 @@ def _type_complaint(meaning: Mapping[str, object]) -> str:
     return ""
 
 
-def _scope_complaint(kind: str, slug: str, meaning: object) -> str:
+def _scope_complaint(kind: str, slug: str, meaning: object, keys: set[str]) -> str:
     """Return what is wrong with the name or the description of a scope."""
     complaint = _slug_complaint(slug)
     if complaint:
@@ -156,7 +152,8 @@ def _scope_complaint(kind: str, slug: str, meaning: object) -> str:
         return f"{shown} cannot be the name of a {kind}: {complaint}."
     if not isinstance(meaning, dict):
         return f"The {kind} {slug} is described by an object, such as {{}}."
-    return ""
+    unknown = meaning.keys() - keys
+    return f"The {kind} {slug} has no {min(unknown)}." if unknown else ""
 
 
 def _slug_complaint(slug: object) -> str:

@@ -63,13 +63,10 @@ def read_client_file(path: str) -> ClientFile:
         return ClientFile(path=path, real=real, text=None)
     except OSError as error:
         raise NotConnectedError(f"{path} cannot be read: {error.strerror}.") from error
-    try:
-        status = os.fstat(fd)
-        if not stat.S_ISREG(status.st_mode) or status.st_size > _MAX_BYTES:
-            raise NotConnectedError(f"{path} is not a settings file.")
-        data = descriptors.read_at(fd, 0, _MAX_BYTES + 1)
-    finally:
-        os.close(fd)
+    found = descriptors.read_regular(fd, _MAX_BYTES)
+    if found is None:
+        raise NotConnectedError(f"{path} is not a settings file.")
+    data, status = found
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:

@@ -26,7 +26,9 @@ def why_absent(memory: Memory, path: str) -> str:
             return f"it is {STATUSES[row.status]}"
         if not is_trusted(row.source):
             return f"its source is {row.source}, which is never injected"
-        if is_expired_or_done(row.expires_day, row.done_day, today=memory.today()):
+        if is_expired_or_done(
+            row.expires_day, row.done_day, today=memory.clocks.today()
+        ):
             return "it is expired or done"
         if kind is not None and kind.injected == SEARCH_ONLY:
             return f"type {kind.name} is never injected; a search finds it"

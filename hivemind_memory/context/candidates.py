@@ -103,7 +103,7 @@ class _TypedMemories:
         self._memory = memory
         self._rows = {row.path: row for row in memory.memories()}
         self._types = types_of_config(memory.settings.types)
-        self._today = memory.today()
+        self._today = memory.clocks.today()
 
     def always(self) -> list[Excerpt]:
         """Return pinned memories, identities and lessons, in this order.

@@ -205,6 +205,20 @@ def read_at(fd: int, offset: int, size: int) -> bytes:
     return b"".join(parts)
 
 
+def read_regular(fd: int, max_bytes: int) -> tuple[bytes, os.stat_result] | None:
+    """Return what a file holds and its status, and close it.
+
+    None: it is no regular file, or larger than *max_bytes*.
+    """
+    try:
+        status = os.fstat(fd)
+        if not stat.S_ISREG(status.st_mode) or status.st_size > max_bytes:
+            return None
+        return read_at(fd, 0, max_bytes + 1), status
+    finally:
+        os.close(fd)
+
+
 def write_all(fd: int, data: bytes) -> None:
     """Write all of *data* to an open file, in one call where the system allows it."""
     rest = memoryview(data)

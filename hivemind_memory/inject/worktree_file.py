@@ -89,13 +89,10 @@ def read_file(root: str, file: str, *, forbidden: tuple[str, ...] = ()) -> Workt
         )
     except OSError as error:
         raise UnusableFileError(f"{file} cannot be read: {error.strerror}") from error
-    try:
-        status = os.fstat(fd)
-        if not stat.S_ISREG(status.st_mode) or status.st_size > _MAX_BYTES:
-            raise UnusableFileError(f"{file} is not a text file of reasonable size")
-        data = descriptors.read_at(fd, 0, _MAX_BYTES + 1)
-    finally:
-        os.close(fd)
+    found = descriptors.read_regular(fd, _MAX_BYTES)
+    if found is None:
+        raise UnusableFileError(f"{file} is not a text file of reasonable size")
+    data, status = found
     if data.startswith(_UTF16):
         raise UnusableFileError(f"{file} is in UTF-16, and a section in UTF-8")
     signature = descriptors.signature_of(status)

@@ -24,7 +24,8 @@ def slug(text: str) -> str:
     ('feature-Ärger-it-s-v2-0', 'x')
     """
     composed = unicodedata.normalize("NFC", text)
-    return dashed(composed, also="_")[:_MAX_CHARS].strip("-") or "x"
+    kept = dashed(composed, lambda one: one.isalnum() or one == "_")
+    return kept[:_MAX_CHARS].strip("-") or "x"
 
 
 def session_names(label: str, agent: str, identity: str) -> Iterator[str]:

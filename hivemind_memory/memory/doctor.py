@@ -261,8 +261,8 @@ def _journal(places: Places, now: Callable[[], float]) -> Finding:
 
 def _state(places: Places) -> Finding:
     """Check whether purged texts are still known, and a purge is unfinished."""
+    from hivemind_memory.state.damage import DAMAGE_HINT, damage_report
     from hivemind_memory.state.file import StateFile
-    from hivemind_memory.state.open import DAMAGE_HINT, damage_report
 
     name = "state"
     problem = damage_report(places.state_file)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from hivemind_memory.access.callers import NO_PROJECT, ProjectHere
-from hivemind_memory.access.rules import OWNER, access_of, check_enabled, scope_meant
+from hivemind_memory.access import rules
 from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.files.scan import BYTES_PER_MB
 from hivemind_memory.memory.index_handle import IndexHandle
@@ -14,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any, Self
 
-    from hivemind_memory.access.rules import Caller
     from hivemind_memory.config.settings import Settings
     from hivemind_memory.curation.service import Curation
     from hivemind_memory.files.places import Places
@@ -55,8 +53,8 @@ class Memory:
         provider: Provider,
         clocks: Clocks,
         *,
-        caller: Caller = OWNER,
-        here: ProjectHere = NO_PROJECT,
+        caller: rules.Caller = rules.OWNER,
+        here: rules.ProjectHere = rules.NO_PROJECT,
     ) -> None:
         """Take the parts; nothing is opened before its first use.
 
@@ -74,7 +72,7 @@ class Memory:
         self.origin = "agent"
         """Where the caller comes from; ``hm`` says person or program."""
         self.here = here
-        self._access = access_of(caller, settings.private_scopes())
+        self._access = rules.access_of(caller, settings.private_scopes())
         self._provider = provider
         self.clocks = clocks
         self.folder = NotesFolder(
@@ -110,7 +108,7 @@ class Memory:
                 self._state.close()
             self.index_handle.close()
 
-    def as_caller(self, caller: Caller) -> Memory:
+    def as_caller(self, caller: rules.Caller) -> Memory:
         """Return the same memory as another caller sees it, to be closed by itself."""
         parts = (self.places, self.settings, self._provider, self.clocks)
         return Memory(*parts, caller=caller, here=self.here)
@@ -119,10 +117,6 @@ class Memory:
         """Return the same memory as its caller sees it now: projects are renamed."""
         caller = self.here.caller() if self.here.caller else self.caller
         return self if caller == self.caller else self.as_caller(caller)
-
-    def today(self) -> int:
-        """Return the local day, in days since the epoch."""
-        return self.clocks.today()
 
     # -- asking ----------------------------------------------------------------
 
@@ -227,7 +221,7 @@ class Memory:
         from hivemind_memory.memory.write import append_entry, prepare_entry
         from hivemind_memory.model.note import Provenance
 
-        check_enabled(
+        rules.check_enabled(
             is_enabled=self.settings.enabled,
             why_read_only=self.settings.why_read_only(),
         )
@@ -366,7 +360,7 @@ class Memory:
             ScopeError: It is not a scope, or the caller does not have it.
         """
         is_global = self.settings.default_scope == "global"
-        return scope_meant(
+        return rules.scope_meant(
             self.caller, name, is_global=is_global, find_project=self.here.find
         )
 
@@ -388,7 +382,7 @@ class Memory:
         from hivemind_memory.memory.retrieve import find_similar
 
         index = self.index_handle.opened().index
-        return find_similar(index, text, access=self._access, today=self.today())
+        return find_similar(index, text, access=self._access, today=self.clocks.today())
 
     def _embedding_service(self) -> EmbeddingService:
         """Return what makes vectors, loaded when the first is wanted."""

@@ -14,7 +14,7 @@ from hivemind_memory.files.paths import SUFFIX, name_problem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 
 MAX_SLUG_BYTES = 80
@@ -36,7 +36,7 @@ def slug_of(text: str) -> str:
     ('deploy-never-on-fridays', '数据库-备份')
     """
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).lower())
-    slug = _cut(dashed(folded))
+    slug = _cut(dashed(folded, _is_kept))
     if not slug:
         return f"memory-{hash_of(text)[:8]}"
     if _RESERVED.fullmatch(slug) or name_problem(slug + SUFFIX):
@@ -44,17 +44,13 @@ def slug_of(text: str) -> str:
     return slug
 
 
-def dashed(text: str, also: str = "") -> str:
+def dashed(text: str, is_kept: Callable[[str], bool]) -> str:
     """Return a text with one dash for each run of what a name does not hold.
 
-    Args:
-        text: Any.
-        also: What is kept besides letters and digits of any script.
-
-    >>> dashed("Ärger: it's v2_0", also="_")
-    'Ärger-it-s-v2_0'
+    >>> dashed("Ärger: it's v2.0", str.isalnum)
+    'Ärger-it-s-v2-0'
     """
-    kept = "".join(one if _is_kept(one) or one in also else "-" for one in text)
+    kept = "".join(one if is_kept(one) else "-" for one in text)
     return "-".join(part for part in kept.split("-") if part)
 
 

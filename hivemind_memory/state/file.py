@@ -218,7 +218,7 @@ class StateFile:
                 return work(self._opened(wait_ms))
             except _DAMAGE:
                 self.close()
-                from hivemind_memory.state.open import set_aside
+                from hivemind_memory.state.damage import set_aside
 
                 if not set_aside(self.path):
                     raise

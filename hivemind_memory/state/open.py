@@ -1,13 +1,11 @@
 """Opens ``state.db``, creates it if it is missing, and says why when it cannot.
 
-Holds its tables, for what no note can hold, and the steps that made them. A file that
-is certainly damaged is set aside, and ``hm doctor`` says so.
+Its tables are in ``schema``, and what is done about damage is in ``damage``.
 """
 
 from __future__ import annotations
 
 import os
-from contextlib import suppress
 
 import apsw
 
@@ -17,8 +15,6 @@ from hivemind_memory.files.descriptors import (
     make_private_folder,
     set_mode,
 )
-from hivemind_memory.files.locks import KernelLock
-from hivemind_memory.sqlite.connection import use_wal, write_transaction
 
 COUNT_WAIT_MS = 50
 """So long an answer may be late because another process is counting."""
@@ -26,8 +22,9 @@ COUNT_WAIT_MS = 50
 _NEW_FILE = os.O_CREAT | os.O_EXCL | os.O_RDWR | getattr(os, "O_CLOEXEC", 0)
 
 _COPY_WAIT_MS = 5_000
-_SWITCH_WAIT_MS = 1_000
-"""Only a new file is switched to WAL mode, and others do the same within moments."""
+
+STATE_VERSION = 3
+"""How many steps ``schema`` has, which is loaded only to apply them."""
 
 _CHECKPOINT_PAGES = 100
 """A process that opens the file reads its log: it stays below half a megabyte."""
@@ -55,10 +52,12 @@ def open_state(path: str, *, wait_ms: int = COUNT_WAIT_MS) -> apsw.Connection:
         connection.wal_autocheckpoint(_CHECKPOINT_PAGES)
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA secure_delete = ON")
-        version = version_of_state(connection)
+        version = int(connection.pragma("user_version"))
         _refuse_newer(path, version)
         if version < STATE_VERSION:
-            bring_state_up_to_date(connection)
+            from hivemind_memory.state.schema import upgrade
+
+            upgrade(connection)
     except BaseException:
         connection.close()
         raise
@@ -133,148 +132,3 @@ def _make_file(path: str) -> None:
         set_mode(file, PRIVATE_FILE)
     finally:
         os.close(file)
-
-
-_WAIT_S = 2.0
-_TABLES = ("recalls", "tombstones", "unfinished", "injections", "changes", "meta")
-
-
-def set_aside(path: str) -> bool:
-    """Set the file aside if it is damaged beyond doubt; return whether to try again.
-
-    What another process may have repaired meanwhile is left as it is.
-    """
-    lock = KernelLock(f"{path}.lock")
-    try:
-        if not lock.acquire(wait_s=_WAIT_S):
-            return False
-        if is_sound(path):
-            return True
-        for suffix in ("", "-wal", "-shm"):
-            with suppress(FileNotFoundError):
-                os.replace(path + suffix, f"{damaged_name(path)}{suffix}")
-    except OSError:
-        return False
-    finally:
-        lock.release()
-    return True
-
-
-def is_sound(path: str) -> bool:
-    """Return whether the file can be read as a whole; a busy one is no damage."""
-    try:
-        connection = open_state(path)
-    except (apsw.CorruptError, apsw.NotADBError, apsw.SQLError):
-        return False
-    except (apsw.Error, OSError, StateUnusableError):
-        return True
-    try:
-        if list(connection.execute("PRAGMA quick_check(1)")) != [("ok",)]:
-            return False
-        for table in _TABLES:
-            connection.execute(f"SELECT count(*) FROM {table}").fetchone()
-        [(key,)] = connection.execute("SELECT value FROM meta WHERE key = 'key'")
-        return isinstance(key, bytes)
-    except (apsw.CorruptError, apsw.NotADBError, apsw.SQLError, ValueError):
-        return False
-    except apsw.Error:
-        return True
-    finally:
-        with suppress(apsw.Error):
-            connection.close()
-
-
-def damaged_name(path: str) -> str:
-    """Return where a damaged file is kept."""
-    return f"{path}.damaged"
-
-
-def damage_report(path: str) -> str:
-    """Return what ``hm doctor`` must say about the state; empty: nothing."""
-    aside = damaged_name(path)
-    if os.path.exists(aside):
-        return (
-            f"{path} was damaged and moved to {aside}: recall counters start again, "
-            "and purged texts are NO LONGER refused when they are written again"
-        )
-    if os.path.exists(path) and not is_sound(path):
-        return f"{path} is damaged; the next use moves it aside and starts a new one"
-    return ""
-
-
-DAMAGE_HINT = (
-    "purge again what must not come back, then delete the damaged file: it holds "
-    "counters and hashes, no text"
-)
-
-
-_KEY_BYTES = 32
-
-STEPS = (
-    """
-    CREATE TABLE meta(
-      key   TEXT PRIMARY KEY,
-      value NOT NULL
-    ) WITHOUT ROWID;
-    CREATE TABLE recalls(
-      ref     TEXT    PRIMARY KEY, -- id of a memory or an entry
-      count   INTEGER NOT NULL,
-      last_at INTEGER NOT NULL     -- seconds since the epoch
-    ) WITHOUT ROWID;
-    CREATE TABLE tombstones(
-      hash BLOB PRIMARY KEY        -- HMAC-SHA256 of a purged text, see tombstones.py
-    ) WITHOUT ROWID;
-    CREATE TABLE unfinished(
-      hash BLOB PRIMARY KEY,       -- of what was to be purged
-      work TEXT NOT NULL           -- what is left to do, as JSON; gone when done
-    ) WITHOUT ROWID;
-    """,
-    """
-    CREATE TABLE injections(
-      id       INTEGER PRIMARY KEY, -- in the order in which they were made
-      worktree TEXT    NOT NULL,
-      file     TEXT    NOT NULL,    -- in the worktree
-      is_whole INTEGER NOT NULL,    -- 0: says only that the section was left as it was
-      record   TEXT    NOT NULL     -- JSON, see inject/injection_record.py
-    );
-    CREATE INDEX injections_file ON injections(worktree, file, is_whole, id);
-    """,
-    """
-    CREATE TABLE changes(
-      number    INTEGER PRIMARY KEY, -- in the order in which they were made
-      id        TEXT    NOT NULL UNIQUE,
-      actor     TEXT    NOT NULL,    -- who made it
-      record    TEXT    NOT NULL,    -- JSON, see state/changes.py
-      undoes    TEXT    NOT NULL,    -- id of the change that it took back
-      undone_by TEXT    NOT NULL,    -- id of the change that took it back
-      is_undo   INTEGER NOT NULL     -- hm undo made it
-    );
-    CREATE INDEX changes_actor ON changes(actor, is_undo, undone_by, number);
-    """,
-)
-"""Each step runs in the transaction that records it; a released one never changes."""
-
-STATE_VERSION = len(STEPS)
-
-
-def version_of_state(connection: apsw.Connection) -> int:
-    """Return the number of the last step that the file has seen."""
-    return int(connection.pragma("user_version"))
-
-
-def bring_state_up_to_date(connection: apsw.Connection) -> None:
-    """Apply the steps that the file has not seen, and give it its key."""
-    # Stays in the file; must come before the first transaction.
-    use_wal(connection, wait_ms=_SWITCH_WAIT_MS)
-    with write_transaction(connection):
-        # Another process may have been faster between the scan and the lock.
-        version = version_of_state(connection)
-        if version >= STATE_VERSION:
-            return
-        for sql in STEPS[version:]:
-            connection.execute(sql)
-        connection.execute(
-            "INSERT INTO meta(key, value) VALUES ('key', ?) ON CONFLICT DO NOTHING",
-            (os.urandom(_KEY_BYTES),),
-        )
-        connection.pragma("user_version", STATE_VERSION)

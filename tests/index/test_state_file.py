@@ -16,9 +16,11 @@ import pytest
 
 from hivemind_memory.errors import StateUnusableError
 from hivemind_memory.notes.tombstones import tombstone_of
+from hivemind_memory.state.damage import damage_report, damaged_name
 from hivemind_memory.state.file import StateFile
 from hivemind_memory.state.injection_log import InjectionLog
-from hivemind_memory.state.open import STATE_VERSION, STEPS, damage_report, damaged_name
+from hivemind_memory.state.open import STATE_VERSION
+from hivemind_memory.state.schema import STEPS
 
 NOW_S = 1_800_000_000.5
 
@@ -246,6 +248,11 @@ def test_a_file_that_was_put_in_its_place_is_noticed(
     StateFile(path).add_tombstones(["secret"])
 
     assert state.has_tombstone("secret")
+
+
+def test_every_step_of_the_state_is_applied() -> None:
+    """The number stands apart from the steps, so that opening a file loads none."""
+    assert len(STEPS) == STATE_VERSION
 
 
 @pytest.mark.parametrize("version", range(1, STATE_VERSION))

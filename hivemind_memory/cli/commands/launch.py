@@ -36,7 +36,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from hivemind_memory.launch.launcher import EndedAgent, Launcher, LaunchRequest
+    from hivemind_memory.launch.launcher import (
+        EndedAgent,
+        LaunchedAgent,
+        Launcher,
+        LaunchRequest,
+    )
     from hivemind_memory.launch.tmux import AgentSession, Tmux
 
 _HOME_FOLDER = "this is your home folder; `hm inject --yes` injects there"
@@ -102,7 +107,7 @@ def launch(request: CommandRequest) -> int:
 
     from hivemind_memory import wiring
     from hivemind_memory.launch.agents import find_agent
-    from hivemind_memory.launch.launcher import LaunchRequest
+    from hivemind_memory.launch.launcher import EndedAgent, LaunchRequest
 
     values = request.values
     if values["worktree"] is not None and values["branch"] is not None:
@@ -135,15 +140,21 @@ def launch(request: CommandRequest) -> int:
         )
         words = launcher.words(launch_request, inject)
         return _exec_or_report(words, launcher.environ, folder=location.folder)
-    is_shown = not values["detach"] and is_terminal(sys.stdin)
-    if is_shown and is_terminal(sys.stdout):
+    is_shown = not values["detach"] and all(
+        is_terminal(stream) for stream in (sys.stdin, sys.stdout)
+    )
+    if is_shown:
         size = os.get_terminal_size(sys.stdout.fileno())
         size_now = (size.columns, size.lines) if min(size) > 0 else None
         launch_request = replace(
             launch_request, size=size_now, watch_s=_WATCH_ATTACHED_S
         )
-        return _shown(launcher, tmux, launch_request, inject)
-    return _detached(launcher, tmux, launch_request, inject)
+    launched = launcher.launch(tmux, launch_request, inject)
+    if isinstance(launched, EndedAgent):
+        return _report_end(launch_request, launched)
+    if is_shown:
+        return _show(launcher, tmux, launch_request, launched)
+    return _print_how_to_show(tmux, launch_request, launched)
 
 
 @command(
@@ -234,18 +245,13 @@ def _not_injected(why: str, name: str) -> str:
     return ""
 
 
-def _shown(
+def _show(
     launcher: Launcher,
     tmux: Tmux,
     launch_request: LaunchRequest,
-    inject: Callable[[str, str], str],
+    launched: LaunchedAgent,
 ) -> int:
-    """Launch, and show the session until the person leaves it."""
-    from hivemind_memory.launch.launcher import EndedAgent
-
-    launched = launcher.launch(tmux, launch_request, inject)
-    if isinstance(launched, EndedAgent):
-        return _report_end(launch_request, launched)
+    """Show the session until the person leaves it."""
     if not launched.is_new:
         _say_found(launched.session, launch_request)
     if tmux.attach(launched.session):
@@ -255,18 +261,10 @@ def _shown(
     return 0 if ended is None else _report_end(launch_request, ended)
 
 
-def _detached(
-    launcher: Launcher,
-    tmux: Tmux,
-    launch_request: LaunchRequest,
-    inject: Callable[[str, str], str],
+def _print_how_to_show(
+    tmux: Tmux, launch_request: LaunchRequest, launched: LaunchedAgent
 ) -> int:
-    """Launch, and say how to show the session."""
-    from hivemind_memory.launch.launcher import EndedAgent
-
-    launched = launcher.launch(tmux, launch_request, inject)
-    if isinstance(launched, EndedAgent):
-        return _report_end(launch_request, launched)
+    """Print how to show the session."""
     session = launched.session
     if launched.is_new:
         _print_notice(f"{session.agent} runs in {session.worktree}; attach with:")

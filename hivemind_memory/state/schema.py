@@ -1,0 +1,75 @@
+"""The tables of ``state.db`` and the steps that make them."""
+
+from __future__ import annotations
+
+import os
+
+import apsw
+
+from hivemind_memory.sqlite.connection import use_wal, write_transaction
+
+_KEY_BYTES = 32
+_SWITCH_WAIT_MS = 1_000
+"""Only a new file is switched to WAL mode, and others do the same within moments."""
+
+STEPS = (
+    """
+    CREATE TABLE meta(
+      key   TEXT PRIMARY KEY,
+      value NOT NULL
+    ) WITHOUT ROWID;
+    CREATE TABLE recalls(
+      ref     TEXT    PRIMARY KEY, -- id of a memory or an entry
+      count   INTEGER NOT NULL,
+      last_at INTEGER NOT NULL     -- seconds since the epoch
+    ) WITHOUT ROWID;
+    CREATE TABLE tombstones(
+      hash BLOB PRIMARY KEY        -- HMAC-SHA256 of a purged text, see tombstones.py
+    ) WITHOUT ROWID;
+    CREATE TABLE unfinished(
+      hash BLOB PRIMARY KEY,       -- of what was to be purged
+      work TEXT NOT NULL           -- what is left to do, as JSON; gone when done
+    ) WITHOUT ROWID;
+    """,
+    """
+    CREATE TABLE injections(
+      id       INTEGER PRIMARY KEY, -- in the order in which they were made
+      worktree TEXT    NOT NULL,
+      file     TEXT    NOT NULL,    -- in the worktree
+      is_whole INTEGER NOT NULL,    -- 0: says only that the section was left as it was
+      record   TEXT    NOT NULL     -- JSON, see inject/injection_record.py
+    );
+    CREATE INDEX injections_file ON injections(worktree, file, is_whole, id);
+    """,
+    """
+    CREATE TABLE changes(
+      number    INTEGER PRIMARY KEY, -- in the order in which they were made
+      id        TEXT    NOT NULL UNIQUE,
+      actor     TEXT    NOT NULL,    -- who made it
+      record    TEXT    NOT NULL,    -- JSON, see state/changes.py
+      undoes    TEXT    NOT NULL,    -- id of the change that it took back
+      undone_by TEXT    NOT NULL,    -- id of the change that took it back
+      is_undo   INTEGER NOT NULL     -- hm undo made it
+    );
+    CREATE INDEX changes_actor ON changes(actor, is_undo, undone_by, number);
+    """,
+)
+"""Each step runs in the transaction that records it; a released one never changes."""
+
+
+def upgrade(connection: apsw.Connection) -> None:
+    """Apply the steps that the file has not seen, and give it its key."""
+    # Stays in the file; must come before the first transaction.
+    use_wal(connection, wait_ms=_SWITCH_WAIT_MS)
+    with write_transaction(connection):
+        # Another process may have been faster between the scan and the lock.
+        version = int(connection.pragma("user_version"))
+        if version >= len(STEPS):
+            return
+        for sql in STEPS[version:]:
+            connection.execute(sql)
+        connection.execute(
+            "INSERT INTO meta(key, value) VALUES ('key', ?) ON CONFLICT DO NOTHING",
+            (os.urandom(_KEY_BYTES),),
+        )
+        connection.pragma("user_version", len(STEPS))
