@@ -129,8 +129,8 @@ FAULTS = (
         rig="index_race --steps 1000 --seconds 60",
         module="memory/freshness.py",
         code=(
-            "def _compare(self, index, known, *, is_whole):\n"
-            "    self._in_step = self._verified = known\n"
+            "def _compare(self, index, version, *, is_whole):\n"
+            "    self._in_step = self._verified = version\n"
             "    return self._last\n\n\n"
             "assert FreshnessCheck._compare\n"
             "FreshnessCheck._compare = _compare\n"

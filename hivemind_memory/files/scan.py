@@ -1,10 +1,14 @@
 """One scan of the notes folder: every note with its signature, and what is skipped.
 
 This runs before every answer, so the loop over the files calls no function of the
-package and checks all names of a scan of once. It reads no file.
+package, checks the names of a folder at once, and puts no path together: a digest tells
+whether anything is different from the last scan. It reads no file.
 """
 
 from __future__ import annotations
+
+import marshal
+from operator import attrgetter
 
 from hivemind_memory.files.paths import (
     DEVICE_STARTS,
@@ -16,7 +20,6 @@ from hivemind_memory.files.paths import (
 )
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.snapshot import SkippedNote
-from hivemind_memory.model.value import value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,18 +38,61 @@ _OTHER_SUFFIXES = (SUFFIX, ".markdown", ".mdown", ".mdx", ".mkd")
 _SAFE_PREFIX_CHARS = 192
 
 
-@value
+# signature_of, without a call of ours for each file.
+_signature_of = attrgetter("st_mtime_ns", "st_ctime_ns", "st_size", "st_ino")
+
+_Folder = tuple[str, list[str], list["FileSignature"]]
+"""Prefix of its notes' paths; names of its notes; their signatures."""
+
+
 class FolderSnapshot:
     """What the notes folder held at one moment."""
 
-    signatures: dict[NotePath, FileSignature]
-    """Every note, in no order."""
+    __slots__ = ("_digest", "_folders", "_signatures", "partial", "skipped")
 
-    skipped: tuple[SkippedNote, ...]
-    """Files and folders that look like notes and cannot be, sorted by path."""
+    def __init__(
+        self,
+        folders: list[_Folder],
+        skipped: tuple[SkippedNote, ...],
+        partial: tuple[str, ...],
+    ) -> None:
+        self._folders = folders
+        self._digest = ""
+        self._signatures: dict[NotePath, FileSignature] | None = None
+        self.skipped = skipped
+        """Files and folders that look like notes and cannot be, sorted by path."""
 
-    partial: tuple[str, ...] = ()
-    """Paths of files that may be half-written; see ``atomic.PARTIAL_FILE``."""
+        self.partial = partial
+        """Paths of files that may be half-written; see ``atomic.PARTIAL_FILE``."""
+
+    @property
+    def signatures(self) -> dict[NotePath, FileSignature]:
+        """Every note with its signature, in no order."""
+        if self._signatures is None:
+            self._signatures = {
+                NotePath(prefix + name): signature
+                for prefix, names, signatures in self._folders
+                for name, signature in zip(names, signatures, strict=True)
+            }
+        return self._signatures
+
+    @property
+    def digest(self) -> str:
+        """A digest of every note and its signature.
+
+        Equal digests mean equal notes and signatures. Different ones may mean only that
+        the system lists the same files in another order.
+        """
+        if not self._digest:
+            try:
+                # hashlib loads OpenSSL, which takes longer than a scan of 1,000 notes.
+                from _blake2 import blake2b
+            except ImportError:
+                from hashlib import blake2b
+            # Without references (from version 3) equal values are equal bytes.
+            data = marshal.dumps(self._folders, 2)
+            self._digest = blake2b(data, digest_size=20).hexdigest()
+        return self._digest
 
 
 def take_snapshot(
@@ -66,33 +112,29 @@ def take_snapshot(
     """
     pass_ = _Pass(max_note_bytes)
     pass_.scan(root, "", 1)
-    pass_.drop_illegal()
     skipped = [
         SkippedNote(path=_printable(path), reason=reason)
         for path, reason in sorted(pass_.skipped.items())
     ]
-    return FolderSnapshot(
-        signatures=pass_.signatures,
-        skipped=tuple(skipped),
-        partial=tuple(pass_.partial),
-    )
+    return FolderSnapshot(pass_.folders, tuple(skipped), tuple(pass_.partial))
 
 
 class _Pass:
     """What one pass over the folders has found so far."""
 
-    __slots__ = ("doubtful", "max_bytes", "partial", "signatures", "skipped")
+    __slots__ = ("folders", "max_bytes", "partial", "skipped")
 
     def __init__(self, max_bytes: int) -> None:
         self.max_bytes = max_bytes
-        self.signatures: dict[NotePath, FileSignature] = {}
+        self.folders: list[_Folder] = []
         self.skipped: dict[str, str] = {}
-        self.doubtful: list[NotePath] = []
         self.partial: list[str] = []
 
     def scan(self, folder: OpenFolder, prefix: str, depth: int) -> None:
         """Gather the notes of *folder*, then of the folders in it."""
-        signatures, max_bytes = self.signatures, self.max_bytes
+        max_bytes = self.max_bytes
+        names: list[str] = []
+        signatures: list[FileSignature] = []
         below = []
         with folder.scan() as entries:
             for entry in entries:
@@ -109,16 +151,8 @@ class _Pass:
                     if status.st_size > max_bytes:
                         self.skipped[prefix + name] = too_large(max_bytes)
                         continue
-                    # signature_of, inlined: a call for each file would cost a tenth.
-                    path = NotePath(prefix + name)
-                    signatures[path] = (
-                        status.st_mtime_ns,
-                        status.st_ctime_ns,
-                        status.st_size,
-                        status.st_ino,
-                    )
-                    if name[:3] in DEVICE_STARTS or len(prefix) > _SAFE_PREFIX_CHARS:
-                        self.doubtful.append(path)
+                    names.append(name)
+                    signatures.append(_signature_of(status))
                 elif entry.is_dir(follow_symlinks=False):
                     below.append(name)
                 elif entry.is_symlink():
@@ -129,19 +163,30 @@ class _Pass:
                     self.skipped[prefix + name] = (
                         f"its name does not end in {SUFFIX}; rename it to be found"
                     )
+        self._take(prefix, names, signatures)
         for name in below:
             self._scan_below(folder, prefix, name, depth)
 
-    def drop_illegal(self) -> None:
-        """Turn listed files whose path is not legal into skipped ones."""
-        doubtful = self.doubtful
-        if not is_plain("/".join(self.signatures)):
-            doubtful = doubtful + [one for one in self.signatures if not is_plain(one)]
-        for path in dict.fromkeys(doubtful):
-            problem = path_problem(path)
-            if problem:
-                del self.signatures[path]
-                self.skipped[path] = problem
+    def _take(
+        self, prefix: str, names: list[str], signatures: list[FileSignature]
+    ) -> None:
+        """Keep the files of a folder whose path is legal, and skip the others."""
+        if (
+            len(prefix) > _SAFE_PREFIX_CHARS
+            or not is_plain("/".join(names))
+            or not DEVICE_STARTS.isdisjoint([name[:3] for name in names])
+        ):
+            legal = []
+            for name, signature in zip(names, signatures, strict=True):
+                problem = path_problem(prefix + name)
+                if problem:
+                    self.skipped[prefix + name] = problem
+                else:
+                    legal.append((name, signature))
+            names = [name for name, _ in legal]
+            signatures = [signature for _, signature in legal]
+        if names:
+            self.folders.append((prefix, names, signatures))
 
     def _scan_below(
         self, folder: OpenFolder, prefix: str, name: str, depth: int

@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from hivemind_memory.files.places import Places
-    from hivemind_memory.index.port import IndexEngine
+    from hivemind_memory.index.engine_port import IndexEngine
 
 
 def index_engine(places: Places, now: Callable[[], float]) -> IndexEngine:

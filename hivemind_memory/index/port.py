@@ -10,7 +10,6 @@ Every method of an index may raise:
 
 from __future__ import annotations
 
-from math import inf
 from typing import NamedTuple, Protocol
 
 from hivemind_memory.model.ports import HitSource, MemoryIndex, VectorStore
@@ -86,6 +85,24 @@ class NotesIndex(Protocol):
 
     def files(self) -> IndexedFiles:
         """Return what the index knows of the folder; cheap when nothing changed."""
+        ...
+
+    def version(self) -> object:
+        """Return the same object as long as nothing in the index has changed."""
+        ...
+
+    def scan_digest(self) -> str:
+        """Return the digest of the scan that the index is equal to; empty: unknown.
+
+        Any later change to what the index knows of a note makes it empty.
+        """
+        ...
+
+    def record_scan(self, version: object, digest: str) -> None:
+        """Keep the digest of a scan that the index is equal to, every note settled.
+
+        Does nothing when the index has changed since *version*, or is busy.
+        """
         ...
 
     def digest_of(self, path: NotePath) -> str:
@@ -317,81 +334,4 @@ class Index(NotesIndex, SearchIndex, MemoryIndex, Protocol):
 
     def set_meta(self, key: str, value: str) -> None:
         """Set *value* under *key* for all processes."""
-        ...
-
-
-class IndexEngine(Protocol):
-    """Opens, rebuilds and cleans the index of one memory."""
-
-    def open(self) -> Index:
-        """Return the index, made if it is not there.
-
-        Raises:
-            IndexBusyError: Another process kept it locked for 10 s.
-            IndexTooNewError: A newer version of the program made it.
-            IndexUnusableError: It cannot be opened or made.
-        """
-        ...
-
-    def open_in_memory(self) -> Index:
-        """Return an empty index that ends with this process."""
-        ...
-
-    def state(self) -> tuple[tuple[int, ...], ...]:
-        """Return a value that differs after any change to the index; empty: none."""
-        ...
-
-    def rebuild(self, fill: Callable[[Index], T], *, wait_s: float | None = None) -> T:
-        """Build a second index, then put it in the place of the first, as a whole.
-
-        Args:
-            fill: Fills the new index from the notes; what it returns is returned.
-            wait_s: How long to wait for another rebuild; None: some seconds.
-
-        Raises:
-            IndexBusyError: Another process is rebuilding, or keeps the index locked.
-            IndexUnusableError: The index cannot be written.
-        """
-        ...
-
-    def count(
-        self,
-        *,
-        paths: Collection[str],
-        entry_ids: Collection[str],
-        text_hashes: Collection[str],
-    ) -> IndexCounts:
-        """Return what the index holds of some notes, entries and texts.
-
-        Raises:
-            IndexUnusableError: It cannot be read now.
-        """
-        ...
-
-    def vacuum(
-        self,
-        text_hashes: Collection[str],
-        *,
-        refresh: Callable[[], object] = bool,
-        since_s: float = inf,
-        probes: Collection[str] = (),
-    ) -> VacuumResult:
-        """Remove the vectors of some texts, and every trace of deleted content.
-
-        The sync of their notes has deleted the chunks themselves. A text that another
-        chunk still has keeps its vector.
-
-        Args:
-            text_hashes: SHA-256 of the texts, hexadecimal.
-            refresh: Updates the index from the notes. Called first, while no rebuild
-                runs: the last one may have read the notes before the text was deleted.
-            since_s: Vectors made since then that no text has go too: one may be of an
-                earlier version of these texts.
-            probes: Lines of the deleted texts. The files are searched for them at the
-                end, and one that still holds a line no note has is a problem.
-        """
-        ...
-
-    def set_aside_files(self) -> list[str]:
-        """Return the damaged and half-built indexes that a vacuum would remove."""
         ...

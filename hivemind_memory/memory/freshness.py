@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from hivemind_memory.files.inotify import InotifyProbe
     from hivemind_memory.files.places import Places
+    from hivemind_memory.files.scan import FolderSnapshot
     from hivemind_memory.index.port import Index
     from hivemind_memory.memory.sync import Syncer
     from hivemind_memory.model.note_path import NotePath
@@ -74,8 +75,8 @@ class FreshnessCheck:
         self._sentry: InotifyProbe | None = None
         self._can_watch = True
         self._looked_s = -MAX_UNCHECKED_S
-        self._in_step: IndexedFiles | None = None
-        self._verified: IndexedFiles | None = None
+        self._in_step: object = None
+        self._verified: object = None
         self._last = Freshness()
 
     def close(self) -> None:
@@ -95,17 +96,17 @@ class FreshnessCheck:
         recovered: tuple[RecoveredEntry, ...] = ()
         for _ in range(MAX_SCANS):
             now_s = self._stopwatch()
-            known = index.files()
+            version = index.version()
             is_recent = now_s - self._looked_s < MAX_UNCHECKED_S
             if self._sentry is not None and not self._sentry.is_quiet():
                 self.close()
-            if self._sentry is not None and is_recent and known is self._in_step:
+            if self._sentry is not None and is_recent and version is self._in_step:
                 return self._last
             if self._sentry is None and is_recent and self._can_watch:
                 # Before the scan, so that no change during it is missed.
                 self._watch()
             self._looked_s = now_s
-            freshness = self._compare(index, known, is_whole=is_whole)
+            freshness = self._compare(index, version, is_whole=is_whole)
             recovered += freshness.recovered
             if self._verified is not None or freshness.warning:
                 break
@@ -117,23 +118,32 @@ class FreshnessCheck:
         Asked in the snapshot that answers: meanwhile a rebuild may have put an index
         in its place that was filled before the snapshot.
         """
-        return self._verified is not None and index.files() is self._verified
+        return self._verified is not None and index.version() is self._verified
 
-    def _compare(
-        self, index: Index, known: IndexedFiles, *, is_whole: bool
-    ) -> Freshness:
-        """Look at every note, and index what changed."""
+    def _compare(self, index: Index, version: object, *, is_whole: bool) -> Freshness:
+        """Look at every note, and index what changed.
+
+        The index may remember which scan it is equal to. Then it need not be asked
+        what it knows of each note.
+        """
         self._in_step = self._verified = None
+        # Before the scan: what the index gains later is newer than the scan.
+        digest = index.scan_digest()
         # A lost entry shows as a change of its note; the sync puts it back.
-        changes, snapshot = self._syncer.find_changes(known)
-        if (
-            changes.is_empty
-            and self._syncer.has_current_chunking(index)
-            and not index.has_unfinished()
-        ):
-            self._in_step = self._verified = known
-            self._last = Freshness(skipped=_paths(snapshot.skipped))
-            return self._last
+        snapshot = self._syncer.snapshot()
+        may_trust = (
+            self._syncer.has_current_chunking(index) and not index.has_unfinished()
+        )
+        if may_trust and digest and digest == snapshot.digest:
+            return self._equal(version, snapshot)
+        known = index.files()
+        if index.version() is not version:
+            version, known = index.version(), index.files()
+            snapshot = self._syncer.snapshot()
+        changes = compare_files(snapshot.signatures, known)
+        if may_trust and changes.is_empty:
+            index.record_scan(version, snapshot.digest)
+            return self._equal(version, snapshot)
         is_file = index.path == self._places.index_file
         large: set[NotePath] = set()
         try:
@@ -145,7 +155,7 @@ class FreshnessCheck:
                 else self._large_note_rule(is_file=is_file),
                 left=large,
             )
-            indexed = index.files()
+            version, indexed = index.version(), index.files()
         except IndexDamagedError:
             raise  # the caller has something better than a damaged index
         except IndexUnusableError as error:
@@ -159,7 +169,7 @@ class FreshnessCheck:
             snapshot.signatures, IndexedFiles(signatures=indexed.signatures)
         )
         if not behind.gone and set(behind.changed) <= {*skipped, *large}:
-            self._verified = indexed
+            self._verified = version
         if large and is_file:
             self._index_large_notes()
         return Freshness(
@@ -168,6 +178,12 @@ class FreshnessCheck:
             skipped=skipped,
             recovered=result.recovered_entries,
         )
+
+    def _equal(self, version: object, snapshot: FolderSnapshot) -> Freshness:
+        """Return that the index, as it was at a version, is equal to a scan."""
+        self._in_step = self._verified = version
+        self._last = Freshness(skipped=_paths(snapshot.skipped))
+        return self._last
 
     def _large_note_rule(self, *, is_file: bool) -> Callable[[], bool]:
         """Return what decides whether a large note is indexed before the answer.

@@ -170,6 +170,10 @@ class Syncer:
             # answer nothing now.
             return ()
 
+    def snapshot(self) -> FolderSnapshot:
+        """Return what the folder holds now."""
+        return self._folder.snapshot()
+
     def find_changes(self, known: IndexedFiles) -> tuple[FolderChanges, FolderSnapshot]:
         """Return what differs between the folder and *known*, and the scan itself."""
         snapshot = self._folder.snapshot()

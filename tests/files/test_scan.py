@@ -239,3 +239,24 @@ def test_a_folder_below_with_a_disk_error_is_skipped_with_a_reason(
     assert [note.reason for note in seen.skipped] == [
         "the folder cannot be listed: Input/output error"
     ]
+
+
+def test_equal_folders_have_equal_digests_and_others_not(tmp_path: Path) -> None:
+    """A search trusts it instead of comparing each note."""
+    make(tmp_path, "a.md", "b/c.md", "b/d.txt")
+    before = look(tmp_path)
+    same = look(tmp_path)
+    digests = [before.digest]
+
+    (tmp_path / "b" / "c.md").write_text("other")
+    digests.append(look(tmp_path).digest)
+    (tmp_path / "b" / "c.md").rename(tmp_path / "b" / "e.md")
+    digests.append(look(tmp_path).digest)
+    (tmp_path / "b").rename(tmp_path / "f")
+    digests.append(look(tmp_path).digest)
+    (tmp_path / "a.md").unlink()
+    digests.append(look(tmp_path).digest)
+
+    assert same.digest == before.digest
+    assert same.signatures == before.signatures
+    assert len(set(digests)) == 5

@@ -139,6 +139,62 @@ class IndexContract:
         assert index.files().unsettled == {"a.md"}
         assert index.digest_of(NotePath("a.md")) == ""
 
+    def test_any_change_to_a_note_drops_the_digest_of_a_scan(
+        self, open_index: OpenIndex
+    ) -> None:
+        """What a search concludes from it would be wrong."""
+        index, other = open_index(), open_index()
+        name = NotePath("a.md")
+        left = {}
+        for change, make in {
+            "a note put in": lambda: put(other, "b.md", "more\n"),
+            "a note replaced": lambda: put(other, "a.md", "other text\n"),
+            "a large note": lambda: put(other, "c.md", "# h\n\ntext\n\n" * 1_200),
+            "touched": lambda: other.touch(
+                name, (5, 6, 7, 8), digest=other.digest_of(name), is_settled=False
+            ),
+            "removed": lambda: other.remove([name]),
+            "all stale": other.mark_all_stale,
+        }.items():
+            put(index, "a.md", "some text\n")
+            index.record_scan(index.version(), "digest")
+            assert other.scan_digest() == "digest", change
+
+            make()
+
+            left[change] = index.scan_digest()
+
+        assert set(left.values()) == {""}
+
+    def test_the_digest_of_a_scan_is_refused_once_the_index_has_changed(
+        self, open_index: OpenIndex
+    ) -> None:
+        """The scan was compared with what it held before."""
+        index, other = open_index(), open_index()
+        put(index, "a.md", "some text\n")
+        version = index.version()
+        put(other, "a.md", "other text\n")
+
+        index.record_scan(version, "digest")
+
+        assert index.scan_digest() == ""
+        assert index.version() is not version
+
+    def test_recording_a_scan_is_no_change_of_what_was_read(
+        self, open_index: OpenIndex
+    ) -> None:
+        """Else the answer after it would look again."""
+        index, other = open_index(), open_index()
+        put(index, "a.md", "some text\n")
+        version, files = index.version(), index.files()
+
+        index.record_scan(version, "digest")
+
+        assert index.version() is version
+        assert index.files() is files
+        put(other, "b.md", "more\n")
+        assert index.version() is not version
+
     def test_a_snapshot_sees_one_state(self, open_index: OpenIndex) -> None:
         reader, writer = open_index(), open_index()
         put(writer, "a.md", "some text\n")

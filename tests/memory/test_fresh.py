@@ -16,6 +16,8 @@ import pytest
 
 from hivemind_memory.errors import HivemindError, NotesMissingError
 from hivemind_memory.files.descriptors import OpenFolder
+from hivemind_memory.index.sqlite import notes
+from hivemind_memory.index.sqlite.index import SqliteIndex
 from hivemind_memory.memory.service import Memory
 from hivemind_memory.model import snapshot
 from tests.support.sandbox import House, ask, difference_from_fresh, paths
@@ -126,9 +128,26 @@ def house(house: House) -> House:
     return house
 
 
-@pytest.fixture(params=["at first", "again", "again and again"])
+def learn_scan(house: House) -> None:
+    """Have the index know which scan of the folder it is equal to."""
+    house.ahead_s += 10  # now every note is old
+    with house.memory() as memory:
+        for _ in range(2):
+            assert paths(ask(memory, "old")) == ["note.md"]
+    index = SqliteIndex(str(house.index_file), now=time.time)
+    assert index.scan_digest()
+    index.close()
+
+
+@pytest.fixture(params=["at first", "again", "again and again", "the scan is known"])
 def asked(request: pytest.FixtureRequest, house: House, memory: Memory) -> Memory:
-    """A memory that has looked never, once, or so often that it has the kernel look."""
+    """A memory that has looked never, once, or so often that it has the kernel look.
+
+    Or one that has never looked, and an index that knows the scan it is equal to.
+    """
+    if request.param == "the scan is known":
+        learn_scan(house)
+        return memory
     with mock.patch.object(snapshot, "SETTLED_NS", 20_000_000):
         time.sleep(0.03)
         for _ in range(
@@ -165,6 +184,35 @@ def test_a_search_does_not_see_what_went_just_before(
     assert difference_from_fresh(house, asked) == []
 
 
+def test_a_known_scan_saves_reading_what_the_index_knows(house: House) -> None:
+    """It looks at every note all the same."""
+    learn_scan(house)
+
+    with (
+        mock.patch.object(notes, "indexed_files", side_effect=AssertionError),
+        house.memory() as memory,
+    ):
+        answer = ask(memory, "old")
+
+    assert paths(answer) == ["note.md"]
+    assert answer.report.is_fresh
+
+
+def test_a_young_note_leaves_no_known_scan(house: House) -> None:
+    """Its signature may be that of a later edit, too, so its bytes are compared."""
+    learn_scan(house)
+    house.ahead_s = 0
+    house.save("deep/note.md", "something young\n")
+
+    with house.memory() as memory:
+        for _ in range(3):
+            assert paths(ask(memory, "young")) == ["deep/note.md"]
+        index = SqliteIndex(str(house.index_file), now=time.time)
+
+    assert index.scan_digest() == ""
+    index.close()
+
+
 def test_two_edits_within_one_tick_are_both_seen(house: House, memory: Memory) -> None:
     """A file that was young when it was read proves nothing by its signature."""
     for number in range(40):
@@ -181,7 +229,6 @@ def test_what_changes_after_a_long_pause_in_reading_is_seen(house: House) -> Non
     What was written meanwhile may bear the very same signature.
     """
     from hivemind_memory.files import folder
-    from hivemind_memory.index.sqlite.index import SqliteIndex
 
     shutil.rmtree(house.notes / "deep")
     original = folder._read_quiet

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from hivemind_memory.errors import IndexBusyError
-from hivemind_memory.index.sqlite import notes
+from hivemind_memory.index.sqlite import meta, notes
 from hivemind_memory.index.sqlite.filters import (
     IndexContents,
     query_filter,
@@ -23,7 +23,6 @@ from hivemind_memory.sqlite.connection import (
     select_int,
     translated_errors,
     version_of,
-    write_transaction,
 )
 
 TYPE_CHECKING = False
@@ -103,6 +102,27 @@ class SqliteIndex:
         """Return what the index knows of the folder; cheap when nothing changed."""
         return self._cached("files", lambda: notes.indexed_files(self._connection))
 
+    def version(self) -> object:
+        """Return the same object as long as nothing in the index has changed."""
+        return self._cached("version", object)
+
+    def scan_digest(self) -> str:
+        """Return the digest of the scan that the index is equal to; empty: unknown."""
+        return self.get_meta(meta.SCAN)
+
+    def record_scan(self, version: object, digest: str) -> None:
+        """Keep the digest of a scan that the index is equal to; see the port."""
+        seen, current = self._cache.get("version", ((0, 0), None))
+        if current is not version or self.path == IN_MEMORY:
+            return
+        connection = self._connection
+        if meta.record_scan(connection, digest, lambda: version_of(connection) == seen):
+            # What was read before is still true: only the digest is new.
+            now = (seen[0], connection.total_changes())
+            for name, (at, kept) in self._cache.items():
+                if at == seen:
+                    self._cache[name] = (now, kept)
+
     def digest_of(self, path: NotePath) -> str:
         """Return the digest of a note's indexed bytes; empty when not indexed."""
         with translated_errors(self.path):
@@ -176,7 +196,7 @@ class SqliteIndex:
 
     def mark_all_stale(self) -> None:
         """Have every note read and chunked again at the next sync."""
-        with translated_errors(self.path), write_transaction(self._connection):
+        with translated_errors(self.path), meta.notes_transaction(self._connection):
             self._connection.execute("UPDATE files SET is_settled = 0, hash = ''")
 
     def has_unfinished(self) -> bool:
@@ -270,21 +290,9 @@ class SqliteIndex:
     def texts(self, chunks: Sequence[int]) -> dict[int, tuple[str, str]]:
         """Return chunk -> (text, headings, one a line)."""
         with translated_errors(self.path):
-            marks = ",".join("?" * len(chunks))
-            return {
-                chunk: (text, headings)
-                for chunk, text, headings in self._connection.execute(
-                    f"SELECT id, text, headings FROM chunks WHERE id IN ({marks})",
-                    tuple(chunks),
-                )
-            }
+            from hivemind_memory.index.sqlite.words import texts_of
 
-    def hit_details(self, chunks: Sequence[int]) -> dict[int, HitDetails]:
-        """Return what the memories of chunks say of themselves; see the port."""
-        with translated_errors(self.path):
-            from hivemind_memory.index.sqlite.words import hit_details
-
-            return hit_details(self._connection, chunks)
+            return texts_of(self._connection, chunks)
 
     # -- memories --------------------------------------------------------------
 
@@ -348,21 +356,12 @@ class SqliteIndex:
     def get_meta(self, key: str) -> str:
         """Return the value under *key*; empty: there is none."""
         with translated_errors(self.path):
-            row = self._connection.execute(
-                "SELECT value FROM meta WHERE key = ?", (key,)
-            ).fetchone()
-            return str(row[0]) if row else ""
+            return meta.get_meta(self._connection, key)
 
     def set_meta(self, key: str, value: str) -> None:
         """Set *value* under *key* for all processes."""
-        with translated_errors(self.path), write_transaction(self._connection):
-            self._connection.execute(
-                """
-                INSERT INTO meta(key, value) VALUES (?, ?)
-                ON CONFLICT (key) DO UPDATE SET value = excluded.value
-                """,
-                (key, value),
-            )
+        with translated_errors(self.path):
+            meta.set_meta(self._connection, key, value)
 
     def _count_spaces(self) -> dict[str, int]:
         """Count the chunks with a vector, space by space."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from hivemind_memory.index.sqlite.chunk_changes import apply_changes, compare_chunks
+from hivemind_memory.index.sqlite.meta import notes_transaction
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.snapshot import IndexedFiles
-from hivemind_memory.sqlite.connection import read_transaction, write_transaction
+from hivemind_memory.sqlite.connection import read_transaction
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ def touch(
     is_settled: bool,
 ) -> None:
     """Record a new signature of a note whose bytes are still those of *digest*."""
-    with write_transaction(connection):
+    with notes_transaction(connection):
         connection.execute(
             """
             UPDATE files
@@ -144,7 +145,7 @@ def replace_notes(
     and so their vectors; only their lines move.
     """
     chunks: list[ChunkValues] = []
-    with write_transaction(connection):
+    with notes_transaction(connection):
         indexed = _indexed(connection, [path for path, _, _ in batch])
         for path, file, rows in batch:
             file_id, signature, digest, _ = indexed.get(path, _NOT_INDEXED)
@@ -198,7 +199,7 @@ def replace_changed_chunks(
         changes = compare_chunks(connection, file_id, rows)
     if changes.count > STEP_CHUNKS:
         return None
-    with write_transaction(connection):
+    with notes_transaction(connection):
         # Its number and signature change with any of its chunks.
         if _indexed(connection, (path,)).get(path) != known:
             return None
@@ -224,7 +225,7 @@ def replace_large_note(
     The caller holds the index file: see ``index_lock``.
     """
     sweep_unfinished(connection)
-    with write_transaction(connection):
+    with notes_transaction(connection):
         # Before anything is staged: a purge may have removed the text since it was
         # read, and what is staged stays in the log for a while.
         if not _may_write(connection, path, may_write):
@@ -232,10 +233,10 @@ def replace_large_note(
         new_id = _insert_file(connection, path, file, len(rows), _BEING_WRITTEN)
         _insert_edges(connection, new_id, file)
     for at in range(0, len(rows), STEP_CHUNKS):
-        with write_transaction(connection):
+        with notes_transaction(connection):
             step = rows[at : at + STEP_CHUNKS]
             _insert_chunks(connection, _chunk_values(new_id, step))
-    with write_transaction(connection):
+    with notes_transaction(connection):
         is_written = _may_write(connection, path, may_write)
         if is_written:
             _retire(connection, path)
@@ -259,7 +260,7 @@ def remove_notes(
     """Remove notes; their vectors stay in the cache."""
     left = list(paths)
     for at in range(0, len(left), STEP_CHUNKS):
-        with write_transaction(connection):
+        with notes_transaction(connection):
             for path in left[at : at + STEP_CHUNKS]:
                 if _may_write(connection, path, may_write):
                     _retire(connection, path)
@@ -324,7 +325,7 @@ def sweep_unfinished(connection: apsw.Connection) -> None:
     The caller holds the index file: a note that a live process is staging looks the
     same as one whose writer died.
     """
-    with write_transaction(connection):
+    with notes_transaction(connection):
         connection.execute(
             "UPDATE files SET state = ? WHERE state = ?", (_REPLACED, _BEING_WRITTEN)
         )
@@ -375,7 +376,7 @@ def _insert_chunks(connection: apsw.Connection, chunks: Sequence[ChunkValues]) -
 def _delete_in_steps(connection: apsw.Connection, file_id: int) -> None:
     """Delete a file's chunks in short transactions, then its row."""
     while True:
-        with write_transaction(connection):
+        with notes_transaction(connection):
             connection.execute(
                 """
                 DELETE FROM chunks WHERE id IN (

@@ -266,6 +266,7 @@ def upgrade(connection: apsw.Connection) -> bool:
         connection.pragma("user_version", SCHEMA_VERSION)
         if must_reread:
             connection.execute("UPDATE files SET is_settled = 0, hash = ''")
+            connection.execute("DELETE FROM meta WHERE key = 'scan'")
     return must_reread
 
 

@@ -45,7 +45,8 @@ _COPY = (
     """,
     """
     INSERT INTO meta(key, value)
-    SELECT key, value FROM old.meta WHERE key NOT IN ('chunking', 'made', 'serial')
+    SELECT key, value FROM old.meta
+    WHERE key NOT IN ('chunking', 'made', 'scan', 'serial')
     ON CONFLICT DO NOTHING
     """,
 )

@@ -264,6 +264,20 @@ def hit_details(
     }
 
 
+def texts_of(
+    connection: apsw.Connection, chunks: Sequence[int]
+) -> dict[int, tuple[str, str]]:
+    """Return chunk -> (text, headings, one a line)."""
+    marks = ",".join("?" * len(chunks))
+    return {
+        chunk: (text, headings)
+        for chunk, text, headings in connection.execute(
+            f"SELECT id, text, headings FROM chunks WHERE id IN ({marks})",
+            tuple(chunks),
+        )
+    }
+
+
 def _place_of(candidate: WordCandidate) -> tuple[str, int]:
     """Return what decides between candidates of one rank."""
     return (candidate.place.path, candidate.place.start_line)
