@@ -119,9 +119,8 @@ class SqliteIndex:
         if meta.record_scan(connection, digest, lambda: version_of(connection) == seen):
             # What was read before is still true: only the digest is new.
             now = (seen[0], connection.total_changes())
-            for name, (at, kept) in self._cache.items():
-                if at == seen:
-                    self._cache[name] = (now, kept)
+            kept = {name: one for name, (at, one) in self._cache.items() if at == seen}
+            self._cache = {name: (now, one) for name, one in kept.items()}
 
     def digest_of(self, path: NotePath) -> str:
         """Return the digest of a note's indexed bytes; empty when not indexed."""
@@ -293,6 +292,13 @@ class SqliteIndex:
             from hivemind_memory.index.sqlite.words import texts_of
 
             return texts_of(self._connection, chunks)
+
+    def hit_details(self, chunks: Sequence[int]) -> dict[int, HitDetails]:
+        """Return what the memories of chunks say of themselves; see the port."""
+        with translated_errors(self.path):
+            from hivemind_memory.index.sqlite.words import hit_details
+
+            return hit_details(self._connection, chunks)
 
     # -- memories --------------------------------------------------------------
 
