@@ -1,4 +1,4 @@
-"""Decides where a run of lines is cut when it is longer than a chunk may be.
+"""Where a chunk is cut that is longer than the limit.
 
 Arithmetic on line starts, and on a mark for each line that says how good a place its
 beginning is for a cut. Knows nothing of Markdown.

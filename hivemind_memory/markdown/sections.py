@@ -1,4 +1,7 @@
-"""Which lines become a chunk of their own, and what a chunk knows of them.
+"""Where a note is cut: which lines become a chunk, and what a chunk knows of them.
+
+A chunk starts at an H1, H2 or H3, after two blank lines, and at the comment of an
+entry; one that is longer than the limit is cut again, by ``packing``.
 
 Pure: lines and the outline of their blocks in, chunks out. Entries come first: they are
 hard borders, so a fence that an entry leaves open ends with it.

@@ -1,6 +1,7 @@
-"""Finds credentials in headers, cookies, login commands and URLs.
+"""Finds credentials in headers, cookies, commands and URLs.
 
-Of a URL only the password is a secret; the rest helps to read it.
+The commands are in ``commands``. Of a URL only the password is a secret; the rest helps
+to read it.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import re
 from binascii import Error, a2b_base64
 
+from hivemind_memory.redaction.commands import OPTIONS
 from hivemind_memory.redaction.spans import TextSpan
 from hivemind_memory.redaction.values import is_placeholder, looks_random
 
@@ -27,23 +29,7 @@ _AUTH_SCHEME = re.compile(
 )
 _COOKIES = re.compile(r"[^\n\"'`]{4,4000}+")
 _COOKIE = re.compile(r"([A-Za-z0-9_.-]{1,60})=([A-Za-z0-9._~+/=%:-]{16,3000})")
-_USER = re.compile(
-    r"(?:-u|--user|--proxy-user)[ \t=]{1,3}([\"']?)([\w.@+-]{0,60}):([^\s\"']{3,200})"
-)
 _HEADER_LINE = re.compile(r"[^\n]{1,1000}+")
-_FLAG = re.compile(r" -p[ \t]*([\"']?)([^\s\"'-][^\s\"']{5,200})")
-_JOINED = re.compile(r" -p([\"']?)([^\s\"'-][^\s\"']{5,200})")
-_WORD = re.compile(r" -w[ \t]*([\"']?)([^\s\"'-][^\s\"']{4,200})")
-_AUTH = re.compile(r" -a[ \t]+([\"']?)([^\s\"'-][^\s\"']{5,200})")
-COMMANDS = (
-    ("curl", _USER),
-    ("sshpass", _FLAG),
-    ("login", _FLAG),
-    ("mysql", _JOINED),
-    ("redis-cli", _AUTH),
-    ("ldap", _WORD),
-    ("add-generic-password", _WORD),
-)
 
 
 def in_headers(text: str, low: str) -> list[TextSpan]:
@@ -61,7 +47,7 @@ def in_headers(text: str, low: str) -> list[TextSpan]:
         found = _COOKIES.match(text, at)
         if found:
             spans += _cookies(found[0], at)
-    for word, pattern in COMMANDS:
+    for word, pattern in OPTIONS:
         done = 0
         for at in _places(low, word):
             line = _HEADER_LINE.match(text, at) if at >= done else None

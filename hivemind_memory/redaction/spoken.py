@@ -2,7 +2,7 @@
 
 ``use pw Xk9#mQ2 for the vpn``, ``admin / Xk9#mQ2``, ``htpasswd -b file bob Xk9#mQ2``:
 nothing assigns these values, so they have to look like a chosen password; an option of
-a known command is believed unless it is a plain word.
+a known command (``commands``) is believed unless it is a plain word.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
+from hivemind_memory.redaction.commands import FORMS
 from hivemind_memory.redaction.names import classify_name
 from hivemind_memory.redaction.spans import TextSpan
 from hivemind_memory.redaction.spoken_words import (
@@ -81,52 +82,6 @@ _SENTENCES = (
 )
 """Words of which a line must have one -> what is looked for in it."""
 
-_V = r"[\"']?(?P<value>[^\s\"'`$<%|;{-][^\s\"'`|;]{3,200})"
-_COMMANDS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
-    (word, re.compile(pattern + _V))
-    for word, pattern in (
-        ("storepass", r"-(?:\w{0,12})storepass(?:word)?[ \t]+"),
-        ("keypass", r"-(?:\w{0,12})keypass(?:word)?[ \t]+"),
-        ("htpasswd", r"htpasswd[ \t]+-\w*b\w*(?:[ \t]+-\w+)*[ \t]+\S+[ \t]+\S+[ \t]+"),
-        ("nmcli", r"nmcli\b[^\n]{0,200}?\bpassword[ \t]+"),
-        ("psk", r"(?:wifi-sec|802-11-wireless-security)\.psk[ \t]+"),
-        ("psk", r"(?i):[ \t]*PSK[ \t]+(?=\")"),
-        ("ipmitool", r"ipmitool\b[^\n]{0,200}? -P[ \t]+"),
-        ("snmp", r"snmp\w+\b[^\n]{0,200}? -[AX][ \t]+"),
-        ("securestring", r"(?i)ConvertTo-SecureString(?: +-String)?[ \t]+(?=[\"'])"),
-        ("networkcredential", r"(?i)NetworkCredential\([^,\n]{1,80},[ \t]*(?=\")"),
-        ("enable ", r"(?i)\benable[ \t]+(?:secret|password)[ \t]+(?:\d[ \t]+)?"),
-        ("username ", r"(?i)\busername \S+ (?:pri\w+ \d+ )?(?:secret|password) (\d )?"),
-        ("community", r"(?i)\bsnmp-server[ \t]+community[ \t]+"),
-        ("hashedcontrol", r"HashedControlPassword[ \t]+"),
-        ("xfreerdp", r"xfreerdp\w*\b[^\n]{0,200}? /p:"),
-        ("rdesktop", r"rdesktop\b[^\n]{0,200}? -p[ \t]+"),
-        ("sqlplus", r"sqlplus\b[^\n]{0,60}?[ \t][\w$#]{1,40}/(?=[^\s/]{4,100}@)"),
-        ("wifi:", r"WIFI:[^\n]{0,100}?;P:"),
-        ("encrypt", r"(?m)^[ \t]*\"?encrypt\"?[ \t]*[=:][ \t]*(?=\"[\w+/]{20,90}=*\")"),
-        ("unzip", r"unzip\b[^\n]{0,100}? -P[ \t]+"),
-        ("zip ", r"\bzip\b[^\n]{0,100}? -P[ \t]+"),
-        ("7z", r"\b7z\w?\b[^\n]{0,100}? -p"),
-        ("openssl", r"openssl\b[^\n]{0,200}? (?:-k[ \t]+|-pass(?:in|out)?[ \t]+pass:)"),
-        ("rclone", r"rclone[ \t]+obscure[ \t]+"),
-        ("smbclient", r"smbclient\b[^\n]{0,200}? -U[ \t]*['\"]?[\w.\\/-]{1,40}%"),
-        ("lftp", r"lftp\b[^\n]{0,100}? -u[ \t]+[\w.@-]{1,40},"),
-        ("sqlcmd", r"sqlcmd\b[^\n]{0,200}? -P[ \t]*"),
-        ("bcp", r"\bbcp\b[^\n]{0,200}? -P[ \t]*"),
-        ("mosquitto", r"mosquitto_\w+\b[^\n]{0,200}? -P[ \t]+"),
-        ("ssh-keygen", r"ssh-keygen\b[^\n]{0,200}? -[NP][ \t]+"),
-        ("net use", r"(?i)net use[ \t]+[^\n]{0,200}?/user:\S+[ \t]+(?!/|\*)"),
-        ("cmdkey", r"(?i)cmdkey\b[^\n]{0,200}?/pass:"),
-        ("twine", r"twine\b[^\n]{0,200}? -p[ \t]+"),
-        ("az login", r"az login\b[^\n]{0,200}? -p[ \t]+"),
-        ("oc login", r"oc login\b[^\n]{0,200}? -p[ \t]+"),
-        ("redis", r"(?i)\brequirepass[ \t]+"),
-        ("auth ", r"(?m)^(?:[\w.:>\[\]()]{0,30}>[ \t]*)?AUTH[ \t]+(?:\w{1,30}[ \t]+)?"),
-        ("chpasswd", r"\b[\w.-]{1,32}:(?=[^\n]{4,100}\|[ \t]*(?:sudo[ \t]+)?chpasswd)"),
-        ("-stdin", r"echo[ \t]+(?:-n[ \t]+)?(?=[^\n|]{4,100}\|[^\n]{0,60}-stdin)"),
-        ("sudo -s", r"echo[ \t]+(?:-n[ \t]+)?(?=[^\n|]{4,100}\|[ \t]*sudo[ \t]+-S)"),
-    )
-)  # fmt: skip
 _CALL = frozenset("()=")
 """Signs of code: ``pass is_open=True``."""
 
@@ -166,7 +121,7 @@ def in_sentences(text: str, low: str, there: Collection[str]) -> list[TextSpan]:
         there: What the gate found in it; see ``may_be_spoken``.
     """
     spans = list(_chosen(text, low, is_paired=has_pair(low, there)))
-    for word, pattern in _COMMANDS:
+    for word, pattern in FORMS:
         if word in low:
             spans += _of_command(text, pattern)
     if "signature=" in low or "token=" in low:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hivemind_memory.redaction import find_secrets, redact, scrub, spoken
+from hivemind_memory.redaction import commands, find_secrets, redact, scrub, spoken
 from hivemind_memory.redaction.spoken_words import (
     ACCOUNTS,
     LOGIN_WORDS,
@@ -133,7 +133,7 @@ def test_a_quoted_password_may_be_all_letters(sentence: str) -> None:
 def test_every_word_that_a_pattern_needs_opens_the_gate() -> None:
     """A text without such a word is never shown to the patterns."""
     needed = {word for words, _ in spoken._SENTENCES for word in words}
-    needed |= {word for word, _ in spoken._COMMANDS}
+    needed |= {word for word, _ in commands.FORMS}
 
     shut = {
         word

@@ -1,0 +1,78 @@
+"""The commands that take a password: one row each; a new one is added here.
+
+Two tables, for two ways to say where the value stands. Each row begins with a word, in
+lower case, without which a text is not looked at; a word of ``FORMS`` stands in
+``spoken_words`` too, and a test compares them.
+"""
+
+from __future__ import annotations
+
+import re
+
+_USER = re.compile(
+    r"(?:-u|--user|--proxy-user)[ \t=]{1,3}([\"']?)([\w.@+-]{0,60}):([^\s\"']{3,200})"
+)
+_FLAG = re.compile(r" -p[ \t]*([\"']?)([^\s\"'-][^\s\"']{5,200})")
+_JOINED = re.compile(r" -p([\"']?)([^\s\"'-][^\s\"']{5,200})")
+_WORD = re.compile(r" -w[ \t]*([\"']?)([^\s\"'-][^\s\"']{4,200})")
+_AUTH = re.compile(r" -a[ \t]+([\"']?)([^\s\"'-][^\s\"']{5,200})")
+OPTIONS = (
+    ("curl", _USER),
+    ("sshpass", _FLAG),
+    ("login", _FLAG),
+    ("mysql", _JOINED),
+    ("redis-cli", _AUTH),
+    ("ldap", _WORD),
+    ("add-generic-password", _WORD),
+)
+"""Word -> the option that holds the password, anywhere on the line behind the word; the
+last group is the value. Only placeholders are passed over. ``credentials`` reads it."""
+
+_V = r"[\"']?(?P<value>[^\s\"'`$<%|;{-][^\s\"'`|;]{3,200})"
+FORMS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
+    (word, re.compile(pattern + _V))
+    for word, pattern in (
+        ("storepass", r"-(?:\w{0,12})storepass(?:word)?[ \t]+"),
+        ("keypass", r"-(?:\w{0,12})keypass(?:word)?[ \t]+"),
+        ("htpasswd", r"htpasswd[ \t]+-\w*b\w*(?:[ \t]+-\w+)*[ \t]+\S+[ \t]+\S+[ \t]+"),
+        ("nmcli", r"nmcli\b[^\n]{0,200}?\bpassword[ \t]+"),
+        ("psk", r"(?:wifi-sec|802-11-wireless-security)\.psk[ \t]+"),
+        ("psk", r"(?i):[ \t]*PSK[ \t]+(?=\")"),
+        ("ipmitool", r"ipmitool\b[^\n]{0,200}? -P[ \t]+"),
+        ("snmp", r"snmp\w+\b[^\n]{0,200}? -[AX][ \t]+"),
+        ("securestring", r"(?i)ConvertTo-SecureString(?: +-String)?[ \t]+(?=[\"'])"),
+        ("networkcredential", r"(?i)NetworkCredential\([^,\n]{1,80},[ \t]*(?=\")"),
+        ("enable ", r"(?i)\benable[ \t]+(?:secret|password)[ \t]+(?:\d[ \t]+)?"),
+        ("username ", r"(?i)\busername \S+ (?:pri\w+ \d+ )?(?:secret|password) (\d )?"),
+        ("community", r"(?i)\bsnmp-server[ \t]+community[ \t]+"),
+        ("hashedcontrol", r"HashedControlPassword[ \t]+"),
+        ("xfreerdp", r"xfreerdp\w*\b[^\n]{0,200}? /p:"),
+        ("rdesktop", r"rdesktop\b[^\n]{0,200}? -p[ \t]+"),
+        ("sqlplus", r"sqlplus\b[^\n]{0,60}?[ \t][\w$#]{1,40}/(?=[^\s/]{4,100}@)"),
+        ("wifi:", r"WIFI:[^\n]{0,100}?;P:"),
+        ("encrypt", r"(?m)^[ \t]*\"?encrypt\"?[ \t]*[=:][ \t]*(?=\"[\w+/]{20,90}=*\")"),
+        ("unzip", r"unzip\b[^\n]{0,100}? -P[ \t]+"),
+        ("zip ", r"\bzip\b[^\n]{0,100}? -P[ \t]+"),
+        ("7z", r"\b7z\w?\b[^\n]{0,100}? -p"),
+        ("openssl", r"openssl\b[^\n]{0,200}? (?:-k[ \t]+|-pass(?:in|out)?[ \t]+pass:)"),
+        ("rclone", r"rclone[ \t]+obscure[ \t]+"),
+        ("smbclient", r"smbclient\b[^\n]{0,200}? -U[ \t]*['\"]?[\w.\\/-]{1,40}%"),
+        ("lftp", r"lftp\b[^\n]{0,100}? -u[ \t]+[\w.@-]{1,40},"),
+        ("sqlcmd", r"sqlcmd\b[^\n]{0,200}? -P[ \t]*"),
+        ("bcp", r"\bbcp\b[^\n]{0,200}? -P[ \t]*"),
+        ("mosquitto", r"mosquitto_\w+\b[^\n]{0,200}? -P[ \t]+"),
+        ("ssh-keygen", r"ssh-keygen\b[^\n]{0,200}? -[NP][ \t]+"),
+        ("net use", r"(?i)net use[ \t]+[^\n]{0,200}?/user:\S+[ \t]+(?!/|\*)"),
+        ("cmdkey", r"(?i)cmdkey\b[^\n]{0,200}?/pass:"),
+        ("twine", r"twine\b[^\n]{0,200}? -p[ \t]+"),
+        ("az login", r"az login\b[^\n]{0,200}? -p[ \t]+"),
+        ("oc login", r"oc login\b[^\n]{0,200}? -p[ \t]+"),
+        ("redis", r"(?i)\brequirepass[ \t]+"),
+        ("auth ", r"(?m)^(?:[\w.:>\[\]()]{0,30}>[ \t]*)?AUTH[ \t]+(?:\w{1,30}[ \t]+)?"),
+        ("chpasswd", r"\b[\w.-]{1,32}:(?=[^\n]{4,100}\|[ \t]*(?:sudo[ \t]+)?chpasswd)"),
+        ("-stdin", r"echo[ \t]+(?:-n[ \t]+)?(?=[^\n|]{4,100}\|[^\n]{0,60}-stdin)"),
+        ("sudo -s", r"echo[ \t]+(?:-n[ \t]+)?(?=[^\n|]{4,100}\|[ \t]*sudo[ \t]+-S)"),
+    )
+)  # fmt: skip
+"""Word -> all that stands before the value. The value is believed unless it is a plain
+word or a placeholder. ``spoken`` reads it."""
