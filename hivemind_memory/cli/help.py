@@ -113,6 +113,7 @@ def command_text(command: Command, width: int) -> str:
     if command.description:
         parts.append(fill(command.description, width))
     parts.append(_usage_line(usage(command), width))
+    parts += [f"Short: hm {x}" for x, full in ALIASES.items() if full == command.name]
     if command.arguments:
         rows = [(x.name.upper(), x.description) for x in command.arguments]
         parts.append(_section("Arguments", rows, width))

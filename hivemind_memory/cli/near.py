@@ -18,6 +18,10 @@ def unknown_command(name: str) -> UsageError:
         near = nearest(second, names)
         hint = f"`hm {group} --help` lists its commands."
     else:
+        from hivemind_memory.cli.pointers import pointer
+
+        if hint := pointer(name):
+            return UsageError(f"There is no command `hm {name}`.", hint=hint)
         firsts = {one.partition(" ")[0]: None for one in command_names()}
         near = nearest(name, (*firsts, *ALIASES))
         hint = "`hm help all` lists every command."

@@ -15,7 +15,6 @@ from hivemind_memory.cli.command import (
     VERBATIM,
     CommandRequest,
 )
-from hivemind_memory.cli.near import nearest, unknown_command, unknown_option
 from hivemind_memory.cli.options import MEMORY_DIR, WORKTREE
 from hivemind_memory.cli.table import (
     ALIASES,
@@ -24,7 +23,6 @@ from hivemind_memory.cli.table import (
     find_command,
     load_command,
 )
-from hivemind_memory.cli.values import decode_word, parse_value
 from hivemind_memory.errors import UsageError
 
 TYPE_CHECKING = False
@@ -53,6 +51,8 @@ def parse_request(words: Sequence[str]) -> CommandRequest:
         if name == "--version":
             return _request("version", {})
         if name not in MEMORY_DIR.names:
+            from hivemind_memory.cli.near import unknown_option
+
             raise unknown_option(name, "hm", _GLOBAL)
         memory_dir = value if equals else _next_word(name, MEMORY_DIR, rest, _GLOBAL)
     if not rest:
@@ -68,6 +68,8 @@ def parse_request(words: Sequence[str]) -> CommandRequest:
         name = f"{name} {rest.pop(0) if is_named else GROUPS[name][2]}"
     command = find_command(name)
     if command is None:
+        from hivemind_memory.cli.near import unknown_command
+
         raise unknown_command(name)
     return _CommandLine(command, memory_dir).read(rest)
 
@@ -125,6 +127,8 @@ class _CommandLine:
             return None
         if (flag := self._flag(word)) is not None:
             return flag
+        from hivemind_memory.cli.near import nearest, unknown_option
+
         name = word.partition("=")[0]
         if self._reads == QUESTION:
             self._note_unknown_option(name)
@@ -166,6 +170,8 @@ class _CommandLine:
             name, text = word[:2], word[2:]
         elif not equals:
             text = _next_word(name, flag, rest, (*self._flags, *HELP, "--"))
+        from hivemind_memory.cli.values import parse_value
+
         self._values[flag.name] = parse_value(name, flag, text)
 
     def _is_text(self, word: str, rest: list[str]) -> bool:
@@ -205,6 +211,8 @@ class _CommandLine:
         """Say that a word of a question looks like an option and is none."""
         if _has_blank(name):
             return
+        from hivemind_memory.cli.near import nearest
+
         near = nearest(name, self._flags)
         # Options are typed before the question as a habit; inside it, words with
         # dashes are what is asked about.
@@ -244,9 +252,9 @@ class _CommandLine:
         for name in names:
             value = self._values[name]
             if isinstance(value, str):
-                self._values[name] = decode_word(value, effect)
+                self._values[name] = _decoded(value, effect)
             elif isinstance(value, tuple):
-                self._values[name] = tuple(decode_word(one, effect) for one in value)
+                self._values[name] = tuple(_decoded(one, effect) for one in value)
 
     def _usage_error(self, what: str) -> UsageError:
         """Return the error that the words do not fit the arguments."""
@@ -283,6 +291,29 @@ def _is_folder_of(default: str, group: str, word: str) -> bool:
         return False
     known = load_command(default).arguments
     return known[:1] == (WORKTREE,) and os.path.isdir(os.path.expanduser(word))
+
+
+def _decoded(word: str, effect: str) -> str:
+    """Return a word of the command line as the person typed it.
+
+    Under a locale without UTF-8 Python hands on each byte by itself.
+
+    Raises:
+        UsageError: It is not UTF-8; *effect* says what was not done.
+    """
+    try:
+        word.encode()
+    except UnicodeEncodeError:
+        data = os.fsencode(word)
+    else:
+        return word
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        shown = data.decode("utf-8", "backslashreplace")
+        message = f"`{shown}` is not UTF-8 text."
+        hint = "Your terminal or script uses another encoding; type it in UTF-8."
+        raise UsageError(message, hint=hint, effect=effect) from error
 
 
 def _has_blank(text: str) -> bool:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
-from hivemind_memory.cli.near import nearest
 from hivemind_memory.errors import UsageError
 
 TYPE_CHECKING = False
@@ -20,6 +17,8 @@ def parse_value(name: str, flag: Flag, text: str) -> object:
         return _day(name, flag, text)
     if flag.kind in ("text", "path"):
         if flag.choices and text not in flag.choices:
+            from hivemind_memory.cli.near import nearest
+
             allowed = f"{', '.join(flag.choices[:-1])} or {flag.choices[-1]}"
             near = nearest(text, flag.choices)
             hint = f"Did you mean {near}?" if near else flag.description
@@ -41,29 +40,6 @@ def parse_value(name: str, flag: Flag, text: str) -> object:
             what += f" from {flag.low:g}{bound}"
         raise UsageError(f"`{name}` takes {what}, not `{text}`.", hint=flag.description)
     return number
-
-
-def decode_word(word: str, effect: str) -> str:
-    """Return a word of the command line as the person typed it.
-
-    Under a locale without UTF-8 Python hands on each byte by itself.
-
-    Raises:
-        UsageError: It is not UTF-8; *effect* says what was not done.
-    """
-    try:
-        word.encode()
-    except UnicodeEncodeError:
-        data = os.fsencode(word)
-    else:
-        return word
-    try:
-        return data.decode()
-    except UnicodeDecodeError as error:
-        shown = data.decode("utf-8", "backslashreplace")
-        message = f"`{shown}` is not UTF-8 text."
-        hint = "Your terminal or script uses another encoding; type it in UTF-8."
-        raise UsageError(message, hint=hint, effect=effect) from error
 
 
 def _day(name: str, flag: Flag, text: str) -> str:

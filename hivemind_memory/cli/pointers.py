@@ -1,0 +1,94 @@
+"""What people type by habit from other programs, and the command that does it here.
+
+None of them is an alias: a guess never runs, least of all one that deletes.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_SEARCH = "hm search QUESTION"
+_WRITE = "hm write TEXT"
+_SAVE = "hm save KEY TEXT"
+_GET = "hm get NOTE"
+_LIST = "hm list"
+_FORGET = "hm forget KEY"
+_EDIT = "hm edit NOTE"
+_SYNC = "hm sync"
+_SERVE = "hm mcp --http"
+_RENAME = "hm project rename NAME NEW"
+_ANSWERS: Mapping[str, tuple[str, ...]] = {
+    _SEARCH: (
+        *("find", "grep", "rg", "recall", "query", "ask", "lookup", "locate", "match"),
+        *("retrieve", "fetch", "fzf", "where", "context", "similar", "q", "s"),
+    ),
+    _WRITE: (
+        *("note", "remember", "append", "log-add", "jot", "record", "insert", "memo"),
+        *("capture", "put", "memorize", "memorise", "add-note", "store", "w"),
+    ),
+    _SAVE: ("set", "update", "upsert", "replace", "create", "pin", "fact"),
+    _GET: ("cat", "read", "print", "view", "less", "head", "tail", "dump"),
+    _LIST: ("ll", "dir", "notes", "memories", "types", "keys", "all", "tree"),
+    _FORGET: (
+        *("delete", "remove", "del", "erase", "drop", "unset", "discard", "hide"),
+        *("clear", "prune", "clean", "gc", "trash"),
+    ),
+    "hm forget KEY --purge": ("purge", "wipe", "shred", "redact"),
+    _EDIT: ("open", "new", "vim", "vi", "nano", "code", "editor", "touch"),
+    _SYNC: (
+        *("sync-now", "index", "refresh", "scan", "update-index", "embed", "ingest"),
+        *("load", "import-notes", "reload"),
+    ),
+    "hm rebuild": ("reindex", "re-index", "rebuild-index", "repair", "fix", "migrate"),
+    _SERVE: ("serve", "server", "start", "run", "up", "daemon", "http", "api"),
+    "hm mcp": ("stdio", "mcp-server", "serve-mcp"),
+    "hm connect": ("install", "register", "setup", "enable", "link-agent", "plugin"),
+    "hm disconnect": ("uninstall", "unregister", "disable", "remove-agent"),
+    "hm backup FILE": ("export", "dump-all", "archive", "snapshot"),
+    "hm restore-backup FILE": ("restore-from", "unarchive"),
+    "hm save KEY TEXT --tags WORDS": ("tag", "label", "tags"),
+    "hm config set openai_api_key -": ("login", "auth", "key", "apikey", "token"),
+    "hm config": ("settings", "options", "preferences", "config-edit", "configure"),
+    "hm show KEY": ("info", "describe", "details", "inspect", "display", "stat"),
+    "hm history KEY": ("versions", "blame", "diff", "changelog"),
+    "hm undo": ("revert", "rollback", "back", "undelete", "unforget"),
+    "hm log": ("recent", "latest", "timeline", "journal", "today", "last"),
+    "hm doctor": ("check", "verify", "validate", "health", "diagnose", "fsck"),
+    "hm status": ("stats", "count", "ps", "about", "whoami", "state"),
+    "hm inbox": ("pending", "review", "approve", "accept", "reject"),
+    "hm sessions": ("agents", "jobs", "tmux"),
+    "hm launch AGENT": ("claude", "codex", "gemini", "agent", "spawn"),
+    "hm kill SESSION": ("stop", "end", "terminate"),
+    _RENAME: ("rename", "mv", "move", "rename-project"),
+    "hm project": ("projects", "repo", "workspace", "scope", "scopes"),
+    "hm link A B": ("relate", "ln", "connect-notes", "merge"),
+    "hm version": ("v", "ver"),
+    "hm help": ("man", "usage", "?", "commands"),
+}
+"""What to type here -> what people type instead."""
+
+POINTERS = {word: answer for answer, words in _ANSWERS.items() for word in words}
+"""What people type -> what to type here."""
+
+_SENTENCES = {
+    "import": "Put .md files into the notes folder, then run `hm sync`.",
+    "cp": "Notes are plain files: copy them in the folder that `hm status` names.",
+    "git": "Notes are plain files: use git in the folder that `hm status` names.",
+}
+_SENTENCES |= dict.fromkeys(("commit", "push", "pull", "clone"), _SENTENCES["git"])
+_SENTENCES |= {"copy": _SENTENCES["cp"], "chat": "Agents use the memory: `hm connect`."}
+"""What people type -> what to do, where no one command does it."""
+
+
+def pointer(word: str) -> str:
+    """Return what a person who typed *word* probably wants, or nothing.
+
+    >>> pointer("grep")
+    'Did you mean `hm search QUESTION`?'
+    """
+    folded = word.lower()
+    if folded in POINTERS:
+        return f"Did you mean `{POINTERS[folded]}`?"
+    return _SENTENCES.get(folded, "")
