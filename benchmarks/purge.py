@@ -165,9 +165,9 @@ def start_busy(house: House, number: int, over: Path, told: Path) -> int:
 def use(memory: Memory, number: int, call: int, chance: random.Random) -> None:
     """Do one thing that people and agents do while another purges."""
     what = chance.random()
-    if what < 0.5:
+    if what < 0.6:
         ask(memory, f"call {chance.randrange(call)} replaced weather")
-    elif what < 0.8:
+    elif what < 0.7:
         memory.write(f"call {call} of {number}", file=chance.choice(NOTES))
     elif what < 0.98:
         memory.sync()
