@@ -96,7 +96,7 @@ def _read(file: str) -> tuple[dict[str, bytes], dict[str, Any]]:
             for info in tar:
                 member = tar.extractfile(info)
                 if member is None:
-                    raise _unusable(f"{info.name[:80]} in it is no file")
+                    raise _unusable(f"{info.name[:80]} in it is not a file")
                 members[info.name] = member.read()
         manifest = json.loads(members.pop(MANIFEST))
         version, known = manifest["format"], manifest["members"]
@@ -117,7 +117,7 @@ def _read(file: str) -> tuple[dict[str, bytes], dict[str, Any]]:
 
 
 def _targets(places: Places, members: Mapping[str, bytes]) -> dict[str, str]:
-    """Return where each member that is no note goes; refuse what is neither."""
+    """Return where each member that is not a note goes; refuse what is neither."""
     files = {
         CONFIG: os.path.join(places.home, CONFIG_NAME),
         JOURNAL: os.path.join(places.journal, JOURNAL_FILE),
@@ -129,7 +129,7 @@ def _targets(places: Places, members: Mapping[str, bytes]) -> dict[str, str]:
                 raise _unusable(f"{name[:80]} in it is unknown")
             parse_note_path(name.removeprefix(NOTES))
         except NotePathError as error:
-            raise _unusable(f"{name[:80]} in it is no note") from error
+            raise _unusable(f"{name[:80]} in it is not a note") from error
     return {name: path for name, path in files.items() if name in members}
 
 
@@ -198,5 +198,5 @@ def _moved(journal: bytes, old_root: str, new_root: str) -> bytes:
 
 
 def _unusable(clause: str) -> UsageError:
-    """Return the error for a file that is no sound backup."""
+    """Return the error for a file that is not a sound backup."""
     return UsageError(f"{clause}.", hint=_DAMAGED, effect=_EFFECT)

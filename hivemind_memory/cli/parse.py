@@ -1,7 +1,7 @@
 """From words to a request: the only parser of the command line.
 
 It reads the table of commands and says precisely what it did not understand. No word is
-dropped: one that is no option of the command is an error, or belongs to the text.
+dropped: one that is not an option of the command is an error, or belongs to the text.
 """
 
 from __future__ import annotations

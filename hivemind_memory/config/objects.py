@@ -131,7 +131,7 @@ def _type_complaint(meaning: Mapping[str, object]) -> str:
     importance = meaning.get("importance", 0.5)
     is_number = isinstance(importance, int | float) and not isinstance(importance, bool)
     if not is_number or not 0 <= importance <= 1:  # type: ignore[operator]
-        return "has an importance that is no number from 0 to 1"
+        return "has an importance that is not a number from 0 to 1"
     if not isinstance(meaning.get("ages", True), bool):
         return "ages: true or false"
     if meaning.get("injected", "relevant") not in INJECTED:
@@ -140,7 +140,7 @@ def _type_complaint(meaning: Mapping[str, object]) -> str:
     if not isinstance(aliases, list) or not all(
         isinstance(one, str) for one in aliases
     ):
-        return "has aliases that are no list of words"
+        return "has aliases that are not a list of words"
     return ""
 
 
@@ -158,7 +158,7 @@ def _scope_complaint(kind: str, slug: str, meaning: object, keys: set[str]) -> s
 
 def _slug_complaint(slug: object) -> str:
     """Return why something cannot name a scope, as a clause."""
-    return slug_problem(slug) if isinstance(slug, str) else "it is no text"
+    return slug_problem(slug) if isinstance(slug, str) else "it is not a text"
 
 
 def _is_own_ancestor(slug: str, workspaces: Mapping[str, object]) -> bool:

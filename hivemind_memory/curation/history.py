@@ -317,6 +317,6 @@ def locate(context: CurationContext, name: str) -> tuple[str, int, int]:
     except MemoryNotFoundError:
         if name.strip() and "." not in name:
             raise
-        return path, start_line, end_line  # reading it says why it is no note
+        return path, start_line, end_line  # reading it says why it is not a note
     is_place = row.path == f"{path}.md"
     return row.path, *((start_line, end_line) if is_place else (0, 0))

@@ -208,7 +208,7 @@ def read_at(fd: int, offset: int, size: int) -> bytes:
 def read_regular(fd: int, max_bytes: int) -> tuple[bytes, os.stat_result] | None:
     """Return what a file holds and its status, and close it.
 
-    None: it is no regular file, or larger than *max_bytes*.
+    None: it is not a regular file, or larger than *max_bytes*.
     """
     try:
         status = os.fstat(fd)

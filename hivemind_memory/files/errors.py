@@ -39,7 +39,7 @@ _CAUSES = {
 
 
 def is_in_the_way(error: OSError) -> bool:
-    """Tell whether something that is no note, or no folder, stands at a note's path."""
+    """Whether something else than a note, or than a folder, is at a note's path."""
     return error.errno in _IN_THE_WAY
 
 

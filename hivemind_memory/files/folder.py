@@ -89,7 +89,7 @@ class NotesFolder:
 
         Raises:
             NoteNotFoundError: There is no such note.
-            NotePathError: A link or something else that is no regular file is there.
+            NotePathError: A link or something else that is not a regular file is there.
             NoteUnreadableError: It cannot be read now, or is too large.
         """
         try:
@@ -108,7 +108,7 @@ class NotesFolder:
             os.close(fd)
 
     def signature(self, path: NotePath) -> FileSignature | None:
-        """Return the signature of a note; None: it is no regular file."""
+        """Return the signature of a note; None: it is not a regular file."""
         try:
             with self.open_parent(path) as parent:
                 fd = parent.open_file(_name(path), descriptors.READ)
@@ -138,7 +138,7 @@ class NotesFolder:
 
         Raises:
             NotSavedError: It is not as expected, or the disk refused.
-            NotePathError: A link or something else that is no regular file is there.
+            NotePathError: A link or something else that is not a regular file is there.
         """
         made: list[str] = []
         try:

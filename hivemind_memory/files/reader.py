@@ -52,7 +52,7 @@ class NoteReader:
 
         Raises:
             NoteNotFoundError: There is no such note.
-            NotePathError: A link or something else that is no regular file is there.
+            NotePathError: A link or something else that is not a regular file is there.
             NoteUnreadableError: It cannot be read now, or is too large.
         """
         data, signature = self._folder.read(

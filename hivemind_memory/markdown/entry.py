@@ -164,7 +164,7 @@ def _quoted(value: str) -> str:
 
 
 def _unquoted(value: str) -> str:
-    """Undo ``_quoted``; what is no escape, or no UTF-8, harms nothing."""
+    """Undo ``_quoted``; what is not an escape, or no UTF-8, harms nothing."""
 
     def decoded(match: re.Match[str]) -> str:
         return bytes.fromhex(match[0].replace("%", "")).decode("utf-8", "replace")

@@ -59,7 +59,7 @@ class FrontMatter:
 
     values: Mapping[str, object] = field(default_factory=dict)
     is_broken: bool = False
-    """A block was opened that is no mapping: the note is plain text, all of it."""
+    """A block was opened that is not a mapping: the note is plain text, all of it."""
 
 
 def split_front_matter(text: str) -> FrontMatter:

@@ -78,7 +78,7 @@ def append_entry(
 
     Raises:
         NotSavedError: The note is as it was, and why.
-        NotePathError: A link or something else that is no note is at the path.
+        NotePathError: A link or something else that is not a note is at the path.
     """
     try:
         session.commit()

@@ -130,7 +130,7 @@ def _all_edges(
 
 
 def _names_in(item: object) -> list[str]:
-    """Return the names in an item that is no list; those of a mapping mean one note."""
+    """Return the names in an item, not a list; those of a mapping mean one note."""
     if isinstance(item, dict):
         return [name for field in _NAMES for name in targets(item.get(field))]
     if isinstance(item, bool) or not isinstance(item, str | int | float):

@@ -119,7 +119,7 @@ def saved_line(entry_id: str, last: LastSaved) -> bytes:
 
 
 def heading_of(line: bytes) -> dict[str, object]:
-    """Return a line without its text; empty when it is no line of a journal."""
+    """Return a line without its text; empty when it is not a line of a journal."""
     cut = line.find(_TEXT)
     try:
         record = json.loads(line if cut < 0 else line[:cut] + b"}")

@@ -93,7 +93,7 @@ class NoteWriter:
 
         Raises:
             UsageError: There is nothing to save, or it cannot be saved as text.
-            NotePathError: A link or something else that is no note is at *path*.
+            NotePathError: A link or something else that is not a note is at *path*.
             NotSavedError: The disk refused, or another process holds the lock. The
                 notes are as they were.
         """

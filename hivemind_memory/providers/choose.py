@@ -179,7 +179,7 @@ def _get(
 
 
 def _model_names(answer: bytes) -> frozenset[str] | None:
-    """Return the models that Ollama lists; None if that is no list of models."""
+    """Return the models that Ollama lists; None if that is not a list of models."""
     try:
         document = json.loads(answer)
     except ValueError:

@@ -47,7 +47,7 @@ def explain_status(
     code: str = "",
     headers: Mapping[str, str] | None = None,
 ) -> EmbeddingError:
-    """Return the error for an HTTP status that is no success.
+    """Return the error for an HTTP status that is not a success.
 
     Args:
         space: Whom we asked for what.

@@ -23,7 +23,7 @@ def pack(values: Sequence[float]) -> bytes:
     """Return *values* as little-endian float32, scaled to the length 1.
 
     Raises:
-        EmbeddingInvalidError: There are none, one is no finite number, or all are zero.
+        EmbeddingInvalidError: There are none, one is not finite, or all are zero.
 
     >>> unpack(pack([3.0, 4.0]))[1] == unpack(pack([0.3, 0.4]))[1]
     True

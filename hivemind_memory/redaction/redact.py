@@ -313,7 +313,7 @@ def _has_any(low: str, words: Iterable[str]) -> bool:
 
 
 def _is_assigned(low: str, word: str) -> bool:
-    """Whether something that is no plain word follows a sign behind a word."""
+    """Whether something that is not a plain word follows a sign behind a word."""
     if low.count(word) > MANY:
         return True  # then asking costs more than looking
     for at, near in _places(low, word):

@@ -47,7 +47,7 @@ GATE_PATTERNS = {
     _ASSIGNED: re.compile(rf"{_ACCOUNT}[:,]"),
     _LOGIN: re.compile(r"\b(?:(?:log(?:ged)?|sign(?:ed)?)-?(?:in)?|connect|auth\w+)\b"),
 }
-"""What its pieces between blanks are searched for, by a name that is no word."""
+"""What its pieces between blanks are searched for, by a name that is not a word."""
 
 _OTHERS_SET = frozenset(_OTHERS)
 

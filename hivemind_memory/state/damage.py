@@ -63,7 +63,7 @@ def damaged_name(path: str) -> str:
 
 
 def is_sound(path: str) -> bool:
-    """Return whether the file can be read as a whole; a busy one is no damage."""
+    """Return whether the file can be read as a whole; a busy one is not damaged."""
     try:
         connection = open_state(path)
     except (apsw.CorruptError, apsw.NotADBError, apsw.SQLError):

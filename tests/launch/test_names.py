@@ -35,7 +35,7 @@ def test_there_is_always_another_name(label: str, agent: str, identity: str) -> 
 
 @given(st.text(st.characters(exclude_characters="\0"), min_size=1))
 def test_a_tag_keeps_any_path_on_one_line(text: str) -> None:
-    """Also one that is no text: bytes of a folder that nobody can read."""
+    """Also one that is not a text: bytes of a folder that nobody can read."""
     path = text.encode("utf-8", "replace").decode("latin-1")
 
     tagged = tmux.tag(path)

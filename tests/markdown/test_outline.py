@@ -109,7 +109,7 @@ def test_a_text_that_would_keep_the_parser_busy_is_scanned(line: str) -> None:
     ],
 )
 def test_ordinary_notes_are_parsed_however_long(text: str) -> None:
-    """The scan is rough; only what is no ordinary note may meet it."""
+    """The scan is rough; only what is not an ordinary note may meet it."""
     page = page_of(text)
 
     assert not is_too_dense(page, 0, len(page.lines))

@@ -63,7 +63,7 @@ def test_what_cannot_be_handed_on_is_answered(line: bytes, ids: list[object]) ->
 
 
 def test_half_a_character_is_shown_and_does_no_harm() -> None:
-    """JSON can hold what no file can; a path that holds it is no path then."""
+    """JSON can hold what no file can; a path that holds it is not a path then."""
     read = read_frame(ASK.encode() + b'{"file":"a\\ud800.md","\\udfff":[1,"\\ud83d"]}}')
 
     assert isinstance(read, JSONRPCRequest)

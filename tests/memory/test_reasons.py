@@ -22,7 +22,7 @@ def memory_note(text: str, *, key: str = "queue", reason: str = REASON) -> str:
 def test_a_memory_is_found_by_the_reason_for_which_it_replaced_another(
     tmp_path: Path,
 ) -> None:
-    """And the hit says that it is the reason, which is no heading and no text."""
+    """And the hit says that it is the reason, which is neither a heading nor text."""
     house = House(tmp_path / "home")
     house.save("queue.md", memory_note("Messages go through the broker."))
     house.save("other.md", "# Lunch\n\nAt noon.\n")

@@ -154,7 +154,7 @@ def test_a_newer_text_that_says_something_else_takes_no_place() -> None:
 
 
 def test_a_copy_that_matches_far_worse_takes_no_place() -> None:
-    """Then it is no copy of what was asked for."""
+    """Then it is not a copy of what was asked for."""
     candidates = [ranked(place(1, day=100), 0.9), ranked(place(2, day=300), 0.1)]
 
     assert numbers(shown(candidates, COPIES)) == [1, 2]

@@ -122,7 +122,8 @@ def forget(request: CommandRequest) -> int:
     "restore",
     description=(
         "REF may be the id that hm forget printed: what that one forget hid comes back,"
-        " and nothing else. Of anything else, the newest forget is undone."
+        " and nothing else. Given anything else, undoes the newest forget that hid any"
+        " of it."
     ),
     arguments=(_HIDDEN,),
     flags=(*_SETS, SCOPE, JSON),

@@ -59,8 +59,8 @@ def show(request: CommandRequest) -> int:
 @command(
     "project list",
     description=(
-        "Name, number of notes, day of the last change, and identity. An orphan has no"
-        " repository left that leads to it; twins are likely the same project."
+        "Prints name, number of notes, day of the last change, and identity. No"
+        " repository belongs to an orphan any more; twins are likely the same project."
     ),
     flags=(JSON,),
 )
@@ -89,9 +89,9 @@ def list_(request: CommandRequest) -> int:
 @command(
     "project adopt",
     description=(
-        "For a repository that is taken for a new project, and is not: from then on it"
-        " belongs to the project NAME. With the name of its present project, the two"
-        " are kept apart, and nothing asks again."
+        "Use it if a repository was mistaken for a new project: from then on it belongs"
+        " to the project NAME. Given the name of its current project, keeps the two"
+        " apart and stops asking."
     ),
     arguments=(_OLD, WORKTREE),
     flags=(JSON,),

@@ -162,7 +162,7 @@ def strong_edges(
 ) -> list[tuple[str, str, str]]:
     """Return (path, kind, target) of what replaces or disputes, from some notes.
 
-    A target that is no id is the path of the note that it means, where there is one.
+    A target that is not an id is the path of the note that it means, if there is one.
     An untrusted claim that waits in an inbox replaces and disputes nothing.
     """
     marks = ",".join("?" * len(paths))
