@@ -59,6 +59,18 @@ ONLY_SOURCE = Flag(
     "Only what this kind of writer wrote.",
     choices=("human", "agent", "tool", "external"),
 )
+SOURCE_REF = Flag(
+    ("--source-ref",),
+    "text",
+    "What it was derived from, such as specs/ios.md#L40.",
+    metavar="REF",
+)
+ONLY_SOURCE_REF = Flag(
+    ("--source-ref",),
+    "text",
+    "Only what was derived from a source that begins with this.",
+    metavar="REF",
+)
 FORCE = Flag(("--force",), "flag", "Store the text even if it was purged before.")
 
 NOTE = Argument(

@@ -20,7 +20,7 @@ from hivemind_memory.notes.memory_header import is_expired_or_done
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from hivemind_memory.curation.context import CurationContext
     from hivemind_memory.model.curation import StoredMemory
@@ -34,7 +34,7 @@ _NAMES = {SUPERSEDED: "superseded", PENDING: "pending", FORGOTTEN: "forgotten"}
 def list_memories(
     context: CurationContext, wanted: MemoryFilter
 ) -> tuple[StoredMemory, ...]:
-    """Return the typed memories that fit, the newest first.
+    """Return the typed memories that fit, the newest first; of several types by type.
 
     Raises:
         ScopeError: The filter names a scope that the caller does not have.
@@ -42,7 +42,7 @@ def list_memories(
     """
     if not context.caller.is_member:
         return ()
-    from hivemind_memory.model.memory_types import resolve_type
+    from hivemind_memory.model.memory_types import all_types, resolve_type
 
     types = {resolve_type(name, context.types).name for name in wanted.types}
     rows = context.index.fresh().memories(scopes=_scopes(context, wanted.scope))
@@ -55,9 +55,23 @@ def list_memories(
         if not (is_type and is_status and is_from and row.created[:10] >= wanted.since):
             continue
         memory = load_memory(context, row.path)
-        if memory is not None and _is_by(wanted.by, memory.by):
+        if memory is None or not _is_by(wanted.by, memory.by):
+            continue
+        if memory.source_ref.startswith(wanted.source_ref):
             found.append(memory)
+    if len(types) > 1:
+        # As sections tell them; the sort keeps the newest first within a type.
+        order = list(all_types(context.types))
+        found.sort(key=lambda memory: order.index(memory.type))
     return tuple(found)
+
+
+def recall_counts(
+    context: CurationContext, memories: Sequence[StoredMemory]
+) -> dict[str, int]:
+    """Return id -> how often a memory was recalled, of those that ever were."""
+    counted = context.state().recalls([one.id for one in memories if one.id])
+    return {ref: count for ref, (count, _) in counted.items()}
 
 
 def read_log(context: CurationContext, wanted: MemoryFilter) -> tuple[WrittenItem, ...]:

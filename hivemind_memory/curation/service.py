@@ -144,7 +144,7 @@ class Curation:
             return show(self._context, ref, scope=self._scope(scope))
 
     def list_memories(self, wanted: MemoryFilter) -> tuple[StoredMemory, ...]:
-        """Return the typed memories that fit, the newest first.
+        """Return the typed memories that fit; see ``listing.list_memories``.
 
         Raises:
             ScopeError: The filter names a scope that the caller does not have.
@@ -154,6 +154,12 @@ class Curation:
 
         with self._lock:
             return list_memories(self._context, wanted)
+
+    def recall_counts(self, memories: Sequence[StoredMemory]) -> dict[str, int]:
+        """Return id -> how often a memory was recalled, of those that ever were."""
+        from hivemind_memory.curation.listing import recall_counts
+
+        return recall_counts(self._context, memories)
 
     def log(self, wanted: MemoryFilter) -> tuple[WrittenItem, ...]:
         """Return the entries and memories that were written, the newest first.

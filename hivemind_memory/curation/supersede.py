@@ -47,10 +47,8 @@ if TYPE_CHECKING:
 MINOR = "minor correction"
 """How the reason of a minor correction begins: typing errors, layout, wording."""
 
-_STAYS = frozenset({"visibility", "related", "pinned", "tags"})
-_STAYS_WHEN_MINOR = frozenset(
-    {"created", "contradicts", "source_ref", "expires", "done"}
-)
+_STAYS = frozenset({"visibility", "related", "pinned", "source_ref", "tags"})
+_STAYS_WHEN_MINOR = frozenset({"created", "contradicts", "expires", "done"})
 
 
 def is_minor(reason: str) -> bool:

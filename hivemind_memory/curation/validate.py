@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from hivemind_memory.errors import UsageError
 from hivemind_memory.model.memory_types import resolve_type
+from hivemind_memory.model.place import parse_source_ref
 from hivemind_memory.model.trust import SOURCES
 from hivemind_memory.notes.memory_file import fit_content
 from hivemind_memory.notes.writer import refuse_binary, refuse_surrogates
@@ -67,7 +68,7 @@ def validate_memory(
         by=_validate_line("by", wanted.by),
         session=_validate_line("session", wanted.session),
         source=_validate_choice("source", wanted.source, SOURCES),
-        source_ref=_validate_line("source_ref", wanted.source_ref),
+        source_ref=parse_source_ref(wanted.source_ref),
     )
 
 

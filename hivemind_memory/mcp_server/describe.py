@@ -156,7 +156,7 @@ def _results(
 def _default(schema: dict[str, Any]) -> str:
     """Return the value that applies when an argument is left out."""
     default = schema.get("default")
-    return "optional" if default in ("", []) else f"default {default}"
+    return "optional" if default is None else f"default {default}"
 
 
 def _hints(tool: dict[str, Any]) -> str:

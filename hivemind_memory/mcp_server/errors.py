@@ -19,6 +19,7 @@ from hivemind_memory.errors import (
 FAILURE_STATEMENTS = {
     "memory_write": "Nothing was saved.",
     "memory_save": "Nothing was saved.",
+    "memory_learn": "Nothing was saved.",
     "memory_link": "Nothing was linked.",
     "memory_forget": "Nothing was forgotten.",
 }

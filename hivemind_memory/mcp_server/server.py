@@ -26,6 +26,8 @@ from hivemind_memory.mcp_server.instructions import INSTRUCTIONS
 from hivemind_memory.mcp_server.projects import Connections
 from hivemind_memory.mcp_server.server_state import ServerState
 from hivemind_memory.mcp_server.tools import ToolRunner
+from hivemind_memory.mcp_server.tools_learn import LearnTool
+from hivemind_memory.mcp_server.tools_list import ListTool
 from hivemind_memory.mcp_server.tools_memory import MemoryTools
 from hivemind_memory.mcp_server.tools_notes import NoteTools
 from hivemind_memory.mcp_server.tools_search import SearchTool
@@ -77,8 +79,13 @@ def make_server(
     runner = ToolRunner(server_state, connections)
     SearchTool(runner).add_to(server)
     NoteTools(runner).add_to(server)
+    ListTool(runner).add_to(server)
     MemoryTools(runner).add_to(server)
+    LearnTool(runner).add_to(server)
     return server
+
+
+_EMPTY: tuple[object, ...] = ("", [], None)
 
 
 class MemoryServer(MCPServer[Any]):
@@ -92,10 +99,18 @@ class MemoryServer(MCPServer[Any]):
         await low.run(received, to_send, low.create_initialization_options())
 
     async def list_tools(self) -> list[Tool]:
-        """Return the tools without schema titles, which cost tokens and say nothing."""
+        """Return the tools without what costs tokens in a schema and says nothing.
+
+        That is titles and, in arguments, defaults that are empty: an argument that is
+        not required may be left out.
+        """
         tools = await super().list_tools()
         for tool in tools:
             tool.input_schema = _without_titles(tool.input_schema)
+            for argument in tool.input_schema["properties"].values():
+                if argument.get("default") in _EMPTY:
+                    argument.pop("default", None)
+                argument.pop("maxItems", None)
             if tool.output_schema is not None:
                 tool.output_schema = _without_titles(tool.output_schema)
         return tools

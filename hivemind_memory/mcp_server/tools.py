@@ -15,7 +15,7 @@ from typing import Annotated, Any, TypeVar
 import anyio.to_thread
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.types import CallToolResult, TextContent, ToolAnnotations
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from hivemind_memory.errors import HivemindError, UsageError
 from hivemind_memory.mcp_server.errors import expected_error, unexpected_error
@@ -69,6 +69,23 @@ ScopeName = Annotated[
     str,
     Field(json_schema_extra={"enum": ["global", "project", "team", "workspace"]}),
 ]
+
+
+def _split_names(value: Any) -> Any:
+    """Return names separated by commas as a list."""
+    return value.split(",") if isinstance(value, str) else value
+
+
+TypeNames = Annotated[
+    list[str],
+    BeforeValidator(_split_names),
+    Field(
+        description="only these types",
+        max_length=50,
+        json_schema_extra={"items": {"type": "string", "enum": list(TYPES)}},
+    ),
+]
+SourceRef = Annotated[str, Field(description="file, URL or spec it comes from")]
 WriteScopeName = Annotated[
     str,
     Field(

@@ -19,6 +19,7 @@ from hivemind_memory.mcp_server.tools import (
     LIMIT_CHARS,
     READS,
     ResultPart,
+    SourceRef,
     ToolCall,
     ToolRunner,
     TypeName,
@@ -158,6 +159,7 @@ class MemoryTools:
         contradicts: _Refs = [],  # noqa: B006
         expires: Annotated[str, Field(description="YYYY-MM-DD")] = "",
         tags: _Words = [],  # noqa: B006
+        source_ref: SourceRef = "",
     ) -> Annotated[CallToolResult, SaveOut]:
         """Save the one current answer under a key.
 
@@ -182,6 +184,7 @@ class MemoryTools:
                 contradicts=tuple(contradicts),
                 expires=expires,
                 tags=tuple(tags),
+                source_ref=source_ref,
                 by=by,
                 session=call.session,
                 source="agent",

@@ -1,21 +1,20 @@
-"""The tools for notes: memory_write, memory_get and memory_list."""
+"""The tools for notes: memory_write and memory_get."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Annotated, Any
 
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.types import CallToolResult
 from pydantic import BaseModel, Field
 
-from hivemind_memory.errors import NotesMissingError
 from hivemind_memory.mcp_server.tools import (
     ALWAYS_LOAD,
     APPENDS,
     LIMIT_CHARS,
     READS,
     ResultPart,
+    SourceRef,
     ToolCall,
     ToolRunner,
     WriteScopeName,
@@ -23,10 +22,7 @@ from hivemind_memory.mcp_server.tools import (
     client_name,
     place_of,
 )
-from hivemind_memory.model.results import ListedNote, NoteLines
-
-_ROW_CHARS = 110
-"""What a note costs in a list, beside its path."""
+from hivemind_memory.model.results import NoteLines
 
 
 class WriteOut(ResultPart):
@@ -54,27 +50,8 @@ class PassageOut(BaseModel):
     )
 
 
-class ListedOut(ResultPart):
-    """One note."""
-
-    path: str
-    size_bytes: int
-    updated_at: str
-    chunk_count: int
-
-
-class ListOut(BaseModel):
-    """What memory_list returns."""
-
-    files: list[ListedOut]
-    file_count: int = Field(description="number of all notes")
-    continuation: str = Field(
-        default="", description="what was cut, and how to get the rest"
-    )
-
-
 class NoteTools:
-    """Writes, reads and lists notes."""
+    """Writes and reads notes."""
 
     def __init__(self, runner: ToolRunner) -> None:
         """Take what runs the tools."""
@@ -84,7 +61,6 @@ class NoteTools:
         """Register the tools."""
         add_tool(server, self.memory_write, "Remember something", APPENDS, ALWAYS_LOAD)
         add_tool(server, self.memory_get, "Read a note", READS, ALWAYS_LOAD)
-        add_tool(server, self.memory_list, "List the notes", READS)
 
     async def memory_write(
         self,
@@ -97,6 +73,7 @@ class NoteTools:
             Field(description="note to append to; left out: today's note"),
         ] = "",
         scope: WriteScopeName = "",
+        source_ref: SourceRef = "",
     ) -> Annotated[CallToolResult, WriteOut]:
         """Write down what happened or what you found, as a dated entry.
 
@@ -115,6 +92,7 @@ class NoteTools:
                 by=by,
                 session=call.session,
                 source="agent",
+                source_ref=source_ref,
             )
             shown = WriteOut.model_validate(written)
             shown.warnings += call.scope_warnings(scope, shown.scope)
@@ -150,26 +128,6 @@ class NoteTools:
 
         return await self._runner.run("memory_get", context, work, render_passage)
 
-    async def memory_list(
-        self,
-        context: Context[Any],
-        after: Annotated[
-            str, Field(description="continue after this path when a list was cut")
-        ] = "",
-    ) -> Annotated[CallToolResult, ListOut]:
-        """List the notes with their size, last change and number of chunks.
-
-        Call it to see what there is; to find something, call memory_search.
-        """
-
-        def work(call: ToolCall) -> ListOut:
-            try:
-                return shape_list(call.memory.list(), after)
-            except NotesMissingError as error:
-                return ListOut(files=[], file_count=0, continuation=str(error))
-
-        return await self._runner.run("memory_list", context, work, render_list)
-
 
 def shape_passage(passage: NoteLines) -> PassageOut:
     """Return the lines up to the limit."""
@@ -188,23 +146,6 @@ def shape_passage(passage: NoteLines) -> PassageOut:
     )
 
 
-def shape_list(notes: Sequence[ListedNote], after: str) -> ListOut:
-    """Return the notes that sort after the path *after*, up to the limit."""
-    files: list[ListedOut] = []
-    left_chars = LIMIT_CHARS
-    later = [note for note in notes if note.path > after]
-    for note in later:
-        left_chars -= len(note.path) + _ROW_CHARS
-        if left_chars < 0 and files:
-            break
-        files.append(ListedOut.model_validate(note))
-    continuation = ""
-    if len(files) < len(later):
-        rest = len(later) - len(files)
-        continuation = f"{rest:,} more: call memory_list with after={files[-1].path}"
-    return ListOut(files=files, file_count=len(notes), continuation=continuation)
-
-
 def render_written(written: WriteOut) -> str:
     """Return where the entry was saved, as text."""
     place = place_of(written.path, written.start_line, written.end_line)
@@ -221,19 +162,6 @@ def render_passage(passage: PassageOut) -> str:
     if passage.continuation:
         parts.append(f"[{passage.continuation}]")
     return "\n".join(parts)
-
-
-def render_list(listed: ListOut) -> str:
-    """Return one line for each note."""
-    count = listed.file_count
-    lines = [f"{count:,} note{'' if count == 1 else 's'}: path, bytes, changed, chunks"]
-    lines += [
-        f"{one.path} {one.size_bytes} {one.updated_at} {one.chunk_count}"
-        for one in listed.files
-    ]
-    if listed.continuation:
-        lines.append(f"[{listed.continuation}]")
-    return "\n".join(lines)
 
 
 def _first_lines(passage: NoteLines) -> tuple[str, int, str]:

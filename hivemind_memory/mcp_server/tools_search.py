@@ -6,22 +6,23 @@ from typing import Annotated, Any
 
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.types import CallToolResult
-from pydantic import BaseModel, BeforeValidator, Field
+from pydantic import BaseModel, Field
 
 from hivemind_memory.errors import NotesMissingError
 from hivemind_memory.mcp_server.tools import (
     ALWAYS_LOAD,
     LIMIT_CHARS,
     READS,
-    TYPES,
     ScopeName,
     ToolCall,
     ToolRunner,
+    TypeNames,
     add_tool,
     cut_text,
     place_of,
 )
 from hivemind_memory.model.filters import DEFAULT_FILTER
+from hivemind_memory.model.memories import claim_text
 from hivemind_memory.model.query import Hit, Query, SearchAnswer, SearchReport
 from hivemind_memory.model.trust import untrusted_source
 
@@ -35,22 +36,13 @@ _NOT_GIVEN = -1
 _MAX_SESSIONS = 1_000
 
 
-def _split_names(value: Any) -> Any:
-    """Return names separated by commas as a list."""
-    return value.split(",") if isinstance(value, str) else value
+class ClaimOut(BaseModel):
+    """How certain a claim is."""
 
-
-_TypeNames = Annotated[
-    list[str],
-    BeforeValidator(_split_names),
-    Field(
-        description="only these types",
-        max_length=50,
-        json_schema_extra={
-            "items": {"type": "string", "enum": list(TYPES)},
-        },
-    ),
-]
+    confidence: str = ""
+    corroborated: str = Field(default="", description="number of independent sources")
+    domains: str = ""
+    verified: str = Field(default="", description="day of the last check")
 
 
 class FoundHit(BaseModel):
@@ -78,13 +70,20 @@ class FoundHit(BaseModel):
     disputed_by: str = Field(
         default="", description="place of a newer memory that contradicts it"
     )
+    reason: str = Field(
+        default="",
+        description="why it replaced an earlier memory, if that matched the query",
+    )
+    source_ref: str = Field(default="", description="what it was derived from")
+    claim: ClaimOut = Field(default_factory=ClaimOut)
 
 
 class SearchSummary(BaseModel):
     """How complete and reliable the results are."""
 
     mode: str = Field(
-        description="hybrid: matched words and meaning; keyword: words only; off"
+        description="hybrid: matched words and meaning; keyword: words only; list:"
+        " no words were given, all that fits the filters, newest first; off"
     )
     is_fresh: bool = Field(description="the results include all changes made so far")
     reason: str = Field(default="", description="why the search was not hybrid")
@@ -151,11 +150,14 @@ class SearchTool:
             ),
         ] = _NOT_GIVEN,
         *,
-        types: _TypeNames = [],  # noqa: B006 - the SDK copies it
+        types: TypeNames = [],  # noqa: B006 - the SDK copies it
         scope: ScopeName = "",
         inbox: Annotated[
             bool, Field(description="include claims that await review")
         ] = False,
+        source_ref: Annotated[
+            str, Field(description="only from sources that begin so")
+        ] = "",
     ) -> Annotated[CallToolResult, SearchOut]:
         """Search the notes that all agents on this machine share.
 
@@ -166,7 +168,12 @@ class SearchTool:
 
         def work(call: ToolCall) -> SearchOut:
             memory = call.memory
-            narrowing = {"types": ",".join(types), "scope": scope, "inbox": inbox}
+            narrowing = {
+                "types": ",".join(types),
+                "scope": scope,
+                "inbox": inbox,
+                "source_ref": source_ref,
+            }
             most = memory.settings.max_results if max_results < 0 else max_results
             asked = Query(
                 text=query,
@@ -220,13 +227,18 @@ def render_search(found: SearchOut) -> str:
     the answer.
     """
     count = len(found.hits)
-    head = f"{count} hit{'' if count == 1 else 's'}, {found.report.mode}"
+    mode = found.report.mode
+    head = f"{count} hit{'' if count == 1 else 's'}, "
+    head += "newest first" if mode == "list" else mode
     head += (
         ", fresh"
         if found.report.is_fresh
         else ", not fresh: recent changes may be missing"
     )
-    hits = [_render_hit(at, hit) for at, hit in enumerate(found.hits, start=1)]
+    hits = [
+        _render_hit(at, hit, has_score=mode != "list")
+        for at, hit in enumerate(found.hits, start=1)
+    ]
     return "\n".join([head, *hits, *_render_report(found.report)])
 
 
@@ -253,6 +265,9 @@ def _shape_hit(hit: Hit, snippet: str) -> FoundHit:
         status=hit.status,
         source=untrusted_source(hit.source),
         disputed_by=hit.disputed_by,
+        reason=hit.reason,
+        source_ref=hit.source_ref,
+        claim=ClaimOut.model_validate(hit.claim),
     )
 
 
@@ -276,10 +291,11 @@ def _shape_report(report: SearchReport, continuation: str) -> SearchSummary:
     )
 
 
-def _render_hit(at: int, hit: FoundHit) -> str:
+def _render_hit(at: int, hit: FoundHit, *, has_score: bool) -> str:
     """Return one hit: a line of facts, then the quoted snippet."""
-    place = place_of(hit.path, hit.start_line, hit.end_line)
-    head = f"[{at}] {place} score {hit.score}"
+    head = f"[{at}] {place_of(hit.path, hit.start_line, hit.end_line)}"
+    if has_score:
+        head += f" score {hit.score}"
     if hit.date:
         head += f" date {hit.date}"
     if hit.type:
@@ -296,8 +312,15 @@ def _render_hit(at: int, hit: FoundHit) -> str:
         head += f" DISPUTED by {hit.disputed_by}"
     if hit.id:
         head += f" id {hit.id}"
+    if claim := hit.claim.model_dump(exclude_defaults=True):
+        told = [claim_text(claim), claim.get("domains", "")]
+        head += f" claim {', '.join(filter(None, told))}"
+    if hit.source_ref:
+        head += f" from {hit.source_ref}"
     if hit.headings:
         head += f" under {hit.headings}"
+    if hit.reason:
+        head += f" replaced another because {hit.reason}"
     lines = hit.snippet.split("\n") if hit.snippet else []
     return "\n".join([head, *(f"> {line}" for line in lines)])
 

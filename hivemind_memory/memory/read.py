@@ -122,12 +122,12 @@ def list_notes(
         local_iso: Returns a time as ISO 8601 in the local time zone.
     """
 
-    def counts_and_hidden(index: Index) -> tuple[dict[str, int], set[str]]:
+    def known(index: Index) -> tuple[dict[str, int], dict[str, str], set[str]]:
         hidden = index.memories(statuses={FORGOTTEN})
-        return index.chunk_counts(), {row.path for row in hidden}
+        return index.chunk_counts(), index.titles(), {row.path for row in hidden}
 
     with handle.lock:
-        counts, hidden = handle.run_fresh(counts_and_hidden)
+        counts, titles, hidden = handle.run_fresh(known)
         signatures = folder.snapshot().signatures
     return [
         ListedNote(
@@ -135,6 +135,7 @@ def list_notes(
             size_bytes=signature[2],
             updated_at=local_iso(signature[0] / 1e9),
             chunk_count=counts.get(path, 0),
+            title=titles.get(path, ""),
         )
         for path, signature in sorted(signatures.items())
         if path not in hidden and may_read(caller, path)

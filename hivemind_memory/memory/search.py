@@ -22,7 +22,7 @@ from hivemind_memory.model.query import (
 from hivemind_memory.model.scope import scope_of
 from hivemind_memory.model.trust import shown_source
 from hivemind_memory.model.value import replaced
-from hivemind_memory.search.hits import choose
+from hivemind_memory.search.hits import SPARE, choose
 from hivemind_memory.search.ranking import rank
 
 TYPE_CHECKING = False
@@ -169,21 +169,33 @@ def _answer(
         settings=settings,
         today=clocks.today(),
     )
+    is_list = not retrieved.words.asked and query.search_filter.is_narrow
+    if is_list:
+        from hivemind_memory.search.ranking import list_in_order
+
+        limit = query.max_results + SPARE
+        ranking = list_in_order(
+            index.newest_chunks(
+                access, query.search_filter, clocks.today(), limit=limit
+            )
+        )
     choice, texts, superseded = _choose_active(index, ranking, query, settings, access)
     hits = _hits(index, choice, texts, query)
     stale = _count_seen(freshness.stale, access)
-    is_hybrid = retrieved.vectors is not None
+    is_hybrid = retrieved.vectors is not None and not is_list
     report = SearchReport(
-        mode="hybrid" if is_hybrid else "keyword",
+        mode="list" if is_list else "hybrid" if is_hybrid else "keyword",
         reason=""
-        if is_hybrid
+        if is_hybrid or is_list
         else question.reason or (_UNFIT if question.vector else ""),
         why_empty="" if hits else _why_empty(retrieved, ranking, query.search_filter),
         is_fresh=freshness.is_verified and not stale,
         stale_notes=stale,
         skipped_notes=_count_seen(freshness.skipped, access),
         pending_vectors=view.pending_chunks(question.fingerprint) if is_hybrid else 0,
-        retrievers=("words", "vectors") if is_hybrid else ("words",),
+        retrievers=()
+        if is_list
+        else (("words", "vectors") if is_hybrid else ("words",)),
         ignored_terms=retrieved.ignored,
         suggestions=() if hits else _suggestions(view, retrieved.words),
         cut=DroppedCandidates(
@@ -306,8 +318,8 @@ def _hits(
     """Return what the caller gets."""
     hits = []
     places = [chosen.ranked.place for chosen in choice.hits]
-    typed = [place.chunk_id for place in places if place.type]
-    details = index.hit_details(typed) if typed else {}
+    said_by = [place.chunk_id for place in places if place.type or place.entry_id]
+    details = index.hit_details(said_by) if said_by else {}
     for chosen in choice.hits:
         place = chosen.ranked.place
         text, headings = texts.get(place.chunk_id, ("", ""))
@@ -369,8 +381,9 @@ def _why_empty(
             f"{below} {noun} found, none relevant enough; a lower min_score shows more"
         )
     if not retrieved.words.asked:
+        if search_filter.is_narrow:
+            return "nothing fits the filters"
         return "the question holds no word to look for"
-    days = (search_filter.since_day, search_filter.until_day)
-    if search_filter.types or search_filter.scope is not None or days != (None, None):
+    if search_filter.is_narrow:
         return "no note within the filters contains a word of the question"
     return "no note contains a word of the question"

@@ -19,6 +19,7 @@ def parse_filter(
     scope: str | None = None,
     since: str = "",
     until: str = "",
+    source_ref: str = "",
     inbox: bool = False,
     expired: bool = False,
 ) -> SearchFilter:
@@ -30,6 +31,7 @@ def parse_filter(
         scope: Only this scope; None: all that the caller reads.
         since: First day, ``2026-11-21``.
         until: Last day.
+        source_ref: How what it was derived from begins; empty: anything.
         inbox: Include pending claims of untrusted sources.
         expired: Include what has expired.
 
@@ -42,6 +44,7 @@ def parse_filter(
         scope=scope,
         since_day=_day(since),
         until_day=_day(until),
+        source_ref=source_ref.strip(),
         has_pending=inbox,
         has_expired=expired,
     )

@@ -75,18 +75,16 @@ class Memory:
         self._access = rules.access_of(caller, settings.private_scopes())
         self._provider = provider
         self.clocks = clocks
-        self.folder = NotesFolder(
-            places.notes, max_note_bytes=settings.max_note_mb * BYTES_PER_MB
-        )
+        max_bytes = settings.max_note_mb * BYTES_PER_MB
+        self.folder = NotesFolder(places.notes, max_note_bytes=max_bytes)
         self._vectors: EmbeddingService | None = None
         self._state: StateFile | None = None
         self.chunking = ChunkSettings(
             limit_chars=settings.chunk_chars, overlap_chars=settings.chunk_overlap_chars
         )
         self.types = settings.own_types()
-        self.syncer = Syncer(
-            self.folder, places.journal, self.chunking, clocks.now, self.types
-        )
+        parts = (self.folder, places.journal, self.chunking, clocks.now, self.types)
+        self.syncer = Syncer(*parts)
         self.index_handle = IndexHandle(places, self.syncer, clocks)
         self.lock = self.index_handle.lock
         self._search_settings = settings.search_settings()
@@ -196,6 +194,7 @@ class Memory:
         by: str = "",
         session: str = "",
         source: str = "agent",
+        source_ref: str = "",
         is_forced: bool = False,
     ) -> WriteResult:
         """Append *content* to a note, today's if none is named; saved when it returns.
@@ -211,6 +210,7 @@ class Memory:
             by: Agent or person.
             session: The writer's own name for its session.
             source: human, agent, tool or external.
+            source_ref: What it was derived from, ``specs/ios.md#L40``.
             is_forced: Also what was purged before.
 
         Raises:
@@ -228,7 +228,14 @@ class Memory:
         at = self.clocks.local_iso(self.clocks.now())
         new = prepare_entry(
             content,
-            Provenance(id="", at=at, by=by, session=session, source=source),
+            Provenance(
+                id="",
+                at=at,
+                by=by,
+                session=session,
+                source=source,
+                source_ref=source_ref,
+            ),
             file=file,
             scope=scope,
             find_scope=self.find_scope,
@@ -368,8 +375,7 @@ class Memory:
         """Return the vector of a question that was asked at *started*."""
         from hivemind_memory.memory.no_vectors import answer_without_vectors
 
-        answer = answer_without_vectors(self.index_handle, self._provider)
-        if answer:
+        if answer := answer_without_vectors(self.index_handle, self._provider):
             return answer
         from hivemind_memory.memory.embed import embed_query
 

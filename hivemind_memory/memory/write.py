@@ -6,11 +6,13 @@ the index.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hivemind_memory.access.rules import check_writable
 from hivemind_memory.errors import NotSavedError, StateUnusableError, UsageError
 from hivemind_memory.files.descriptors import make_private_folder
 from hivemind_memory.files.paths import parse_note_path
-from hivemind_memory.model.note import Provenance
+from hivemind_memory.model.place import parse_source_ref
 from hivemind_memory.model.results import WriteResult
 from hivemind_memory.model.scope import (
     INBOX,
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from hivemind_memory.access.rules import Caller
     from hivemind_memory.files.folder import NotesFolder
     from hivemind_memory.memory.index_handle import Clocks, IndexHandle
+    from hivemind_memory.model.note import Provenance
     from hivemind_memory.model.note_path import NotePath
     from hivemind_memory.state.file import StateFile
 
@@ -92,14 +95,14 @@ def prepare_entry(
             hint="Leave out the file, or save the memory under its key with a reason.",
             effect=f"Nothing was saved to {path}",
         )
-    [content, by, session], found = scrubbed(content, provenance.by, provenance.session)
+    ref = parse_source_ref(provenance.source_ref)
+    texts = (content, provenance.by, provenance.session, ref)
+    [content, by, session, ref], found = scrubbed(*texts)
     doubts = refuse_purged(state, content, scope_of(path), is_forced=is_forced)
     return NewEntry(
         path=path,
         content=content,
-        provenance=Provenance(
-            id="", at=provenance.at, by=by, session=session, source=provenance.source
-        ),
+        provenance=replace(provenance, by=by, session=session, source_ref=ref),
         warnings=(*warning_of(found), *doubts, *_pending_warning(path)),
     )
 
@@ -204,6 +207,7 @@ def append_entry(
             at=new.provenance.at,
             by=new.provenance.by,
             session=new.provenance.session,
+            source_ref=new.provenance.source_ref,
             source=new.provenance.source,
         )
         is_indexed = handle.index_note(entry.path, is_whole=False)

@@ -63,11 +63,21 @@ class SearchFilter:
     until_day: int | None = None
     """Days since the epoch, both included."""
 
+    source_ref: str = ""
+    """Only what was derived from a source that begins with this; empty: any."""
+
     has_pending: bool = False
     """Claims in the inbox are shown too."""
 
     has_expired: bool = False
     """What is over is shown too."""
+
+    @property
+    def is_narrow(self) -> bool:
+        """It leaves out more than what is hidden from every question."""
+        days = (self.since_day, self.until_day)
+        has_place = self.scope is not None or bool(self.source_ref)
+        return bool(self.types) or has_place or days != (None, None)
 
 
 DEFAULT_FILTER = SearchFilter()

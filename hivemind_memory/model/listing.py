@@ -24,6 +24,9 @@ class MemoryFilter:
     """Who wrote it, in any case of letters."""
 
     source: str = ""
+    source_ref: str = ""
+    """How what it was derived from begins; empty: anything."""
+
     statuses: tuple[str, ...] = ("active", "pending")
     """active, pending, superseded, forgotten, expired or done."""
 

@@ -30,6 +30,9 @@ class Provenance:
     source: str = "agent"
     """human, agent, tool or external."""
 
+    source_ref: str = ""
+    """What it was derived from; empty when nothing says so."""
+
     is_forgotten: bool = False
     """The entry was forgotten: its lines stay, no search shows them."""
 

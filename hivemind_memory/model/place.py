@@ -1,8 +1,10 @@
-"""A place in a note as results print it, ``deploy.md:12-18``. Pure."""
+"""A place in a note as results print it, ``deploy.md:12-18``; what a text is from."""
 
 from __future__ import annotations
 
 import re
+
+from hivemind_memory.errors import UsageError
 
 _PLACE = re.compile(r"(?P<path>.+):(?P<start>\d{1,9})(?:-(?P<end>\d{1,9}))?", re.DOTALL)
 
@@ -18,3 +20,32 @@ def split_place(name: str) -> tuple[str, int, int]:
         return name, 0, 0
     start_line = int(place["start"])
     return place["path"], start_line, int(place["end"] or start_line)
+
+
+MAX_SOURCE_REF_CHARS = 500
+
+
+def parse_source_ref(text: str) -> str:
+    """Return what a memory was derived from, without blank edges; empty: not given.
+
+    Raises:
+        UsageError: It is too long, or not one line of text.
+
+    >>> parse_source_ref(" specs/ios.md#L40 ")
+    'specs/ios.md#L40'
+    """
+    ref = text.strip()
+    problem = ""
+    if len(ref) > MAX_SOURCE_REF_CHARS:
+        problem = (
+            f"has {len(ref):,} characters, at most {MAX_SOURCE_REF_CHARS} are possible"
+        )
+    elif not ref.isprintable():
+        problem = "must be one line without control characters"
+    if problem:
+        raise UsageError(
+            f"source_ref {problem}.",
+            hint="It names a source, such as specs/ios.md#L40 or a URL.",
+            effect="Nothing was saved",
+        )
+    return ref

@@ -8,7 +8,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from hivemind_memory.model.matches import HitDetails
+    from hivemind_memory.model.filters import Access, SearchFilter
+    from hivemind_memory.model.matches import ChunkLocation, HitDetails
     from hivemind_memory.model.memories import EdgeRow, MemoryRow
 
 
@@ -138,7 +139,20 @@ class MemoryIndex(Protocol):
 
 
 class HitSource(Protocol):
-    """Tells what stands beside the text of a hit: an index."""
+    """Lists hits without a question, and tells what stands beside their text."""
+
+    def newest_chunks(
+        self, access: Access, search_filter: SearchFilter, today: int, *, limit: int
+    ) -> list[ChunkLocation]:
+        """Return where memories and entries that fit begin, the newest first.
+
+        What was superseded is left out.
+        """
+        ...
+
+    def titles(self) -> dict[str, str]:
+        """Return note -> its first heading, else the first line of its text."""
+        ...
 
     def hit_details(self, chunks: Sequence[int]) -> dict[int, HitDetails]:
         """Return what the memories of chunks say of themselves; of others, nothing."""

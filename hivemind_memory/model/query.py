@@ -121,7 +121,8 @@ class SearchReport:
     """How strong the answer is."""
 
     mode: str
-    """hybrid, keyword, or off."""
+    """hybrid or keyword; list: the question had no words, so all that fits the filters
+    is shown, the newest first; off."""
 
     reason: str
     """Why not hybrid; empty when it is."""

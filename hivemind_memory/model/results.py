@@ -119,6 +119,8 @@ class ListedNote:
     """ISO 8601, local time with offset."""
 
     chunk_count: int
+    title: str = ""
+    """Its first heading, else the first line of its text; empty: it holds none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -80,6 +80,7 @@ class NoteWriter:
         by: str = "",
         session: str = "",
         source: str = "agent",
+        source_ref: str = "",
     ) -> AppendedEntry:
         """Append *content* to a note as an entry of its own.
 
@@ -90,6 +91,7 @@ class NoteWriter:
             by: Agent or person.
             session: The agent's own name for its session.
             source: human, agent, tool or external.
+            source_ref: What it was derived from.
 
         Raises:
             UsageError: There is nothing to save, or it cannot be saved as text.
@@ -105,6 +107,7 @@ class NoteWriter:
             by=by,
             session=session,
             source=source,
+            source_ref=source_ref,
         )
         if parse_provenance(render_provenance(provenance)) is None:
             message = f"at must be ISO 8601 and source must not be empty, got {at!r}"

@@ -23,7 +23,7 @@ from hivemind_memory.search.fusion import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from hivemind_memory.model.matches import ChunkLocation, VectorMatches, WordMatches
     from hivemind_memory.model.query import SearchSettings
@@ -188,6 +188,14 @@ def rank(
         )
     ranked.sort(key=lambda one: one.order)
     return Ranking(ranked, below)
+
+
+def list_in_order(places: Sequence[ChunkLocation]) -> Ranking:
+    """Return chunks that answer no question as they are; none has a score."""
+    nothing = FusedScore(0.0, 0.0)
+    return Ranking(
+        [RankedChunk(place, nothing, None, None, 0.0, 1.0) for place in places], 0
+    )
 
 
 def _fuse(

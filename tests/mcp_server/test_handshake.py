@@ -189,7 +189,7 @@ def test_tools_are_listed_before_the_sdk_is_imported(
 
     assert [answer["id"] for answer in answers] == [1, 2]
     assert answers[0]["result"]["instructions"] == INSTRUCTIONS
-    assert len(answers[1]["result"]["tools"]) == 8
+    assert len(answers[1]["result"]["tools"]) == 9
     assert [json.loads(line)["method"] for line, _ in done.lines] == [
         "initialize",
         "notifications/initialized",
@@ -265,7 +265,7 @@ def test_real_clients_get_the_tools_before_the_sdk_is_imported(
 
     given = [message["id"] for message in sent if "id" in message]
     assert [answer["id"] for answer in answers] == given
-    assert len(answers[-1]["result"]["tools"]) == 8
+    assert len(answers[-1]["result"]["tools"]) == 9
     assert [json.loads(line) for line, _ in done.lines] == list(known)
 
 

@@ -53,6 +53,7 @@ def test_the_sdks_own_client_is_served(
     assert names == [
         *("memory_search", "memory_write", "memory_get", "memory_list"),
         *("memory_save", "memory_history", "memory_link", "memory_forget"),
+        "memory_learn",
     ]
     assert "> Owls hunt." in text
     assert " by=mcp " in (notes / "owl.md").read_text(encoding="utf-8")

@@ -75,29 +75,29 @@ def test_the_tools_take_what_the_seed_says(server: MemoryServer, mode: str) -> N
             "max_results": 10,
             "min_score": 0.3,
             # Ours: a caller that knows the seed alone leaves them out.
-            "types": [],
-            "scope": "",
+            **dict.fromkeys(("types", "scope", "source_ref")),
             "inbox": False,
         },
-        "memory_write": {"content": None, "file": "", "scope": ""},
+        "memory_write": {
+            **dict.fromkeys(("content", "file", "scope", "source_ref")),
+        },
         "memory_get": {"path": None, "from": 1, "lines": 0},
-        "memory_list": {"after": ""},
+        "memory_list": dict.fromkeys(("after", "types", "scope", "source_ref")),
         "memory_save": {
-            "key": None,
-            "content": None,
+            **dict.fromkeys(("key", "content", "supersede_reason", "scope")),
+            **dict.fromkeys(("visibility", "related", "contradicts", "expires")),
+            **dict.fromkeys(("tags", "source_ref")),
             "type": "context",
-            "supersede_reason": "",
             "importance": -1.0,
-            "scope": "",
-            "visibility": "",
-            "related": [],
-            "contradicts": [],
-            "expires": "",
-            "tags": [],
         },
         "memory_history": {"key": None},
         "memory_link": {"from": None, "to": None, "kind": None, "weight": 1.0},
-        "memory_forget": {"id": "", "key": ""},
+        "memory_forget": dict.fromkeys(("id", "key")),
+        "memory_learn": {
+            **dict.fromkeys(("topic", "claim", "corroborated", "domains")),
+            **dict.fromkeys(("verified", "type", "scope")),
+            "confidence": "medium",
+        },
     }
     required = {name: tool.input_schema.get("required") for name, tool in tools.items()}
     assert required == {
@@ -109,6 +109,7 @@ def test_the_tools_take_what_the_seed_says(server: MemoryServer, mode: str) -> N
         "memory_history": ["key"],
         "memory_link": ["from", "to", "kind"],
         "memory_forget": None,
+        "memory_learn": ["topic", "claim"],
     }
 
 
@@ -123,12 +124,13 @@ def test_tools_say_what_they_do_and_when_to_call_them(server: MemoryServer) -> N
         hints = tool.annotations
         assert hints is not None
         writers = {"memory_write", "memory_save", "memory_link", "memory_forget"}
+        writers.add("memory_learn")
         assert hints.read_only_hint == (name not in writers)
         assert hints.idempotent_hint == (name != "memory_write")
         assert hints.destructive_hint is False
         assert "Call it" in (tool.description or "")
         assert tool.output_schema is not None
-        assert '"title"' not in json.dumps([tool.input_schema, tool.output_schema])
+        assert '"title": "' not in json.dumps([tool.input_schema, tool.output_schema])
         always = (tool.meta or {}).get("anthropic/alwaysLoad", False)
         core = {"memory_search", "memory_write", "memory_get", "memory_save"}
         assert always == (name in core)

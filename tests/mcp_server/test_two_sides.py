@@ -17,6 +17,11 @@ import pytest
 from pydantic import BaseModel
 
 from hivemind_memory.mcp_server.server import MemoryServer
+from hivemind_memory.mcp_server.tools_list import (
+    MemoriesOut,
+    NotesOut,
+    render_list,
+)
 from hivemind_memory.mcp_server.tools_memory import (
     ForgetOut,
     HistoryOut,
@@ -28,10 +33,8 @@ from hivemind_memory.mcp_server.tools_memory import (
     render_saved,
 )
 from hivemind_memory.mcp_server.tools_notes import (
-    ListOut,
     PassageOut,
     WriteOut,
-    render_list,
     render_passage,
     render_written,
 )
@@ -41,7 +44,8 @@ from tests.mcp_server.agents import call, found, piped, text_of
 SIDES: tuple[tuple[type[BaseModel], Callable[[Any], str]], ...] = (
     (SearchOut, render_search),
     (PassageOut, render_passage),
-    (ListOut, render_list),
+    (NotesOut, render_list),
+    (MemoriesOut, render_list),
     (WriteOut, render_written),
     (SaveOut, render_saved),
     (HistoryOut, render_history),
@@ -66,6 +70,11 @@ CALLS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("memory_get", {"path": "deploy.md", "from": 90}),
     ("memory_list", {}),
     ("memory_list", {"after": "odd.md"}),
+    ("memory_list", {"types": ["decision"]}),
+    ("memory_list", {"types": ["todo"]}),
+    ("memory_list", {"scope": "global"}),
+    ("memory_search", {"query": "", "types": ["decision"]}),
+    ("memory_learn", {"topic": "sqlite", "claim": "One writer.", "domains": ["a.org"]}),
     ("memory_write", {"content": "one\ntwo"}),
     ("memory_save", {"key": "editor", "content": "We use vim.", "type": "preference"}),
     ("memory_save", SAVED[0]),
@@ -172,7 +181,7 @@ def test_the_object_has_nothing_that_says_nothing(
         return value is None
 
     shape = found(call(with_memories, tool, **arguments))
-    optional = {"files", "hits", "text"}  # empty, they are the answer
+    optional = {"files", "memories", "hits", "text"}  # empty, they are the answer
 
     assert not empty(shape)
     for part in (shape, shape.get("report", {}), *shape.get("hits", ())):

@@ -6,7 +6,15 @@ import sys
 
 from hivemind_memory.cli.command import CommandRequest, Flag, command
 from hivemind_memory.cli.content import split_items
-from hivemind_memory.cli.options import AGENT, JSON, ONLY_SOURCE, SCOPE, SINCE, TYPE
+from hivemind_memory.cli.options import (
+    AGENT,
+    JSON,
+    ONLY_SOURCE,
+    ONLY_SOURCE_REF,
+    SCOPE,
+    SINCE,
+    TYPE,
+)
 from hivemind_memory.cli.output import (
     count_text,
     is_terminal,
@@ -49,9 +57,9 @@ _MAX_CHARS = 60
 @command(
     "list",
     description=(
-        "With a filter (--type, --scope, --since, --agent, --source, --status), lists"
-        " typed memories instead: key, type, status, day, lines and text, the newest"
-        " first."
+        "With a filter (--type, --scope, --since, --agent, --source, --source-ref,"
+        " --status), lists typed memories instead: key, type, status, day, lines and"
+        " text, the newest first, of several types one by one."
     ),
     flags=(
         TYPE,
@@ -59,6 +67,7 @@ _MAX_CHARS = 60
         SINCE,
         AGENT,
         ONLY_SOURCE,
+        ONLY_SOURCE_REF,
         Flag(
             ("--status",),
             "text",
@@ -76,7 +85,7 @@ def list_(request: CommandRequest) -> int:
     from hivemind_memory.cli.commands.search import catch_up
 
     values = request.values
-    names = ("type", "scope", "since", "agent", "source", "status")
+    names = ("type", "scope", "since", "agent", "source", "source_ref", "status")
     if any(values[name] is not None for name in names):
         return _list_memories(request)
     with request.open_memory() as memory:
@@ -230,6 +239,7 @@ def _filter_of(values: Mapping[str, Any]) -> MemoryFilter:
         since=values["since"] or "",
         by=values["agent"] or "",
         source=values["source"] or "",
+        source_ref=values.get("source_ref") or "",
         statuses=statuses if status else MemoryFilter().statuses,
     )
 

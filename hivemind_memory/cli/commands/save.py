@@ -9,7 +9,16 @@ from hivemind_memory.cli.content import (
     split_items,
     writer_of,
 )
-from hivemind_memory.cli.options import BY, FORCE, GLOBAL, JSON, SCOPE, SESSION, SOURCE
+from hivemind_memory.cli.options import (
+    BY,
+    FORCE,
+    GLOBAL,
+    JSON,
+    SCOPE,
+    SESSION,
+    SOURCE,
+    SOURCE_REF,
+)
 from hivemind_memory.cli.output import (
     lines_text,
     print_json,
@@ -92,12 +101,7 @@ if TYPE_CHECKING:
             "Day on which it expires: 2026-12-31, tomorrow, 30d.",
             metavar="DAY",
         ),
-        Flag(
-            ("--source-ref",),
-            "text",
-            "What it was derived from, such as specs/ios.md#L40.",
-            metavar="REF",
-        ),
+        SOURCE_REF,
         Flag(("--tags",), "text", "Tags, separated by commas.", metavar="WORDS"),
         Flag(("--pin",), "flag", "Always inject it; it never ages."),
         BY,

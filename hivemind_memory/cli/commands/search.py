@@ -11,7 +11,7 @@ from hivemind_memory.cli.command import (
     Flag,
     command,
 )
-from hivemind_memory.cli.options import JSON, SCOPE, SINCE, TYPE
+from hivemind_memory.cli.options import JSON, ONLY_SOURCE_REF, SCOPE, SINCE, TYPE
 from hivemind_memory.cli.output import (
     count_text,
     is_terminal,
@@ -85,6 +85,7 @@ _MIN_LINES, _MAX_LINES = 2, 8
         ),
         Flag(("--inbox",), "flag", "Include untrusted claims pending in the inbox."),
         Flag(("--expired",), "flag", "Include expired memories."),
+        ONLY_SOURCE_REF,
         JSON,
         Flag(("--explain",), "flag", "Show how each score came about."),
         Flag(("--fail-empty",), "flag", "Exit with 1 if nothing is found."),
@@ -176,6 +177,8 @@ def _summary_lines(answer: SearchAnswer) -> list[str]:
     if count:
         reason = f" ({report.reason})" if report.reason else ""
         lines = [f"{count_text(count, 'hit')} by {report.mode} search{reason}"]
+        if report.mode == "list":
+            lines = [f"{count_text(count, 'hit')}, the newest first"]
     else:
         lines = [f"nothing found: {report.why_empty}"]
         if report.suggestions:
@@ -203,6 +206,7 @@ def _search_filter(memory: Memory, values: Mapping[str, Any]) -> SearchFilter:
         "scope": values["scope"],
         "since": values["since"],
         "until": values["until"],
+        "source_ref": values["source_ref"] or "",
         "inbox": values["inbox"],
         "expired": values["expired"],
     }

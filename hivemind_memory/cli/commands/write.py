@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from hivemind_memory.cli.command import TEXT, Argument, CommandRequest, Flag, command
 from hivemind_memory.cli.content import read_content, scope_of, writer_of
-from hivemind_memory.cli.options import BY, FORCE, GLOBAL, JSON, SCOPE, SESSION, SOURCE
+from hivemind_memory.cli.options import (
+    BY,
+    FORCE,
+    GLOBAL,
+    JSON,
+    SCOPE,
+    SESSION,
+    SOURCE,
+    SOURCE_REF,
+)
 from hivemind_memory.cli.output import (
     lines_text,
     print_json,
@@ -42,6 +51,7 @@ if TYPE_CHECKING:
         BY,
         SESSION,
         SOURCE,
+        SOURCE_REF,
         FORCE,
         JSON,
     ),
@@ -63,6 +73,7 @@ def write(request: CommandRequest) -> int:
             content,
             file=values["file"] or "",
             scope=scope_of(values),
+            source_ref=values["source_ref"] or "",
             is_forced=values["force"],
             **writer_of(values),
         )

@@ -42,7 +42,7 @@ def compare_chunks(
         """
         SELECT id, start_line, end_line,
           day, entry_id, headings, text, body, extra, breadcrumbs, subchunks, source,
-          reason
+          reason, source_ref
         FROM chunks WHERE file_id = ? ORDER BY id DESC
         """,
         (file_id,),

@@ -74,6 +74,10 @@ def query_filter(
         parts.append(SqlFilter("files.scope = ?", (search_filter.scope,)))
     if search_filter.types:
         parts.append(_among("files.type", search_filter.types))
+    if search_filter.source_ref:
+        column = "substr(coalesce(chunks.source_ref, files.source_ref, ''), 1, ?)"
+        ref = search_filter.source_ref
+        parts.append(SqlFilter(f"{column} = ?", (len(ref), ref)))
     if contents.has_pending and not search_filter.has_pending:
         parts.append(SqlFilter("files.status <> 2"))
     if contents.has_expiring and not search_filter.has_expired:

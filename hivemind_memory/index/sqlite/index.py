@@ -225,6 +225,11 @@ class SqliteIndex:
                 )
             )
 
+    def titles(self) -> dict[str, str]:
+        """Return note -> its first heading, else the first line of its text."""
+        with translated_errors(self.path):
+            return notes.titles(self._connection)
+
     def count_chunks(self) -> int:
         """Return how many chunks can be found."""
         with translated_errors(self.path):
@@ -292,6 +297,16 @@ class SqliteIndex:
             from hivemind_memory.index.sqlite.words import texts_of
 
             return texts_of(self._connection, chunks)
+
+    def newest_chunks(
+        self, access: Access, search_filter: SearchFilter, today: int, *, limit: int
+    ) -> list[ChunkLocation]:
+        """Return where the newest of what fits a filter begins; see the port."""
+        with translated_errors(self.path):
+            from hivemind_memory.index.sqlite.words import newest_chunks
+
+            matching = query_filter(access, search_filter, today, self._contents())
+            return newest_chunks(self._connection, matching, limit)
 
     def hit_details(self, chunks: Sequence[int]) -> dict[int, HitDetails]:
         """Return what the memories of chunks say of themselves; see the port."""

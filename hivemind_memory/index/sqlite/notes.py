@@ -28,8 +28,9 @@ _LIVE, _BEING_WRITTEN, _REPLACED = 0, 1, 2
 _INSERT_CHUNK = """
 INSERT INTO chunks(
   file_id, start_line, end_line,
-  day, entry_id, headings, text, body, extra, breadcrumbs, subchunks, source, reason
-) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  day, entry_id, headings, text, body, extra, breadcrumbs, subchunks, source, reason,
+  source_ref
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 _COLUMNS = (
     *("mtime", "ctime", "size", "inode", "is_settled", "hash", "day", "chunk_count"),
@@ -91,6 +92,25 @@ def indexed_files(connection: apsw.Connection) -> IndexedFiles:
         if not is_settled:
             unsettled.append(NotePath(path))
     return IndexedFiles(signatures=signatures, unsettled=frozenset(unsettled))
+
+
+MAX_TITLE_CHARS = 80
+
+
+def titles(connection: apsw.Connection) -> dict[str, str]:
+    """Return note -> its first heading, else the first line of its text."""
+    found = {}
+    for path, _, headings, text in connection.execute(
+        """
+        SELECT path, min(start_line), headings,
+          CASE headings WHEN '' THEN ltrim(coalesce(body, text), char(10,13,32)) END
+        FROM chunks JOIN files ON files.id = file_id AND state = 0 GROUP BY file_id
+        """
+    ):
+        line = (headings or text).partition("\n")[0].strip()
+        is_long = len(line) > MAX_TITLE_CHARS
+        found[path] = f"{line[: MAX_TITLE_CHARS - 1]}…" if is_long else line
+    return found
 
 
 def digest_of(connection: apsw.Connection, path: NotePath) -> str:

@@ -38,6 +38,7 @@ class ChunkRow(NamedTuple):
     subchunks: bytes
     source: str | None
     reason: str
+    source_ref: str | None
 
 
 class PlacedRow(NamedTuple):
@@ -136,6 +137,7 @@ def _row(
         subchunks=subchunks,
         source=(provenance.source or None) if provenance else None,
         reason=reason,
+        source_ref=(provenance.source_ref or None) if provenance else None,
     )
 
 

@@ -205,6 +205,7 @@ _STEPS: tuple[tuple[str, bool], ...] = (
         ALTER TABLE files ADD COLUMN claim TEXT;       -- name=value, one a line
         ALTER TABLE chunks ADD COLUMN reason TEXT NOT NULL DEFAULT '';
           -- its first line; after that, terms the tokenizer cannot find
+        ALTER TABLE chunks ADD COLUMN source_ref TEXT; -- of the entry
 
         CREATE VIEW chunk_words AS
           SELECT id, coalesce(body, text) AS body, extra, breadcrumbs, reason

@@ -18,6 +18,7 @@ from hivemind_memory.model.matches import (
     WordCandidate,
     WordMatches,
 )
+from hivemind_memory.model.memories import SUPERSEDED
 from hivemind_memory.sqlite.connection import (
     select_int,
     translated_errors,
@@ -244,6 +245,27 @@ def chunk_locations(
     }
 
 
+_NEWEST = f"""
+SELECT {_LOCATION}, min(chunks.start_line) FROM chunks
+JOIN files ON files.id = file_id AND files.state = 0
+WHERE files.status <> {SUPERSEDED}{{where}}
+GROUP BY files.id, chunks.entry_id
+ORDER BY coalesce(chunks.day, files.day) DESC, coalesce(files.created, '') DESC,
+  chunks.entry_id DESC, files.path, chunks.start_line
+LIMIT ?
+"""
+
+
+def newest_chunks(
+    connection: apsw.Connection, matching: SqlFilter, limit: int
+) -> list[ChunkLocation]:
+    """Return the first chunk of each memory and entry that fits, the newest first."""
+    rows = connection.execute(
+        _NEWEST.format(where=matching.sql), (*matching.values, limit)
+    )
+    return [ChunkLocation(*row[:-1]) for row in rows]
+
+
 def hit_details(
     connection: apsw.Connection, chunks: Sequence[int]
 ) -> dict[int, HitDetails]:
@@ -251,10 +273,14 @@ def hit_details(
     marks = ",".join("?" * len(chunks))
     rows = connection.execute(
         f"""
-        SELECT chunks.id, reason, coalesce(source_ref, ''), coalesce(claim, '')
+        SELECT chunks.id, reason, coalesce(chunks.source_ref, files.source_ref, ''),
+          coalesce(claim, '')
         FROM chunks JOIN files ON files.id = file_id
         WHERE chunks.id IN ({marks})
-          AND (reason <> '' OR source_ref IS NOT NULL OR claim IS NOT NULL)
+          AND (
+            reason <> '' OR claim IS NOT NULL
+            OR chunks.source_ref IS NOT NULL OR files.source_ref IS NOT NULL
+          )
         """,
         tuple(chunks),
     )

@@ -1,0 +1,242 @@
+"""The tool memory_list: the notes with their titles, or memories without a search."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
+
+from mcp.server.mcpserver import Context, MCPServer
+from mcp.types import CallToolResult
+from pydantic import BaseModel, Field
+
+from hivemind_memory.errors import NotesMissingError
+from hivemind_memory.mcp_server.tools import (
+    LIMIT_CHARS,
+    READS,
+    ResultPart,
+    ScopeName,
+    ToolCall,
+    ToolRunner,
+    TypeNames,
+    add_tool,
+    cut_text,
+)
+from hivemind_memory.model.curation import StoredMemory
+from hivemind_memory.model.listing import MemoryFilter
+from hivemind_memory.model.memories import claim_text
+from hivemind_memory.model.results import ListedNote
+from hivemind_memory.model.scope import scope_of
+from hivemind_memory.redaction import mask
+
+_ROW_CHARS = 110
+"""What a row costs in a list, beside its path and texts."""
+
+_TEXT_CHARS = 200
+
+
+class ListedOut(ResultPart):
+    """One note."""
+
+    path: str
+    size_bytes: int
+    updated_at: str
+    chunk_count: int
+    title: str = Field(default="", description="first heading or line")
+
+
+class ListedMemoryOut(BaseModel):
+    """One saved memory."""
+
+    key: str
+    type: str
+    path: str
+    text: str = Field(description="its beginning")
+    updated: str = ""
+    importance: float
+    scope: str = Field(default="", description="left out: global")
+    status: str = Field(
+        default="active", description="pending: no person has accepted it yet"
+    )
+    source_ref: str = Field(default="", description="what it was derived from")
+    claim: str = Field(default="", description="certainty, sources, last check")
+    access_count: int = Field(default=0, description="how often searches showed it")
+
+
+class ListOut(BaseModel):
+    """What memory_list returns: notes, or memories if a filter asks for them."""
+
+    files: list[ListedOut] = Field(default_factory=list)
+    file_count: int = Field(default=0, description="number of all notes")
+    memories: list[ListedMemoryOut] = Field(default_factory=list)
+    memory_count: int = Field(default=0, description="number of all that fit")
+    continuation: str = Field(
+        default="", description="what was cut, and how to get the rest"
+    )
+
+
+class NotesOut(BaseModel):
+    """The notes of a ``ListOut``."""
+
+    files: list[ListedOut]
+    file_count: int
+    continuation: str = ""
+
+
+class MemoriesOut(BaseModel):
+    """The memories of a ``ListOut``."""
+
+    memories: list[ListedMemoryOut]
+    memory_count: int
+    continuation: str = ""
+
+
+class ListTool:
+    """Lists notes and memories."""
+
+    def __init__(self, runner: ToolRunner) -> None:
+        """Take what runs the tool."""
+        self._runner = runner
+
+    def add_to(self, server: MCPServer) -> None:
+        """Register the tool."""
+        add_tool(server, self.memory_list, "List notes or memories", READS)
+
+    async def memory_list(
+        self,
+        context: Context[Any],
+        after: Annotated[
+            str, Field(description="continue after this path when a list was cut")
+        ] = "",
+        types: TypeNames = [],  # noqa: B006 - the SDK copies it
+        scope: ScopeName = "",
+        source_ref: Annotated[
+            str, Field(description="only memories from sources that begin with this")
+        ] = "",
+    ) -> Annotated[CallToolResult, ListOut]:
+        """List all notes with their titles, or all saved memories of some types.
+
+        Call it with types for every decision, todo or goal; without, to see what there
+        is. To find something, call memory_search.
+        """
+
+        def work(call: ToolCall) -> NotesOut | MemoriesOut:
+            memory = call.memory
+            if types or source_ref:
+                wanted = MemoryFilter(
+                    types=tuple(types), scope=scope, source_ref=source_ref.strip()
+                )
+                found = memory.curation.list_memories(wanted)
+                counts = memory.curation.recall_counts(found)
+                return shape_memories(found, counts, after)
+            only = memory.parse_filter(scope=scope).scope if scope else None
+            try:
+                notes = [
+                    note
+                    for note in memory.list()
+                    if only is None or scope_of(note.path) == only
+                ]
+            except NotesMissingError as error:
+                return NotesOut(files=[], file_count=0, continuation=str(error))
+            return shape_list(notes, after)
+
+        return await self._runner.run("memory_list", context, work, render_list)
+
+
+def shape_list(notes: Sequence[ListedNote], after: str) -> NotesOut:
+    """Return the notes that sort after the path *after*, up to the limit."""
+    files: list[ListedOut] = []
+    left_chars = LIMIT_CHARS
+    later = [note for note in notes if note.path > after]
+    for note in later:
+        left_chars -= len(note.path) + len(note.title) + _ROW_CHARS
+        if left_chars < 0 and files:
+            break
+        files.append(ListedOut.model_validate(note))
+    last = files[-1].path if files else ""
+    return NotesOut(
+        files=files,
+        file_count=len(notes),
+        continuation=_continuation(len(later) - len(files), last),
+    )
+
+
+def shape_memories(
+    memories: Sequence[StoredMemory], recalls: Mapping[str, int], after: str
+) -> MemoriesOut:
+    """Return the memories behind the path *after*, in their order, up to the limit."""
+    paths: list[str] = [one.path for one in memories]
+    start = paths.index(after) + 1 if after in paths else 0
+    shown: list[ListedMemoryOut] = []
+    left_chars = LIMIT_CHARS
+    for one in memories[start:]:
+        row = _shape_memory(one, recalls.get(one.id, 0))
+        left_chars -= len(row.path) + len(row.key) + len(row.text) + _ROW_CHARS
+        if left_chars < 0 and shown:
+            break
+        shown.append(row)
+    last = shown[-1].path if shown else ""
+    return MemoriesOut(
+        memories=shown,
+        memory_count=len(memories),
+        continuation=_continuation(len(memories) - start - len(shown), last),
+    )
+
+
+def render_list(listed: NotesOut | MemoriesOut) -> str:
+    """Return one line for each note or memory."""
+    if isinstance(listed, MemoriesOut):
+        count = listed.memory_count
+        noun = "memory" if count == 1 else "memories"
+        lines = [f"{count:,} {noun}, by type, the newest first"]
+        for one in listed.memories:
+            lines += _memory_lines(one)
+    else:
+        count = listed.file_count
+        plural = "" if count == 1 else "s"
+        lines = [f"{count:,} note{plural}: path, bytes, changed, chunks, title"]
+        for note in listed.files:
+            facts = f"{note.size_bytes} {note.updated_at} {note.chunk_count}"
+            lines.append(f"{note.path} {facts} {note.title}".rstrip())
+    if listed.continuation:
+        lines.append(f"[{listed.continuation}]")
+    return "\n".join(lines)
+
+
+def _shape_memory(one: StoredMemory, access_count: int) -> ListedMemoryOut:
+    """Return one memory, its secrets masked."""
+    return ListedMemoryOut(
+        key=one.key,
+        type=one.type,
+        path=one.path,
+        text=cut_text(" ".join(mask(one.text).split()), _TEXT_CHARS),
+        updated=one.updated or one.created,
+        importance=one.importance,
+        scope=one.scope,
+        status=one.status,
+        source_ref=one.source_ref,
+        claim=claim_text(one.claim),
+        access_count=access_count,
+    )
+
+
+def _memory_lines(one: ListedMemoryOut) -> list[str]:
+    """Return the facts of a memory, and its text, quoted as all text of notes is."""
+    head = f"{one.path} {one.type} {one.key} importance {one.importance:g}"
+    if one.updated:
+        head += f" updated {one.updated}"
+    if one.scope:
+        head += f" in {one.scope}"
+    if one.status == "pending":
+        head += " UNTRUSTED, awaiting review"
+    if one.access_count:
+        head += f" found {one.access_count} times"
+    if one.claim:
+        head += f" claim {one.claim}"
+    if one.source_ref:
+        head += f" from {one.source_ref}"
+    return [head, f"> {one.text}"]
+
+
+def _continuation(rest: int, last: str) -> str:
+    """Return how to get the rest of a list; empty: there is none."""
+    return f"{rest:,} more: call memory_list with after={last}" if rest else ""
