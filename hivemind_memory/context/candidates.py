@@ -16,7 +16,7 @@ from hivemind_memory.markdown.entry import OPENING, parse_provenance
 from hivemind_memory.markdown.front_matter import split_front_matter
 from hivemind_memory.model.filters import SearchFilter
 from hivemind_memory.model.injection import Excerpt, FacetScore, LeftOut
-from hivemind_memory.model.memories import ACTIVE
+from hivemind_memory.model.memories import ACTIVE, claim_of, claim_text
 from hivemind_memory.model.memory_types import (
     FIRST,
     LESSON,
@@ -195,6 +195,7 @@ class _TypedMemories:
             reasons=(reason,),
             type=row.type,
             key=row.key,
+            claim=claim_text(claim_of(row.claim)),
             session=self.session_of(row.path),
             is_kept=reason is _ALWAYS,
         )
@@ -314,6 +315,7 @@ def _merge(answers: Sequence[tuple[Facet, Hit]]) -> list[Excerpt]:
             date=hit.date,
             type=hit.type,
             key=hit.key,
+            claim=claim_text(hit.claim),
             score=sum(reason.value for reason in reasons[place]),
             reasons=tuple(reasons[place]),
         )

@@ -30,6 +30,13 @@ _MAX_TOPIC_CHARS = 200
 HASH_CHARS = 12
 _WORD = re.compile(r"\w+")
 
+_SECOND_LEVEL = frozenset(
+    {"ac", "co", "com", "edu", "go", "gov", "ne", "net", "or", "org"}
+)
+"""What stands before a country's two letters where names are given out one level below,
+as in ``co.uk``. The standard library has no public suffix list: under other such names,
+as ``github.io``, everything counts as one domain."""
+
 
 def claim_key(topic: str, claim: str) -> str:
     """Return the key of a claim: ``learn:topic:hash``.
@@ -44,6 +51,21 @@ def claim_key(topic: str, claim: str) -> str:
     words = _WORD.findall(unicodedata.normalize("NFKC", claim).casefold())
     said = " ".join(words) or claim.strip()
     return f"learn:{slug_of(topic)}:{hash_of(said)[:HASH_CHARS]}"
+
+
+def root_domain(name: str) -> str:
+    """Return the registrable domain of a name: what one owner has.
+
+    The last two labels; three under names like ``co.uk``. A number address is its own.
+
+    >>> root_domain("docs.example.org"), root_domain("www.example.co.uk")
+    ('example.org', 'example.co.uk')
+    """
+    labels = name.strip().rstrip(".").lower().split(".")
+    if labels[-1].isdigit():
+        return ".".join(labels)
+    is_below = len(labels) > 2 and len(labels[-1]) == 2 and labels[-2] in _SECOND_LEVEL
+    return ".".join(labels[-3 if is_below else -2 :])
 
 
 def learn(
@@ -66,8 +88,9 @@ def learn(
         wanted: Its ``content`` is the claim; its key is made here.
         topic: What it is about, in a few words.
         confidence: high, medium or low.
-        domains: Root domains that confirm it.
-        corroborated: How many of them are independent; None: all.
+        domains: Domains that confirm it; those with one root count as one source.
+        corroborated: How many independent sources there are, at least as many as the
+            domains have roots; None: so many.
         verified: ISO date of the last check; empty: today.
 
     Raises:
@@ -75,9 +98,17 @@ def learn(
         HivemindError: As ``save`` raises.
     """
     named = tuple(dict.fromkeys(one.strip().lower() for one in domains if one.strip()))
-    count = len(named) if corroborated is None else corroborated
+    roots = len({root_domain(one) for one in named})
+    count = roots if corroborated is None else corroborated
     day = verified.strip() or context.now_iso()[:10]
     _check(topic, confidence, named, count, day)
+    if count < roots:
+        plural = "s are" if roots > 1 else " is"
+        raise UsageError(
+            f"corroborated is {count} but {roots} domain{plural} named.",
+            hint="Leave corroborated out, or name fewer domains.",
+            effect="Nothing was saved",
+        )
     is_certain = confidence == CONFIDENCES[0] and count > 1
     new = replace(
         wanted,

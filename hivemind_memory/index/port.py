@@ -225,7 +225,7 @@ class IndexView(Protocol):
         ...
 
 
-class SearchIndex(HitSource, Protocol):
+class SearchIndex(Protocol):
     """The side of the index that a search reads."""
 
     def snapshot(self) -> AbstractContextManager[None]:
@@ -253,6 +253,10 @@ class SearchIndex(HitSource, Protocol):
 
     def texts(self, chunks: Sequence[int]) -> dict[int, tuple[str, str]]:
         """Return chunk -> (text, headings, one a line)."""
+        ...
+
+    def hit_source(self) -> HitSource:
+        """Return what lists hits without a question, and tells more of them."""
         ...
 
 

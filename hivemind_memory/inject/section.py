@@ -185,7 +185,8 @@ def render_excerpt(excerpt: Excerpt) -> str:
     """Return a memory as quoted lines under its place and date."""
     dated = f" ({excerpt.date})" if excerpt.date else ""
     typed = f" {excerpt.type} `{_on_one_line(excerpt.key)}`" if excerpt.type else ""
-    lines = [f"`{_on_one_line(excerpt.place)}`{dated}{typed}"]
+    claim = f" ({_on_one_line(excerpt.claim)})" if excerpt.claim else ""
+    lines = [f"`{_on_one_line(excerpt.place)}`{dated}{typed}{claim}"]
     lines += make_inert(mask(excerpt.text)).split("\n")
     return "\n".join(f"> {line}".rstrip() for line in lines)
 

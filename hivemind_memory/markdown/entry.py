@@ -42,7 +42,7 @@ def render_provenance(provenance: Provenance, *, forgotten_at: str = "") -> str:
         "by": provenance.by,
         "session": provenance.session,
         "source": provenance.source,
-        "ref": provenance.source_ref,
+        "ref": provenance.ref,
         "at": provenance.at,
     }
     if provenance.is_forgotten:
@@ -75,7 +75,7 @@ def parse_provenance(line: str) -> Provenance | None:
         by=values.get("by", ""),
         session=values.get("session", ""),
         source=source if source in SOURCES else EXTERNAL,
-        source_ref=values.get("ref", ""),
+        ref=values.get("ref", ""),
         is_forgotten="forgotten" in values,
     )
 

@@ -124,7 +124,11 @@ def list_notes(
 
     def known(index: Index) -> tuple[dict[str, int], dict[str, str], set[str]]:
         hidden = index.memories(statuses={FORGOTTEN})
-        return index.chunk_counts(), index.titles(), {row.path for row in hidden}
+        return (
+            index.chunk_counts(),
+            index.hit_source().titles(),
+            {row.path for row in hidden},
+        )
 
     with handle.lock:
         counts, titles, hidden = handle.run_fresh(known)

@@ -175,7 +175,7 @@ def _answer(
 
         limit = query.max_results + SPARE
         ranking = list_in_order(
-            index.newest_chunks(
+            index.hit_source().newest_chunks(
                 access, query.search_filter, clocks.today(), limit=limit
             )
         )
@@ -319,7 +319,7 @@ def _hits(
     hits = []
     places = [chosen.ranked.place for chosen in choice.hits]
     said_by = [place.chunk_id for place in places if place.type or place.entry_id]
-    details = index.hit_details(said_by) if said_by else {}
+    details = index.hit_source().hit_details(said_by) if said_by else {}
     for chosen in choice.hits:
         place = chosen.ranked.place
         text, headings = texts.get(place.chunk_id, ("", ""))

@@ -228,14 +228,7 @@ class Memory:
         at = self.clocks.local_iso(self.clocks.now())
         new = prepare_entry(
             content,
-            Provenance(
-                id="",
-                at=at,
-                by=by,
-                session=session,
-                source=source,
-                source_ref=source_ref,
-            ),
+            Provenance(at=at, by=by, session=session, source=source, ref=source_ref),
             file=file,
             scope=scope,
             find_scope=self.find_scope,

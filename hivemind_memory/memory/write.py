@@ -95,14 +95,14 @@ def prepare_entry(
             hint="Leave out the file, or save the memory under its key with a reason.",
             effect=f"Nothing was saved to {path}",
         )
-    ref = parse_source_ref(provenance.source_ref)
+    ref = parse_source_ref(provenance.ref)
     texts = (content, provenance.by, provenance.session, ref)
     [content, by, session, ref], found = scrubbed(*texts)
     doubts = refuse_purged(state, content, scope_of(path), is_forced=is_forced)
     return NewEntry(
         path=path,
         content=content,
-        provenance=replace(provenance, by=by, session=session, source_ref=ref),
+        provenance=replace(provenance, by=by, session=session, ref=ref),
         warnings=(*warning_of(found), *doubts, *_pending_warning(path)),
     )
 
@@ -207,7 +207,7 @@ def append_entry(
             at=new.provenance.at,
             by=new.provenance.by,
             session=new.provenance.session,
-            source_ref=new.provenance.source_ref,
+            source_ref=new.provenance.ref,
             source=new.provenance.source,
         )
         is_indexed = handle.index_note(entry.path, is_whole=False)

@@ -34,6 +34,9 @@ class Excerpt:
     """Of a typed memory; empty: free text."""
 
     key: str = ""
+    claim: str = ""
+    """How certain a claim is, as ``claim_text`` says it; empty: it is none."""
+
     session: str = ""
     """The agent's session that wrote it; empty: a person did, or nothing says who."""
 

@@ -83,6 +83,8 @@ class MemoryRow(NamedTuple):
     is_pinned: bool
     expires_day: int | None
     done_day: int | None
+    claim: str = ""
+    """As in ``MemoryHeader``."""
 
 
 class EdgeRow(NamedTuple):

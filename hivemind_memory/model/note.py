@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 class Provenance:
     """Who wrote an entry and when, as its comment line says."""
 
-    id: str
-    """ULID of the entry."""
-
     at: str
     """Time of writing, ISO 8601 with the offset of the writer's clock."""
+
+    id: str = ""
+    """ULID of the entry; empty until it is appended."""
 
     by: str = ""
     """Agent or person; empty when unknown."""
@@ -30,7 +30,7 @@ class Provenance:
     source: str = "agent"
     """human, agent, tool or external."""
 
-    source_ref: str = ""
+    ref: str = ""
     """What it was derived from; empty when nothing says so."""
 
     is_forgotten: bool = False

@@ -107,7 +107,7 @@ class NoteWriter:
             by=by,
             session=session,
             source=source,
-            source_ref=source_ref,
+            ref=source_ref,
         )
         if parse_provenance(render_provenance(provenance)) is None:
             message = f"at must be ISO 8601 and source must not be empty, got {at!r}"

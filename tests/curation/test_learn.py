@@ -79,6 +79,38 @@ def test_a_type_that_is_named_wins_and_an_untrusted_claim_waits(shelf: Shelf) ->
 
 
 @pytest.mark.parametrize(
+    ("domains", "sources"),
+    [
+        (("a.example.org", "b.example.org"), 1),
+        (("example.org", "example.com"), 2),
+        (("a.example.co.uk", "b.example.co.uk", "other.co.uk"), 2),
+        (("EXAMPLE.org.", "www.example.org"), 1),
+        (("10.0.0.1", "11.0.0.1"), 2),
+        (("localhost",), 1),
+        (("t.co", "u.co"), 2),
+    ],
+)
+def test_domains_of_one_root_are_one_source(
+    shelf: Shelf, domains: tuple[str, ...], sources: int
+) -> None:
+    """Two pages of one owner confirm nothing of each other."""
+    saved = found(shelf, domains=domains, confidence="high")
+
+    assert shelf.values(saved.path)["corroborated"] == sources
+    assert saved.type == ("lesson" if sources > 1 else "reference")
+
+
+def test_fewer_sources_than_domains_are_refused(shelf: Shelf) -> None:
+    """One of the two figures is wrong, and nobody can tell which."""
+    said = "Corroborated is 1 but 2 domains are named"
+    with pytest.raises(UsageError, match=said):
+        found(shelf, domains=("a.org", "b.org"), corroborated=1)
+
+    assert not shelf.files()
+    found(shelf, domains=("a.org", "www.a.org"), corroborated=1)
+
+
+@pytest.mark.parametrize(
     "tag",
     [
         {"topic": " "},

@@ -153,7 +153,8 @@ def test_a_successor_keeps_the_subject_and_drops_what_belonged_to_the_words(
     assert (values["importance"], values["visibility"]) == (0.9, "private")
     assert (values["tags"], values["pinned"]) == (["ci"], True)
     assert values["related"] == [other.id]
-    gone = {"contradicts", "expires", "source_ref", "by"}
+    assert values["source_ref"] == "a.md"
+    gone = {"contradicts", "expires", "by"}
     assert gone.isdisjoint(values)
 
 

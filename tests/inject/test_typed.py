@@ -109,6 +109,25 @@ def test_what_is_pinned_and_an_identity_is_cut_to_the_budget_and_never_dropped(
     assert plan.tokens <= 500
 
 
+def test_a_claim_is_told_with_its_certainty(memory: Memory, worktree: Path) -> None:
+    """One suffix: how certain, how many sources, when it was last checked."""
+    memory.curation.learn(
+        NewMemory(key="", content="WAL allows one writer."),
+        topic="sqlite",
+        confidence="high",
+        domains=("sqlite.org", "fly.io"),
+        verified="2026-11-01",
+    )
+    keep(memory, "plain", type="lesson")
+
+    heads = planned(memory, worktree).body.split("\n")
+
+    [claim] = [line for line in heads if "learn:sqlite" in line]
+    [plain] = [line for line in heads if "lesson `plain`" in line]
+    assert claim.endswith("` (high, 2 sources, 2026-11-01)")
+    assert plain.endswith("`plain`")
+
+
 def lessons(memory: Memory, count: int) -> None:
     """Put so many lessons that no two read alike."""
     for number in range(count):

@@ -33,11 +33,12 @@ if TYPE_CHECKING:
     import apsw
 
     from hivemind_memory.index.port import FileRecord, MayWrite
+    from hivemind_memory.index.sqlite.hits import SqliteHits
     from hivemind_memory.index.sqlite.rows import PlacedRow, RowMaker
     from hivemind_memory.index.sqlite.vector_store import SqliteVectorStore
     from hivemind_memory.index.sqlite.view import SqliteView, Views
     from hivemind_memory.model.filters import Access, SearchFilter
-    from hivemind_memory.model.matches import ChunkLocation, HitDetails
+    from hivemind_memory.model.matches import ChunkLocation
     from hivemind_memory.model.memories import EdgeRow, MemoryRow
     from hivemind_memory.model.note import Note
     from hivemind_memory.model.note_path import NotePath
@@ -225,11 +226,6 @@ class SqliteIndex:
                 )
             )
 
-    def titles(self) -> dict[str, str]:
-        """Return note -> its first heading, else the first line of its text."""
-        with translated_errors(self.path):
-            return notes.titles(self._connection)
-
     def count_chunks(self) -> int:
         """Return how many chunks can be found."""
         with translated_errors(self.path):
@@ -298,22 +294,17 @@ class SqliteIndex:
 
             return texts_of(self._connection, chunks)
 
-    def newest_chunks(
-        self, access: Access, search_filter: SearchFilter, today: int, *, limit: int
-    ) -> list[ChunkLocation]:
-        """Return where the newest of what fits a filter begins; see the port."""
-        with translated_errors(self.path):
-            from hivemind_memory.index.sqlite.words import newest_chunks
+    def hit_source(self) -> SqliteHits:
+        """Return what lists hits without a question, and tells more of them."""
+        from hivemind_memory.index.sqlite.hits import SqliteHits
 
-            matching = query_filter(access, search_filter, today, self._contents())
-            return newest_chunks(self._connection, matching, limit)
-
-    def hit_details(self, chunks: Sequence[int]) -> dict[int, HitDetails]:
-        """Return what the memories of chunks say of themselves; see the port."""
-        with translated_errors(self.path):
-            from hivemind_memory.index.sqlite.words import hit_details
-
-            return hit_details(self._connection, chunks)
+        return SqliteHits(
+            self._connection,
+            self.path,
+            lambda access, wanted, today: query_filter(
+                access, wanted, today, self._contents()
+            ),
+        )
 
     # -- memories --------------------------------------------------------------
 

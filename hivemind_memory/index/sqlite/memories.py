@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _COLUMNS = """
   path, scope, coalesce(memory_id, ''), coalesce(type, ''), coalesce(key, ''), status,
   coalesce(importance, 0.5), coalesce(created, ''), coalesce(source, ''),
-  coalesce(session, ''), is_pinned, expires_day, done_day
+  coalesce(session, ''), is_pinned, expires_day, done_day, coalesce(claim, '')
 """
 _ID_CHARS = 26
 """Of a ULID, which nothing but a memory itself answers to."""

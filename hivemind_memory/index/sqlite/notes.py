@@ -94,25 +94,6 @@ def indexed_files(connection: apsw.Connection) -> IndexedFiles:
     return IndexedFiles(signatures=signatures, unsettled=frozenset(unsettled))
 
 
-MAX_TITLE_CHARS = 80
-
-
-def titles(connection: apsw.Connection) -> dict[str, str]:
-    """Return note -> its first heading, else the first line of its text."""
-    found = {}
-    for path, _, headings, text in connection.execute(
-        """
-        SELECT path, min(start_line), headings,
-          CASE headings WHEN '' THEN ltrim(coalesce(body, text), char(10,13,32)) END
-        FROM chunks JOIN files ON files.id = file_id AND state = 0 GROUP BY file_id
-        """
-    ):
-        line = (headings or text).partition("\n")[0].strip()
-        is_long = len(line) > MAX_TITLE_CHARS
-        found[path] = f"{line[: MAX_TITLE_CHARS - 1]}…" if is_long else line
-    return found
-
-
 def digest_of(connection: apsw.Connection, path: NotePath) -> str:
     """Return the digest of the indexed bytes of a note; empty when not indexed."""
     for (digest,) in connection.execute(

@@ -137,7 +137,7 @@ def _row(
         subchunks=subchunks,
         source=(provenance.source or None) if provenance else None,
         reason=reason,
-        source_ref=(provenance.source_ref or None) if provenance else None,
+        source_ref=(provenance.ref or None) if provenance else None,
     )
 
 

@@ -13,12 +13,10 @@ from typing import NamedTuple
 from hivemind_memory.index.sqlite.schema import REASON_WEIGHT
 from hivemind_memory.model.matches import (
     ChunkLocation,
-    HitDetails,
     TermCount,
     WordCandidate,
     WordMatches,
 )
-from hivemind_memory.model.memories import SUPERSEDED
 from hivemind_memory.sqlite.connection import (
     select_int,
     translated_errors,
@@ -46,7 +44,7 @@ shows what it saves."""
 MAX_COUNTS = 10_000
 """Tokens whose counts are cached until the file changes."""
 
-_LOCATION = """
+LOCATION = """
   chunks.id, files.path, chunks.start_line, chunks.end_line,
   coalesce(chunks.day, files.day), chunks.entry_id,
   files.scope, files.status, files.ages, files.importance,
@@ -57,7 +55,7 @@ _LOCATION = """
 
 _SELECT = f"""
 SELECT seen(chunks_fts), chunks_fts.rank,
-  {_LOCATION},
+  {LOCATION},
   chunks.subchunks
 FROM chunks_fts
 JOIN chunks ON chunks.id = chunks_fts.rowid
@@ -236,57 +234,12 @@ def chunk_locations(
         row[0]: ChunkLocation(*row)
         for row in connection.execute(
             f"""
-            SELECT {_LOCATION}
+            SELECT {LOCATION}
             FROM chunks JOIN files ON files.id = file_id AND state = 0
             WHERE chunks.id IN ({marks})
             """,
             tuple(chunks),
         )
-    }
-
-
-_NEWEST = f"""
-SELECT {_LOCATION}, min(chunks.start_line) FROM chunks
-JOIN files ON files.id = file_id AND files.state = 0
-WHERE files.status <> {SUPERSEDED}{{where}}
-GROUP BY files.id, chunks.entry_id
-ORDER BY coalesce(chunks.day, files.day) DESC, coalesce(files.created, '') DESC,
-  chunks.entry_id DESC, files.path, chunks.start_line
-LIMIT ?
-"""
-
-
-def newest_chunks(
-    connection: apsw.Connection, matching: SqlFilter, limit: int
-) -> list[ChunkLocation]:
-    """Return the first chunk of each memory and entry that fits, the newest first."""
-    rows = connection.execute(
-        _NEWEST.format(where=matching.sql), (*matching.values, limit)
-    )
-    return [ChunkLocation(*row[:-1]) for row in rows]
-
-
-def hit_details(
-    connection: apsw.Connection, chunks: Sequence[int]
-) -> dict[int, HitDetails]:
-    """Return what the memories of chunks say of themselves; of others, nothing."""
-    marks = ",".join("?" * len(chunks))
-    rows = connection.execute(
-        f"""
-        SELECT chunks.id, reason, coalesce(chunks.source_ref, files.source_ref, ''),
-          coalesce(claim, '')
-        FROM chunks JOIN files ON files.id = file_id
-        WHERE chunks.id IN ({marks})
-          AND (
-            reason <> '' OR claim IS NOT NULL
-            OR chunks.source_ref IS NOT NULL OR files.source_ref IS NOT NULL
-          )
-        """,
-        tuple(chunks),
-    )
-    return {
-        chunk: HitDetails(reason.partition("\n")[0], source_ref, claim)
-        for chunk, reason, source_ref, claim in rows
     }
 
 

@@ -1,0 +1,98 @@
+"""What is listed without a question, and what stands beside the text of a hit."""
+
+from __future__ import annotations
+
+from hivemind_memory.index.sqlite.words import LOCATION
+from hivemind_memory.model.matches import ChunkLocation, HitDetails
+from hivemind_memory.model.memories import SUPERSEDED
+from hivemind_memory.sqlite.connection import translated_errors
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import apsw
+
+    from hivemind_memory.index.sqlite.filters import SqlFilter
+    from hivemind_memory.model.filters import Access, SearchFilter
+
+    MakeFilter = Callable[[Access, SearchFilter, int], SqlFilter]
+
+MAX_TITLE_CHARS = 80
+
+_NEWEST = f"""
+SELECT {LOCATION}, min(chunks.start_line) FROM chunks
+JOIN files ON files.id = file_id AND files.state = 0
+WHERE files.status <> {SUPERSEDED}{{where}}
+GROUP BY files.id, chunks.entry_id
+ORDER BY coalesce(chunks.day, files.day) DESC, coalesce(files.created, '') DESC,
+  chunks.entry_id DESC, files.path, chunks.start_line
+LIMIT ?
+"""
+
+
+_DETAILS = """
+SELECT chunks.id, reason, coalesce(chunks.source_ref, files.source_ref, ''),
+  coalesce(claim, '')
+FROM chunks JOIN files ON files.id = file_id
+WHERE chunks.id IN ({marks}) AND (
+  reason <> '' OR claim IS NOT NULL
+  OR chunks.source_ref IS NOT NULL OR files.source_ref IS NOT NULL
+)
+"""
+_TITLES = """
+SELECT path, min(start_line), headings,
+  CASE headings WHEN '' THEN ltrim(coalesce(body, text), char(10, 13, 32)) END
+FROM chunks JOIN files ON files.id = file_id AND state = 0 GROUP BY file_id
+"""
+
+
+class SqliteHits:
+    """Lists hits without a question, and tells what stands beside their text."""
+
+    __slots__ = ("_connection", "_filter_of", "_path")
+
+    def __init__(
+        self, connection: apsw.Connection, path: str, filter_of: MakeFilter
+    ) -> None:
+        """Take the parts of an open index.
+
+        Args:
+            connection: Where it is read.
+            path: Its file, for errors.
+            filter_of: Returns the condition for a caller, a filter and a day.
+        """
+        self._connection = connection
+        self._path = path
+        self._filter_of = filter_of
+
+    def newest_chunks(
+        self, access: Access, search_filter: SearchFilter, today: int, *, limit: int
+    ) -> list[ChunkLocation]:
+        """Return where the newest of what fits a filter begins; see the port."""
+        matching = self._filter_of(access, search_filter, today)
+        sql = _NEWEST.format(where=matching.sql)
+        with translated_errors(self._path):
+            rows = self._connection.execute(sql, (*matching.values, limit))
+            return [ChunkLocation(*row[:-1]) for row in rows]
+
+    def hit_details(self, chunks: Sequence[int]) -> dict[int, HitDetails]:
+        """Return what the memories of chunks say of themselves; of others, nothing."""
+        sql = _DETAILS.format(marks=",".join("?" * len(chunks)))
+        with translated_errors(self._path):
+            return {
+                chunk: HitDetails(reason.partition("\n")[0], source_ref, claim)
+                for chunk, reason, source_ref, claim in self._connection.execute(
+                    sql, tuple(chunks)
+                )
+            }
+
+    def titles(self) -> dict[str, str]:
+        """Return note -> its first heading, else the first line of its text."""
+        found = {}
+        with translated_errors(self._path):
+            for path, _, headings, text in self._connection.execute(_TITLES):
+                line = (headings or text).partition("\n")[0].strip()
+                is_long = len(line) > MAX_TITLE_CHARS
+                found[path] = f"{line[: MAX_TITLE_CHARS - 1]}…" if is_long else line
+        return found
