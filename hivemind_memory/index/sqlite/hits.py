@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hivemind_memory.index.sqlite.filters import query_filter
 from hivemind_memory.index.sqlite.words import LOCATION
 from hivemind_memory.model.matches import ChunkLocation, HitDetails
 from hivemind_memory.model.memories import SUPERSEDED
@@ -13,10 +14,8 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from hivemind_memory.index.sqlite.filters import SqlFilter
+    from hivemind_memory.index.sqlite.filters import IndexContents
     from hivemind_memory.model.filters import Access, SearchFilter
-
-    MakeFilter = Callable[[Access, SearchFilter, int], SqlFilter]
 
 MAX_TITLE_CHARS = 80
 
@@ -50,27 +49,30 @@ FROM chunks JOIN files ON files.id = file_id AND state = 0 GROUP BY file_id
 class SqliteHits:
     """Lists hits without a question, and tells what stands beside their text."""
 
-    __slots__ = ("_connection", "_filter_of", "_path")
+    __slots__ = ("_connection", "_contents", "_path")
 
     def __init__(
-        self, connection: apsw.Connection, path: str, filter_of: MakeFilter
+        self,
+        connection: apsw.Connection,
+        path: str,
+        contents: Callable[[], IndexContents],
     ) -> None:
         """Take the parts of an open index.
 
         Args:
             connection: Where it is read.
             path: Its file, for errors.
-            filter_of: Returns the condition for a caller, a filter and a day.
+            contents: Returns what it holds, as far as filters care.
         """
         self._connection = connection
         self._path = path
-        self._filter_of = filter_of
+        self._contents = contents
 
     def newest_chunks(
         self, access: Access, search_filter: SearchFilter, today: int, *, limit: int
     ) -> list[ChunkLocation]:
         """Return where the newest of what fits a filter begins; see the port."""
-        matching = self._filter_of(access, search_filter, today)
+        matching = query_filter(access, search_filter, today, self._contents())
         sql = _NEWEST.format(where=matching.sql)
         with translated_errors(self._path):
             rows = self._connection.execute(sql, (*matching.values, limit))

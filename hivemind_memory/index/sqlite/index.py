@@ -298,13 +298,7 @@ class SqliteIndex:
         """Return what lists hits without a question, and tells more of them."""
         from hivemind_memory.index.sqlite.hits import SqliteHits
 
-        return SqliteHits(
-            self._connection,
-            self.path,
-            lambda access, wanted, today: query_filter(
-                access, wanted, today, self._contents()
-            ),
-        )
+        return SqliteHits(self._connection, self.path, self._contents)
 
     # -- memories --------------------------------------------------------------
 
