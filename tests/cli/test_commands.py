@@ -243,6 +243,7 @@ def test_list_prints_one_line_for_each_note(hm: Hm, notes: Path) -> None:
         "size_bytes",
         "updated_at",
         "chunk_count",
+        "title",
     ]
     assert by_path["deploy.md"]["size_bytes"] == (notes / "deploy.md").stat().st_size
     assert by_path["deploy.md"]["chunk_count"] == 2
