@@ -2,7 +2,8 @@
 
 A client must send the token, which is created once in a file that only its owner can
 read. The SDK refuses host names and origins that a web page could use (DNS rebinding).
-A connection that does not finish a request in time is closed.
+A connection that does not finish a request in time is closed, and earlier if very many
+of them wait.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import secrets
 import signal
 import socket
 from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any
+from typing import Any, ClassVar
 
 import h11
 import uvicorn
@@ -37,6 +38,18 @@ MAX_BYTES = 32 * 1024 * 1024
 
 REQUEST_WAIT_S = 10.0
 """How long a request may take to arrive; on one machine it takes milliseconds."""
+
+MAX_WAITING = 256
+"""Connections whose request has not arrived; one more, and the oldest is closed. They
+take a quarter of the descriptors at most, for the tools need some too."""
+
+ACCEPTED_AT_ONCE = 4
+"""Connections that are accepted before those accepted earlier are looked at. asyncio
+accepts as many as may queue: a burst would use up the descriptors before the oldest can
+be closed."""
+
+MAX_QUEUED = 1024
+"""Connections that the system keeps until they are accepted."""
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Scope]]
@@ -75,11 +88,21 @@ def serve_http(
             signal.signal(signal.SIGTERM, before)
 
 
-def make_config(app: App, request_wait_s: float = REQUEST_WAIT_S) -> uvicorn.Config:
-    """Return how uvicorn serves *app*."""
+def make_config(
+    app: App, request_wait_s: float = REQUEST_WAIT_S, max_waiting: int = 0
+) -> uvicorn.Config:
+    """Return how uvicorn serves *app*.
+
+    Args:
+        app: Answers the requests.
+        request_wait_s: How long each may take to arrive.
+        max_waiting: Connections that may wait for theirs; 0: see ``MAX_WAITING``.
+    """
 
     class Protocol(RequestTimeout):
         wait_s = request_wait_s
+        most = max_waiting or _max_waiting()
+        waiting: ClassVar[dict[RequestTimeout, None]] = {}
 
     return uvicorn.Config(
         app,
@@ -90,17 +113,36 @@ def make_config(app: App, request_wait_s: float = REQUEST_WAIT_S) -> uvicorn.Con
         log_config=None,
         access_log=False,
         timeout_graceful_shutdown=1,
+        backlog=ACCEPTED_AT_ONCE,
     )
+
+
+def _max_waiting() -> int:
+    """Return how many connections may wait for their request."""
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return MAX_WAITING
+    limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if limit == resource.RLIM_INFINITY:
+        return MAX_WAITING
+    return max(1, min(MAX_WAITING, limit // 4))
 
 
 class RequestTimeout(H11Protocol):
     """Closes a connection whose request does not arrive in time.
 
     uvicorn closes a connection that is idle after an answer, and waits forever for the
-    first request, or for the rest of one.
+    first request, or for the rest of one. A client that opens connections faster than
+    they time out would use up the descriptors: then the oldest are closed at once, so
+    that a request which does arrive is answered.
     """
 
     wait_s = REQUEST_WAIT_S
+    most = MAX_WAITING
+    waiting: ClassVar[dict[RequestTimeout, None]] = {}
+    """Those that wait, the oldest first."""
+
     _timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -118,18 +160,27 @@ class RequestTimeout(H11Protocol):
         super().connection_lost(exc)
         self._stop_waiting()
 
+    def give_up(self) -> None:
+        """Close the connection; its request did not arrive."""
+        self._stop_waiting()
+        self.transport.close()
+
     def _wait_for_request(self) -> None:
         """Start or stop the timer, as the state of the request demands."""
         if self.conn.their_state not in {h11.IDLE, h11.SEND_BODY}:
             self._stop_waiting()
         elif self._timer is None:
-            self._timer = self.loop.call_later(self.wait_s, self.transport.close)
+            self._timer = self.loop.call_later(self.wait_s, self.give_up)
+            self.waiting[self] = None
+            if len(self.waiting) > self.most:
+                next(iter(self.waiting)).give_up()
 
     def _stop_waiting(self) -> None:
         """Cancel the timer."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+            self.waiting.pop(self, None)
 
 
 def make_app(server: MemoryServer, port: int, token: str) -> App:
@@ -189,7 +240,8 @@ def listen(port: int) -> socket.socket:
         HivemindError: The port is taken.
     """
     try:
-        listening = socket.create_server((HOST, port))
+        with socket.create_server((HOST, port)) as created:
+            listening = _Listening(fileno=created.detach())
     except OSError as error:
         raise HivemindError(
             # Python adds the address in its own form, which tells a person nothing.
@@ -201,6 +253,14 @@ def listen(port: int) -> socket.socket:
     # first to be acknowledged.
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listening
+
+
+class _Listening(socket.socket):
+    """Queues more connections than asyncio accepts at once."""
+
+    def listen(self, _: int = 0, /) -> None:
+        """Listen; asyncio would queue as many as it accepts."""
+        super().listen(MAX_QUEUED)
 
 
 _MIN_CHARS = 16

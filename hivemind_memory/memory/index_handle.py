@@ -297,7 +297,8 @@ def memory_fallback(
     remedy = error.hint or "`hm doctor` looks for what is wrong"
     return OpenIndex(
         index=index_engine(places, now).open_in_memory(),
-        warning=f"{error}; this answer was made from the notes alone. {remedy}",
+        warning=f"{str(error).removesuffix('.')}; this answer was made from the notes"
+        f" alone. {remedy}",
         error=error,
         broken=index_engine(places, now).state(),
     )

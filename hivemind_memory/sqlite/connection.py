@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import time
 from contextlib import suppress
@@ -209,6 +210,28 @@ def _library_number() -> int:
     return major * 1_000_000 + minor * 1_000 + patch
 
 
+def unwritable(path: str, error: OSError) -> IndexUnusableError:
+    """Return the error for a file whose folder the system refuses to write to."""
+    from hivemind_memory.files.errors import cause_of
+
+    cause, _ = cause_of(error)
+    return IndexUnusableError(
+        f"The folder {os.path.dirname(path)} cannot be written: {cause}.",
+        hint="The option index_dir puts the index elsewhere.",
+    )
+
+
+def _why_unwritable(path: str) -> OSError | None:
+    """Return why nothing can be written beside a file; None: it can."""
+    folder = os.path.dirname(path)
+    if os.access(folder, os.W_OK):
+        return None
+    is_read_only = (
+        hasattr(os, "statvfs") and os.statvfs(folder).f_flag & os.ST_RDONLY != 0
+    )
+    return OSError(errno.EROFS if is_read_only else errno.EACCES, "", folder)
+
+
 def _damaged(path: str) -> IndexDamagedError:
     """Return the error for a file that is not sound."""
     return IndexDamagedError(
@@ -231,6 +254,15 @@ def _translated(error: apsw.Error, path: str) -> IndexUnusableError:
         return IndexUnusableError(
             "the disk is full: the index was not changed", hint="free some space"
         )
+    if isinstance(error, apsw.CantOpenError | apsw.ReadOnlyError):
+        # Even a reader writes, to the files beside the index; SQLite does not say why
+        # it could not.
+        try:
+            refused = _why_unwritable(path)
+        except OSError as reason:
+            refused = reason
+        if refused is not None:
+            return unwritable(path, refused)
     return IndexUnusableError(
         f"the index {path} cannot be used: {error}",
         hint="run `hm doctor`; the notes are untouched",

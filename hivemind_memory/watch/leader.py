@@ -17,6 +17,7 @@ from hivemind_memory.files.atomic import write_file
 from hivemind_memory.files.descriptors import (
     make_private_folder,
 )
+from hivemind_memory.files.errors import cause_of
 from hivemind_memory.files.locks import KernelLock
 from hivemind_memory.watch.events import WatchState
 
@@ -49,8 +50,9 @@ class Leadership:
             if not self._lock.try_acquire():
                 return False
         except OSError as error:
-            message = f"cannot open the lock {self._lock_path}: {error.strerror}"
-            hint = "see who may write to that folder, or set index_dir to another"
+            cause, _ = cause_of(error)
+            message = f"The lock {self._lock_path} cannot be taken: {cause}."
+            hint = "The option index_dir puts the index elsewhere."
             raise IndexUnusableError(message, hint=hint) from error
         self._identity = _identity_of(self._lock_path)
         if self._identity is None:  # the index was deleted in this very moment

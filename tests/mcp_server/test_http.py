@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import http.client
+import itertools
 import json
+import resource
 import signal
 import socket
 import stat
 import subprocess
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -74,10 +77,11 @@ class Served:
 
 
 @contextmanager
-def serving(home: Path, *words: str) -> Iterator[Served]:
+def serving(home: Path, *words: str, max_files: int = 0) -> Iterator[Served]:
     """Run a server on a free port, from when it says where it is."""
+    limited = ("sh", "-c", f'ulimit -n {max_files}; exec "$@"', "sh")
     with subprocess.Popen(
-        [*COMMAND, "--http", "--port", "0", *words],
+        [*(limited if max_files else ()), *COMMAND, "--http", "--port", "0", *words],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -262,3 +266,91 @@ def test_connections_that_send_no_request_are_closed() -> None:
         thread.join(30)
 
     assert closed == [b""] * 30
+
+
+def test_a_request_is_answered_while_very_many_others_do_not_arrive() -> None:
+    """The oldest are closed: none of them would time out before the test ends."""
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await receive()
+        await send({"type": "http.response.start", "status": 204, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    server = uvicorn.Server(make_config(app, request_wait_s=1e6, max_waiting=20))
+    with listen(0) as listening, ExitStack() as stack:
+        thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
+        server.config.lifespan = "off"
+        thread.start()
+        address = listening.getsockname()
+        halves = [
+            stack.enter_context(socket.create_connection(address, 60))
+            for _ in range(100)
+        ]
+        for one in halves[:80]:
+            read_to_end(one)
+        whole = stack.enter_context(socket.create_connection(address, 60))
+        whole.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        answer = whole.recv(12)
+        server.should_exit = True
+        thread.join(30)
+
+    assert answer == b"HTTP/1.1 204"
+
+
+def count_sockets(served: Served) -> int:
+    """Return how many descriptors of connections and the like a server has open."""
+    count = 0
+    for file in Path(f"/proc/{served.process.pid}/fd").iterdir():
+        with suppress(FileNotFoundError):  # closed since the listing
+            count += str(file.readlink()).startswith("socket:")
+    return count
+
+
+def half_requests(token: str) -> Iterator[bytes]:
+    """Yield beginnings of requests: of the first line, of the headers, of the body."""
+    head = (
+        f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {token}\r\n"
+        "Content-Type: application/json\r\nAccept: application/json\r\n"
+    ).encode()
+    body = b'Content-Length: 900\r\n\r\n{"jsonrpc":'
+    yield from itertools.cycle((b"", head[:9], head[:60], head, head + body))
+
+
+def read_to_end(connection: socket.socket) -> None:
+    """Wait until the other side has closed a connection."""
+    try:
+        while connection.recv(65536):
+            pass
+    except ConnectionError:
+        pass
+
+
+@pytest.mark.parametrize("max_files", [4096, 90])
+def test_nine_hundred_half_open_connections_are_closed(
+    home: Path, max_files: int
+) -> None:
+    """Requests are answered meanwhile, even where so many cannot be open at once."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 2048)), hard))
+    try:
+        with serving(home, max_files=max_files) as served, ExitStack() as stack:
+            assert served.post()[0] == 200
+            before = count_sockets(served)
+            halves = []
+            for number, sent in zip(
+                range(900), half_requests(served.token), strict=False
+            ):
+                one = socket.create_connection(("127.0.0.1", served.port), 120)
+                halves.append(stack.enter_context(one))
+                with suppress(ConnectionError):  # closed already
+                    one.sendall(sent)
+                if number % 100 == 99:
+                    assert served.post()[0] == 200
+            for one in halves:
+                read_to_end(one)
+
+            assert served.post()[0] == 200
+            while count_sockets(served) > before:  # or the test never ends
+                time.sleep(0.01)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))

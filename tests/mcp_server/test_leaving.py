@@ -17,13 +17,13 @@ import pytest
 
 from tests.mcp_server.agents import COMMAND, TIMEOUT_S, environ
 
-LEAVES_WITHIN_S = 3.0
+LEAVES_WITHIN_S = 60.0
 HANGING = """\
 import os, sys, time
 from hivemind_memory.memory.service import Memory
 def hang(self, *_, **__):
     open(sys.argv[1], "w").close()
-    time.sleep(60)
+    time.sleep(1e6)
 Memory.search = Memory.write = hang
 from hivemind_memory.cli.main import main
 sys.exit(main(["mcp"]))
@@ -44,7 +44,7 @@ async def run():
             await client.call_tool(tool, {"query": "x"})
         if tool == "memory_write":
             await client.call_tool(tool, {"content": "x"})
-        await anyio.sleep(60)
+        await anyio.sleep(1e6)
 anyio.run(run)
 """
 

@@ -25,7 +25,9 @@ from tests.mcp_server.agents import (
     text_of,
 )
 
-LEAVES_WITHIN_S = 3.0
+LEAVES_WITHIN_S = 60.0
+"""Whatever else the machine does: one that waits for something never leaves. How fast
+it is tells ``benchmarks/mcp_end.py``."""
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -117,11 +119,9 @@ def test_it_leaves_when_its_input_ends(home: Path, has_asked: bool) -> None:
         else:
             wait_until_it_reads(pipes.process)
 
-        start_s = time.monotonic()
         pipes.read_to_end()
 
         assert pipes.process.wait(LEAVES_WITHIN_S) == 0
-        assert time.monotonic() - start_s < LEAVES_WITHIN_S
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
@@ -152,7 +152,7 @@ def test_it_leaves_while_a_call_hangs(home: Path) -> None:
     script = (
         "import sys, time\n"
         "from hivemind_memory.memory.service import Memory\n"
-        "Memory.search = lambda self, query: time.sleep(60)\n"
+        "Memory.search = lambda self, query: time.sleep(1e6)\n"
         "from hivemind_memory.cli.main import main\n"
         "sys.exit(main(['mcp']))\n"
     )
@@ -162,11 +162,10 @@ def test_it_leaves_while_a_call_hangs(home: Path) -> None:
         frame = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": ask}
         pipes.send(json.dumps(frame).encode())
 
-        start_s = time.monotonic()
         pipes.read_to_end()
 
+        # The call never ends: the process would not, if it waited for it.
         assert pipes.process.wait(LEAVES_WITHIN_S) == 0
-        assert time.monotonic() - start_s < LEAVES_WITHIN_S
         assert pipes.answer_to(1)["error"]["message"] == "Connection closed"
 
 

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
+import apsw
 import pytest
 
 from hivemind_memory.cli.main import main
+from hivemind_memory.errors import IndexUnusableError
 from hivemind_memory.memory import Memory
+from hivemind_memory.sqlite.connection import open_connection
 from hivemind_memory.wiring import open_memory
 
 LEFT = ".hm-0123456789abcdef.tmp"
@@ -69,3 +75,58 @@ def test_sync_says_that_the_index_cannot_be_written(
     assert "cannot be written" in told.err
     assert "index_dir" in told.err
     assert main(["search", "zebra"]) == 0
+
+
+@pytest.mark.parametrize("lost", ["nothing", "the file", "the folder"])
+def test_on_a_read_only_disk_a_search_answers_and_sync_says_why_not(
+    home: Path, lost: str
+) -> None:
+    """SQLite says "unable to open database file", of an index that is there as well."""
+    index = home / "memory" / ".index"
+    assert main(["sync"]) == 0
+    if lost == "the folder":
+        shutil.rmtree(index)
+    elif lost == "the file":
+        for file in index.glob("memory.db*"):
+            file.unlink()
+    mount = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"'
+    within = ("unshare", "--user", "--map-root-user", "--mount", "sh", "-c", mount)
+    try:
+        subprocess.run([*within, str(home), "true"], check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("no user namespaces here")
+
+    found, synced = (
+        subprocess.run(
+            [*within, str(home), sys.executable, "-m", "hivemind_memory.cli", *words],
+            capture_output=True,
+            check=False,
+            text=True,
+        )
+        for words in (("search", "zebra"), ("sync",))
+    )
+
+    said = f"The folder {index} cannot be written: the disk is read-only"
+    assert (found.returncode, "striped" in found.stdout) == (0, True)
+    assert f"{said}; this answer was made from the notes alone." in found.stderr
+    assert synced.returncode == 1
+    assert synced.stderr == (
+        f"error: {said}.\nhint: The option index_dir puts the index elsewhere.\n"
+    )
+
+
+def test_an_index_that_sqlite_may_not_write_beside_is_said_in_our_words(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where no namespace can be made, the system's refusal is a fake."""
+    monkeypatch.setattr(apsw, "Connection", _refuse)
+    monkeypatch.setattr(os, "access", lambda *_: False)
+
+    with pytest.raises(IndexUnusableError, match=r"cannot be written: permission is"):
+        open_connection(str(home / "memory" / "memory.db"))
+
+
+def _refuse(*_: object, **__: object) -> None:
+    """Refuse as SQLite does."""
+    message = "unable to open database file"
+    raise apsw.CantOpenError(message)

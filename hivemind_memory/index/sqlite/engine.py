@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 from math import inf
 
-from hivemind_memory.errors import IndexDamagedError, IndexUnusableError
+from hivemind_memory.errors import IndexDamagedError
 from hivemind_memory.index.sqlite.index import SqliteIndex
-from hivemind_memory.sqlite.connection import IN_MEMORY
+from hivemind_memory.sqlite.connection import IN_MEMORY, unwritable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class SqliteEngine:
         try:
             is_taken = lock.acquire(wait_s=REBUILD_WAIT_S if wait_s is None else wait_s)
         except OSError as error:
-            raise self._unwritable(error) from error
+            raise unwritable(path, error) from error
         if not is_taken:
             raise IndexBusyError(
                 f"{lock.holder() or 'another process'} is rebuilding the index",
@@ -167,17 +167,7 @@ class SqliteEngine:
         try:
             self._places.make_index_folder()
         except OSError as error:
-            raise self._unwritable(error) from error
-
-    def _unwritable(self, error: OSError) -> IndexUnusableError:
-        """Return the error for a folder of the index that the system refuses."""
-        from hivemind_memory.files.errors import cause_of
-
-        cause, _ = cause_of(error)
-        return IndexUnusableError(
-            f"The folder {self._places.index} cannot be written: {cause}.",
-            hint="The option index_dir puts the index elsewhere.",
-        )
+            raise unwritable(self._places.index_file, error) from error
 
     def _open_rebuild_file(self) -> SqliteIndex:
         """Return the index that a rebuild fills: a killed one's, else an empty one."""

@@ -8,9 +8,9 @@ transaction needs none.
 
 from __future__ import annotations
 
-from hivemind_memory.errors import IndexBusyError, IndexUnusableError
+from hivemind_memory.errors import IndexBusyError
 from hivemind_memory.files.locks import KernelLock
-from hivemind_memory.sqlite.connection import IN_MEMORY, make_file
+from hivemind_memory.sqlite.connection import IN_MEMORY, make_file, unwritable
 
 WAIT_S = 30.0
 """A rebuild of 10,000 chunks holds the lock for a second or two."""
@@ -43,10 +43,7 @@ class index_lock:  # noqa: N801 - a context manager reads like a word
         try:
             is_held = self._lock.acquire(wait_s=self._wait_s)
         except OSError as error:
-            raise IndexUnusableError(
-                f"the lock {self._lock.path} cannot be taken: {error.strerror}",
-                hint="the option index_dir puts the index elsewhere",
-            ) from error
+            raise unwritable(self._lock.path, error) from error
         if not is_held:
             raise IndexBusyError(
                 f"{self._lock.holder() or 'another process'} kept the index for "
