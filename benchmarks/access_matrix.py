@@ -1,5 +1,4 @@
-"""Every tool and command, every pair of scopes, every trick: does a caller tell too
-much?
+"""Every tool and command for every pair of scopes: does an answer reveal too much?
 
     python -m benchmarks.access_matrix [--pair N] [--calls tools|commands] [--show 5]
 

@@ -17,14 +17,14 @@ import tempfile
 from pathlib import Path
 
 from tests.memory.test_damage import contents, damage_at_random, survive
-from tests.support.sandbox import House, difference_from_fresh
+from tests.support.sandbox import Sandbox, difference_from_fresh
 
 NOTES = 30
 
 
 def run(base: Path, times: int, first_seed: int) -> list[str]:
     """Damage a copy of one home again and again; return what went wrong."""
-    origin = House(base / "origin")
+    origin = Sandbox(base / "origin")
     for number in range(NOTES):
         body = "\n\n\n".join(f"part {n} of common text {number}" for n in range(20))
         origin.save(f"{number:02}.md", f"# Note {number}\n\n{body}\n")
@@ -34,24 +34,24 @@ def run(base: Path, times: int, first_seed: int) -> list[str]:
     for seed in range(first_seed, first_seed + times):
         shutil.copytree(origin.home, base / "copy")
         problems += [
-            f"seed {seed}: {found}" for found in try_once(House(base / "copy"), seed)
+            f"seed {seed}: {found}" for found in try_once(Sandbox(base / "copy"), seed)
         ]
         shutil.rmtree(base / "copy")
     return problems
 
 
-def try_once(house: House, seed: int) -> list[str]:
+def try_once(sandbox: Sandbox, seed: int) -> list[str]:
     """Damage, use and heal one index; return what went wrong."""
-    before = contents(house.notes)
-    damage_at_random(house, random.Random(seed))
+    before = contents(sandbox.notes)
+    damage_at_random(sandbox, random.Random(seed))
     try:
-        with house.memory() as memory:
+        with sandbox.memory() as memory:
             survive(memory)
             memory.rebuild()
-            found = difference_from_fresh(house, memory, ("common",))
+            found = difference_from_fresh(sandbox, memory, ("common",))
     except Exception as error:  # noqa: BLE001 - whatever it is, it is a finding
         return [f"{type(error).__name__}: {error}"]
-    if contents(house.notes) != before:
+    if contents(sandbox.notes) != before:
         found.append("a note changed")
     return found
 

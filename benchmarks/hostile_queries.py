@@ -25,7 +25,7 @@ from benchmarks.corpus import corpus
 from benchmarks.many_processes import at
 from hivemind_memory.memory.service import Memory
 from hivemind_memory.model.query import Query
-from tests.support.sandbox import House
+from tests.support.sandbox import Sandbox
 
 LONG_BYTES = 100_000
 PROMISED_P99_MS = 50.0
@@ -143,18 +143,18 @@ def main() -> int:
     rng = random.Random(given.seed)
     made = corpus(chunks=given.chunks)
     with tempfile.TemporaryDirectory() as base:
-        house = House(Path(base) / "home")
-        shutil.rmtree(house.notes)
-        shutil.copytree(made.notes, house.notes)
+        sandbox = Sandbox(Path(base) / "home")
+        shutil.rmtree(sandbox.notes)
+        shutil.copytree(made.notes, sandbox.notes)
         words = sorted(
             {
                 word.strip(".,;:()`*")
-                for note in sorted(house.notes.glob("*.md"))[:200]
+                for note in sorted(sandbox.notes.glob("*.md"))[:200]
                 for word in note.read_text(encoding="utf-8").split()
             }
             - {""}
         )
-        with house.memory() as memory:
+        with sandbox.memory() as memory:
             memory.sync()
             memory.search(Query(text="é"))
             asker = Asker(words, rng)

@@ -16,7 +16,7 @@ from math import inf
 from pathlib import Path
 
 from tests.support.index_race import RacePlan, race
-from tests.support.sandbox import House
+from tests.support.sandbox import Sandbox
 
 
 def main() -> int:
@@ -34,7 +34,7 @@ def main() -> int:
         seconds=given.seconds,
     )
     with tempfile.TemporaryDirectory() as base:
-        outcome = race(House(Path(base) / "home"), plan, given.seed)
+        outcome = race(Sandbox(Path(base) / "home"), plan, given.seed)
     for problem in outcome.problems[:20]:
         print(problem[:500])
     print(f"{outcome.steps} steps, {len(outcome.problems)} problems")

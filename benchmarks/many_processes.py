@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tests.support.processes import Outcome, Plan, work_together
-from tests.support.sandbox import House
+from tests.support.sandbox import Sandbox
 
 
 def at(share: float, values: Sequence[float]) -> float:
@@ -57,7 +57,7 @@ def main() -> int:
     has_failed = False
     for seed in range(given.seed, given.seed + given.rounds):
         with tempfile.TemporaryDirectory(dir=given.dir) as base:
-            outcome = work_together(House(Path(base) / "home"), plan, seed)
+            outcome = work_together(Sandbox(Path(base) / "home"), plan, seed)
         for problem in outcome.problems[:20]:
             print(problem[:500])
         print(f"seed {seed}: {figures(outcome)}", flush=True)

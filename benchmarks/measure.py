@@ -1,4 +1,4 @@
-"""Time things fairly, and write down what came out.
+"""Measure things fairly, and write the results down.
 
 What is compared is measured in turns (A B A B …) in one run: two figures of different
 minutes say as much about the machine as about the programs.

@@ -1,4 +1,4 @@
-"""A home of its own for each measurement, and the rows that come out."""
+"""A home for each measurement, and the rows of its results."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Place:
 def place(
     made: Corpus, hm: Sequence[str], settings: Mapping[str, object] | None = None
 ) -> Iterator[Place]:
-    """Copy the notes into a new home; take all of it away at the end.
+    """Copy the notes into a new home, and remove it at the end.
 
     Args:
         made: Whose notes; the copies keep their dates.
@@ -93,7 +93,7 @@ def place(
 
 
 def forget_settings() -> None:
-    """Take the settings of whoever runs this out of the environment, for good."""
+    """Remove the user's settings from the environment."""
     for name in [name for name in os.environ if name.startswith(SETTINGS_OF_OTHERS)]:
         del os.environ[name]
 

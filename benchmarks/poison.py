@@ -1,4 +1,4 @@
-"""Text from outside in a memory: how much of it an agent is told unasked (none).
+"""Text from outside in a memory: how much of it reaches an agent unasked (none).
 
     python -m benchmarks.poison [--entries 200] [--rounds 1] [--seed 1]
 

@@ -37,7 +37,7 @@ from hivemind_memory.testing import FakeEmbedder
 from hivemind_memory.wiring import open_injector
 from tests.support.fake_provider import FakeProvider
 from tests.support.purge_rig import Bench, traces, words_of
-from tests.support.sandbox import House, ask, difference_from_fresh
+from tests.support.sandbox import Sandbox, ask, difference_from_fresh
 
 LETTERS = "abcdefghijklmnopqrstuvwxyzäöüßéñčфжя数据库備"
 NOTES = ("crlf.md", "a.md", "b.md")
@@ -68,16 +68,16 @@ def run(
     os.environ["GIT_CONFIG_GLOBAL"] = os.devnull
     shop = folder / "shop"
     subprocess.run(["git", "init", "-q", str(shop)], check=True)
-    house = House(folder / "home", provider=FakeProvider(FakeEmbedder()))
+    sandbox = Sandbox(folder / "home", provider=FakeProvider(FakeEmbedder()))
     left: list[str] = []
     incomplete: list[str] = []
     unfinished: list[str] = []
     times_s: list[float] = []
     seen = 0
-    with busy_processes(house, busy) as end_work, house.memory() as memory:
+    with busy_processes(sandbox, busy) as end_work, sandbox.memory() as memory:
         injector = open_injector(memory)
         bench = Bench(
-            house, memory, InjectionTraces(InjectionLog(memory.state()), injector)
+            sandbox, memory, InjectionTraces(InjectionLog(memory.state()), injector)
         )
         texts = written(bench, memories, chance)
         memory.embed_pending()
@@ -90,7 +90,7 @@ def run(
             if chance.random() < 0.1:
                 memory.rebuild()
             words = words_of(texts[name])
-            seen += bool(traces(house.home, words, house.index_file))
+            seen += bool(traces(sandbox.home, words, sandbox.index_file))
             started = time.perf_counter()
             receipt = bench.purge(name)
             times_s.append(time.perf_counter() - started)
@@ -98,15 +98,15 @@ def run(
             if receipt.left:
                 unfinished.append(name)
             else:
-                left += traces(house.home, words, house.index_file)
-                left += traces(shop, words, house.index_file)
+                left += traces(sandbox.home, words, sandbox.index_file)
+                left += traces(shop, words, sandbox.index_file)
         words = words_of(" ".join(texts.values()))
         busy_calls = end_work()
         if busy:
             for name in unfinished:
                 left += [f"{one.what}: {one.why}" for one in bench.purge(name).left]
-        left += traces(house.home, words, house.index_file)
-        differences = difference_from_fresh(house, memory)
+        left += traces(sandbox.home, words, sandbox.index_file)
+        differences = difference_from_fresh(sandbox, memory)
     return {
         "memories": memories,
         "seen before": seen,
@@ -121,12 +121,12 @@ def run(
 
 
 @contextmanager
-def busy_processes(house: House, processes: int) -> Iterator[Callable[[], int]]:
+def busy_processes(sandbox: Sandbox, processes: int) -> Iterator[Callable[[], int]]:
     """Start processes that use the memory; yield what ends them and counts calls."""
-    over = house.home.parent / "over"
-    told = [house.home.parent / f"busy-{number}" for number in range(processes)]
+    over = sandbox.home.parent / "over"
+    told = [sandbox.home.parent / f"busy-{number}" for number in range(processes)]
     children = [
-        start_busy(house, number, over, told[number]) for number in range(processes)
+        start_busy(sandbox, number, over, told[number]) for number in range(processes)
     ]
 
     def end_work() -> int:
@@ -141,7 +141,7 @@ def busy_processes(house: House, processes: int) -> Iterator[Callable[[], int]]:
         end_work()
 
 
-def start_busy(house: House, number: int, over: Path, told: Path) -> int:
+def start_busy(sandbox: Sandbox, number: int, over: Path, told: Path) -> int:
     """Return the id of a process that uses the memory until *over* exists."""
     pid = os.fork()
     if pid:
@@ -149,7 +149,7 @@ def start_busy(house: House, number: int, over: Path, told: Path) -> int:
     calls, code = 0, 1
     chance = random.Random(f"busy {number}")
     try:
-        with House(house.home).memory() as memory:
+        with Sandbox(sandbox.home).memory() as memory:
             while not over.exists():
                 calls += 1
                 use(memory, number, calls, chance)
@@ -177,7 +177,7 @@ def use(memory: Memory, number: int, call: int, chance: random.Random) -> None:
 
 def written(bench: Bench, memories: int, chance: random.Random) -> dict[str, str]:
     """Write memories of all kinds; return name -> what must not be left of it."""
-    bench.house.save("crlf.md", "# Mine\r\n\r\nno newline at the end")
+    bench.sandbox.save("crlf.md", "# Mine\r\n\r\nno newline at the end")
     texts: dict[str, str] = {}
     for number in range(memories):
         words = ["".join(chance.choices(LETTERS, k=14)) for _ in range(6)]
@@ -200,7 +200,7 @@ def written(bench: Bench, memories: int, chance: random.Random) -> dict[str, str
             texts[saved.id] = text
         bench.found(words[0])
         if number % 5 == 0:
-            bench.house.save(f"other-{number}.md", f"Weather on day {number}.\n")
+            bench.sandbox.save(f"other-{number}.md", f"Weather on day {number}.\n")
     return texts
 
 

@@ -65,7 +65,7 @@ print((between - start) * 1e3, (time.process_time() - between) * 1e3)
 
 
 def main() -> int:
-    """Measure, print, and say whether it is as promised."""
+    """Measure, print, and return whether the promises hold."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--each", type=int, default=25, help="samples of each kind")
     options.add_argument("--seeds", type=int, default=1)
@@ -124,7 +124,7 @@ def lines_below(tree: Path) -> Iterable[str]:
 
 
 def speed() -> None:
-    """Print how fast texts are gone through, and the slowest hostile one."""
+    """Print how fast texts are searched, and the slowest hostile one."""
     code = "\n".join(own_lines())
     words = prose(random.Random(1), MEGABYTE)
     for name, text, size in (

@@ -1,4 +1,4 @@
-"""How long a search takes in a process that goes on, by words and with vectors."""
+"""How long a search takes in a long-running process, by words and with vectors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was written under fire, and whether all of it is there, whole and once."""
+"""What many processes wrote, and whether all of it is there, whole and once."""
 
 from __future__ import annotations
 

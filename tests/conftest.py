@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hivemind_memory.memory.service import Memory
-from tests.support.sandbox import House
+from tests.support.sandbox import Sandbox
 
 WHOLE_SUITE = "about seven minutes"
 
@@ -38,13 +38,13 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> House:
+def sandbox(tmp_path: Path) -> Sandbox:
     """Return a home with an empty notes folder."""
-    return House(tmp_path / "home")
+    return Sandbox(tmp_path / "home")
 
 
 @pytest.fixture
-def memory(house: House) -> Iterator[Memory]:
+def memory(sandbox: Sandbox) -> Iterator[Memory]:
     """Yield the memory of that home."""
-    with house.memory() as opened:
+    with sandbox.memory() as opened:
         yield opened

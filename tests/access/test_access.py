@@ -18,7 +18,7 @@ from hivemind_memory.model.query import Query
 from hivemind_memory.model.value import fields_of, replaced
 from hivemind_memory.testing import FakeEmbedder
 from tests.support.fake_provider import FakeProvider
-from tests.support.sandbox import House
+from tests.support.sandbox import Sandbox
 
 WORDS = (
     *("harbour", "harbours", "deploy", "deployed", "staging", "postgres", "invoice"),
@@ -73,10 +73,10 @@ def random_note(chance: random.Random, number: int) -> str:
     return "\n".join(["---", *lines, "---", text, ""])
 
 
-def fill(house: House, notes: dict[str, str]) -> None:
+def fill(sandbox: Sandbox, notes: dict[str, str]) -> None:
     """Save notes, all of one moment, so that they are of one age."""
     for path, text in notes.items():
-        file = house.save(path, text)
+        file = sandbox.save(path, text)
         os.utime(file, ns=(20_000 * _DAY_NS, 20_000 * _DAY_NS))
 
 
@@ -99,11 +99,11 @@ def twins(
     seen = {path: text for path, text in notes.items() if may_read(caller, path)}
     memories = []
     for name, some in (("whole", notes), ("visible", seen)):
-        house = House(tmp_path / name)
+        sandbox = Sandbox(tmp_path / name)
         if is_hybrid:
-            house.provider = FakeProvider(FakeEmbedder())
-        fill(house, some)
-        with house.memory() as owner:
+            sandbox.provider = FakeProvider(FakeEmbedder())
+        fill(sandbox, some)
+        with sandbox.memory() as owner:
             owner.sync()
             owner.embed_pending()
             memories.append(owner.as_caller(caller))
@@ -180,17 +180,17 @@ def test_every_answer_is_that_of_a_memory_without_what_is_hidden(
 
 
 @pytest.mark.parametrize("caller", CALLERS)
-def test_nothing_is_written_across_a_boundary(house: House, caller: Caller) -> None:
+def test_nothing_is_written_across_a_boundary(sandbox: Sandbox, caller: Caller) -> None:
     """Whether the other scope is there or not, the refusal is the same."""
-    house.save("teams/red/plans.md", "secret\n")
-    house.save("projects/shop/plans.md", "secret\n")
+    sandbox.save("teams/red/plans.md", "secret\n")
+    sandbox.save("projects/shop/plans.md", "secret\n")
     outside = [
         path
         for path in ("teams/red/plans.md", "projects/shop/plans.md", "teams/no/a.md")
         if not may_read(caller, path)
     ]
 
-    with house.memory().as_caller(caller) as memory:
+    with sandbox.memory().as_caller(caller) as memory:
         refusals = {
             path: outcome(memory, "write", "text", file=path) for path in outside
         }
@@ -198,26 +198,26 @@ def test_nothing_is_written_across_a_boundary(house: House, caller: Caller) -> N
     for path, (kind, message, _) in refusals.items():
         assert kind.__name__ == "NotSavedError"
         assert path in message
-    assert not (house.notes / "teams/no").exists()
-    assert (house.notes / "teams/red/plans.md").read_text() == "secret\n"
+    assert not (sandbox.notes / "teams/no").exists()
+    assert (sandbox.notes / "teams/red/plans.md").read_text() == "secret\n"
 
 
-def test_a_scope_by_another_spelling_is_the_same_scope(house: House) -> None:
+def test_a_scope_by_another_spelling_is_the_same_scope(sandbox: Sandbox) -> None:
     """A disk that does not tell Teams from teams would open one by the other."""
-    house.save("Teams/Red/plans.md", "xylophone\n")
-    house.save("PROJECTS/shop/plans.md", "xylophone\n")
+    sandbox.save("Teams/Red/plans.md", "xylophone\n")
+    sandbox.save("PROJECTS/shop/plans.md", "xylophone\n")
 
-    with house.memory() as owner, owner.as_caller(Caller()) as memory:
+    with sandbox.memory() as owner, owner.as_caller(Caller()) as memory:
         answer = memory.search(Query(text="xylophone"))
 
     assert [hit.path for hit in answer.hits] == []
 
 
-def test_the_global_memory_is_written_from_the_root_side_only(house: House) -> None:
+def test_the_global_memory_is_written_from_the_root_side_only(sandbox: Sandbox) -> None:
     """A workspace below another must not speak to all."""
     below = Caller(workspace="workspaces/web", is_root=False)
 
-    with house.memory() as owner, owner.as_caller(below) as memory:
+    with sandbox.memory() as owner, owner.as_caller(below) as memory:
         refused = outcome(memory, "write", "text", file="global.md")
         named = memory.write("text", file="workspaces/web/a.md")
         unnamed = memory.write("text")
@@ -227,16 +227,16 @@ def test_the_global_memory_is_written_from_the_root_side_only(house: House) -> N
     assert unnamed.path.startswith("workspaces/web/")
 
 
-def test_a_visitor_finds_what_is_public_only(house: House) -> None:
+def test_a_visitor_finds_what_is_public_only(sandbox: Sandbox) -> None:
     """The explicit word counts first, then that of the project, then public."""
-    house.flags["projects"] = {"shop": {"visibility": "private"}}
-    house.save("open.md", "xylophone\n")
-    house.save("closed.md", "---\nvisibility: private\n---\nxylophone\n")
-    house.save("projects/shop/inherits.md", "xylophone\n")
-    house.save("projects/shop/says.md", "---\nvisibility: public\n---\nxylophone\n")
+    sandbox.flags["projects"] = {"shop": {"visibility": "private"}}
+    sandbox.save("open.md", "xylophone\n")
+    sandbox.save("closed.md", "---\nvisibility: private\n---\nxylophone\n")
+    sandbox.save("projects/shop/inherits.md", "xylophone\n")
+    sandbox.save("projects/shop/says.md", "---\nvisibility: public\n---\nxylophone\n")
     visitor = Caller(project="projects/shop", is_member=False)
 
-    with house.memory() as owner, owner.as_caller(visitor) as memory:
+    with sandbox.memory() as owner, owner.as_caller(visitor) as memory:
         answer = memory.search(Query(text="xylophone", min_score=0))
         read = outcome(memory, "read", "open.md")
         refused = outcome(memory, "write", "text")
@@ -249,22 +249,22 @@ def test_a_visitor_finds_what_is_public_only(house: House) -> None:
 @pytest.mark.parametrize("is_member", [True, False], ids=["member", "visitor"])
 @pytest.mark.parametrize("caller", [*CALLERS, OWNER])
 def test_the_query_finds_what_the_rule_says(
-    house: House, caller: Caller, is_member: bool
+    sandbox: Sandbox, caller: Caller, is_member: bool
 ) -> None:
     """The index makes its SQL from the condition; here both are said once more."""
     projects = {"shop": {"visibility": "private"}, "site": {"visibility": "public"}}
-    house.flags["projects"] = projects
+    sandbox.flags["projects"] = projects
     private = frozenset({"projects/shop"})
     notes = {}
     for scope in SCOPES:
         for visibility in ("", "public", "private"):
             path = f"{scope}/{visibility}n.md" if scope else f"{visibility}n.md"
             header = f"---\nvisibility: {visibility}\n---\n" if visibility else ""
-            house.save(path, f"{header}xylophone {scope} {visibility}\n")
+            sandbox.save(path, f"{header}xylophone {scope} {visibility}\n")
             notes[path] = (scope, visibility)
     whoever = replaced(caller, is_member=is_member)
 
-    with house.memory() as owner, owner.as_caller(whoever) as memory:
+    with sandbox.memory() as owner, owner.as_caller(whoever) as memory:
         answer = memory.search(Query(text="xylophone", min_score=0, max_results=100))
 
     def is_visible(scope: str, visibility: str) -> bool:
@@ -283,12 +283,12 @@ def test_the_query_finds_what_the_rule_says(
     }
 
 
-def test_the_owner_sees_every_scope(house: House) -> None:
+def test_the_owner_sees_every_scope(sandbox: Sandbox) -> None:
     """It is their machine, and their files."""
-    house.save("teams/red/a.md", "xylophone\n")
-    house.save("projects/shop/b.md", "xylophone\n")
+    sandbox.save("teams/red/a.md", "xylophone\n")
+    sandbox.save("projects/shop/b.md", "xylophone\n")
 
-    with house.memory() as memory:
+    with sandbox.memory() as memory:
         answer = memory.search(Query(text="xylophone"))
 
     assert memory.caller == OWNER
@@ -296,17 +296,17 @@ def test_the_owner_sees_every_scope(house: House) -> None:
 
 
 def test_what_was_forgotten_is_blank_for_an_agent_that_reads_the_note(
-    house: House,
+    sandbox: Sandbox,
 ) -> None:
     """Out of the search and readable all the same would be half forgotten."""
-    house.save("day.md", "kept above\n")
-    with house.memory() as owner:
+    sandbox.save("day.md", "kept above\n")
+    with sandbox.memory() as owner:
         first = owner.write("to be forgotten", file="day.md")
         owner.write("kept below", file="day.md")
-        text = (house.notes / "day.md").read_text()
+        text = (sandbox.notes / "day.md").read_text()
         marked = text.replace(f"id={first.id} ", f"id={first.id} forgotten=2026-01-01 ")
-        house.save("day.md", marked)
-        house.save("gone.md", "---\ntype: fact\nforgotten: 2026-01-01\n---\ntext\n")
+        sandbox.save("day.md", marked)
+        sandbox.save("gone.md", "---\ntype: fact\nforgotten: 2026-01-01\n---\ntext\n")
         with owner.as_caller(Caller()) as agent:
             seen = agent.read("day.md").text
             refused = outcome(agent, "read", "gone.md")
@@ -321,19 +321,21 @@ def test_what_was_forgotten_is_blank_for_an_agent_that_reads_the_note(
     assert listed == ["day.md"]
 
 
-def test_replacing_a_key_hides_no_memory_of_that_name_elsewhere(house: House) -> None:
+def test_replacing_a_key_hides_no_memory_of_that_name_elsewhere(
+    sandbox: Sandbox,
+) -> None:
     """A name that several answer to means one: here the one in the same project."""
-    house.save("k.md", "---\ntype: fact\nkey: k\n---\nThe xylophone is old.\n")
-    house.save(
+    sandbox.save("k.md", "---\ntype: fact\nkey: k\n---\nThe xylophone is old.\n")
+    sandbox.save(
         "projects/shop/other.md",
         "---\ntype: fact\nkey: k\n---\nA kettle of the shop.\n",
     )
-    house.save(
+    sandbox.save(
         "projects/shop/new.md",
         "---\ntype: fact\nkey: n\nsupersedes: k\n---\nThe xylophone is new.\n",
     )
 
-    with house.memory() as memory:
+    with sandbox.memory() as memory:
         answer = memory.search(Query(text="xylophone", min_score=0.0))
 
     # What it replaces is not among the answers, so nothing leaves.
@@ -344,7 +346,7 @@ def test_no_count_tells_whether_there_are_hidden_notes(tmp_path: Path) -> None:
     """More candidates are read where some are hidden; no more of them are counted."""
     cuts = []
     for hidden in (0, 30):
-        house = House(tmp_path / f"home-{hidden}")
+        sandbox = Sandbox(tmp_path / f"home-{hidden}")
         notes = {
             f"projects/shop/{n:02}.md": f"# Note {n}\n\nkettle {'steam ' * (n % 7)}\n"
             for n in range(60)
@@ -353,8 +355,8 @@ def test_no_count_tells_whether_there_are_hidden_notes(tmp_path: Path) -> None:
             f"projects/site/{n:02}.md": f"# Note {n}\n\nkettle kettle {n}\n"
             for n in range(hidden)
         }
-        fill(house, notes)
-        with house.memory() as owner, owner.as_caller(CALLERS[1]) as memory:
+        fill(sandbox, notes)
+        with sandbox.memory() as owner, owner.as_caller(CALLERS[1]) as memory:
             answer = memory.search(Query(text="kettle", min_score=0, max_results=5))
         cuts.append((answer.report.cut, [hit.score for hit in answer.hits]))
 

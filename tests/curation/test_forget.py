@@ -18,23 +18,23 @@ from hivemind_memory.errors import (
 )
 from hivemind_memory.model.curation import MemorySelector
 from tests.support.purge_rig import Bench
-from tests.support.sandbox import House
+from tests.support.sandbox import Sandbox
 
 TEAM = Caller(teams=("teams/red",), is_root=False)
 
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Iterator[Bench]:
-    house = House(tmp_path / "home")
-    with house.memory() as memory:
-        yield Bench(house, memory)
+    sandbox = Sandbox(tmp_path / "home")
+    with sandbox.memory() as memory:
+        yield Bench(sandbox, memory)
 
 
 def test_a_forgotten_entry_is_not_found_and_its_note_differs_by_the_mark_alone(
     bench: Bench,
 ) -> None:
     """A person reads the note, and sees what is hidden and since when."""
-    bench.house.save("n.md", "# Mine\r\n\r\nkeep me\r\n")
+    bench.sandbox.save("n.md", "# Mine\r\n\r\nkeep me\r\n")
     gone = bench.memory.write("The staging database is called walrus.", file="n.md")
     bench.memory.write("The live database is called seal.", file="n.md")
     before = bench.read("n.md")
@@ -166,7 +166,7 @@ def test_of_a_key_that_was_forgotten_twice_the_newest_comes_back(bench: Bench) -
     """Both cannot be active."""
     bench.save("deploy", "Never deploy on Fridays.")
     bench.forget("deploy")
-    bench.house.ahead_s += 60
+    bench.sandbox.ahead_s += 60
     bench.save("deploy", "Deploy whenever you like.")
     bench.forget("deploy")
 
@@ -214,8 +214,8 @@ def test_a_source_and_a_day_mean_all_that_is_from_there(bench: Bench) -> None:
     bench.memory.write("The moon is cheese.", file="n.md", source="external")
     bench.save("moon", "The moon is made of cheese.", source="external")
     bench.memory.write("The moon is rock.", file="n.md")
-    bench.house.save("clip.md", "---\nsource: external\n---\nCheese again.\n")
-    day = bench.memory.clocks.local_iso(bench.house.now())[:10]
+    bench.sandbox.save("clip.md", "---\nsource: external\n---\nCheese again.\n")
+    day = bench.memory.clocks.local_iso(bench.sandbox.now())[:10]
 
     assert len(bench.forget(source="external").memories) == 3
     assert bench.found("cheese") == []
@@ -231,8 +231,8 @@ def test_a_forgotten_entry_is_never_recovered(bench: Bench) -> None:
     kept = bench.memory.write("The live database is seal.", file="n.md")
     bench.forget(gone.id)
 
-    bench.house.save("n.md", "# An old buffer\n")
-    bench.house.age("n.md", 30)
+    bench.sandbox.save("n.md", "# An old buffer\n")
+    bench.sandbox.age("n.md", 30)
     bench.memory.sync()
 
     assert bench.found("walrus") == []
@@ -292,7 +292,7 @@ def test_a_key_in_several_scopes_has_to_be_said_clearly(bench: Bench) -> None:
 
 def test_text_of_a_person_has_nothing_to_be_hidden_by(bench: Bench) -> None:
     """A mark in it would change what they wrote."""
-    bench.house.save("diary.md", "Dear diary.\n")
+    bench.sandbox.save("diary.md", "Dear diary.\n")
 
     with pytest.raises(UsageError, match="a person wrote"):
         bench.forget("diary.md")
@@ -314,7 +314,7 @@ def test_a_person_s_edit_at_the_same_time_is_kept(
     def late(self: object, path: str, data: bytes, *, expected: object) -> object:
         if edits:
             text = bench.read("n.md")
-            bench.house.save_over("n.md", text + edits.pop())
+            bench.sandbox.save_over("n.md", text + edits.pop())
         return replace(self, path, data, expected=expected)  # type: ignore[arg-type]
 
     monkeypatch.setattr(folder, "replace", late)

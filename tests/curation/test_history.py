@@ -13,7 +13,7 @@ from hivemind_memory.curation.history import history, show
 from hivemind_memory.curation.links import link
 from hivemind_memory.errors import MemoryNotFoundError
 from hivemind_memory.model.curation import History, MemorySelector
-from tests.support.sandbox import House
+from tests.support.sandbox import Sandbox
 from tests.support.typed_memory import Shelf
 
 
@@ -221,12 +221,12 @@ def test_a_second_memory_by_hand_hides_no_earlier_version(shelf: Shelf) -> None:
 )
 @pytest.mark.parametrize("kind", ["history", "link", "forget", "purge"])
 def test_a_file_of_another_folder_never_stands_for_a_name(
-    house: House, kind: str, name: str
+    sandbox: Sandbox, kind: str, name: str
 ) -> None:
     """A name is an id, a key or a whole path, in every command alike."""
-    house.save("projects/a/deploy.md", "---\ntype: fact\nkey: ours\n---\ntext\n")
-    house.save("other.md", "---\ntype: fact\nkey: other\n---\ntext\n")
-    with house.memory() as memory:
+    sandbox.save("projects/a/deploy.md", "---\ntype: fact\nkey: ours\n---\ntext\n")
+    sandbox.save("other.md", "---\ntype: fact\nkey: other\n---\ntext\n")
+    with sandbox.memory() as memory:
         curation = memory.curation
         calls: dict[str, Callable[[], object]] = {
             "history": lambda: curation.history(name),

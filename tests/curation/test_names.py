@@ -17,7 +17,7 @@ from hivemind_memory.memory.service import Memory
 from hivemind_memory.model.curation import NewMemory
 from hivemind_memory.model.keys import folded_key, near_key
 from tests.cli.conftest import Hm, hm, home  # noqa: F401 - fixtures
-from tests.support.sandbox import House
+from tests.support.sandbox import Sandbox
 
 COMMANDS = {
     "get": ("get", "NAME"),
@@ -33,7 +33,7 @@ COMMANDS = {
 
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[Memory]:
-    with House(tmp_path / "home").memory() as opened:
+    with Sandbox(tmp_path / "home").memory() as opened:
         yield opened
 
 

@@ -15,7 +15,7 @@ from hivemind_memory.curation.project_move import ProjectMove, resume_move
 from hivemind_memory.errors import UsageError
 from hivemind_memory.memory.service import Memory
 from hivemind_memory.model.curation import NewMemory
-from tests.support.sandbox import House, ask, paths
+from tests.support.sandbox import Sandbox, ask, paths
 
 TEXT = "The tide comes at noon.\n"
 
@@ -24,19 +24,19 @@ class KilledError(BaseException):
     """The process ends here; nothing below the test catches it."""
 
 
-def make(house: House, name: str, *identities: str) -> None:
+def make(sandbox: Sandbox, name: str, *identities: str) -> None:
     """Make a project that knows some identities."""
-    above = house.notes / "projects"
+    above = sandbox.notes / "projects"
     (above / name).mkdir(parents=True, exist_ok=True)
     if identities:
         write_record(str(above), ProjectRecord(slug=name, identities=identities))
 
 
-def files(house: House) -> dict[str, str]:
+def files(sandbox: Sandbox) -> dict[str, str]:
     """Return the notes of all projects."""
     return {
-        file.relative_to(house.notes).as_posix(): file.read_text()
-        for file in sorted((house.notes / "projects").rglob("*.md"))
+        file.relative_to(sandbox.notes).as_posix(): file.read_text()
+        for file in sorted((sandbox.notes / "projects").rglob("*.md"))
     }
 
 
@@ -44,32 +44,34 @@ def move(memory: Memory, source: str, target: str, *, merge: bool) -> ProjectMov
     return memory.curation.projects.move(source, target, is_merge=merge)
 
 
-def test_references_follow_a_renamed_project(house: House, memory: Memory) -> None:
+def test_references_follow_a_renamed_project(sandbox: Sandbox, memory: Memory) -> None:
     """In the front matter and in links, and nothing else of a note changes."""
     long = "github.com--acme--shop"
-    make(house, long, "github.com/acme/shop")
-    house.save(f"projects/{long}/tide.md", f"---\ntype: fact\n---\n{TEXT}")
+    make(sandbox, long, "github.com/acme/shop")
+    sandbox.save(f"projects/{long}/tide.md", f"---\ntype: fact\n---\n{TEXT}")
     head = "---\ntype: lesson\nrelated:\n  - projects/{0}/tide.md # why\n---\n"
     body = "See [[projects/{0}/tide|the tide]], not projects/{0}/tide.md.\n"
-    house.save("a.md", head.format(long))
-    house.save("b.md", body.format(long))
+    sandbox.save("a.md", head.format(long))
+    sandbox.save("b.md", body.format(long))
 
     done = move(memory, long, "shop", merge=False)
 
     assert sorted(done.references) == ["a.md", "b.md"]
-    assert "projects/shop/tide.md" in (house.notes / "a.md").read_text()
-    assert (house.notes / "b.md").read_text() == (
+    assert "projects/shop/tide.md" in (sandbox.notes / "a.md").read_text()
+    assert (sandbox.notes / "b.md").read_text() == (
         f"See [[projects/shop/tide|the tide]], not projects/{long}/tide.md.\n"
     )
     assert paths(ask(memory, "tide noon"))[0] == "projects/shop/tide.md"
-    assert read_record(str(house.notes / "projects"), "shop").identities
+    assert read_record(str(sandbox.notes / "projects"), "shop").identities
 
 
-def test_a_dry_run_says_it_all_and_moves_nothing(house: House, memory: Memory) -> None:
+def test_a_dry_run_says_it_all_and_moves_nothing(
+    sandbox: Sandbox, memory: Memory
+) -> None:
     """So a person can look first."""
-    make(house, "old")
-    house.save("projects/old/tide.md", TEXT)
-    house.save("a.md", "[[projects/old/tide]]\n")
+    make(sandbox, "old")
+    sandbox.save("projects/old/tide.md", TEXT)
+    sandbox.save("a.md", "[[projects/old/tide]]\n")
 
     planned = memory.curation.projects.move(
         "old", "new", is_merge=False, is_dry_run=True
@@ -77,50 +79,50 @@ def test_a_dry_run_says_it_all_and_moves_nothing(house: House, memory: Memory) -
 
     assert planned.moves == (("projects/old/tide.md", "projects/new/tide.md"),)
     assert planned.references == ("a.md",)
-    assert list(files(house)) == ["projects/old/tide.md"]
-    assert (house.notes / "a.md").read_text() == "[[projects/old/tide]]\n"
+    assert list(files(sandbox)) == ["projects/old/tide.md"]
+    assert (sandbox.notes / "a.md").read_text() == "[[projects/old/tide]]\n"
 
 
 def test_two_projects_become_one_with_all_their_notes(
-    house: House, memory: Memory
+    sandbox: Sandbox, memory: Memory
 ) -> None:
     """A note whose name is taken gets the name of its project, too."""
-    make(house, "one", "github.com/a/one")
-    make(house, "two", "github.com/a/two")
-    house.save("projects/one/day.md", "one\n")
-    house.save("projects/two/day.md", "two\n")
-    house.save("projects/one/superseded/x.md", "x\n")
-    house.save("a.md", "[[projects/one/day]]\n")
+    make(sandbox, "one", "github.com/a/one")
+    make(sandbox, "two", "github.com/a/two")
+    sandbox.save("projects/one/day.md", "one\n")
+    sandbox.save("projects/two/day.md", "two\n")
+    sandbox.save("projects/one/superseded/x.md", "x\n")
+    sandbox.save("a.md", "[[projects/one/day]]\n")
 
     move(memory, "one", "two", merge=True)
 
-    assert files(house) == {
+    assert files(sandbox) == {
         "projects/two/day.md": "two\n",
         "projects/two/day-one.md": "one\n",
         "projects/two/superseded/x.md": "x\n",
     }
-    assert (house.notes / "a.md").read_text() == "[[projects/two/day-one]]\n"
-    assert not (house.notes / "projects" / "one").exists()
-    record = read_record(str(house.notes / "projects"), "two")
+    assert (sandbox.notes / "a.md").read_text() == "[[projects/two/day-one]]\n"
+    assert not (sandbox.notes / "projects" / "one").exists()
+    record = read_record(str(sandbox.notes / "projects"), "two")
     assert set(record.identities) == {"github.com/a/one", "github.com/a/two"}
 
 
 def test_keys_that_clash_are_named_and_nothing_is_moved(
-    house: House, memory: Memory
+    sandbox: Sandbox, memory: Memory
 ) -> None:
     """One key has one current answer; only a person can say which."""
     for name in ("one", "two"):
-        make(house, name)
+        make(sandbox, name)
         wanted = NewMemory(
             key="tide", type="fact", content=name, scope=f"project/{name}"
         )
         memory.save(wanted)
-    before = files(house)
+    before = files(sandbox)
 
     with pytest.raises(UsageError, match="Both have a memory under tide"):
         move(memory, "one", "two", merge=True)
 
-    assert files(house) == before
+    assert files(sandbox) == before
 
 
 @pytest.mark.parametrize("merge", [False, True])
@@ -130,18 +132,18 @@ def test_a_move_that_is_killed_at_any_step_is_finished_by_the_next_command(
     """Every rename, removal and replacement fails once; nothing is lost or doubled."""
     results = []
     for step in range(40):
-        house = House(tmp_path / f"home{step}")
-        make(house, "one", "github.com/a/one")
+        sandbox = Sandbox(tmp_path / f"home{step}")
+        make(sandbox, "one", "github.com/a/one")
         if merge:
-            make(house, "two", "github.com/a/two")
-            house.save("projects/two/day.md", "two\n")
+            make(sandbox, "two", "github.com/a/two")
+            sandbox.save("projects/two/day.md", "two\n")
         for name in ("day", "b"):
-            house.save(f"projects/one/{name}.md", f"{name}\n")
-        house.save("a.md", "[[projects/one/day]] [[projects/one/b]]\n")
-        is_done = _move_until(step, house, monkeypatch, merge=merge)
-        resume_move(house.places)
-        assert not Path(house.places.project_move).exists()
-        results.append((files(house), (house.notes / "a.md").read_text()))
+            sandbox.save(f"projects/one/{name}.md", f"{name}\n")
+        sandbox.save("a.md", "[[projects/one/day]] [[projects/one/b]]\n")
+        is_done = _move_until(step, sandbox, monkeypatch, merge=merge)
+        resume_move(sandbox.places)
+        assert not Path(sandbox.places.project_move).exists()
+        results.append((files(sandbox), (sandbox.notes / "a.md").read_text()))
         if is_done:
             break
 
@@ -158,7 +160,7 @@ BEFORE = {
 
 
 def _move_until(
-    step: int, house: House, monkeypatch: pytest.MonkeyPatch, *, merge: bool
+    step: int, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, *, merge: bool
 ) -> bool:
     """Move, and fail at a step; return whether it was done before that."""
     left = step
@@ -168,7 +170,7 @@ def _move_until(
 
         def call(*args: object, **names: object) -> object:
             nonlocal left
-            if str(house.home) in f"{args}{os.getcwd()}" or name == "replace":
+            if str(sandbox.home) in f"{args}{os.getcwd()}" or name == "replace":
                 left -= 1
                 if left == -1:
                     raise KilledError
@@ -176,7 +178,7 @@ def _move_until(
 
         patched.setattr(os, name, call)
 
-    with house.memory() as memory, monkeypatch.context() as patched:
+    with sandbox.memory() as memory, monkeypatch.context() as patched:
         memory.sync()
         for name in ("rename", "replace", "unlink", "rmdir"):
             failing(name)
@@ -188,52 +190,52 @@ def _move_until(
 
 
 def test_what_a_killed_process_left_is_finished_when_the_memory_opens(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whichever command comes next."""
     from hivemind_memory import wiring
 
-    make(house, "one")
-    house.save("projects/one/day.md", TEXT)
+    make(sandbox, "one")
+    sandbox.save("projects/one/day.md", TEXT)
     plan = {
         "source": "one",
         "target": "two",
         "moves": [["projects/one/day.md", "projects/two/day.md"]],
     }
-    Path(house.places.project_move).write_text(json.dumps(plan))
-    monkeypatch.setenv("HIVEMIND_HOME", str(house.home))
+    Path(sandbox.places.project_move).write_text(json.dumps(plan))
+    monkeypatch.setenv("HIVEMIND_HOME", str(sandbox.home))
 
     with wiring.open_memory():
-        assert list(files(house)) == ["projects/two/day.md"]
+        assert list(files(sandbox)) == ["projects/two/day.md"]
 
 
-def test_a_repository_is_adopted_by_a_project(house: House, memory: Memory) -> None:
+def test_a_repository_is_adopted_by_a_project(sandbox: Sandbox, memory: Memory) -> None:
     """And the empty project that it was taken for is gone."""
-    above = str(house.notes / "projects")
-    make(house, "shop", "github.com/ann/shop")
+    above = str(sandbox.notes / "projects")
+    make(sandbox, "shop", "github.com/ann/shop")
     seen = SeenRepository(
         folder="/x/shop",
         git_folder="/x/shop/.git",
         origin="github.com/corp/s",
         mark="7",
     )
-    assert find_project(seen, str(house.notes), {}).slug == "s"
+    assert find_project(seen, str(sandbox.notes), {}).slug == "s"
 
     left = memory.curation.projects.adopt(seen, "s", "shop")
 
     assert left == ("s",)
-    assert find_project(seen, str(house.notes), {}).slug == "shop"
-    assert not (house.notes / "projects" / "s").exists()
+    assert find_project(seen, str(sandbox.notes), {}).slug == "shop"
+    assert not (sandbox.notes / "projects" / "s").exists()
     assert read_record(above, "shop").folders == (
         KnownFolder(mark="7", path="/x/shop/.git", origin="github.com/corp/s"),
     )
 
 
-def test_doctor_names_twins_and_orphans(house: House, memory: Memory) -> None:
+def test_doctor_names_twins_and_orphans(sandbox: Sandbox, memory: Memory) -> None:
     """Nobody else tells that notes are where no agent finds them."""
-    make(house, "shop", "github.com/ann/shop")
-    make(house, "github.com--ann--shop")
-    make(house, "gone", "/nonexistent/gone/.git")
+    make(sandbox, "shop", "github.com/ann/shop")
+    make(sandbox, "github.com--ann--shop")
+    make(sandbox, "gone", "/nonexistent/gone/.git")
 
     found = [one for one in memory.diagnose().findings if one.name == "projects"]
 
@@ -247,52 +249,54 @@ def test_doctor_names_twins_and_orphans(house: House, memory: Memory) -> None:
 
 
 def test_a_person_can_say_that_two_projects_are_two(
-    house: House, memory: Memory
+    sandbox: Sandbox, memory: Memory
 ) -> None:
     """Then nothing asks again."""
-    make(house, "shop", "github.com/x/template")
-    above = str(house.notes / "projects")
+    make(sandbox, "shop", "github.com/x/template")
+    above = str(sandbox.notes / "projects")
     record = ProjectRecord(
         slug="shop", identities=("github.com/a/b",), former=("github.com/x/t",)
     )
     write_record(above, record)
     seen = SeenRepository(folder="/x", git_folder="/x/.git", origin="github.com/x/t")
-    found = find_project(seen, str(house.notes), {})
+    found = find_project(seen, str(sandbox.notes), {})
     assert [name for name, _ in found.likely] == ["shop"]
 
     memory.curation.projects.adopt(seen, found.slug, found.slug)
 
-    assert find_project(seen, str(house.notes), {}).notice == ""
+    assert find_project(seen, str(sandbox.notes), {}).notice == ""
     assert all(not one.twins for one in memory.curation.projects.list())
 
 
-def test_keys_that_differ_in_spelling_clash_too(house: House, memory: Memory) -> None:
+def test_keys_that_differ_in_spelling_clash_too(
+    sandbox: Sandbox, memory: Memory
+) -> None:
     """They are one key, and a merge would leave it with two active memories."""
-    make(house, "one")
-    make(house, "two")
-    house.save("projects/one/a.md", f"---\ntype: fact\nkey: Deploy_Day\n---\n{TEXT}")
-    house.save("projects/two/b.md", f"---\ntype: fact\nkey: deploy-day\n---\n{TEXT}")
+    make(sandbox, "one")
+    make(sandbox, "two")
+    sandbox.save("projects/one/a.md", f"---\ntype: fact\nkey: Deploy_Day\n---\n{TEXT}")
+    sandbox.save("projects/two/b.md", f"---\ntype: fact\nkey: deploy-day\n---\n{TEXT}")
 
     with pytest.raises(UsageError, match="Deploy_Day"):
         move(memory, "one", "two", merge=True)
 
-    assert (house.notes / "projects" / "one" / "a.md").exists()
+    assert (sandbox.notes / "projects" / "one" / "a.md").exists()
 
 
-def test_no_two_notes_of_a_merge_get_one_name(house: House, memory: Memory) -> None:
+def test_no_two_notes_of_a_merge_get_one_name(sandbox: Sandbox, memory: Memory) -> None:
     """One of them would stay behind, and links to it would lead to the other."""
-    make(house, "shop")
-    make(house, "store")
-    house.save("projects/shop/a.md", "alpha\n")
-    house.save("projects/shop/a-shop.md", "beta\n")
-    house.save("projects/store/a.md", "gamma\n")
-    house.save("x.md", "[[projects/shop/a]] [[projects/shop/a-shop]]\n")
+    make(sandbox, "shop")
+    make(sandbox, "store")
+    sandbox.save("projects/shop/a.md", "alpha\n")
+    sandbox.save("projects/shop/a-shop.md", "beta\n")
+    sandbox.save("projects/store/a.md", "gamma\n")
+    sandbox.save("x.md", "[[projects/shop/a]] [[projects/shop/a-shop]]\n")
 
     move(memory, "shop", "store", merge=True)
 
-    store = house.notes / "projects" / "store"
+    store = sandbox.notes / "projects" / "store"
     texts = {file.stem: file.read_text() for file in store.glob("*.md")}
-    linked = (house.notes / "x.md").read_text().split()
+    linked = (sandbox.notes / "x.md").read_text().split()
     assert sorted(texts.values()) == ["alpha\n", "beta\n", "gamma\n"]
     assert [texts[one[2:-2].rpartition("/")[2]] for one in linked] == [
         "alpha\n",

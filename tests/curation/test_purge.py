@@ -26,7 +26,7 @@ from hivemind_memory.testing import FakeEmbedder
 from hivemind_memory.wiring import open_injector
 from tests.support.fake_provider import FakeProvider
 from tests.support.purge_rig import Bench, traces, words_of
-from tests.support.sandbox import House, difference_from_fresh
+from tests.support.sandbox import Sandbox, difference_from_fresh
 
 SECRET = "Zanzibarquux wombatopolis keeps flimmerkeks in vault xylophonist."
 OTHER = "Nothing to see here but ordinary notes about the weather."
@@ -34,13 +34,13 @@ OTHER = "Nothing to see here but ordinary notes about the weather."
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Iterator[Bench]:
-    house = House(tmp_path / "home", provider=FakeProvider(FakeEmbedder()))
-    with house.memory() as memory:
-        yield Bench(house, memory)
+    sandbox = Sandbox(tmp_path / "home", provider=FakeProvider(FakeEmbedder()))
+    with sandbox.memory() as memory:
+        yield Bench(sandbox, memory)
 
 
 def left_of(bench: Bench, text: str = SECRET) -> list[str]:
-    home, index = bench.house.home, bench.house.index_file
+    home, index = bench.sandbox.home, bench.sandbox.index_file
     return traces(home, words_of(text), index)
 
 
@@ -75,7 +75,7 @@ def test_a_purged_entry_leaves_no_byte_and_all_others_stay(bench: Bench) -> None
     assert count(receipt, "tombstones") == 1
     assert bench.read("n.md").count(OTHER) == 2
     assert set(bench.found("weather")) == {"n.md"}
-    assert difference_from_fresh(bench.house, bench.memory) == []
+    assert difference_from_fresh(bench.sandbox, bench.memory) == []
 
 
 def test_a_dry_run_lists_every_place_and_changes_nothing(bench: Bench) -> None:
@@ -113,7 +113,7 @@ def test_a_copy_is_found_behind_a_byte_order_mark(bench: Bench, mark: bytes) -> 
     """Editors on Windows write one; it hid the front matter, and so the copy."""
     bench.save("vault", SECRET)
     head = f"---\nid: copy\ntype: lesson\nsession: s1\n---\n\n{SECRET}\n"
-    (bench.house.notes / "copy.md").write_bytes(mark + head.encode())
+    (bench.sandbox.notes / "copy.md").write_bytes(mark + head.encode())
     bench.memory.sync()
 
     planned = bench.purge(session="s1", is_dry_run=True)
@@ -143,7 +143,7 @@ def test_a_purged_key_takes_versions_claims_and_copies_along(bench: Bench) -> No
     assert left_of(bench, f"{SECRET} {older} krakenfjord") == []
     assert bench.there() == [friend, "n.md"]
     assert "related" not in bench.read(friend)
-    assert difference_from_fresh(bench.house, bench.memory) == []
+    assert difference_from_fresh(bench.sandbox, bench.memory) == []
 
 
 def test_purging_one_version_closes_the_chain_over_the_gap(bench: Bench) -> None:
@@ -178,8 +178,8 @@ def test_a_purged_entry_is_never_recovered(bench: Bench) -> None:
     entry_id = fill(bench)
     bench.purge(entry_id)
 
-    bench.house.save("n.md", "# An old buffer\n")
-    bench.house.age("n.md", 30)
+    bench.sandbox.save("n.md", "# An old buffer\n")
+    bench.sandbox.age("n.md", 30)
     bench.memory.sync()
 
     assert left_of(bench) == []
@@ -192,13 +192,13 @@ def test_a_purge_that_cannot_clean_the_index_says_so_and_a_second_one_does(
     """Somebody reads an old state of the index for longer than we wait."""
     monkeypatch.setattr("hivemind_memory.index.sqlite.engine.VACUUM_WAIT_S", 0.2)
     entry_id = fill(bench)
-    reader = apsw.Connection(str(bench.house.index_file))
+    reader = apsw.Connection(str(bench.sandbox.index_file))
     reader.execute("BEGIN")
     list(reader.execute("SELECT count(*) FROM chunks"))
 
     first = bench.purge(entry_id)
 
-    assert [one.what for one in first.left] == [str(bench.house.index_file)]
+    assert [one.what for one in first.left] == [str(bench.sandbox.index_file)]
     assert "still reads an old state" in first.left[0].why
     assert SECRET not in bench.read("n.md")
     reader.execute("COMMIT")
@@ -245,8 +245,8 @@ def test_a_purge_that_is_killed_is_finished_by_the_next(
             bench.purge(name)
 
     assert bench.state.has_tombstone(SECRET)
-    with bench.house.memory() as memory:
-        later = Bench(bench.house, memory)
+    with bench.sandbox.memory() as memory:
+        later = Bench(bench.sandbox, memory)
         later.purge(name, is_dry_run=True)
         receipt = later.purge(name)
     assert receipt.is_complete
@@ -259,9 +259,9 @@ def test_no_rebuild_brings_a_purged_text_back(
     """One that is going on has read the notes before."""
     monkeypatch.setattr("hivemind_memory.index.sqlite.engine.REBUILD_WAIT_S", 0.1)
     entry_id = fill(bench)
-    lock = KernelLock(f"{bench.house.places.rebuild_file}.lock")
+    lock = KernelLock(f"{bench.sandbox.places.rebuild_file}.lock")
     assert lock.try_acquire()
-    (bench.house.index_file.parent / "rebuild.db").write_text(SECRET)
+    (bench.sandbox.index_file.parent / "rebuild.db").write_text(SECRET)
 
     first = bench.purge(entry_id)
     lock.release()
@@ -278,14 +278,14 @@ def test_leftover_files_of_killed_processes_go_and_an_editor_s_are_named(
 ) -> None:
     """A half-written note is ours; a swap file is not."""
     entry_id = fill(bench)
-    half = bench.house.notes / ".hm-0123456789abcdef.tmp"
+    half = bench.sandbox.notes / ".hm-0123456789abcdef.tmp"
     half.write_text(SECRET)
     os.utime(half, (1, 1))
-    damaged = bench.house.index_file.with_name("memory.db.damaged")
+    damaged = bench.sandbox.index_file.with_name("memory.db.damaged")
     damaged.write_text(SECRET)
-    swap = bench.house.notes / ".n.md.swp"
+    swap = bench.sandbox.notes / ".n.md.swp"
     swap.write_text(f"b0VIM\0{SECRET}")
-    bench.house.save("own.md", f"# Mine\n\n{SECRET}\n")
+    bench.sandbox.save("own.md", f"# Mine\n\n{SECRET}\n")
 
     receipt = bench.purge(entry_id)
 
@@ -294,13 +294,13 @@ def test_leftover_files_of_killed_processes_go_and_an_editor_s_are_named(
     beyond = {one.what for one in receipt.out_of_reach}
     assert {str(swap), "own.md:3", "backups"} <= beyond
     swap.unlink()
-    bench.house.notes.joinpath("own.md").unlink()
+    bench.sandbox.notes.joinpath("own.md").unlink()
     bench.memory.sync()
 
 
 def test_a_note_of_a_person_goes_only_when_it_is_insisted_on(bench: Bench) -> None:
     """All that they wrote in it goes with it."""
-    bench.house.save("diary.md", f"# Diary\n\n{SECRET}\n")
+    bench.sandbox.save("diary.md", f"# Diary\n\n{SECRET}\n")
     bench.memory.write("An entry of bombadil.", file="diary.md")
 
     with pytest.raises(UsageError, match="as a whole"):
@@ -319,14 +319,14 @@ def test_a_scope_ends_whole(bench: Bench) -> None:
     bench.save("vault", SECRET, scope="teams/red")
     bench.save("vault", SECRET + " More.", scope="teams/red", reason="grew")
     bench.memory.write(SECRET, file="teams/red/n.md")
-    bench.house.save("teams/red/own.md", SECRET)
+    bench.sandbox.save("teams/red/own.md", SECRET)
     bench.save("vault", OTHER, scope="teams/blue")
 
     receipt = bench.purge(scope="team/red", is_forced=True)
 
     assert receipt.is_complete
     assert [path for path in bench.there() if "red" in path] == []
-    assert not (bench.house.notes / "teams" / "red").exists()
+    assert not (bench.sandbox.notes / "teams" / "red").exists()
     assert left_of(bench) == []
     assert bench.found("weather") == ["teams/blue/vault.md"]
 
@@ -350,12 +350,12 @@ def test_a_purged_session_puts_into_force_what_it_had_replaced(bench: Bench) -> 
 def test_a_git_history_is_named(bench: Bench) -> None:
     """What was committed is out of reach."""
     entry_id = fill(bench)
-    subprocess.run(["git", "init", "-q", str(bench.house.notes)], check=True)
+    subprocess.run(["git", "init", "-q", str(bench.sandbox.notes)], check=True)
 
     receipt = bench.purge(entry_id)
 
     [git] = [one for one in receipt.out_of_reach if "git" in one.why]
-    assert git.what == str(bench.house.notes)
+    assert git.what == str(bench.sandbox.notes)
 
 
 def test_what_worktrees_were_shown_is_written_anew(
@@ -383,7 +383,7 @@ def test_what_worktrees_were_shown_is_written_anew(
     assert "flimmerkeks" not in section
     assert "weather" in section
     words = words_of(SECRET) - {"Zanzibarquux"}  # so is the worktree called
-    home, index = bench.house.home, bench.house.index_file
+    home, index = bench.sandbox.home, bench.sandbox.index_file
     assert traces(home, words, index) == []
     assert injector.why(str(shop)) is not None
     status = ["git", "-C", str(shop), "status", "--porcelain"]
@@ -412,7 +412,7 @@ def test_many_random_memories_are_purged_one_by_one(bench: Bench) -> None:
         assert left_of(bench, text) == []
 
     assert left_of(bench, " ".join(texts.values())) == []
-    assert difference_from_fresh(bench.house, bench.memory) == []
+    assert difference_from_fresh(bench.sandbox, bench.memory) == []
 
 
 @pytest.mark.parametrize(
@@ -449,7 +449,7 @@ def test_a_purge_reaches_every_form_of_a_reference(
     bench.save("other", OTHER)
     front = written.replace("ID", saved.id)
     note = f"---\ntype: fact\nkey: friend\n{front}\n---\nKnows of it.\n"
-    (bench.house.notes / "friend.md").write_text(note)
+    (bench.sandbox.notes / "friend.md").write_text(note)
     if is_forgotten:
         bench.forget("vault")
 
@@ -469,7 +469,7 @@ def test_a_reference_to_a_memory_that_stays_is_kept(bench: Bench) -> None:
     old = bench.save("vault", SECRET)
     bench.save("vault", OTHER, reason="it moved house")
     bench.save("friend", "Knows of it.", related=("vault",))
-    friend = bench.house.notes / "friend.md"
+    friend = bench.sandbox.notes / "friend.md"
     text = friend.read_text()
     friend.write_text(text.replace("related: [", "related: [vault, "))
 
@@ -482,7 +482,7 @@ def test_a_reference_to_a_memory_that_stays_is_kept(bench: Bench) -> None:
 def test_a_link_in_the_text_of_a_note_is_named(bench: Bench) -> None:
     """The text is a person's: the receipt says where it names what is gone."""
     bench.save("vault", SECRET)
-    (bench.house.notes / "friend.md").write_text("One.\nSee [[vault]].\n")
+    (bench.sandbox.notes / "friend.md").write_text("One.\nSee [[vault]].\n")
 
     receipt = bench.purge("vault")
 
@@ -496,9 +496,9 @@ def test_a_process_that_read_the_note_before_the_purge_brings_nothing_back(
 ) -> None:
     """It read the text, the purge ends with a complete receipt, and it goes on."""
     entry_id = fill(bench)
-    with bench.house.memory() as busy:
+    with bench.sandbox.memory() as busy:
         busy.sync()
-        with (bench.house.notes / "n.md").open("a") as note:
+        with (bench.sandbox.notes / "n.md").open("a") as note:
             note.write("\n\n\nmore by hand\n\n\nand more\n")
         receipts = []
         real = SqliteIndex.replace
@@ -527,7 +527,7 @@ def test_a_receipt_names_the_file_that_still_holds_the_text(
     receipt = bench.purge(entry_id)
 
     held = {one.what for one in receipt.left}
-    assert held <= {f"{bench.house.index_file}{end}" for end in ("", "-wal")}
+    assert held <= {f"{bench.sandbox.index_file}{end}" for end in ("", "-wal")}
     assert held
     assert not receipt.is_complete
 
@@ -535,12 +535,12 @@ def test_a_receipt_names_the_file_that_still_holds_the_text(
 def test_a_receipt_names_a_note_that_is_too_large_to_be_indexed(bench: Bench) -> None:
     """The purge looked into no note above ``max_note_mb``, and did not say so."""
     bench.save("vault", SECRET)
-    large = bench.house.notes / "large.md"
+    large = bench.sandbox.notes / "large.md"
     # Across the border of two blocks, in a file that is mostly a hole.
     with large.open("wb") as file:
         file.seek(6 * 1024 * 1024 - 10)
         file.write(SECRET.encode())
-    clean = bench.house.notes / "clean.md"
+    clean = bench.sandbox.notes / "clean.md"
     with clean.open("wb") as file:
         file.truncate(6_000_000)
 
@@ -555,7 +555,7 @@ def test_a_receipt_names_a_note_that_is_too_large_to_be_indexed(bench: Bench) ->
 def test_a_receipt_names_a_large_note_that_cannot_be_searched(bench: Bench) -> None:
     """Root reads everything, so the disk refuses here."""
     bench.save("vault", SECRET)
-    with (bench.house.notes / "large.md").open("wb") as file:
+    with (bench.sandbox.notes / "large.md").open("wb") as file:
         file.truncate(6_000_000)
     refused = mock.Mock(side_effect=PermissionError)
 

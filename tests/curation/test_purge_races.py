@@ -17,7 +17,7 @@ from hivemind_memory.index.sqlite.lock import index_lock
 from hivemind_memory.index.sqlite.swap import replace_index
 from hivemind_memory.model.curation import PurgeResult
 from tests.support.purge_rig import Bench, traces, words_of
-from tests.support.sandbox import House
+from tests.support.sandbox import Sandbox
 
 ENTRY_ID = "01M81TN0CR7EVB3KPXN8M50S78"
 SECRET = "Zanzibarquux wombatopolis keeps flimmerkeks in vault xylophonist."
@@ -39,9 +39,9 @@ created: 2026-11-22T14:03:11+01:00
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Iterator[Bench]:
-    house = House(tmp_path / "home")
-    with house.memory() as memory:
-        yield Bench(house, memory)
+    sandbox = Sandbox(tmp_path / "home")
+    with sandbox.memory() as memory:
+        yield Bench(sandbox, memory)
 
 
 def purge_before(
@@ -63,7 +63,7 @@ def purge_before(
 
 
 def left_of(bench: Bench) -> list[str]:
-    return traces(bench.house.home, words_of(SECRET), bench.house.index_file)
+    return traces(bench.sandbox.home, words_of(SECRET), bench.sandbox.index_file)
 
 
 @pytest.mark.parametrize(
@@ -80,10 +80,10 @@ def test_an_index_that_is_again_as_it_was_does_not_take_an_older_reading(
 ) -> None:
     """The text was written, read, purged; the index holds what it held at first."""
     if before is not None:
-        bench.house.save("n.md", before)
-    with bench.house.memory() as busy:
+        bench.sandbox.save("n.md", before)
+    with bench.sandbox.memory() as busy:
         busy.sync()
-        bench.house.save("n.md", with_secret)
+        bench.sandbox.save("n.md", with_secret)
 
         receipts = purge_before(bench, "replace", busy.sync)
 
@@ -95,18 +95,18 @@ def test_a_rebuild_that_read_the_notes_before_the_purge_brings_nothing_back(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It ends between the change of the notes and the cleaning of the index."""
-    bench.house.save("n.md", MEMORY)
-    stale = SqliteIndex(str(bench.house.home / "stale.db"), now=time.time)
+    bench.sandbox.save("n.md", MEMORY)
+    stale = SqliteIndex(str(bench.sandbox.home / "stale.db"), now=time.time)
     bench.memory.index_handle._syncer.sync(stale)
     real = SqliteEngine.vacuum
 
     def vacuum(engine: SqliteEngine, *args: Any, **kwargs: Any) -> Any:
-        path = str(bench.house.index_file)
+        path = str(bench.sandbox.index_file)
         with index_lock(path):
             replace_index(stale, path)
         stale.close()
         for end in ("", "-wal", "-shm"):
-            (bench.house.home / f"stale.db{end}").unlink(missing_ok=True)
+            (bench.sandbox.home / f"stale.db{end}").unlink(missing_ok=True)
         return real(engine, *args, **kwargs)
 
     monkeypatch.setattr(SqliteEngine, "vacuum", vacuum)
@@ -121,7 +121,7 @@ def test_a_rebuild_that_read_the_notes_before_the_purge_brings_nothing_back(
 def test_a_receipt_says_when_the_index_could_not_be_updated_again(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bench.house.save("n.md", MEMORY)
+    bench.sandbox.save("n.md", MEMORY)
     bench.memory.sync()
     problem = purge_stores.HivemindError("The index is in use.")
     monkeypatch.setattr(

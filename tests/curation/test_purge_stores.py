@@ -18,27 +18,27 @@ from hivemind_memory.model.query import Query
 from hivemind_memory.testing import FakeEmbedder
 from hivemind_memory.wiring import open_injection_records, open_injector, open_watcher
 from tests.support.fake_provider import FakeProvider
-from tests.support.sandbox import House
+from tests.support.sandbox import Sandbox
 
 
 def test_every_file_below_the_home_belongs_to_a_store(
-    house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A new file must join the list, or a purge would leave the text in it."""
     monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("HIVEMIND_HOME", str(house.home))
+    monkeypatch.setenv("HIVEMIND_HOME", str(sandbox.home))
     (tmp_path / "claude").touch(0o755)  # so connect takes it for installed
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
     worktree = tmp_path / "worktree"
     worktree.mkdir()
-    house.provider = FakeProvider(FakeEmbedder())
+    sandbox.provider = FakeProvider(FakeEmbedder())
 
-    with house.memory() as memory:
-        use_all(house, memory, worktree)
+    with sandbox.memory() as memory:
+        use_all(sandbox, memory, worktree)
 
     patterns = {*FILES_WITHOUT_TEXT}.union(*(store.files for store in STORES))
-    created = [one.relative_to(house.home) for one in house.home.rglob("*")]
-    files = [one.as_posix() for one in created if (house.home / one).is_file()]
+    created = [one.relative_to(sandbox.home) for one in sandbox.home.rglob("*")]
+    files = [one.as_posix() for one in created if (sandbox.home / one).is_file()]
     assert [
         one for one in files if not any(fnmatch(one, pattern) for pattern in patterns)
     ] == []
@@ -49,10 +49,10 @@ def test_every_file_below_the_home_belongs_to_a_store(
             assert any(fnmatch(one, store.files[0]) for one in files), store.files
 
 
-def use_all(house: House, memory: Memory, worktree: Path) -> None:
+def use_all(sandbox: Sandbox, memory: Memory, worktree: Path) -> None:
     """Do everything that creates files."""
     assert main(["connect", "claude", "--yes"]) == 0
-    read_token(token_file(str(house.home)), lambda: "a token of many letters")
+    read_token(token_file(str(sandbox.home)), lambda: "a token of many letters")
     memory.write("The kettle is blue.", file="day.md")
     memory.write("A claim from a page.", source="external")
     memory.save(NewMemory(key="port", content="The port is 5433."))
@@ -64,7 +64,7 @@ def use_all(house: House, memory: Memory, worktree: Path) -> None:
     open_injector(memory).inject(str(worktree))
     memory.forget(MemorySelector(name="port"))
     memory.rebuild()
-    house.index_file.write_bytes(b"damaged " * 1000)
+    sandbox.index_file.write_bytes(b"damaged " * 1000)
     memory.search(Query(text="kettle"))
     memory.diagnose()
     open_watcher(memory)

@@ -12,17 +12,17 @@ import pytest
 from hivemind_memory.errors import MemoryNotFoundError, NotSavedError, UsageError
 from hivemind_memory.memory.service import Memory
 from hivemind_memory.model.curation import MemorySelector, NewMemory
-from tests.support.sandbox import House, ask, paths
+from tests.support.sandbox import Sandbox, ask, paths
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> House:
-    return House(tmp_path / "home")
+def sandbox(tmp_path: Path) -> Sandbox:
+    return Sandbox(tmp_path / "home")
 
 
 @pytest.fixture
-def memory(house: House) -> Iterator[Memory]:
-    with house.memory() as opened:
+def memory(sandbox: Sandbox) -> Iterator[Memory]:
+    with sandbox.memory() as opened:
         yield opened
 
 
@@ -36,12 +36,12 @@ def found(memory: Memory, question: str) -> list[str]:
     return paths(ask(memory, question))
 
 
-def texts(house: House) -> str:
+def texts(sandbox: Sandbox) -> str:
     """Return everything that the notes hold."""
-    return "\n".join(one.read_text() for one in sorted(house.notes.rglob("*.md")))
+    return "\n".join(one.read_text() for one in sorted(sandbox.notes.rglob("*.md")))
 
 
-def test_an_undo_takes_back_a_write(memory: Memory, house: House) -> None:
+def test_an_undo_takes_back_a_write(memory: Memory, sandbox: Sandbox) -> None:
     """The entry is hidden and stays in its note."""
     memory.write("The walrus is staging.")
 
@@ -49,7 +49,7 @@ def test_an_undo_takes_back_a_write(memory: Memory, house: House) -> None:
 
     assert (done.kind, [one.kind for one in done.forgotten]) == ("write", ["entry"])
     assert found(memory, "walrus") == []
-    assert "The walrus is staging." in texts(house)
+    assert "The walrus is staging." in texts(sandbox)
 
 
 def test_an_undo_of_a_save_makes_the_version_before_active_again(
@@ -116,21 +116,21 @@ def test_an_undo_is_taken_back_by_its_id(memory: Memory) -> None:
 
 
 def test_a_dry_run_says_what_would_be_and_changes_nothing(
-    memory: Memory, house: House
+    memory: Memory, sandbox: Sandbox
 ) -> None:
     """It names the same items as the undo that follows."""
     save(memory, "deploy-day", "We deploy on Tuesdays.")
-    before = texts(house)
+    before = texts(sandbox)
 
     plan = memory.curation.undo(is_dry_run=True)
 
-    assert (texts(house), plan.is_dry_run, plan.id) == (before, True, "")
+    assert (texts(sandbox), plan.is_dry_run, plan.id) == (before, True, "")
     assert memory.curation.undo().forgotten == plan.forgotten
 
 
 @pytest.mark.parametrize("build", ["replace", "edit", "link", "accept", "delete"])
 def test_a_change_that_others_built_upon_is_refused(
-    memory: Memory, house: House, build: str
+    memory: Memory, sandbox: Sandbox, build: str
 ) -> None:
     """In one sentence, and nothing is changed."""
     save(memory, "other", "Quite another thing")
@@ -144,7 +144,7 @@ def test_a_change_that_others_built_upon_is_refused(
     if build == "replace":
         save(memory, "k", "A newer text", reason="it is newer")
     elif build == "edit":
-        note = house.notes / "k.md"
+        note = sandbox.notes / "k.md"
         note.write_text(note.read_text().replace("first", "edited"))
     elif build == "link":
         memory.curation.link("k", "other", "contradicts")
@@ -152,8 +152,8 @@ def test_a_change_that_others_built_upon_is_refused(
     elif build == "accept":
         memory.curation.accept("k")
     else:
-        (house.notes / "k.md").unlink()
-    before = texts(house)
+        (sandbox.notes / "k.md").unlink()
+    before = texts(sandbox)
 
     for is_dry_run in (True, False):
         with pytest.raises((NotSavedError, MemoryNotFoundError)) as refused:
@@ -161,13 +161,13 @@ def test_a_change_that_others_built_upon_is_refused(
 
         assert "Nothing was taken back" in str(refused.value)
         assert refused.value.hint
-    assert texts(house) == before
+    assert texts(sandbox) == before
 
 
-def test_an_edited_entry_is_left_alone(memory: Memory, house: House) -> None:
+def test_an_edited_entry_is_left_alone(memory: Memory, sandbox: Sandbox) -> None:
     """A person who mends an agent's entry has built upon it."""
     path = memory.write("The walrus is staging.").path
-    note = house.notes / path
+    note = sandbox.notes / path
     note.write_text(note.read_text().replace("walrus", "seal"))
 
     with pytest.raises(NotSavedError, match="edited since"):
@@ -176,9 +176,9 @@ def test_an_edited_entry_is_left_alone(memory: Memory, house: House) -> None:
     assert found(memory, "seal") != []
 
 
-def test_each_caller_takes_back_its_own_changes(house: House) -> None:
+def test_each_caller_takes_back_its_own_changes(sandbox: Sandbox) -> None:
     """A person does not take back what an agent wrote a second later."""
-    with house.memory() as person, house.memory() as agent:
+    with sandbox.memory() as person, sandbox.memory() as agent:
         person.origin = "person"
         person.write("The walrus is staging.")
         agent.write("The seal is live.")
@@ -221,7 +221,7 @@ def test_a_forget_is_restored_by_its_id_alone(memory: Memory) -> None:
 
 
 def test_a_purge_leaves_no_record_of_what_is_purged(
-    memory: Memory, house: House
+    memory: Memory, sandbox: Sandbox
 ) -> None:
     """Paths are made from keys, and the file of the log is vacuumed."""
     save(memory, "walrus-password", "It hangs on the fridge")
@@ -233,7 +233,7 @@ def test_a_purge_leaves_no_record_of_what_is_purged(
 
     kinds = {one.kind for one in memory.curation.changes()}
     assert kinds == {"save", "purge"}
-    raw = b"".join(one.read_bytes() for one in house.home.glob("state.db*"))
+    raw = b"".join(one.read_bytes() for one in sandbox.home.glob("state.db*"))
     assert b"walrus" not in raw
     with pytest.raises(UsageError, match="cannot be taken back"):
         memory.curation.undo()
@@ -267,7 +267,7 @@ with wiring.open_memory(home=home, flags={"embedding_provider": "none"}) as memo
 
 @pytest.mark.parametrize("other", ["undo", "restore", "save"])
 def test_two_processes_that_undo_at_once_lose_no_note(
-    house: House, memory: Memory, other: str
+    sandbox: Sandbox, memory: Memory, other: str
 ) -> None:
     """Each change is taken back once, and every text is still in a note."""
     memory.origin = "person"
@@ -278,10 +278,10 @@ def test_two_processes_that_undo_at_once_lose_no_note(
 
     started = [
         subprocess.Popen(
-            [sys.executable, "-c", _UNDO, str(house.home), what],
+            [sys.executable, "-c", _UNDO, str(sandbox.home), what],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            cwd=house.home,
+            cwd=sandbox.home,
             text=True,
         )
         for what in ("undo", other)
@@ -289,7 +289,7 @@ def test_two_processes_that_undo_at_once_lose_no_note(
     outputs = [one.communicate(timeout=120) for one in started]
 
     assert [one.returncode for one in started] == [0, 0], outputs
-    held = texts(house)
+    held = texts(sandbox)
     assert "the very first" in held
     assert all(f"Entry number {number}." in held for number in range(8))
     undone = [one.undoes for one in memory.curation.changes() if one.is_undo]

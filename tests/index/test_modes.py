@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.sandbox import House, ask
+from tests.support.sandbox import Sandbox, ask
 
 
 @pytest.fixture(params=[0o000, 0o022, 0o077, 0o777], ids=oct)
@@ -28,9 +28,9 @@ def test_files_are_0600_and_folders_0700_under_any_umask(tmp_path: Path) -> None
     home.chmod(0o700)
     (home / "memory").mkdir()
     (home / "memory").chmod(0o700)
-    house = House(home)
+    sandbox = Sandbox(home)
 
-    with house.memory() as memory:
+    with sandbox.memory() as memory:
         memory.write("a secret", file="deep/note.md")
         ask(memory, "secret")
         memory.rebuild()

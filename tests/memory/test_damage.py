@@ -14,7 +14,7 @@ from hivemind_memory.errors import IndexUnusableError
 from hivemind_memory.files.locks import KernelLock
 from hivemind_memory.index.sqlite.engine import SqliteEngine
 from hivemind_memory.memory.service import Memory
-from tests.support.sandbox import House, ask, difference_from_fresh, paths
+from tests.support.sandbox import Sandbox, ask, difference_from_fresh, paths
 
 NOTES = 30
 PAGE = 4096
@@ -22,13 +22,13 @@ REBUILT = "the index was damaged and has been rebuilt from the notes"
 
 
 @pytest.fixture
-def house(house: House) -> House:
+def sandbox(sandbox: Sandbox) -> Sandbox:
     for number in range(NOTES):
         body = "\n\n\n".join(f"part {n} of common text {number}" for n in range(20))
-        house.save(f"{number:02}.md", f"# Note {number}\n\n{body}\n")
-    with house.memory() as memory:
+        sandbox.save(f"{number:02}.md", f"# Note {number}\n\n{body}\n")
+    with sandbox.memory() as memory:
         memory.sync()
-    return house
+    return sandbox
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -79,13 +79,13 @@ DAMAGES: dict[str, Callable[[Path], None]] = {
 
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
 def test_a_damaged_index_does_not_stop_a_question(
-    house: House, damage: Callable[[Path], None]
+    sandbox: Sandbox, damage: Callable[[Path], None]
 ) -> None:
     """The search rebuilds it, answers rightly, and says so once."""
-    before = contents(house.notes)
-    damage(house.index_file)
+    before = contents(sandbox.notes)
+    damage(sandbox.index_file)
 
-    with house.memory() as memory:
+    with sandbox.memory() as memory:
         answer = ask(memory, "common", max_results=1000)
         listed = memory.list()
 
@@ -98,27 +98,27 @@ def test_a_damaged_index_does_not_stop_a_question(
         assert ask(memory, "common").report.warnings == ()
         wrong = [one for one in memory.diagnose().findings if not one.is_ok]
         assert {one.name for one in wrong} <= {"privacy"}  # a test's folders are open
-        assert difference_from_fresh(house, memory, ("common",)) == []
-    assert contents(house.notes) == before
+        assert difference_from_fresh(sandbox, memory, ("common",)) == []
+    assert contents(sandbox.notes) == before
 
 
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
-def test_a_rebuild_heals(house: House, damage: Callable[[Path], None]) -> None:
+def test_a_rebuild_heals(sandbox: Sandbox, damage: Callable[[Path], None]) -> None:
     """Also what cannot even be opened."""
-    before = contents(house.notes)
-    damage(house.index_file)
+    before = contents(sandbox.notes)
+    damage(sandbox.index_file)
 
-    with house.memory() as memory:
+    with sandbox.memory() as memory:
         memory.rebuild()
 
         assert ask(memory, "common").report.warnings == ()
-        assert difference_from_fresh(house, memory, ("common",)) == []
-    assert contents(house.notes) == before
+        assert difference_from_fresh(sandbox, memory, ("common",)) == []
+    assert contents(sandbox.notes) == before
 
 
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
 def test_damage_under_a_running_process_does_not_kill_it(
-    house: House, damage: Callable[[Path], None]
+    sandbox: Sandbox, damage: Callable[[Path], None]
 ) -> None:
     """Its file is cut off or scribbled over while it has it open.
 
@@ -128,10 +128,10 @@ def test_damage_under_a_running_process_does_not_kill_it(
     if not pid:
         status = 1
         try:
-            with house.memory() as memory:
+            with sandbox.memory() as memory:
                 assert len(ask(memory, "common", max_results=1000).hits) == NOTES * 20
-                damage(house.index_file)
-                house.save("new.md", "a new note\n")
+                damage(sandbox.index_file)
+                sandbox.save("new.md", "a new note\n")
                 for _ in range(3):
                     answer = ask(memory, "new")
                     assert paths(answer) == ["new.md"]
@@ -149,68 +149,68 @@ def test_damage_under_a_running_process_does_not_kill_it(
             os._exit(status)
 
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
-    with house.memory() as memory:
-        assert difference_from_fresh(house, memory, ("common", "remember")) == []
+    with sandbox.memory() as memory:
+        assert difference_from_fresh(sandbox, memory, ("common", "remember")) == []
 
 
 def test_a_process_with_a_stand_in_takes_the_file_once_it_is_sound(
-    house: House,
+    sandbox: Sandbox,
 ) -> None:
     """Healed by another process: nobody has to start this one again."""
-    zero_header(house.index_file)
-    rebuild = KernelLock(f"{house.places.rebuild_file}.lock")
-    with house.memory() as memory:
+    zero_header(sandbox.index_file)
+    rebuild = KernelLock(f"{sandbox.places.rebuild_file}.lock")
+    with sandbox.memory() as memory:
         assert rebuild.try_acquire()
         for _ in range(2):
             [warning] = ask(memory, "common").report.warnings
             assert "hm rebuild" in warning
         rebuild.release()
 
-        with house.memory() as other:
+        with sandbox.memory() as other:
             other.rebuild()
 
         assert ask(memory, "common").report.warnings == ()
         memory.sync()
-        assert difference_from_fresh(house, memory) == []
+        assert difference_from_fresh(sandbox, memory) == []
 
 
 def test_no_place_for_an_index_is_no_reason_to_answer_nothing(tmp_path: Path) -> None:
     """A read-only folder, a full disk: here a file where the folder should be."""
-    house = House(tmp_path / "home")
-    house.save("note.md", "the answer\n")
-    Path(house.places.index).write_text("in the way")
+    sandbox = Sandbox(tmp_path / "home")
+    sandbox.save("note.md", "the answer\n")
+    Path(sandbox.places.index).write_text("in the way")
 
-    with house.memory() as memory:
+    with sandbox.memory() as memory:
         answer = ask(memory, "answer")
         written = memory.write("one more", file="note.md")
 
         assert paths(answer) == ["note.md"]
         assert "cannot be written" in answer.report.warnings[0]
-        assert "one more" in (house.notes / "note.md").read_text()
+        assert "one more" in (sandbox.notes / "note.md").read_text()
         assert paths(ask(memory, "more")) == ["note.md"]
         assert written.path == "note.md"
 
-        Path(house.places.index).unlink()
+        Path(sandbox.places.index).unlink()
         assert ask(memory, "more").report.warnings == ()
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_random_damage_is_survived_and_healed(house: House, seed: int) -> None:
+def test_random_damage_is_survived_and_healed(sandbox: Sandbox, seed: int) -> None:
     """Whatever the bytes are. benchmarks/damage_index.py tries many more."""
-    before = contents(house.notes)
+    before = contents(sandbox.notes)
 
-    damage_at_random(house, random.Random(seed))
+    damage_at_random(sandbox, random.Random(seed))
 
-    with house.memory() as memory:
+    with sandbox.memory() as memory:
         survive(memory)
         memory.rebuild()
-        assert difference_from_fresh(house, memory, ("common",)) == []
-    assert contents(house.notes) == before
+        assert difference_from_fresh(sandbox, memory, ("common",)) == []
+    assert contents(sandbox.notes) == before
 
 
-def damage_at_random(house: House, rng: random.Random) -> None:
+def damage_at_random(sandbox: Sandbox, rng: random.Random) -> None:
     """Turn bytes, cut off, or leave a log that does not fit."""
-    file = house.index_file
+    file = sandbox.index_file
     size = file.stat().st_size
     kind = rng.randrange(4)
     if kind == 0:
@@ -236,19 +236,19 @@ def survive(memory: Memory) -> None:
 
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
 def test_status_names_the_index_file_and_an_answer_says_what_to_run(
-    house: House, damage: Callable[[Path], None]
+    sandbox: Sandbox, damage: Callable[[Path], None]
 ) -> None:
     """The index in memory that stands in for it is not the state of the memory."""
-    damage(house.index_file)
-    damaged = house.index_file.read_bytes()
+    damage(sandbox.index_file)
+    damaged = sandbox.index_file.read_bytes()
 
-    with house.memory() as memory:
+    with sandbox.memory() as memory:
         before = memory.status()
-        assert house.index_file.read_bytes() == damaged or damage is empty
+        assert sandbox.index_file.read_bytes() == damaged or damage is empty
         ask(memory, "common text")
         after = memory.status()
 
-    assert before.index_file == after.index_file == str(house.index_file)
+    assert before.index_file == after.index_file == str(sandbox.index_file)
     if before.notes != NOTES:
         assert before.stale_notes == NOTES
         reasons = [one.reason for one in before.skipped]
@@ -258,10 +258,10 @@ def test_status_names_the_index_file_and_an_answer_says_what_to_run(
 
 
 def test_a_damaged_index_that_cannot_be_rebuilt_is_answered_from_memory(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A full disk, say; the same file is not tried again for each question."""
-    zero_header(house.index_file)
+    zero_header(sandbox.index_file)
     tries: list[object] = []
 
     def refuse(*_: object, **__: object) -> None:
@@ -269,7 +269,7 @@ def test_a_damaged_index_that_cannot_be_rebuilt_is_answered_from_memory(
         raise IndexUnusableError("the disk is full")
 
     monkeypatch.setattr(SqliteEngine, "rebuild", refuse)
-    with house.memory() as memory:
+    with sandbox.memory() as memory:
         for _ in range(3):
             answer = ask(memory, "common", max_results=1000)
             assert len(answer.hits) == NOTES * 20

@@ -19,7 +19,7 @@ from hivemind_memory.memory.service import Memory
 from hivemind_memory.model.note import Note
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.wiring import open_memory
-from tests.support.sandbox import House, ask, paths
+from tests.support.sandbox import Sandbox, ask, paths
 
 LARGE = "The giraffe is tall.\n" * (sync.LARGE_NOTE_BYTES // 10)
 
@@ -85,11 +85,11 @@ def test_a_note_beyond_the_bound_is_named_and_never_read(
 
 
 def test_a_search_answers_without_the_note_that_is_being_parsed(
-    house: House, memory: Memory, monkeypatch: pytest.MonkeyPatch
+    sandbox: Sandbox, memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One hostile note of a few megabytes kept every search waiting."""
-    house.save("zebra.md", "The zebra is striped.\n")
-    house.save("large.md", LARGE)
+    sandbox.save("zebra.md", "The zebra is striped.\n")
+    sandbox.save("large.md", LARGE)
 
     with parser_at_rest(monkeypatch):
         found = ask(memory, "zebra")
@@ -112,11 +112,11 @@ def test_a_search_answers_without_the_note_that_is_being_parsed(
 
 
 def test_a_large_note_that_is_parsed_in_time_is_in_the_answer(
-    house: House, memory: Memory, monkeypatch: pytest.MonkeyPatch
+    sandbox: Sandbox, memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The search waits for it within its budget."""
     monkeypatch.setattr(background_sync, "WAIT_S", 60.0)
-    house.save("large.md", LARGE)
+    sandbox.save("large.md", LARGE)
 
     found = ask(memory, "giraffe")
 
@@ -125,10 +125,10 @@ def test_a_large_note_that_is_parsed_in_time_is_in_the_answer(
 
 
 def test_a_write_to_a_large_note_does_not_keep_searches_waiting(
-    house: House, memory: Memory, monkeypatch: pytest.MonkeyPatch
+    sandbox: Sandbox, memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The write held the memory's lock while the whole note was parsed."""
-    house.save("large.md", LARGE)
+    sandbox.save("large.md", LARGE)
     with parser_at_rest(monkeypatch):
         written = memory.write("The okapi hides.", file="large.md")
         assert not written.is_indexed
@@ -140,7 +140,7 @@ def test_a_write_to_a_large_note_does_not_keep_searches_waiting(
 
 
 def test_a_write_to_a_large_note_that_is_known_is_found_at_once(
-    house: House, memory: Memory, monkeypatch: pytest.MonkeyPatch
+    sandbox: Sandbox, memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The note of a busy day went to the background with each entry, and waited."""
     for number in range(40):
@@ -151,18 +151,18 @@ def test_a_write_to_a_large_note_that_is_known_is_found_at_once(
 
     written = memory.write("The quagga is gone.", file="day.md")
 
-    day = Path(house.places.notes) / "day.md"
+    day = Path(sandbox.places.notes) / "day.md"
     assert day.stat().st_size > sync.LARGE_NOTE_BYTES
     assert written.is_indexed
     assert paths(ask(memory, "quagga")) == ["day.md"]
 
 
 def test_a_watcher_that_indexes_a_large_note_does_not_keep_searches_waiting(
-    house: House, memory: Memory, monkeypatch: pytest.MonkeyPatch
+    sandbox: Sandbox, memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A server's watcher syncs the memory that its tools search."""
-    house.save("zebra.md", "The zebra is striped.\n")
-    house.save("large.md", LARGE)
+    sandbox.save("zebra.md", "The zebra is striped.\n")
+    sandbox.save("large.md", LARGE)
     syncing = threading.Thread(target=memory.sync)
 
     with parser_at_rest(monkeypatch):
@@ -173,13 +173,15 @@ def test_a_watcher_that_indexes_a_large_note_does_not_keep_searches_waiting(
     assert set(paths(ask(memory, "giraffe"))) == {"large.md"}
 
 
-def test_a_sync_counts_large_notes_like_others(house: House, memory: Memory) -> None:
+def test_a_sync_counts_large_notes_like_others(
+    sandbox: Sandbox, memory: Memory
+) -> None:
     """They are indexed in a second step, after the others."""
-    house.save("zebra.md", "The zebra is striped.\n")
-    house.save("large.md", LARGE)
+    sandbox.save("zebra.md", "The zebra is striped.\n")
+    sandbox.save("large.md", LARGE)
 
     first = memory.sync()
-    house.save("large.md", LARGE + "The okapi hides.\n")
+    sandbox.save("large.md", LARGE + "The okapi hides.\n")
     second = memory.sync()
 
     assert (first.added, first.updated, first.unchanged) == (2, 0, 0)
@@ -188,13 +190,13 @@ def test_a_sync_counts_large_notes_like_others(house: House, memory: Memory) -> 
 
 
 def test_an_index_in_memory_takes_large_notes_while_the_budget_lasts(
-    house: House, memory: Memory, monkeypatch: pytest.MonkeyPatch
+    sandbox: Sandbox, memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing but the search itself can fill it."""
-    house.save("large.md", LARGE)
-    house.save("zebra.md", "The zebra is striped.\n")
-    (house.notes / ".index").mkdir()
-    house.index_file.write_bytes(b"no database" * 1000)
+    sandbox.save("large.md", LARGE)
+    sandbox.save("zebra.md", "The zebra is striped.\n")
+    (sandbox.notes / ".index").mkdir()
+    sandbox.index_file.write_bytes(b"no database" * 1000)
     monkeypatch.setattr(background_sync, "WAIT_S", -1.0)
 
     found = ask(memory, "zebra")

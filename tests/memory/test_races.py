@@ -18,25 +18,25 @@ from hivemind_memory.index.sqlite.index import SqliteIndex
 from hivemind_memory.memory.service import Memory
 from hivemind_memory.model.note_path import NotePath
 from tests.support.index_race import RacePlan, race
-from tests.support.sandbox import House, ask, difference_from_fresh, paths
+from tests.support.sandbox import Sandbox, ask, difference_from_fresh, paths
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> House:
-    return House(tmp_path / "home")
+def sandbox(tmp_path: Path) -> Sandbox:
+    return Sandbox(tmp_path / "home")
 
 
 @pytest.fixture
-def slow(house: House) -> Iterator[Memory]:
+def slow(sandbox: Sandbox) -> Iterator[Memory]:
     """The process that is stopped."""
-    with house.memory() as memory:
+    with sandbox.memory() as memory:
         yield memory
 
 
 @pytest.fixture
-def other(house: House) -> Iterator[Memory]:
+def other(sandbox: Sandbox) -> Iterator[Memory]:
     """The process that finishes its work meanwhile."""
-    with house.memory() as memory:
+    with sandbox.memory() as memory:
         yield memory
 
 
@@ -61,12 +61,12 @@ def is_indexed(memory: Memory, word: str) -> bool:
 
 
 def test_an_older_look_does_not_remove_a_newer_note(
-    house: House, slow: Memory, other: Memory
+    sandbox: Sandbox, slow: Memory, other: Memory
 ) -> None:
     """A looks, B writes a note and indexes it, A applies its look."""
-    house.save("a.md", "old text\n")
+    sandbox.save("a.md", "old text\n")
     slow.sync()
-    house.save("a.md", "changed text\n")
+    sandbox.save("a.md", "changed text\n")
     real = NotesFolder.snapshot
     look = after(real, lambda: other.write("xylophone", file="b.md"))
 
@@ -75,16 +75,16 @@ def test_an_older_look_does_not_remove_a_newer_note(
 
     assert paths(answer) == ["a.md"]
     assert is_indexed(other, "xylophone")
-    assert difference_from_fresh(house, other) == []
+    assert difference_from_fresh(sandbox, other) == []
 
 
 def test_an_older_reading_does_not_overwrite_a_newer_one(
-    house: House, slow: Memory, other: Memory
+    sandbox: Sandbox, slow: Memory, other: Memory
 ) -> None:
     """A reads a note, B appends to it and indexes it, A writes what it has read."""
-    house.save("a.md", "old text\n")
+    sandbox.save("a.md", "old text\n")
     slow.sync()
-    house.save("a.md", "changed text\n")
+    sandbox.save("a.md", "changed text\n")
     real = NotesFolder.read
     read = after(
         real,
@@ -95,17 +95,17 @@ def test_an_older_reading_does_not_overwrite_a_newer_one(
         slow.sync()
 
     assert is_indexed(other, "xylophone")
-    assert difference_from_fresh(house, other) == []
+    assert difference_from_fresh(sandbox, other) == []
 
 
 @pytest.mark.parametrize("step_chunks", [1, 1_000], ids=["large", "small"])
 def test_a_note_that_is_saved_while_it_is_indexed_is_indexed_as_it_is_last(
-    house: House, slow: Memory, other: Memory, step_chunks: int
+    sandbox: Sandbox, slow: Memory, other: Memory, step_chunks: int
 ) -> None:
     """Large notes are staged beside their old rows and swapped at the end."""
-    house.save("a.md", "old text\n\n\nand more\n")
+    sandbox.save("a.md", "old text\n\n\nand more\n")
     slow.sync()
-    house.save("a.md", "changed text\n\n\nand more\n")
+    sandbox.save("a.md", "changed text\n\n\nand more\n")
     real = SqliteIndex.replace
 
     def replace(self: SqliteIndex, *args: Any, **kwargs: Any) -> Any:
@@ -119,14 +119,14 @@ def test_a_note_that_is_saved_while_it_is_indexed_is_indexed_as_it_is_last(
         slow.sync()
 
     assert is_indexed(other, "xylophone")
-    assert difference_from_fresh(house, other) == []
+    assert difference_from_fresh(sandbox, other) == []
 
 
 def test_an_answer_is_of_the_state_that_was_compared(
-    house: House, slow: Memory, other: Memory
+    sandbox: Sandbox, slow: Memory, other: Memory
 ) -> None:
     """Another index takes the place of this one between the scan and the reading."""
-    house.save("a.md", "some text\n")
+    sandbox.save("a.md", "some text\n")
     other.sync()
     ask(slow, "text")
     real = SqliteIndex.snapshot
@@ -145,12 +145,12 @@ def test_an_answer_is_of_the_state_that_was_compared(
 
 
 def test_a_note_that_was_deleted_meanwhile_does_not_come_back(
-    house: House, slow: Memory, other: Memory
+    sandbox: Sandbox, slow: Memory, other: Memory
 ) -> None:
     """A reads a note, it is deleted, B indexes that, A writes what it has read."""
-    file = house.save("a.md", "old text\n")
+    file = sandbox.save("a.md", "old text\n")
     slow.sync()
-    house.save("a.md", "changed text\n")
+    sandbox.save("a.md", "changed text\n")
 
     def delete() -> None:
         file.unlink()
@@ -164,9 +164,9 @@ def test_a_note_that_was_deleted_meanwhile_does_not_come_back(
     assert not is_indexed(other, "text")
 
 
-def test_no_search_misses_a_finished_change(house: House) -> None:
+def test_no_search_misses_a_finished_change(sandbox: Sandbox) -> None:
     """A short form of ``python -m benchmarks.index_race``."""
-    outcome = race(house, RacePlan(steps=150), seed=1)
+    outcome = race(sandbox, RacePlan(steps=150), seed=1)
 
     assert outcome.problems == []
     assert outcome.steps >= 150

@@ -9,7 +9,7 @@ import pytest
 
 from hivemind_memory.access.rules import Caller
 from hivemind_memory.index.sqlite import schema
-from tests.support.sandbox import House, ask, paths
+from tests.support.sandbox import Sandbox, ask, paths
 
 REASON = "superseded by NATS"
 
@@ -23,11 +23,11 @@ def test_a_memory_is_found_by_the_reason_for_which_it_replaced_another(
     tmp_path: Path,
 ) -> None:
     """And the hit says that it is the reason, which is neither a heading nor text."""
-    house = House(tmp_path / "home")
-    house.save("queue.md", memory_note("Messages go through the broker."))
-    house.save("other.md", "# Lunch\n\nAt noon.\n")
+    sandbox = Sandbox(tmp_path / "home")
+    sandbox.save("queue.md", memory_note("Messages go through the broker."))
+    sandbox.save("other.md", "# Lunch\n\nAt noon.\n")
 
-    with house.memory() as memory:
+    with sandbox.memory() as memory:
         [hit] = ask(memory, "nats").hits
         [by_text] = ask(memory, "broker").hits
 
@@ -38,11 +38,11 @@ def test_a_memory_is_found_by_the_reason_for_which_it_replaced_another(
 
 def test_a_word_in_a_reason_counts_less_than_one_in_the_text(tmp_path: Path) -> None:
     """What is about the thing comes before what once gave way to it."""
-    house = House(tmp_path / "home")
-    house.save("a.md", memory_note("Messages go through a broker.", key="a"))
-    house.save("b.md", memory_note("Messages go through NATS.", key="b", reason=""))
+    sandbox = Sandbox(tmp_path / "home")
+    sandbox.save("a.md", memory_note("Messages go through a broker.", key="a"))
+    sandbox.save("b.md", memory_note("Messages go through NATS.", key="b", reason=""))
 
-    with house.memory() as memory:
+    with sandbox.memory() as memory:
         answer = ask(memory, "nats")
 
     assert paths(answer) == ["b.md", "a.md"]
@@ -51,11 +51,11 @@ def test_a_word_in_a_reason_counts_less_than_one_in_the_text(tmp_path: Path) -> 
 
 def test_a_long_memory_is_found_once_by_its_reason(tmp_path: Path) -> None:
     """Not once for each of its chunks."""
-    house = House(tmp_path / "home")
+    sandbox = Sandbox(tmp_path / "home")
     parts = "\n\n".join(f"## Part {n}\n\n{'word ' * 40}" for n in range(6))
-    house.save("queue.md", memory_note(parts))
+    sandbox.save("queue.md", memory_note(parts))
 
-    with house.memory() as memory:
+    with sandbox.memory() as memory:
         assert len(ask(memory, "nats").hits) == 1
 
 
@@ -72,10 +72,10 @@ def test_a_reason_is_searched_like_text(
     tmp_path: Path, reason: str, question: str
 ) -> None:
     """In any script, and by the parts of a name."""
-    house = House(tmp_path / "home")
-    house.save("queue.md", memory_note("Elsewhere.", reason=f"{reason!r}"))
+    sandbox = Sandbox(tmp_path / "home")
+    sandbox.save("queue.md", memory_note("Elsewhere.", reason=f"{reason!r}"))
 
-    with house.memory() as memory:
+    with sandbox.memory() as memory:
         [hit] = ask(memory, question).hits
 
     assert hit.reason == " ".join(reason.split())
@@ -84,10 +84,10 @@ def test_a_reason_is_searched_like_text(
 def test_a_secret_in_a_reason_is_neither_found_nor_shown(tmp_path: Path) -> None:
     """It is masked with the rest of the note."""
     token = "ghp_" + "a1B2c3D4e5" * 3 + "F6g7H8"
-    house = House(tmp_path / "home")
-    house.save("queue.md", memory_note("Here.", reason=f"rotated {token} today"))
+    sandbox = Sandbox(tmp_path / "home")
+    sandbox.save("queue.md", memory_note("Here.", reason=f"rotated {token} today"))
 
-    with house.memory() as memory:
+    with sandbox.memory() as memory:
         [hit] = ask(memory, "rotated today").hits
         by_token = ask(memory, token).hits
 
@@ -99,15 +99,15 @@ def test_hidden_reasons_change_no_score_of_a_limited_caller(tmp_path: Path) -> N
     """Their words and lengths are not counted for whom they are not there."""
     scores = []
     for name, hidden in (("full", 9), ("part", 0)):
-        house = House(tmp_path / name)
-        house.save("teams/a/a.md", memory_note("Messages via a broker.", key="a"))
+        sandbox = Sandbox(tmp_path / name)
+        sandbox.save("teams/a/a.md", memory_note("Messages via a broker.", key="a"))
         text = memory_note("NATS and lunch.", key="b", reason="nats lunch")
-        house.save("teams/a/b.md", text)
+        sandbox.save("teams/a/b.md", text)
         for number in range(hidden):
             text = memory_note("hidden", key=f"k{number}", reason="nats " * number)
-            house.save(f"teams/red/{number}.md", text)
+            sandbox.save(f"teams/red/{number}.md", text)
         caller = Caller(teams=("teams/a",), is_root=False)
-        with house.memory() as owner, owner.as_caller(caller) as memory:
+        with sandbox.memory() as owner, owner.as_caller(caller) as memory:
             answer = ask(memory, "nats lunch", should_explain=True)
         scores.append([(hit.path, hit.score, hit.parts) for hit in answer.hits])
 
@@ -117,11 +117,11 @@ def test_hidden_reasons_change_no_score_of_a_limited_caller(tmp_path: Path) -> N
 
 def test_an_index_without_reasons_is_read_again(tmp_path: Path) -> None:
     """One of an earlier version finds the reason after its first search."""
-    house = House(tmp_path / "home")
-    house.save("queue.md", memory_note("Messages go through the broker."))
-    with house.memory() as memory:
+    sandbox = Sandbox(tmp_path / "home")
+    sandbox.save("queue.md", memory_note("Messages go through the broker."))
+    with sandbox.memory() as memory:
         memory.sync()
-    index_file = str(house.places.index_file)
+    index_file = str(sandbox.places.index_file)
     old = apsw.Connection(index_file)
     kept = old.execute(
         "SELECT path, mtime, ctime, size, inode, hash FROM files"
@@ -142,7 +142,7 @@ def test_an_index_without_reasons_is_read_again(tmp_path: Path) -> None:
     )
     old.close()
 
-    with house.memory() as memory:
+    with sandbox.memory() as memory:
         answer = ask(memory, "nats")
 
     assert paths(answer) == ["queue.md"]

@@ -14,7 +14,7 @@ from hivemind_memory.index.sqlite import engine
 from hivemind_memory.memory.service import Memory
 from hivemind_memory.testing import FakeEmbedder
 from tests.support.fake_provider import FakeProvider
-from tests.support.sandbox import House, ask, difference_from_fresh, paths
+from tests.support.sandbox import Sandbox, ask, difference_from_fresh, paths
 
 
 class Killed(BaseException):
@@ -22,10 +22,10 @@ class Killed(BaseException):
 
 
 @pytest.fixture
-def house(house: House) -> House:
+def sandbox(sandbox: Sandbox) -> Sandbox:
     for number in range(12):
-        house.save(f"{number:02}.md", f"# Note {number}\n\nsomething common\n")
-    return house
+        sandbox.save(f"{number:02}.md", f"# Note {number}\n\nsomething common\n")
+    return sandbox
 
 
 def killed_after(notes: int) -> Callable[[str, int, int], None]:
@@ -37,7 +37,7 @@ def killed_after(notes: int) -> Callable[[str, int, int], None]:
 
 
 def test_a_rebuild_makes_what_a_new_index_would_be(
-    house: House, memory: Memory
+    sandbox: Sandbox, memory: Memory
 ) -> None:
     """Also out of an index that says something else."""
     memory.sync()
@@ -48,17 +48,17 @@ def test_a_rebuild_makes_what_a_new_index_would_be(
     result = memory.rebuild()
 
     assert (result.added, result.skipped) == (12, ())
-    assert difference_from_fresh(house, memory, ("common", "wrong")) == []
+    assert difference_from_fresh(sandbox, memory, ("common", "wrong")) == []
 
 
 def test_the_old_index_answers_while_a_rebuild_goes_on(
-    house: House, memory: Memory
+    sandbox: Sandbox, memory: Memory
 ) -> None:
     """The old index answers in another process, and in another thread of this one."""
     memory.sync()
     seen: list[int] = []
 
-    with house.memory() as other:
+    with sandbox.memory() as other:
         memory.rebuild(
             lambda *_: seen.append(len(ask(other, "common", max_results=99).hits))
         )
@@ -68,25 +68,25 @@ def test_the_old_index_answers_while_a_rebuild_goes_on(
 
 
 def test_a_killed_rebuild_goes_on_where_it_stopped(
-    house: House, memory: Memory
+    sandbox: Sandbox, memory: Memory
 ) -> None:
     """And leaves the old index as it was."""
     memory.sync()
     with pytest.raises(Killed):
         memory.rebuild(killed_after(12))
 
-    with house.memory() as other:
+    with sandbox.memory() as other:
         assert len(ask(other, "common", max_results=99).hits) == 12
         result = other.rebuild()
 
         assert result.unchanged > 0, "what was done is not done again"
         assert result.unchanged + result.added == 12
-        assert not Path(house.places.rebuild_file).exists()
-        assert difference_from_fresh(house, other, ("common",)) == []
+        assert not Path(sandbox.places.rebuild_file).exists()
+        assert difference_from_fresh(sandbox, other, ("common",)) == []
 
 
 def test_what_changes_during_a_rebuild_is_found_afterwards(
-    house: House, memory: Memory
+    sandbox: Sandbox, memory: Memory
 ) -> None:
     """Written to the old index by another process, and then the new one takes over."""
     memory.sync()
@@ -96,21 +96,21 @@ def test_what_changes_during_a_rebuild_is_found_afterwards(
         if number == 6 and not done:
             done.append(other.write("something meanwhile", file="00.md"))
 
-    with house.memory() as other:
+    with sandbox.memory() as other:
         memory.rebuild(write_meanwhile)
 
         assert paths(ask(other, "meanwhile")) == ["00.md"]
     assert paths(ask(memory, "meanwhile")) == ["00.md"]
-    assert difference_from_fresh(house, memory) == []
+    assert difference_from_fresh(sandbox, memory) == []
 
 
 def test_two_rebuilds_at_once_are_one_too_many(
-    house: House, memory: Memory, monkeypatch: pytest.MonkeyPatch
+    sandbox: Sandbox, memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The second says who is at it."""
     monkeypatch.setattr(engine, "REBUILD_WAIT_S", 0.01)
     memory.sync()
-    lock = KernelLock(f"{house.places.rebuild_file}.lock")
+    lock = KernelLock(f"{sandbox.places.rebuild_file}.lock")
     assert lock.try_acquire()
 
     with pytest.raises(IndexBusyError, match="rebuilding"):
@@ -120,11 +120,11 @@ def test_two_rebuilds_at_once_are_one_too_many(
     assert memory.rebuild().added == 12
 
 
-def test_no_rebuild_sends_a_text_that_was_paid_for(house: House) -> None:
+def test_no_rebuild_sends_a_text_that_was_paid_for(sandbox: Sandbox) -> None:
     """After 10 rebuilds and some crashes, each distinct text was sent once."""
     embedder = FakeEmbedder()
-    house.provider = FakeProvider(embedder)
-    with house.memory() as memory:
+    sandbox.provider = FakeProvider(embedder)
+    with sandbox.memory() as memory:
         memory.sync()
         memory.embed_pending()
         paid = len(embedder.documents)
@@ -133,7 +133,7 @@ def test_no_rebuild_sends_a_text_that_was_paid_for(house: House) -> None:
             try:
                 memory.rebuild(killed_after(number) if number % 2 else None)
             except Killed:
-                memory = house.memory()  # noqa: PLW2901 - as the next process would
+                memory = sandbox.memory()  # noqa: PLW2901 - as the next process would
             memory.sync()
             assert memory.embed_pending().embedded == 0
 
@@ -142,11 +142,11 @@ def test_no_rebuild_sends_a_text_that_was_paid_for(house: House) -> None:
         memory.close()
 
 
-def test_vectors_stored_during_a_rebuild_are_not_lost(house: House) -> None:
+def test_vectors_stored_during_a_rebuild_are_not_lost(sandbox: Sandbox) -> None:
     """Another process embeds at the very moment: it waits, or is copied."""
     embedder = FakeEmbedder()
-    house.provider = FakeProvider(embedder)
-    with house.memory() as memory, house.memory() as other:
+    sandbox.provider = FakeProvider(embedder)
+    with sandbox.memory() as memory, sandbox.memory() as other:
         memory.sync()
         threads = [threading.Thread(target=other.embed_pending)]
 
@@ -161,22 +161,22 @@ def test_vectors_stored_during_a_rebuild_are_not_lost(house: House) -> None:
 
         assert len(embedder.documents) == len(set(embedder.documents))
         assert memory.status().pending_vectors == 0
-        assert difference_from_fresh(house, memory) == []
+        assert difference_from_fresh(sandbox, memory) == []
 
 
 def test_a_folder_that_cannot_be_written_is_named_with_the_reason(
-    house: House,
+    sandbox: Sandbox,
 ) -> None:
     """A rebuild on a read-only disk ended with the bare words of the system."""
-    with house.memory() as memory:
+    with sandbox.memory() as memory:
         memory.sync()
-        Path(f"{house.places.rebuild_file}.lock").mkdir()
+        Path(f"{sandbox.places.rebuild_file}.lock").mkdir()
 
         with pytest.raises(IndexUnusableError) as caught:
             memory.rebuild()
         answer = ask(memory, "common")
 
-    said = f"The folder {house.places.index} cannot be written: is a directory."
+    said = f"The folder {sandbox.places.index} cannot be written: is a directory."
     assert str(caught.value) == said
     assert "index_dir" in caught.value.hint
     assert answer.hits

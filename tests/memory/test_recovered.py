@@ -7,34 +7,34 @@ import pytest
 from hivemind_memory.access.rules import Caller
 from hivemind_memory.memory.service import Memory
 from hivemind_memory.model.curation import MemorySelector
-from tests.support.sandbox import House, ask, paths
+from tests.support.sandbox import Sandbox, ask, paths
 
 SHOP = Caller(project="projects/shop")
 SITE = Caller(project="projects/site")
 
 
-def stale_save(house: House, path: str) -> None:
+def stale_save(sandbox: Sandbox, path: str) -> None:
     """Save what an editor has held since before the entry was written."""
-    house.save_over(path, "# An old buffer\n")
-    house.age(path, 30)
+    sandbox.save_over(path, "# An old buffer\n")
+    sandbox.age(path, 30)
 
 
 @pytest.mark.parametrize("finder", [SHOP, SITE], ids=["its own", "another"])
 def test_it_comes_back_where_only_its_readers_find_it(
-    house: House, memory: Memory, finder: Caller
+    sandbox: Sandbox, memory: Memory, finder: Caller
 ) -> None:
     """Whoever asks first: another project is neither told nor shown anything."""
     with memory.as_caller(SHOP) as shop, memory.as_caller(SITE) as site:
-        house.save("projects/shop/n.md", "# An old buffer\n")
+        sandbox.save("projects/shop/n.md", "# An old buffer\n")
         entry = shop.write("The harbour is blue.", file="projects/shop/n.md")
         ask(shop, "harbour")
-        stale_save(house, entry.path)
+        stale_save(sandbox, entry.path)
 
         first = ask(shop if finder is SHOP else site, "harbour")
 
         assert paths(ask(shop, "harbour")) == ["projects/shop/recovered.md"]
         assert paths(ask(site, "harbour")) == []
-        assert not (house.notes / "recovered.md").exists()
+        assert not (sandbox.notes / "recovered.md").exists()
         announced = "".join(first.report.warnings)
         assert (f"`hm forget {entry.id}`" in announced) is (finder is SHOP)
         assert finder is SHOP or not announced
@@ -43,26 +43,26 @@ def test_it_comes_back_where_only_its_readers_find_it(
 
 
 def test_the_command_that_is_named_hides_it_for_good(
-    house: House, memory: Memory
+    sandbox: Sandbox, memory: Memory
 ) -> None:
     """A person who deleted it on purpose does so once more."""
     entry = memory.write("The harbour is blue.", file="n.md")
-    stale_save(house, "n.md")
+    stale_save(sandbox, "n.md")
     ask(memory, "harbour")
 
     memory.forget(MemorySelector(name=entry.id))
-    stale_save(house, "n.md")
+    stale_save(sandbox, "n.md")
 
     assert paths(ask(memory, "harbour")) == []
     assert paths(ask(memory, "harbour")) == []
 
 
 def test_a_pending_claim_comes_back_as_a_pending_claim(
-    house: House, memory: Memory
+    sandbox: Sandbox, memory: Memory
 ) -> None:
     """It must not become active by being lost."""
     entry = memory.write("The harbour is blue.", source="external")
-    stale_save(house, entry.path)
+    stale_save(sandbox, entry.path)
 
     assert paths(ask(memory, "harbour")) == []
-    assert "harbour" in (house.notes / "inbox" / "recovered.md").read_text()
+    assert "harbour" in (sandbox.notes / "inbox" / "recovered.md").read_text()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.sandbox import House, ask, paths
+from tests.support.sandbox import Sandbox, ask, paths
 
 NAMES = [f"n{number}" for number in range(14)]
 WORDS = ("giraffe", "harbour", "lantern", "pebble", "walnut", "copper", "meadow")
@@ -21,14 +21,16 @@ def note(name: str, text: str, replaced: str = "") -> str:
 
 def test_the_best_match_is_shown_when_its_successor_is_not(tmp_path: Path) -> None:
     """The only note with the word asked for was left out, for one beyond the limit."""
-    house = House(tmp_path / "home")
-    house.save("old.md", note("old", "The zebra harbour walnut."))
+    sandbox = Sandbox(tmp_path / "home")
+    sandbox.save("old.md", note("old", "The zebra harbour walnut."))
     filler = " ".join(f"word{number}" for number in range(150))
-    house.save("new.md", note("new", f"Walnut {filler}", "old"))
+    sandbox.save("new.md", note("new", f"Walnut {filler}", "old"))
     for number in range(8):
-        house.save(f"n{number}.md", note(f"n{number}", f"Harbour walnut no {number}."))
+        sandbox.save(
+            f"n{number}.md", note(f"n{number}", f"Harbour walnut no {number}.")
+        )
 
-    with house.memory() as memory:
+    with sandbox.memory() as memory:
         few = ask(memory, "zebra harbour walnut", max_results=LIMIT)
         many = ask(memory, "zebra harbour walnut", max_results=50)
 
@@ -45,7 +47,7 @@ def test_what_is_left_out_has_a_successor_in_the_answer(
 ) -> None:
     """For any chains: compared with the same notes without them."""
     draw = random.Random(seed)
-    chained, plain = House(tmp_path / "chained"), House(tmp_path / "plain")
+    chained, plain = Sandbox(tmp_path / "chained"), Sandbox(tmp_path / "plain")
     for name in NAMES:
         text = " ".join(draw.choices(WORDS, k=draw.randint(2, 30)))
         older = draw.choice(["", "", *NAMES])
@@ -63,11 +65,11 @@ def test_what_is_left_out_has_a_successor_in_the_answer(
             assert best[0] in shown or _is_replaced(best[0], shown, chained)
 
 
-def _is_replaced(path: str, shown: list[str], house: House) -> bool:
+def _is_replaced(path: str, shown: list[str], sandbox: Sandbox) -> bool:
     """Whether a chain of successors leads from a note to one that is shown."""
     successors: dict[str, set[str]] = {}
     for name in NAMES:
-        front = (house.notes / f"{name}.md").read_text().split("---")[1]
+        front = (sandbox.notes / f"{name}.md").read_text().split("---")[1]
         older = front.partition("supersedes: ")[2].strip()
         successors.setdefault(f"{older}.md", set()).add(f"{name}.md")
     seen: set[str] = set()

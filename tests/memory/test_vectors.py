@@ -17,7 +17,7 @@ from hivemind_memory.providers.vectors import unpack
 from hivemind_memory.testing import FakeEmbedder
 from tests.support.embedding_server import VECTOR_FAULTS, EmbeddingServer
 from tests.support.fake_provider import FakeProvider
-from tests.support.sandbox import House, ask, difference_from_fresh, paths
+from tests.support.sandbox import Sandbox, ask, difference_from_fresh, paths
 
 KEY = "sk-test-5f1c0de5ecret"
 MODEL = "text-embedding-3-small"
@@ -50,24 +50,24 @@ def ollama(server: EmbeddingServer, **flags: object) -> dict[str, object]:
 
 
 @pytest.fixture(params=[openai, ollama], ids=["openai", "ollama"])
-def house(
-    request: pytest.FixtureRequest, house: House, server: EmbeddingServer
-) -> House:
+def sandbox(
+    request: pytest.FixtureRequest, sandbox: Sandbox, server: EmbeddingServer
+) -> Sandbox:
     """Ten notes, and a provider."""
-    house.flags = request.param(server)
+    sandbox.flags = request.param(server)
     for number in range(10):
-        house.save(
+        sandbox.save(
             f"{number}.md",
             f"# Note {number}\n\n- bullet {number}a\n- bullet {number}b\n",
         )
-    house.save("ports.md", "The staging database listens on port 5433.\n")
-    return house
+    sandbox.save("ports.md", "The staging database listens on port 5433.\n")
+    return sandbox
 
 
 @pytest.fixture
-def filled(house: House) -> Iterator[Memory]:
+def filled(sandbox: Sandbox) -> Iterator[Memory]:
     """A memory whose every text has its vector."""
-    with house.memory() as memory:
+    with sandbox.memory() as memory:
         memory.sync()
         result = memory.embed_pending()
         assert (result.pending, result.problem) == (0, "")
@@ -81,9 +81,9 @@ def timed(memory: Memory, text: str) -> tuple[SearchAnswer, float]:
     return answer, time.monotonic() - started
 
 
-def invalid_vectors(house: House) -> list[str]:
+def invalid_vectors(sandbox: Sandbox) -> list[str]:
     """Return what is stored as a vector and is none."""
-    connection = apsw.Connection(str(house.index_file))
+    connection = apsw.Connection(str(sandbox.index_file))
     rows = connection.execute(
         "SELECT text_hash, embedding, dimensions "
         "FROM embedding_cache JOIN spaces ON spaces.id = space_id"
@@ -102,7 +102,7 @@ def invalid_vectors(house: House) -> list[str]:
     return wrong
 
 
-def test_with_vectors_an_answer_is_hybrid(house: House, filled: Memory) -> None:
+def test_with_vectors_an_answer_is_hybrid(sandbox: Sandbox, filled: Memory) -> None:
     """It says so, and a note is found by what it means as well."""
     answer = ask(filled, "staging databases", should_explain=True)
 
@@ -117,14 +117,14 @@ def test_with_vectors_an_answer_is_hybrid(house: House, filled: Memory) -> None:
     assert best.path == "ports.md"
     assert best.retrievers == ("words", "vectors")
     assert sum(part.value for part in best.parts) == pytest.approx(best.score, abs=1e-9)
-    assert invalid_vectors(house) == []
+    assert invalid_vectors(sandbox) == []
 
 
 def test_before_there_are_vectors_an_answer_says_why_it_is_keyword(
-    house: House, server: EmbeddingServer
+    sandbox: Sandbox, server: EmbeddingServer
 ) -> None:
     """And asks nobody: text search never waits for a vector."""
-    with house.memory() as memory:
+    with sandbox.memory() as memory:
         answer = ask(memory, "staging database")
 
         assert paths(answer)[0] == "ports.md"
@@ -155,7 +155,7 @@ def test_before_there_are_vectors_an_answer_says_why_it_is_keyword(
     ids=["none", "no key", "401", "unreachable"],
 )
 def test_report_and_status_say_why_there_are_no_vectors(
-    house: House,
+    sandbox: Sandbox,
     server: EmbeddingServer,
     flags: dict[str, object],
     fault: str,
@@ -163,9 +163,9 @@ def test_report_and_status_say_why_there_are_no_vectors(
     remedy: str,
 ) -> None:
     """Both once said `no vectors yet`, whatever was wrong, even with none chosen."""
-    house.flags = {**openai(server), **flags}
+    sandbox.flags = {**openai(server), **flags}
     server.always = fault
-    with house.memory() as memory:
+    with sandbox.memory() as memory:
         memory.sync()
         memory.embed_pending()
 
@@ -182,9 +182,9 @@ def test_report_and_status_say_why_there_are_no_vectors(
         assert report.reason == status.vectors_problem == ""
 
 
-def test_what_still_waits_is_counted(house: House) -> None:
+def test_what_still_waits_is_counted(sandbox: Sandbox) -> None:
     """An answer from half of the vectors must not look like one from all."""
-    with house.memory(embed_batch_size=4) as memory:
+    with sandbox.memory(embed_batch_size=4) as memory:
         memory.sync()
         batches = iter((False, True))
         memory.embed_pending(should_stop=lambda: next(batches))
@@ -237,7 +237,7 @@ def test_a_slow_provider_delays_no_answer_beyond_two_seconds(
     ],
 )
 def test_a_failing_provider_is_a_reason_and_no_failure(
-    house: House, filled: Memory, server: EmbeddingServer, fault: str
+    sandbox: Sandbox, filled: Memory, server: EmbeddingServer, fault: str
 ) -> None:
     """Every question is answered, soon, and without the key in the reason."""
     server.script(fault)
@@ -250,18 +250,18 @@ def test_a_failing_provider_is_a_reason_and_no_failure(
         assert answer.report.mode == "keyword"
         assert answer.report.reason
     assert KEY not in answer.report.reason
-    assert invalid_vectors(house) == []
+    assert invalid_vectors(sandbox) == []
 
 
-def test_a_provider_that_is_gone_is_a_reason(house: House) -> None:
+def test_a_provider_that_is_gone_is_a_reason(sandbox: Sandbox) -> None:
     """Nobody listens any more."""
     with EmbeddingServer() as gone:
         flags = openai(gone)
-        with house.memory(**flags) as memory:
+        with sandbox.memory(**flags) as memory:
             memory.sync()
             assert memory.embed_pending().problem == ""
 
-    with house.memory(**flags) as memory:
+    with sandbox.memory(**flags) as memory:
         answer, took_s = timed(memory, "staging database")
 
     assert took_s < PROMISED_S
@@ -270,14 +270,14 @@ def test_a_provider_that_is_gone_is_a_reason(house: House) -> None:
 
 
 def test_a_refused_key_is_tried_once_by_all_processes_together(
-    house: House, filled: Memory, server: EmbeddingServer
+    sandbox: Sandbox, filled: Memory, server: EmbeddingServer
 ) -> None:
     """The next question of any process knows from the index that it is of no use."""
     server.always = "401"
     ask(filled, "staging database")
     asked = len(server.requests)
 
-    with house.memory() as other:
+    with sandbox.memory() as other:
         answer, took_s = timed(other, "another question")
         again = ask(filled, "a third question")
 
@@ -289,7 +289,7 @@ def test_a_refused_key_is_tried_once_by_all_processes_together(
 
 
 def test_after_a_minute_a_provider_gets_another_chance(
-    house: House, filled: Memory, server: EmbeddingServer
+    sandbox: Sandbox, filled: Memory, server: EmbeddingServer
 ) -> None:
     """Three failures in a row silence it; the first success closes the matter."""
     server.script("500", "500", "500")
@@ -299,7 +299,7 @@ def test_after_a_minute_a_provider_gets_another_chance(
     assert ask(filled, "question").report.mode == "keyword"
     assert len(server.requests) == asked
 
-    house.ahead_s += 61
+    sandbox.ahead_s += 61
 
     assert ask(filled, "question").report.mode == "hybrid"
     assert ask(filled, "question too").report.mode == "hybrid"
@@ -318,18 +318,18 @@ def test_the_same_question_is_paid_for_once(
     assert len(server.requests) == asked
 
 
-def other_model(house: House) -> dict[str, object]:
-    is_openai = house.flags["embedding_provider"] == "openai"
+def other_model(sandbox: Sandbox) -> dict[str, object]:
+    is_openai = sandbox.flags["embedding_provider"] == "openai"
     return {"openai_model": "other-model"} if is_openai else {"ollama_model": "bge-m3"}
 
 
 def test_another_model_fills_its_space_while_the_old_one_answers(
-    house: House, filled: Memory, server: EmbeddingServer
+    sandbox: Sandbox, filled: Memory, server: EmbeddingServer
 ) -> None:
     """The question goes to the model whose vectors it is compared with."""
     old_model = server.requests[-1]["model"]
     filled.close()
-    with house.memory(**other_model(house), embed_batch_size=4) as memory:
+    with sandbox.memory(**other_model(sandbox), embed_batch_size=4) as memory:
         answer = ask(memory, "staging database")
         assert answer.report.mode == "hybrid"
         assert server.requests[-1]["model"] == old_model
@@ -343,11 +343,11 @@ def test_another_model_fills_its_space_while_the_old_one_answers(
         memory.embed_pending()
         assert ask(memory, "what database").report.mode == "hybrid"
         assert server.requests[-1]["model"] != old_model
-    assert invalid_vectors(house) == []
+    assert invalid_vectors(sandbox) == []
 
 
 def test_no_question_goes_where_the_settings_no_longer_point(
-    house: House, filled: Memory, server: EmbeddingServer
+    sandbox: Sandbox, filled: Memory, server: EmbeddingServer
 ) -> None:
     """Tenet 5: who moved to another server did not choose the old one for questions.
 
@@ -356,8 +356,8 @@ def test_no_question_goes_where_the_settings_no_longer_point(
     filled.close()
     asked = len(server.requests)
     with EmbeddingServer() as other:
-        maker = openai if house.flags["embedding_provider"] == "openai" else ollama
-        with house.memory(**maker(other, openai_api_key="sk-another")) as memory:
+        maker = openai if sandbox.flags["embedding_provider"] == "openai" else ollama
+        with sandbox.memory(**maker(other, openai_api_key="sk-another")) as memory:
             answer = ask(memory, "staging database")
 
             assert answer.report.mode == "keyword"
@@ -369,30 +369,30 @@ def test_no_question_goes_where_the_settings_no_longer_point(
 
 @pytest.mark.parametrize("fault", VECTOR_FAULTS)
 def test_no_invalid_vector_is_ever_stored(
-    house: House, server: EmbeddingServer, fault: str
+    sandbox: Sandbox, server: EmbeddingServer, fault: str
 ) -> None:
     """Whatever the provider hands out; and it is made good by the next run."""
-    with house.memory(embed_batch_size=8) as memory:
+    with sandbox.memory(embed_batch_size=8) as memory:
         memory.sync()
         server.script("", fault)
         memory.embed_pending()
-        assert invalid_vectors(house) == []
+        assert invalid_vectors(sandbox) == []
 
-        house.ahead_s += 120
+        sandbox.ahead_s += 120
         result = memory.embed_pending()
 
         assert (result.pending, result.problem) == (0, "")
-        assert invalid_vectors(house) == []
+        assert invalid_vectors(sandbox) == []
         assert ask(memory, "staging database").report.mode == "hybrid"
-        assert difference_from_fresh(house, memory) == []
+        assert difference_from_fresh(sandbox, memory) == []
 
 
 def test_a_server_that_got_another_model_under_the_same_name(
-    house: House, filled: Memory, server: EmbeddingServer
+    sandbox: Sandbox, filled: Memory, server: EmbeddingServer
 ) -> None:
     """Vectors of another length: not stored, not compared, and the reason says so."""
     server.dims = 40
-    house.save("new.md", "A new note about the staging area.\n")
+    sandbox.save("new.md", "A new note about the staging area.\n")
 
     answer = ask(filled, "staging area")
     result = filled.embed_pending()
@@ -401,16 +401,16 @@ def test_a_server_that_got_another_model_under_the_same_name(
     assert "40" in answer.report.reason
     assert "40" in result.problem
     assert result.pending
-    assert invalid_vectors(house) == []
+    assert invalid_vectors(sandbox) == []
 
 
 def test_one_text_that_poisons_a_batch_is_left_out(
-    house: House, server: EmbeddingServer
+    sandbox: Sandbox, server: EmbeddingServer
 ) -> None:
     """The others of its batch get their vectors; it is found by its words."""
     server.poison = "arsenic"
-    house.save("poison.md", "A text with arsenic in it.\n")
-    with house.memory() as memory:
+    sandbox.save("poison.md", "A text with arsenic in it.\n")
+    with sandbox.memory() as memory:
         memory.sync()
 
         result = memory.embed_pending()
@@ -421,14 +421,14 @@ def test_one_text_that_poisons_a_batch_is_left_out(
         assert paths(answer)[0] == "poison.md"
         assert answer.report.mode == "hybrid"
         assert answer.report.pending_vectors == 1
-    assert invalid_vectors(house) == []
+    assert invalid_vectors(sandbox) == []
 
 
 def test_a_search_does_not_wait_for_a_run_that_embeds(
-    house: House, server: EmbeddingServer
+    sandbox: Sandbox, server: EmbeddingServer
 ) -> None:
     """The provider hangs for half a minute in the background."""
-    with house.memory(embed_batch_size=4) as memory:
+    with sandbox.memory(embed_batch_size=4) as memory:
         memory.sync()
         server.script("", "slow")
         thread = threading.Thread(target=memory.embed_pending, daemon=True)
@@ -453,13 +453,13 @@ class OneScript(FakeEmbedder):
 
 
 def test_the_vectors_abstain_where_the_script_is_foreign_to_the_model(
-    house: House,
+    sandbox: Sandbox,
 ) -> None:
     """They would push the right answer down."""
-    house.provider = FakeProvider(OneScript())
-    house.save("ru.md", "Сервер базы данных слушает порт 5433.\n")
-    house.save("ja.md", "データベースのポートは五四三三です。\n")
-    with house.memory() as memory:
+    sandbox.provider = FakeProvider(OneScript())
+    sandbox.save("ru.md", "Сервер базы данных слушает порт 5433.\n")
+    sandbox.save("ja.md", "データベースのポートは五四三三です。\n")
+    with sandbox.memory() as memory:
         memory.sync()
         memory.embed_pending()
 
@@ -475,12 +475,12 @@ def test_the_vectors_abstain_where_the_script_is_foreign_to_the_model(
     assert "not known" in greek.report.reason
 
 
-def test_a_model_that_knows_a_script_speaks_in_it(house: House) -> None:
+def test_a_model_that_knows_a_script_speaks_in_it(sandbox: Sandbox) -> None:
     """Found out with a few sentences of our own, once for each script and model."""
     embedder = FakeEmbedder()
-    house.provider = FakeProvider(embedder)
-    house.save("ru.md", "Сервер базы данных слушает порт 5433.\n")
-    with house.memory() as memory:
+    sandbox.provider = FakeProvider(embedder)
+    sandbox.save("ru.md", "Сервер базы данных слушает порт 5433.\n")
+    with sandbox.memory() as memory:
         memory.sync()
         memory._embedding_service()
         index = memory.index_handle.opened().index
@@ -490,14 +490,14 @@ def test_a_model_that_knows_a_script_speaks_in_it(house: House) -> None:
         assert ask(memory, "порт сервера").report.mode == "hybrid"
 
 
-def test_no_key_lies_in_any_file(house: House, filled: Memory) -> None:
+def test_no_key_lies_in_any_file(sandbox: Sandbox, filled: Memory) -> None:
     """The index remembers how to ask an old model again; not with what key."""
     ask(filled, "staging database")
     filled.close()
 
     holding = [
         file
-        for file in house.home.rglob("*")
+        for file in sandbox.home.rglob("*")
         if file.is_file() and KEY.encode() in file.read_bytes()
     ]
 
@@ -505,26 +505,26 @@ def test_no_key_lies_in_any_file(house: House, filled: Memory) -> None:
 
 
 def test_the_whole_way_through_the_wiring(
-    house: House, server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
+    sandbox: Sandbox, server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As a program would use it."""
     for name in ("OPENAI_API_KEY", "HIVEMIND_EMBEDDING_PROVIDER", "HIVEMIND_HOME"):
         monkeypatch.delenv(name, raising=False)
 
-    with wiring.open_memory(home=str(house.home), flags=house.flags) as memory:
+    with wiring.open_memory(home=str(sandbox.home), flags=sandbox.flags) as memory:
         memory.sync()
         memory.embed_pending()
         answer = memory.search(Query(text="staging database"))
         status = memory.status()
 
     assert answer.report.mode == "hybrid"
-    assert status.provider.startswith(str(house.flags["embedding_provider"]))
+    assert status.provider.startswith(str(sandbox.flags["embedding_provider"]))
     assert (status.vectors, status.pending_vectors) == (11, 0)
     assert server.strays == []
 
 
 def test_threads_that_share_a_memory_do_not_wait_for_each_others_provider(
-    house: House, filled: Memory, server: EmbeddingServer
+    sandbox: Sandbox, filled: Memory, server: EmbeddingServer
 ) -> None:
     """Six questions at once, and a write: each within two seconds, not twelve."""
     server.always = "slow"

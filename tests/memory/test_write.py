@@ -7,7 +7,7 @@ import pytest
 from hivemind_memory.access.rules import Caller
 from hivemind_memory.errors import NotSavedError
 from hivemind_memory.memory.service import Memory
-from tests.support.sandbox import House, ask, paths
+from tests.support.sandbox import Sandbox, ask, paths
 
 AGENT = Caller(project="projects/shop")
 
@@ -16,7 +16,7 @@ AGENT = Caller(project="projects/shop")
     "file", ["superseded/k.md", "projects/shop/superseded/k.md", "Superseded/k.md"]
 )
 def test_an_agent_writes_nothing_among_replaced_versions(
-    house: House, memory: Memory, file: str
+    sandbox: Sandbox, memory: Memory, file: str
 ) -> None:
     """There it would count as an earlier version of a memory."""
     refused = pytest.raises(NotSavedError, match="Replaced versions are kept there")
@@ -25,7 +25,7 @@ def test_an_agent_writes_nothing_among_replaced_versions(
     with pytest.raises(NotSavedError):
         memory.write("An agent in a shell.", file=file, source="agent")
 
-    assert list(house.notes.rglob("k.md")) == []
+    assert list(sandbox.notes.rglob("k.md")) == []
     assert memory.write("By hand.", file="superseded/k.md", source="human").path
 
 

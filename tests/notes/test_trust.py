@@ -12,7 +12,7 @@ from hivemind_memory.mcp_server.tools_search import shape_search
 from hivemind_memory.model.injection import Facet
 from hivemind_memory.model.query import Query
 from hivemind_memory.model.trust import is_trusted, shown_source
-from tests.support.sandbox import House
+from tests.support.sandbox import Sandbox
 
 UNTRUSTED = {
     "tool": "tool",
@@ -31,19 +31,19 @@ def test_search_mcp_and_injection_agree_on_a_source(
     source: str,
 ) -> None:
     """A web clipper writes the address of the page as the source."""
-    house = House(tmp_path / "home")
-    house.notes.mkdir(parents=True, exist_ok=True)
+    sandbox = Sandbox(tmp_path / "home")
+    sandbox.notes.mkdir(parents=True, exist_ok=True)
     note = f"---\ntype: fact\nsource: {source}\n---\nThe zebra is striped.\n"
-    (house.notes / "zebra.md").write_text(note)
+    (sandbox.notes / "zebra.md").write_text(note)
 
-    with house.memory() as memory:
+    with sandbox.memory() as memory:
         answer = memory.search(Query(text="zebra"))
         told = find_candidates(memory, [Facet(name="files", text="zebra", weight=1.0)])
 
     [hit] = answer.hits
     shown = UNTRUSTED.get(source, "")
     assert is_trusted(hit.source) == (not shown)
-    monkeypatch.setenv("HIVEMIND_HOME", str(house.home))
+    monkeypatch.setenv("HIVEMIND_HOME", str(sandbox.home))
     monkeypatch.setenv("HIVEMIND_EMBEDDING_PROVIDER", "none")
     main(["search", "zebra"])
     label = f"[fact, untrusted, {shown}]" if shown else "[fact]"

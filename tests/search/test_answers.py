@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hivemind_memory.memory.service import Memory
 from hivemind_memory.model.query import SearchAnswer
 from tests.search.scripts import texts_with_words
-from tests.support.sandbox import House, ask, paths
+from tests.support.sandbox import Sandbox, ask, paths
 
 Make = Callable[..., Memory]
 
@@ -24,11 +24,11 @@ def make(tmp_path: Path) -> Iterator[Make]:
     opened: list[Memory] = []
 
     def of(*texts: str, **notes: str) -> Memory:
-        house = House(tmp_path / f"home-{len(opened)}")
+        sandbox = Sandbox(tmp_path / f"home-{len(opened)}")
         named = {f"{number}": text for number, text in enumerate(texts)} | notes
         for name, text in named.items():
-            house.save(f"{name}.md", text)
-        opened.append(house.memory())
+            sandbox.save(f"{name}.md", text)
+        opened.append(sandbox.memory())
         return opened[-1]
 
     yield of
@@ -57,11 +57,11 @@ def test_a_chunk_with_all_words_of_the_question_has_at_least_half(
 ) -> None:
     """In memories of one to two hundred notes, in any script; so the score means much
     the same everywhere, and the default threshold hides no such chunk."""
-    house = House(tmp_path_factory.mktemp("home"))
+    sandbox = Sandbox(tmp_path_factory.mktemp("home"))
     for number, (text, _) in enumerate(pairs * copies):
-        house.save(f"n{number}.md", heading + text)
+        sandbox.save(f"n{number}.md", heading + text)
 
-    with house.memory() as memory:
+    with sandbox.memory() as memory:
         for number, (_, question) in enumerate(pairs[:4]):
             if not any(map(str.isalnum, question)):
                 continue
@@ -295,8 +295,8 @@ def test_no_question_raises(shared: Memory, text: str) -> None:
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
-    house = House(tmp_path_factory.mktemp("home"))
-    house.save("a.md", "# AND OR NOT\n\nNEAR and A, \"quoted\" 'text' 東京\n")
-    house.save("b.md", "not or near\n\n- and\n- é\n")
-    with house.memory() as memory:
+    sandbox = Sandbox(tmp_path_factory.mktemp("home"))
+    sandbox.save("a.md", "# AND OR NOT\n\nNEAR and A, \"quoted\" 'text' 東京\n")
+    sandbox.save("b.md", "not or near\n\n- and\n- é\n")
+    with sandbox.memory() as memory:
         yield memory

@@ -8,7 +8,7 @@ import pytest
 
 from hivemind_memory.testing import FakeEmbedder
 from tests.support.fake_provider import FakeProvider
-from tests.support.sandbox import House, ask, hits
+from tests.support.sandbox import Sandbox, ask, hits
 
 NAMES = ("zebra.md", "yak.md", "walrus.md", "ant.md")
 
@@ -18,11 +18,11 @@ def test_tied_chunks_keep_their_order_after_a_rebuild(
     tmp_path: Path, fusion: str
 ) -> None:
     """Notes are indexed in another order than a rebuild reads them."""
-    house = House(tmp_path / "home", provider=FakeProvider(FakeEmbedder()))
-    with house.memory(fusion=fusion) as memory:
+    sandbox = Sandbox(tmp_path / "home", provider=FakeProvider(FakeEmbedder()))
+    with sandbox.memory(fusion=fusion) as memory:
         for number, name in enumerate(NAMES):
             # As many words, and the same one of the question: a tie of the words.
-            house.save(name, f"The ferry sails on pier {'abcd'[number] * 5}.")
+            sandbox.save(name, f"The ferry sails on pier {'abcd'[number] * 5}.")
             memory.sync()
         memory.embed_pending()
         before = hits(ask(memory, "ferry"))

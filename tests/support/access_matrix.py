@@ -1,4 +1,4 @@
-"""Two homes that differ in one scope, a caller of both, and all that is tried there.
+"""Two homes that differ in one scope, and every call that a caller of both can make.
 
 What comes from a caller that may not see the scope must be the same in both homes.
 ``test_access_matrix`` plays a part of it, ``benchmarks/access_matrix.py`` all.
@@ -66,7 +66,7 @@ _TOOK = re.compile(r'("took_ms": |"took_s": )[0-9.e-]+')
 
 
 def ulid(number: int) -> str:
-    """Return an id that is known before."""
+    """Return an id that is known in advance."""
     return f"01JD{number:022d}"
 
 
@@ -94,7 +94,7 @@ def free(number: int, word: str, session: str) -> str:
 
 
 def hidden_notes(scope: str) -> dict[str, str]:
-    """Return the notes that a caller must not tell of."""
+    """Return the notes that a caller must not reveal."""
     mine = {"session": HIDDEN_SESSION, "source": "agent"}
     notes = {
         "plan.md": note(
@@ -119,7 +119,7 @@ def hidden_notes(scope: str) -> dict[str, str]:
 
 
 def open_notes(scopes: Iterable[str], hidden: str) -> dict[str, str]:
-    """Return the notes that a caller may tell of; they name those that it may not."""
+    """Return the notes that a caller may see; they name those that it may not."""
     notes = {}
     for at, scope in enumerate(("", *scopes)):
         first, folder = 10 * at, f"{scope}/" if scope else ""
@@ -163,7 +163,7 @@ def make_home(home: Path, notes: dict[str, str], hidden: str) -> None:
 
 
 def names_of(hidden: str) -> list[str]:
-    """Return all that might lead to a note of the hidden scope."""
+    """Return everything that might lead to a note in the hidden scope."""
     kind, slug = hidden.split("/")
     path = f"{hidden}/only.md"
     return [
@@ -214,7 +214,7 @@ def names_of(hidden: str) -> list[str]:
 
 
 def scopes_of(hidden: str) -> list[str]:
-    """Return every way to name the hidden scope, and what is near to it."""
+    """Return every way to name the hidden scope, and names close to it."""
     kind, slug = hidden.split("/")
     single = kind.removesuffix("s")
     kinds = {kind, single, kind.upper(), single.title()}
@@ -317,7 +317,7 @@ def command_reads(hidden: str) -> Iterator[tuple[str, ...]]:
 
 
 def purges(hidden: str) -> Iterator[tuple[str, ...]]:
-    """Yield purges, to be tried dry or for good."""
+    """Yield purges, to run with and without --dry-run."""
     for name in (*names_of(hidden), "visible-key"):
         yield "forget", name, "--purge", "--json"
     for scope in scopes_of(hidden):
@@ -431,7 +431,7 @@ class Side:
         return f"{code}\n{printed[0]}\n{printed[1]}"
 
     def _placed(self, value: Any) -> Any:
-        """Return an argument with this home in it."""
+        """Return an argument with the path of this home filled in."""
         if isinstance(value, list):
             return [self._placed(one) for one in value]
         return (
@@ -439,7 +439,7 @@ class Side:
         )
 
     def _told(self, text: str) -> str:
-        """Return an answer without what this run made: home, times, new ids."""
+        """Return an answer without what differs between runs: home, times, ids."""
         known = {ulid(number) for number in range(100)}
         text = text.replace(str(self.home), "<home>")
         text = _ULID.sub(lambda m: m[0] if m[0] in known else "<new>", text)
@@ -491,7 +491,7 @@ class Twins:
         return iter((self.whole, self.without))
 
     def leaks(self, ask: Callable[[Side], list[Answer]]) -> list[str]:
-        """Return what a caller answers otherwise when the hidden scope is there."""
+        """Return the answers that differ when the hidden scope exists."""
         said = [ask(side) for side in self]
         found = [
             f"{tried}\n--- with {self.hidden}\n{one}\n--- without\n{other}"

@@ -134,7 +134,7 @@ class Player:
         ).stdout
 
     def _watch(self, step: Step) -> str:
-        """Let ``hm watch`` stay until it has printed what it should, then end it."""
+        """Run ``hm watch`` until it has printed what it should, then end it."""
         lines: list[str] = []
         with subprocess.Popen(
             ["bash", "-c", "exec hm watch"],

@@ -1,7 +1,7 @@
-"""Random histories of curated memories, compared with a model as small as it can be.
+"""Random histories of curated memories, compared with the smallest possible model.
 
-The model knows files: what each says, how it stands, what it replaced. Which name a new
-file gets is the memory's own business; everything else is foretold.
+The model knows files: what each says, its status, what it replaced. Which name a new
+file gets is up to the memory; everything else is predicted.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from hivemind_memory.model.memories import (
 )
 from hivemind_memory.model.query import Query
 from hivemind_memory.model.scope import scope_of
-from tests.support.sandbox import House, difference_from_fresh
+from tests.support.sandbox import Sandbox, difference_from_fresh
 
 CALLERS = (
     OWNER,
@@ -106,8 +106,8 @@ class TypedMemoryMachine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.folder = tempfile.TemporaryDirectory()
-        self.house = House(Path(self.folder.name) / "home")
-        owner = self.house.memory()
+        self.sandbox = Sandbox(Path(self.folder.name) / "home")
+        owner = self.sandbox.memory()
         self.memories: dict[Caller, Memory] = {OWNER: owner}
         for caller in CALLERS[1:]:
             self.memories[caller] = owner.as_caller(caller)
@@ -120,7 +120,7 @@ class TypedMemoryMachine(RuleBasedStateMachine):
             for file in self.files.values():
                 self.fresh.add(file.word)
             self.answers_are_those_of_the_model()
-            self.the_index_is_a_new_one()
+            self.the_index_equals_a_rebuild()
         finally:
             for memory in self.memories.values():
                 memory.close()
@@ -132,7 +132,7 @@ class TypedMemoryMachine(RuleBasedStateMachine):
         )
     )
     def begin(self, wanted: list[tuple[str, str, str]]) -> None:
-        """Let there be memories that replaced others."""
+        """Start with memories that replaced others."""
         for scope, key, session in wanted:
             self.save(OWNER, scope, key, "it changed", "agent", session)
 
@@ -155,7 +155,7 @@ class TypedMemoryMachine(RuleBasedStateMachine):
         source: str,
         session: str,
     ) -> None:
-        """Save what nobody has said before."""
+        """Save a text that is new."""
         word = self._word()
         new = NewMemory(
             key=key,
@@ -168,8 +168,8 @@ class TypedMemoryMachine(RuleBasedStateMachine):
         self._save(caller, scope, new, word)
 
     def _save(self, caller: Caller, scope: str, new: NewMemory, word: str) -> None:
-        """Save, and foretell what comes of it."""
-        old = self._in_force(scope, new.key)
+        """Save, and predict the result."""
+        old = self._active_of(scope, new.key)
         curation = self.memories[caller].curation
         refusal: type[HivemindError] | None = None
         if not may_read(caller, f"{scope}/x.md" if scope else "x.md"):
@@ -191,7 +191,7 @@ class TypedMemoryMachine(RuleBasedStateMachine):
         word: str,
         claim: str = "",
     ) -> None:
-        """Take a save over into the model."""
+        """Apply a save to the model."""
         assert saved.is_new
         assert saved.is_indexed
         file = File(
@@ -310,7 +310,7 @@ class TypedMemoryMachine(RuleBasedStateMachine):
             self.fresh.add(file.word)
 
     def _reinstated(self, hidden: set[str]) -> dict[str, str]:
-        """Return id -> path of what comes into force when some files are hidden."""
+        """Return id -> path of what becomes active again when some files are hidden."""
         found: dict[str, str] = {}
         gone = {self.files[path].id for path in hidden}
         # In the order in which they are looked at: the newest first.
@@ -319,7 +319,7 @@ class TypedMemoryMachine(RuleBasedStateMachine):
             taken = {
                 (self.files[one].scope, self.files[one].key) for one in found.values()
             }
-            is_free = not self._in_force(file.scope, file.key)
+            is_free = not self._active_of(file.scope, file.key)
             if file.status != ACTIVE or not is_free:
                 continue
             if (file.scope, file.key) in taken:
@@ -368,7 +368,7 @@ class TypedMemoryMachine(RuleBasedStateMachine):
         except KeyTakenError:
             assert any(
                 self.files[one].status == ACTIVE
-                and self._in_force(self.files[one].scope, self.files[one].key)
+                and self._active_of(self.files[one].scope, self.files[one].key)
                 for one in hidden
             )
             return
@@ -404,7 +404,7 @@ class TypedMemoryMachine(RuleBasedStateMachine):
         assert count <= len(hidden) if done.left else count == len(hidden)
 
     def _restored(self, done: Any, hidden: set[str]) -> set[str]:
-        """Note what a restore showed again, and what it superseded again."""
+        """Record what a restore showed again, and what it superseded again."""
         for one in done.replaced:
             [path] = [
                 path
@@ -438,7 +438,7 @@ class TypedMemoryMachine(RuleBasedStateMachine):
         kind: str,
         is_ended: bool,
     ) -> None:
-        """Join two memories, or end what joins them."""
+        """Link two memories, or remove the link."""
         (path, start), (_, end) = self._any(first), self._any(second)
         if not (start.id and end.id):
             return
@@ -483,9 +483,9 @@ class TypedMemoryMachine(RuleBasedStateMachine):
     def edit(self, number: int) -> None:
         """Change the text of a memory; its header stays."""
         path, file = self._any(number)
-        note, word = self.house.notes / path, self._word()
+        note, word = self.sandbox.notes / path, self._word()
         text = note.read_text(encoding="utf-8")
-        self.house.save_over(path, text.replace(file.word, word))
+        self.sandbox.save_over(path, text.replace(file.word, word))
         self.fresh |= {file.word, word}
         file.word = word
 
@@ -501,7 +501,7 @@ class TypedMemoryMachine(RuleBasedStateMachine):
             if folder
             else f"renamed-{self.count}.md"
         )
-        (self.house.notes / path).rename(self.house.notes / new)
+        (self.sandbox.notes / path).rename(self.sandbox.notes / new)
         self.files[new] = self.files.pop(path)
         self.fresh.add(file.word)
 
@@ -510,18 +510,18 @@ class TypedMemoryMachine(RuleBasedStateMachine):
     def delete(self, number: int) -> None:
         """Delete a file."""
         path, file = self._any(number)
-        (self.house.notes / path).unlink()
+        (self.sandbox.notes / path).unlink()
         del self.files[path]
         self.fresh.add(file.word)
 
     @rule(scope=scopes, key=keys)
     def write_a_second(self, scope: str, key: str) -> None:
-        """Write a memory by hand, whoever else has its key."""
+        """Write a memory by hand, even if its key is taken."""
         word = self._word()
         name = f"hand-{self.count}.md"
         path = f"{scope}/{name}" if scope else name
         text = f"---\ntype: fact\nkey: '{key}'\n---\nIt is {word}.\n"
-        self.house.save(path, text)
+        self.sandbox.save(path, text)
         self.files[path] = File(scope=scope, key=key, word=word, is_by_hand=True)
         self.fresh.add(word)
 
@@ -535,16 +535,16 @@ class TypedMemoryMachine(RuleBasedStateMachine):
             return
         path = waiting[number % len(waiting)]
         new = path.replace("inbox/", "", 1)
-        (self.house.notes / path).rename(self.house.notes / new)
+        (self.sandbox.notes / path).rename(self.sandbox.notes / new)
         file = self.files[new] = self.files.pop(path)
         file.status, file.is_by_hand = ACTIVE, True
         self.fresh.add(file.word)
 
     @rule(caller=callers)
     def rebuild(self, caller: Caller) -> None:
-        """Make the index anew."""
+        """Rebuild the index."""
         self.memories[caller].rebuild()
-        self.the_index_is_a_new_one()
+        self.the_index_equals_a_rebuild()
 
     # -- what must be true ----------------------------------------------------------
 
@@ -565,7 +565,7 @@ class TypedMemoryMachine(RuleBasedStateMachine):
             assert rows == {path: file.told for path, file in seen.items()}
             for word in words:
                 self._check_search(memory, word, {one: seen[one] for one in alive})
-        self._check_one_in_force()
+        self._check_one_active()
         for word in words:
             for path, file in self.files.items():
                 if file.word == word:
@@ -589,19 +589,19 @@ class TypedMemoryMachine(RuleBasedStateMachine):
             assert found <= expected
             assert found
 
-    def _check_one_in_force(self) -> None:
-        """Of a key at most one is active, unless a person made a second."""
+    def _check_one_active(self) -> None:
+        """At most one memory of a key is active, unless a person made a second."""
         for scope in SCOPES:
             for key in KEYS:
                 own = [
                     path
-                    for path in self._in_force(scope, key)
+                    for path in self._active_of(scope, key)
                     if not self.files[path].is_by_hand
                 ]
                 assert len(own) <= 1
 
     def _check_chain(self, path: str, file: File) -> None:
-        """Look at a memory as each caller does: its chain has no loop, edges ends."""
+        """Read a memory as each caller: no loop in its chain, no edge without ends."""
         for caller, memory in self.memories.items():
             ref = file.id or path
             if not self._sees(caller, file):
@@ -635,19 +635,19 @@ class TypedMemoryMachine(RuleBasedStateMachine):
             if file.status != PENDING:
                 assert same <= set(chain)
 
-    def the_index_is_a_new_one(self) -> None:
+    def the_index_equals_a_rebuild(self) -> None:
         """Chunks, postings, rows of files and edges are those of a rebuild."""
         owner = self.memories[OWNER]
         owner.sync()
-        assert difference_from_fresh(self.house, owner) == []
-        with self.house.fresh() as fresh:
+        assert difference_from_fresh(self.sandbox, owner) == []
+        with self.sandbox.fresh() as fresh:
             mine, theirs = (_rows(one.places.index_file) for one in (owner, fresh))
         assert mine == theirs
 
     # -- the model's own -----------------------------------------------------------
 
     def _word(self) -> str:
-        """Return a word that stands nowhere else."""
+        """Return a word that occurs nowhere else."""
         self.count += 1
         return f"zo{spelled(self.count)}"
 
@@ -656,7 +656,7 @@ class TypedMemoryMachine(RuleBasedStateMachine):
         path = sorted(self.files)[number % len(self.files)]
         return path, self.files[path]
 
-    def _in_force(self, scope: str, key: str) -> list[str]:
+    def _active_of(self, scope: str, key: str) -> list[str]:
         """Return the files active under a key."""
         return [
             path
@@ -670,7 +670,7 @@ class TypedMemoryMachine(RuleBasedStateMachine):
         return not file.is_forgotten and (scopes is None or file.scope in scopes)
 
     def _meant(self, caller: Caller, name: str) -> list[str] | None:
-        """Return what a name means to who forgets; None: too many scopes."""
+        """Return what a name means to the caller; None: it is in several scopes."""
         seen = {one: file for one, file in self.files.items() if may_read(caller, one)}
         found = [one for one, file in seen.items() if file.id == name]
         if not found:
@@ -690,9 +690,9 @@ class TypedMemoryMachine(RuleBasedStateMachine):
             self.fresh.add(self.files[path].word)
 
     def _refused(self, kind: type[HivemindError], call: object) -> None:
-        """Make a call that has to fail, and change nothing."""
+        """Make a call that must fail and change nothing."""
         before = {
-            str(path): path.read_bytes() for path in self.house.notes.rglob("*.md")
+            str(path): path.read_bytes() for path in self.sandbox.notes.rglob("*.md")
         }
         try:
             call()  # type: ignore[operator]
@@ -702,7 +702,7 @@ class TypedMemoryMachine(RuleBasedStateMachine):
             message = f"{kind.__name__} was not raised"
             raise AssertionError(message)
         after = {
-            str(path): path.read_bytes() for path in self.house.notes.rglob("*.md")
+            str(path): path.read_bytes() for path in self.sandbox.notes.rglob("*.md")
         }
         assert before == after
 

@@ -1,4 +1,4 @@
-"""A real embedding server on loopback that fails as it is told.
+"""A real embedding server on loopback that fails on request.
 
 Speaks OpenAI's ``/v1/embeddings`` (float and base64) and Ollama's ``/api/embed``,
 ``/api/tags``, ``/api/version``, ``/api/show``. In a test::
@@ -138,7 +138,7 @@ class EmbeddingServer:
         self._faults.extend(faults)
 
     def stats(self) -> dict[str, int]:
-        """Return how much was asked."""
+        """Return how many requests and texts arrived."""
         texts = self.texts
         counts = {"requests": len(self.requests), "texts": len(texts)}
         return counts | {"distinct_texts": len(set(texts))}
@@ -209,7 +209,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._send({"error": "no such path"}, 404)
 
     def _answer(self, request: dict[str, Any], fault: str) -> None:
-        """Answer a request to embed, well or as the fault wants it."""
+        """Answer a request to embed, correctly or with the fault."""
         is_openai = request["_path"].startswith("/v1")
         limit = self.owner.longest_chars
         if limit and any(len(text) > limit for text in request["input"]):

@@ -40,5 +40,5 @@ class FakeProvider:
 
 
 def sent(texts: list[str]) -> list[str]:
-    """Return texts without what a model wants before them."""
+    """Return texts without the model's prefixes."""
     return [re.sub(r"^(search_document|search_query): ", "", text) for text in texts]

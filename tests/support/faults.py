@@ -1,4 +1,4 @@
-"""The system says no at a moment of our choice."""
+"""System calls that fail at a chosen moment."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Faults:
         return self.real(*args, **names)
 
     def has_next(self) -> bool:
-        """Fail one call later than before; False if there was no such call."""
+        """Fail the next call instead; False if there was none."""
         if self.calls < self.fail_at:
             return False
         self.fail_at, self.calls = self.fail_at + 1, 0
@@ -33,7 +33,7 @@ class Faults:
 
 
 def refusal_of(call: Callable[[], object]) -> HivemindError | None:
-    """Return the error of a call, or None when it has none."""
+    """Return the error that a call raises, or None."""
     try:
         call()
     except HivemindError as error:

@@ -1,4 +1,4 @@
-"""Random histories of one memory: what people, programs and accidents do to it.
+"""Random histories of one memory: edits by people and programs, and accidents.
 
 After each sync and each search the index has to equal one that is made from nothing.
 """
@@ -21,7 +21,7 @@ from hivemind_memory.errors import NoteUnreadableError, NotSavedError, UsageErro
 from hivemind_memory.files.descriptors import OpenFolder
 from hivemind_memory.index.sqlite import notes as index_notes
 from hivemind_memory.model import snapshot
-from tests.support.sandbox import House, ask, difference_from_fresh
+from tests.support.sandbox import Sandbox, ask, difference_from_fresh
 
 STEP_CHUNKS = 5
 """In the place of 1,000: so that a note of a few lines is a large one."""
@@ -87,7 +87,7 @@ def texts(draw: st.DrawFn) -> bytes:
 
 
 class Crash(BaseException):
-    """The process is gone: nobody catches this."""
+    """The process dies: nothing catches this."""
 
 
 class Histories(RuleBasedStateMachine):
@@ -99,12 +99,12 @@ class Histories(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.folder = tempfile.TemporaryDirectory()
-        self.house = House(Path(self.folder.name) / "home")
+        self.sandbox = Sandbox(Path(self.folder.name) / "home")
         self.number = 0
         self.unreadable: set[str] = set()
         self.flags: dict[str, object] = {}
-        self.memory = self.house.memory()
-        self.other = self.house.memory()
+        self.memory = self.sandbox.memory()
+        self.other = self.sandbox.memory()
         self.patches = [
             mock.patch.object(index_notes, "STEP_CHUNKS", STEP_CHUNKS),
             mock.patch.object(snapshot, "SETTLED_NS", SETTLED_NS),
@@ -126,7 +126,7 @@ class Histories(RuleBasedStateMachine):
         return open_file
 
     def teardown(self) -> None:
-        """Leave nothing behind."""
+        """Remove the home."""
         self.memory.close()
         self.other.close()
         for patch in self.patches:
@@ -146,12 +146,12 @@ class Histories(RuleBasedStateMachine):
 
     @initialize(data=texts())
     def first_note(self, data: bytes) -> None:
-        self.house.save("global.md", data)
+        self.sandbox.save("global.md", data)
 
     @rule(path=paths, data=texts(), is_over=st.booleans())
     def edit(self, path: str, data: bytes, *, is_over: bool) -> None:
         if self._may_save(path):
-            save = self.house.save_over if is_over else self.house.save
+            save = self.sandbox.save_over if is_over else self.sandbox.save
             save(path, data)
 
     @rule(which=numbers, word=words)
@@ -179,7 +179,7 @@ class Histories(RuleBasedStateMachine):
     def rename(self, which: int, new: str) -> None:
         for file in self._some_note(which):
             if self._may_save(new) and file.is_file():
-                target = self.house.notes / new
+                target = self.sandbox.notes / new
                 target.parent.mkdir(parents=True, exist_ok=True)
                 file.replace(target)
 
@@ -189,14 +189,14 @@ class Histories(RuleBasedStateMachine):
 
     def move_folder(self, which: int) -> None:
         one, other = FOLDERS[which % 4], FOLDERS[which // 4 % 4]
-        old, new = self.house.notes / one, self.house.notes / other
+        old, new = self.sandbox.notes / one, self.sandbox.notes / other
         if old.is_dir() and not new.exists() and not other.startswith(f"{one}/"):
             new.parent.mkdir(exist_ok=True)
             old.rename(new)
 
     def delete_folder(self, which: int) -> None:
         folder = FOLDERS[which % len(FOLDERS)]
-        shutil.rmtree(self.house.notes / folder, ignore_errors=True)
+        shutil.rmtree(self.sandbox.notes / folder, ignore_errors=True)
 
     def forbid(self, which: int) -> None:
         self._change_modes()
@@ -209,7 +209,7 @@ class Histories(RuleBasedStateMachine):
     def put_a_link_there(self, which: int) -> None:
         for file in self._some_note(which):
             file.unlink()
-            file.symlink_to(self.house.notes / "global.md")
+            file.symlink_to(self.sandbox.notes / "global.md")
 
     # -- what agents do --------------------------------------------------------
 
@@ -230,28 +230,28 @@ class Histories(RuleBasedStateMachine):
 
     @rule()
     def time_passes(self) -> None:
-        """Long enough that the signatures of files prove something."""
+        """Wait until the signatures of files can be trusted."""
         time.sleep(1.2 * SETTLED_NS / 1e9)
 
     def ten_minutes_pass(self, _: int) -> None:
-        """And the clock is set right again, so that it fits the files."""
+        """Move the clock ahead, then set it right again."""
         time.sleep(1.2 * SETTLED_NS / 1e9)
-        self.house.ahead_s = 700
+        self.sandbox.ahead_s = 700
         self.memory.sync()
-        self.house.ahead_s = 0
+        self.sandbox.ahead_s = 0
 
     def set_clock(self, which: int) -> None:
-        self.house.ahead_s = -7200 if which % 2 else 0
+        self.sandbox.ahead_s = -7200 if which % 2 else 0
 
     def restart(self, _: int) -> None:
         self.memory.close()
-        self.memory = self.house.memory(**self.flags)
+        self.memory = self.sandbox.memory(**self.flags)
 
     @rule(path=paths, data=large_texts(), calls=st.integers(0, 3))
     def crash_while_indexing(self, path: str, data: bytes, calls: int) -> None:
-        """The process is gone after some steps; its last transaction is rolled back."""
+        """Die after some steps; the last transaction is rolled back."""
         if self._may_save(path):
-            self.house.save_over(path, data)
+            self.sandbox.save_over(path, data)
         original = index_notes._insert_chunks
         left = [calls]
 
@@ -263,7 +263,7 @@ class Histories(RuleBasedStateMachine):
 
         with mock.patch.object(index_notes, "_insert_chunks", insert):
             self._until_crash(self.memory.sync)
-        self.memory = self.house.memory(**self.flags)
+        self.memory = self.sandbox.memory(**self.flags)
 
     def crash_while_rebuilding(self, which: int) -> None:
         def progress(_: str, done: int, __: int) -> None:
@@ -271,21 +271,21 @@ class Histories(RuleBasedStateMachine):
                 raise Crash
 
         self._until_crash(lambda: self.memory.rebuild(progress))
-        self.memory = self.house.memory(**self.flags)
+        self.memory = self.sandbox.memory(**self.flags)
 
     def change_settings(self, which: int) -> None:
         self.flags = {"chunk_chars": 100 if which % 2 else 800}
         self.memory.close()
         self.other.close()
-        self.memory = self.house.memory(**self.flags)
-        self.other = self.house.memory(**self.flags)
+        self.memory = self.sandbox.memory(**self.flags)
+        self.other = self.sandbox.memory(**self.flags)
 
     def delete_index(self, which: int) -> None:
-        """Under the eyes of two processes that have it open."""
+        """Delete it while two processes have it open."""
         if which % 2:
-            shutil.rmtree(self.house.places.index, ignore_errors=True)
+            shutil.rmtree(self.sandbox.places.index, ignore_errors=True)
         else:
-            self.house.index_file.unlink(missing_ok=True)
+            self.sandbox.index_file.unlink(missing_ok=True)
 
     @rule(
         action=st.sampled_from(
@@ -307,7 +307,7 @@ class Histories(RuleBasedStateMachine):
         which=numbers,
     )
     def accident(self, action: Callable[[Any, int], None], which: int) -> None:
-        """What happens now and then: one rule, for rules have equal chances."""
+        """What happens now and then: one rule, because all rules are equally likely."""
         action(self, which)
 
     # -- after which all is as if made from nothing ----------------------------
@@ -328,38 +328,38 @@ class Histories(RuleBasedStateMachine):
     def rebuild(self, word: str) -> None:
         self.memory.rebuild()
         self._compare(self.memory, word)
-        assert not Path(self.house.places.rebuild_file).exists()
+        assert not Path(self.sandbox.places.rebuild_file).exists()
 
     # -- inside ----------------------------------------------------------------
 
     def _compare(self, memory: Any, word: str) -> None:
         found = difference_from_fresh(
-            self.house, memory, (word, f"{word} part again"), **self.flags
+            self.sandbox, memory, (word, f"{word} part again"), **self.flags
         )
-        for beside in self.house.home.glob("fresh-*"):
+        for beside in self.sandbox.home.glob("fresh-*"):
             shutil.rmtree(beside)
         assert not found, "\n".join(found)
 
     def _some_note(self, which: int) -> list[Path]:
         """Return one of the notes that are there, if any is."""
-        notes = sorted(self.house.notes.rglob("*.md"))
+        notes = sorted(self.sandbox.notes.rglob("*.md"))
         notes = [
             file for file in notes if file.is_file() and ".index" not in file.parts
         ]
         return [notes[which % len(notes)]] if notes else []
 
     def _change_modes(self) -> None:
-        """Leave on the files what a change of their modes leaves: a time."""
-        for file in self.house.notes.rglob("*.md"):
+        """Change the modes of files and back, which leaves a newer change time."""
+        for file in self.sandbox.notes.rglob("*.md"):
             if not file.is_symlink():
                 file.chmod(0o600)
 
     def _may_save(self, path: str) -> bool:
-        """Whether nothing but a file or a link is in the way."""
-        file = self.house.notes / path
+        """Whether only a file or a link is in the way."""
+        file = self.sandbox.notes / path
         if file.is_symlink():
             file.unlink()
-        above = [parent for parent in file.parents if parent != self.house.notes]
+        above = [parent for parent in file.parents if parent != self.sandbox.notes]
         return not file.is_dir() and all(not parent.is_file() for parent in above)
 
     def _until_crash(self, work: Callable[[], object]) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from math import inf
 
-from tests.support.sandbox import House, ask
+from tests.support.sandbox import Sandbox, ask
 
 NOTES_PER_WRITER = 8
 FIRST_CHANGE_S = 120
@@ -35,25 +35,25 @@ class RaceOutcome:
     problems: list[str] = field(default_factory=list)
 
 
-def race(house: House, plan: RacePlan, seed: int) -> RaceOutcome:
+def race(sandbox: Sandbox, plan: RacePlan, seed: int) -> RaceOutcome:
     """Run all processes until their steps are done; return what went wrong."""
-    told = house.home / "told"
+    told = sandbox.home / "told"
     told.mkdir()
     share = max(1, plan.steps // (plan.writers + plan.searchers))
-    with house.memory() as memory:
+    with sandbox.memory() as memory:
         memory.sync()
     jobs: list[tuple[Callable[..., dict[str, object]], str]] = [
         *((_write, f"writer-{number}") for number in range(plan.writers)),
         *((_search, f"searcher-{number}") for number in range(plan.searchers)),
     ]
     children = [
-        _start(job, house, name, share, random.Random(f"{seed} {name}"), plan)
+        _start(job, sandbox, name, share, random.Random(f"{seed} {name}"), plan)
         for job, name in jobs
     ]
-    watcher = _start(_watch, house, "watcher", share, random.Random(seed), plan)
+    watcher = _start(_watch, sandbox, "watcher", share, random.Random(seed), plan)
     for child in children:
         os.waitpid(child, 0)
-    (house.home / "stop").touch()
+    (sandbox.home / "stop").touch()
     os.waitpid(watcher, 0)
     outcome = RaceOutcome()
     for file in sorted(told.glob("*.json")):
@@ -67,7 +67,7 @@ def race(house: House, plan: RacePlan, seed: int) -> RaceOutcome:
 
 def _start(
     job: Callable[..., dict[str, object]],
-    house: House,
+    sandbox: Sandbox,
     name: str,
     steps: int,
     rng: random.Random,
@@ -79,11 +79,11 @@ def _start(
         return pid
     report: dict[str, object] = {"steps": 0, "problems": [f"{name} was cut off"]}
     try:
-        report = job(house, name, _until(steps, plan.seconds), rng, plan)
+        report = job(sandbox, name, _until(steps, plan.seconds), rng, plan)
     except BaseException as error:  # noqa: BLE001 - the parent reports every failure
         report = {"steps": 0, "problems": [f"{name}: {type(error).__name__}: {error}"]}
     finally:
-        (house.home / "told" / f"{name}.json").write_text(json.dumps(report))
+        (sandbox.home / "told" / f"{name}.json").write_text(json.dumps(report))
         os._exit(0)
 
 
@@ -97,24 +97,24 @@ def _until(steps: int, seconds: float) -> Iterator[int]:
 
 
 def _write(
-    house: House, name: str, steps: Iterator[int], rng: random.Random, _: RacePlan
+    sandbox: Sandbox, name: str, steps: Iterator[int], rng: random.Random, _: RacePlan
 ) -> dict[str, object]:
     """Edit, rename, delete and write notes; announce each finished change."""
-    memory = house.memory()
-    events = house.home / f"{name}.events"
+    memory = sandbox.memory()
+    events = sandbox.home / f"{name}.events"
     step = -1
     for step in steps:
         path = f"{name}-{rng.randrange(NOTES_PER_WRITER)}.md"
         word = f"x{name.replace('-', '')}s{step}x"
-        file = house.notes / path
+        file = sandbox.notes / path
         if rng.random() < 0.4:
             memory.write(word, file=path)
         elif rng.random() < 0.5:
-            house.save_over(path, f"{word}\n")
+            sandbox.save_over(path, f"{word}\n")
         else:
-            house.save(f"{path}.new", f"{word}\n").replace(file)
+            sandbox.save(f"{path}.new", f"{word}\n").replace(file)
             if rng.random() < 0.3:
-                other = house.notes / f"{name}-moved-{step % 3}.md"
+                other = sandbox.notes / f"{name}-moved-{step % 3}.md"
                 file.replace(other)
         beside = events.with_suffix(".tmp")
         beside.write_text(word)
@@ -124,12 +124,16 @@ def _write(
 
 
 def _search(
-    house: House, name: str, steps: Iterator[int], rng: random.Random, plan: RacePlan
+    sandbox: Sandbox,
+    name: str,
+    steps: Iterator[int],
+    rng: random.Random,
+    plan: RacePlan,
 ) -> dict[str, object]:
     """Search for the last finished change of a writer, which must be found."""
-    memory = house.memory()
+    memory = sandbox.memory()
     problems = []
-    told = [house.home / f"writer-{number}.events" for number in range(plan.writers)]
+    told = [sandbox.home / f"writer-{number}.events" for number in range(plan.writers)]
     end_s = time.monotonic() + FIRST_CHANGE_S
     while not all(events.exists() for events in told):
         if time.monotonic() > end_s:
@@ -145,28 +149,28 @@ def _search(
         is_found = any(word in hit.snippet for hit in answer.hits)
         # Each word is written once, so what holds it now has held it all the time,
         # unless the writer has replaced the note since: then nothing holds it.
-        if not is_found and answer.report.is_fresh and _holds(house, word):
+        if not is_found and answer.report.is_fresh and _holds(sandbox, word):
             problems.append(f"{name} missed {word}")
     memory.close()
     return {"steps": done, "problems": problems}
 
 
 def _watch(
-    house: House, _: str, __: Iterator[int], ___: random.Random, ____: RacePlan
+    sandbox: Sandbox, _: str, __: Iterator[int], ___: random.Random, ____: RacePlan
 ) -> dict[str, object]:
     """Sync again and again, as ``hm watch`` does."""
-    memory = house.memory()
+    memory = sandbox.memory()
     steps = 0
-    while not (house.home / "stop").exists():
+    while not (sandbox.home / "stop").exists():
         memory.sync()
         steps += 1
     memory.close()
     return {"steps": steps, "problems": []}
 
 
-def _holds(house: House, word: str) -> bool:
+def _holds(sandbox: Sandbox, word: str) -> bool:
     """Return whether a note holds a word; one that is renamed meanwhile does not."""
-    for file in house.notes.glob("*.md"):
+    for file in sandbox.notes.glob("*.md"):
         try:
             if word in file.read_text():
                 return True

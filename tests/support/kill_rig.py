@@ -26,7 +26,7 @@ from unittest import mock
 import apsw
 
 from hivemind_memory.index.sqlite import notes as index_notes
-from tests.support.sandbox import House, ask, difference_from_fresh
+from tests.support.sandbox import Sandbox, ask, difference_from_fresh
 
 ENTRY = re.compile(r"^<!-- hm id=([0-9A-Z]{26}) ", re.MULTILINE)
 NOTES = ("a.md", "deep/b.md", "2026-01-02.md")
@@ -69,32 +69,32 @@ def kill_often(base: Path, kills: int, seed: int) -> Result:
     rng = random.Random(seed)
     result = Result()
     acknowledged: set[str] = set()
-    house = House(base / "home")
+    sandbox = Sandbox(base / "home")
     with mock.patch.object(index_notes, "STEP_CHUNKS", STEP_CHUNKS):
         for number in range(kills):
             if number % ROUNDS_PER_HOME == 0:
                 result.acknowledged += len(acknowledged)
                 acknowledged = set()
-                shutil.rmtree(house.home)
-                house = House(base / "home")
-                house.save("person.md", "# A person\n\nwrote this\n")
-            acknowledged |= _kill_one(house, rng)
+                shutil.rmtree(sandbox.home)
+                sandbox = Sandbox(base / "home")
+                sandbox.save("person.md", "# A person\n\nwrote this\n")
+            acknowledged |= _kill_one(sandbox, rng)
             result.kills += 1
-            result.found_unfinished += _is_unfinished(house)
-            found = _what_is_wrong(house, acknowledged)
+            result.found_unfinished += _is_unfinished(sandbox)
+            found = _what_is_wrong(sandbox, acknowledged)
             result.problems += [f"kill {number}: {problem}" for problem in found]
     result.acknowledged += len(acknowledged)
     return result
 
 
-def _kill_one(house: House, rng: random.Random) -> set[str]:
+def _kill_one(sandbox: Sandbox, rng: random.Random) -> set[str]:
     """Let a process work for a while; return the entries that it acknowledged."""
     stops_between_statements = rng.random() < STATEMENT_SHARE
 
     def work(victim: random.Random, said: int) -> None:
         if stops_between_statements:
             die_between_statements(victim)
-        _work(house, victim, said)
+        _work(sandbox, victim, said)
 
     lines = kill_victim(rng, work)
     errors = [line for line in lines if line.startswith("!")]
@@ -192,10 +192,10 @@ def _read_lines(said: io.FileIO, wanted: int) -> bytes:
     return told
 
 
-def _work(house: House, rng: random.Random, said: int) -> None:
+def _work(sandbox: Sandbox, rng: random.Random, said: int) -> None:
     """Write, edit, sync, search and rebuild until the process is killed."""
     try:
-        memory = house.memory()
+        memory = sandbox.memory()
         while True:
             action = rng.random()
             if action < 0.6:
@@ -206,10 +206,10 @@ def _work(house: House, rng: random.Random, said: int) -> None:
                 parts = (
                     f"part {n} {rng.randrange(99)}" for n in range(rng.randrange(20))
                 )
-                house.save_over(f"large{rng.randrange(2)}.md", "\n\n\n".join(parts))
+                sandbox.save_over(f"large{rng.randrange(2)}.md", "\n\n\n".join(parts))
                 memory.sync()
             elif action < 0.8:
-                (house.notes / f"large{rng.randrange(2)}.md").unlink(missing_ok=True)
+                (sandbox.notes / f"large{rng.randrange(2)}.md").unlink(missing_ok=True)
             elif action < 0.95:
                 ask(memory, f"remember {rng.randrange(1000)}")
             else:
@@ -218,34 +218,34 @@ def _work(house: House, rng: random.Random, said: int) -> None:
         os.write(said, f"! {type(error).__name__}: {error}\n".encode())
 
 
-def _is_unfinished(house: House) -> bool:
+def _is_unfinished(sandbox: Sandbox) -> bool:
     """Return whether the killed process left something unfinished."""
-    if Path(house.places.rebuild_file).exists():
+    if Path(sandbox.places.rebuild_file).exists():
         return True
-    if not house.index_file.exists():
+    if not sandbox.index_file.exists():
         return False
     from hivemind_memory.index.sqlite.index import SqliteIndex
 
-    index = SqliteIndex(str(house.index_file), now=time.time)
+    index = SqliteIndex(str(sandbox.index_file), now=time.time)
     try:
         return index.has_unfinished()
     finally:
         index.close()
 
 
-def _what_is_wrong(house: House, acknowledged: set[str]) -> list[str]:
+def _what_is_wrong(sandbox: Sandbox, acknowledged: set[str]) -> list[str]:
     """Sync as the next process would, and compare with a fresh index."""
-    with house.memory() as memory:
+    with sandbox.memory() as memory:
         memory.sync()
-        found = difference_from_fresh(house, memory, ("remember part",))
-        shutil.rmtree(house.home / "fresh-0")
-    texts = [file.read_text() for file in house.notes.rglob("*.md")]
+        found = difference_from_fresh(sandbox, memory, ("remember part",))
+        shutil.rmtree(sandbox.home / "fresh-0")
+    texts = [file.read_text() for file in sandbox.notes.rglob("*.md")]
     there = [entry for text in texts for entry in ENTRY.findall(text)]
     lost = acknowledged - set(there)
     if lost:
         found.append(f"lost {sorted(lost)}")
     if len(there) != len(set(there)):
         found.append("an entry is there twice")
-    if (house.notes / "person.md").read_text() != "# A person\n\nwrote this\n":
+    if (sandbox.notes / "person.md").read_text() != "# A person\n\nwrote this\n":
         found.append("a person's note changed")
     return found

@@ -43,7 +43,7 @@ class Home:
         return recover(self.journal, self.clock[0])
 
     def write(self, data: bytes, path: str = NOTE, *, changed_s: float = 0) -> None:
-        """Save a note as an editor does, by default a while ago on our clock."""
+        """Save a note as an editor does, by default some time in the past."""
         file = self.notes / path
         file.parent.mkdir(parents=True, exist_ok=True)
         beside = file.with_name(".saving")

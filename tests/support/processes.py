@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.support.kill_rig import ENTRY
-from tests.support.sandbox import House, ask, difference_from_fresh
+from tests.support.sandbox import Sandbox, ask, difference_from_fresh
 
 NOTES = ("a.md", "b.md", "deep/c.md")
 RETURNED = "within ten minutes is back in"
@@ -52,37 +52,37 @@ class Outcome:
 class Shift:
     """Tells a process when its work is done."""
 
-    def __init__(self, house: House, plan: Plan) -> None:
+    def __init__(self, sandbox: Sandbox, plan: Plan) -> None:
         self._end = time.monotonic() + plan.seconds
         self._plan = plan
-        self._over = house.home / "over"
+        self._over = sandbox.home / "over"
 
     def is_done(self, *counts: int) -> bool:
-        """Return whether it is time to stop, having done something so often."""
+        """Return whether it is time to stop after so many rounds."""
         if self._plan.seconds:
             return time.monotonic() >= self._end
         return min(counts) >= self._plan.share
 
     def is_over(self) -> bool:
-        """Return whether all who write and search have stopped."""
+        """Return whether all writers and searchers have stopped."""
         if self._plan.seconds:
             return time.monotonic() >= self._end
         return self._over.exists()
 
     @staticmethod
-    def end(house: House) -> None:
-        """Tell the others that all who write and search have stopped."""
-        (house.home / "over").touch()
+    def end(sandbox: Sandbox) -> None:
+        """Tell the others that all writers and searchers have stopped."""
+        (sandbox.home / "over").touch()
 
 
-def work_together(house: House, plan: Plan, seed: int) -> Outcome:
-    """Let all of them work, then look at what there is."""
+def work_together(sandbox: Sandbox, plan: Plan, seed: int) -> Outcome:
+    """Run all of them, then check the result."""
     # What loads with the first write and search is loaded before the processes part:
     # they are to meet each other, not twelve times the same imports.
-    with House(house.home.parent / "warm").memory() as memory:
+    with Sandbox(sandbox.home.parent / "warm").memory() as memory:
         memory.write("remember this", file=NOTES[0])
         ask(memory, "remember")
-    said = house.home / "said"
+    said = sandbox.home / "said"
     said.mkdir()
     jobs: list[tuple[Callable[..., dict[str, object]], int]] = [
         *((_write_and_search, number) for number in range(plan.processes)),
@@ -94,7 +94,7 @@ def work_together(house: House, plan: Plan, seed: int) -> Outcome:
     children = [
         _start(
             job,
-            house,
+            sandbox,
             plan,
             said,
             random.Random(f"{seed} {job.__name__} {number}"),
@@ -105,7 +105,7 @@ def work_together(house: House, plan: Plan, seed: int) -> Outcome:
     ]
     for place, child in enumerate(children):
         if place == plan.processes:
-            Shift.end(house)
+            Shift.end(sandbox)
         os.waitpid(child, 0)
     outcome = Outcome()
     for file in said.iterdir():
@@ -120,13 +120,13 @@ def work_together(house: House, plan: Plan, seed: int) -> Outcome:
         outcome.problems += told["problems"]
     if len(list(said.iterdir())) != len(jobs):
         outcome.problems.append("a process ended without a word")
-    outcome.problems += _what_is_wrong(house, outcome)
+    outcome.problems += _what_is_wrong(sandbox, outcome)
     return outcome
 
 
 def _start(
     job: Callable[..., dict[str, object]],
-    house: House,
+    sandbox: Sandbox,
     plan: Plan,
     said: Path,
     rng: random.Random,
@@ -140,7 +140,7 @@ def _start(
     told: dict[str, object] = {}
     try:
         time.sleep(max(0.0, start - time.time()))
-        told = job(house, rng, number, Shift(house, plan))
+        told = job(sandbox, rng, number, Shift(sandbox, plan))
         told.setdefault("problems", [])
     except BaseException as error:  # noqa: BLE001 - the parent is to hear of all
         told = {"problems": [f"{job.__name__}: {type(error).__name__}: {error}"]}
@@ -150,14 +150,14 @@ def _start(
 
 
 def _write_and_search(
-    house: House, rng: random.Random, number: int, shift: Shift
+    sandbox: Sandbox, rng: random.Random, number: int, shift: Shift
 ) -> dict[str, object]:
-    """Write an entry, or ask for one of one's own."""
+    """Write an entry, or search for one written before."""
     written: list[str] = []
     write_ms: list[float] = []
     search_ms: list[float] = []
     problems: list[str] = []
-    memory = house.memory()
+    memory = sandbox.memory()
     while not shift.is_done(len(written), len(search_ms)):
         started = time.monotonic()
         if rng.random() < 0.5:
@@ -189,11 +189,11 @@ def _write_and_search(
 
 
 def _save_stale(
-    house: House, rng: random.Random, number: int, shift: Shift
+    sandbox: Sandbox, rng: random.Random, number: int, shift: Shift
 ) -> dict[str, object]:
     """Save an old buffer over a note, with one line more each time."""
     path = NOTES[number % len(NOTES)]
-    note = house.notes / path
+    note = sandbox.notes / path
     while not note.exists() and not shift.is_over():
         time.sleep(0.005)
     buffer, saves = note.read_text() if note.exists() else "", 0
@@ -204,27 +204,27 @@ def _save_stale(
             continue
         saves += 1
         buffer = f"line {saves} of person {number}\n{buffer}"
-        house.save_over(path, buffer)
+        sandbox.save_over(path, buffer)
     return {"saves": saves}
 
 
 def _rebuild(
-    house: House, rng: random.Random, _: int, shift: Shift
+    sandbox: Sandbox, rng: random.Random, _: int, shift: Shift
 ) -> dict[str, object]:
-    """Make the index again and again, under everybody's eyes."""
-    with house.memory() as memory:
+    """Rebuild the index again and again while the others use it."""
+    with sandbox.memory() as memory:
         while not shift.is_over():
             time.sleep(rng.uniform(0.05, 0.3))
             memory.rebuild()
     return {}
 
 
-def _what_is_wrong(house: House, outcome: Outcome) -> list[str]:
+def _what_is_wrong(sandbox: Sandbox, outcome: Outcome) -> list[str]:
     """Compare what was acknowledged with what is there."""
-    with house.memory() as memory:
+    with sandbox.memory() as memory:
         memory.sync()
-        found = difference_from_fresh(house, memory, ("remember person",))
-    texts = [file.read_text() for file in house.notes.rglob("*.md")]
+        found = difference_from_fresh(sandbox, memory, ("remember person",))
+    texts = [file.read_text() for file in sandbox.notes.rglob("*.md")]
     there = [entry for text in texts for entry in ENTRY.findall(text)]
     lost = set(outcome.written) - set(there)
     if lost:

@@ -1,4 +1,4 @@
-"""A memory with all that forgetting and purging work with, and its raw bytes."""
+"""A memory to forget and purge in, and its raw bytes."""
 
 from __future__ import annotations
 
@@ -27,26 +27,26 @@ from hivemind_memory.model.curation import (
 )
 from hivemind_memory.model.ports import InjectionRecords
 from hivemind_memory.state.file import STATE_FILE, StateFile
-from tests.support.sandbox import House, ask, paths
+from tests.support.sandbox import Sandbox, ask, paths
 
 _WORD = re.compile(r"\w{9,}")
 
 
 @dataclass
 class Bench:
-    """A house, a memory in it, and what a caller does there."""
+    """A home, a memory in it, and short names for what a caller does."""
 
-    house: House
+    sandbox: Sandbox
     memory: Memory
     injected: InjectionRecords | None = None
     state: StateFile = field(init=False)
 
     def __post_init__(self) -> None:
-        self.state = StateFile(str(self.house.home / STATE_FILE))
+        self.state = StateFile(str(self.sandbox.home / STATE_FILE))
 
     def context(self, caller: Caller = OWNER) -> CurationContext:
         return CurationContext(
-            places=self.house.places,
+            places=self.sandbox.places,
             folder=self.memory.folder,
             clocks=self.memory.clocks,
             caller=caller,
@@ -91,11 +91,11 @@ class Bench:
         return paths(ask(self.memory, question))
 
     def read(self, path: str) -> str:
-        return (self.house.notes / path).read_text()
+        return (self.sandbox.notes / path).read_text()
 
     def there(self) -> list[str]:
-        """Return the notes that there are."""
-        notes = self.house.notes
+        """Return the names of all notes."""
+        notes = self.sandbox.notes
         return sorted(one.relative_to(notes).as_posix() for one in notes.rglob("*.md"))
 
 
@@ -114,7 +114,7 @@ def stems_of(text: str) -> set[str]:
 
 
 def traces(home: Path, words: set[str], index: Path) -> list[str]:
-    """Return where below *home* a word still is, in any form.
+    """Return the places below *home* that still hold a word, in any form.
 
     As written, in either case and as a stem, in UTF-8 and UTF-16, in the raw bytes of
     every file; and its end alone, for postings are stored without the beginning that
@@ -181,5 +181,5 @@ def files_below(home: Path) -> Iterator[Path]:
 
 
 def words_of(text: str) -> set[str]:
-    """Return the words of a text that stand nowhere by chance."""
+    """Return the words of a text that occur nowhere by chance."""
     return set(_WORD.findall(text))

@@ -1,4 +1,4 @@
-"""A home of its own for each test, memories over it, and the index taken apart."""
+"""A home for each test, memories over it, and what their index holds."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _TABLES = {
 
 
 @dataclass
-class House:
+class Sandbox:
     """A home folder, its notes, and a clock that can be set wrong."""
 
     home: Path
@@ -126,7 +126,7 @@ def paths(answer: SearchAnswer) -> list[str]:
 
 
 def hits(answer: SearchAnswer) -> Rows:
-    """Return what a caller sees of the hits, chunk numbers and rounding apart."""
+    """Return what a caller sees of the hits, without chunk numbers and rounding."""
     return [
         (hit.path, hit.start_line, hit.end_line, round(hit.score, 9), hit.snippet)
         for hit in answer.hits
@@ -134,7 +134,7 @@ def hits(answer: SearchAnswer) -> Rows:
 
 
 def rows(index_file: str | Path) -> Mapping[str, Rows]:
-    """Return all that an index says of the notes, without its own numbers."""
+    """Return everything an index holds of the notes, without its row numbers."""
     connection = apsw.Connection(str(index_file), flags=apsw.SQLITE_OPEN_READWRITE)
     try:
         return {name: list(connection.execute(sql)) for name, sql in _TABLES.items()}
@@ -152,11 +152,11 @@ def problems(index_file: str | Path) -> list[str]:
 
 
 def difference_from_fresh(
-    house: House, memory: Memory, questions: tuple[str, ...] = (), **flags: object
+    sandbox: Sandbox, memory: Memory, questions: tuple[str, ...] = (), **flags: object
 ) -> list[str]:
     """Return how the index of *memory* differs from one made from nothing."""
     found = problems(memory.places.index_file)
-    with house.fresh(**flags) as fresh:
+    with sandbox.fresh(**flags) as fresh:
         mine, theirs = rows(memory.places.index_file), rows(fresh.places.index_file)
         for name in _TABLES:
             only_mine = [row for row in mine[name] if row not in theirs[name]]

@@ -1,4 +1,4 @@
-"""A context over a home of a test, and an index that is nothing but the files."""
+"""A curation context over a test home, with an index that reads the files."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from hivemind_memory.model.ports import MemoryIndex
 from hivemind_memory.model.scope import scope_of
 from hivemind_memory.notes.memory_header import header_of
 from hivemind_memory.state.file import StateFile
-from tests.support.sandbox import House
+from tests.support.sandbox import Sandbox
 
 START_S = 1_795_255_391.0
 
 
 @dataclass
 class Ticking:
-    """A clock that is a second later each time it is asked."""
+    """A clock that advances by a second with each call."""
 
     now_s: float = START_S
 
@@ -55,14 +55,14 @@ class Ticking:
 
 @dataclass
 class ScannedIndex:
-    """Answers as the index should, by reading every note each time."""
+    """An index that reads every note for each answer."""
 
     notes: Path
     kept: list[MemoryRow] | None = None
     """Rows of a moment; None: read them each time."""
 
     def frozen(self) -> ScannedIndex:
-        """Return one that asks the system nothing more."""
+        """Return a copy that reads the disk no more."""
         return ScannedIndex(self.notes, self._rows())
 
     def memories(
@@ -149,7 +149,7 @@ class ScannedIndex:
 
 @dataclass
 class ShelfHandle:
-    """Stands for the handle of an index that needs no opening."""
+    """The handle of an index that needs no opening."""
 
     fresh: Callable[[], MemoryIndex]
     lock: RLock = field(default_factory=RLock)
@@ -160,7 +160,7 @@ class ShelfHandle:
 
 @dataclass
 class Shelf:
-    """Typed memories in a home, saved and looked at the short way."""
+    """Typed memories in a home, with short ways to save and read them."""
 
     home: Path
     caller: Caller = OWNER
@@ -169,12 +169,12 @@ class Shelf:
     """The files answer, not the real index."""
 
     def __post_init__(self) -> None:
-        self.house = House(self.home)
-        self.notes = self.house.notes
+        self.sandbox = Sandbox(self.home)
+        self.notes = self.sandbox.notes
         self._look: Callable[[], MemoryIndex] | None = None
 
     def context(self, **changes: object) -> CurationContext:
-        places = self.house.places
+        places = self.sandbox.places
         parts = {
             "places": places,
             "folder": NotesFolder(str(self.notes)),
@@ -204,7 +204,7 @@ class Shelf:
 
     def put(self, path: str, text: str | bytes) -> Path:
         """Save a note as a person does."""
-        return self.house.save(path, text)
+        return self.sandbox.save(path, text)
 
     def text(self, path: str) -> str:
         return (self.notes / path).read_text(encoding="utf-8")
@@ -234,7 +234,7 @@ class Shelf:
         return sorted(row.path for row in rows)
 
     def _open(self) -> Callable[[], MemoryIndex]:
-        places, clocks = self.house.places, self.clock.clocks()
+        places, clocks = self.sandbox.places, self.clock.clocks()
         chunking = ChunkSettings(limit_chars=800, overlap_chars=0)
         folder = NotesFolder(places.notes)
         syncer = Syncer(folder, places.journal, chunking, time.time)
