@@ -300,3 +300,27 @@ def test_a_large_note_that_another_process_has_just_written_is_written_whole(
     assert len(found(index, "old")) == 12
     assert found(index, "meanwhile") == []
     assert not problems(index)
+
+
+def test_the_chunks_of_a_batch_go_into_the_index_in_one_statement(
+    index: SqliteIndex,
+) -> None:
+    """At each statement the full-text table writes what it has as its own segment.
+
+    One for each chunk, merged later, was half of what a first sync spent in SQLite.
+    """
+    put(index, "one\n")
+    statements: list[str] = []
+
+    def trace(_: object, sql: str, __: object) -> bool:
+        statements.append(" ".join(sql.split("(", maxsplit=1)[0].split()))
+        return True
+
+    index.connection.exec_trace = trace
+    put(index, text_of("two", "three", "four", "five"))
+    put(index, "six\n")
+    index.connection.exec_trace = None
+
+    assert statements.count("INSERT INTO chunks") == 2
+    assert sum("DELETE FROM chunks" in sql for sql in statements) == 2
+    assert problems(index) == []

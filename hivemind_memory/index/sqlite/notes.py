@@ -25,13 +25,12 @@ STEP_CHUNKS = 1_000
 
 _LIVE, _BEING_WRITTEN, _REPLACED = 0, 1, 2
 
-_INSERT_CHUNK = """
-INSERT INTO chunks(
+_CHUNK_COLUMNS = """
   file_id, start_line, end_line,
   day, entry_id, headings, text, body, extra, breadcrumbs, subchunks, source, reason,
   source_ref
-) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
+_ROWS_AT_ONCE = 250
 _COLUMNS = (
     *("mtime", "ctime", "size", "inode", "is_settled", "hash", "day", "chunk_count"),
     *("scope", "status", "ages", "importance", "type", "key", "memory_id"),
@@ -370,8 +369,18 @@ def _chunk_values(file_id: int, rows: Sequence[PlacedRow]) -> list[ChunkValues]:
 
 
 def _insert_chunks(connection: apsw.Connection, chunks: Sequence[ChunkValues]) -> None:
-    """Insert chunks; the triggers write their postings."""
-    connection.executemany(_INSERT_CHUNK, chunks)
+    """Insert chunks; the triggers write their postings.
+
+    Many rows a statement: at the start of each, the full-text table writes what it has
+    gathered as a segment of its own. Merging those takes half the time of single rows.
+    """
+    for at in range(0, len(chunks), _ROWS_AT_ONCE):
+        rows = chunks[at : at + _ROWS_AT_ONCE]
+        marks = ",".join([f"({','.join('?' * len(rows[0]))})"] * len(rows))
+        connection.execute(
+            f"INSERT INTO chunks({_CHUNK_COLUMNS}) VALUES {marks}",
+            [value for row in rows for value in row],
+        )
 
 
 def _delete_in_steps(connection: apsw.Connection, file_id: int) -> None:
