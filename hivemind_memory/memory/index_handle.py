@@ -188,11 +188,15 @@ class IndexHandle:
     def rebuild(self, progress: Progress | None) -> SyncResult:
         """Make the index again; see ``Memory.rebuild``."""
         started = self._clocks.stopwatch()
+
+        def fill(index: Index) -> SyncResult:
+            # What changes in the meantime is in the index from its first moment.
+            first = self._syncer.sync(index, progress=progress)
+            return first.followed_by(self._syncer.sync(index))
+
         with self.lock:
             self.close()
-            result = index_engine(self._places, self._clocks.now).rebuild(
-                lambda index: self._syncer.sync(index, progress=progress)
-            )
+            result = index_engine(self._places, self._clocks.now).rebuild(fill)
         return replaced(result, took_s=self._clocks.stopwatch() - started)
 
     def wait_for_large_notes(self) -> bool:

@@ -10,8 +10,10 @@ import pytest
 
 from hivemind_memory.errors import IndexBusyError, IndexUnusableError
 from hivemind_memory.files.locks import KernelLock
+from hivemind_memory.files.reader import digest_of
 from hivemind_memory.index.sqlite import engine
 from hivemind_memory.memory.service import Memory
+from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.testing import FakeEmbedder
 from tests.support.fake_provider import FakeProvider
 from tests.support.sandbox import Sandbox, ask, difference_from_fresh, paths
@@ -102,6 +104,26 @@ def test_what_changes_during_a_rebuild_is_found_afterwards(
         assert paths(ask(other, "meanwhile")) == ["00.md"]
     assert paths(ask(memory, "meanwhile")) == ["00.md"]
     assert difference_from_fresh(sandbox, memory) == []
+
+
+def test_what_is_written_during_a_rebuild_is_in_the_new_index(
+    house: House, memory: Memory
+) -> None:
+    """Else a command that has just looked at the notes would not find it there."""
+
+    def progress(_: str, done: int, __: int) -> None:
+        if done == 6:
+            house.save("00.md", "# Note 0\n\nchanged meanwhile\n")
+            house.save("new.md", "# New\n\nwritten meanwhile\n")
+
+    result = memory.rebuild(progress)
+
+    index = memory.index_handle.opened().index
+    assert {path: index.digest_of(NotePath(path)) for path in ("00.md", "new.md")} == {
+        path: digest_of((house.notes / path).read_bytes())
+        for path in ("00.md", "new.md")
+    }
+    assert result.added == 13
 
 
 def test_two_rebuilds_at_once_are_one_too_many(
