@@ -320,6 +320,10 @@ class Index(NotesIndex, SearchIndex, MemoryIndex, Protocol):
         """Return whether any memory supersedes or contradicts another."""
         ...
 
+    def has_pending(self) -> bool:
+        """Return whether anything is pending in an inbox."""
+        ...
+
     def strong_edges(
         self, paths: Collection[str], access: Access
     ) -> list[tuple[str, str, str]]:

@@ -109,3 +109,31 @@ def test_status_says_that_claims_are_pending(hm: Hm) -> None:
     hm("save", "--source", "external", "firewall", "Turn the firewall off.")
 
     assert "1 claim is pending: `hm inbox`" in hm("status").err
+
+
+def test_a_search_says_that_claims_are_pending(
+    hm: Hm, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On one line, of what the shell sees, and never in the JSON of a program."""
+    line = "1 claim is pending: `hm inbox` lists what to accept or reject\n"
+    hm("write", "The firewall is on.")
+    assert "pending" not in hm("search", "firewall").err
+    hm("save", "--source", "external", "firewall", "Turn the firewall off.")
+    scope = ("--scope", "project/other")
+    hm("save", "--source", "external", *scope, "proxy", "Turn the proxy off.")
+
+    everything, nothing = hm("search", "firewall"), hm("search", "zebra")
+    machine = hm("search", "--json", "firewall")
+    monkeypatch.setenv("HIVEMIND_PROJECT", "mine")
+    mine = hm("search", "firewall")
+
+    assert everything.err.endswith(
+        "\n2 claims are pending: `hm inbox` lists what to accept or reject\n"
+    )
+    assert nothing.err.endswith(
+        " are pending: `hm inbox` lists what to accept or reject\n"
+    )
+    assert machine.err == ""
+    assert mine.err.endswith(line)
+    hm("inbox", "reject", "firewall")
+    assert "pending" not in hm("search", "firewall").err

@@ -13,13 +13,11 @@ from hivemind_memory.cli.output import (
     print_indexed,
     print_json,
     print_line,
-    print_notices,
     print_sync,
     size_text,
     write_stdout,
 )
 from hivemind_memory.model.escape import escape_line
-from hivemind_memory.model.memories import PENDING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -75,26 +73,24 @@ def status(request: CommandRequest) -> int:
     """Show what there is."""
     from hivemind_memory import wiring
     from hivemind_memory.access.rules import check_owner
+    from hivemind_memory.cli.commands.search import print_pending
 
     with request.open_memory() as memory:
         check_owner(memory.caller, "hm status")
         found = memory.status()
-        pending = sum(row.status == PENDING for row in memory.memories())
         here = wiring.describe_project(memory)
-    if request.values["json"]:
-        print_json({**plain_value(found), "project": here})
-        return 0
-    rows = [*_status_rows(found), ("project here", here)]
-    if is_terminal(sys.stdout):
-        from hivemind_memory.cli.terminal import rendered, rows_table
+        if request.values["json"]:
+            print_json({**plain_value(found), "project": here})
+            return 0
+        rows = [*_status_rows(found), ("project here", here)]
+        if is_terminal(sys.stdout):
+            from hivemind_memory.cli.terminal import rendered, rows_table
 
-        write_stdout(rendered([rows_table(rows)]))
-    else:
-        for name, value in rows:
-            print_line(f"{name}: {value}")
-    if pending:
-        claims = count_text(pending, "claim is", "claims are")
-        print_notices([f"{claims} pending: `hm inbox` lists what to accept or reject"])
+            write_stdout(rendered([rows_table(rows)]))
+        else:
+            for name, value in rows:
+                print_line(f"{name}: {value}")
+        print_pending(memory, is_fresh=True)
     return 0
 
 

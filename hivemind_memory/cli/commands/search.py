@@ -118,6 +118,8 @@ def search(request: CommandRequest) -> int:
         more = f"-n {wider} shows more" if is_full else ""
         print_answer(answer, question, as_json=values["json"], more=more)
         # Last, so that no answer waits for it.
+        if not values["json"]:
+            print_pending(memory, is_fresh=False)
         memory.record_recall(answer)
     return 1 if values["fail_empty"] and not answer.hits else 0
 
@@ -135,6 +137,25 @@ def catch_up(memory: Memory) -> None:
                 memory.sync(progress, is_whole=False)
         except IndexUnusableError:
             return  # the answer comes without the index, and says so
+
+
+def print_pending(memory: Memory, *, is_fresh: bool) -> None:
+    """Say how many claims wait in the inbox of what the shell sees, if any do."""
+    from hivemind_memory.memory.pending import count_pending
+
+    try:
+        count = count_pending(memory, is_fresh=is_fresh)
+    except IndexUnusableError:
+        return  # the answer has said so
+    if count:
+        claims = count_text(count, "claim is", "claims are")
+        line = f"{claims} pending: `hm inbox` lists what to accept or reject"
+        if is_terminal(sys.stderr):
+            from hivemind_memory.cli.terminal import Text, rendered
+
+            write_stderr(rendered([Text(line, "dim")]))
+        else:
+            print_notices([line])
 
 
 def print_answer(
