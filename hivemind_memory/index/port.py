@@ -224,6 +224,10 @@ class IndexView(Protocol):
         """Return how many visible chunks have no vector in a space yet."""
         ...
 
+    def pending_claims(self) -> int:
+        """Return how many visible claims are pending in an inbox."""
+        ...
+
 
 class SearchIndex(Protocol):
     """The side of the index that a search reads."""
@@ -318,10 +322,6 @@ class Index(NotesIndex, SearchIndex, MemoryIndex, Protocol):
 
     def has_strong_edges(self) -> bool:
         """Return whether any memory supersedes or contradicts another."""
-        ...
-
-    def has_pending(self) -> bool:
-        """Return whether anything is pending in an inbox."""
         ...
 
     def strong_edges(

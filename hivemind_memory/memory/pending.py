@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from hivemind_memory.access.rules import access_of
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hivemind_memory.index.port import Index
@@ -15,15 +17,10 @@ def count_pending(memory: Memory, *, is_fresh: bool) -> int:
         memory: The memory.
         is_fresh: Look for changes of the notes first; not needed after a search.
     """
+    access = access_of(memory.caller, memory.settings.private_scopes())
 
     def count(index: Index) -> int:
-        if not index.has_pending():
-            return 0
-        from hivemind_memory.access.rules import access_of
-        from hivemind_memory.model.memories import PENDING
-
-        access = access_of(memory.caller, memory.settings.private_scopes())
-        return len(index.memories(scopes=access.scopes, statuses=(PENDING,)))
+        return index.view(access).pending_claims()
 
     handle = memory.index_handle
     return handle.run_fresh(count) if is_fresh else count(handle.opened().index)

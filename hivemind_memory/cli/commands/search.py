@@ -118,7 +118,7 @@ def search(request: CommandRequest) -> int:
         more = f"-n {wider} shows more" if is_full else ""
         print_answer(answer, question, as_json=values["json"], more=more)
         # Last, so that no answer waits for it.
-        if not values["json"]:
+        if not (values["json"] or values["inbox"]):
             print_pending(memory, is_fresh=False)
         memory.record_recall(answer)
     return 1 if values["fail_empty"] and not answer.hits else 0

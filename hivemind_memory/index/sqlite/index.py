@@ -350,10 +350,6 @@ class SqliteIndex:
         """Return whether any memory supersedes or contradicts another."""
         return self._contents().has_strong_edges
 
-    def has_pending(self) -> bool:
-        """Return whether anything is pending in an inbox."""
-        return self._contents().has_pending
-
     def strong_edges(self, paths: Collection[str], access: Access) -> list[Edge]:
         """Return (path, kind, target) for what notes supersede or contradict."""
         from hivemind_memory.index.sqlite.memories import strong_edges

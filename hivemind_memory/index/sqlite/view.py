@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from hivemind_memory.sqlite.connection import translated_errors
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -65,6 +67,10 @@ class SqliteView:
             return self._views.pending_chunks(fingerprint)
         retriever = self._views.vector_retriever(fingerprint)
         return len(visible.chunks) - retriever.count_vectors(visible.chunks)
+
+    def pending_claims(self) -> int:
+        """Return how many visible claims are pending in an inbox."""
+        return self._views.pending_claims(self._matching)
 
 
 class Views:
@@ -149,6 +155,13 @@ class Views:
             ),
             visible,
         )
+
+    def pending_claims(self, visible: SqlFilter) -> int:
+        """Return how many claims are pending among the files that a filter leaves."""
+        sql = f"SELECT count(*) FROM files WHERE state = 0 AND status = 2{visible.sql}"
+        with translated_errors(self._path):
+            [(count,)] = self._connection.execute(sql, visible.values)
+        return int(count)
 
     def pending_chunks(self, fingerprint: str) -> int:
         """Return how many chunks have no vector in a space yet."""
