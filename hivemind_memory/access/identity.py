@@ -198,6 +198,36 @@ def learn(
     )
 
 
+def merged(into: ProjectRecord, other: ProjectRecord) -> ProjectRecord:
+    """Return what one project knows that takes over another."""
+    identities = dict.fromkeys((*into.identities, *other.identities))
+    former = dict.fromkeys((*into.former, *other.former))
+    folders = {one.mark: one for one in (*other.folders, *into.folders)}
+    own = {into.slug, other.slug}
+    maybe = dict.fromkeys((*into.maybe, *other.maybe))
+    distinct = dict.fromkeys((*into.distinct, *other.distinct))
+    return replaced(
+        into,
+        identities=tuple(identities),
+        former=tuple(one for one in former if one not in identities),
+        folders=tuple(folders.values())[:MAX_FOLDERS],
+        maybe=tuple(one for one in maybe if one not in own),
+        distinct=tuple(one for one in distinct if one not in own),
+    )
+
+
+def without_repository(record: ProjectRecord, seen: SeenRepository) -> ProjectRecord:
+    """Return what a project knows when a repository is no longer part of it."""
+    own = {identity_key(one) for one in (seen.identity, seen.git_folder, seen.place)}
+    return replaced(
+        record,
+        identities=tuple(
+            one for one in record.identities if identity_key(one) not in own
+        ),
+        folders=tuple(one for one in record.folders if one.mark != seen.mark),
+    )
+
+
 def _old_places(seen: SeenRepository, known: KnownFolder | None) -> set[str]:
     """Return the places that no longer name a repository without an origin."""
     if not seen.git_folder:
@@ -234,36 +264,6 @@ def _with_folder(
         one for one in folders if one.mark != seen.mark and one.path != seen.git_folder
     )
     return (newest, *others)[:MAX_FOLDERS]
-
-
-def merged(into: ProjectRecord, other: ProjectRecord) -> ProjectRecord:
-    """Return what one project knows that takes over another."""
-    identities = dict.fromkeys((*into.identities, *other.identities))
-    former = dict.fromkeys((*into.former, *other.former))
-    folders = {one.mark: one for one in (*other.folders, *into.folders)}
-    own = {into.slug, other.slug}
-    maybe = dict.fromkeys((*into.maybe, *other.maybe))
-    distinct = dict.fromkeys((*into.distinct, *other.distinct))
-    return replaced(
-        into,
-        identities=tuple(identities),
-        former=tuple(one for one in former if one not in identities),
-        folders=tuple(folders.values())[:MAX_FOLDERS],
-        maybe=tuple(one for one in maybe if one not in own),
-        distinct=tuple(one for one in distinct if one not in own),
-    )
-
-
-def without_repository(record: ProjectRecord, seen: SeenRepository) -> ProjectRecord:
-    """Return what a project knows when a repository is no longer part of it."""
-    own = {identity_key(one) for one in (seen.identity, seen.git_folder, seen.place)}
-    return replaced(
-        record,
-        identities=tuple(
-            one for one in record.identities if identity_key(one) not in own
-        ),
-        folders=tuple(one for one in record.folders if one.mark != seen.mark),
-    )
 
 
 def _with_identity(

@@ -124,6 +124,29 @@ def save(
     )
 
 
+def similar_memories(
+    context: CurationContext,
+    index: MemoryIndex,
+    new: NewMemory,
+    candidates: tuple[TextCandidate, ...],
+) -> tuple[SimilarMemory, ...]:
+    """Return the memories of other keys that say nearly the same."""
+    found: dict[str, SimilarMemory] = {}
+    for candidate, share in similar_texts(new.content, candidates):
+        rows = index.memories(path=candidate.path, scopes=context.caller.scopes)
+        is_own = any(row.key == new.key and row.scope == new.scope for row in rows)
+        is_past = any(row.status in (SUPERSEDED, FORGOTTEN) for row in rows)
+        if rows and not is_own and not is_past and candidate.path not in found:
+            found[candidate.path] = SimilarMemory(
+                path=candidate.path,
+                start_line=candidate.start_line,
+                end_line=candidate.end_line,
+                key=rows[0].key,
+                similarity=share,
+            )
+    return tuple(found.values())
+
+
 def _spelled(index: MemoryIndex, new: NewMemory) -> str:
     """Return the key as it is spelled in the scope already, else as it was given.
 
@@ -311,29 +334,6 @@ def _key_taken(
         hint=f"Nothing was saved. {old.path} says: {shown}",
         current=current,
     )
-
-
-def similar_memories(
-    context: CurationContext,
-    index: MemoryIndex,
-    new: NewMemory,
-    candidates: tuple[TextCandidate, ...],
-) -> tuple[SimilarMemory, ...]:
-    """Return the memories of other keys that say nearly the same."""
-    found: dict[str, SimilarMemory] = {}
-    for candidate, share in similar_texts(new.content, candidates):
-        rows = index.memories(path=candidate.path, scopes=context.caller.scopes)
-        is_own = any(row.key == new.key and row.scope == new.scope for row in rows)
-        is_past = any(row.status in (SUPERSEDED, FORGOTTEN) for row in rows)
-        if rows and not is_own and not is_past and candidate.path not in found:
-            found[candidate.path] = SimilarMemory(
-                path=candidate.path,
-                start_line=candidate.start_line,
-                end_line=candidate.end_line,
-                key=rows[0].key,
-                similarity=share,
-            )
-    return tuple(found.values())
 
 
 def _similar_text(similar: SimilarMemory) -> str:
