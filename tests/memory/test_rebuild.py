@@ -107,20 +107,20 @@ def test_what_changes_during_a_rebuild_is_found_afterwards(
 
 
 def test_what_is_written_during_a_rebuild_is_in_the_new_index(
-    house: House, memory: Memory
+    sandbox: Sandbox, memory: Memory
 ) -> None:
     """Else a command that has just looked at the notes would not find it there."""
 
     def progress(_: str, done: int, __: int) -> None:
         if done == 6:
-            house.save("00.md", "# Note 0\n\nchanged meanwhile\n")
-            house.save("new.md", "# New\n\nwritten meanwhile\n")
+            sandbox.save("00.md", "# Note 0\n\nchanged meanwhile\n")
+            sandbox.save("new.md", "# New\n\nwritten meanwhile\n")
 
     result = memory.rebuild(progress)
 
     index = memory.index_handle.opened().index
     assert {path: index.digest_of(NotePath(path)) for path in ("00.md", "new.md")} == {
-        path: digest_of((house.notes / path).read_bytes())
+        path: digest_of((sandbox.notes / path).read_bytes())
         for path in ("00.md", "new.md")
     }
     assert result.added == 13
