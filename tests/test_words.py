@@ -95,6 +95,7 @@ ALLOWED_TEXTS: set[str] = {
     "CHANGELOG.md: go_on",
     "CHANGELOG.md: lanes",  # says what it is called now
     "CHANGELOG.md: standing",
+    "hivemind_memory/redaction/given.py: door",  # that of a house, and its code
     "hivemind_memory/index/sqlite/schema.py: stamp",
     "hivemind_memory/index/sqlite/schema.py: standing",  # the steps as released
     "hivemind_memory/index/sqlite/schema.py: trail",

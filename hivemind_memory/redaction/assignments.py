@@ -32,10 +32,11 @@ _BETWEEN = re.compile(
     [\\"'`*_\])]{0,6}+
     (?:[ ]?\[[\w*]{0,30}+\])?
     (?P<words>(?:[ \t]{1,4}+[^\W\d_][\w.-]{0,15}+){0,7}?)
+    (?:[ ]\([^()\n]{1,40}+\))?
     (?:[ \t]{0,20}[*`"']{0,3}
       (?: :[ \t]{0,4}+(?:&(?:'\w{1,12}[ ])?)?
           [A-Za-z_][\w.\[\]|]{0,30}(?:[ ]\|[ ]\w{1,20})?[ ]=[ ]
-        | =>|:=|->|===?|[=：＝]|:(?!//)|%3[aAdD]|\|(?!\|)|[是为為は]
+        | =>|[:?]=|->|===?|[=：＝—–→]|:(?!//)|%3[aAdD]|\|(?!\|)|[是为為は]
         | (?P<comma>,)(?=[ \t]{0,4}+["'`])
         | (?P<tag>>)
         | "?[ \t]{1,4}+value=
@@ -147,7 +148,9 @@ def _value_after(text: str, start: int, end: int, holds: ValueKind) -> TextSpan 
     in_environment = name.isupper() and tight and text[end : end + 1] == "="
     firm = quoted is not None or in_environment
     stop = start + len(value)
-    if text[start - 7 : start] == "SHA256:":  # the fingerprint of a public key
+    if (
+        text[start - 7 : start] == "SHA256:" or text[start - 3 : start] == "h1:"
+    ):  # a hash
         return None
     if between["tag"] and not text.startswith("</", stop):
         return None

@@ -113,7 +113,11 @@ def _of_command(line: str, start: int, pattern: re.Pattern[str]) -> Iterator[Tex
 _IN_URL = "url-password"
 LONGEST_URL = 1024
 # What follows "://" up to where a URL ends in prose, code or Markdown.
-_REST = re.compile(rf"[^\s\"'`<>\\]{{3,{LONGEST_URL}}}+")
+# A user of a Windows domain is written with a backslash.
+_REST = re.compile(
+    rf"(?:[\w.-]{{1,40}}\\{{1,2}}(?=[\w.-]{{1,60}}:[^\s@]{{1,99}}@))?"
+    rf"[^\s\"'`<>\\]{{3,{LONGEST_URL}}}+"
+)
 _URL_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,30}$")
 _DATA_SOURCE = re.compile(r"([\w.%+-]{1,64}):([^\s:@\"'`]{3,128})@tcp\(")
 

@@ -154,9 +154,12 @@ EXACT = (
     "nfp_",
     "nfu_",
     "npg_",
+    "nsec1",
     "ntn_",
     "oy2",
     "p8e-",
+    "pat-eu",
+    "pat-na",
     "pat.",
     "phx_",
     "pk_",
@@ -202,6 +205,7 @@ EXACT = (
     "sqa_",
     "sqp_",
     "squ_",
+    "tprv",
     "tvly-",
     "v1.0-",
     "vc_",
@@ -223,8 +227,11 @@ EXACT = (
     "xoxp",
     "xoxr-",
     "xoxs-",
+    "xprv",
     "xsmtpsib-",
     "ya29.",
+    "yprv",
+    "zprv",
 )
 """What secrets begin with or hold, letter for letter."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from hivemind_memory.redaction.columns import columns
 from hivemind_memory.redaction.names import ValueKind, classify_name
 from hivemind_memory.redaction.spans import TextSpan
 from hivemind_memory.redaction.values import (
@@ -60,10 +61,24 @@ _QUERY = re.compile(
 )
 _ENVIRONMENT = re.compile(
     r"(?m)^[ \t>$-]*(?:(?:export|set(?:[ \t]+-\w+)?|setx|ENV|ARG|env)[ \t]+)?\"?"
-    r"([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\"?[ \t]?[=:][ \t]?[\"']?([\w.+/=~-]{16,400})"
+    r"([A-Z][A-Z0-9]+(?:_[A-Z0-9]+)*)\"?[ \t]?[=:][ \t]?[\"']?([\w.+/=~-]{16,400})"
     r"[\"']?[ \t\r]*$"
 )
-_TOKEN_SUFFIXES = frozenset(("PAT", "SID", "JWT", "SAS", "LICENSE", "SEED", "SALT"))
+_TOKEN_SUFFIXES = frozenset(
+    (
+        "PAT",
+        "SID",
+        "JWT",
+        "SAS",
+        "LICENSE",
+        "SEED",
+        "SALT",
+        "PEPPER",
+        "SIGNING",
+        "HMAC",
+        "COOKIE",
+    )
+)
 _PUBLIC_WORDS = frozenset(
     (
         "SHA", "SHA1", "SHA256", "MD5", "HASH", "DIGEST", "CHECKSUM", "COMMIT",
@@ -99,7 +114,7 @@ _CODES_LABEL = re.compile(
     r"(?:\w{1,12}[ \t-]+)?codes?\b"
 )
 _CODE = re.compile(
-    r"(?<![\w.:/-])(?:[a-zA-Z0-9]{4,6}(?:[- ][a-zA-Z0-9]{4,6}){1,3}|[a-zA-Z0-9]{8,12})"
+    r"(?<![\w.:/-])(?:[a-zA-Z0-9]{4,6}(?:[- ][a-zA-Z0-9]{4,6}){1,3}|[a-zA-Z0-9]{8,32})"
     r"(?![\w:/-]|\.\w)"
 )
 _NO_CODE = re.compile(r"\d{4}[- ]\d\d.*|[A-Za-z]+\d?")
@@ -110,11 +125,11 @@ _LABEL = re.compile(
     r"(?:[ \t>]*\r?\n)?[ \t>]*(?:```\w*\r?\n[ \t>]*)?[*_`\"'-]*[ \t]?"
     r"(?P<value>[^\s`\"']{6,400})[*_`\"']*[ \t]*\r?(?:\n|\Z)"
 )
-_MAX_ROWS = 200
-_ACCOUNT_HEADS = frozenset(
-    ("user", "username", "user name", "login", "account", "name", "benutzer", "email")
+_NUMBERED_WORDS = re.compile(
+    r"(?<![\w.])1[.):][ \t]{0,3}[a-z]{3,8}(?:[ \t,;]{1,4}\d{1,2}[.):][ \t]{0,3}[a-z]{"
+    r"3,8}){11,23}"
+    r"(?![\w-])"
 )
-_SEPARATOR_ROW = re.compile(r"[ \t>]*\|?[ \t:|-]+\|[ \t:|-]*")
 _ZERO_WIDTH = re.compile("[\u00ad\u200b-\u200d\u2060\ufeff]")
 _BASE64_RUN = re.compile(r"(?<![\w+/-])[A-Za-z0-9+/_-]{24,4000}={0,2}(?![\w+/-])")
 
@@ -179,7 +194,9 @@ def _pgpass(text: str) -> Iterator[TextSpan]:
 
 def _kubernetes(text: str) -> Iterator[TextSpan]:
     """Yield the values of a Kubernetes Secret."""
-    if not re.search(r"(?m)^[ \t>-]*kind:[ \t]*[\"']?Secret\b", text):
+    if "stringData:" not in text and not re.search(
+        r"(?m)^[ \t>-]*kind:[ \t]*[\"']?Secret\b", text
+    ):
         return
     for block in _KUBERNETES_BLOCK.finditer(text):
         for line in _KUBERNETES_LINE.finditer(block["lines"]):
@@ -230,7 +247,7 @@ def _environment(text: str) -> Iterator[TextSpan]:
         if not _PUBLIC_WORDS.isdisjoint(words) or is_identifier(value):
             continue
         longest = max(map(len, re.split(r"[-_./+=]", value)))
-        is_likely = words[-1] in _TOKEN_SUFFIXES and looks_random(value)
+        is_likely = not _TOKEN_SUFFIXES.isdisjoint(words[-2:]) and looks_random(value)
         if (is_likely or (is_sure(value) and longest >= 16)) and not is_placeholder(
             value
         ):
@@ -253,6 +270,8 @@ def wallet_keys(text: str) -> Iterator[TextSpan]:
 
 def _phrases(text: str) -> Iterator[TextSpan]:
     """Yield the seed phrases of wallets."""
+    for found in _NUMBERED_WORDS.finditer(text):
+        yield (*found.span(), "seed-phrase")
     for found in _PHRASE.finditer(text):
         words = re.findall("[a-z]+", found[1])
         if len(words) in _PHRASE_LENGTHS and _NO_SEED_WORDS.isdisjoint(words):
@@ -295,52 +314,6 @@ def _below_labels(text: str) -> Iterator[TextSpan]:
         yield from _named(label, found, "value")
 
 
-def _columns(text: str) -> Iterator[TextSpan]:
-    """Yield the cells of columns whose head says that they hold secrets."""
-    lines = text.split("\n")
-    starts = [0]
-    for line in lines:
-        starts.append(starts[-1] + len(line) + 1)
-    done = 0
-    signs = [sign for sign in "|,;\t" if sign in text]
-    for at, line in enumerate(lines[:-1] if signs else ()):
-        for sign in signs:
-            if at < done or line.count(sign) < 1 or len(line) > 400:
-                continue
-            heads = [cell.strip(" \t>*`\"'") for cell in line.split(sign)]
-            kinds = [classify_name(head.replace(" ", "_")) for head in heads]
-            if any(head.lower() in _ACCOUNT_HEADS for head in heads):
-                # Beside an account's name a secret is one that a person chose.
-                kinds = [one and ValueKind.PASSWORD for one in kinds]
-            if any(len(head) > 40 for head in heads) or not any(kinds):
-                continue
-            below = at + 1
-            if sign == "|" and _SEPARATOR_ROW.fullmatch(lines[below].rstrip("\r")):
-                below += 1
-            elif sign == "|" or not all(re.fullmatch(r"[\w -]+", one) for one in heads):
-                continue
-            rows = range(below, min(len(lines), below + _MAX_ROWS))
-            for row in rows:
-                cells = lines[row].rstrip("\r").split(sign)
-                if len(cells) != len(heads):
-                    break
-                done = row
-                yield from _cells(cells, starts[row], heads, kinds)
-
-
-def _cells(
-    cells: list[str], start: int, heads: list[str], kinds: list[ValueKind | None]
-) -> Iterator[TextSpan]:
-    """Yield the secrets in a row of a table that begins at the place *start*."""
-    for head, kind, cell in zip(heads, kinds, cells, strict=True):
-        value = cell.strip(" \t*`\"'")
-        name = head.replace(" ", "_")
-        if kind and value and is_real(name, value, kind, firm=True, tight=True):
-            at = start + cell.index(value)
-            yield (at, at + len(value), kind.value)
-        start += len(cell) + 1
-
-
 def _named(name: str, found: re.Match[str], group: int | str) -> Iterator[TextSpan]:
     """Yield a value if its name and its form say that it is a secret."""
     kind = classify_name(name)
@@ -352,7 +325,7 @@ def _named(name: str, found: re.Match[str], group: int | str) -> Iterator[TextSp
 
 _FORMS: tuple[tuple[tuple[str, ...], Callable[[str], Iterator[TextSpan]]], ...] = (
     ((":5432:", ":*:", ":5433:", ":6432:", "pgpass", ":3306:"), _pgpass),
-    (("kind: secret", 'kind: "secret', "kind:  secret"), _kubernetes),
+    (("kind: secret", 'kind: "secret', "kind:  secret", "stringdata:"), _kubernetes),
     (('variable "',), _hcl),
     (("identified", "password"), _sql),
     (
@@ -370,12 +343,15 @@ _FORMS: tuple[tuple[tuple[str, ...], Callable[[str], Iterator[TextSpan]]], ...] 
     ),
     (("psk", "sae_password"), _network_keys),
     (
-        ("appid=", "app_id=", "app-id=", "apikey=", "-key=", "sid=", "code=", "sig="),
+        ("appid=", "app_id=", "app-id=", "key=", "sid=", "code=", "sig="),
         _queries,
     ),
-    (("_",), _environment),
+    (("=", ":"), _environment),
     ((".local.", ".public."), _tokens),
-    (("seed", "mnemonic", "recovery", "backup", "wallet"), _phrases),
+    (
+        ("seed", "mnemonic", "recovery", "backup", "wallet", "12. ", "12) ", "12: "),
+        _phrases,
+    ),
     (
         (
             *("recovery", "backup", "scratch", "emergency", "one-time", "one time"),
@@ -384,6 +360,6 @@ _FORMS: tuple[tuple[tuple[str, ...], Callable[[str], Iterator[TextSpan]]], ...] 
         _codes,
     ),
     (("pass", "pw", "secret", "token", "key", "cred", "kennwort"), _below_labels),
-    (("pass", "pw", "secret", "token", "key", "cred", "kennwort"), _columns),
+    (("pass", "pw", "secret", "token", "key", "cred", "kennwort"), columns),
 )
 """Words of which a text must hold one -> the form that it may have."""

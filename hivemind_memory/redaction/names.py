@@ -6,25 +6,25 @@ import re
 from enum import Enum
 from functools import lru_cache
 
+from hivemind_memory.redaction.vocabulary import (
+    KEY_NAMES,
+    KEYS_ELSEWHERE,
+    PASSWORD_NAMES,
+    PASSWORDS_ELSEWHERE,
+)
+
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_a-zA-Z]+")
 _ANY_WORDS = re.compile(r"[^\W\d_]+|[0-9]+")
 PASSWORD_ENDS = (
     "password", "passwd", "passwort", "passord", "passphrase", "passcode", "pwd",
     "userpass", "dbpass", "sudopass", "rootpass", "adminpass", "mypass", "mypasswd",
-    "sshpass", "smtppass", "authpass", "kennwort", "wachtwoord", "senha", "şifre",
-    "lösenord", "hasło",
+    "sshpass", "smtppass", "authpass", "userpw", "adminpw", "rootpw", "dbpw",
+    "kennwort", "wachtwoord", "senha", "losenord",
 )  # fmt: skip
-PASSWORD_WORDS = frozenset(("pass", "pw", "passe", "pgpassword", "parola"))
-PASSWORD_PARTS = (
-    "парол",
-    "密码",
-    "密碼",
-    "口令",
-    "パスワード",
-    "비밀번호",
-    "암호",
-    "contrase",
+PASSWORD_WORDS = frozenset(
+    ("pass", "pw", "passe", "pgpassword", "bindpw", *PASSWORD_NAMES)
 )
+PASSWORD_PARTS = (*PASSWORDS_ELSEWHERE, "contrase")
 SECRET_ENDS = (
     "secret", "token", "apikey", "accesskey", "secretkey", "privatekey", "authkey",
     "credential", "credentials", "appkey", "secretaccesskey", "apitoken", "authcode",
@@ -100,6 +100,12 @@ def classify_name(name: str) -> ValueKind | None:
     >>> classify_name("max_tokens"), classify_name("passwordPolicy")
     (None, None)
     """
+    if not name.isascii():
+        low = name.lower()
+        if any(part in low for part in PASSWORD_PARTS):
+            return ValueKind.PASSWORD
+        if any(part in low for part in KEYS_ELSEWHERE):
+            return ValueKind.KEY
     # The rule for words is that of English names; others are taken as they stand.
     words = [
         word.lower()
@@ -107,6 +113,8 @@ def classify_name(name: str) -> ValueKind | None:
     ]
     if not NEVER_IN_NAME.isdisjoint(words):
         return None
+    if words[-2:] in (["secret", "id"], ["erlang", "cookie"]):
+        return ValueKind.SECRET  # half of a login: Vault, Consul
     for place in range(len(words) - 1, -1, -1):
         word = words[place]
         holds = _one(word, words[place - 1] if place else "")
@@ -124,6 +132,8 @@ def _one(word: str, before: str) -> ValueKind | None:
         return ValueKind.PASSWORD
     if word in SECRET_WORDS or single.endswith(SECRET_ENDS):
         return ValueKind.SECRET
+    if single in KEY_NAMES:
+        return ValueKind.KEY
     if single == "key":
         return ValueKind.SECRET if before in KEY_OWNERS else ValueKind.KEY
     return None

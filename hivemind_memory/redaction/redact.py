@@ -12,6 +12,7 @@ the others. Values that the caller names as secret are found as well, however en
 from __future__ import annotations
 
 from hivemind_memory.model.value import value
+from hivemind_memory.redaction.alone import chosen_passwords
 from hivemind_memory.redaction.keywords import EXACT, FOLDED
 from hivemind_memory.redaction.spans import (
     HIDDEN,
@@ -23,7 +24,14 @@ from hivemind_memory.redaction.spans import (
 from hivemind_memory.redaction.spoken_words import (
     GATE_PATTERNS,
     GATE_WORDS,
+    MIXED,
     may_be_spoken,
+)
+from hivemind_memory.redaction.vocabulary import (
+    KEY_NAMES,
+    KEYS_ELSEWHERE,
+    PASSWORD_NAMES,
+    PASSWORDS_ELSEWHERE,
 )
 from hivemind_memory.redaction.word_gate import (
     LONG,
@@ -108,25 +116,23 @@ def warning_of(kinds: tuple[str, ...]) -> tuple[str, ...]:
 LONG_WORD = 18  # longer than nearly all words
 _DIGITS = frozenset("0123456789")
 ASSIGNED = (
-    "pass", "pw", "secret", "token", "key", "auth", "cred",
-    "contrasen", "senha", "kennwort", "wachtwoord",
+    "pass", "pw", "secret", "token", "key", "auth", "cred", "contrasen",
+    *PASSWORD_NAMES, *KEY_NAMES,
 )  # fmt: skip
 """Words beside which something is assigned that may be a secret, in lower case."""
-ASSIGNED_NON_ASCII = (
-    "парол", "密码", "密碼", "口令", "パスワード", "비밀번호", "암호",
-    "contraseñ", "lösenord", "hasło", "şifre",
-)  # fmt: skip
+ASSIGNED_NON_ASCII = (*PASSWORDS_ELSEWHERE, *KEYS_ELSEWHERE)
 """The same in texts that are not in ASCII letters."""
 SIGNS = (
-    "=", ":", "：", "＝", "|", ",", "->", "%3d", "%3a", ">",
+    "=", ":", "：", "＝", "|", ",", "->", "—", "–", "→", "(", "%3d", "%3a", ">",
     "是", "为", "為", "は", " is ", " was ", " are ", " to ",
     " ist ", " lautet ", " est ", " es ", " é ", " è ",
 )  # fmt: skip
 """What stands between a name and its value."""
 LAYOUT_WORDS = (
-    *ASSIGNED, "5432", ":*:", "kind:", "variable", "identified", "login", "account",
+    *ASSIGNED, "5432", ":*:", "kind:", "stringdata:", "variable", "identified",
+    "login", "account",
     "psk", "sae_", "appid=", "app_id=", "code", "_pat", "_sid", ".local.", ".public.",
-    "seed", "mnemonic", "recovery", "wallet", "=",
+    "seed", "mnemonic", "recovery", "wallet", "=", "12. ", "12) ", "pepper",
 )  # fmt: skip
 """Words without which no layout gives a secret away."""
 MANY = 32  # occurrences of a word
@@ -245,6 +251,12 @@ def _by_layout(text: str, low: str, there: set[str]) -> list[TextSpan]:
         from hivemind_memory.redaction.spoken import in_sentences
 
         spans += in_sentences(text, low, there)
+    if MIXED in there:
+        from hivemind_memory.redaction.given import in_arguments
+        from hivemind_memory.redaction.labelled import near_labels
+
+        spans += [*in_arguments(text, low), *near_labels(text, low)]
+        spans += chosen_passwords(text)
     return spans
 
 

@@ -24,6 +24,7 @@ from hivemind_memory.redaction.spoken_words import (
 from hivemind_memory.redaction.values import (
     is_no_secret,
     is_placeholder,
+    is_scrambled,
     is_sure,
     is_wordy,
     looks_random,
@@ -87,7 +88,8 @@ _CALL = frozenset("()=")
 
 _NEAR_CHARS = 12
 _LICENCE = re.compile(
-    r"(?i)\b(?:licen[cs]e|product|activation|serial|cd)[ -]?(?:key|code|number)\b"
+    r"(?i)\b(?:licen[cs]e|product|activation|serial|cd|recovery|unlock)[ -]?(?:key"
+    r"|code|number)\b"
     r"[^\n]{0,80}?[ \t:=`]([A-Z0-9]{4,6}(?:-[A-Z0-9]{4,6}){3,7})(?![\w-])"
 )
 _KEY_FILE = re.compile(
@@ -106,7 +108,8 @@ _JWK = re.compile(r"\"(?:d|p|q|dp|dq|qi|k)\"[ \t]*:[ \t]*\"([\w-]{20,2000})\"")
 _BITLOCKER = re.compile(r"(?<![\d-])(?:\d{6}-){7}\d{6}(?![\d-])")
 _CARD = re.compile(r"(?<![\d.-])(?:\d[ -]?){12,18}\d(?![\d.-])")
 _PIN = re.compile(
-    r"(?:\bPIN(?:[ -]?[Cc]ode)?|\b[Pp]in[ -]code|\bPUK)[ \t]*(?:is|[:=])?[ \t*`]{0,4}"
+    r"(?:\bPIN(?:[ -]?[Cc]ode)?|\b[Pp]in[ -]code|\bPUK)[ \t]*(?:\r?\n:|is"
+    r"|[:=])?[ \t*`]{0,4}"
     r"(\d{4,8})(?![\w.:/-])"
 )
 _TOP_OF_CARDS = ("card", "visa", "mastercard", "amex", "karte", "carte", "tarjeta")
@@ -128,7 +131,18 @@ def in_sentences(text: str, low: str, there: Collection[str]) -> list[TextSpan]:
         spans += _groups(text, _SIGNATURE, "signature")
     if '"kty"' in low:
         spans += _groups(text, _JWK, "private-key")
-    if any(word in low for word in ("licen", "product", "activation", "serial", "cd")):
+    if any(
+        word in low
+        for word in (
+            "licen",
+            "product",
+            "activation",
+            "serial",
+            "cd",
+            "recovery",
+            "unlock",
+        )
+    ):
         spans += _groups(text, _LICENCE, "licence-key", is_judged=False)
     if ".key" in low:
         spans += _groups(text, _KEY_FILE, "secret")
@@ -239,7 +253,7 @@ def _of_command(text: str, pattern: re.Pattern[str]) -> Iterator[TextSpan]:
     """Yield the values that a command takes as a password."""
     for found in pattern.finditer(text):
         value = found["value"].rstrip(")],")
-        if not is_placeholder(value) and not value.isalpha():
+        if not is_placeholder(value) and (not value.isalpha() or is_scrambled(value)):
             start = found.start("value")
             yield (start, start + len(value), _PASSWORD)
 

@@ -39,12 +39,17 @@ _LOGGED_IN = re.compile(
     r"[^\n.!?]{0,60}?\b(?:as|user|with)\b"
 )
 _NAMED, _ASSIGNED, _LOGIN = "an account", "an account:", "a login"
+MIXED = "letters and digits"
 GATE_WORDS = (*_OTHERS, "/")
 """Words that a text is searched for before ``may_be_spoken`` is asked."""
 
 GATE_PATTERNS = {
     _NAMED: re.compile(rf"(?m){_ACCOUNT}$"),
     _ASSIGNED: re.compile(rf"{_ACCOUNT}[:,]"),
+    MIXED: re.compile(
+        r"[0-9][a-z]|[a-z_-][0-9]|[0-9]{4}|[a-z0-9][!$%&*#?^~@]{1,3}[a-z0-9]"
+        r"|[a-z]{4}(?:-[a-z]{4}){3}"
+    ),
     _LOGIN: re.compile(r"\b(?:(?:log(?:ged)?|sign(?:ed)?)-?(?:in)?|connect|auth\w+)\b"),
 }
 """What its pieces between blanks are searched for, by a name that is not a word."""

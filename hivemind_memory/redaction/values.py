@@ -48,10 +48,17 @@ def is_real(
     if len(value) < (4 if holds is ValueKind.PASSWORD else 8):
         return False
     if len(value) < SHORTEST_OF_LETTERS and value.isalpha():
-        return False  # a word: by far the most that follows such a name
+        # A word: by far the most that follows such a name.
+        return tight and is_scrambled(value)
     if is_no_secret(value, firm=firm):
         return False
     if holds is ValueKind.PASSWORD:
+        if (
+            firm
+            and name.lower().endswith("phrase")
+            and len(re.split("[-_.]", value)) > 3
+        ):
+            return True  # several words, as a passphrase has them
         return _is_password(value, firm=firm, tight=tight)
     loose = holds is ValueKind.KEY and not (firm and name.isupper())
     return _is_machine_made(name, value, loose=loose, tight=tight)
@@ -121,12 +128,33 @@ def _is_password(value: str, *, firm: bool, tight: bool) -> bool:
     return value[-1:] in "!?" and mixed and len(value) >= 8
 
 
+def is_scrambled(value: str) -> bool:
+    """Whether letters are those of no word, and of no name in code.
+
+    >>> is_scrambled("wqciSSPGtxYv"), is_scrambled("getElementById")
+    (True, False)
+    """
+    parts = _CAMEL.findall(value)
+    return (
+        value.isascii()
+        and value.isalpha()
+        and len(value) >= 10
+        and value != value.upper()
+        and len(parts) >= 4
+        and len(value) < 2.8 * len(parts)
+        and entropy(value) >= 2.8
+    )
+
+
 def _is_machine_made(name: str, value: str, *, loose: bool, tight: bool) -> bool:
     """Whether a value looks like one that a machine has made."""
     low = name.lower()
+    if not value.isascii():
+        return False  # a sentence, in a script without blanks
     if is_identifier(value):
         return tight and any(
-            word in low for word in ("secret", "apikey", "api_key", "api-key", "auth")
+            word in low
+            for word in ("secret", "token", "apikey", "api_key", "api-key", "auth")
         )
     if loose:
         plain = re.fullmatch("[0-9a-fA-F]+", value) is not None
@@ -178,6 +206,8 @@ _SAYS_SO = re.compile(
     r"(?i)(?<![a-z0-9])(?:your|fake|todo|my|some|the)[-_]|[-_]here(?![a-z0-9])"
 )
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_PHRASE = re.compile(r"[A-Za-z0-9]{2,12}(?:[-_.][A-Za-z0-9]{2,12}){3,9}")
 _CONSONANTS = re.compile(r"[bcdfghjklmnpqrstvwxz]{5,}")
 _HEX = re.compile(r"[0-9a-fA-F]+")
 UUID = re.compile(r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -260,6 +290,22 @@ def _is_spoken(word: str) -> bool:
         len(word) > 1
         and 0.18 <= vowels / len(word) <= 0.8
         and _CONSONANTS.search(word) is None
+    )
+
+
+def is_passphrase(value: str) -> bool:
+    """Whether a value is four words or more and a number, some with a capital.
+
+    >>> is_passphrase("Copper-Tanne-lantern-Tanne-68"), is_passphrase("see-note-4-of-5")
+    (True, False)
+    """
+    words = re.split("[-_.]", value)
+    return (
+        _PHRASE.fullmatch(value) is not None
+        and sum(word.isdigit() for word in words) == 1
+        and sum(word.isalpha() and len(word) > 3 for word in words) >= 3
+        and value != value.lower()
+        and not is_placeholder(value)
     )
 
 

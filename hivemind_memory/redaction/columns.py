@@ -1,0 +1,77 @@
+"""Finds secrets in the columns of tables: Markdown, CSV, or set with blanks."""
+
+from __future__ import annotations
+
+import re
+
+from hivemind_memory.redaction.names import ValueKind, classify_name
+from hivemind_memory.redaction.spans import TextSpan
+from hivemind_memory.redaction.values import is_real
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_MAX_ROWS = 200
+_ACCOUNT_HEADS = frozenset(
+    ("user", "username", "user name", "login", "account", "name", "benutzer", "email")
+)
+_GAP = re.compile(r"[ \t]{2,}|\t")
+_SEPARATOR_ROW = re.compile(r"[ \t>]*\|?[ \t:|-]+\|[ \t:|-]*")
+
+
+def columns(text: str) -> Iterator[TextSpan]:
+    """Yield the cells of columns whose head says that they hold secrets."""
+    lines = text.split("\n")
+    starts = [0]
+    for line in lines:
+        starts.append(starts[-1] + len(line) + 1)
+    done = 0
+    signs = [sign for sign in ("|", ",", ";", "\t", "  ") if sign in text]
+    for at, line in enumerate(lines[:-1] if signs else ()):
+        for sign in signs:
+            if at < done or line.count(sign) < 1 or len(line) > 400:
+                continue
+            heads = [cell.strip(" \t>*`\"'") for cell in _split(line, sign)]
+            kinds = [classify_name(head.replace(" ", "_")) for head in heads]
+            if any(head.lower() in _ACCOUNT_HEADS for head in heads):
+                # Beside an account's name a secret is one that a person chose.
+                kinds = [one and ValueKind.PASSWORD for one in kinds]
+            if any(len(head) > 40 for head in heads) or not any(kinds):
+                continue
+            below = at + 1
+            if sign == "|" and _SEPARATOR_ROW.fullmatch(lines[below].rstrip("\r")):
+                below += 1
+            elif sign == "|" or not all(re.fullmatch(r"[\w -]+", one) for one in heads):
+                continue
+            rows = range(below, min(len(lines), below + _MAX_ROWS))
+            for row in rows:
+                cells = _split(lines[row].rstrip("\r"), sign)
+                if len(cells) != len(heads):
+                    break
+                done = row
+                yield from _cells(cells, starts[row], heads, kinds)
+
+
+def _cells(
+    cells: list[str], start: int, heads: list[str], kinds: list[ValueKind | None]
+) -> Iterator[TextSpan]:
+    """Yield the secrets in a row of a table that begins at the place *start*."""
+    for head, kind, cell in zip(heads, kinds, cells, strict=True):
+        value = cell.strip(" \t*`\"'")
+        name = head.replace(" ", "_")
+        if kind and value and is_real(name, value, kind, firm=True, tight=True):
+            at = start + cell.index(value)
+            yield (at, at + len(value), kind.value)
+        start += len(cell) + 1
+
+
+def _split(line: str, sign: str) -> list[str]:
+    """Return the cells of a row; blanks of a table set in columns stay with them."""
+    if sign != "  ":
+        return line.split(sign)
+    # Cells keep their length and one blank is the sign, so that places add up.
+    places = [found.end() for found in _GAP.finditer(line.rstrip())]
+    starts = [0, *places]
+    ends = [*(place - 1 for place in places), len(line)]
+    return [line[one:other] for one, other in zip(starts, ends, strict=True)]

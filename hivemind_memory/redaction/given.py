@@ -1,0 +1,293 @@
+"""Finds values that a command, a call or a setting is given as a secret.
+
+No program is known here by name: an option that usually takes a password, a command
+that sets variables, a value piped to a program that reads passwords, a name and a value
+written apart. What such a place holds must still look like a secret.
+"""
+
+from __future__ import annotations
+
+import re
+
+from hivemind_memory.redaction.alone import is_chosen_password
+from hivemind_memory.redaction.names import ValueKind, classify_name
+from hivemind_memory.redaction.values import (
+    entropy,
+    is_no_secret,
+    is_passphrase,
+    is_placeholder,
+    is_real,
+    is_scrambled,
+    is_wordy,
+    looks_random,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from hivemind_memory.redaction.spans import TextSpan
+
+_PASSWORD = "password"  # noqa: S105 - the name of a kind
+_V = r"[\"'`]?(?P<value>[^\s\"'`<>|;]{6,200})"
+_OPTION = re.compile(
+    r"(?<=[ \t])(?:-(?:[pPkKwWatsxz]|[pP](?:w|ass|asswd|wd)|setcookie|storepass|pin)"
+    r"(?:[ \t]{1,4}|=|(?<=-p))|--?(?:pw|pwd|pass|passwd|pin|psk|secret|authkey|value"
+    r"|body|plaintext|"
+    r"secret-string|[\w-]{0,20}(?:key|token|password))[ \t=]{1,4}"
+    r"|/(?:p|rp|pass|pwd|password)[: \t])" + _V
+)
+_ACCOUNT = re.compile(
+    r"(?<=[ \t])(?:-\w{0,5}[uUa]|-auth|--(?:auth|user|userpass|creds?"
+    r"|login))[ \t=]{1,4}"
+    r"[\"']?[\w.@\\+-]{1,60}[:%](?P<value>[^\s\"'`]{6,200})"
+)
+_SETTER = re.compile(
+    r"(?i)\b(?:setx(?:[ \t]+/m)?|setenv|set[ \t]+-[gux]{1,3}|(?:config|env|secrets?|"
+    r"variables?|vars?)[: ](?:set|put|add|create)|putenv"
+    r"|defaults[ \t]+write[ \t]+[\w.]+)"
+    r"[ \t(]{1,4}(?:-{1,2}[\w-]{1,20}[ \t]+){0,3}[\"']?(?P<name>[A-Za-z_][\w.-]{1,60}"
+    r")[\"']?"
+    r"(?:[ \t]*(?:=|,|<<<|--(?:body|value)|-b)[ \t]*|[ \t]{1,4})" + _V
+)
+_PAIR = re.compile(
+    r"(?i)[\"']?\b(?:name|key|field|label|id)[\"']?[ \t]*[:=][ \t]*[\"']?"
+    r"(?P<name>[A-Za-z_][\w.:/ -]{1,60}?)[\"']?[ \t]*[,;]?[ \t\r]*\n?[ \t,>]{0,20}"
+    r"[\"']?\b(?:value|val|content|secret)[\"']?[ \t]*[:=][ \t]*" + _V
+)
+_PIPED = re.compile(
+    r"\b(?:echo|printf)[ \t]+(?:-\w+[ \t]+)?(?:[\"'](?P<value>[^\"'\n]{4,200})[\"']"
+    r"|(?P<plain>[^\s\"'|]{4,200}))[ \t]*\|[ \t]*[^\n]{0,40}?\b(?:cryptsetup"
+    r"|sudo[ \t]+-S|gpg|"
+    r"passwd|docker|podman|helm|secrets?|--[\w-]*stdin|kinit|su|ssh-add|insert|openssl|"
+    r"keyctl|vncpasswd|smbpasswd|pass|bw|op|restic|borg|gh|glab|vault|login)\b"
+)
+_HERE = re.compile(
+    r"\b(?:secrets?|insert|login|auth|passwd|password|token|key"
+    r"|cryptsetup)\b[^\n<]{0,80}"
+    r"<<<[ \t]*" + _V
+)
+_SENT = re.compile(
+    r"(?i)(?:assword|assphrase|\bpin\b)[^\n]{0,40}(?:\r?\n[^\n]{0,10})?\bsend(?:line)"
+    r"?\b"
+    r"[ \t(]+(?:--[ \t]+)?[\"'](?P<value>[^\"'\n\\]{4,100})(?:\\[rn]|[\"'])"
+)
+_CALLED = re.compile(
+    r"(?i)\b(?:auth|login|connect|authenticate|credentials?"
+    r"|basic_?auth)[\"']?[ \t]*[=:]?[ \t]*[(\[]"
+    r"[ \t]*[\"'][\w.@+-]{1,60}[\"'][ \t]*,[ \t]*[\"'](?P<value>[^\"'\n]{6,100})[\"']"
+    r"[ \t]*[)\]]"
+)
+_SAID = re.compile(
+    r"(?i)\b(?:auth|creds?|credentials|log-?ins?|accounts?|zugang(?:sdaten)?"
+    r"|anmeldung|identifiants?|"
+    r"credenciales|acceso|cuenta|accesso)\b[^\n]{0,60}?[ \t(:=][\"'`]?(?!h1:"
+    r"|sha)[\w.@+-]{2,60}[\"'`]?"
+    r"(?:[ \t]*/[ \t]*|:|[ \t]*\|[ \t]*)[\"'`]?(?P<value>[^\s\"'`/|()]{8,100})"
+)
+_VERSIONED = re.compile(
+    r"https?://[^\s\"'`<>/]{4,100}(?:/[\w.-]{1,40}){0,3}?/v\d{1,2}/"
+    r"(?P<value>[0-9a-f]{32}|[\w-]{30,64})(?=[\s\"'`)\]>,;]|\Z)"
+)
+_HOOK = re.compile(
+    r"(?i)https?://[^\s\"'`<>]{0,200}?hook[^\s\"'`<>/]{0,40}(?:/[^\s\"'`<>/]{0,60}){0"
+    r",4}?/"
+    r"(?P<value>[0-9a-f]{32}|[\w-]{20,80})(?=[/\s\"'`)\]>,;?]|\Z)"
+)
+_COOKIE = re.compile(
+    r"(?<=[ \t])(?:-b|--cookie)[ \t=]{1,3}[\"']?[\w.-]{1,40}=(?P<value>[\w.%~-]{16,40"
+    r"0})"
+)
+_COMPARED = re.compile(
+    r"(?i)\b(?:p|pw|pass|passwd|password|token|secret|key)[ \t]{0,3}(?:===?"
+    r"|\beq\b)[ \t]{0,3}"
+    r"[\"'](?P<value>[^\"'\n]{6,100})[\"']"
+)
+_POSITIONAL = re.compile(
+    r"(?i)\b(?:alias[ \t]+set|account[ \t]+authorize|adduser|add_user|user[ \t]+add"
+    r"|net[ \t]+user|"
+    r"change_password|msg[ \t]+nickserv[ \t]+identify|useradd|-auth"
+    r"|snmp-server[ \t]+user)\b[ \t]+(?P<words>[^\n|]{6,300})"
+)
+_DIGITS = re.compile(
+    r"(?i)(?:\b(?:is|ist|est|es|lautet|to|auf|code|pin)\b|[:=：是è]|->|→)"
+    r"[ \t*`\"']{0,4}"
+    r"(?P<value>\d{4,8}|\d\d-\d\d-\d\d(?:-\d\d)?)(?![\w.:/%-])"
+)
+_PLACES = (
+    "alarm", "door", "gate ", "safe ", "vault", "lockbox", "locker", "garage", "keypad",
+    "building", "tür", "tuer", "tresor", "schloss", "schlüsselkasten", "coffre",
+    "porte ",
+    "portail", "digicode", "puerta", "caja fuerte", "cassaforte", "cancello", "portão",
+    "cofre", "sim ", "router", "门禁", "保险箱", "домофон", "сейф", "phone", "handy",
+    "card", "karte",
+)  # fmt: skip
+_CODES = (
+    "code", "pin", "combination", "kombination", "combinaison", "combinación", "código",
+    "codice", "puk", "digicode", "密码", "код",
+)  # fmt: skip
+_NUMBER = re.compile(
+    r"(?i)(?:\b(?:wlan|wi-?fi|wpa\d?|netzwerk)[- ]?(?:schl(?:ü|ue)ssel|key|passwor[dt]|"
+    r"kennwort|code|pass|netzwerkschlüssel)\b[^\n:=]{0,30}(?:[:=]|\bist\b|\bis\b"
+    r"|\blautet\b)"
+    r"|[A-Z]_(?:PIN|PUK|PASSCODE)[ \t]*[=:])[ \t\"'`*]{0,4}(?P<value>\d{4,24})(?![\w."
+    r"-])"
+)
+
+
+def in_arguments(text: str, low: str) -> list[TextSpan]:
+    """Return the secrets that commands, calls and settings are given.
+
+    Args:
+        text: The text.
+        low: The same in lower case, letter for letter.
+    """
+    spans: list[TextSpan] = []
+    for words, pattern in _LOOKING:
+        if any(word in low for word in words):
+            spans += _of(text, pattern)
+    for words, pattern in _NAMED:
+        if any(word in low for word in words):
+            spans += _named(text, pattern)
+    if any(word in low for word in _POSITIONAL_WORDS):
+        spans += _positional(text)
+    if any(word in low for word in _PLACES):
+        spans += _codes(text, low)
+    if any(word in low for word in ("wlan", "wifi", "wi-fi", "wpa", "_pin", "_puk")):
+        spans += [(*one.span("value"), "pin") for one in _NUMBER.finditer(text)]
+    return spans
+
+
+def _of(text: str, pattern: re.Pattern[str]) -> Iterator[TextSpan]:
+    """Yield the values in a place for passwords that look like one."""
+    for found in pattern.finditer(text):
+        group = "value" if found["value"] is not None else "plain"
+        value = found[group].rstrip(")],")
+        is_said = pattern in _CERTAIN
+        if (
+            is_likely(value)
+            or (pattern in _RANDOM and is_random(value))
+            or (is_said and _may_be(value))
+        ):
+            yield (found.start(group), found.start(group) + len(value), _PASSWORD)
+
+
+def _named(text: str, pattern: re.Pattern[str]) -> Iterator[TextSpan]:
+    """Yield the values whose name, written apart, says that they are secret."""
+    for found in pattern.finditer(text):
+        name, value = (
+            re.sub(r"[ /:.]", "_", found["name"]),
+            found["value"].rstrip(",)]}"),
+        )
+        kind = classify_name(name)
+        if (
+            kind is not None
+            and value
+            and is_real(name, value, kind, firm=True, tight=True)
+        ) or (kind is ValueKind.KEY and is_likely(value)):
+            yield (found.start("value"), found.start("value") + len(value), kind.value)
+
+
+def _positional(text: str) -> Iterator[TextSpan]:
+    """Yield the random words behind a command that takes a key without an option."""
+    for found in _POSITIONAL.finditer(text):
+        for word in re.finditer(r"[^\s\"'`]{8,100}", found["words"]):
+            value = word[0].rpartition(":")[2] or word[0]
+            if is_likely(value) and "/" not in value[:3]:
+                end = found.start("words") + word.end()
+                yield (end - len(value), end, _PASSWORD)
+
+
+def _codes(text: str, low: str) -> Iterator[TextSpan]:
+    """Yield the digits on lines that speak of the code of a door, a safe or a card."""
+    for found in _DIGITS.finditer(text):
+        start = low.rfind("\n", 0, found.start()) + 1
+        line = low[max(start, found.start() - 120) : found.end() + 60].split(
+            "\n", maxsplit=1
+        )[0]
+        if _has(line, _PLACES) and _has(line, _CODES):
+            yield (*found.span("value"), "pin")
+
+
+def _has(line: str, words: tuple[str, ...]) -> bool:
+    """Whether a line has one of some words."""
+    return any(word in line for word in words)
+
+
+def is_likely(value: str) -> bool:
+    """Whether a value is a password that a person chose, or made at random."""
+    if is_chosen_password(value) or is_scrambled(value) or is_passphrase(value):
+        return True
+    if len(value) < 10 or not value.isascii() or is_no_secret(value, firm=False):
+        return False
+    return (
+        any(one.islower() for one in value)
+        and any(one.isupper() for one in value)
+        and any(one.isdigit() for one in value[1:-1])
+        and not is_wordy(value)
+        and entropy(value) >= 3.0
+        and re.fullmatch(r"[\w+/=.!$%&*#?^~@-]+", value) is not None
+    )
+
+
+def _may_be(value: str) -> bool:
+    """Whether a value may be a password where only a password can stand."""
+    return (
+        not is_placeholder(value)
+        and not value.isalpha()
+        and value[0] not in "$<{%("
+        and "$(" not in value
+    )
+
+
+def is_random(value: str) -> bool:
+    """Whether a long value of letters of one case and digits is no word."""
+    return (
+        len(value) >= 20
+        and sum(one.isdigit() for one in value) >= 3
+        and looks_random(value)
+        and re.fullmatch("[0-9a-f]{40}|[0-9a-f]{64}", value) is None  # rather a hash
+        and not is_placeholder(value)
+        and not is_wordy(value)
+        and max(map(len, re.split(r"[-_.:/]", value))) >= 16
+    )
+
+
+_RANDOM = frozenset((_VERSIONED, _HOOK, _COOKIE, _ACCOUNT, _OPTION))
+_CERTAIN = frozenset((_SENT, _PIPED))
+_POSITIONAL_WORDS = (
+    "alias set", "authorize", "adduser", "add_user", "user add", "net user", "identify",
+    "useradd", "change_password", "-auth ", "snmp-server user",
+)  # fmt: skip
+_LOOKING: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = (
+    ((" -", " /", "\t-"), _OPTION),
+    ((" -", "\t-"), _ACCOUNT),
+    (
+        (
+            "auth",
+            "cred",
+            "login",
+            "log-in",
+            "account",
+            "zugang",
+            "anmeld",
+            "identifiant",
+            "acceso",
+            "cuenta",
+            "accesso",
+        ),
+        _SAID,
+    ),
+    (("/v1/", "/v2/", "/v3/"), _VERSIONED),
+    (("echo ", "printf "), _PIPED),
+    (("<<<",), _HERE),
+    (("hook",), _HOOK),
+    (("-b ", "--cookie"), _COOKIE),
+    (("== ", '=="', "=='"), _COMPARED),
+    (("send",), _SENT),
+    (("auth", "login", "connect", "cred"), _CALLED),
+)
+_NAMED: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = (
+    (("set", "secret", "putenv", "variable", " write"), _SETTER),
+    (("value", "val:", "content", "secret"), _PAIR),
+)
