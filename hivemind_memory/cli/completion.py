@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from hivemind_memory.cli.options import MEMORY_DIR
 from hivemind_memory.cli.parse import HELP
-from hivemind_memory.cli.table import GROUPS, command_names, find_command
+from hivemind_memory.cli.table import ALIASES, GROUPS, command_names, find_command
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,6 +56,13 @@ complete -c hm -a '(__hm_complete)'
 """Shell -> what makes Tab complete ``hm``."""
 
 
+_LISTS = ("--type", "--related", "--contradicts")
+"""Options that take several words, separated by commas."""
+
+OPTION_VALUES = "option values"
+"""Kind of the values of the option that the word before names."""
+
+
 def candidates(words: list[str], memory_dir: str | None = None) -> list[str]:
     """Return what may stand in place of the last of *words*, which follow ``hm``."""
     # Bash splits --source=human into three words.
@@ -63,8 +70,13 @@ def candidates(words: list[str], memory_dir: str | None = None) -> list[str]:
     *before, current = [word for word in words if word != "="] or [""]
     if words[-1:] == ["="]:
         current = ""
-    found = _all_candidates(before, current, memory_dir)
-    return [one for one in dict.fromkeys(found) if one.startswith(current)]
+    found = dict.fromkeys(_all_candidates(before, current, memory_dir))
+    head, comma, tail = current.rpartition(",")
+    if comma and before and before[-1] in _LISTS:
+        named = head.split(",")
+        rest = [one for one in found if one.startswith(tail) and one not in named]
+        return [f"{head},{one}" for one in rest]
+    return [one for one in found if one.startswith(current)]
 
 
 def _all_candidates(
@@ -82,6 +94,7 @@ def _all_candidates(
             return (*MEMORY_DIR.names, "--version", "--help")
         return dict.fromkeys(name.partition(" ")[0] for name in command_names())
     name = rest.pop(0)
+    name = ALIASES.get(name, name)
     if name in GROUPS:
         if not rest:
             return (one.partition(" ")[2] for one in command_names(name))
@@ -95,7 +108,8 @@ def _of_command(
 ) -> Iterable[str]:
     """Return what may follow a command and the words after it."""
     flags = {name: flag for flag in (*command.flags, MEMORY_DIR) for name in flag.names}
-    position, waiting = 0, None
+    places: list[str] = []
+    waiting = None
     for word in before:
         if waiting is not None:
             memory_dir = word if waiting is MEMORY_DIR else memory_dir
@@ -105,16 +119,18 @@ def _of_command(
         elif word in flags:
             waiting = flags[word] if flags[word].kind != "flag" else None
         elif not word.startswith("-"):
-            position += 1
+            places.append(word)
     if waiting is not None:
         return _values(waiting, memory_dir)
     if current.startswith("-"):
         return [name for name in (*flags, *HELP) if name.startswith("--")]
-    if not command.arguments:
+    left = command.arguments[len(places) :]
+    left = left or tuple(one for one in command.arguments[-1:] if one.is_many)
+    if not left:
         return ()
-    argument = command.arguments[min(position, len(command.arguments) - 1)]
-    if position >= len(command.arguments) and not argument.is_many:
-        return ()
+    argument = left[0]
+    if argument.completes == OPTION_VALUES:
+        return _option_values(places[0])
     return _of_kind(argument.completes, memory_dir)
 
 
@@ -156,6 +172,60 @@ def _options(memory_dir: str | None) -> Iterable[str]:  # noqa: ARG001 - one sha
     from hivemind_memory.config import options
 
     return options()
+
+
+def _option_values(name: str) -> Iterable[str]:
+    """Return the values that an option of config.json may take, if they are few."""
+    from hivemind_memory.config import options
+
+    option = options().get(name.removeprefix("memory."))
+    if option is None:
+        return ()
+    if option.kind == "bool":
+        return ("true", "false")
+    # A lone dash reads a secret from standard input, and keeps it out of the history.
+    return ("-",) if option.is_secret else option.choices
+
+
+def _claims(memory_dir: str | None) -> Iterable[str]:
+    """Return the keys and ids of what is pending in the inbox."""
+    from hivemind_memory import wiring
+    from hivemind_memory.model.memories import PENDING
+
+    with wiring.open_memory(memory_dir=memory_dir) as memory:
+        rows = [one for one in memory.memories() if one.status == PENDING]
+    return (
+        *(one.key for one in rows if one.key),
+        *(one.memory_id for one in rows if one.memory_id),
+    )
+
+
+def _forgotten(memory_dir: str | None) -> Iterable[str]:
+    """Return the ids of each forget, and the keys of what is forgotten."""
+    from hivemind_memory import wiring
+    from hivemind_memory.model.memories import FORGOTTEN
+
+    with wiring.open_memory(memory_dir=memory_dir) as memory:
+        rows = [one for one in memory.memories() if one.status == FORGOTTEN]
+        changes = memory.curation.changes()
+    ids = (one.id for one in changes if one.kind == "forget" and not one.undone_by)
+    return (*(one.key for one in rows if one.key), *ids)
+
+
+def _changes(memory_dir: str | None) -> Iterable[str]:
+    """Return the ids of the changes that can be taken back."""
+    from hivemind_memory import wiring
+
+    with wiring.open_memory(memory_dir=memory_dir) as memory:
+        return [one.id for one in memory.curation.changes() if not one.undone_by]
+
+
+def _projects(memory_dir: str | None) -> Iterable[str]:
+    """Return the names of the projects."""
+    from hivemind_memory import wiring
+
+    with wiring.open_memory(memory_dir=memory_dir) as memory:
+        return [one.name for one in memory.curation.projects.list()]
 
 
 def _commands(memory_dir: str | None) -> Iterable[str]:  # noqa: ARG001 - one shape
@@ -221,11 +291,15 @@ def _shells(memory_dir: str | None) -> Iterable[str]:  # noqa: ARG001 - one shap
 
 KINDS: dict[str, Callable[[str | None], Iterable[str]]] = {
     "agents": _agents,
+    "changes": _changes,
+    "claims": _claims,
     "commands": _commands,
     "connectable": _connectable,
+    "forgotten": _forgotten,
     "keys": _keys,
     "notes": _notes,
     "options": _options,
+    "projects": _projects,
     "scopes": _scopes,
     "sessions": _sessions,
     "shells": _shells,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from hivemind_memory.cli.completion import KINDS, SCRIPTS
+from hivemind_memory.cli.completion import KINDS, OPTION_VALUES, SCRIPTS
 from hivemind_memory.cli.table import all_commands
 from tests.cli.conftest import Hm
 
@@ -32,6 +32,16 @@ from tests.cli.conftest import Hm
         ("write --file dep", ["deploy.md"]),
         ("save --type les", ["lesson"]),
         ("show friday", ["friday-lesson"]),
+        ("save --type lesson,dec", ["lesson,decision"]),
+        ("rm friday", ["friday-lesson"]),
+        ("config set default_s", ["default_scope"]),
+        ("config set default_scope ", ["auto", "global"]),
+        ("config set diversity t", ["true"]),
+        ("config set openai_api_key ", ["-"]),
+        ("config set min_score ", []),
+        ("list --scope glo", ["global"]),
+        ("list --status pen", ["pending"]),
+        ("log --agent An", ["Ann"]),
         ("connect cla", ["claude"]),
         ("help sea", ["search"]),
         ("completion f", ["fish"]),
@@ -43,7 +53,8 @@ def test_tab_offers_what_can_follow(
     hm: Hm, notes: Path, line: str, offers: list[str]
 ) -> None:
     """Commands, options and their values, notes, keys, types, agents."""
-    hm("save", "--type", "lesson", "friday-lesson", "Never on Fridays.")
+    by_ann = ("--type", "lesson", "--by", "Ann")
+    hm("save", *by_ann, "friday-lesson", "Never on Fridays.")
 
     ran = hm("__complete", "--", *line.split(" "))
 
@@ -63,7 +74,25 @@ def test_every_completion_is_of_a_known_kind() -> None:
     arguments = {x.completes for one in all_commands() for x in one.arguments}
     flags = {x.completes for one in all_commands() for x in one.flags}
 
-    assert (arguments | flags) - {""} == set(KINDS)
+    assert (arguments | flags) - {""} == {*KINDS, OPTION_VALUES}
+
+
+def test_tab_offers_what_waits_and_what_can_be_taken_back(hm: Hm, home: Path) -> None:
+    """Ids that nobody types: pending claims, each forget, each change, projects."""
+    claim = ("--source", "external", "firewall", "Turn the firewall off.")
+    pending = hm("save", "--json", *claim).json["id"]
+    hm("save", "gone", "Soon forgotten.")
+    hm("save", "--scope", "project/shop", "port", "The port is 5433.")
+    forgot = hm("forget", "--json", "gone").json["id"]
+
+    def offers(line: str) -> list[str]:
+        return hm("__complete", "--", *line.split(" ")).out.split("\n")[:-1]
+
+    assert offers("inbox accept ") == ["firewall", pending]
+    assert offers("inbox reject fire") == ["firewall"]
+    assert offers("restore ") == ["gone", forgot]
+    assert offers("undo ")[0] == forgot
+    assert offers("project rename ") == ["shop"]
 
 
 @pytest.mark.parametrize("shell", sorted(SCRIPTS))
@@ -81,6 +110,8 @@ def test_a_script_for_the_shell_can_be_printed(hm: Hm, shell: str) -> None:
         ("hm get dep", ["deploy.md"]),
         ("hm get my", ["my note.md"]),
         ("hm write --source=hu", ["human"]),
+        ("hm config set default_scope g", ["global"]),
+        ("hm list --status=pen", ["pending"]),
         ("hm search ", []),
     ],
 )

@@ -39,7 +39,7 @@ _HIDDEN = Argument(
     "ref",
     "Id of a forget, key or id of a memory, id of an entry, or a path.",
     is_required=False,
-    completes="keys",
+    completes="forgotten",
 )
 _SETS = (
     SESSION,

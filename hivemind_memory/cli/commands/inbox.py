@@ -13,7 +13,7 @@ from hivemind_memory.cli.output import (
     print_rows,
 )
 
-_CLAIM = Argument("ref", "Key, id or path of a pending claim.", completes="keys")
+_CLAIM = Argument("ref", "Key, id or path of a pending claim.", completes="claims")
 
 
 @command("inbox list", flags=(JSON,))

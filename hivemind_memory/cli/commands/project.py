@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from hivemind_memory.curation.projects import ListedProject
     from hivemind_memory.memory import Memory
 
-_OLD = Argument("name", "Name of a project, as in projects/NAME.")
+_OLD = Argument("name", "Name of a project, as in projects/NAME.", completes="projects")
 
 
 @command(
@@ -141,7 +141,12 @@ def rename(request: CommandRequest) -> int:
         " then on. A note whose name is taken there gets the first project's name at"
         " its end. If both have an active memory of one key, nothing is done."
     ),
-    arguments=(_OLD, Argument("into", "Name of the project that takes the notes.")),
+    arguments=(
+        _OLD,
+        Argument(
+            "into", "Name of the project that takes the notes.", completes="projects"
+        ),
+    ),
     flags=(DRY_RUN, JSON),
     examples=("hm project merge shop-e5182aba shop --dry-run",),
 )

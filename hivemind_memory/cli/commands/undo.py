@@ -27,7 +27,9 @@ if TYPE_CHECKING:
         " hm log --changes lists the ids. Changes at a terminal are yours; those of"
         " programs and agents are taken back by id."
     ),
-    arguments=(Argument("id", "Id of a change.", is_required=False),),
+    arguments=(
+        Argument("id", "Id of a change.", is_required=False, completes="changes"),
+    ),
     flags=(DRY_RUN, JSON),
     examples=("hm undo --dry-run", "hm undo"),
 )
