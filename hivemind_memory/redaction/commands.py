@@ -1,5 +1,6 @@
 """The commands that take a password: one row each; a new one is added here.
 
+An option that takes one in any program, such as ``--password``, is in ``given``.
 Two tables, for two ways to say where the value stands. Each row begins with a word, in
 lower case, without which a text is not looked at; a word of ``FORMS`` stands in
 ``spoken_words`` too, and a test compares them.
