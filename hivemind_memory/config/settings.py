@@ -210,6 +210,12 @@ class Settings:
         low=0,
         high=1,
     )
+    weighted_vector_weight: float = _option(
+        SearchSettings().weighted_vector_weight,
+        "Share of the vectors in the weighted fusion; the words have the rest.",
+        low=0,
+        high=1,
+    )
     half_life_days: float = _option(
         SearchSettings().half_life_days,
         "Days after which age has taken half of what it may take from a score.",

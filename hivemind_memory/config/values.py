@@ -88,7 +88,7 @@ def allowed_values(option: Option) -> str:
         noun = "a whole number" if option.kind == "int" else "a number"
         return f"{noun} from {option.low:.10g} to {option.high:.10g}"
     if option.is_url:
-        return "an address that begins with http:// or https://"
+        return "an address that begins with http:// or https:// and names a host"
     if option.kind == "dict":
         return "a JSON object"
     return "a text or null" if option.kind == "str | None" else "a text"
@@ -129,8 +129,22 @@ def _is_allowed(option: Option, value: object) -> bool:
     if option.choices:
         return value in option.choices
     if option.is_url and value:
-        return value.startswith(("http://", "https://"))
+        return _is_address(value)
     return "\0" not in value
+
+
+def _is_address(text: str) -> bool:
+    """Whether a text names a scheme, a host and, if at all, a port that can be."""
+    scheme, _, rest = text.partition("://")
+    authority = rest.partition("/")[0].rpartition("@")[2]
+    host, _, port = authority.rpartition(":")
+    if ":" not in authority or authority.endswith("]"):  # without a port
+        host, port = authority, "1"
+    is_port = port.isascii() and port.isdigit() and 0 < int(port[:6]) < 65_536
+    is_text = text.isprintable() and " " not in text
+    return (
+        scheme in {"http", "https"} and host not in {"", "[]"} and is_port and is_text
+    )
 
 
 def _parse_json(text: str) -> object:

@@ -16,6 +16,7 @@ from hivemind_memory.context.facets import facets_of
 from hivemind_memory.context.tokens import estimate_tokens
 from hivemind_memory.errors import NotInjectedError
 from hivemind_memory.files.marked_section import SECTION_MARKS
+from hivemind_memory.markdown.text import without_comments
 from hivemind_memory.model.escape import escape_text
 from hivemind_memory.model.injection import SectionPlan
 from hivemind_memory.redaction import mask
@@ -187,7 +188,7 @@ def render_excerpt(excerpt: Excerpt) -> str:
     typed = f" {excerpt.type} `{_on_one_line(excerpt.key)}`" if excerpt.type else ""
     claim = f" ({_on_one_line(excerpt.claim)})" if excerpt.claim else ""
     lines = [f"`{_on_one_line(excerpt.place)}`{dated}{typed}{claim}"]
-    lines += make_inert(mask(excerpt.text)).split("\n")
+    lines += make_inert(without_comments(mask(excerpt.text))).split("\n")
     return "\n".join(f"> {line}".rstrip() for line in lines)
 
 

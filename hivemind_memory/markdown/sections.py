@@ -26,7 +26,7 @@ from hivemind_memory.markdown.packing import (
     cut_points,
 )
 from hivemind_memory.markdown.simple_outline import simple_outline
-from hivemind_memory.markdown.text import is_blank, plain
+from hivemind_memory.markdown.text import is_blank, plain, without_comments
 from hivemind_memory.model.note import Chunk, Provenance
 
 if TYPE_CHECKING:
@@ -254,7 +254,7 @@ def _pieces(
     for begin, end in pairwise(pieces):
         is_within = end.at != starts[end.line]
         stop = end.at if is_within else end.at - 1
-        body = plain(text[max(begin.at, content) : stop])
+        body = plain(without_comments(text[max(begin.at, content) : stop]))
         yield Chunk(
             # What holds nothing to be found must not be found by its headings either.
             headings=section.headings if body else (),

@@ -63,3 +63,37 @@ def plain(text: str) -> str:
     text = text.rstrip()
     edge = len(text) - len(text.lstrip())
     return text[text.rfind("\n", 0, edge) + 1 :]
+
+
+def without_comments(text: str) -> str:
+    r"""Return *text* without the HTML comments that have their lines to themselves.
+
+    One in a fence is code, and one that shares a line with text stays.
+
+    >>> without_comments("# Title\n<!-- For you:\nwrite here. -->\nText <!-- x -->")
+    '# Title\nText <!-- x -->'
+    """
+    if "<!--" not in text:
+        return text
+    kept: list[str] = []
+    lines = text.split("\n")
+    fence = ""
+    at = 0
+    while at < len(lines):
+        line = lines[at].lstrip()
+        is_code = bool(fence) or lines[at].startswith(("    ", "\t"))
+        if line.startswith(("```", "~~~")):
+            fence = "" if fence and line.startswith(fence) else fence or line[:3]
+        if is_code or not line.startswith("<!--"):
+            kept.append(lines[at])
+            at += 1
+            continue
+        end = at
+        while end < len(lines) and "-->" not in lines[end]:
+            end += 1
+        # Lines of a comment that is not closed, or that text follows, are kept as one:
+        # none is looked at twice.
+        if end == len(lines) or lines[end].partition("-->")[2].strip():
+            kept += lines[at : end + 1]
+        at = end + 1
+    return "\n".join(kept)

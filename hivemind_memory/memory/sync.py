@@ -39,6 +39,9 @@ if TYPE_CHECKING:
     "Told the phase, what is done, and how much there is."
 
 
+BODY_VERSION = "bodies 2"
+"""Which part of a chunk is searched; with another name every note is read again."""
+
 REDACTION_VERSION = "secrets 2"
 """Which rules hide secrets from the index; with others every note is read again."""
 
@@ -335,4 +338,4 @@ class Syncer:
     def _chunking_key(self) -> str:
         """Return what shapes the index beside the notes; other settings, other rows."""
         own = "".join(f" {one!r}" for one in self._types.values())
-        return f"{self._chunking.name} {REDACTION_VERSION}{own}"
+        return f"{self._chunking.name} {BODY_VERSION} {REDACTION_VERSION}{own}"

@@ -182,6 +182,9 @@ class SearchSettings:
     vector_weight: float = 0.4
     """Share of the vector retriever in ``standardised`` fusion, 0..1."""
 
+    weighted_vector_weight: float = 0.6
+    """Share of the vector retriever in ``weighted`` fusion, 0..1."""
+
     half_life_days: float = 69.3147
     """Days after which age has taken half of what it may take: ln 2 / 0.01."""
 

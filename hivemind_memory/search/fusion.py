@@ -26,9 +26,6 @@ RRF_K = 60
 """Rank offset of reciprocal rank fusion (Cormack, Clarke, Buettcher: Reciprocal rank
 fusion, SIGIR 2009)."""
 
-WORD_SHARE, VECTOR_SHARE = 0.4, 0.6
-"""The weights of the ``weighted`` fusion."""
-
 UNRELATED_DEVIATIONS = 1.5
 """A cosine so many deviations above the mean over all chunks is where being related
 begins: below it the retriever of vectors speaks against a chunk."""
@@ -95,15 +92,21 @@ def fuse_standardised(
 
 
 def fuse_weighted(
-    words: Mapping[int, float], vectors: VectorMatches
+    words: Mapping[int, float], vectors: VectorMatches, *, weight: float
 ) -> dict[int, FusedScore]:
-    """Return 0.6 * cosine + 0.4 * word raw score as a share of the best one."""
+    """Return weight * cosine + (1 - weight) * words as a share of the best raw score.
+
+    Args:
+        words: Raw score by the retriever of words, by chunk.
+        vectors: Cosines of every candidate.
+        weight: Share of the vectors, 0 to 1.
+    """
     cosines = _two_level(vectors)
     best = max(words.values(), default=0.0) or 1.0
     return {
         chunk: FusedScore(
-            WORD_SHARE * words.get(chunk, 0.0) / best,
-            VECTOR_SHARE * max(0.0, cosines.get(chunk, 0.0)),
+            (1 - weight) * words.get(chunk, 0.0) / best,
+            weight * max(0.0, cosines.get(chunk, 0.0)),
         )
         for chunk in {**dict.fromkeys(words), **dict.fromkeys(cosines)}
     }

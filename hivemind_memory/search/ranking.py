@@ -208,7 +208,7 @@ def _fuse(
     if vectors is None:
         return fuse_words(words)
     if settings.fusion == "weighted":
-        return fuse_weighted(words, vectors)
+        return fuse_weighted(words, vectors, weight=settings.weighted_vector_weight)
     if settings.fusion == "rrf":
         return fuse_ranks(words, vectors)
     return fuse_standardised(words, vectors, weight=settings.vector_weight)

@@ -10,13 +10,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hivemind_memory.model.matches import VectorMatches
+from hivemind_memory.model.query import SearchSettings
 from hivemind_memory.search.fusion import (
     fuse_ranks,
     fuse_standardised,
     fuse_weighted,
     fuse_words,
 )
-from tests.search.evidence import both_retrievers, vectors
+from hivemind_memory.search.ranking import rank
+from tests.search.evidence import (
+    both_retrievers,
+    candidate,
+    matches,
+    term,
+    vectors,
+)
 
 Retrieved = tuple[dict[int, float], VectorMatches]
 
@@ -77,7 +85,7 @@ def test_every_candidate_of_either_retriever_is_fused(retrievers: Retrieved) -> 
     everybody = {*words, *found.cosines}
 
     assert fuse_standardised(words, found, weight=0.4).keys() == everybody
-    assert fuse_weighted(words, found).keys() == everybody
+    assert fuse_weighted(words, found, weight=0.6).keys() == everybody
     assert fuse_ranks(words, found).keys() == everybody
     assert fuse_words(words).keys() == words.keys()
 
@@ -113,7 +121,8 @@ def test_a_raw_score_means_the_same_with_one_retriever_or_two() -> None:
 def test_weighted_and_ranks_stay_in_0_to_1(retrievers: Retrieved) -> None:
     """They are settings; a threshold must not drop everything or nothing."""
     words, found = retrievers
-    for fused in (fuse_weighted(words, found), fuse_ranks(words, found)):
+    weighted = fuse_weighted(words, found, weight=0.6)
+    for fused in (weighted, fuse_ranks(words, found)):
         for one in fused.values():
             assert -1e-9 <= one.raw_score <= 1 + 1e-9
 
@@ -134,3 +143,18 @@ def test_equal_candidates_share_a_rank() -> None:
     assert fused[1] == fused[2]
     assert fused[3].words < fused[1].words
     assert fused[3].vectors == fused[1].vectors
+
+
+@pytest.mark.parametrize(("weight", "best"), [(0.0, 1), (1.0, 2), (0.7, 2), (0.3, 1)])
+def test_the_weight_of_the_weighted_fusion_is_an_option(
+    weight: float, best: int
+) -> None:
+    """It was fixed at 0.6, and the option for it was silently without effect."""
+    chosen = SearchSettings(fusion="weighted", weighted_vector_weight=weight)
+    words = matches([term("a", 5)], candidate(1, (3, 0)), candidate(2, (0, 0)))
+    found = vectors({1: 0.2, 2: 0.9})
+    places = {one.place.chunk_id: one.place for one in words.candidates}
+
+    ranking = rank(words, found, places, settings=chosen, today=0)
+
+    assert ranking.ranked[0].place.chunk_id == best
