@@ -10,7 +10,7 @@ from hivemind_memory.cli.commands.init import FIRST_NOTE
 from hivemind_memory.inject.section import render_excerpt
 from hivemind_memory.markdown.text import without_comments
 from hivemind_memory.model.injection import Excerpt
-from tests.support.sandbox import House, ask
+from tests.support.sandbox import Sandbox, ask
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def test_only_a_comment_with_its_lines_to_itself_is_left_out(
 
 def test_the_comment_of_a_new_global_note_is_no_hit(tmp_path: Path) -> None:
     """It answered every question that begins with "for every project"."""
-    house = House(tmp_path / "home")
+    house = Sandbox(tmp_path / "home")
     house.save("global.md", FIRST_NOTE)
     house.save("note.md", "<!-- keep sorted -->\n\n- kiwi\n")
 
