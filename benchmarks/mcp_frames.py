@@ -65,6 +65,7 @@ TOOLS = (
     "memory_history",
     "memory_link",
     "memory_forget",
+    "memory_learn",
     "nope",
     "\x1b[31m",
 )

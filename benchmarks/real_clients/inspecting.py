@@ -24,6 +24,7 @@ CALLS: tuple[tuple[str, dict[str, object], str], ...] = (
     ("memory_save", {"key": "neap", "content": "A low tide."}, "neap"),
     ("memory_link", {"from": "tide", "to": "neap", "kind": "related_to"}, "neap.md"),
     ("memory_forget", {"key": "tide"}, "tide"),
+    ("memory_learn", {"topic": "tides", "claim": "Two a day."}, "learn:tides"),
 )
 """Every tool: name, arguments, and what both sides of its result must hold."""
 

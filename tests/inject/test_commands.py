@@ -140,3 +140,42 @@ def test_many_launches_at_once_leave_one_section(
     assert (worktree / "CLAUDE.md").read_bytes().count(b"hivemind:begin") == 1
     assert status(worktree) == ""
     assert no_object_has_the_section(worktree)
+
+
+def test_one_session_cannot_fill_the_section_and_why_names_each_writer(
+    home: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Twelve lessons of one session leave room for those of others and of a person."""
+    worktree = make_repo(tmp_path / "shop")
+    monkeypatch.chdir(worktree)
+
+    def lesson(number: int, *said: str) -> None:
+        words = " ".join(f"w{number}x{n}" for n in range(8))
+        key = f"lesson-{number}"
+        command = ["save", "--type", "lesson", *said, key, f"The shop: {words}."]
+        assert main.main(command) == 0
+
+    for number in range(12):
+        lesson(number, "--by", "codex", "--source", "agent", "--session", "noisy")
+    lesson(20, "--by", "claude", "--source", "agent", "--session", "quiet")
+    lesson(21, "--by", "ada", "--source", "human")
+    assert main.main(["inject"]) == 0
+    capsys.readouterr()
+
+    assert main.main(["why", "--json"]) == 0
+    record = json.loads(capsys.readouterr().out)
+    assert main.main(["why"]) == 0
+    said = capsys.readouterr().out
+
+    sessions = [one.get("session", "") for one in record["memories"]]
+    left = [one for one in record["left_out"] if one["why"] == "session"]
+    paths = " ".join(one["path"] for one in record["memories"])
+    assert 1 <= sessions.count("noisy") <= 5  # fewer where their text is long
+    assert len(left) == 12 - sessions.count("noisy")
+    assert "lesson-20.md" in paths
+    assert "lesson-21.md" in paths
+    assert "by agent session noisy" in said
+    assert "by agent session quiet" in said

@@ -26,6 +26,7 @@ from hivemind_memory import wiring
 from hivemind_memory.cli import main
 from hivemind_memory.mcp_server.server import make_server
 from hivemind_memory.mcp_server.server_state import ServerState
+from hivemind_memory.model.memory_types import BUILT_IN
 from hivemind_memory.model.scope import scope_of
 
 Answer = tuple[str, str]
@@ -255,7 +256,12 @@ def tool_reads(hidden: str) -> Iterator[tuple[str, dict[str, Any]]]:
         yield "memory_search", {"query": word, "types": "decision,lesson"}
     for scope in scopes_of(hidden):
         yield "memory_search", {"query": "quagga", "scope": scope, "min_score": 0}
+        yield "memory_search", {"query": "*", "scope": scope}
+        yield "memory_list", {"scope": scope}
     yield "memory_list", {}
+    yield "memory_list", {"types": list(BUILT_IN)}
+    yield "memory_list", {"scope": "global"}
+    yield "memory_search", {"query": "", "types": list(BUILT_IN), "inbox": True}
     for name in names_of(hidden):
         yield "memory_get", {"path": name}
         yield "memory_history", {"key": name}
