@@ -203,8 +203,7 @@ class _CommandLine:
             shown = ", ".join(f"`{name}`" for name in dict.fromkeys(found))
             verb = "is" if len(set(found)) == 1 else "are"
             self._notes.append(
-                f"{shown} came after the text began and {verb} saved as part of it,"
-                " because options go before the text; `hm undo` takes it back"
+                f"{shown} {verb} part of the text: options go before the text"
             )
 
     def _note_unknown_option(self, name: str) -> None:

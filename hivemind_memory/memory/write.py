@@ -112,7 +112,7 @@ def _pending_warning(path: NotePath) -> tuple[str, ...]:
     if place_in_scope(path) != INBOX:
         return ()
     return (
-        f"it is pending in {path}: searches do not show it until a person moves it",
+        f"it is pending in {path}: searches do not show it until a person accepts it",
     )
 
 

@@ -133,7 +133,7 @@ class SaveResult:
     type: str
     scope: str
     status: str
-    """active, or pending: in the inbox until a person moves it."""
+    """active, or pending: in the inbox until a person accepts it."""
 
     is_new: bool
     """False: the active memory says exactly this already; nothing was written."""

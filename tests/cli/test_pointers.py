@@ -37,7 +37,10 @@ def test_what_is_offered_is_a_command(answer: str) -> None:
     """As it is offered, with its places filled."""
     words = ["deploy" if one.isupper() else one for one in shlex.split(answer)[1:]]
 
-    assert parse_request(words).command.name != "help" or answer == "hm help"
+    request = parse_request(words)
+
+    assert request.command.name != "help" or answer == "hm help"
+    assert request.notes == ()
 
 
 def test_no_guess_hides_a_command() -> None:

@@ -49,7 +49,7 @@ _COUNT = Flag(
     low=1,
     high=1_000_000,
 )
-_ALL = Flag(("--all",), "flag", "All rows, on a terminal too.")
+_ALL = Flag(("--all",), "flag", "Show all rows, even on a terminal.")
 _MAX_CHARS = 60
 """Characters of a text that a table shows."""
 
@@ -215,6 +215,8 @@ def _list_memories(request: CommandRequest) -> int:
 def _row_count(values: Mapping[str, Any], found: int) -> int:
     """Return how many of the rows that were found are shown."""
     limit: int | None = values["limit"]
+    if limit is not None and values["all"]:
+        raise UsageError("--limit and --all exclude each other.", hint="Give one.")
     if limit is None and not (values["all"] or values["json"]):
         limit = _TERMINAL_ROWS if is_terminal(sys.stdout) else None
     return found if limit is None or values["all"] else min(limit, found)
