@@ -46,7 +46,8 @@ from hivemind_memory.notes.journal_records import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from hivemind_memory.model.snapshot import FileSignature
     from hivemind_memory.notes.journal import Journal, JournalFile
@@ -87,7 +88,10 @@ def recover(journal: Journal, now_s: float) -> tuple[RecoveredEntry, ...]:
 
 
 def recover_within(
-    session: JournalFile, now_s: float, seen: Sequence[LostEntry] | None = None
+    session: JournalFile,
+    now_s: float,
+    seen: Sequence[LostEntry] | None = None,
+    looked_at: AbstractSet[str] = frozenset(),
 ) -> tuple[RecoveredEntry, ...]:
     """Do what ``recover`` does, for who holds the lock already.
 
@@ -96,6 +100,7 @@ def recover_within(
         now_s: Seconds since the epoch.
         seen: What was found before the lock was taken; None: look now, which may take
             some tenths of a second for each note that has just changed.
+        looked_at: Ids of the entries that were looked for then; others stay.
 
     Raises:
         HivemindError: An entry could not be put back.
@@ -105,10 +110,11 @@ def recover_within(
     if seen is None:
         seen = find_lost_entries(entries.values(), now_s)
         gone = [lost.entry for lost in seen]
+        looked_at = entries.keys()
     else:
         gone = _still_lost(seen, entries)
     back = [entry for entry in gone if _put_back(session, entry)]
-    undecided = {lost.entry.id for lost in seen}
+    undecided = {lost.entry.id for lost in seen} | (entries.keys() - looked_at)
     kept = {
         entry.id
         for entry in entries.values()
@@ -136,27 +142,44 @@ def recovered_note(path: NotePath) -> NotePath:
     return NotePath("/".join([*filter(None, folders), RECOVERED_NAME]))
 
 
-def _recover(journal: Journal, now_s: float) -> tuple[RecoveredEntry, ...]:
+def _recover(
+    journal: Journal, now_s: float, *, may_settle: bool = True
+) -> tuple[RecoveredEntry, ...]:
     """Look without the lock first: nearly always that is all."""
     if not journal.may_need_recovery():
         return ()
     entries = journal.entries()
-    is_in_doubt = any(entry.state in (BEGUN, RETURNING) for entry in entries)
-    is_over = not any(
-        entry.state == SAVED and is_recoverable(entry, now_s) for entry in entries
-    )
     lost = find_lost_entries(entries, now_s)
-    if not lost and (
-        # A writer that is at work will leave nothing in doubt, and look after the rest.
-        not (is_in_doubt or is_over) or journal.is_busy()
-    ):
+    is_in_doubt = _is_in_doubt(entries)
+    if not (lost or is_in_doubt or _is_over(entries, now_s)):
         return ()
+    if not lost and journal.is_busy():
+        # A writer that is at work will leave nothing in doubt, and look after the rest.
+        return ()
+    looked_at = {entry.id for entry in entries if entry.state == SAVED}
     with journal.session(wait_s=_WAIT_S) as session:
         try:
             finish_crashed_write(session)
-            return recover_within(session, now_s, lost)
+            if lost or not is_in_doubt:
+                return recover_within(session, now_s, lost, looked_at)
         except OSError as error:
             raise journal.write_error(error) from error
+    # Nearly always the writer was at work a moment ago. Rewriting the journal for that
+    # would have all processes read it anew; an entry that was coming back when its
+    # process was killed may be lost again.
+    return _recover(journal, now_s, may_settle=False) if may_settle else ()
+
+
+def _is_in_doubt(entries: Collection[JournalEntry]) -> bool:
+    """Tell whether a writer is at work, or was killed."""
+    return any(entry.state in (BEGUN, RETURNING) for entry in entries)
+
+
+def _is_over(entries: Collection[JournalEntry], now_s: float) -> bool:
+    """Tell whether no entry is in its ten minutes any more."""
+    return not any(
+        entry.state == SAVED and is_recoverable(entry, now_s) for entry in entries
+    )
 
 
 def _put_back(session: JournalFile, entry: JournalEntry) -> bool:

@@ -6,6 +6,7 @@ import errno
 import os
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ from hivemind_memory.errors import NotSavedError
 from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.notes import recovery as vanished_module
+from hivemind_memory.notes.journal import Journal
+from hivemind_memory.notes.journal_records import BEGUN, JournalEntry
 from hivemind_memory.notes.writer import NoteWriter
 from tests.support.faults import Faults, refusal_of
 from tests.support.note_home import AT, NOTE, RECOVERED, Home
@@ -397,3 +400,27 @@ def test_a_journal_with_damaged_text_does_not_stop_the_rest(home: Home) -> None:
 
     assert [entry.id for entry in recovered] == [good.id]
     assert NotePath("recovered.md") in home.folder.signatures()
+
+
+def test_a_look_beside_a_writer_does_not_rewrite_the_journal(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Searches beside writers did, each with a sync, and all others read it anew."""
+    home.append("Crane 1")
+    file = home.path / "journal" / "entries.jsonl"
+    before = os.stat(file).st_ino
+    seen_early = home.journal.entries()
+    reads = [tuple(replace(one, state=BEGUN) for one in seen_early)]
+    real = Journal.entries
+
+    def entries(journal: Journal) -> tuple[JournalEntry, ...]:
+        """Return what stood there while the writer was at work, the first time."""
+        return reads.pop() if reads else real(journal)
+
+    monkeypatch.setattr(Journal, "entries", entries)
+
+    assert home.recover() == ()
+
+    assert not reads
+    assert os.stat(file).st_ino == before
+    assert home.journal.entries() == seen_early
