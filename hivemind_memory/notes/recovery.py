@@ -160,7 +160,7 @@ def _recover(
     with journal.session(wait_s=_WAIT_S) as session:
         try:
             finish_crashed_write(session)
-            if lost or not is_in_doubt:
+            if not is_in_doubt or (lost and not may_settle):
                 return recover_within(session, now_s, lost, looked_at)
         except OSError as error:
             raise journal.write_error(error) from error
