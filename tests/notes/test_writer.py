@@ -316,7 +316,10 @@ def test_an_editor_that_never_stops_is_named(
 @given(
     before=st.binary(max_size=60) | st.text(max_size=60).map(str.encode),
     contents=st.lists(
-        st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(str.strip),
+        st.text(
+            st.characters(exclude_categories=["Cs"], exclude_characters="\0"),
+            min_size=1,
+        ).filter(str.strip),
         min_size=1,
         max_size=3,
     ),
