@@ -82,10 +82,14 @@ def check_workspace(name: str, workspaces: Mapping[str, object]) -> None:
         return
     root = min(one for one in known if not _parent_of(one, workspaces))
     make_scope("workspace", name)
+    from json import dumps
+    from shlex import quote
+
+    option, value = f"workspaces.{name}", dumps({"parent": root})
     raise ScopeError(
         f"There is no workspace {name!r} in config.json.",
-        hint=f"Known: {', '.join(sorted(known))}. `hm config set workspaces.{name}"
-        f' \'{{"parent": "{root}"}}\'` adds it.',
+        hint=f"Known: {', '.join(sorted(known))}."
+        f" `hm config set {quote(option)} {quote(value)}` adds it.",
     )
 
 

@@ -65,11 +65,13 @@ class ProjectFolder:
         """A sentence about a project that may be this one; empty: there is none."""
         if not self.likely:
             return ""
+        from shlex import quote
+
         name, why = self.likely[0]
         return (
             f"The project {name} may be this one ({escape_line(why)[:200]}). A person"
-            f" can run `hm project adopt {name}` to continue it here, or"
-            f" `hm project adopt {self.slug}` to keep them apart."
+            f" can run `hm project adopt {quote(name)}` to continue it here, or"
+            f" `hm project adopt {quote(self.slug)}` to keep them apart."
         )
 
 

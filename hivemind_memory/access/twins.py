@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from shlex import quote
 
 from hivemind_memory.access.identity import ProjectRecord, identity_key
 from hivemind_memory.access.projects import is_there, long_name
@@ -32,8 +33,8 @@ def project_findings(notes: str) -> Iterator[Finding]:
                     name="projects",
                     is_ok=False,
                     detail=f"{record.slug} and {twin} are likely one project",
-                    hint=f"`hm project merge {record.slug} {twin} --dry-run`, or"
-                    " `hm project adopt` in its repository keeps them apart",
+                    hint=f"`hm project merge {quote(record.slug)} {quote(twin)}"
+                    " --dry-run`, or `hm project adopt` in its repository keeps them apart",
                 )
     orphans = [one.slug for one in records if is_orphan(one)]
     if orphans:

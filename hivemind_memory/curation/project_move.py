@@ -10,6 +10,7 @@ import json
 import os
 import re
 from dataclasses import dataclass, replace
+from shlex import quote
 
 from hivemind_memory.access.identity import merged
 from hivemind_memory.access.record_file import (
@@ -95,7 +96,7 @@ def move_project(
     if source in context.configured_projects:
         raise UsageError(
             f"config.json says which repository is {source}.",
-            hint=f"`hm config unset projects.{source}` first.",
+            hint=f"`hm config unset {quote(f'projects.{source}')}` first.",
             effect="Nothing was moved",
         )
     with moves_lock(context.places.locks):
@@ -194,12 +195,14 @@ def _check_names(names: list[str], source: str, target: str, *, is_merge: bool) 
     if is_merge and target not in names:
         raise UsageError(
             f"There is no project {target}.",
-            hint=f"`hm project rename {source} {target}` gives it that name.",
+            hint=f"`hm project rename {quote(source)} {quote(target)}` gives it"
+            " that name.",
         )
     if not is_merge and target in names:
         raise UsageError(
             f"There is a project {target} already.",
-            hint=f"`hm project merge {source} {target}` moves the notes there.",
+            hint=f"`hm project merge {quote(source)} {quote(target)}` moves the"
+            " notes there.",
             effect="Nothing was moved",
         )
 
@@ -224,8 +227,9 @@ def _check_keys(context: CurationContext, source: str, target: str) -> None:
         first = both[0]
         raise UsageError(
             f"Both have a memory under {', '.join(both)}.",
-            hint=f"Decide first: `hm forget {first} --scope project/{source}` or"
-            f" `hm forget {first} --scope project/{target}`.",
+            hint="Decide first:"
+            f" `hm forget {quote(first)} --scope {quote(f'project/{source}')}` or"
+            f" `hm forget {quote(first)} --scope {quote(f'project/{target}')}`.",
             effect="Nothing was moved",
         )
 

@@ -10,6 +10,7 @@ import json
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from math import inf
+from shlex import quote
 
 from hivemind_memory.access.rules import may_write
 from hivemind_memory.curation.lookup import (
@@ -189,7 +190,8 @@ def refuse_whole_notes(targets: list[CurationTarget]) -> None:
         raise UsageError(
             f"{notes[0]}{more} would be removed as a whole, with "
             "what a person wrote in it.",
-            hint=f"Name the note by its path, as in `hm forget {notes[0]} --purge`.",
+            hint="Name the note by its path, as in"
+            f" `hm forget {quote(notes[0])} --purge`.",
             effect="Nothing was purged",
         )
 

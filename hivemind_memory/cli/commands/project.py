@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from shlex import quote
 
 from hivemind_memory.cli.command import Argument, CommandRequest, command
 from hivemind_memory.cli.options import DRY_RUN, JSON, WORKTREE
@@ -114,7 +115,12 @@ def adopt(request: CommandRequest) -> int:
     if current != name and notes.get(current):
         kept = count_text(notes[current], "note")
         print_notices(
-            [f"projects/{current} keeps {kept}: `hm project merge {current} {name}`"]
+            [
+                (
+                    f"projects/{current} keeps {kept}:"
+                    f" `hm project merge {quote(current)} {quote(name)}`"
+                )
+            ]
         )
     return 0
 
