@@ -34,7 +34,8 @@ def project_findings(notes: str) -> Iterator[Finding]:
                     is_ok=False,
                     detail=f"{record.slug} and {twin} are likely one project",
                     hint=f"`hm project merge {quote(record.slug)} {quote(twin)}"
-                    " --dry-run`, or `hm project adopt` in its repository keeps them apart",
+                    " --dry-run`, or `hm project adopt` in its repository keeps"
+                    " them apart",
                 )
     orphans = [one.slug for one in records if is_orphan(one)]
     if orphans:
