@@ -36,7 +36,10 @@ def test_what_an_agent_writes_to_an_inbox_is_pending(memory: Memory, file: str) 
         written = agent.write("The kettle is blue.", file=file)
 
         assert written.warnings == (
-            f"it is pending in {file}: searches do not show it until a person accepts it",
+            (
+                f"it is pending in {file}: searches do not show it until a person"
+                " accepts it"
+            ),
         )
         assert paths(ask(agent, "kettle")) == []
 
