@@ -74,13 +74,20 @@ def find_memory(
     meant: tuple[str, ...] = ()
     # Visitors do not see whole notes.
     if wanted and context.caller.is_member and is_name(wanted):
-        near = near or _nearest(context)
         rows = rows_named(index, wanted, scopes)
         shown = [row for row in rows if row.status != FORGOTTEN]
+        if len({row.scope for row in shown}) > 1:
+            near = near or own_scope(context)
         if shown:
+            teams = context.caller.teams
             return min(
                 shown,
-                key=lambda row: (row.status, row.scope != near, row.scope, row.path),
+                key=lambda row: (
+                    row.status,
+                    (row.scope != near, row.scope not in teams, row.scope != ""),
+                    row.scope,
+                    row.path,
+                ),
             )
         meant = _closest(index, wanted, scopes)
     raise not_found(ref, meant=meant)
@@ -272,9 +279,11 @@ def texts_of(values: Mapping[str, object], key: str) -> tuple[str, ...]:
     return tuple(one for one in found if one)
 
 
-def _nearest(context: CurationContext) -> str:
-    """Return the narrowest scope of the caller."""
+def own_scope(context: CurationContext) -> str:
+    """Return the narrowest scope of a caller; of a shell, that of its repository."""
     caller = context.caller
+    if caller.is_owner:
+        return context.find_scope("")
     return caller.workspace or caller.project or next(iter(caller.teams), "")
 
 

@@ -33,8 +33,9 @@ from hivemind_memory.notes.entry_edits import entries_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
+    from hivemind_memory.access.rules import Caller
     from hivemind_memory.curation.context import CurationContext
     from hivemind_memory.model.memories import MemoryRow
     from hivemind_memory.model.ports import MemoryIndex
@@ -65,7 +66,7 @@ def find_targets(
         ScopeError: The selector names a scope that the caller does not have.
         UsageError: The selector is empty, or its key is in several scopes.
     """
-    if selector == MemorySelector():
+    if replace(selector, is_everywhere=False) == MemorySelector():
         message = (
             "Nothing is selected: give an id, a key, a session, a source or a day."
         )
@@ -87,6 +88,18 @@ def find_targets(
     return allowed
 
 
+def set_scope(
+    caller: Caller, selector: MemorySelector, find_scope: Callable[[str], str]
+) -> str:
+    """Return the scope that a set of memories is looked for in, if it names none.
+
+    In a person's shell it is that of a write without a scope: the project of the
+    repository. Empty: everything that the caller sees.
+    """
+    is_open = selector.is_set and not selector.scope and not selector.is_everywhere
+    return find_scope("") if is_open and caller.is_owner else ""
+
+
 class _TargetSearch:
     """One search for the targets of a selector."""
 
@@ -103,9 +116,10 @@ class _TargetSearch:
         self._selector = selector
         self._with_notes = with_notes
         self._scopes = context.caller.scopes
-        if selector.scope:
-            scope = context.find_scope(selector.scope)
-            self._scopes = frozenset({scope})
+        where = context.find_scope(selector.scope) if selector.scope else ""
+        where = where or set_scope(context.caller, selector, context.find_scope)
+        if selector.scope or where:
+            self._scopes = frozenset({where})
 
     def by_name(self) -> Iterator[CurationTarget]:
         """Yield what a name refers to: an id, else a key, else a path."""

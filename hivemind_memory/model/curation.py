@@ -258,6 +258,9 @@ class MemorySelector:
     day: str = ""
     """Day of writing, ISO 8601."""
 
+    is_everywhere: bool = False
+    """Without a name and a scope: in all scopes that the caller sees."""
+
     @property
     def is_set(self) -> bool:
         """It means as many memories as there are."""

@@ -51,6 +51,9 @@ _SETS = (
     ),
     Flag(("--day",), "day", "Everything written on this day.", metavar="DAY"),
 )
+_ALL_SCOPES = Flag(
+    ("--all-scopes",), "flag", "Also of other projects and of the global memory."
+)
 
 _WHY = {"older": "earlier version", "inbox": "pending claim", "copy": "same text"}
 """Why a memory is affected that was not named -> in words."""
@@ -76,13 +79,14 @@ _SINGULAR = {
         " hm restore brings it back. --purge also erases the text from notes, earlier"
         " versions, index, vectors, caches and journal, permanently. --session,"
         " --source, --day, or --scope alone, select everything that matches: hm shows"
-        " what that is and asks, as it does before a purge. Without a terminal, confirm"
-        " with --yes."
+        " what that is and asks, as it does before a purge. In a repository they select"
+        " from its project alone. Without a terminal, confirm with --yes."
     ),
     arguments=(_WHICH,),
     flags=(
         *_SETS,
         SCOPE,
+        _ALL_SCOPES,
         Flag(("--purge",), "flag", "Erase permanently, from everywhere."),
         DRY_RUN,
         YES,
@@ -101,6 +105,7 @@ def forget(request: CommandRequest) -> int:
     values = request.values
     selector = _selector(values)
     with request.open_memory() as memory:
+        _print_where(memory, selector)
         if values["purge"]:
             return _purge_all(memory, selector, values)
         is_asked = selector.is_set and not values["yes"]
@@ -126,14 +131,16 @@ def forget(request: CommandRequest) -> int:
         " of it."
     ),
     arguments=(_HIDDEN,),
-    flags=(*_SETS, SCOPE, JSON),
+    flags=(*_SETS, SCOPE, _ALL_SCOPES, JSON),
     examples=("hm restore deploy-day", "hm restore --session 3f9a"),
 )
 def restore(request: CommandRequest) -> int:
     """Bring forgotten memories back."""
     values = request.values
+    selector = _selector(values)
     with request.open_memory() as memory:
-        restored = memory.curation.restore(_selector(values))
+        _print_where(memory, selector)
+        restored = memory.curation.restore(selector)
     _print_restored(restored, as_json=values["json"])
     return 0
 
@@ -148,7 +155,16 @@ def _selector(values: Mapping[str, Any]) -> MemorySelector:
         session=values["session"] or "",
         source=values["source"] or "",
         day=values["day"] or "",
+        is_everywhere=values["all_scopes"],
     )
+
+
+def _print_where(memory: Memory, selector: MemorySelector) -> None:
+    """Say that only one project is looked at, if the person did not name it."""
+    from hivemind_memory.curation.targets import set_scope
+
+    if where := set_scope(memory.caller, selector, memory.find_scope):
+        print_notices([f"Only of {where}; --all-scopes selects from all scopes."])
 
 
 def _purge_all(
