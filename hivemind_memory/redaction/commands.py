@@ -30,24 +30,29 @@ OPTIONS = (
 last group is the value. Only placeholders are passed over. ``credentials`` reads it."""
 
 _V = r"[\"']?(?P<value>[^\s\"'`$<%|;{-][^\s\"'`|;]{3,200})"
+# No part of any length: where the command stands often, each would be tried from each.
+_HTPASSWD = (
+    r"htpasswd[ \t]{1,9}-\w{0,9}b\w{0,9}(?:[ \t]{1,9}-\w{1,9}){0,9}"
+    r"[ \t]{1,9}\S{1,90}[ \t]{1,9}\S{1,90}[ \t]{1,9}"
+)
 FORMS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (word, re.compile(pattern + _V))
     for word, pattern in (
         ("storepass", r"-(?:\w{0,12})storepass(?:word)?[ \t]+"),
         ("keypass", r"-(?:\w{0,12})keypass(?:word)?[ \t]+"),
-        ("htpasswd", r"htpasswd[ \t]+-\w*b\w*(?:[ \t]+-\w+)*[ \t]+\S+[ \t]+\S+[ \t]+"),
+        ("htpasswd", _HTPASSWD),
         ("nmcli", r"nmcli\b[^\n]{0,200}?\bpassword[ \t]+"),
         ("psk", r"(?:wifi-sec|802-11-wireless-security)\.psk[ \t]+"),
         ("psk", r"(?i):[ \t]*PSK[ \t]+(?=\")"),
         ("ipmitool", r"ipmitool\b[^\n]{0,200}? -P[ \t]+"),
-        ("snmp", r"snmp\w+\b[^\n]{0,200}? -[AX][ \t]+"),
+        ("snmp", r"snmp\w{1,20}\b[^\n]{0,200}? -[AX][ \t]+"),
         ("securestring", r"(?i)ConvertTo-SecureString(?: +-String)?[ \t]+(?=[\"'])"),
         ("networkcredential", r"(?i)NetworkCredential\([^,\n]{1,80},[ \t]*(?=\")"),
         ("enable ", r"(?i)\benable[ \t]+(?:secret|password)[ \t]+(?:\d[ \t]+)?"),
         ("username ", r"(?i)\busername \S+ (?:pri\w+ \d+ )?(?:secret|password) (\d )?"),
         ("community", r"(?i)\bsnmp-server[ \t]+community[ \t]+"),
         ("hashedcontrol", r"HashedControlPassword[ \t]+"),
-        ("xfreerdp", r"xfreerdp\w*\b[^\n]{0,200}? /p:"),
+        ("xfreerdp", r"xfreerdp\w{0,20}\b[^\n]{0,200}? /p:"),
         ("rdesktop", r"rdesktop\b[^\n]{0,200}? -p[ \t]+"),
         ("sqlplus", r"sqlplus\b[^\n]{0,60}?[ \t][\w$#]{1,40}/(?=[^\s/]{4,100}@)"),
         ("wifi:", r"WIFI:[^\n]{0,100}?;P:"),
@@ -61,7 +66,7 @@ FORMS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("lftp", r"lftp\b[^\n]{0,100}? -u[ \t]+[\w.@-]{1,40},"),
         ("sqlcmd", r"sqlcmd\b[^\n]{0,200}? -P[ \t]*"),
         ("bcp", r"\bbcp\b[^\n]{0,200}? -P[ \t]*"),
-        ("mosquitto", r"mosquitto_\w+\b[^\n]{0,200}? -P[ \t]+"),
+        ("mosquitto", r"mosquitto_\w{1,20}\b[^\n]{0,200}? -P[ \t]+"),
         ("ssh-keygen", r"ssh-keygen\b[^\n]{0,200}? -[NP][ \t]+"),
         ("net use", r"(?i)net use[ \t]+[^\n]{0,200}?/user:\S+[ \t]+(?!/|\*)"),
         ("cmdkey", r"(?i)cmdkey\b[^\n]{0,200}?/pass:"),

@@ -38,7 +38,7 @@ def hostile_texts(pattern: re.Pattern[str], chars: int) -> Iterator[str]:
         if node[0] in _REPEATS:
             pumps.append(begun + _sample(list(node[1][2])) * 12)
         for pump in pumps:
-            for joint in ("", " ", "\n"):
+            for joint in ("", "\n"):
                 if pump.strip():
                     seen.add((pump + joint) * (chars // len(pump + joint) + 1))
         if node[0] in _REPEATS:
