@@ -23,7 +23,7 @@ from hivemind_memory.model.scope import (
 from hivemind_memory.model.trust import HUMAN, is_trusted
 from hivemind_memory.model.value import value
 from hivemind_memory.notes.journal import Journal
-from hivemind_memory.notes.writer import NoteWriter
+from hivemind_memory.notes.writer import NoteWriter, refuse_unfit
 from hivemind_memory.redaction.redact import scrubbed, warning_of
 
 TYPE_CHECKING = False
@@ -95,6 +95,8 @@ def prepare_entry(
             hint="Leave out the file, or save the memory under its key with a reason.",
             effect=f"Nothing was saved to {path}",
         )
+    # Before the search for secrets, which takes seconds for megabytes.
+    refuse_unfit(content)
     ref = parse_source_ref(provenance.ref)
     texts = (content, provenance.by, provenance.session, ref)
     [content, by, session, ref], found = scrubbed(*texts)

@@ -99,7 +99,7 @@ class NoteWriter:
             NotSavedError: The disk refused, or another process holds the lock. The
                 notes are as they were.
         """
-        _refuse_unfit(content)
+        refuse_unfit(content)
         now_s = self._clock()
         provenance = Provenance(
             id=new_ulid(now_s, self._randomness()),
@@ -186,8 +186,12 @@ def refuse_surrogates(name: str, text: str) -> None:
         raise UsageError(message, hint=hint, effect="Nothing was saved") from error
 
 
-def _refuse_unfit(content: str) -> None:
-    """Raise if *content* cannot be an entry."""
+def refuse_unfit(content: str) -> None:
+    """Raise if *content* cannot be an entry.
+
+    Raises:
+        UsageError: It is empty, binary or too long.
+    """
     if not content.strip():
         message = "There is nothing to save: the content is empty."
         raise UsageError(message, hint="Give the text to remember.")
