@@ -168,6 +168,8 @@ def _look(place: Place, _: Plan, rng: random.Random, __: int) -> None:
 def _problems(place: Place, plan: Plan, failed: list[int]) -> list[str]:
     """Return all that is wrong."""
     problems = [f"process {pid} failed" for pid in failed]
+    if plan.movers and not any((place.home / "said" / "mover-0").read_text()):
+        problems.append("the mover has moved nothing")
     found = verdict(place.notes, _acknowledged(place))
     if plan.in_place:
         print(f"torn by editors that save in place: {len(found.torn)}")

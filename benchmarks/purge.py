@@ -132,8 +132,11 @@ def busy_processes(sandbox: Sandbox, processes: int) -> Iterator[Callable[[], in
     def end_work() -> int:
         over.touch()
         while children:
-            os.waitpid(children.pop(), 0)
-        return sum(int(file.read_text()) for file in told)
+            status = os.waitpid(children.pop(), 0)[1]
+            assert not status, "a process beside the purges has failed"
+        calls = [int(file.read_text()) for file in told]
+        assert all(calls), "a process beside the purges did nothing"
+        return sum(calls)
 
     try:
         yield end_work

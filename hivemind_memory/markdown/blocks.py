@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ from hivemind_memory.markdown.chunker import block_chunks
 from hivemind_memory.markdown.entry import parse_provenance
 from hivemind_memory.markdown.front_matter import split_front_matter
 from hivemind_memory.markdown.text import decode, split_lines
-from hivemind_memory.model.note import Chunk, Note
+from hivemind_memory.model.note import Chunk, Note, Provenance
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -34,6 +34,7 @@ as much for a line as for this many."""
 MAX_KEPT_CHARS = 8_000_000
 """Of the notes whose blocks are kept, those read longest ago forgotten first."""
 
+_COMMENT_LINE = re.compile(r"^<!-- hm [^\r\n]*", re.MULTILINE)
 _BEFORE_ENTRY = re.compile(r"\n\r?\n(?=<!-- hm )")
 
 
@@ -103,6 +104,8 @@ class BlockReader:
     def _read_block(self, text: str, first_line: int) -> _Block:
         """Return a block, its secrets masked before it is cut."""
         masked = self._mask(text)
+        if masked != text:
+            masked = self._masked_by_entry(text)
         lines = split_lines(masked)
         return _Block(
             text=text,
@@ -117,6 +120,31 @@ class BlockReader:
                 overlap_chars=self._overlap_chars,
             ),
         )
+
+    def _masked_by_entry(self, text: str) -> str:
+        """Return a block without its secrets, each entry masked by itself.
+
+        What an entry says about secrets tells nothing about the next one. Its comment
+        says which entry it is, and whether it is forgotten: that stays.
+        """
+        parts, done = [], 0
+        for line in _COMMENT_LINE.finditer(text):
+            provenance = parse_provenance(line[0])
+            if provenance is None:
+                continue
+            parts.append(self._mask(text[done : line.start()]))
+            parts.append(self._masked_comment(line[0], provenance))
+            done = line.end()
+        return "".join([*parts, self._mask(text[done:])])
+
+    def _masked_comment(self, line: str, provenance: Provenance) -> str:
+        """Return a comment without secrets, as far as it still says the same."""
+        masked = self._mask(line)
+        says = parse_provenance(masked)
+        if says is None:
+            return line
+        same = replace(provenance, by=says.by, session=says.session, ref=says.ref)
+        return masked if says == same else line
 
     def _keep(self, path: NotePath, blocks: tuple[_Block, ...]) -> None:
         """Keep the blocks of a note; a single one would be read again anyway."""

@@ -37,6 +37,8 @@ _PRAGMAS = (
     "PRAGMA temp_store = MEMORY",
 )
 
+_NEW_FILE = os.O_CREAT | os.O_RDWR | getattr(os, "O_CLOEXEC", 0)
+
 IN_MEMORY = ":memory:"
 """Path of a database that no file holds and that ends with its process."""
 
@@ -133,7 +135,7 @@ def make_file(path: str) -> None:
     for suffix in ("-wal", "-shm"):
         if os.path.exists(path + suffix):
             os.unlink(path + suffix)
-    file = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, PRIVATE_FILE)
+    file = os.open(path, _NEW_FILE, PRIVATE_FILE)
     try:
         set_mode(file, PRIVATE_FILE)
     finally:

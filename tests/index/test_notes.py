@@ -13,11 +13,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hivemind_memory.errors import IndexBusyError
+from hivemind_memory.errors import IndexBusyError, IndexUnusableError
 from hivemind_memory.index.sqlite import notes
 from hivemind_memory.index.sqlite.index import SqliteIndex
 from hivemind_memory.index.sqlite.lock import index_lock
 from hivemind_memory.index.sqlite.rows import rows_of
+from hivemind_memory.index.sqlite.swap import replace_index
 from hivemind_memory.markdown.chunker import parse_note
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.sqlite import connection
@@ -118,7 +119,7 @@ def test_a_large_note_is_never_seen_half(open_index: Open) -> None:
     writer, reader = open_index(), open_index()
     put(writer, LARGE_OLD)
     seen: list[Counter[str]] = []
-    original = notes._insert_chunks
+    original = notes.insert_chunks
 
     def insert(*given: Any) -> None:
         original(*given)
@@ -126,7 +127,7 @@ def test_a_large_note_is_never_seen_half(open_index: Open) -> None:
             Counter(old=len(found(reader, "old")), new=len(found(reader, "new")))
         )
 
-    with mock.patch.object(notes, "_insert_chunks", insert):
+    with mock.patch.object(notes, "insert_chunks", insert):
         put(writer, LARGE_NEW)
 
     assert seen
@@ -140,7 +141,7 @@ class Killed(BaseException):
 
 def leave_half(index: SqliteIndex) -> None:
     """Be killed after the first step of a large note."""
-    original = notes._insert_chunks
+    original = notes.insert_chunks
     calls = iter(range(100))
 
     def insert(*given: Any) -> None:
@@ -148,7 +149,7 @@ def leave_half(index: SqliteIndex) -> None:
             raise Killed
         original(*given)
 
-    with mock.patch.object(notes, "_insert_chunks", insert), pytest.raises(Killed):
+    with mock.patch.object(notes, "insert_chunks", insert), pytest.raises(Killed):
         put(index, LARGE_NEW)
 
 
@@ -287,11 +288,12 @@ def test_a_large_note_that_another_process_has_just_written_is_written_whole(
     index, other = open_index(), open_index()
     put(index, LARGE_OLD)
     original = notes.compare_chunks
+    meanwhile = [text_of("replaced meanwhile")]
 
     def compare(connection: apsw.Connection, *given: Any) -> Any:
         changes = original(connection, *given)
-        if connection is index.connection:
-            put(other, text_of("replaced meanwhile"))
+        if connection is index.connection and meanwhile:
+            put(other, meanwhile.pop())
         return changes
 
     with mock.patch.object(notes, "compare_chunks", compare):
@@ -300,6 +302,67 @@ def test_a_large_note_that_another_process_has_just_written_is_written_whole(
     assert len(found(index, "old")) == 12
     assert found(index, "meanwhile") == []
     assert not problems(index)
+
+
+def test_a_large_note_whose_chunks_a_rebuild_numbers_anew_is_compared_again(
+    open_index: Open, index_file: Path, tmp_path: Path
+) -> None:
+    """Number, signature and digest of the note stay; its chunks are other rows.
+
+    Chunks of other notes were deleted, and the answers called themselves fresh.
+    """
+    index = open_index()
+    put(index, "heron\n", "other.md")
+    put(index, LARGE_OLD)
+    rebuilt = SqliteIndex(str(tmp_path / "rebuilt.db"), now=lambda: 0.0)
+    for number in range(4):
+        put(rebuilt, text_of(*(f"older {number} {n}" for n in range(3))), "other.md")
+    put(rebuilt, "heron\n", "other.md")
+    put(rebuilt, LARGE_OLD)
+    original = notes.compare_chunks
+    swaps = [rebuilt]
+
+    def compare(connection: apsw.Connection, *given: Any) -> Any:
+        changes = original(connection, *given)
+        if connection is index.connection and swaps:
+            swap.append(swaps.pop())
+        return changes
+
+    swap: list[SqliteIndex] = []
+    real = notes.notes_transaction
+
+    def begin(connection: apsw.Connection) -> Any:
+        if swap:
+            replace_index(swap.pop(), str(index_file))
+        return real(connection)
+
+    with (
+        mock.patch.object(notes, "compare_chunks", compare),
+        mock.patch.object(notes, "notes_transaction", begin),
+    ):
+        put(index, LARGE_OLD.replace("old part 3", "another part 3"))
+
+    assert found(index, "heron") == ["other.md"]
+    assert found(index, "another") == ["note.md"]
+    assert len(chunk_ids(index)) == 13
+    assert not problems(index)
+    rebuilt.close()
+
+
+def test_a_write_that_cannot_begin_leaves_no_lock(open_index: Open) -> None:
+    """Every other process would wait for this one to end."""
+    index, other = open_index(), open_index()
+    index.set_meta("scan", "x")
+    index.connection.execute(
+        "CREATE TRIGGER broken BEFORE DELETE ON meta"
+        " BEGIN SELECT RAISE(ABORT, 'disk error'); END"
+    )
+
+    with pytest.raises(IndexUnusableError):
+        put(index, "heron\n")
+
+    assert not index.connection.in_transaction
+    other.set_meta("key", "value")
 
 
 def test_the_chunks_of_a_batch_go_into_the_index_in_one_statement(

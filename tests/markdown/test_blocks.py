@@ -12,6 +12,7 @@ from hivemind_memory.markdown.entry import render_provenance
 from hivemind_memory.markdown.front_matter import split_front_matter
 from hivemind_memory.model.note import Provenance
 from hivemind_memory.model.note_path import NotePath
+from hivemind_memory.redaction.redact import mask
 
 NOTE = NotePath("2026-11-22.md")
 
@@ -130,3 +131,53 @@ def test_no_more_is_kept_than_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
 
     assert reads.count_new_chars(NotePath("a.md"), data) == len(data)
     assert reads.count_new_chars(NotePath("c.md"), data) == 0
+
+
+@pytest.mark.parametrize(
+    "label", ["recovery codes", "Backup codes: ask Anna.", "2fa codes", "the password:"]
+)
+@pytest.mark.parametrize("session", ["sess42", "a1b2c3d4", "agent1"])
+def test_a_word_about_secrets_hides_no_comment_and_no_word_of_the_next_entry(
+    label: str, session: str
+) -> None:
+    """The id was taken for a code: a forgotten entry lost its mark and was found."""
+    made = Provenance(
+        id="01P1QG5TZNQ10BZKV5GB682WT5",
+        at="2026-11-22T14:03:11+01:00",
+        session=session,
+        is_forgotten=True,
+    )
+    text = (
+        f"{comment(1)}Anna asked for the {label}\n\n\n{render_provenance(made)}\n"
+        "a1b2c3d4e5f6 broke the build.\n"
+    )
+    plain = BlockReader(lambda text: text, limit_chars=800, overlap_chars=80)
+
+    masked = BlockReader(mask, limit_chars=800, overlap_chars=80).read(
+        NOTE, text.encode()
+    )
+
+    expected = plain.read(NOTE, text.encode())
+    assert [chunk.provenance for chunk in masked.chunks] == [
+        chunk.provenance for chunk in expected.chunks
+    ]
+    assert masked.chunks[-1].text == expected.chunks[-1].text
+
+
+def test_a_secret_in_a_comment_is_hidden_and_the_rest_of_it_stays() -> None:
+    """A person may have put it there."""
+    token = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
+    made = Provenance(
+        id="01P1QG5TZNQ10BZKV5GB682WT5", at="2026-11-22T14:03:11+01:00", session=token
+    )
+    text = f"{render_provenance(made)}\nHeron.\n"
+
+    [chunk] = (
+        BlockReader(mask, limit_chars=800, overlap_chars=80)
+        .read(NOTE, text.encode())
+        .chunks
+    )
+
+    assert chunk.provenance is not None
+    assert chunk.provenance.id == made.id
+    assert token not in chunk.provenance.session

@@ -252,7 +252,7 @@ class Histories(RuleBasedStateMachine):
         """Die after some steps; the last transaction is rolled back."""
         if self._may_save(path):
             self.sandbox.save_over(path, data)
-        original = index_notes._insert_chunks
+        original = index_notes.insert_chunks
         left = [calls]
 
         def insert(*given: Any) -> None:
@@ -261,7 +261,7 @@ class Histories(RuleBasedStateMachine):
                 raise Crash
             original(*given)
 
-        with mock.patch.object(index_notes, "_insert_chunks", insert):
+        with mock.patch.object(index_notes, "insert_chunks", insert):
             self._until_crash(self.memory.sync)
         self.memory = self.sandbox.memory(**self.flags)
 

@@ -27,7 +27,12 @@ class notes_transaction(write_transaction):  # noqa: N801 - as its parent
     def __enter__(self) -> None:
         """Begin; no earlier scan speaks for the index any more."""
         super().__enter__()
-        self._connection.execute("DELETE FROM meta WHERE key = ?", (SCAN,))
+        try:
+            self._connection.execute("DELETE FROM meta WHERE key = ?", (SCAN,))
+        except BaseException as error:
+            # Python calls no __exit__ then, and the write lock would stay taken.
+            self.__exit__(type(error), error, error.__traceback__)
+            raise
 
 
 def record_scan(

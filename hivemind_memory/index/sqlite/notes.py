@@ -4,6 +4,14 @@ from __future__ import annotations
 
 from hivemind_memory.index.sqlite.chunk_changes import apply_changes, compare_chunks
 from hivemind_memory.index.sqlite.meta import notes_transaction
+from hivemind_memory.index.sqlite.note_rows import (
+    LIVE,
+    chunk_values,
+    insert_chunks,
+    insert_edges,
+    insert_file,
+    update_file,
+)
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.snapshot import IndexedFiles
 from hivemind_memory.sqlite.connection import read_transaction
@@ -15,69 +23,16 @@ if TYPE_CHECKING:
     import apsw
 
     from hivemind_memory.index.port import FileRecord, MayWrite
+    from hivemind_memory.index.sqlite.chunk_changes import ChunkChanges
+    from hivemind_memory.index.sqlite.note_rows import ChunkValues
     from hivemind_memory.index.sqlite.rows import PlacedRow
     from hivemind_memory.model.snapshot import FileSignature
 
-    ChunkValues = tuple[object, ...]
 
 STEP_CHUNKS = 1_000
 """Chunks written in one transaction: some 30 ms of work."""
 
-_LIVE, _BEING_WRITTEN, _REPLACED = 0, 1, 2
-
-_CHUNK_COLUMNS = """
-  file_id, start_line, end_line,
-  day, entry_id, headings, text, body, extra, breadcrumbs, subchunks, source, reason,
-  source_ref
-"""
-_ROWS_AT_ONCE = 250
-_COLUMNS = (
-    *("mtime", "ctime", "size", "inode", "is_settled", "hash", "day", "chunk_count"),
-    *("scope", "status", "ages", "importance", "type", "key", "memory_id"),
-    *("visibility", "source", "session", "created", "expires_day", "done_day"),
-    *("is_pinned", "source_ref", "claim"),
-)
-"""Of the table ``files``, without its path and state."""
-
-_UPDATE_FILE = f"""
-UPDATE files SET {", ".join(f"{column} = ?" for column in _COLUMNS)} WHERE id = ?
-"""
-_INSERT_FILE = f"""
-INSERT INTO files(path, {", ".join(_COLUMNS)}, state)
-VALUES (?, {", ".join("?" * len(_COLUMNS))}, ?)
-"""
-
-
-def _values(file: FileRecord, chunk_count: int) -> tuple[object, ...]:
-    """Return the columns of a note in the order of ``_COLUMNS``."""
-    header = file.header
-    if header is None:
-        from hivemind_memory.model.memories import MemoryHeader
-
-        header = MemoryHeader()
-    return (
-        *file.signature,
-        int(file.is_settled),
-        file.digest,
-        file.day,
-        chunk_count,
-        file.scope,
-        header.status,
-        int(header.does_age),
-        header.importance,
-        header.type or None,
-        header.key or None,
-        header.memory_id or None,
-        header.visibility or None,
-        header.source or None,
-        header.session or None,
-        header.created or None,
-        header.expires_day,
-        header.done_day,
-        int(header.is_pinned),
-        header.source_ref or None,
-        header.claim or None,
-    )
+_BEING_WRITTEN, _REPLACED = 1, 2
 
 
 def indexed_files(connection: apsw.Connection) -> IndexedFiles:
@@ -151,7 +106,7 @@ def replace_notes(
             file_id, signature, digest, _ = indexed.get(path, _NOT_INDEXED)
             if may_write is None or may_write(path, signature, digest):
                 chunks += _replace_note(connection, path, file, rows, file_id)
-        _insert_chunks(connection, chunks)
+        insert_chunks(connection, chunks)
     return len(chunks)
 
 
@@ -164,15 +119,15 @@ def _replace_note(
 ) -> list[ChunkValues]:
     """Do one note's share of ``replace_notes``; return the chunks to insert."""
     if file_id:
-        connection.execute(_UPDATE_FILE, (*_values(file, len(rows)), file_id))
+        update_file(connection, file_id, file, len(rows))
         changes = compare_chunks(connection, file_id, rows)
         apply_changes(connection, changes)
         rows = changes.new
         connection.execute("DELETE FROM edges WHERE file_id = ?", (file_id,))
     else:
-        file_id = _insert_file(connection, path, file, len(rows), _LIVE)
-    _insert_edges(connection, file_id, file)
-    return _chunk_values(file_id, rows)
+        file_id = insert_file(connection, path, file, len(rows), LIVE)
+    insert_edges(connection, file_id, file)
+    return chunk_values(file_id, rows)
 
 
 def replace_changed_chunks(
@@ -185,32 +140,47 @@ def replace_changed_chunks(
     """Write what differs in a large note in one transaction; return the rows written.
 
     A note that agents append to is large at the end of a day, and differs by an entry.
-    What it holds is read before the transaction, which so stays short.
+    What it holds is read before the transaction, which so stays short, and once more
+    inside it if another connection has changed the index by then: a rebuild gives other
+    numbers to the same chunks of the same note.
 
     Returns:
-        None: nothing was written, because too much differs or another process has
-        just written the note.
+        None: nothing was written, because too much differs.
     """
     with read_transaction(connection):
-        known = _indexed(connection, (path,)).get(path, _NOT_INDEXED)
-        file_id, signature, digest, _ = known
-        if not file_id:
-            return None
-        changes = compare_chunks(connection, file_id, rows)
-    if changes.count > STEP_CHUNKS:
+        seen = connection.pragma("data_version")
+        file_id, signature, digest, changes = _differences(connection, path, rows)
+    if changes is None:
         return None
     with notes_transaction(connection):
-        # Its number and signature change with any of its chunks.
-        if _indexed(connection, (path,)).get(path) != known:
-            return None
+        if connection.pragma("data_version") != seen:
+            file_id, signature, digest, changes = _differences(connection, path, rows)
+            if changes is None:
+                return None
         if may_write is not None and not may_write(path, signature, digest):
             return 0
-        connection.execute(_UPDATE_FILE, (*_values(file, len(rows)), file_id))
+        update_file(connection, file_id, file, len(rows))
         apply_changes(connection, changes)
         connection.execute("DELETE FROM edges WHERE file_id = ?", (file_id,))
-        _insert_edges(connection, file_id, file)
-        _insert_chunks(connection, _chunk_values(file_id, changes.new))
+        insert_edges(connection, file_id, file)
+        insert_chunks(connection, chunk_values(file_id, changes.new))
     return len(changes.new)
+
+
+def _differences(
+    connection: apsw.Connection, path: NotePath, rows: list[PlacedRow]
+) -> tuple[int, FileSignature | None, str, ChunkChanges | None]:
+    """Return number, signature and digest of a note, and what differs from its rows.
+
+    The last is None when the note is not indexed, or too much differs for one step.
+    """
+    file_id, signature, digest, _ = _indexed(connection, (path,)).get(
+        path, _NOT_INDEXED
+    )
+    changes = compare_chunks(connection, file_id, rows) if file_id else None
+    if changes is not None and changes.count > STEP_CHUNKS:
+        changes = None
+    return file_id, signature, digest, changes
 
 
 def replace_large_note(
@@ -230,19 +200,19 @@ def replace_large_note(
         # read, and what is staged stays in the log for a while.
         if not _may_write(connection, path, may_write):
             return 0
-        new_id = _insert_file(connection, path, file, len(rows), _BEING_WRITTEN)
-        _insert_edges(connection, new_id, file)
+        new_id = insert_file(connection, path, file, len(rows), _BEING_WRITTEN)
+        insert_edges(connection, new_id, file)
     for at in range(0, len(rows), STEP_CHUNKS):
         with notes_transaction(connection):
             step = rows[at : at + STEP_CHUNKS]
-            _insert_chunks(connection, _chunk_values(new_id, step))
+            insert_chunks(connection, chunk_values(new_id, step))
     with notes_transaction(connection):
         is_written = _may_write(connection, path, may_write)
         if is_written:
             _retire(connection, path)
             connection.execute(
                 "UPDATE files SET state = ?, path = ? WHERE id = ?",
-                (_LIVE, path, new_id),
+                (LIVE, path, new_id),
             )
         else:
             connection.execute(
@@ -330,57 +300,6 @@ def sweep_unfinished(connection: apsw.Connection) -> None:
             "UPDATE files SET state = ? WHERE state = ?", (_REPLACED, _BEING_WRITTEN)
         )
     sweep(connection)
-
-
-def _insert_file(
-    connection: apsw.Connection,
-    path: NotePath,
-    file: FileRecord,
-    chunk_count: int,
-    state: int,
-) -> int:
-    """Insert the row of a note and return its number.
-
-    A note being written has a name that no note can have, until it is whole.
-    """
-    connection.execute(
-        _INSERT_FILE,
-        (path if state == _LIVE else "//new", *_values(file, chunk_count), state),
-    )
-    file_id = connection.last_insert_rowid()
-    if state != _LIVE:
-        connection.execute("UPDATE files SET path = '/' || id WHERE id = ?", (file_id,))
-    return file_id
-
-
-def _insert_edges(connection: apsw.Connection, file_id: int, file: FileRecord) -> None:
-    """Insert the edges that begin at a note."""
-    edges = file.header.edges if file.header else ()
-    if edges:
-        connection.executemany(
-            "INSERT INTO edges(file_id, kind, target, weight) VALUES (?, ?, ?, ?)",
-            [(file_id, *edge) for edge in edges],
-        )
-
-
-def _chunk_values(file_id: int, rows: Sequence[PlacedRow]) -> list[ChunkValues]:
-    """Return chunks as the table has them."""
-    return [(file_id, start, end, *row) for start, end, row in rows]
-
-
-def _insert_chunks(connection: apsw.Connection, chunks: Sequence[ChunkValues]) -> None:
-    """Insert chunks; the triggers write their postings.
-
-    Many rows a statement: at the start of each, the full-text table writes what it has
-    gathered as a segment of its own. Merging those takes half the time of single rows.
-    """
-    for at in range(0, len(chunks), _ROWS_AT_ONCE):
-        rows = chunks[at : at + _ROWS_AT_ONCE]
-        marks = ",".join([f"({','.join('?' * len(rows[0]))})"] * len(rows))
-        connection.execute(
-            f"INSERT INTO chunks({_CHUNK_COLUMNS}) VALUES {marks}",
-            [value for row in rows for value in row],
-        )
 
 
 def _delete_in_steps(connection: apsw.Connection, file_id: int) -> None:
