@@ -119,6 +119,7 @@ _CODE = re.compile(
 )
 _NO_CODE = re.compile(r"\d{4}[- ]\d\d.*|[A-Za-z]+\d?")
 _CODES_CHARS = 800
+_NEXT_ENTRY = "\n<!-- hm "
 _LABEL = re.compile(
     r"(?m)^[ \t>]*(?:[#*_-]{1,6}[ \t]*|\d{1,4}\.[ \t])?[*_`\"']{0,6}"
     r"(?P<label>[A-Za-z][\w.-]{0,60}(?:[ \t][\w().-]{1,60}){0,4})[*_`\"':]{0,6}[ \t]*"
@@ -287,6 +288,8 @@ def _codes(text: str) -> Iterator[TextSpan]:
         start = text.find("\n", label.end())
         blank = re.compile(r"\n[ \t]*\r?\n").search(text, start + 3 if start > 0 else 0)
         stop = min(label.end() + _CODES_CHARS, blank.start() if blank else len(text))
+        entry = text.find(_NEXT_ENTRY, label.end(), stop)
+        stop = entry if entry >= 0 else stop
         done = stop
         codes = [
             found
