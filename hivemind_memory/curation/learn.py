@@ -18,6 +18,7 @@ from hivemind_memory.curation.validate import MAX_ITEMS
 from hivemind_memory.errors import KeyTakenError, UsageError
 from hivemind_memory.model.curation import NewMemory
 from hivemind_memory.notes.slug import hash_of, slug_of
+from hivemind_memory.redaction import mask
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,8 +28,11 @@ if TYPE_CHECKING:
 
 CONFIDENCES = ("high", "medium", "low")
 _MAX_TOPIC_CHARS = 200
+_SHOWN_CHARS = 80
 HASH_CHARS = 12
 _WORD = re.compile(r"\w+")
+_URL = re.compile(r"(?:[a-z][a-z0-9+.-]*:)?//(?:[^/?#\s]*@)?([^/?#:@\s]+)")
+_PORT = re.compile(r"([^:]+|\[.*\]):\d*")
 
 _SECOND_LEVEL = frozenset(
     {"ac", "co", "com", "edu", "go", "gov", "ne", "net", "or", "org"}
@@ -58,10 +62,14 @@ def root_domain(name: str) -> str:
 
     The last two labels; three under names like ``co.uk``. A number address is its own.
 
-    >>> root_domain("docs.example.org"), root_domain("www.example.co.uk")
+    A port counts for nothing.
+
+    >>> root_domain("docs.example.org:443"), root_domain("www.example.co.uk")
     ('example.org', 'example.co.uk')
     """
-    labels = name.strip().rstrip(".").lower().split(".")
+    with_port = _PORT.fullmatch(name.strip())
+    host = with_port[1] if with_port else name.strip()
+    labels = host.rstrip(".").lower().split(".")
     if labels[-1].isdigit():
         return ".".join(labels)
     is_below = len(labels) > 2 and len(labels[-1]) == 2 and labels[-2] in _SECOND_LEVEL
@@ -144,8 +152,10 @@ def _check(
         problem = f"confidence must be one of {', '.join(CONFIDENCES)}"
     elif isinstance(count, bool) or not isinstance(count, int) or count < 0:
         problem = "corroborated must be a whole number from 0"
-    elif len(domains) > MAX_ITEMS or not all(map(_is_domain, domains)):
-        problem = f"domains are at most {MAX_ITEMS} names like sqlite.org"
+    elif len(domains) > MAX_ITEMS:
+        problem = f"{len(domains)} domains are named, at most {MAX_ITEMS} are possible"
+    elif wrong := [one for one in domains if not _is_domain(one)]:
+        problem = _domain_problem(wrong[0])
     elif not _is_date(day):
         problem = "verified must be a date like 2026-11-21"
     if problem:
@@ -154,6 +164,16 @@ def _check(
             hint="A claim has a topic, a confidence, domains and a date.",
             effect="Nothing was saved",
         )
+
+
+def _domain_problem(name: str) -> str:
+    """Return what is wrong with a name that is no domain."""
+    # Without what a URL may carry before and behind its domain: passwords, keys.
+    domain = _URL.match(name)
+    if domain and _is_domain(domain[1]):
+        return f"domains holds a URL; its domain is {domain[1]}"
+    shown = mask(name if len(name) <= _SHOWN_CHARS else f"{name[:_SHOWN_CHARS]}…")
+    return f"{shown!r} is not a domain like sqlite.org"
 
 
 def _is_domain(name: str) -> bool:

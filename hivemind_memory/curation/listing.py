@@ -47,6 +47,7 @@ def list_memories(
     types = {resolve_type(name, context.types).name for name in wanted.types}
     rows = context.index.fresh().memories(scopes=_scopes(context, wanted.scope))
     today = context.clocks.today()
+    source_ref = wanted.source_ref.strip()
     found = []
     for row in rows:
         is_type = row.type in types if types else bool(row.type)
@@ -57,13 +58,14 @@ def list_memories(
         memory = load_memory(context, row.path)
         if memory is None or not _is_by(wanted.by, memory.by):
             continue
-        if memory.source_ref.startswith(wanted.source_ref):
-            found.append(memory)
+        if memory.source_ref.startswith(source_ref):
+            found.append((row.type, memory))
     if len(types) > 1:
         # As sections tell them; the sort keeps the newest first within a type.
         order = list(all_types(context.types))
-        found.sort(key=lambda memory: order.index(memory.type))
-    return tuple(found)
+        # By the type that was found: the note may have been edited since.
+        found.sort(key=lambda one: order.index(one[0]))
+    return tuple(memory for _, memory in found)
 
 
 def recall_counts(

@@ -23,6 +23,7 @@ from hivemind_memory.mcp_server.projects import Connection, Connections
 from hivemind_memory.mcp_server.server_state import ServerState
 from hivemind_memory.model.agents import PROJECT_HEADER
 from hivemind_memory.model.memory_types import BUILT_IN
+from hivemind_memory.redaction import mask
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -72,8 +73,11 @@ ScopeName = Annotated[
 
 
 def _split_names(value: Any) -> Any:
-    """Return names separated by commas as a list."""
-    return value.split(",") if isinstance(value, str) else value
+    """Return names, in a list or separated by commas, without the blank ones."""
+    names = value.split(",") if isinstance(value, str) else value
+    if not isinstance(names, list):
+        return names
+    return [one for one in names if not isinstance(one, str) or one.strip()]
 
 
 TypeNames = Annotated[
@@ -232,3 +236,23 @@ def cut_text(text: str, limit_chars: int) -> str:
     if len(text) <= limit_chars:
         return text
     return text[: limit_chars - 1] + "…" if limit_chars > 0 else ""
+
+
+def one_line(text: str, limit_chars: int) -> str:
+    """Return what a note says of itself as one line: secrets masked, cut to a limit.
+
+    A line break in it would begin a line that is not quoted, and so could pass for a
+    part of the answer.
+    """
+    return cut_text(" ".join(mask(text).split()), limit_chars)
+
+
+def untrusted_mark(status: str, source: str) -> str:
+    """Return the mark of what no person has accepted or is from outside; else nothing.
+
+    >>> untrusted_mark("pending", "external"), untrusted_mark("active", "")
+    (' UNTRUSTED, awaiting review, external', '')
+    """
+    reasons = ["awaiting review"] if status == "pending" else []
+    reasons += [source] if source else []
+    return f" UNTRUSTED, {', '.join(reasons)}" if reasons else ""

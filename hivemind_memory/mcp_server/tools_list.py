@@ -9,7 +9,7 @@ from mcp.server.mcpserver import Context, MCPServer
 from mcp.types import CallToolResult
 from pydantic import BaseModel, Field
 
-from hivemind_memory.errors import NotesMissingError
+from hivemind_memory.errors import NotesMissingError, UsageError
 from hivemind_memory.mcp_server.tools import (
     LIMIT_CHARS,
     READS,
@@ -20,18 +20,22 @@ from hivemind_memory.mcp_server.tools import (
     TypeNames,
     add_tool,
     cut_text,
+    one_line,
+    untrusted_mark,
 )
 from hivemind_memory.model.curation import StoredMemory
 from hivemind_memory.model.listing import MemoryFilter
-from hivemind_memory.model.memories import claim_text
+from hivemind_memory.model.memories import MAX_SOURCE_REF_CHARS, claim_text
 from hivemind_memory.model.results import ListedNote
 from hivemind_memory.model.scope import scope_of
-from hivemind_memory.redaction import mask
+from hivemind_memory.model.trust import untrusted_source
 
 _ROW_CHARS = 110
 """What a row costs in a list, beside its path and texts."""
 
 _TEXT_CHARS = 200
+_FACT_CHARS = 200
+_NO_FILTER = MemoryFilter()
 
 
 class ListedOut(ResultPart):
@@ -57,9 +61,12 @@ class ListedMemoryOut(BaseModel):
     status: str = Field(
         default="active", description="pending: no person has accepted it yet"
     )
+    source: str = Field(
+        default="", description="tool or external: untrusted, from outside"
+    )
     source_ref: str = Field(default="", description="what it was derived from")
     claim: str = Field(default="", description="certainty, sources, last check")
-    access_count: int = Field(default=0, description="how often searches showed it")
+    access_count: int = Field(default=0, description="how often it was recalled")
 
 
 class ListOut(BaseModel):
@@ -120,57 +127,86 @@ class ListTool:
         """
 
         def work(call: ToolCall) -> NotesOut | MemoriesOut:
-            memory = call.memory
-            if types or source_ref:
-                wanted = MemoryFilter(
-                    types=tuple(types), scope=scope, source_ref=source_ref.strip()
-                )
-                found = memory.curation.list_memories(wanted)
-                counts = memory.curation.recall_counts(found)
-                return shape_memories(found, counts, after)
-            only = memory.parse_filter(scope=scope).scope if scope else None
+            wanted = MemoryFilter(
+                types=tuple(types), scope=scope, source_ref=source_ref.strip()
+            )
+            of_memories = bool(wanted.types or wanted.source_ref)
             try:
-                notes = [
-                    note
-                    for note in memory.list()
-                    if only is None or scope_of(note.path) == only
-                ]
+                if of_memories:
+                    return _list_memories(call, wanted, after)
+                return _list_notes(call, wanted, after)
             except NotesMissingError as error:
+                if of_memories:
+                    return MemoriesOut(
+                        memories=[], memory_count=0, continuation=str(error)
+                    )
                 return NotesOut(files=[], file_count=0, continuation=str(error))
-            return shape_list(notes, after)
 
         return await self._runner.run("memory_list", context, work, render_list)
 
 
-def shape_list(notes: Sequence[ListedNote], after: str) -> NotesOut:
+def _list_memories(call: ToolCall, wanted: MemoryFilter, after: str) -> MemoriesOut:
+    """Return the memories that fit a filter."""
+    found = call.memory.curation.list_memories(wanted)
+    counts = call.memory.curation.recall_counts(found)
+    return shape_memories(found, counts, after, wanted)
+
+
+def _list_notes(call: ToolCall, wanted: MemoryFilter, after: str) -> NotesOut:
+    """Return the notes of a scope, or all."""
+    memory = call.memory
+    only = memory.parse_filter(scope=wanted.scope).scope if wanted.scope else None
+    notes = [
+        note for note in memory.list() if only is None or scope_of(note.path) == only
+    ]
+    return shape_list(notes, after, wanted)
+
+
+def shape_list(
+    notes: Sequence[ListedNote], after: str, wanted: MemoryFilter = _NO_FILTER
+) -> NotesOut:
     """Return the notes that sort after the path *after*, up to the limit."""
     files: list[ListedOut] = []
     left_chars = LIMIT_CHARS
     later = [note for note in notes if note.path > after]
     for note in later:
-        left_chars -= len(note.path) + len(note.title) + _ROW_CHARS
+        row = ListedOut.model_validate(note)
+        row.title = one_line(row.title, _FACT_CHARS)
+        left_chars -= len(row.path) + len(row.title) + _ROW_CHARS
         if left_chars < 0 and files:
             break
-        files.append(ListedOut.model_validate(note))
+        files.append(row)
     last = files[-1].path if files else ""
     return NotesOut(
         files=files,
         file_count=len(notes),
-        continuation=_continuation(len(later) - len(files), last),
+        continuation=_continuation(len(later) - len(files), last, wanted),
     )
 
 
 def shape_memories(
-    memories: Sequence[StoredMemory], recalls: Mapping[str, int], after: str
+    memories: Sequence[StoredMemory],
+    recalls: Mapping[str, int],
+    after: str,
+    wanted: MemoryFilter = _NO_FILTER,
 ) -> MemoriesOut:
-    """Return the memories behind the path *after*, in their order, up to the limit."""
+    """Return the memories behind the path *after*, in their order, up to the limit.
+
+    Raises:
+        UsageError: *after* is not among them.
+    """
     paths: list[str] = [one.path for one in memories]
-    start = paths.index(after) + 1 if after in paths else 0
+    if after and after not in paths:
+        raise UsageError(
+            f"after is {cut_text(after, _FACT_CHARS)!r}, which is not in this list.",
+            hint="Call memory_list again with the same filters and without after.",
+        )
+    start = paths.index(after) + 1 if after else 0
     shown: list[ListedMemoryOut] = []
     left_chars = LIMIT_CHARS
     for one in memories[start:]:
         row = _shape_memory(one, recalls.get(one.id, 0))
-        left_chars -= len(row.path) + len(row.key) + len(row.text) + _ROW_CHARS
+        left_chars -= sum(map(len, _memory_lines(row))) + _ROW_CHARS
         if left_chars < 0 and shown:
             break
         shown.append(row)
@@ -178,7 +214,7 @@ def shape_memories(
     return MemoriesOut(
         memories=shown,
         memory_count=len(memories),
-        continuation=_continuation(len(memories) - start - len(shown), last),
+        continuation=_continuation(len(memories) - start - len(shown), last, wanted),
     )
 
 
@@ -205,16 +241,17 @@ def render_list(listed: NotesOut | MemoriesOut) -> str:
 def _shape_memory(one: StoredMemory, access_count: int) -> ListedMemoryOut:
     """Return one memory, its secrets masked."""
     return ListedMemoryOut(
-        key=one.key,
+        key=one_line(one.key, _FACT_CHARS),
         type=one.type,
         path=one.path,
-        text=cut_text(" ".join(mask(one.text).split()), _TEXT_CHARS),
-        updated=one.updated or one.created,
+        text=one_line(one.text, _TEXT_CHARS),
+        updated=one_line(one.updated or one.created, _FACT_CHARS),
         importance=one.importance,
         scope=one.scope,
         status=one.status,
-        source_ref=one.source_ref,
-        claim=claim_text(one.claim),
+        source=untrusted_source(one.source),
+        source_ref=one_line(one.source_ref, MAX_SOURCE_REF_CHARS),
+        claim=one_line(claim_text(one.claim), _FACT_CHARS),
         access_count=access_count,
     )
 
@@ -226,10 +263,10 @@ def _memory_lines(one: ListedMemoryOut) -> list[str]:
         head += f" updated {one.updated}"
     if one.scope:
         head += f" in {one.scope}"
-    if one.status == "pending":
-        head += " UNTRUSTED, awaiting review"
+    head += untrusted_mark(one.status, one.source)
     if one.access_count:
-        head += f" found {one.access_count} times"
+        times = "once" if one.access_count == 1 else f"{one.access_count} times"
+        head += f" recalled {times}"
     if one.claim:
         head += f" claim {one.claim}"
     if one.source_ref:
@@ -237,6 +274,14 @@ def _memory_lines(one: ListedMemoryOut) -> list[str]:
     return [head, f"> {one.text}"]
 
 
-def _continuation(rest: int, last: str) -> str:
-    """Return how to get the rest of a list; empty: there is none."""
-    return f"{rest:,} more: call memory_list with after={last}" if rest else ""
+def _continuation(rest: int, last: str, wanted: MemoryFilter) -> str:
+    """Return the call that gets the rest of a list; empty: there is none."""
+    if not rest:
+        return ""
+    given = [
+        f"after={last}",
+        f"types={','.join(wanted.types)}" if wanted.types else "",
+        f"scope={wanted.scope}" if wanted.scope else "",
+        f"source_ref={wanted.source_ref}" if wanted.source_ref else "",
+    ]
+    return f"{rest:,} more: call memory_list with {' '.join(filter(None, given))}"

@@ -26,6 +26,7 @@ from hivemind_memory.mcp_server.tools import (
     WriteScopeName,
     add_tool,
     client_name,
+    one_line,
     place_of,
 )
 from hivemind_memory.model.curation import (
@@ -38,6 +39,7 @@ from hivemind_memory.model.curation import (
 from hivemind_memory.redaction import mask
 
 _NO_IMPORTANCE = -1.0
+_FACT_CHARS = 500
 _Ref = Annotated[str, Field(description="key, id or path")]
 _Refs = Annotated[list[str], Field(description="keys or ids", max_length=50)]
 _Words = Annotated[list[str], Field(max_length=50)]
@@ -280,7 +282,7 @@ def _shape_history(history: History) -> HistoryOut:
     elif history.is_cut:
         continuation = "there are older versions than these"
     return HistoryOut(
-        key=history.key,
+        key=one_line(history.key, _FACT_CHARS),
         scope=history.scope,
         memories=versions,
         missing=list(history.missing),
@@ -297,9 +299,9 @@ def _shape_version(memory: StoredMemory) -> VersionOut:
         end_line=memory.end_line,
         status=memory.status,
         type=memory.type,
-        at=memory.updated or memory.created,
-        by=memory.by,
-        reason=memory.reason,
+        at=one_line(memory.updated or memory.created, _FACT_CHARS),
+        by=one_line(memory.by, _FACT_CHARS),
+        reason=one_line(memory.reason, _FACT_CHARS),
         text=mask(memory.text),
     )
 

@@ -19,16 +19,20 @@ from hivemind_memory.mcp_server.tools import (
     TypeNames,
     add_tool,
     cut_text,
+    one_line,
     place_of,
+    untrusted_mark,
 )
 from hivemind_memory.model.filters import DEFAULT_FILTER
-from hivemind_memory.model.memories import claim_text
+from hivemind_memory.model.memories import MAX_SOURCE_REF_CHARS, claim_text
 from hivemind_memory.model.query import Hit, Query, SearchAnswer, SearchReport
 from hivemind_memory.model.trust import untrusted_source
 
 MAX_RESULTS = 100
 SNIPPET_CHARS = 2_000
 """Most characters of one snippet; a chunk has at most 800 unless one line is longer."""
+
+_FACT_CHARS = 500
 
 # An argument that was left out follows the settings; the schema shows their defaults.
 _NOT_GIVEN = -1
@@ -156,7 +160,7 @@ class SearchTool:
             bool, Field(description="include claims that await review")
         ] = False,
         source_ref: Annotated[
-            str, Field(description="only from sources that begin so")
+            str, Field(description="only from sources that begin with this")
         ] = "",
     ) -> Annotated[CallToolResult, SearchOut]:
         """Search the notes that all agents on this machine share.
@@ -206,10 +210,12 @@ def shape_search(answer: SearchAnswer) -> SearchOut:
     left_chars = LIMIT_CHARS
     cut_count = 0
     for hit in answer.hits:
-        snippet = cut_text(hit.snippet, min(left_chars, SNIPPET_CHARS))
-        cut_count += len(snippet) < len(hit.snippet)
-        left_chars -= len(snippet)
-        hits.append(_shape_hit(hit, snippet))
+        facts = _facts_of(hit, left_chars)
+        left_chars -= _length_of(facts)
+        facts.snippet = cut_text(hit.snippet, min(left_chars, SNIPPET_CHARS))
+        cut_count += len(facts.snippet) < len(hit.snippet)
+        left_chars -= len(facts.snippet)
+        hits.append(facts)
     continuation = ""
     if cut_count:
         continuation = (
@@ -248,27 +254,39 @@ def _empty_search(reason: str) -> SearchOut:
     return SearchOut(hits=[], report=report)
 
 
-def _shape_hit(hit: Hit, snippet: str) -> FoundHit:
-    """Return one hit with its snippet."""
+def _facts_of(hit: Hit, limit_chars: int) -> FoundHit:
+    """Return one hit without its snippet; what notes say of themselves is cut."""
+
+    def cut(text: str, most_chars: int = _FACT_CHARS) -> str:
+        return one_line(text, min(most_chars, limit_chars))
+
+    claim = {name: cut(text) for name, text in hit.claim.items()}
     return FoundHit(
         path=hit.path,
         start_line=hit.start_line,
         end_line=hit.end_line,
         score=round(hit.score, 3),
-        snippet=snippet,
-        headings=" > ".join(hit.headings),
+        snippet="",
+        headings=cut(" > ".join(hit.headings)),
         date=hit.date,
         id=hit.id,
         type=hit.type,
-        key=hit.key,
+        key=one_line(hit.key, _FACT_CHARS),
         scope=hit.scope,
         status=hit.status,
         source=untrusted_source(hit.source),
         disputed_by=hit.disputed_by,
-        reason=hit.reason,
-        source_ref=hit.source_ref,
-        claim=ClaimOut.model_validate(hit.claim),
+        reason=cut(hit.reason),
+        source_ref=cut(hit.source_ref, MAX_SOURCE_REF_CHARS),
+        claim=ClaimOut.model_validate(claim),
     )
+
+
+def _length_of(facts: FoundHit) -> int:
+    """Return how many characters of notes stand beside the snippet of a hit."""
+    claim = facts.claim.model_dump().values()
+    told = (facts.headings, facts.reason, facts.source_ref, *claim)
+    return sum(map(len, told))
 
 
 def _shape_report(report: SearchReport, continuation: str) -> SearchSummary:
@@ -304,10 +322,7 @@ def _render_hit(at: int, hit: FoundHit, *, has_score: bool) -> str:
         head += f" in {hit.scope}"
     if hit.status == "superseded":
         head += " SUPERSEDED"
-    pending = "awaiting review" if hit.status == "pending" else ""
-    reasons = [one for one in (pending, hit.source) if one]
-    if reasons:
-        head += f" UNTRUSTED, {', '.join(reasons)}"
+    head += untrusted_mark(hit.status, hit.source)
     if hit.disputed_by:
         head += f" DISPUTED by {hit.disputed_by}"
     if hit.id:

@@ -169,16 +169,19 @@ def _answer(
         settings=settings,
         today=clocks.today(),
     )
+    unread = 0
     is_list = not retrieved.words.asked and query.search_filter.is_narrow
     if is_list:
         from hivemind_memory.search.ranking import list_in_order
 
         limit = query.max_results + SPARE
-        ranking = list_in_order(
-            index.hit_source().newest_chunks(
-                access, query.search_filter, clocks.today(), limit=limit
-            )
+        places, count = index.hit_source().newest_chunks(
+            access, query.search_filter, clocks.today(), limit=limit
         )
+        ranking = list_in_order(places)
+        unread = count - len(places)
+        # The order is that of time, and stays.
+        settings = replaced(settings, diversity=False)
     choice, texts, superseded = _choose_active(index, ranking, query, settings, access)
     hits = _hits(index, choice, texts, query)
     stale = _count_seen(freshness.stale, access)
@@ -203,7 +206,7 @@ def _answer(
             superseded=superseded,
             overlapping=choice.overlapping,
             near_copies=choice.near_copies,
-            over_limit=choice.over_limit,
+            over_limit=choice.over_limit + unread,
         ),
         warnings=(
             *(one for one in (opened.warning, opened.notice, freshness.warning) if one),

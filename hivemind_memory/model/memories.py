@@ -14,6 +14,9 @@ ACTIVE, SUPERSEDED, PENDING, FORGOTTEN = range(4)
 STATUSES = ("active", "superseded", "pending", "forgotten")
 """Their names, as a person reads them."""
 
+MAX_SOURCE_REF_CHARS = 500
+"""Of what a memory was derived from."""
+
 CLAIM_FIELDS = ("confidence", "corroborated", "domains", "verified")
 """What the front matter of a claim says about it."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from hivemind_memory.errors import UsageError
+from hivemind_memory.model.memories import MAX_SOURCE_REF_CHARS
 
 _PLACE = re.compile(r"(?P<path>.+):(?P<start>\d{1,9})(?:-(?P<end>\d{1,9}))?", re.DOTALL)
 
@@ -20,9 +21,6 @@ def split_place(name: str) -> tuple[str, int, int]:
         return name, 0, 0
     start_line = int(place["start"])
     return place["path"], start_line, int(place["end"] or start_line)
-
-
-MAX_SOURCE_REF_CHARS = 500
 
 
 def parse_source_ref(text: str) -> str:

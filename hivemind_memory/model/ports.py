@@ -143,15 +143,19 @@ class HitSource(Protocol):
 
     def newest_chunks(
         self, access: Access, search_filter: SearchFilter, today: int, *, limit: int
-    ) -> list[ChunkLocation]:
-        """Return where memories and entries that fit begin, the newest first.
+    ) -> tuple[list[ChunkLocation], int]:
+        """Return where memories and entries that fit begin, and how many there are.
 
-        What was superseded is left out.
+        The newest come first. What was superseded is left out.
         """
         ...
 
     def titles(self) -> dict[str, str]:
-        """Return note -> its first heading, else the first line of its text."""
+        """Return note -> its first heading, else the first line of its text.
+
+        Claims in an inbox and text of untrusted sources have none: a title is shown
+        without quotes.
+        """
         ...
 
     def hit_details(self, chunks: Sequence[int]) -> dict[int, HitDetails]:

@@ -12,6 +12,7 @@ from hivemind_memory.model.memories import (
     ACTIVE,
     CLAIM_FIELDS,
     FORGOTTEN,
+    MAX_SOURCE_REF_CHARS,
     PENDING,
     SUPERSEDED,
     MemoryHeader,
@@ -29,6 +30,11 @@ if TYPE_CHECKING:
 
     from hivemind_memory.model.memory_types import MemoryType
     from hivemind_memory.model.note_path import NotePath
+
+_MAX_CLAIM_CHARS = 40
+"""Of a confidence, a count or a date."""
+
+_CLAIM_CHARS = {"domains": 500}
 
 
 def header_of(
@@ -77,15 +83,24 @@ def header_of(
         is_pinned=is_pinned,
         does_age=kind.does_age and not is_pinned,
         edges=edges,
-        source_ref=_text(front_matter, "source_ref"),
+        source_ref=_line(front_matter, "source_ref", MAX_SOURCE_REF_CHARS),
         claim=_claim(front_matter),
     )
 
 
 def _claim(front_matter: Mapping[str, object]) -> str:
     """Return what a claim says about its certainty, ``name=value`` a line."""
-    found = ((name, _text(front_matter, name)) for name in CLAIM_FIELDS)
-    return "\n".join(f"{name}={' '.join(text.split())}" for name, text in found if text)
+    found = (
+        (name, _line(front_matter, name, _CLAIM_CHARS.get(name, _MAX_CLAIM_CHARS)))
+        for name in CLAIM_FIELDS
+    )
+    return "\n".join(f"{name}={text}" for name, text in found if text)
+
+
+def _line(front_matter: Mapping[str, object], key: str, limit_chars: int) -> str:
+    """Return a value as one line, cut to a limit: it is told beside the text."""
+    line = " ".join(_text(front_matter, key).split())
+    return line if len(line) <= limit_chars else f"{line[: limit_chars - 1]}…"
 
 
 def _source(front_matter: Mapping[str, object]) -> str:

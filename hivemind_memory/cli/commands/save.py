@@ -168,14 +168,14 @@ def save(request: CommandRequest) -> int:
         Flag(
             ("--corroborated",),
             "int",
-            "Number of independent sources.",
+            "Number of independent sources, at least one for each root domain.",
             metavar="N",
             low=0,
         ),
         Flag(
             ("--domains",),
             "text",
-            "Root domains of the sources, separated by commas.",
+            "Domains of the sources, separated by commas; one root counts once.",
             metavar="WORDS",
         ),
         Flag(("--verified",), "day", "Day on which it was verified.", metavar="DAY"),

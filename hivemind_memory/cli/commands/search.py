@@ -259,9 +259,14 @@ def _hit_text(hit: Hit) -> str:
     snippet = escape_text(hit.snippet).rstrip("\n").replace("\n", "\n    ")
     parts = "".join(f"    {line}\n" for line in _part_lines(hit))
     label = f"  {escape_line(said)}" if (said := label_text(hit)) else ""
-    head = f"{place}  {hit.score:.2f}{label}{breadcrumbs}"
+    head = f"{place}{_score_text(hit)}{label}{breadcrumbs}"
     told = "".join(f"    {line}\n" for line in _told_lines(hit))
     return f"{head}\n{parts}{told}    {snippet}\n"
+
+
+def _score_text(hit: Hit) -> str:
+    """Return the score; empty for what is listed without a question."""
+    return f"  {hit.score:.2f}" if hit.retrievers else ""
 
 
 def label_text(hit: Hit) -> str:
@@ -333,7 +338,7 @@ def _terminal_head(hit: Hit) -> Text:
     head = Text(overflow="fold")
     place = lines_text(hit.path, hit.start_line, hit.end_line)
     head.append(escape_line(place), "bold cyan")
-    head.append(f"  {hit.score:.2f}", "green")
+    head.append(_score_text(hit), "green")
     if label := label_text(hit):
         is_fine = hit.status == "active" and not hit.disputed_by
         head.append(f"  {escape_line(label)}", "magenta" if is_fine else "yellow")

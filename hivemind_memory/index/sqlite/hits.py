@@ -5,7 +5,8 @@ from __future__ import annotations
 from hivemind_memory.index.sqlite.filters import query_filter
 from hivemind_memory.index.sqlite.words import LOCATION
 from hivemind_memory.model.matches import ChunkLocation, HitDetails
-from hivemind_memory.model.memories import SUPERSEDED
+from hivemind_memory.model.memories import PENDING, SUPERSEDED
+from hivemind_memory.model.trust import untrusted_source
 from hivemind_memory.sqlite.connection import translated_errors
 
 TYPE_CHECKING = False
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 MAX_TITLE_CHARS = 80
 
 _NEWEST = f"""
-SELECT {LOCATION}, min(chunks.start_line) FROM chunks
+SELECT {LOCATION}, count(*) OVER (), min(chunks.start_line) FROM chunks
 JOIN files ON files.id = file_id AND files.state = 0
 WHERE files.status <> {SUPERSEDED}{{where}}
 GROUP BY files.id, chunks.entry_id
@@ -41,7 +42,8 @@ WHERE chunks.id IN ({marks}) AND (
 """
 _TITLES = """
 SELECT path, min(start_line), headings,
-  CASE headings WHEN '' THEN ltrim(coalesce(body, text), char(10, 13, 32)) END
+  CASE headings WHEN '' THEN ltrim(coalesce(body, text), char(10, 13, 32)) END,
+  files.status, files.source, chunks.source
 FROM chunks JOIN files ON files.id = file_id AND state = 0 GROUP BY file_id
 """
 
@@ -70,13 +72,14 @@ class SqliteHits:
 
     def newest_chunks(
         self, access: Access, search_filter: SearchFilter, today: int, *, limit: int
-    ) -> list[ChunkLocation]:
+    ) -> tuple[list[ChunkLocation], int]:
         """Return where the newest of what fits a filter begins; see the port."""
         matching = query_filter(access, search_filter, today, self._contents())
         sql = _NEWEST.format(where=matching.sql)
         with translated_errors(self._path):
-            rows = self._connection.execute(sql, (*matching.values, limit))
-            return [ChunkLocation(*row[:-1]) for row in rows]
+            rows = list(self._connection.execute(sql, (*matching.values, limit)))
+        count = rows[0][-2] if rows else 0
+        return [ChunkLocation(*row[:-2]) for row in rows], count
 
     def hit_details(self, chunks: Sequence[int]) -> dict[int, HitDetails]:
         """Return what the memories of chunks say of themselves; of others, nothing."""
@@ -90,10 +93,14 @@ class SqliteHits:
             }
 
     def titles(self) -> dict[str, str]:
-        """Return note -> its first heading, else the first line of its text."""
+        """Return note -> its first heading or line; see the port."""
         found = {}
         with translated_errors(self._path):
-            for path, _, headings, text in self._connection.execute(_TITLES):
+            for path, _, headings, text, status, *sources in self._connection.execute(
+                _TITLES
+            ):
+                if status == PENDING or any(map(untrusted_source, sources)):
+                    continue
                 line = (headings or text).partition("\n")[0].strip()
                 is_long = len(line) > MAX_TITLE_CHARS
                 found[path] = f"{line[: MAX_TITLE_CHARS - 1]}…" if is_long else line
