@@ -34,6 +34,23 @@ def memories(hm: Hm, home: Path) -> Path:
     return home / "memory"
 
 
+def test_a_list_of_hits_has_no_scores(hm: Hm, memories: Path) -> None:
+    """There was no question; each line said 0.00."""
+    listed = hm("search", "", "--type", "lesson")
+    found = hm("search", "fridays", "--type", "lesson")
+
+    assert "Never on Fridays." in listed.out
+    assert "0.00" not in listed.out
+    assert "  0." in found.out or "  1.00" in found.out
+
+
+def test_a_blank_source_is_no_filter(hm: Hm, memories: Path) -> None:
+    """In hm list as in hm search."""
+    given = hm("list", "--source-ref", "  ", "--json")
+
+    assert "We deploy on Tuesdays." in given.out
+
+
 @pytest.mark.parametrize(
     ("words", "keys"),
     [

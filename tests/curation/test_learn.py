@@ -87,6 +87,7 @@ def test_a_type_that_is_named_wins_and_an_untrusted_claim_waits(shelf: Shelf) ->
         (("EXAMPLE.org.", "www.example.org"), 1),
         (("10.0.0.1", "11.0.0.1"), 2),
         (("localhost",), 1),
+        (("sqlite.org", "sqlite.org:443", "[::1]:80"), 2),
         (("t.co", "u.co"), 2),
     ],
 )
@@ -108,6 +109,23 @@ def test_fewer_sources_than_domains_are_refused(shelf: Shelf) -> None:
 
     assert not shelf.files()
     found(shelf, domains=("a.org", "www.a.org"), corroborated=1)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("https://bob:pw1@docs.sqlite.org:443/wal?x", "its domain is docs.sqlite.org"),
+        ("//sqlite.org/a", "its domain is sqlite.org"),
+        ("two words", "'two words' is not a domain like sqlite.org"),
+    ],
+)
+def test_a_domain_that_is_none_is_named(shelf: Shelf, given: str, said: str) -> None:
+    """A claim has many domains; the refusal told none of them."""
+    with pytest.raises(UsageError, match=said) as caught:
+        found(shelf, domains=("a.org", given))
+
+    assert "pw1" not in str(caught.value)
+    assert not shelf.files()
 
 
 @pytest.mark.parametrize(

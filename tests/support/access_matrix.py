@@ -104,6 +104,7 @@ def hidden_notes(scope: str) -> dict[str, str]:
             "The plan: the zebra crossing is painted by the quagga on Monday.",
             contradicts=f'["{ulid(0)}"]',
             supersedes=f'["{ulid(1)}", visible-key]',
+            source_ref="specs/quagga.md",
             **mine,
         ),
         "only.md": note(
@@ -131,6 +132,7 @@ def open_notes(scopes: Iterable[str], hidden: str) -> dict[str, str]:
             "The plan: the zebra crossing is painted by the okapi on Monday.",
             session=OPEN_SESSION,
             source="agent",
+            source_ref="specs/okapi.md",
         )
         notes[f"{folder}seen.md"] = note(
             first + 1,
@@ -262,10 +264,27 @@ def tool_reads(hidden: str) -> Iterator[tuple[str, dict[str, Any]]]:
     yield "memory_list", {"types": list(BUILT_IN)}
     yield "memory_list", {"scope": "global"}
     yield "memory_search", {"query": "", "types": list(BUILT_IN), "inbox": True}
+    for narrowing in narrowings(hidden):
+        yield "memory_list", narrowing
+        yield "memory_search", {"query": "", **narrowing}
+        yield "memory_search", {"query": "", "max_results": 1, **narrowing}
+        yield "memory_search", {"query": "plan", "min_score": 0, **narrowing}
     for name in names_of(hidden):
+        yield "memory_list", {"types": "decision", "after": name}
+        yield "memory_list", {"source_ref": name}
         yield "memory_get", {"path": name}
         yield "memory_history", {"key": name}
         yield "memory_list", {"after": name}
+
+
+def narrowings(hidden: str) -> Iterator[dict[str, Any]]:
+    """Yield what narrows a list or a search."""
+    yield {"types": "decision"}
+    for ref in ("specs/", "specs/quagga", "specs/okapi.md"):
+        yield {"source_ref": ref}
+    for scope in scopes_of(hidden):
+        yield {"types": "decision", "scope": scope}
+        yield {"source_ref": "specs/", "scope": scope}
 
 
 def tool_writes(hidden: str) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -287,6 +306,10 @@ def tool_writes(hidden: str) -> Iterator[tuple[str, dict[str, Any]]]:
         new = {"key": f"scoped-{number}", "content": f"Scoped {number}."}
         yield "memory_save", {**new, "scope": scope}
         yield "memory_save", {"key": "plan", "content": "Mine.", "scope": scope}
+        claim = {"topic": "quaggas", "claim": f"They rule {number}."}
+        yield "memory_learn", {**claim, "scope": scope, "domains": ["a.org"]}
+    yield "memory_learn", {"topic": "quaggas", "claim": _NEAR}
+    yield "memory_save", {"key": "ref", "content": "R.", "source_ref": "specs/quagga"}
     for key in ("plan", "only-key", "claim", "gone-key", HIDDEN_IDS["only"]):
         yield "memory_save", {"key": key, "content": f"{_NEAR} For {key}."}
         yield "memory_save", {"key": key, "content": _NEAR, "supersede_reason": "new"}
@@ -303,7 +326,13 @@ def command_reads(hidden: str) -> Iterator[tuple[str, ...]]:
         yield "search", word, "--json", "--min-score", "0"
         yield "search", word, "--json", "--inbox", "--explain"
         yield "search", word
+    for ref in ("specs/", "specs/quagga", "specs/okapi.md", f"{hidden}/only.md"):
+        yield "search", "", "--source-ref", ref
+        yield "search", "plan", "--source-ref", ref, "--json"
+        yield "list", "--source-ref", ref
+        yield "list", "--source-ref", ref, "--status", "all", "--json"
     for scope in scopes_of(hidden):
+        yield "search", "", "--scope", scope, "--source-ref", "specs/"
         yield "search", "quagga", "--scope", scope
         yield "show", "plan", "--scope", scope
         yield "history", "plan", "--scope", scope
@@ -346,6 +375,7 @@ def command_writes(hidden: str) -> Iterator[tuple[str, ...]]:
             yield command, "visible-key", name, *kind
             yield command, name, "visible-key", *kind
         yield "write", f"Written {number}.", "--file", name
+        yield "write", "--source-ref", name, f"Derived {number}."
         yield "edit", "--", name
         listed = name.replace(",", " ")
         yield "save", f"new-{number}", "Saved.", "--related", listed

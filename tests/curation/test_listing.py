@@ -1,0 +1,38 @@
+"""Lists of memories while their notes change."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hivemind_memory.curation import listing
+from hivemind_memory.curation.context import CurationContext
+from hivemind_memory.curation.listing import list_memories
+from hivemind_memory.model.curation import StoredMemory
+from hivemind_memory.model.listing import MemoryFilter
+from tests.support.typed_memory import Shelf
+
+
+@pytest.fixture
+def shelf(tmp_path: Path) -> Shelf:
+    return Shelf(tmp_path)
+
+
+def test_a_note_that_loses_its_type_meanwhile_is_listed_as_it_was_found(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An edit between the index and the note made the list fail."""
+    shelf.put("a.md", "---\ntype: decision\nkey: a\n---\nA.\n")
+    shelf.put("b.md", "---\ntype: lesson\nkey: b\n---\nB.\n")
+    load = listing.load_memory
+
+    def edited(context: CurationContext, path: str) -> StoredMemory | None:
+        Path(context.folder.root, path).write_text("Plain.\n", encoding="utf-8")
+        return load(context, path)
+
+    monkeypatch.setattr(listing, "load_memory", edited)
+
+    found = list_memories(shelf.context(), MemoryFilter(types=("lesson", "decision")))
+
+    assert {one.path for one in found} == {"a.md", "b.md"}
