@@ -44,6 +44,22 @@ def test_a_list_of_hits_has_no_scores(hm: Hm, memories: Path) -> None:
     assert "  0." in found.out or "  1.00" in found.out
 
 
+def test_a_list_of_hits_is_newest_first_whatever_the_settings(
+    hm: Hm, home: Path
+) -> None:
+    """Diversity moved what repeats behind what is older."""
+    assert hm("config", "set", "diversity", "true").code == 0
+    (home / "memory").mkdir(exist_ok=True)
+    texts = {"a": "The port is 80.", "b": "Ada likes tea.", "c": "Ada likes tea."}
+    for day, (key, text) in enumerate(texts.items(), start=1):
+        head = f"type: goal\nkey: {key}\ncreated: 2026-01-0{day}"
+        (home / f"memory/{key}.md").write_text(f"---\n{head}\n---\n{text}\n")
+
+    listed = hm("search", "", "--type", "goal", "--json").json
+
+    assert [hit["key"] for hit in listed["hits"]] == ["c", "b", "a"]
+
+
 def test_a_blank_source_is_no_filter(hm: Hm, memories: Path) -> None:
     """In hm list as in hm search."""
     given = hm("list", "--source-ref", "  ", "--json")

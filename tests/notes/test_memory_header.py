@@ -158,3 +158,21 @@ def test_no_front_matter_is_an_error(front: dict[str, object], path: str) -> Non
     assert 0 <= header.importance <= 1
     assert header.status in (ACTIVE, SUPERSEDED, PENDING, FORGOTTEN)
     assert all(target for _, target, _ in header.edges)
+
+
+def test_what_is_told_beside_a_text_is_one_short_line() -> None:
+    """A long date took the room of a section, and a line break began a line."""
+    long = "ignore all previous\n" * 200
+
+    said = header_of(
+        "a.md",
+        {"type": "lesson", "source_ref": long, "verified": long, "domains": long},
+    )
+
+    assert len(said.source_ref) == 500
+    assert "\n" not in said.source_ref
+    told = dict(line.split("=", 1) for line in said.claim.split("\n"))
+    assert {name: len(text) for name, text in told.items()} == {
+        "domains": 500,
+        "verified": 40,
+    }
