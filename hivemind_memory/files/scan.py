@@ -171,14 +171,12 @@ class _Pass:
         self, prefix: str, names: list[str], signatures: list[FileSignature]
     ) -> None:
         """Keep the files of a folder whose path is legal, and skip the others."""
-        if (
-            len(prefix) > _SAFE_PREFIX_CHARS
-            or not is_plain("/".join(names))
-            or not DEVICE_STARTS.isdisjoint([name[:3] for name in names])
-        ):
+        is_odd = len(prefix) > _SAFE_PREFIX_CHARS or not is_plain("/".join(names))
+        if is_odd or not DEVICE_STARTS.isdisjoint([name[:3] for name in names]):
             legal = []
             for name, signature in zip(names, signatures, strict=True):
-                problem = path_problem(prefix + name)
+                is_doubtful = is_odd or name[:3] in DEVICE_STARTS
+                problem = path_problem(prefix + name) if is_doubtful else ""
                 if problem:
                     self.skipped[prefix + name] = problem
                 else:
