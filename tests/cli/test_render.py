@@ -25,6 +25,7 @@ from hivemind_memory.watch.events import (
 
 def a_hit(**fields: object) -> Hit:
     usual = {"path": "a.md", "start_line": 2, "end_line": 3, "score": 0.5}
+    usual["retrievers"] = ("words",)
     return Hit(**{**usual, "relevance": 0.5, "snippet": "x", **fields})  # type: ignore[arg-type]
 
 

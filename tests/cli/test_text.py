@@ -96,6 +96,18 @@ def _option(name: str, field: str) -> Callable[[Hm, str], object]:
     return read
 
 
+def _source_ref(hm: Hm, text: str) -> object:
+    """One line is stored; what has more is refused, and nothing is saved."""
+    if text.strip().isprintable():
+        return _option("source-ref", "source_ref")(hm, text)
+    key = _key()
+    refused = hm("save", "--type", "fact", f"--source-ref={text}", key, "text")
+    assert refused.code == 2
+    assert "must be one line" in refused.err
+    assert hm("show", key).code != 0
+    return text
+
+
 def _learn(hm: Hm, text: str) -> object:
     topic = _key()
     saved = hm("learn", "--json", topic, "--", text)
@@ -132,7 +144,7 @@ WAYS: dict[tuple[str, str], Callable[[Hm, str], object]] = {
     ("save", "reason"): _reason,
     ("save", "by"): _option("by", "by"),
     ("save", "session"): _option("session", "session"),
-    ("save", "source_ref"): _option("source-ref", "source_ref"),
+    ("save", "source_ref"): _source_ref,
     ("learn", "claim"): _learn,
     ("learn", "topic"): _topic,
     ("link", "from"): _link,
