@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -35,6 +36,21 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     is_worker = hasattr(config, "workerinput")
     if is_whole and reporter is not None and not is_worker:
         reporter.write_line(f"The whole suite takes {WHOLE_SUITE} on two cores.")
+
+
+def _settings() -> dict[str, str]:
+    """Return the variables of the environment that change what a memory does."""
+    return {
+        name: value for name, value in os.environ.items() if name.startswith("HIVEMIND")
+    }
+
+
+@pytest.fixture(autouse=True)
+def _settings_stay() -> Iterator[None]:
+    """Fail for a test that leaves a setting behind: others would fail for it."""
+    before = _settings()
+    yield
+    assert _settings() == before
 
 
 @pytest.fixture

@@ -572,7 +572,8 @@ def test_a_session_that_is_not_clear_is_one_sentence(machine, hm) -> None:
 
 def test_an_agent_is_launched_for_a_workspace(machine, hm, monkeypatch) -> None:
     """Its servers and hooks are told, and it reads what the workspace may read."""
-    monkeypatch.delenv("HIVEMIND_WORKSPACE", raising=False)
+    # The command sets it for the agent; so it is undone when the test ends.
+    monkeypatch.setenv("HIVEMIND_WORKSPACE", "")
     machine.program("claude", '#!/bin/sh\necho "space $HIVEMIND_WORKSPACE"\ncat\n')
     hm("config", "set", "workspaces.a", '{"parent": "root"}')
 
