@@ -75,8 +75,8 @@ FAULTS = (
         module="index/sqlite/notes.py",
         code=(
             "from contextlib import nullcontext\n"
-            "assert write_transaction\n"
-            "write_transaction = lambda _: nullcontext()\n"
+            "assert notes_transaction\n"
+            "notes_transaction = lambda _: nullcontext()\n"
         ),
         says=r"[1-9]\d* problems",
     ),

@@ -95,7 +95,7 @@ def run(
             receipt = bench.purge(name)
             times_s.append(time.perf_counter() - started)
             incomplete += [f"{one.what}: {one.why}" for one in receipt.left]
-            if receipt.left:
+            if receipt.left and busy:
                 unfinished.append(name)
             else:
                 left += traces(sandbox.home, words, sandbox.index_file)
