@@ -67,7 +67,7 @@ class IndexEngine(Protocol):
         self,
         text_hashes: Collection[str],
         *,
-        refresh: Callable[[], object] = bool,
+        refresh: Callable[[], object] = lambda: None,
         since_s: float = inf,
         probes: Collection[str] = (),
     ) -> VacuumResult:

@@ -118,7 +118,7 @@ class SqliteEngine:
         self,
         text_hashes: Collection[str],
         *,
-        refresh: Callable[[], object] = bool,
+        refresh: Callable[[], object] = lambda: None,
         since_s: float = inf,
         probes: Collection[str] = (),
     ) -> VacuumResult:
