@@ -45,15 +45,15 @@ _CLI_INTRO = (
     " plain, never wrapped and never cut; `--json` gives everything, for programs."
 )
 _CONFIG_INTRO = (
-    "Options lie under `memory` in `config.json` in the home folder, `~/.hivemind`"
-    " unless `HIVEMIND_HOME` names another; `hm config path` prints the place. The"
-    " file may be missing, and so may any option in it. What counts is, in this order:"
-    " an option on the command line, the environment, the file, the default. A value"
-    " that cannot be used leaves its option at the default, and every answer says so;"
-    " nothing is saved while that could put a memory into a wrong place.\n\n"
-    "`hm config list` shows what is in effect and where it comes from; `hm config set`"
-    " and `hm config unset` change the file, which only its owner can read. Keys that"
-    " this version does not know are kept and named."
+    "Options are set under `memory` in `config.json`, in `~/.hivemind` or the folder"
+    " that `HIVEMIND_HOME` names; `hm config path` prints its path. The file and every"
+    " option in it are optional. A command-line option takes precedence over an"
+    " environment variable, which takes precedence over the file. If a value is"
+    " invalid, the default is used and every answer says so. Nothing is saved while an"
+    " invalid value could put a memory in the wrong place.\n\n"
+    "`hm config list` shows the values in effect and where they come from. `hm config"
+    " set` and `hm config unset` change the file, which only you can read. Unknown keys"
+    " are kept and reported."
 )
 _TOOLS_INTRO = (
     "`hm mcp` serves these over the Model Context Protocol, on standard input and"
@@ -161,7 +161,7 @@ def _option_part(option: Option) -> str:
     names = ", ".join(f"`{name}`" for name in option.env)
     return (
         f"## {option.name}\n\n{option.description}\n\n"
-        f"- allowed: {allowed_values(option)}\n"
+        f"- value: {allowed_values(option)}\n"
         f"- default: `{default}`\n"
         f"- environment: {names}"
     )

@@ -45,10 +45,14 @@ def _command_complaint(command: object) -> str:
         except ValueError:
             return "has a quote that is not closed"
     if not isinstance(words, list) or not all(isinstance(one, str) for one in words):
-        return "is neither a text nor a list of texts"
+        return "must be a string or a list of strings"
     if not words or not words[0].strip():
         return "is empty"
-    return "" if all(map(_can_be_typed, words)) else "holds what no command line can"
+    return (
+        ""
+        if all(map(_can_be_typed, words))
+        else "contains a character that a command line cannot hold"
+    )
 
 
 def _can_be_typed(word: str) -> bool:
@@ -70,7 +74,7 @@ def check_types(types: Mapping[str, object]) -> str:
         if not name.isidentifier() or name != name.lower():
             return f"{shown} cannot name a type: use one word in lower case."
         if not isinstance(meaning, dict):
-            return f"The type {shown} is described by an object, such as {{}}."
+            return f"The type {shown} must be an object, such as {{}}."
         unknown = meaning.keys() - {"importance", "ages", "injected", "aliases"}
         if unknown:
             return f"The type {shown} has no {min(unknown)}."
@@ -94,9 +98,9 @@ def check_projects(projects: Mapping[str, object]) -> str:
             return complaint
         assert isinstance(project, dict)  # noqa: S101 - it was just looked at
         if not isinstance(project.get("identity", ""), str):
-            return f"The identity of the project {slug} is a text."
+            return f"The identity of the project {slug} must be a string."
         if project.get("visibility", "public") not in ("public", "private"):
-            return f"The visibility of the project {slug} is public or private."
+            return f"The visibility of the project {slug} must be public or private."
     return ""
 
 
@@ -113,9 +117,9 @@ def check_workspaces(workspaces: Mapping[str, object]) -> str:
         assert isinstance(workspace, dict)  # noqa: S101 - it was just looked at
         teams = workspace.get("teams", [])
         if not isinstance(teams, list) or any(_slug_complaint(one) for one in teams):
-            return f"The teams of the workspace {slug} are a list of names."
+            return f"The teams of the workspace {slug} must be a list of names."
         if _slug_complaint(workspace.get("parent", slug)):
-            return f"The parent of the workspace {slug} is a name."
+            return f"The parent of the workspace {slug} must be a name."
     return next(
         (
             f"The workspace {slug} is its own ancestor."
@@ -131,16 +135,16 @@ def _type_complaint(meaning: Mapping[str, object]) -> str:
     importance = meaning.get("importance", 0.5)
     is_number = isinstance(importance, int | float) and not isinstance(importance, bool)
     if not is_number or not 0 <= importance <= 1:  # type: ignore[operator]
-        return "has an importance that is not a number from 0 to 1"
+        return "needs a number from 0 to 1 for importance"
     if not isinstance(meaning.get("ages", True), bool):
-        return "ages: true or false"
+        return "needs true or false for ages"
     if meaning.get("injected", "relevant") not in INJECTED:
-        return f"is injected as one of {', '.join(INJECTED)}"
+        return f"needs one of {', '.join(INJECTED)} for injected"
     aliases = meaning.get("aliases", [])
     if not isinstance(aliases, list) or not all(
         isinstance(one, str) for one in aliases
     ):
-        return "has aliases that are not a list of words"
+        return "needs a list of words for aliases"
     return ""
 
 
@@ -151,14 +155,14 @@ def _scope_complaint(kind: str, slug: str, meaning: object, keys: set[str]) -> s
         shown = json.dumps(slug, ensure_ascii=False)
         return f"{shown} cannot be the name of a {kind}: {complaint}."
     if not isinstance(meaning, dict):
-        return f"The {kind} {slug} is described by an object, such as {{}}."
+        return f"The {kind} {slug} must be an object, such as {{}}."
     unknown = meaning.keys() - keys
     return f"The {kind} {slug} has no {min(unknown)}." if unknown else ""
 
 
 def _slug_complaint(slug: object) -> str:
     """Return why something cannot name a scope, as a clause."""
-    return slug_problem(slug) if isinstance(slug, str) else "it is not a text"
+    return slug_problem(slug) if isinstance(slug, str) else "it is not a string"
 
 
 def _is_own_ancestor(slug: str, workspaces: Mapping[str, object]) -> bool:

@@ -98,203 +98,210 @@ class Settings:
 
     enabled: bool = _option(
         True,  # noqa: FBT003 - the first column is the default
-        "Whether the memory answers at all; off, every question gets an empty answer"
-        " that says so, and nothing is written.",
+        "Turns the memory on or off. When off, searches return nothing and say"
+        " so, and nothing is saved.",
     )
     embedding_provider: str = _option(
         "auto",
-        "Who turns texts into vectors. auto: OpenAI if this file holds a key, else"
-        " Ollama if it answers on this machine, else none; none: words only, nothing"
-        " leaves the machine.",
+        "Service that computes embeddings. auto: OpenAI if config.json has a"
+        " key, otherwise Ollama if it is running on this machine, otherwise"
+        " none. none: keyword search only; nothing leaves the machine.",
         choices=("auto", "openai", "ollama", "none"),
     )
     openai_api_key: str = _option(
         "",
-        "Key for OpenAI or a compatible server. A key in the environment is used but"
-        " chooses no provider by itself.",
+        "API key for OpenAI or a compatible server. A key that is set only in"
+        " the environment is used, but does not select OpenAI.",
         is_secret=True,
         also_env="OPENAI_API_KEY",
     )
     openai_model: str = _option(
-        "text-embedding-3-small", "Embedding model that OpenAI is asked for."
+        "text-embedding-3-small", "Embedding model to request from OpenAI."
     )
     openai_base_url: str = _option(
         "",
-        "Address of a server that speaks OpenAI's protocol, such as"
-        " http://localhost:8080/v1; empty: OpenAI itself.",
+        "Base URL of an OpenAI-compatible server, such as"
+        " http://localhost:8080/v1. Empty: OpenAI.",
         is_url=True,
     )
     openai_dimensions: int = _option(
-        0, "Numbers in one vector; 0: as many as the model gives.", low=0, high=16_384
+        0, "Dimensions of each embedding. 0: the model's default.", low=0, high=16_384
     )
     ollama_url: str = _option(
-        "http://localhost:11434", "Address of the Ollama server.", is_url=True
+        "http://localhost:11434", "URL of the Ollama server.", is_url=True
     )
     ollama_model: str = _option(
         "nomic-embed-text",
-        "Embedding model that Ollama is asked for; this default knows English only,"
-        " bge-m3 knows most languages.",
+        "Embedding model to request from Ollama. The default supports English"
+        " only; bge-m3 supports most languages.",
     )
     document_prefix: str | None = _option(
         None,
-        "Text put before each note that is embedded; null: what the model wants.",
+        "Text to put before each note before it is embedded. null: the prefix"
+        " that the model expects.",
     )
     query_prefix: str | None = _option(
         None,
-        "Text put before each question that is embedded; null: what the model wants.",
+        "Text to put before each query before it is embedded. null: the prefix"
+        " that the model expects.",
     )
     embed_batch_size: int = _option(
-        64, "Texts sent to the provider at once.", low=1, high=2_048
+        64, "Number of texts to send to the provider in one request.", low=1, high=2_048
     )
     embed_timeout_s: float = _option(
         30.0,
-        "Seconds to wait for one batch of notes; a question never waits longer than 2.",
+        "Seconds to wait for one batch of notes. A query never waits longer"
+        " than 2 seconds.",
         low=0.1,
         high=600,
     )
     chunk_chars: int = _option(
         800,
-        "Characters that one chunk, the unit that is found, holds at most.",
+        "Maximum length of a chunk, in characters. A chunk is the part of a"
+        " note that a search returns.",
         low=100,
         high=20_000,
     )
     chunk_overlap_chars: int = _option(
         0,
-        "Characters of the chunk before that are searched with a chunk that was cut"
-        " in the middle of a section; less than chunk_chars.",
+        "When a section is split, how many characters of the previous chunk are"
+        " searched with the next one. Must be less than chunk_chars.",
         low=0,
         high=10_000,
     )
     index_dir: str = _option(
         "",
-        "Folder for the index, when the notes lie on a network drive or under a sync"
-        " tool; empty: .index inside the notes folder.",
+        "Folder for the index, if the notes are on a network drive or in a"
+        " synced folder. Empty: .index in the notes folder.",
     )
     max_note_mb: int = _option(
         5,
-        "Megabytes that a note may have. A larger one is never read, and not found;"
-        " hm status names it.",
+        "Maximum size of a note, in megabytes. Larger notes are not indexed; hm"
+        " status lists them.",
         low=1,
         high=1_000,
     )
     debounce_ms: int = _option(
         500,
-        "Milliseconds of quiet after a change before hm watch indexes it.",
+        "Milliseconds without further changes before hm watch indexes a change.",
         low=0,
         high=60_000,
     )
     poll_s: float = _option(
         2.0,
-        "Seconds between two scans of the folder when the system cannot tell hm watch"
-        " about changes.",
+        "Seconds between scans of the notes folder, where the operating system"
+        " does not report changes to hm watch.",
         low=0.1,
         high=3_600,
     )
     min_score: float = _option(
         SearchSettings().min_score,
-        "Relevance, judged before age, that a hit must have.",
+        "Minimum relevance of a hit, before its age is taken into account.",
         low=0,
         high=1,
     )
     max_results: int = _option(
-        10, "Hits that a search returns at most.", low=1, high=1_000
+        10, "Maximum number of hits that a search returns.", low=1, high=1_000
     )
     fusion: str = _option(
         SearchSettings().fusion,
-        "How scores of words and vectors become one.",
+        "How keyword and vector scores are combined.",
         choices=("standardised", "weighted", "rrf"),
     )
     vector_weight: float = _option(
         SearchSettings().vector_weight,
-        "Share of the vectors in the standardised fusion.",
+        "Weight of the vector score when fusion is standardised.",
         low=0,
         high=1,
     )
     weighted_vector_weight: float = _option(
         SearchSettings().weighted_vector_weight,
-        "Share of the vectors in the weighted fusion; the words have the rest.",
+        "Weight of the vector score when fusion is weighted. Keywords get the rest.",
         low=0,
         high=1,
     )
     half_life_days: float = _option(
         SearchSettings().half_life_days,
-        "Days after which age has taken half of what it may take from a score.",
+        "Age in days at which a note has lost half of what age can take from"
+        " its score.",
         low=0.001,
         high=1_000_000,
     )
     decay_floor: float = _option(
         SearchSettings().decay_floor,
-        "The least that age leaves of a score; 1: age does not count, 0: old notes"
-        " fade away entirely.",
+        "Share of its score that even the oldest note keeps. 1: age does not"
+        " matter. 0: old notes fade to nothing.",
         low=0,
         high=1,
     )
     diversity: bool = _option(
         SearchSettings().diversity,
-        "Whether hits that say the same as a better hit move down.",
+        "Whether to move down hits that repeat a better hit.",
     )
     diversity_lambda: float = _option(
         SearchSettings().diversity_lambda,
-        "Where diversity is on: the share of relevance against novelty.",
+        "Weight of relevance against novelty when diversity is on.",
         low=0,
         high=1,
     )
     startup_inject_count: int = _option(
         5,
-        "Memories beside those of global.md that hm inject puts in front of an agent"
-        " at most.",
+        "Maximum number of memories that hm inject adds to those in global.md.",
         low=0,
         high=50,
     )
     inject_budget_tokens: int = _option(
         1_500,
-        "Tokens that the injected section may cost, estimated; the agent pays them"
-        " with every request.",
+        "Estimated size limit of the injected section, in tokens. The agent"
+        " pays for them with every request.",
         low=300,
         high=20_000,
     )
     inject_target: str = _option(
         "CLAUDE.md",
-        "File of a worktree that hm inject writes to: CLAUDE.md, CLAUDE.local.md or"
-        " .claude/rules/ for Claude Code, while other agents get the file that they"
-        " read; any other file, such as AGENTS.md, counts for every agent.",
+        "File in the worktree that hm inject writes to. CLAUDE.md,"
+        " CLAUDE.local.md and .claude/rules/ apply to Claude Code, and other"
+        " agents get the file that they read. Any other file, such as AGENTS.md,"
+        " is used for every agent.",
     )
     agents: Mapping[str, object] = _option(
         {},
-        "Your own names for commands of hm launch, each command as one text or as a"
-        ' list of words: {"quick": "claude --model haiku"}. A built-in name, such as'
-        " claude, may be given another command.",
+        "Your own agents for hm launch: a name, and the command as a string or"
+        ' a list of arguments, as in {"quick": "claude --model haiku"}. You can'
+        " also replace the command of a built-in name, such as claude.",
         check="check_agents",
     )
 
     types: Mapping[str, object] = _option(
         {},
-        "Types of memory of your own beside the built-in ones: name -> {importance:"
-        " 0..1, ages: true or false, injected: first, lesson, newest, relevant or"
-        ' search, aliases: [...]}, as in {"runbook": {"ages": false}}.',
+        "Your own memory types, in addition to the built-in ones: name ->"
+        " {importance: 0..1, ages: true or false, injected: first, lesson,"
+        ' newest, relevant or search, aliases: [...]}, as in {"runbook":'
+        ' {"ages": false}}.',
         check="check_types",
     )
     projects: Mapping[str, object] = _option(
         {},
-        "Projects by the name of their folder in projects/: {identity: what hm inject"
-        " --json calls the project, visibility: public or private}, as in"
-        ' {"shop": {"identity": "github.com/me/shop"}}.',
+        "Settings of projects, by their folder name under projects/: {identity:"
+        " the identity that hm inject --json prints, visibility: public or"
+        ' private}, as in {"shop": {"identity": "github.com/me/shop"}}.',
         check="check_projects",
     )
     workspaces: Mapping[str, object] = _option(
         {},
-        "The tree of workspaces: name -> {parent: another workspace, teams: [names]}."
-        " A workspace with a parent cannot write the global memory.",
+        "The tree of workspaces: name -> {parent: another workspace, teams:"
+        " [names]}. A workspace with a parent cannot write to the global scope.",
         check="check_workspaces",
     )
     default_scope: str = _option(
         "auto",
-        "Where a write goes that names no scope. auto: to the workspace, else the"
-        " project, else the team, else the global scope; global: to the global scope.",
+        "Scope of a memory that is saved without one. auto: the workspace,"
+        " otherwise the project, otherwise the team, otherwise global. global:"
+        " always global.",
         choices=("auto", "global"),
     )
     memory_chars: int = _option(
-        4_000, "Characters that a typed memory holds at most.", low=100, high=100_000
+        4_000, "Maximum length of a typed memory, in characters.", low=100, high=100_000
     )
 
     # What was found on the way; these are no options.

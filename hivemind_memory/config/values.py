@@ -88,10 +88,10 @@ def allowed_values(option: Option) -> str:
         noun = "a whole number" if option.kind == "int" else "a number"
         return f"{noun} from {option.low:.10g} to {option.high:.10g}"
     if option.is_url:
-        return "an address that begins with http:// or https:// and names a host"
+        return "a URL that begins with http:// or https:// and has a host"
     if option.kind == "dict":
         return "a JSON object"
-    return "a text or null" if option.kind == "str | None" else "a text"
+    return "a string or null" if option.kind == "str | None" else "a string"
 
 
 def _to_float(value: int, option: Option) -> float:

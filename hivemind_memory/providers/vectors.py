@@ -103,5 +103,5 @@ def _finite(value: object) -> float:
 
 def _kind(value: object) -> str:
     """Return what *value* is, without telling its content."""
-    names = {"NoneType": "null", "str": "a text", "bool": "true or false"}
+    names = {"NoneType": "null", "str": "a string", "bool": "true or false"}
     return names.get(type(value).__name__, "something else")
