@@ -130,11 +130,17 @@ def resolve(
         found = _with_identity(records, seen.place)
         likely = tuple(_likely(seen, records, found, None))
         return Resolution(record=found, why=_BY_NAME if found else "", likely=likely)
+    is_others = False
     if seen.origin:
-        found = _with_identity(records, seen.origin)
-        if found is not None:
-            why = _BY_IDENTITY
-        elif by_mark is not None and _has_moved_origin(by_mark, seen, is_there):
+        # First the git folder: who sees a clone of it first must not take its memory.
+        found, why = _with_identity(records, seen.origin), _BY_IDENTITY
+        is_own = found is not None and found is by_mark
+        if (
+            by_mark is not None
+            and not is_own
+            and _keeps_its_project(by_mark, seen, is_there)
+        ):
+            is_others = found is not None
             found, why = by_mark, "its git folder was seen before"
     elif by_mark is not None:
         found, why = by_mark, "its git folder was seen before"
@@ -153,7 +159,7 @@ def resolve(
         )
     elif left is not None and left.slug not in (*found.maybe, *found.distinct):
         found = replaced(found, maybe=(*found.maybe, left.slug))
-    learned = learn(found, seen, is_there)
+    learned = learn(found, seen, is_there, is_others=is_others)
     likely = tuple(_likely(seen, records, learned, by_mark))
     return Resolution(record=learned, left=left, why=why, likely=likely)
 
@@ -166,8 +172,17 @@ def learn(
     record: ProjectRecord,
     seen: SeenRepository,
     is_there: Callable[[KnownFolder], bool],
+    *,
+    is_others: bool = False,
 ) -> ProjectRecord:
-    """Return what a project knows once a repository was seen in it."""
+    """Return what a project knows once a repository was seen in it.
+
+    Args:
+        record: What it knows.
+        seen: The repository.
+        is_there: Whether a git folder is still where it was seen.
+        is_others: The origin is another project's: a new clone belongs to that one.
+    """
     known = _folder_of(record, seen.mark)
     old_origin = known.origin if known else ""
     former = record.former
@@ -186,7 +201,11 @@ def learn(
     else:
         gone, new = set(), seen.origin
     identities = [one for one in record.identities if one not in gone]
-    if new and identity_key(new) not in map(identity_key, record.identities):
+    if (
+        new
+        and not is_others
+        and identity_key(new) not in map(identity_key, record.identities)
+    ):
         # The first is shown: an origin, if there is one.
         has_origin = not all(one.startswith("/") for one in identities)
         identities = [*identities, new] if has_origin else [new, *identities]
@@ -283,23 +302,23 @@ def _folder_of(record: ProjectRecord, mark: str) -> KnownFolder | None:
     return next((one for one in record.folders if one.mark == mark), None)
 
 
-def _has_moved_origin(
+def _keeps_its_project(
     record: ProjectRecord,
     seen: SeenRepository,
     is_there: Callable[[KnownFolder], bool],
 ) -> bool:
-    """Return whether a new origin of a known git folder is the project's own.
+    """Return whether a known git folder stays in its project with the origin it has.
 
-    It is the first one, or no other git folder of the project is left: with two clones
-    of a template, a new origin of one makes it another project. An origin that the
-    project has given up, because the other clone went on without it, opens nothing.
+    With its first one, or when no other git folder of the project is left: with two
+    clones of a template, a new origin of one makes it another project. An origin that
+    the project has given up, because the other clone went on without it, opens nothing.
     """
     known = _folder_of(record, seen.mark)
     if known is None or not known.origin:
         return known is not None
     key = identity_key(seen.origin)
     if identity_key(known.origin) == key:
-        return key in map(identity_key, record.identities)
+        return key not in map(identity_key, record.former)
     return not any(one.mark != seen.mark and is_there(one) for one in record.folders)
 
 
@@ -347,13 +366,19 @@ def _likely(
             yield one.slug, "this git folder belonged to it"
         elif key and key in map(identity_key, one.former):
             yield one.slug, f"its origin used to be {seen.origin}"
-        elif key and key in map(identity_key, one.identities):
+        elif key and key in _origins(one):
             yield one.slug, f"it names {seen.origin} too"
         elif places & {*one.identities, *(known.path for known in one.folders)}:
             # A place that another repository has now, or that was cloned anew.
             yield one.slug, f"it was in {seen.folder}"
         elif seen.origin.startswith("/") and _is_origin(one, seen.origin):
             yield one.slug, f"this is a clone of {seen.origin}"
+
+
+def _origins(record: ProjectRecord) -> set[str]:
+    """Return the origins that a project and its git folders have."""
+    own = (*record.identities, *(one.origin for one in record.folders))
+    return set(map(identity_key, own))
 
 
 def _is_origin(record: ProjectRecord, path: str) -> bool:

@@ -49,10 +49,10 @@ def project_findings(notes: str) -> Iterator[Finding]:
 
 def is_orphan(record: ProjectRecord) -> bool:
     """Return whether no repository leads to a project any more."""
-    if not record.identities:
-        return bool(_LONG_NAME.fullmatch(record.slug))
     if record.folders:
         return not any(map(is_there, record.folders))
+    if not record.identities:
+        return bool(_LONG_NAME.fullmatch(record.slug))
     return all(
         one.startswith("/") and not os.path.exists(one) for one in record.identities
     )

@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from hivemind_memory.access.identity import identity_key
@@ -245,6 +245,23 @@ def test_a_server_follows_what_happens_to_its_project(world: World) -> None:
     ]
 
 
+def test_a_clone_that_is_seen_first_does_not_take_the_memory(world: World) -> None:
+    """The original keeps its project; the origin, and a new clone, are the clone's."""
+    shop = new(world.root / "shop")
+    name = world.slug(shop)
+    git(shop, "remote", "add", "origin", URL)
+    clones = world.slug(new(world.root / "clone", URL))
+
+    found = world.look(shop)
+
+    assert (found.slug, clones) == (name, "ann-shop")
+    assert found.likely == ((clones, "it names github.com/ann/shop too"),)
+    assert world.slug(shop) == name
+    again = world.look(new(world.root / "again", URL))
+    assert again.slug == clones
+    assert again.likely == ((name, "it names github.com/ann/shop too"),)
+
+
 STEP = st.tuples(
     st.sampled_from(["init", "clone", "add", "url", "mv", "copy", "worktree", "fork"]),
     st.integers(0, 7),
@@ -252,8 +269,36 @@ STEP = st.tuples(
 )
 
 
+MANY = [("init", 0, False)] * 6
+"""Then the next folder comes before an older one when all are looked at."""
+
+
 @settings(max_examples=25, deadline=None)
 @given(st.lists(STEP, min_size=4, max_size=14))
+@example(
+    [*MANY, ("init", 0, True), ("mv", 0, False), ("add", 0, False), ("clone", 0, True)]
+).via("a clone is seen before its moved original")
+@example(
+    [*MANY, ("init", 1, True), ("mv", 1, False), ("add", 1, False), ("clone", 1, True)]
+)
+@example(
+    [
+        *MANY,
+        ("init", 0, True),
+        ("init", 0, False),
+        ("url", 1, False),
+        ("clone", 1, True),
+    ]
+)
+@example(
+    [
+        *MANY,
+        ("fork", 0, True),
+        ("init", 0, False),
+        ("url", 1, False),
+        ("clone", 1, True),
+    ]
+)
 def test_no_history_mixes_two_repositories_or_loses_one(
     steps: list[tuple[str, int, bool]],
 ) -> None:
