@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from hivemind_memory.redaction.names import ValueKind, classify_name
-from hivemind_memory.redaction.spans import TextSpan
+from hivemind_memory.redaction.names import NAME_PARTS, ValueKind, classify_name
+from hivemind_memory.redaction.spans import TextSpan, has_any
 from hivemind_memory.redaction.values import is_real
 
 TYPE_CHECKING = False
@@ -17,18 +17,25 @@ _ACCOUNT_HEADS = frozenset(
     ("user", "username", "user name", "login", "account", "name", "benutzer", "email")
 )
 _GAP = re.compile(r"[ \t]{2,}|\t")
-_SEPARATOR_ROW = re.compile(r"[ \t>]*\|?[ \t:|-]+\|[ \t:|-]*")
 
 
 def columns(text: str) -> Iterator[TextSpan]:
     """Yield the cells of columns whose head says that they hold secrets."""
+    low = text.lower()
+    parts = [part for part in NAME_PARTS if part in low]
+    signs = [sign for sign in ("|", ",", ";", "\t", "  ") if sign in text]
+    if not parts or not signs:
+        return
     lines = text.split("\n")
     starts = [0]
     for line in lines:
         starts.append(starts[-1] + len(line) + 1)
     done = 0
-    signs = [sign for sign in ("|", ",", ";", "\t", "  ") if sign in text]
-    for at, line in enumerate(lines[:-1] if signs else ()):
+    for at, (line, folded) in enumerate(
+        zip(lines[:-1], low.split("\n")[:-1], strict=True)
+    ):
+        if not has_any(folded, parts):
+            continue
         for sign in signs:
             if at < done or line.count(sign) < 1 or len(line) > 400:
                 continue
@@ -40,7 +47,7 @@ def columns(text: str) -> Iterator[TextSpan]:
             if any(len(head) > 40 for head in heads) or not any(kinds):
                 continue
             below = at + 1
-            if sign == "|" and _SEPARATOR_ROW.fullmatch(lines[below].rstrip("\r")):
+            if sign == "|" and _is_separator(lines[below]):
                 below += 1
             elif sign == "|" or not all(re.fullmatch(r"[\w -]+", one) for one in heads):
                 continue
@@ -51,6 +58,12 @@ def columns(text: str) -> Iterator[TextSpan]:
                     break
                 done = row
                 yield from _cells(cells, starts[row], heads, kinds)
+
+
+def _is_separator(line: str) -> bool:
+    """Whether a line parts the head of a table from its rows."""
+    body = line.rstrip("\r").lstrip(" \t>")
+    return "|" in body[1:] and not body.strip(" \t:|-")
 
 
 def _cells(

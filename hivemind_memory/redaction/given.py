@@ -11,6 +11,7 @@ import re
 
 from hivemind_memory.redaction.alone import is_chosen_password
 from hivemind_memory.redaction.names import ValueKind, classify_name
+from hivemind_memory.redaction.spans import found_near
 from hivemind_memory.redaction.values import (
     entropy,
     is_no_secret,
@@ -24,7 +25,7 @@ from hivemind_memory.redaction.values import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from hivemind_memory.redaction.spans import TextSpan
 
@@ -51,9 +52,10 @@ _SETTER = re.compile(
     r"(?:[ \t]*(?:=|,|<<<|--(?:body|value)|-b)[ \t]*|[ \t]{1,4})" + _V
 )
 _PAIR = re.compile(
-    r"(?i)[\"']?\b(?:name|key|field|label|id)[\"']?[ \t]*[:=][ \t]*[\"']?"
-    r"(?P<name>[A-Za-z_][\w.:/ -]{1,60}?)[\"']?[ \t]*[,;]?[ \t\r]*\n?[ \t,>]{0,20}"
-    r"[\"']?\b(?:value|val|content|secret)[\"']?[ \t]*[:=][ \t]*" + _V
+    r"(?i)[\"']?\b(?:name|key|field|label|id)[\"']?[ \t]{0,8}[:=][ \t]{0,8}[\"']?"
+    r"(?P<name>[A-Za-z_][\w.:/-]{1,30}(?:[ ][\w.:/-]{1,30}){0,4}?)[\"']?[ \t]{0,8}"
+    r"[,;]?[ \t\r]{0,4}+\n?[ \t,>]{0,20}+"
+    r"[\"']?\b(?:value|val|content|secret)[\"']?[ \t]{0,8}[:=][ \t]{0,8}" + _V
 )
 _PIPED = re.compile(
     r"\b(?:echo|printf)[ \t]+(?:-\w+[ \t]+)?(?:[\"'](?P<value>[^\"'\n]{4,200})[\"']"
@@ -74,9 +76,9 @@ _SENT = re.compile(
 )
 _CALLED = re.compile(
     r"(?i)\b(?:auth|login|connect|authenticate|credentials?"
-    r"|basic_?auth)[\"']?[ \t]*[=:]?[ \t]*[(\[]"
-    r"[ \t]*[\"'][\w.@+-]{1,60}[\"'][ \t]*,[ \t]*[\"'](?P<value>[^\"'\n]{6,100})[\"']"
-    r"[ \t]*[)\]]"
+    r"|basic_?auth)[\"']?[ \t]{0,8}[=:]?[ \t]{0,8}[(\[]"
+    r"[ \t]{0,8}[\"'][\w.@+-]{1,60}[\"'][ \t]{0,8},"
+    r"[ \t]{0,8}[\"'](?P<value>[^\"'\n]{6,100})[\"'][ \t]{0,8}[)\]]"
 )
 _SAID = re.compile(
     r"(?i)\b(?:auth|creds?|credentials|log-?ins?|accounts?|zugang(?:sdaten)?"
@@ -144,23 +146,23 @@ def in_arguments(text: str, low: str) -> list[TextSpan]:
     """
     spans: list[TextSpan] = []
     for words, pattern in _LOOKING:
-        if any(word in low for word in words):
-            spans += _of(text, pattern)
+        spans += _of(pattern, found_near(pattern, text, low, words, above=1))
     for words, pattern in _NAMED:
-        if any(word in low for word in words):
-            spans += _named(text, pattern)
-    if any(word in low for word in _POSITIONAL_WORDS):
-        spans += _positional(text)
-    if any(word in low for word in _PLACES):
-        spans += _codes(text, low)
-    if any(word in low for word in ("wlan", "wifi", "wi-fi", "wpa", "_pin", "_puk")):
-        spans += [(*one.span("value"), "pin") for one in _NUMBER.finditer(text)]
+        spans += _named(found_near(pattern, text, low, words, above=1))
+    spans += _positional(found_near(_POSITIONAL, text, low, _POSITIONAL_WORDS))
+    spans += _codes(text, low)
+    spans += [
+        (*one.span("value"), "pin")
+        for one in found_near(_NUMBER, text, low, _NUMBER_WORDS)
+    ]
     return spans
 
 
-def _of(text: str, pattern: re.Pattern[str]) -> Iterator[TextSpan]:
+def _of(
+    pattern: re.Pattern[str], places: Iterable[re.Match[str]]
+) -> Iterator[TextSpan]:
     """Yield the values in a place for passwords that look like one."""
-    for found in pattern.finditer(text):
+    for found in places:
         group = "value" if found["value"] is not None else "plain"
         value = found[group].rstrip(")],")
         is_said = pattern in _CERTAIN
@@ -172,9 +174,9 @@ def _of(text: str, pattern: re.Pattern[str]) -> Iterator[TextSpan]:
             yield (found.start(group), found.start(group) + len(value), _PASSWORD)
 
 
-def _named(text: str, pattern: re.Pattern[str]) -> Iterator[TextSpan]:
+def _named(places: Iterable[re.Match[str]]) -> Iterator[TextSpan]:
     """Yield the values whose name, written apart, says that they are secret."""
-    for found in pattern.finditer(text):
+    for found in places:
         name, value = (
             re.sub(r"[ /:.]", "_", found["name"]),
             found["value"].rstrip(",)]}"),
@@ -188,9 +190,9 @@ def _named(text: str, pattern: re.Pattern[str]) -> Iterator[TextSpan]:
             yield (found.start("value"), found.start("value") + len(value), kind.value)
 
 
-def _positional(text: str) -> Iterator[TextSpan]:
+def _positional(places: Iterable[re.Match[str]]) -> Iterator[TextSpan]:
     """Yield the random words behind a command that takes a key without an option."""
-    for found in _POSITIONAL.finditer(text):
+    for found in places:
         for word in re.finditer(r"[^\s\"'`]{8,100}", found["words"]):
             value = word[0].rpartition(":")[2] or word[0]
             if is_likely(value) and "/" not in value[:3]:
@@ -200,8 +202,8 @@ def _positional(text: str) -> Iterator[TextSpan]:
 
 def _codes(text: str, low: str) -> Iterator[TextSpan]:
     """Yield the digits on lines that speak of the code of a door, a safe or a card."""
-    for found in _DIGITS.finditer(text):
-        start = low.rfind("\n", 0, found.start()) + 1
+    for found in found_near(_DIGITS, text, low, _PLACES):
+        start = low.rfind("\n", max(0, found.start() - 120), found.start()) + 1
         line = low[max(start, found.start() - 120) : found.end() + 60].split(
             "\n", maxsplit=1
         )[0]
@@ -255,6 +257,16 @@ def is_random(value: str) -> bool:
 
 _RANDOM = frozenset((_VERSIONED, _HOOK, _COOKIE, _ACCOUNT, _OPTION))
 _CERTAIN = frozenset((_SENT, _PIPED))
+_NUMBER_WORDS = (
+    "wlan",
+    "wifi",
+    "wi-fi",
+    "wpa",
+    "netzwerk",
+    "_pin",
+    "_puk",
+    "_passcode",
+)
 _POSITIONAL_WORDS = (
     "alias set", "authorize", "adduser", "add_user", "user add", "net user", "identify",
     "useradd", "change_password", "-auth ", "snmp-server user",

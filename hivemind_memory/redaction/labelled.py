@@ -10,6 +10,7 @@ import re
 from bisect import bisect_left
 from itertools import pairwise
 
+from hivemind_memory.redaction.spans import line_starts, shortest_parts
 from hivemind_memory.redaction.values import (
     entropy,
     is_identifier,
@@ -52,15 +53,11 @@ NEAR = 90  # letters from a label to its value
 BELOW = 2  # lines below a label that still belong to it
 SHORTEST = 16
 LONGEST_LINE = 500  # longer ones are no notes of a person
-_LABEL = re.compile(
-    "[a-z]{3,12}key(?![a-z])|"
-    + "|".join(
-        re.escape(word)
-        for word in sorted(
-            {*LABELS, *PASSWORDS_ELSEWHERE, *KEYS_ELSEWHERE}, key=len, reverse=True
-        )
-    )
+_EVERY_LABEL = sorted(
+    {*LABELS, *PASSWORDS_ELSEWHERE, *KEYS_ELSEWHERE}, key=lambda one: (-len(one), one)
 )
+_LABEL_PARTS = shortest_parts(("key", *_EVERY_LABEL))
+_LABEL = re.compile("[a-z]{3,12}key(?![a-z])|" + "|".join(map(re.escape, _EVERY_LABEL)))
 _PUBLIC = re.compile(
     r"(?<![a-z])(?:public(?:key)?|pub|ssh-[a-z]+|fingerprint|commit"
     r"|(?<!hmac-)(?<!hmac )sha\d*|hash(?:ed|es)?|checksum|digest|"
@@ -83,8 +80,10 @@ _PASSWORD = re.compile(
     r"|비번|비밀번호|패스워드|계정|密码|密碼|パスワード|парол"
 )
 _HOST = re.compile(
-    r"\b\d{1,3}(?:\.\d{1,3}){3}\b|\b(?:ssh|sftp|scp|ftp|rdp|vnc)\b|\b[\w.-]+@[\w.-]+"
+    r"\b\d{1,3}(?:\.\d{1,3}){3}\b|\b(?:ssh|sftp|scp|ftp|rdp|vnc)\b|\w[.-]*@[\w.-]"
 )
+_HOST_PARTS = ("@", "ssh", "ftp", "scp", "rdp", "vnc")
+_IP = re.compile(r"\d\.\d{1,3}\.\d{1,3}\.\d")
 _SHORT = re.compile(
     r"(?<![\w.+%$#-])(?P<value>[A-Za-z0-9][A-Za-z0-9_.!-]{6,18}[A-Za-z0-9!])(?![\w(.="
     r"/@:-])"
@@ -95,8 +94,8 @@ _PAIR = re.compile(
     r"|:)(?P<value>[A-Za-z0-9]{8,20})(?![\w/.:@=(-])"
 )
 _ALL_OF_IT = re.compile(
-    r"[ \t>*`\"'-]*(?:[\[(]?\d[\d:., /-]{3,20}[\])]?[ ,-]{0,3})?(?:<?[\w.@-]{1,24}>?["
-    r":|>][ \t]*)?[`\"']?(?P<value>[^\s`\"']{12,400})[`\"',]*[ \t\r]*\Z"
+    r"[ \t>*`\"'-]*+(?:[\[(]?\d[\d:., /-]{3,20}[\])]?[ ,-]{0,3})?(?:<?[\w.@-]{1,24}>?["
+    r":|>][ \t]{0,20})?[`\"']?(?P<value>[^\s`\"']{12,400})[`\"',]*+[ \t\r]*+\Z"
 )
 _MAY_HOLD = re.compile(
     r"[0-9][A-Za-z]|[A-Za-z_-][0-9]|[a-z][A-Z][A-Za-z]|(?:[a-z]{4}[ -]){3}[a-z]{4}"
@@ -133,20 +132,38 @@ def near_labels(text: str, low: str) -> list[TextSpan]:
     """
     spans: list[TextSpan] = []
     start = 0
-    above: list[str] = []  # the lines just above that are not empty, nearest first
+    labelled = line_starts(low, _LABEL_PARTS)
+    hosts = line_starts(low, _HOST_PARTS)
+    if "." in low:
+        # Of a longer line nothing is asked; to look for its start would take too long.
+        hosts |= {
+            low.rfind("\n", max(0, one.start() - LONGEST_LINE), one.start()) + 1
+            for one in _IP.finditer(low)
+        }
+    above: list[bool] = []  # whether the lines above, not empty, were headings
     for line, shown in zip(low.split("\n"), text.split("\n"), strict=True):
         end = start + len(line)
-        if _MAY_HOLD.search(shown):
-            labels = [found.end() + start for found in _LABEL.finditer(line)]
-            is_public = _PUBLIC.search(line) is not None
+        is_labelled = start in labelled
+        has_host = (
+            start in hosts
+            and len(line) < LONGEST_LINE
+            and _HOST.search(line) is not None
+        )
+        if (is_labelled or has_host or True in above) and _MAY_HOLD.search(shown):
+            labels = (
+                [found.end() + start for found in _LABEL.finditer(line)]
+                if is_labelled
+                else []
+            )
+            is_public = (labels or has_host) and _PUBLIC.search(line) is not None
             if labels and not is_public:
                 spans += _beside(text, start, end, labels)
-            elif not labels and any(map(_is_heading, above)):
+            elif not labels and True in above:
                 spans += _whole_line(text, start, end)
-            if len(line) < LONGEST_LINE and not is_public and _HOST.search(line):
+            if has_host and not is_public:
                 spans += _pairs(text, start, end)
         if line.strip(" >`-*\r"):
-            above = [line, *above[: BELOW - 1]]
+            above = [is_labelled and _is_heading(line), *above[: BELOW - 1]]
         start = end + 1
     return spans
 

@@ -11,7 +11,12 @@ import re
 
 from hivemind_memory.redaction.columns import columns
 from hivemind_memory.redaction.names import ValueKind, classify_name
-from hivemind_memory.redaction.spans import TextSpan
+from hivemind_memory.redaction.spans import (
+    TextSpan,
+    found_at,
+    found_near,
+    has_any,
+)
 from hivemind_memory.redaction.values import (
     is_identifier,
     is_placeholder,
@@ -22,7 +27,7 @@ from hivemind_memory.redaction.values import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 _PASSWORD = "password"  # noqa: S105 - the name of a kind
 _PGPASS = re.compile(
@@ -99,6 +104,8 @@ _PHRASE = re.compile(
     r"(?:[ \t,;]+|[ \t]*\r?\n[ \t>*-]*(?![\r\n]))){11,23}(?:\d{1,2}[.):]?[ \t]*)?"
     r"[a-z]{3,8})(?![a-z])"
 )
+_PHRASE_STARTS = ("seed", "mnemonic", "recovery", "backup", "wallet")
+_PHRASE_WORDS = (*_PHRASE_STARTS, "12. ", "12) ", "12: ")
 _PHRASE_LENGTHS = frozenset((12, 15, 18, 21, 24))
 # Frequent words that no list of seed words holds (BIP 39).
 _NO_SEED_WORDS = frozenset(
@@ -112,6 +119,10 @@ _NO_SEED_WORDS = frozenset(
 _CODES_LABEL = re.compile(
     r"(?i)(?:recovery|backup|scratch|emergency|one[- ]time|2fa|mfa|totp)[ \t-]+"
     r"(?:\w{1,12}[ \t-]+)?codes?\b"
+)
+_CODES_STARTS = (
+    *("recovery", "backup", "scratch", "emergency", "one-time", "one time"),
+    *("2fa", "mfa", "totp"),
 )
 _CODE = re.compile(
     r"(?<![\w.:/-])(?:[a-zA-Z0-9]{4,6}(?:[- ][a-zA-Z0-9]{4,6}){1,3}|[a-zA-Z0-9]{8,32})"
@@ -144,11 +155,13 @@ def in_layouts(text: str, low: str) -> list[TextSpan]:
     """
     spans: list[TextSpan] = []
     for words, find in _FORMS:
-        # A loop and not any(): this runs for many notes, and takes half as long.
-        for word in words:
-            if word in low:
-                spans += find(text)
-                break
+        if has_any(low, words):
+            spans += find(text)
+    for words, pattern, judge in _ON_LINES:
+        spans += judge(found_near(pattern, text, low, words))
+    if has_any(low, _PHRASE_WORDS):
+        spans += _phrases(text, low)
+    spans += _codes(text, low)
     return spans
 
 
@@ -212,31 +225,31 @@ def _hcl(text: str) -> Iterator[TextSpan]:
         yield from _named(found[1], found, 2)
 
 
-def _sql(text: str) -> Iterator[TextSpan]:
+def _sql(places: Iterable[re.Match[str]]) -> Iterator[TextSpan]:
     """Yield the passwords of users that SQL creates."""
-    for found in _SQL.finditer(text):
+    for found in places:
         if not is_placeholder(found[2]):
             yield (*found.span(2), _PASSWORD)
 
 
-def _logins(text: str) -> Iterator[TextSpan]:
+def _logins(places: Iterable[re.Match[str]]) -> Iterator[TextSpan]:
     """Yield the passwords of ``login: name / password``."""
-    for found in _LOGIN.finditer(text):
+    for found in places:
         value = found[2].rstrip(".,;)")
         if is_real("password", value, ValueKind.PASSWORD, firm=False, tight=True):
             yield (found.start(2), found.start(2) + len(value), _PASSWORD)
 
 
-def _network_keys(text: str) -> Iterator[TextSpan]:
+def _network_keys(places: Iterable[re.Match[str]]) -> Iterator[TextSpan]:
     """Yield the keys of wireless networks."""
-    for found in _NETWORK_KEY.finditer(text):
+    for found in places:
         if is_real("psk", found[1], ValueKind.PASSWORD, firm=True, tight=True):
             yield (*found.span(1), _PASSWORD)
 
 
-def _queries(text: str) -> Iterator[TextSpan]:
+def _queries(places: Iterable[re.Match[str]]) -> Iterator[TextSpan]:
     """Yield the keys that addresses carry as hexadecimal digits."""
-    for found in _QUERY.finditer(text):
+    for found in places:
         if looks_random(found[1]):
             yield (*found.span(1), "api-key")
 
@@ -269,20 +282,21 @@ def wallet_keys(text: str) -> Iterator[TextSpan]:
             yield (*found.span(), "wallet-key")
 
 
-def _phrases(text: str) -> Iterator[TextSpan]:
+def _phrases(text: str, low: str) -> Iterator[TextSpan]:
     """Yield the seed phrases of wallets."""
     for found in _NUMBERED_WORDS.finditer(text):
         yield (*found.span(), "seed-phrase")
-    for found in _PHRASE.finditer(text):
+    for found in found_at(_PHRASE, text, low, _PHRASE_STARTS):
         words = re.findall("[a-z]+", found[1])
         if len(words) in _PHRASE_LENGTHS and _NO_SEED_WORDS.isdisjoint(words):
             yield (*found.span(1), "seed-phrase")
 
 
-def _codes(text: str) -> Iterator[TextSpan]:
+def _codes(text: str, low: str) -> Iterator[TextSpan]:
     """Yield the codes of a list that is labelled as recovery codes."""
     done = 0
-    for label in _CODES_LABEL.finditer(text):
+    labels = found_at(_CODES_LABEL, text, low, _CODES_STARTS)
+    for label in sorted(labels, key=lambda one: one.start()):
         if label.start() < done:
             continue
         start = text.find("\n", label.end())
@@ -330,39 +344,35 @@ _FORMS: tuple[tuple[tuple[str, ...], Callable[[str], Iterator[TextSpan]]], ...] 
     ((":5432:", ":*:", ":5433:", ":6432:", "pgpass", ":3306:"), _pgpass),
     (("kind: secret", 'kind: "secret', "kind:  secret", "stringdata:"), _kubernetes),
     (('variable "',), _hcl),
-    (("identified", "password"), _sql),
-    (
-        (
-            "login",
-            "log-in",
-            "credential",
-            "account",
-            "sign",
-            "access",
-            "user",
-            "zugang",
-        ),
-        _logins,
-    ),
-    (("psk", "sae_password"), _network_keys),
-    (
-        ("appid=", "app_id=", "app-id=", "key=", "sid=", "code=", "sig="),
-        _queries,
-    ),
     (("=", ":"), _environment),
     ((".local.", ".public."), _tokens),
-    (
-        ("seed", "mnemonic", "recovery", "backup", "wallet", "12. ", "12) ", "12: "),
-        _phrases,
-    ),
-    (
-        (
-            *("recovery", "backup", "scratch", "emergency", "one-time", "one time"),
-            *("2fa", "mfa", "totp"),
-        ),
-        _codes,
-    ),
     (("pass", "pw", "secret", "token", "key", "cred", "kennwort"), _below_labels),
     (("pass", "pw", "secret", "token", "key", "cred", "kennwort"), columns),
 )
 """Words of which a text must hold one -> the form that it may have."""
+
+_ON_LINES: tuple[
+    tuple[
+        tuple[str, ...],
+        re.Pattern[str],
+        Callable[[Iterable[re.Match[str]]], Iterator[TextSpan]],
+    ],
+    ...,
+] = (
+    (("identified", "password"), _SQL, _sql),
+    (
+        (
+            *("login", "log-in", "credential", "account", "sign", "access", "user"),
+            "zugang",
+        ),
+        _LOGIN,
+        _logins,
+    ),
+    (("psk", "sae_password"), _NETWORK_KEY, _network_keys),
+    (
+        ("appid=", "app_id=", "app-id=", "key=", "sid=", "code=", "sig="),
+        _QUERY,
+        _queries,
+    ),
+)
+"""Words -> what is looked for on the lines that hold one, and what judges it."""

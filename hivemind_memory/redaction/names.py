@@ -6,6 +6,7 @@ import re
 from enum import Enum
 from functools import lru_cache
 
+from hivemind_memory.redaction.spans import shortest_parts
 from hivemind_memory.redaction.vocabulary import (
     KEY_NAMES,
     KEYS_ELSEWHERE,
@@ -76,6 +77,15 @@ NEVER_IN_NAME = frozenset(
         "hotkey", "shortcut", "design",
     )
 )  # fmt: skip
+
+
+NAME_PARTS = shortest_parts(
+    (
+        *(*PASSWORD_ENDS, *PASSWORD_WORDS, *PASSWORD_PARTS, *SECRET_ENDS),
+        *(*SECRET_WORDS, *KEY_NAMES, *KEYS_ELSEWHERE, "key", "erlang"),
+    )
+)
+"""In lower case; a name without any of these is never classified."""
 
 
 class ValueKind(Enum):

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Iterable, Iterator
 
 
 MARK_START = "[redacted:"
@@ -28,6 +31,29 @@ def mark(kind: str) -> str:
     '[redacted:github-pat]'
     """
     return f"{MARK_START}{kind}{MARK_END}"
+
+
+def shortest_parts(words: Iterable[str]) -> tuple[str, ...]:
+    """Return the words that hold no other: a text without these has none of them.
+
+    >>> shortest_parts(("key", "api key", "token"))
+    ('key', 'token')
+    """
+    every = dict.fromkeys(words)
+    return tuple(
+        word
+        for word in every
+        if not any(other in word for other in every if other != word)
+    )
+
+
+def has_any(low: str, words: Iterable[str]) -> bool:
+    """Whether a text holds one of some words."""
+    # A loop and not any(): this runs for many lines, and takes half as long.
+    for word in words:  # noqa: SIM110
+        if word in low:
+            return True
+    return False
 
 
 def without_marks(text: str) -> str:
@@ -68,3 +94,81 @@ def merge_spans(spans: list[TextSpan]) -> list[TextSpan]:
         (some[0][0], max(span[1] for span in some), min(some, key=order.__getitem__)[2])
         for some in whole
     ]
+
+
+def blocks_with(
+    low: str, words: Iterable[str], *, above: int = 0, below: int = 0
+) -> list[tuple[int, int]]:
+    r"""Return where the lines begin and end that hold a word, neighbours as one.
+
+    A pattern that needs the word is dear on a whole text, and cheap on these.
+
+    Args:
+        low: The text in lower case.
+        words: In lower case.
+        above: Lines above that belong to each.
+        below: Lines below that belong to each.
+
+    >>> blocks_with("one\ntwo\nthree\nfour", ("t",))
+    [(4, 13)]
+    """
+    blocks: list[tuple[int, int]] = []
+    for start in sorted(line_starts(low, words)):
+        first = start
+        for _ in range(above if start else 0):
+            first = low.rfind("\n", 0, max(0, first - 1)) + 1
+        end = _line_end(low, start)
+        for _ in range(below):
+            end = _line_end(low, min(len(low), end + 1))
+        if blocks and first <= blocks[-1][1] + 1:
+            first, end = blocks[-1][0], max(end, blocks[-1][1])
+            blocks[-1] = (first, end)
+        else:
+            blocks.append((first, end))
+    return blocks
+
+
+def line_starts(low: str, words: Iterable[str]) -> set[int]:
+    """Return where the lines begin that hold one of some words."""
+    starts: set[int] = set()
+    for word in words:
+        at = low.find(word)
+        while at >= 0:
+            starts.add(low.rfind("\n", 0, at) + 1)
+            end = low.find("\n", at + len(word))
+            at = low.find(word, end) if end >= 0 else -1
+    return starts
+
+
+def _line_end(low: str, at: int) -> int:
+    """Return where the line of a place ends."""
+    end = low.find("\n", at)
+    return end if end >= 0 else len(low)
+
+
+def found_near(
+    pattern: re.Pattern[str],
+    text: str,
+    low: str,
+    words: Iterable[str],
+    *,
+    above: int = 0,
+    below: int = 0,
+) -> Iterator[re.Match[str]]:
+    """Yield what a pattern finds on the lines that hold a word; see ``blocks_with``."""
+    for start, end in blocks_with(low, words, above=above, below=below):
+        yield from pattern.finditer(text, start, end)
+
+
+def found_at(
+    pattern: re.Pattern[str], text: str, low: str, words: Iterable[str]
+) -> Iterator[re.Match[str]]:
+    """Yield what a pattern finds that begins with one of some words."""
+    for word in words:
+        done, at = 0, low.find(word)
+        while at >= 0:
+            found = pattern.match(text, at) if at >= done else None
+            if found:
+                yield found
+                done = found.end()
+            at = low.find(word, at + 1)

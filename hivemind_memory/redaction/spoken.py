@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from hivemind_memory.redaction.commands import FORMS
 from hivemind_memory.redaction.names import classify_name
-from hivemind_memory.redaction.spans import TextSpan
+from hivemind_memory.redaction.spans import TextSpan, found_near
 from hivemind_memory.redaction.spoken_words import (
     ACCOUNTS,
     CREDENTIAL_WORDS,
@@ -32,7 +32,7 @@ from hivemind_memory.redaction.values import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
 _PASSWORD = "password"  # noqa: S105 - the name of a kind
 _SAID = re.compile(
@@ -112,6 +112,7 @@ _PIN = re.compile(
     r"|[:=])?[ \t*`]{0,4}"
     r"(\d{4,8})(?![\w.:/-])"
 )
+_NEAR_CARD = 200
 _TOP_OF_CARDS = ("card", "visa", "mastercard", "amex", "karte", "carte", "tarjeta")
 
 
@@ -126,37 +127,24 @@ def in_sentences(text: str, low: str, there: Collection[str]) -> list[TextSpan]:
     spans = list(_chosen(text, low, is_paired=has_pair(low, there)))
     for word, pattern in FORMS:
         if word in low:
-            spans += _of_command(text, pattern)
-    if "signature=" in low or "token=" in low:
-        spans += _groups(text, _SIGNATURE, "signature")
+            spans += _of_command(found_near(pattern, text, low, (word,)))
+    for words, pattern, judge, kind in _NUMBERS:
+        spans += [
+            (*found.span(1), kind)
+            for found in found_near(pattern, text, low, words, below=1)
+            if judge is None or judge(found[1])
+        ]
     if '"kty"' in low:
-        spans += _groups(text, _JWK, "private-key")
-    if any(
-        word in low
-        for word in (
-            "licen",
-            "product",
-            "activation",
-            "serial",
-            "cd",
-            "recovery",
-            "unlock",
-        )
-    ):
-        spans += _groups(text, _LICENCE, "licence-key", is_judged=False)
-    if ".key" in low:
-        spans += _groups(text, _KEY_FILE, "secret")
-    if "code" in low and any(word in low for word in ("recovery", "backup", "scratch")):
-        spans += _mixed(text, _RECOVERY, "recovery-code")
+        spans += [
+            (*found.span(1), "private-key")
+            for found in _JWK.finditer(text)
+            if looks_random(found[1])
+        ]
     if "<t" in low:
         spans += _html_rows(text)
     if "bitlocker" in low or "recovery" in low:
         spans += [(*one.span(), "recovery-key") for one in _BITLOCKER.finditer(text)]
-    if any(word in low for word in _TOP_OF_CARDS):
-        spans += _cards(text, low)
-    if "pin" in low or "puk" in low:
-        spans += _groups(text, _PIN, "pin", is_judged=False)
-    return spans
+    return [*spans, *_cards(text, low)]
 
 
 def _chosen(text: str, low: str, *, is_paired: bool) -> Iterator[TextSpan]:
@@ -164,48 +152,26 @@ def _chosen(text: str, low: str, *, is_paired: bool) -> Iterator[TextSpan]:
 
     A pattern is tried on the lines alone that have one of its words.
     """
-    sentences = [
-        (words, pattern)
-        for words, pattern in _SENTENCES
-        if (is_paired or pattern is not _PAIR) and _has_any(low, words)
-    ]
-    is_secret = _has_any(low, SECRET_WORDS)
-    if not sentences and not is_secret:
-        return
-    start = 0
-    for line in low.split("\n"):
-        end = start + len(line)
-        for words, pattern in sentences:
-            if _has_any(line, words):
-                yield from _values(text, pattern, start, end)
-        if is_secret and _has_any(line, SECRET_WORDS):
-            yield from _machine_made(text, start, end)
-        start = end + 1
+    for words, pattern in _SENTENCES:
+        if pattern is not _PAIR:
+            yield from _values(found_near(pattern, text, low, words))
+        elif is_paired:
+            yield from _values(pattern.finditer(text))
+    yield from _machine_made(found_near(_LATER, text, low, SECRET_WORDS))
 
 
-def _has_any(low: str, words: Iterable[str]) -> bool:
-    """Whether a text holds one of some words."""
-    # A loop and not any(): this runs for many lines, and takes half as long.
-    for word in words:  # noqa: SIM110
-        if word in low:
-            return True
-    return False
-
-
-def _values(
-    text: str, pattern: re.Pattern[str], start: int, end: int
-) -> Iterator[TextSpan]:
-    """Yield the passwords that a pattern finds in a line."""
-    for found in pattern.finditer(text, start, end):
+def _values(places: Iterable[re.Match[str]]) -> Iterator[TextSpan]:
+    """Yield the passwords that a pattern has found."""
+    for found in places:
         value = found["value"].rstrip(".,;:!?)]}*_")
         if _is_chosen(value, is_quoted=bool(found["quote"])):
             at = found.start("value")
             yield (at, at + len(value), _PASSWORD)
 
 
-def _machine_made(text: str, start: int, end: int) -> Iterator[TextSpan]:
-    """Yield the random values of a line that speaks of a secret."""
-    for found in _LATER.finditer(text, start, end):
+def _machine_made(places: Iterable[re.Match[str]]) -> Iterator[TextSpan]:
+    """Yield the random values of lines that speak of a secret."""
+    for found in places:
         value = found["value"]
         is_hex = re.fullmatch(r"[0-9a-f]{32,128}", value) is not None
         # Behind the word itself alone; elsewhere on the line it is rather a hash.
@@ -249,29 +215,38 @@ def _is_chosen(value: str, *, is_quoted: bool) -> bool:
     )
 
 
-def _of_command(text: str, pattern: re.Pattern[str]) -> Iterator[TextSpan]:
+def _of_command(places: Iterable[re.Match[str]]) -> Iterator[TextSpan]:
     """Yield the values that a command takes as a password."""
-    for found in pattern.finditer(text):
+    for found in places:
         value = found["value"].rstrip(")],")
         if not is_placeholder(value) and (not value.isalpha() or is_scrambled(value)):
             start = found.start("value")
             yield (start, start + len(value), _PASSWORD)
 
 
-def _groups(
-    text: str, pattern: re.Pattern[str], kind: str, *, is_judged: bool = True
-) -> Iterator[TextSpan]:
-    """Yield the first group of every match."""
-    for found in pattern.finditer(text):
-        if not is_judged or looks_random(found[1]):
-            yield (*found.span(1), kind)
+def _is_mixed(value: str) -> bool:
+    """Whether a value has letters and digits."""
+    return (
+        re.search("[0-9]", value) is not None
+        and re.search("[A-Za-z]", value) is not None
+    )
 
 
-def _mixed(text: str, pattern: re.Pattern[str], kind: str) -> Iterator[TextSpan]:
-    """Yield the first group of every match that has letters and digits."""
-    for found in pattern.finditer(text):
-        if re.search("[0-9]", found[1]) and re.search("[A-Za-z]", found[1]):
-            yield (*found.span(1), kind)
+_NUMBERS: tuple[
+    tuple[tuple[str, ...], re.Pattern[str], Callable[[str], bool] | None, str], ...
+] = (
+    (("signature=", "token="), _SIGNATURE, looks_random, "signature"),
+    (
+        ("licen", "product", "activation", "serial", "cd", "recovery", "unlock"),
+        _LICENCE,
+        None,
+        "licence-key",
+    ),
+    ((".key",), _KEY_FILE, looks_random, "secret"),
+    (("recovery", "backup", "scratch"), _RECOVERY, _is_mixed, "recovery-code"),
+    (("pin", "puk"), _PIN, None, "pin"),
+)
+"""Words -> what is looked for on their lines, what judges it, and its kind."""
 
 
 def _html_rows(text: str) -> Iterator[TextSpan]:
@@ -288,9 +263,11 @@ def _html_rows(text: str) -> Iterator[TextSpan]:
 
 def _cards(text: str, low: str) -> Iterator[TextSpan]:
     """Yield the numbers of payment cards on lines that speak of one."""
-    for found in _CARD.finditer(text):
-        start = low.rfind("\n", 0, found.start()) + 1
-        line = low[start : low.find("\n", found.end()) % (len(low) + 1)]
+    for found in found_near(_CARD, text, low, _TOP_OF_CARDS):
+        first = max(0, found.start() - _NEAR_CARD)
+        before = low[first : found.start()].rpartition("\n")[2]
+        after = low[found.end() : found.end() + _NEAR_CARD].partition("\n")[0]
+        line = before + after
         digits = [int(one) for one in found[0] if one.isdigit()]
         if any(word in line for word in _TOP_OF_CARDS) and _is_luhn(digits):
             yield (*found.span(), "card-number")
