@@ -8,6 +8,7 @@ HivemindError
 │   └── ConfigError       config.json or the environment holds a value of no use
 ├── NotesMissingError     there is no folder of notes
 ├── NoteNotFoundError     there is no note of that name
+├── LineNotFoundError     the note ends before the line that was asked for
 ├── NoteUnreadableError   a note exists, and its bytes cannot be read now
 ├── MemoryNotFoundError   there is no memory of that key or id
 ├── NotSavedError         nothing was saved; the notes are as they were
@@ -89,6 +90,10 @@ class NotesMissingError(HivemindError):
 
 class NoteNotFoundError(HivemindError):
     """There is no note of that name."""
+
+
+class LineNotFoundError(HivemindError):
+    """The note ends before the line that was asked for."""
 
 
 class NoteUnreadableError(HivemindError):

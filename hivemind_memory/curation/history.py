@@ -13,7 +13,7 @@ from hivemind_memory.curation.lookup import (
     load_memory,
     not_found,
 )
-from hivemind_memory.errors import HivemindError, MemoryNotFoundError
+from hivemind_memory.errors import HivemindError, MemoryNotFoundError, UsageError
 from hivemind_memory.model.curation import (
     History,
     MemoryDetails,
@@ -304,8 +304,12 @@ def locate(context: CurationContext, name: str) -> tuple[str, int, int]:
 
     Raises:
         MemoryNotFoundError: The caller sees nothing of that name.
+        UsageError: Its numbers are of no lines.
     """
     path, start_line, end_line = split_place(name)
+    if path != name and not 1 <= start_line <= end_line:
+        hint = "Lines count from 1, as in deploy.md:12-18."
+        raise UsageError(f"{name} names no lines.", hint=hint)
     if "/" in path or path.endswith(".md") or not is_name(name):
         return path, start_line, end_line
     index = context.index.fresh()

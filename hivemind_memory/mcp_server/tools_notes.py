@@ -122,19 +122,20 @@ class NoteTools:
                 start_line = from_
             elif count is None:
                 count = max(end_line - start_line + 1, 1)
-            return shape_passage(
-                call.memory.read(note, start_line=start_line, line_count=count)
-            )
+            passage = call.memory.read(note, start_line=start_line, line_count=count)
+            return shape_passage(passage, end_line)
 
         return await self._runner.run("memory_get", context, work, render_passage)
 
 
-def shape_passage(passage: NoteLines) -> PassageOut:
-    """Return the lines up to the limit."""
+def shape_passage(passage: NoteLines, asked_to: int = 0) -> PassageOut:
+    """Return the lines up to the limit, and a word if a place names lines behind."""
     text, end_line, continuation = passage.text, passage.end_line, ""
     if len(text) > LIMIT_CHARS:
         text, end_line, continuation = _first_lines(passage)
-    elif passage.start_line > max(passage.line_count, 1):
+    elif not passage.line_count:
+        continuation = "the note is empty"
+    elif asked_to > passage.line_count:
         continuation = f"the note ends at line {passage.line_count}"
     return PassageOut(
         path=passage.path,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hivemind_memory.access.rules import check_readable, may_read, without_forgotten
-from hivemind_memory.errors import NoteUnreadableError, UsageError
+from hivemind_memory.errors import LineNotFoundError, NoteUnreadableError, UsageError
 from hivemind_memory.files.paths import parse_note_path
 from hivemind_memory.files.scan import BYTES_PER_MB
 from hivemind_memory.markdown.text import decode
@@ -42,6 +42,8 @@ def read_passage(
         line_count: Number of lines at most, from 0; None: to the end.
 
     Raises:
+        LineNotFoundError: The note ends before *start_line*. Line 1 of an empty note
+            is no error: whoever reads a note from its beginning gets what it holds.
         NoteNotFoundError: The caller sees no such note.
         NotePathError: *path* is not a plain relative name of a note.
         NoteUnreadableError: It is larger than ``max_note_mb``.
@@ -60,6 +62,8 @@ def read_passage(
     lines = text.split("\n")
     if lines[-1] == "":
         lines.pop()
+    if start_line > max(len(lines), 1):
+        raise _no_such_line(note, start_line, len(lines))
     end = len(lines) if line_count is None else start_line - 1 + line_count
     chosen = lines[start_line - 1 : end]
     if chosen and not caller.is_owner:
@@ -71,6 +75,15 @@ def read_passage(
         text="\n".join(chosen),
         line_count=len(lines),
     )
+
+
+def _no_such_line(note: NotePath, line: int, count: int) -> LineNotFoundError:
+    """Return the error for a line behind the end of a note."""
+    if not count:
+        return LineNotFoundError(f"{note} is empty; there is no line {line:,}.")
+    lines = "1 line" if count == 1 else f"{count:,} lines"
+    message = f"{note} has {lines}; there is no line {line:,}."
+    return LineNotFoundError(message, hint=f"{note}:{count} is the last line.")
 
 
 def _bounded(folder: NotesFolder, note: NotePath) -> bytes:

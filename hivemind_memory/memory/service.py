@@ -162,6 +162,7 @@ class Memory:
         Raises:
             NotePathError: *path* is not a plain relative name of a note.
             NoteNotFoundError: There is no such note.
+            LineNotFoundError: It ends before *start_line*.
             UsageError: A number is below what it may be.
         """
         from hivemind_memory.memory.read import read_passage

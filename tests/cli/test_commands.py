@@ -179,15 +179,79 @@ def test_get_prints_lines_as_they_stand(hm: Hm, notes: Path) -> None:
 
 
 def test_lines_that_a_note_does_not_have_are_named(hm: Hm, notes: Path) -> None:
-    """An empty answer looks like an empty note."""
+    """An empty answer looks like an empty note, and like success."""
     beyond = hm("get", "deploy.md:999")
+    option = hm("get", "deploy.md", "--from", "8", "--json")
     end = hm("get", "deploy.md:7-99")
-    empty = hm("get", "global.md", "--lines", "0")
+    none = hm("get", "global.md", "--lines", "0")
 
-    assert (beyond.code, beyond.out) == (0, "")
-    assert beyond.err == "deploy.md has only 7 lines\n"
-    assert (end.out.count("\n"), end.err) == (1, "")
-    assert (empty.out, empty.err) == ("", "")
+    for ran in (beyond, option):
+        assert (ran.code, ran.out) == (1, "")
+        assert ran.err.startswith("error: deploy.md has 7 lines; there is no line ")
+    assert (end.code, end.out.count("\n")) == (0, 1)
+    assert end.err == "deploy.md has only 7 lines\n"
+    assert (none.code, none.out, none.err) == (0, "", "")
+
+
+def test_an_empty_note_says_so(hm: Hm, notes: Path) -> None:
+    """It can be read, and has no line to name."""
+    (notes / "empty.md").write_text("")
+
+    whole = hm("get", "empty.md")
+    line = hm("get", "empty.md:2")
+
+    assert (whole.code, whole.out, whole.err) == (0, "", "empty.md is empty\n")
+    assert line.code == 1
+    assert "empty.md is empty; there is no line 2" in line.err
+
+
+@pytest.mark.parametrize("lines", ["0", "0-3", "3-2"])
+def test_numbers_that_are_of_no_line_are_refused(
+    hm: Hm, notes: Path, lines: str
+) -> None:
+    """Line 0 printed the whole note."""
+    ran = hm("get", f"deploy.md:{lines}")
+
+    assert (ran.code, ran.out) == (2, "")
+    assert f"deploy.md:{lines} names no lines" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("filters", "found"),
+    [
+        (["--type", "decision"], ["b", "a"]),
+        (["--type", "choice,lesson", "-n", "1"], ["b"]),
+        (["--source-ref", "specs/"], ["c"]),
+        (["--scope", "project/shop"], ["c"]),
+        (["--since", "today", "--type", "lesson"], []),
+        (["--until", "2020-01-01"], []),
+    ],
+)
+def test_a_search_without_a_question_lists_what_fits_the_filters(
+    hm: Hm, notes: Path, filters: list[str], found: list[str]
+) -> None:
+    """As memory_search does with an empty query: the newest first."""
+    hm("save", "--type", "decision", "a", "Cranes are leased.")
+    hm("save", "--type", "decision", "b", "Trucks are bought.")
+    scope = ["--scope", "project/shop", "--source-ref", "specs/ios.md"]
+    hm("save", "--type", "fact", *scope, "c", "Ships are blue.")
+
+    ran = hm("search", *filters, "--json")
+
+    assert ran.code == 0
+    assert ran.json["report"]["mode"] == "list"
+    assert [hit["key"] for hit in ran.json["hits"]] == found
+
+
+@pytest.mark.parametrize("words", [[], ["--expired"], ["-n", "3"], ["--inbox"]])
+def test_a_search_for_nothing_says_what_to_give(hm: Hm, words: list[str]) -> None:
+    """An option that narrows nothing does not say what to list."""
+    ran = hm("search", *words)
+
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith("error: `hm search` needs a question.\nhint: ")
+    assert "QUERY" not in ran.err
+    assert ("hm inbox" in ran.err) is ("--inbox" in words)
 
 
 def test_days_narrow_a_search(hm: Hm, notes: Path) -> None:

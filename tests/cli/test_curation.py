@@ -13,6 +13,7 @@ from tests.cli.conftest import Hm
 
 DAY = dt.date.today().isoformat()
 TUESDAY = ("deploy-day", "--type", "decision", "We deploy on Tuesdays.")
+PINS = ("pip", "Pins need hashes.")
 FRIDAY = ("deploy-day", "--reason", "a new team", "Any day but Friday.")
 
 
@@ -170,6 +171,17 @@ def test_a_kind_of_scope_without_a_name_is_asked_for_at_a_shell(hm: Hm) -> None:
         ran.err
         == "error: There is no project here.\nhint: Name one, as in project/NAME.\n"
     )
+
+
+def test_a_claim_is_saved_with_a_type_and_a_source(hm: Hm, home: Path) -> None:
+    """As ``hm save`` takes them."""
+    refused = hm("learn", "--type", "facts", *PINS)
+    ran = hm("learn", "--type", "fact", "--source-ref", "docs/pip.md#L4", *PINS)
+
+    [hit] = hm("search", "pins", "--json").json["hits"]
+    assert refused.code == 2
+    assert ran.code == 0
+    assert (hit["type"], hit["source_ref"]) == ("fact", "docs/pip.md#L4")
 
 
 def test_an_answer_that_was_narrowed_says_so_when_it_is_empty(

@@ -82,7 +82,7 @@ def test_help_is_the_same_whichever_way_it_is_asked_for(hm: Hm) -> None:
     assert hm().out == hm("--help").out == hm("-h").out == hm("help").out
     assert hm().code == 0
     assert hm("help", "search").out == hm("search", "--help").out
-    assert "hm search [OPTIONS] QUERY..." in hm("search", "-h").out
+    assert "hm search [OPTIONS] [QUERY...]" in hm("search", "-h").out
     assert hm("help", "config", "get").out == hm("config", "get", "--help").out
     for group in GROUPS:
         assert hm("help", group).out == hm(group, "--help").out

@@ -76,13 +76,18 @@ def test_a_line_longer_than_a_result_is_cut_and_passed() -> None:
     assert "from=2" in part.continuation
 
 
-def test_a_place_beyond_the_end_says_where_the_end_is() -> None:
-    """An empty text alone would look like an empty note."""
-    beyond = NoteLines(
-        path=NotePath("a.md"), start_line=9, end_line=8, text="", line_count=3
+def test_a_place_that_reaches_beyond_the_end_says_where_the_end_is() -> None:
+    """The lines that are there come with a word about the others."""
+    part = NoteLines(
+        path=NotePath("a.md"), start_line=3, end_line=3, text="c", line_count=3
+    )
+    empty = NoteLines(
+        path=NotePath("a.md"), start_line=1, end_line=0, text="", line_count=0
     )
 
-    assert "ends at line 3" in shape_passage(beyond).continuation
+    assert shape_passage(part, 9).continuation == "the note ends at line 3"
+    assert shape_passage(part, 3).continuation == ""
+    assert shape_passage(empty).continuation == "the note is empty"
 
 
 def test_a_long_list_is_read_whole_in_several_calls() -> None:

@@ -67,7 +67,7 @@ CALLS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("memory_search", {"query": "zebra"}),
     ("memory_get", {"path": "deploy.md"}),
     ("memory_get", {"path": "deploy.md", "from": 5, "lines": 2}),
-    ("memory_get", {"path": "deploy.md", "from": 90}),
+    ("memory_get", {"path": "deploy.md:5-90"}),
     ("memory_list", {}),
     ("memory_list", {"after": "odd.md"}),
     ("memory_list", {"types": ["decision"]}),

@@ -15,7 +15,6 @@ from hivemind_memory.cli.output import (
 )
 from hivemind_memory.errors import UsageError
 from hivemind_memory.model.escape import escape_text
-from hivemind_memory.model.place import split_place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,7 +30,9 @@ if TYPE_CHECKING:
     arguments=(NOTE,),
     flags=(
         Flag(("--from",), "int", "First line to print.", metavar="N", low=1),
-        Flag(("--lines",), "int", "Number of lines to print.", metavar="M", low=0),
+        Flag(
+            ("--lines",), "int", "Maximum number of lines to print.", metavar="M", low=0
+        ),
         JSON,
     ),
     examples=("hm get global.md", "hm get deploy.md:12-18"),
@@ -40,10 +41,6 @@ def get(request: CommandRequest) -> int:
     """Print a note or some of its lines."""
     values = request.values
     name = values["path"]
-    _, first, last = split_place(name)
-    if last < first:
-        message = f"{name} names no lines."
-        raise UsageError(message, hint="Lines count from 1, as in deploy.md:12-18.")
     with request.open_memory() as memory:
         path, first, last = memory.curation.locate(name)
         if first and (values["from"] is not None or values["lines"] is not None):
@@ -56,6 +53,11 @@ def get(request: CommandRequest) -> int:
             line_count=last - first + 1 if first else values["lines"],
         )
     _print_passage(passage, as_json=values["json"])
+    if not passage.line_count:
+        print_notices([f"{passage.path} is empty"])
+    elif last > passage.line_count:
+        lines = count_text(passage.line_count, "line")
+        print_notices([f"{passage.path} has only {lines}"])
     return 0
 
 
@@ -63,9 +65,6 @@ def _print_passage(passage: NoteLines, *, as_json: bool) -> None:
     """Print lines of a note: unchanged into a pipe, escaped on a terminal."""
     if as_json:
         return print_json(passage)
-    if not passage.text and passage.start_line > passage.line_count > 0:
-        lines = count_text(passage.line_count, "line")
-        print_notices([f"{passage.path} has only {lines}"])
     text = passage.text
     if text and not text.endswith("\n"):
         text += "\n"

@@ -32,6 +32,17 @@ if TYPE_CHECKING:
     from hivemind_memory.model.curation import SaveResult
 
 
+def _type_flag(default: str) -> Flag:
+    """Return the option that names the type of what is saved."""
+    return Flag(
+        ("--type",),
+        "text",
+        f"{', '.join(BUILT_IN)}, or a type from config.json. {default}",
+        metavar="TYPE",
+        completes="types",
+    )
+
+
 @command(
     "save",
     description=(
@@ -51,14 +62,7 @@ if TYPE_CHECKING:
         Argument("text", "What to remember.", is_required=False, reads=TEXT),
     ),
     flags=(
-        Flag(
-            ("--type",),
-            "text",
-            f"{', '.join(BUILT_IN)}, or a type from config.json. The default is"
-            f" {DEFAULT_TYPE}.",
-            metavar="TYPE",
-            completes="types",
-        ),
+        _type_flag(f"The default is {DEFAULT_TYPE}."),
         Flag(
             ("--reason",),
             "text",
@@ -179,6 +183,11 @@ def save(request: CommandRequest) -> int:
             metavar="WORDS",
         ),
         Flag(("--verified",), "day", "Day on which it was verified.", metavar="DAY"),
+        _type_flag(
+            "The default is lesson for high confidence with two sources, else"
+            " reference."
+        ),
+        SOURCE_REF,
         SCOPE,
         GLOBAL,
         BY,
@@ -196,6 +205,8 @@ def learn(request: CommandRequest) -> int:
     wanted = NewMemory(
         key="",
         content=read_content(values["claim"], "the claim"),
+        type=values["type"] or "",
+        source_ref=values["source_ref"] or "",
         scope=scope_of(values),
         **writer_of(values),
     )

@@ -22,7 +22,7 @@ from hivemind_memory.cli.output import (
     write_stderr,
     write_stdout,
 )
-from hivemind_memory.errors import IndexUnusableError
+from hivemind_memory.errors import IndexUnusableError, UsageError
 from hivemind_memory.model.escape import (
     escape_line,
     escape_text,
@@ -44,6 +44,9 @@ _TERMINAL_HITS = 5
 """Hits that fit a screen, the best one whole; a pipe gets ``max_results``."""
 
 _MAX_HITS = 1000
+_NARROWING = ("type", "scope", "since", "until", "source_ref")
+"""Options that say what to list where there is no question."""
+
 _MIN_LINES, _MAX_LINES = 2, 8
 """Lines of each other hit: as many as let all hits fit the screen."""
 
@@ -54,9 +57,10 @@ _MIN_LINES, _MAX_LINES = 2, 8
         "Changes to the notes are always seen. The words are joined by spaces; quotes"
         " and operators are not needed. Options may stand anywhere; any other word that"
         " begins with a dash is part of the question, and so is everything after --."
-        " With - the question is read from standard input."
+        " With - the question is read from standard input. Without a question, --type,"
+        " --scope, --since, --until and --source-ref list what fits, newest first."
     ),
-    arguments=(Argument("query", "The question.", reads=QUESTION),),
+    arguments=(Argument("query", "The question.", is_required=False, reads=QUESTION),),
     flags=(
         Flag(
             ("-n", "--limit", "--max-results"),
@@ -103,6 +107,8 @@ def search(request: CommandRequest) -> int:
     words = values["query"]
     is_piped = words == ("-",)
     question = read_stdin().strip() if is_piped else " ".join(words)
+    if not words:
+        _check_narrows(values)
     with request.open_memory(is_reported=True) as memory:
         catch_up(memory)
         query = Query(
@@ -122,6 +128,16 @@ def search(request: CommandRequest) -> int:
             print_pending(memory, is_fresh=False)
         memory.record_recall(answer)
     return 1 if values["fail_empty"] and not answer.hits else 0
+
+
+def _check_narrows(values: Mapping[str, Any]) -> None:
+    """Raise if the options alone do not say what to list."""
+    if not any(values[name] for name in _NARROWING):
+        *names, last = (f"--{name.replace('_', '-')}" for name in _NARROWING)
+        hint = f"{', '.join(names)} and {last} also work without one."
+        if values["inbox"]:
+            hint = "`hm inbox` lists the claims that are pending."
+        raise UsageError("`hm search` needs a question.", hint=hint)
 
 
 def catch_up(memory: Memory) -> None:
