@@ -118,7 +118,6 @@ def test_the_notes_folder_may_be_named_anywhere(line: str) -> None:
         ("search --min-score 1e-1 x", "a number from 0 to 1, not `1e-1`", ""),
         ("get a --lines 1_0", "a whole number from 0 up, not `1_0`", ""),
         ("write --source humn x", "human, agent, tool or external", "mean human?"),
-        ("search", "`hm search` needs a question.", "--type, --scope, --since"),
         ("link a", "`hm link` needs TO.", "Usage: hm link"),
         ("get a b", "takes PATH only, so `b` is one word too many", "Usage: hm get"),
         ("search --since 2026-02-30 x", "takes a day, not `2026-02-30`", "7d or 2w"),

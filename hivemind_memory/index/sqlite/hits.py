@@ -26,7 +26,7 @@ JOIN files ON files.id = file_id AND files.state = 0
 WHERE files.status <> {SUPERSEDED}{{where}}
 GROUP BY files.id, chunks.entry_id
 ORDER BY coalesce(chunks.day, files.day) DESC, coalesce(files.created, '') DESC,
-  chunks.entry_id DESC, files.path, chunks.start_line
+  coalesce(chunks.entry_id, files.memory_id) DESC, files.path, chunks.start_line
 LIMIT ?
 """
 
