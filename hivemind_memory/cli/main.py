@@ -66,6 +66,10 @@ def _main(words: Sequence[str]) -> int:
             print_notices(f"note: {note}" for note in request.notes)
         is_reading = request.command.name in READING or request.values.get("dry_run")
         output.keep_going(is_wanted=not is_reading)
+        if output.is_terminal(sys.stderr):
+            from hivemind_memory.cli.returned import tell_returned
+
+            tell_returned(request)
         return request.command.call(request)
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED

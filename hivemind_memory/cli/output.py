@@ -68,6 +68,7 @@ def print_indexed(result: SyncResult, embedding: EmbedResult) -> None:
     if result.recovered:
         entries = count_text(result.recovered, "saved entry was", "saved entries were")
         notices.append(f"{entries} missing from a note and restored")
+        notices += [one.notice for one in result.recovered_entries]
     if embedding.problem:
         pending = count_text(embedding.pending, "text")
         notices.append(f"{pending} without a vector: {embedding.problem}")

@@ -8,6 +8,7 @@ from hivemind_memory.errors import HivemindError, NoteNotFoundError, NotSavedErr
 from hivemind_memory.model.curation import ENTRY, MEMORY, NOTE
 from hivemind_memory.notes.entry_edits import change_entries, without_entries
 from hivemind_memory.notes.memory_file import remove_note
+from hivemind_memory.notes.returned import count_returned, drop_returned
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -82,7 +83,20 @@ def clean_journal(report: PurgeReport) -> None:
             report.fail(path, str(why))
         if changed.journal_problem is not None:
             report.fail("journal", str(changed.journal_problem))
+    _clean_returned(report)
     _remove_empty_folders(report)
+
+
+def _clean_returned(report: PurgeReport) -> None:
+    """Remove what is kept to tell of entries that came back."""
+    journal, names = report.context.journal(), report.plan.ids | report.plan.paths
+    if not count_returned(journal.folder, names):
+        return
+    try:
+        with journal.session():
+            drop_returned(journal.folder, names)
+    except (HivemindError, OSError) as error:
+        report.fail("recovered entries", str(error))
 
 
 def _report_references(report: PurgeReport, *, is_dry_run: bool) -> None:

@@ -67,6 +67,16 @@ class Places:
         _make_ignored_folder(self.index)
 
 
+def journal_folders(home: str) -> tuple[str, ...]:
+    """Return the folders of all journals of a home, of every notes folder."""
+    own = os.path.join(home, "journal")
+    try:
+        with os.scandir(own) as entries:
+            return (own, *(one.path for one in entries if one.is_dir()))
+    except OSError:
+        return ()
+
+
 def notes_folder(home: str) -> str:
     """Return the folder of notes of a home that names no other."""
     return os.path.join(home, "memory")

@@ -222,10 +222,7 @@ def _recovery_notices(freshness: Freshness, access: Access) -> Iterator[str]:
     """Yield a notice for each entry that came back and that a caller may see."""
     for entry in freshness.recovered:
         if _count_seen([entry.target], access):
-            yield (
-                f"an entry that was removed from {entry.path} within ten minutes is"
-                f" back in {entry.target}; `hm forget {entry.id}` hides it"
-            )
+            yield entry.notice
 
 
 def _large_note_notices(freshness: Freshness, access: Access) -> Iterator[str]:

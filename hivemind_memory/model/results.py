@@ -45,6 +45,14 @@ class RecoveredEntry:
     target: NotePath
     """The note that it is in now."""
 
+    @property
+    def notice(self) -> str:
+        """What a reader is told of it, with the command that takes it back."""
+        return (
+            f"an entry that was removed from {self.path} within ten minutes is back in"
+            f" {self.target}; `hm forget {self.id}` hides it"
+        )
+
 
 @value
 class SyncResult:

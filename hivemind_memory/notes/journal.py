@@ -173,10 +173,10 @@ _FLAGS |= getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 class JournalFile:
     """The journal while its lock is held. Close it. Its errors are those of ``os``."""
 
-    __slots__ = ("_fd", "_folder", "_mark")
+    __slots__ = ("_fd", "_mark", "folder")
 
     def __init__(self, folder: str) -> None:
-        self._folder = folder
+        self.folder = folder
         self._fd = self._open(JOURNAL_FILE)
         self._mark = self._cut_torn_line()
 
@@ -219,7 +219,7 @@ class JournalFile:
         descriptors.write_all(self._fd, head + text_line(entry, text))
         descriptors.sync_file(self._fd)
         if head:
-            with descriptors.OpenFolder.at(self._folder) as folder:
+            with descriptors.OpenFolder.at(self.folder) as folder:
                 folder.sync()
 
     def finish(self, entry: JournalEntry, last: LastSaved) -> None:
@@ -252,12 +252,12 @@ class JournalFile:
             os.ftruncate(self._fd, 0)
             self.commit()
             with suppress(FileNotFoundError):  # a killed process may have left it
-                os.unlink(os.path.join(self._folder, _REWRITTEN))
+                os.unlink(os.path.join(self.folder, _REWRITTEN))
             return
         self._write_beside(entry_ids, now_s)
         self.close()  # Windows does not replace an open file
         try:
-            with descriptors.OpenFolder.at(self._folder) as folder:
+            with descriptors.OpenFolder.at(self.folder) as folder:
                 folder.rename(_REWRITTEN, JOURNAL_FILE)
                 folder.sync()
         finally:
@@ -285,7 +285,7 @@ class JournalFile:
 
     def _open(self, name: str) -> int:
         """Return a descriptor of a file of the journal, 0600 if it is new."""
-        path = os.path.join(self._folder, name)
+        path = os.path.join(self.folder, name)
         fd = os.open(path, _FLAGS, descriptors.PRIVATE_FILE)
         try:
             descriptors.set_mode(fd, descriptors.PRIVATE_FILE)

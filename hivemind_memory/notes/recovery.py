@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 
 from hivemind_memory.errors import (
@@ -43,6 +43,7 @@ from hivemind_memory.notes.journal_records import (
     SAVED,
     is_recoverable,
 )
+from hivemind_memory.notes.returned import add_returned
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -113,6 +114,14 @@ def recover_within(
         looked_at = entries.keys()
     else:
         gone = _still_lost(seen, entries)
+    for root in {entry.root for entry in gone}:
+        # First: who is killed in between has told too much, which is found out later.
+        with suppress(OSError):  # what is told is less than what comes back
+            add_returned(
+                session.folder,
+                NotesFolder(root),
+                [_returned(entry) for entry in gone if entry.root == root],
+            )
     back = [entry for entry in gone if _put_back(session, entry)]
     undecided = {lost.entry.id for lost in seen} | (entries.keys() - looked_at)
     kept = {
@@ -123,10 +132,13 @@ def recover_within(
         and entry not in gone
     }
     session.keep(kept, now_s)
-    return tuple(
-        RecoveredEntry(id=entry.id, path=entry.path, target=recovered_note(entry.path))
-        for entry in back
-    )
+    return tuple(map(_returned, back))
+
+
+def _returned(entry: JournalEntry) -> RecoveredEntry:
+    """Return where an entry was and where it comes back."""
+    target = recovered_note(entry.path)
+    return RecoveredEntry(id=entry.id, path=entry.path, target=target)
 
 
 def recovered_note(path: NotePath) -> NotePath:

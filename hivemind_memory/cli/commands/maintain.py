@@ -74,15 +74,19 @@ def status(request: CommandRequest) -> int:
     from hivemind_memory import wiring
     from hivemind_memory.access.rules import check_owner
     from hivemind_memory.cli.commands.search import print_pending
+    from hivemind_memory.memory.returned import returned_entries
 
     with request.open_memory() as memory:
         check_owner(memory.caller, "hm status")
         found = memory.status()
         here = wiring.describe_project(memory)
+        returned = returned_entries(memory)
         if request.values["json"]:
-            print_json({**plain_value(found), "project": here})
+            names = [one.notice for one in returned]
+            print_json({**plain_value(found), "project": here, "recovered": names})
             return 0
         rows = [*_status_rows(found), ("project here", here)]
+        rows += [("recovered", one.notice) for one in returned]
         if is_terminal(sys.stdout):
             from hivemind_memory.cli.terminal import rendered, rows_table
 

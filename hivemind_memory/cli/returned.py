@@ -1,0 +1,37 @@
+"""Tells a person, once, of entries that came back while nobody looked."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from hivemind_memory.cli.output import print_notices
+from hivemind_memory.errors import HivemindError
+from hivemind_memory.files.places import journal_folders
+from hivemind_memory.notes.returned import has_returned
+from hivemind_memory.wiring import resolve_home
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hivemind_memory.cli.command import CommandRequest
+
+_OF_PROGRAMS = frozenset({"completion", "git-hook", "hook", "mcp"})
+"""Commands that agents, shells and git start; nobody reads what they say."""
+
+
+def tell_returned(request: CommandRequest) -> None:
+    """Print a notice for each entry that came back since the last command.
+
+    Only for scopes that the caller may see. ``hm status`` shows them until a person has
+    dealt with them.
+    """
+    if request.command.name.partition(" ")[0] in _OF_PROGRAMS:
+        return
+    if not has_returned(journal_folders(resolve_home())):
+        return
+    # What cannot be opened is for the command itself to report.
+    with suppress(HivemindError), request.open_memory(is_reported=True) as memory:
+        from hivemind_memory.memory.returned import untold_entries
+
+        entries = untold_entries(memory)
+        if request.command.name != "status":
+            print_notices(f"note: {one.notice}" for one in entries)

@@ -1,0 +1,45 @@
+"""What a person is told of entries that came back; see ``notes.returned``."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from hivemind_memory.access.rules import may_read
+from hivemind_memory.errors import HivemindError
+from hivemind_memory.notes.journal import Journal
+from hivemind_memory.notes.returned import mark_told, open_returned
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hivemind_memory.memory.service import Memory
+    from hivemind_memory.model.results import RecoveredEntry
+
+_WAIT_S = 1.0
+"""Nobody waits longer to be told of something twice."""
+
+
+def returned_entries(
+    memory: Memory, *, is_untold: bool = False
+) -> tuple[RecoveredEntry, ...]:
+    """Return the entries that came back where the caller may read, and still are there.
+
+    Args:
+        memory: The memory.
+        is_untold: Only those of which nobody was told.
+    """
+    return tuple(
+        one.entry
+        for one in open_returned(memory.places.journal, memory.folder)
+        if may_read(memory.caller, one.entry.target) and not (is_untold and one.is_told)
+    )
+
+
+def untold_entries(memory: Memory) -> tuple[RecoveredEntry, ...]:
+    """Return those of which nobody was told, and remember that somebody is now."""
+    entries = returned_entries(memory, is_untold=True)
+    if entries:
+        journal = Journal(memory.places.journal, memory.places.notes)
+        # On a read-only disk they are told again.
+        with suppress(HivemindError, OSError), journal.session(wait_s=_WAIT_S):
+            mark_told(journal.folder, {one.id for one in entries})
+    return entries

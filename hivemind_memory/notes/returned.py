@@ -1,0 +1,189 @@
+"""The entries that came back, kept until a person has dealt with them.
+
+A file beside the journal, because a search, a server or a watcher that brings an entry
+back may be nobody's who looks. It names ids and paths, never a text.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+
+from hivemind_memory.errors import HivemindError
+from hivemind_memory.files.atomic import PARTIAL_FILE, write_file
+from hivemind_memory.files.folder import NotesFolder
+from hivemind_memory.markdown.entry import OPENING, parse_provenance
+from hivemind_memory.model.note_path import NotePath
+from hivemind_memory.model.results import RecoveredEntry
+from hivemind_memory.model.value import replaced, value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable
+
+RETURNED_FILE = "returned.jsonl"
+
+
+@value
+class ReturnedEntry:
+    """An entry that came back, as it is kept."""
+
+    entry: RecoveredEntry
+    is_told: bool = False
+    """A person has been told of it, apart from ``hm status``."""
+
+
+def has_returned(journals: Iterable[str]) -> bool:
+    """Tell whether anything came back that is not yet known to be dealt with.
+
+    Args:
+        journals: Folders of journals.
+    """
+    return any(os.path.exists(os.path.join(one, RETURNED_FILE)) for one in journals)
+
+
+def read_returned(journal: str) -> list[ReturnedEntry]:
+    """Return the entries that came back, the first one first; torn lines are skipped.
+
+    Args:
+        journal: Folder of the journal.
+    """
+    found = []
+    with suppress(OSError), open(os.path.join(journal, RETURNED_FILE), "rb") as lines:
+        for line in lines:
+            with suppress(ValueError, KeyError, TypeError):
+                said = json.loads(line)
+                entry = RecoveredEntry(
+                    id=str(said["id"]),
+                    path=NotePath(said["path"]),
+                    target=NotePath(said["target"]),
+                )
+                found.append(ReturnedEntry(entry=entry, is_told=bool(said["told"])))
+    return found
+
+
+def open_returned(journal: str, folder: NotesFolder) -> list[ReturnedEntry]:
+    """Return those that are still where they came back, and are not forgotten."""
+    returned = read_returned(journal)
+    there = {path: _active_in(folder, path) for path in _targets(returned)}
+    return [one for one in returned if one.entry.id in there[one.entry.target]]
+
+
+def add_returned(
+    journal: str, folder: NotesFolder, entries: Iterable[RecoveredEntry]
+) -> None:
+    """Keep entries that are about to come back; the lock of the journal is held.
+
+    Raises:
+        OSError: The disk refused.
+    """
+    kept = open_returned(journal, folder)
+    new = [ReturnedEntry(entry=one) for one in entries]
+    ids = {one.entry.id for one in new}
+    _write(journal, [*(one for one in kept if one.entry.id not in ids), *new])
+
+
+def mark_told(journal: str, ids: Collection[str]) -> None:
+    """Remember that a person was told of some; the lock of the journal is held.
+
+    Raises:
+        OSError: The disk refused.
+    """
+    _change(
+        journal,
+        lambda one: replaced(one, is_told=one.is_told or one.entry.id in ids),
+    )
+
+
+def count_returned(journal: str, names: Collection[str]) -> int:
+    """Return how many name one of these ids and paths."""
+    return sum(_names(one, names) for one in read_returned(journal))
+
+
+def drop_returned(journal: str, names: Collection[str]) -> int:
+    """Delete those that name one of these ids and paths; return how many.
+
+    The lock of the journal is held.
+
+    Raises:
+        OSError: The disk refused.
+    """
+    count = count_returned(journal, names)
+    _change(journal, lambda one: None if _names(one, names) else one)
+    return count
+
+
+def rename_returned(journal: str, new_path: Callable[[str], str]) -> None:
+    """Let them follow notes that were moved; the lock of the journal is held.
+
+    Raises:
+        OSError: The disk refused.
+    """
+
+    def moved(one: ReturnedEntry) -> ReturnedEntry:
+        entry = replaced(
+            one.entry,
+            path=NotePath(new_path(one.entry.path)),
+            target=NotePath(new_path(one.entry.target)),
+        )
+        return replaced(one, entry=entry)
+
+    _change(journal, moved)
+
+
+def _names(one: ReturnedEntry, names: Collection[str]) -> bool:
+    """Tell whether one names an id or a path."""
+    return any(
+        name in names for name in (one.entry.id, one.entry.path, one.entry.target)
+    )
+
+
+def _targets(returned: Iterable[ReturnedEntry]) -> set[NotePath]:
+    """Return the notes in which some came back."""
+    return {one.entry.target for one in returned}
+
+
+def _active_in(folder: NotesFolder, path: NotePath) -> frozenset[str]:
+    """Return the ids of the entries of a note that are not forgotten."""
+    try:
+        data, _ = folder.read(path)
+    except HivemindError:
+        return frozenset()
+    lines = (line for line in data.decode("utf-8", "replace").split("\n"))
+    comments = (parse_provenance(line) for line in lines if line.startswith(OPENING))
+    return frozenset(one.id for one in comments if one and not one.is_forgotten)
+
+
+def _change(
+    journal: str, change: Callable[[ReturnedEntry], ReturnedEntry | None]
+) -> None:
+    """Replace each by what *change* makes of it; None: it goes."""
+    before = read_returned(journal)
+    after = [one for one in map(change, before) if one is not None]
+    if after != before:
+        _write(journal, after)
+
+
+def _write(journal: str, returned: Iterable[ReturnedEntry]) -> None:
+    """Write the file anew; without any there is none."""
+    lines = [
+        json.dumps(
+            {
+                "id": one.entry.id,
+                "path": one.entry.path,
+                "target": one.entry.target,
+                "told": one.is_told,
+            }
+        )
+        for one in returned
+    ]
+    path = os.path.join(journal, RETURNED_FILE)
+    for name in os.listdir(journal):
+        if PARTIAL_FILE.fullmatch(name):  # a killed process left it
+            os.unlink(os.path.join(journal, name))
+    if lines:
+        write_file(path, "".join(f"{line}\n" for line in lines).encode())
+    else:
+        with suppress(FileNotFoundError):
+            os.unlink(path)
