@@ -20,7 +20,13 @@ from hivemind_memory.access.record_file import (
     write_record,
 )
 from hivemind_memory.access.rules import check_owner
-from hivemind_memory.errors import HivemindError, NotSavedError, UsageError
+from hivemind_memory.curation.project_followers import Renaming, follow
+from hivemind_memory.errors import (
+    HivemindError,
+    NotSavedError,
+    StateUnusableError,
+    UsageError,
+)
 from hivemind_memory.files.atomic import write_file
 from hivemind_memory.files.descriptors import OpenFolder, make_private_folder
 from hivemind_memory.files.folder import NotesFolder
@@ -100,7 +106,7 @@ def move_project(
             effect="Nothing was moved",
         )
     with moves_lock(context.places.locks):
-        finish_move(context.places.project_move, context.folder)
+        finish_move(context.places, context.folder)
         names = listed_projects(os.path.join(context.places.notes, _ABOVE))
         _check_names(names, source, target, is_merge=is_merge)
         if is_merge:
@@ -114,15 +120,16 @@ def move_project(
         if is_dry_run:
             return _with_references(context.folder, move)
         _announce(context.places.project_move, move)
-        return _finish(context.places.project_move, context.folder, move)
+        return _finish(context.places, context.folder, move)
 
 
-def finish_move(plan: str, folder: NotesFolder) -> ProjectMove | None:
+def finish_move(places: Places, folder: NotesFolder) -> ProjectMove | None:
     """Finish a move that was killed halfway; the lock is held.
 
     Raises:
         NotSavedError: The disk refused.
     """
+    plan = places.project_move
     try:
         with open(plan, encoding="utf-8") as file:
             said = json.load(file)
@@ -138,7 +145,7 @@ def finish_move(plan: str, folder: NotesFolder) -> ProjectMove | None:
             f"{plan} cannot be read: {error}",
             hint="Remove it, then look at `hm project list`.",
         ) from error
-    return _finish(plan, folder, move)
+    return _finish(places, folder, move)
 
 
 def resume_move(places: Places) -> None:
@@ -148,7 +155,7 @@ def resume_move(places: Places) -> None:
         NotSavedError: The disk refused, or the other one takes long.
     """
     with moves_lock(places.locks):
-        finish_move(places.project_move, NotesFolder(places.notes))
+        finish_move(places, NotesFolder(places.notes))
 
 
 def moves_lock(locks: str) -> AbstractContextManager[None]:
@@ -273,7 +280,7 @@ def _announce(plan: str, move: ProjectMove) -> None:
         raise NotSavedError(f"{error}", effect="Nothing was moved") from error
 
 
-def _finish(plan: str, folder: NotesFolder, move: ProjectMove) -> ProjectMove:
+def _finish(places: Places, folder: NotesFolder, move: ProjectMove) -> ProjectMove:
     """Move what is not moved yet, rewrite the references, and forget the plan."""
     above = os.path.join(folder.root, _ABOVE)
     old, new = os.path.join(above, move.source), os.path.join(above, move.target)
@@ -288,8 +295,16 @@ def _finish(plan: str, folder: NotesFolder, move: ProjectMove) -> ProjectMove:
             remove_folders(old)
         _sync(above)
         done = _with_references(folder, move)
-        os.unlink(plan)
-    except (OSError, NotSavedError) as error:
+        follow(
+            Renaming(
+                places=places,
+                source=move.source,
+                target=move.target,
+                moves=dict(move.moves),
+            )
+        )
+        os.unlink(places.project_move)
+    except (OSError, NotSavedError, StateUnusableError) as error:
         raise NotSavedError(
             f"the move of {move.source} to {move.target} is not complete: {error}",
             hint="The next command finishes it.",

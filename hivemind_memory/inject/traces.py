@@ -10,6 +10,7 @@ import os
 from contextlib import suppress
 
 from hivemind_memory.errors import HivemindError
+from hivemind_memory.state.injection_log import MEMORY_LISTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
 
     from hivemind_memory.inject.injector import Injector
     from hivemind_memory.state.injection_log import InjectionLog
-
-
-_KINDS = ("memories", "left_out")
 
 
 class InjectionTraces:
@@ -74,7 +72,7 @@ class InjectionTraces:
 def renamed(record: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
     """Return a record in which notes have other names, and their keys as well."""
     changed = dict(record)
-    for kind in _KINDS:
+    for kind in MEMORY_LISTS:
         listed = record.get(kind)
         if isinstance(listed, list):
             changed[kind] = [
@@ -93,7 +91,7 @@ def renamed(record: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
 
 def _memory_records(record: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield each memory of a record."""
-    for kind in _KINDS:
+    for kind in MEMORY_LISTS:
         listed = record.get(kind)
         for one in listed if isinstance(listed, list) else ():
             if isinstance(one, dict):

@@ -213,7 +213,7 @@ def _partial_files(places: Places, now: Callable[[], float]) -> Iterator[Finding
 
 def _recovered(places: Places) -> Iterator[Finding]:
     """Name the notes that hold entries which something had removed."""
-    from hivemind_memory.notes.recovery import RECOVERED_NAME
+    from hivemind_memory.notes.returned import RECOVERED_NAME
 
     paths = NotesFolder(places.notes).snapshot().signatures
     found = [path for path in paths if path.rpartition("/")[2] == RECOVERED_NAME]

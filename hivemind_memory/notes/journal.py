@@ -30,6 +30,7 @@ from hivemind_memory.notes.journal_records import (
     last_saved,
     mark_line,
     opened_line,
+    renamed_line,
     saved_line,
     text_line,
     text_of,
@@ -38,7 +39,7 @@ from hivemind_memory.notes.pending import JOURNAL_FILE, has_pending_entries
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
     from contextlib import AbstractContextManager
 
     from hivemind_memory.notes.journal_records import JournalEntry, LastSaved
@@ -254,7 +255,19 @@ class JournalFile:
             with suppress(FileNotFoundError):  # a killed process may have left it
                 os.unlink(os.path.join(self.folder, _REWRITTEN))
             return
-        self._write_beside(entry_ids, now_s)
+        kept = (one for one in self._lines() if heading_of(one).get("id") in entry_ids)
+        self._replace((opened_line(now_s), *kept))
+
+    def rename(self, new_path: Callable[[str], str]) -> None:
+        """Rewrite the journal for notes that were moved."""
+        lines = list(self._lines())
+        renamed = [renamed_line(line, new_path) for line in lines]
+        if renamed != lines:
+            self._replace(renamed)
+
+    def _replace(self, lines: Iterable[bytes]) -> None:
+        """Put a new file in the place of this one."""
+        self._write_beside(lines)
         self.close()  # Windows does not replace an open file
         try:
             with descriptors.OpenFolder.at(self.folder) as folder:
@@ -264,15 +277,13 @@ class JournalFile:
             self._fd = self._open(JOURNAL_FILE)
             self.commit()
 
-    def _write_beside(self, entry_ids: Collection[str], now_s: float) -> None:
-        """Write the lines of some entries to a new file, synced."""
+    def _write_beside(self, lines: Iterable[bytes]) -> None:
+        """Write lines to a new file, synced."""
         fd = self._open(_REWRITTEN)
         try:
             os.ftruncate(fd, 0)  # see above
-            descriptors.write_all(fd, opened_line(now_s))
-            for line in self._lines():
-                if heading_of(line).get("id") in entry_ids:
-                    descriptors.write_all(fd, line)
+            for line in lines:
+                descriptors.write_all(fd, line)
             descriptors.sync_file(fd)
         finally:
             os.close(fd)

@@ -15,7 +15,7 @@ from hivemind_memory.model.note_path import NotePath
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from hivemind_memory.model.snapshot import FileSignature
 
@@ -116,6 +116,17 @@ def saved_line(entry_id: str, last: LastSaved) -> bytes:
             "newline": last.newline,
         }
     )
+
+
+def renamed_line(line: bytes, new_path: Callable[[str], str]) -> bytes:
+    """Return a line for a note that was moved; the same if it names none."""
+    path = heading_of(line).get("path")
+    if not isinstance(path, str) or new_path(path) == path:
+        return line
+    try:
+        return _line({**json.loads(line), "path": new_path(path)})
+    except ValueError:
+        return line  # torn: it counts as not written
 
 
 def heading_of(line: bytes) -> dict[str, object]:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 import time
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass, replace
 
 from hivemind_memory.errors import (
@@ -32,7 +32,6 @@ from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.markdown.entry import OPENING, parse_provenance
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.results import RecoveredEntry
-from hivemind_memory.model.scope import place_in_scope, scope_of
 from hivemind_memory.notes.append import EntryDraft, OpenNote, append_entry
 from hivemind_memory.notes.journal_records import (
     BEGUN,
@@ -43,7 +42,11 @@ from hivemind_memory.notes.journal_records import (
     SAVED,
     is_recoverable,
 )
-from hivemind_memory.notes.returned import add_returned
+from hivemind_memory.notes.returned import (
+    add_returned,
+    recovered_note,
+    returned_entry,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,8 +57,6 @@ if TYPE_CHECKING:
     from hivemind_memory.notes.journal import Journal, JournalFile
     from hivemind_memory.notes.journal_records import JournalEntry
 
-
-RECOVERED_NAME = "recovered.md"
 
 # A search waits so long for the lock: what it cannot look after now, the next one does.
 _WAIT_S = 2.0
@@ -114,14 +115,8 @@ def recover_within(
         looked_at = entries.keys()
     else:
         gone = _still_lost(seen, entries)
-    for root in {entry.root for entry in gone}:
-        # First: who is killed in between has told too much, which is found out later.
-        with suppress(OSError):  # what is told is less than what comes back
-            add_returned(
-                session.folder,
-                NotesFolder(root),
-                [_returned(entry) for entry in gone if entry.root == root],
-            )
+    # First: who is killed in between has told too much, which is found out later.
+    add_returned(session.folder, gone)
     back = [entry for entry in gone if _put_back(session, entry)]
     undecided = {lost.entry.id for lost in seen} | (entries.keys() - looked_at)
     kept = {
@@ -132,26 +127,7 @@ def recover_within(
         and entry not in gone
     }
     session.keep(kept, now_s)
-    return tuple(map(_returned, back))
-
-
-def _returned(entry: JournalEntry) -> RecoveredEntry:
-    """Return where an entry was and where it comes back."""
-    target = recovered_note(entry.path)
-    return RecoveredEntry(id=entry.id, path=entry.path, target=target)
-
-
-def recovered_note(path: NotePath) -> NotePath:
-    """Return the note in which an entry of another note comes back.
-
-    It is in the same scope, so that only those who could read the entry can read it,
-    and in the inbox of that scope if the entry was pending.
-
-    >>> recovered_note(NotePath("projects/shop/inbox/2026-11-22.md"))
-    'projects/shop/inbox/recovered.md'
-    """
-    folders = (scope_of(path), place_in_scope(path))
-    return NotePath("/".join([*filter(None, folders), RECOVERED_NAME]))
+    return tuple(map(returned_entry, back))
 
 
 def _recover(

@@ -16,12 +16,16 @@ from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.markdown.entry import OPENING, parse_provenance
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.results import RecoveredEntry
+from hivemind_memory.model.scope import place_in_scope, scope_of
 from hivemind_memory.model.value import replaced, value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
+    from hivemind_memory.notes.journal_records import JournalEntry
+
+RECOVERED_NAME = "recovered.md"
 RETURNED_FILE = "returned.jsonl"
 
 
@@ -70,18 +74,37 @@ def open_returned(journal: str, folder: NotesFolder) -> list[ReturnedEntry]:
     return [one for one in returned if one.entry.id in there[one.entry.target]]
 
 
-def add_returned(
-    journal: str, folder: NotesFolder, entries: Iterable[RecoveredEntry]
-) -> None:
+def recovered_note(path: NotePath) -> NotePath:
+    """Return the note in which an entry of another note comes back.
+
+    It is in the same scope, so that only those who could read the entry can read it,
+    and in the inbox of that scope if the entry was pending.
+
+    >>> recovered_note(NotePath("projects/shop/inbox/2026-11-22.md"))
+    'projects/shop/inbox/recovered.md'
+    """
+    folders = (scope_of(path), place_in_scope(path))
+    return NotePath("/".join([*filter(None, folders), RECOVERED_NAME]))
+
+
+def returned_entry(entry: JournalEntry) -> RecoveredEntry:
+    """Return where an entry was, and where it comes back."""
+    target = recovered_note(entry.path)
+    return RecoveredEntry(id=entry.id, path=entry.path, target=target)
+
+
+def add_returned(journal: str, entries: Collection[JournalEntry]) -> None:
     """Keep entries that are about to come back; the lock of the journal is held.
 
-    Raises:
-        OSError: The disk refused.
+    If the disk refuses, they come back all the same, if they can.
     """
-    kept = open_returned(journal, folder)
-    new = [ReturnedEntry(entry=one) for one in entries]
-    ids = {one.entry.id for one in new}
-    _write(journal, [*(one for one in kept if one.entry.id not in ids), *new])
+    for root in {entry.root for entry in entries}:
+        new = [returned_entry(one) for one in entries if one.root == root]
+        ids = {one.id for one in new}
+        with suppress(OSError):
+            before = open_returned(journal, NotesFolder(root))
+            kept = [one for one in before if one.entry.id not in ids]
+            _write(journal, [*kept, *(ReturnedEntry(entry=one) for one in new)])
 
 
 def mark_told(journal: str, ids: Collection[str]) -> None:

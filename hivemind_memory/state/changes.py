@@ -17,7 +17,7 @@ from hivemind_memory.state.file import PROMISE_WAIT_MS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
     import apsw
 
@@ -109,6 +109,22 @@ class ChangeLog:
         if not os.path.exists(self._state.path):
             return 0
         return self._state.run(delete, PROMISE_WAIT_MS)
+
+    def rewrite(self, change: Callable[[Change], Change]) -> None:
+        """Replace changes by what *change* makes of them."""
+
+        def update(connection: apsw.Connection) -> None:
+            with write_transaction(connection):
+                rows = connection.execute(f"SELECT {_COLUMNS} FROM changes").fetchall()
+                for one in map(_change_of, rows):
+                    new = change(one)
+                    if new != one:
+                        connection.execute(
+                            "UPDATE changes SET record = ?, actor = ? WHERE id = ?",
+                            (_record_of(new), new.actor, new.id),
+                        )
+
+        self._state.run(update, PROMISE_WAIT_MS)
 
     def _select(self, rest: str, values: tuple[str, ...]) -> Iterator[Change]:
         """Yield the changes that the end of a query selects."""

@@ -6,6 +6,7 @@ Tombstones are a promise: if they cannot be looked up, the call fails.
 
 from __future__ import annotations
 
+import json
 import os
 import threading
 
@@ -26,11 +27,15 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     T = TypeVar("T")
+    K = TypeVar("K", str, bytes)
 
 
 STATE_FILE = "state.db"
 
 PROMISE_WAIT_MS = 5_000
+
+_SCOPE_NAMES = "tombstone_scopes"
+"""Key of what ``rename_scope`` remembers, as JSON: scope -> its names."""
 
 _AT_ONCE = 1_000
 """Values that one statement takes."""
@@ -120,7 +125,8 @@ class StateFile:
         """
 
         def add(connection: apsw.Connection) -> int:
-            hashes = [(_tombstone(connection, text, scope),) for text in texts]
+            name = _names_of(connection, scope)[0]
+            hashes = [(_tombstone(connection, text, name),) for text in texts]
             before = connection.total_changes()
             with write_transaction(connection):
                 connection.executemany(
@@ -137,11 +143,11 @@ class StateFile:
             return False  # nothing was purged in this home, and no file is made
 
         def find(connection: apsw.Connection) -> bool:
-            row = connection.execute(
-                "SELECT 1 FROM tombstones WHERE hash IN (?, ?)",
-                _tombstones(connection, text, scope),
+            sql = "SELECT 1 FROM tombstones WHERE hash IN ({})"
+            return any(
+                connection.execute(sql.format(marks), some).fetchone() is not None
+                for some, marks in _steps(_tombstones(connection, text, scope))
             )
-            return row.fetchone() is not None
 
         return self.run(find, PROMISE_WAIT_MS)
 
@@ -149,12 +155,30 @@ class StateFile:
         """Allow a text to be saved again in a scope."""
 
         def lift(connection: apsw.Connection) -> None:
-            connection.execute(
-                "DELETE FROM tombstones WHERE hash IN (?, ?)",
-                _tombstones(connection, text, scope),
+            connection.executemany(
+                "DELETE FROM tombstones WHERE hash = ?",
+                [(one,) for one in _tombstones(connection, text, scope)],
             )
 
         self.run(lift, PROMISE_WAIT_MS)
+
+    def rename_scope(self, old: str, new: str) -> None:
+        """Let the tombstones of a scope count in its new name, and there only."""
+
+        def rename(connection: apsw.Connection) -> None:
+            with write_transaction(connection):
+                names = _scope_names(connection)
+                names[new] = list(
+                    dict.fromkeys((*names.get(new, [new]), *names.get(old, [old])))
+                )
+                # A scope that gets the old name later has none of them.
+                names[old] = [f"{old}\0{os.urandom(8).hex()}"]
+                connection.execute(
+                    "INSERT OR REPLACE INTO meta(key, value) VALUES (?, ?)",
+                    (_SCOPE_NAMES, json.dumps(names)),
+                )
+
+        self.run(rename, PROMISE_WAIT_MS)
 
     def hash_of(self, text: str) -> bytes:
         """Return the keyed hash of a text, 32 bytes."""
@@ -180,6 +204,19 @@ class StateFile:
             return {}
         sql = "SELECT hash, work FROM unfinished"
         return self.run(lambda c: dict(c.execute(sql)), PROMISE_WAIT_MS)
+
+    def rewrite_unfinished(self, change: Callable[[str], str]) -> None:
+        """Replace what is left of each work by what *change* makes of it."""
+
+        def rewrite(connection: apsw.Connection) -> None:
+            with write_transaction(connection):
+                rows = connection.execute("SELECT hash, work FROM unfinished")
+                connection.executemany(
+                    "UPDATE unfinished SET work = ? WHERE hash = ?",
+                    [(change(str(work)), one) for one, work in rows.fetchall()],
+                )
+
+        self.run(rewrite, PROMISE_WAIT_MS)
 
     def finish(self, hashes: Collection[bytes]) -> None:
         """Forget work that is done."""
@@ -252,7 +289,7 @@ class StateFile:
         return self._connection
 
 
-def _steps(refs: Collection[str]) -> Iterator[tuple[list[str], str]]:
+def _steps(refs: Collection[K]) -> Iterator[tuple[list[K], str]]:
     """Yield some names at a time, with as many marks."""
     ordered = sorted(refs)
     for at in range(0, len(ordered), _AT_ONCE):
@@ -265,11 +302,24 @@ def _hash(connection: apsw.Connection, text: str) -> bytes:
     return _tombstone(connection, text, None)
 
 
-def _tombstones(
-    connection: apsw.Connection, text: str, scope: str
-) -> tuple[bytes, bytes]:
+def _tombstones(connection: apsw.Connection, text: str, scope: str) -> list[bytes]:
     """Return the hashes of a text: of a scope, and of earlier versions, without one."""
-    return _tombstone(connection, text, scope), _tombstone(connection, text, None)
+    names = (*_names_of(connection, scope), None)
+    return [_tombstone(connection, text, name) for name in names]
+
+
+def _names_of(connection: apsw.Connection, scope: str) -> list[str]:
+    """Return the names under which the tombstones of a scope were made."""
+    return _scope_names(connection).get(scope, [scope])
+
+
+def _scope_names(connection: apsw.Connection) -> dict[str, list[str]]:
+    """Return the names of the scopes that were renamed, or that took such a name."""
+    row = connection.execute(
+        "SELECT value FROM meta WHERE key = ?", (_SCOPE_NAMES,)
+    ).fetchone()
+    found: dict[str, list[str]] = json.loads(str(row[0])) if row else {}
+    return found
 
 
 def _tombstone(connection: apsw.Connection, text: str, scope: str | None) -> bytes:

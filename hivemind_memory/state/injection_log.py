@@ -30,6 +30,9 @@ OLD_FILES = ("injections.jsonl.old", "injections.jsonl")
 """What earlier versions wrote beside ``state.db``, the oldest first."""
 
 MAX_RECORDS = 10_000
+MEMORY_LISTS = ("memories", "left_out")
+"""Names of the lists of memories in a record."""
+
 """Kept in all; older ones are deleted."""
 
 _WAIT_MS = 5_000
@@ -129,6 +132,25 @@ class InjectionLog:
             return count
 
         return self._run(replace)
+
+    def rename(self, new_path: Callable[[str], str]) -> None:
+        """Give memories the new paths of their notes.
+
+        Raises:
+            StateUnusableError: None was renamed.
+        """
+
+        def moved(one: object) -> object:
+            if isinstance(one, dict) and isinstance(one.get("path"), str):
+                return {**one, "path": new_path(one["path"])}
+            return one
+
+        def renamed(record: Record) -> Record:
+            lists = {name: record.get(name) for name in MEMORY_LISTS}
+            found = {name: one for name, one in lists.items() if isinstance(one, list)}
+            return {**record, **{n: list(map(moved, one)) for n, one in found.items()}}
+
+        self.rewrite(renamed)
 
     def _exists(self) -> bool:
         """Return whether anything was ever logged, or counted, in this home."""

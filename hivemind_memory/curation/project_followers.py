@@ -1,0 +1,189 @@
+"""What follows a project to its new name, beside its notes and the references to them.
+
+A store of the program that names notes or scopes joins ``FOLLOWERS``; a test compares
+the list with what the program creates. Each step may be done again: a move that is
+killed is finished by the next command.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from hivemind_memory.access.record_file import read_records, write_record
+from hivemind_memory.curation.purge_plan import PurgePlan
+from hivemind_memory.errors import NotSavedError
+from hivemind_memory.model.scope import FOLDERS, make_scope
+from hivemind_memory.model.value import replaced
+from hivemind_memory.notes.edge import replace_references
+from hivemind_memory.notes.journal import Journal
+from hivemind_memory.notes.returned import rename_returned
+from hivemind_memory.state.changes import ChangeLog
+from hivemind_memory.state.file import StateFile
+from hivemind_memory.state.injection_log import InjectionLog
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hivemind_memory.files.places import Places
+    from hivemind_memory.model.changes import Change, ChangedItem
+
+_ABOVE = FOLDERS["project"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Renaming:
+    """A project that has another name now."""
+
+    places: Places
+    source: str
+    target: str
+    moves: Mapping[str, str]
+    """Path of each note that was moved -> its new path."""
+
+    def new_path(self, path: str) -> str:
+        """Return the new path of a note, or the name of a scope; else the same."""
+        if path in self.moves:
+            return self.moves[path]
+        old = f"{_ABOVE}/{self.source}"
+        is_own = path == old or path.startswith(f"{old}/")
+        return f"{_ABOVE}/{self.target}{path[len(old) :]}" if is_own else path
+
+    def new_reference(self, reference: str) -> list[str] | None:
+        """Return what stands for a reference now; None: the same."""
+        for suffix in ("", ".md"):
+            new = self.moves.get(reference + suffix)
+            if new is not None:
+                return [new.removesuffix(suffix)]
+        return None
+
+
+def follow(renaming: Renaming) -> None:
+    """Let everything follow a project to its new name.
+
+    Raises:
+        NotSavedError: The disk refused, or another process is writing.
+        StateUnusableError: The state cannot be written.
+    """
+    for follower in FOLLOWERS:
+        follower.rename(renaming)
+
+
+def _rename_projects(renaming: Renaming) -> None:
+    """Rename it in what other projects know: which may be the same, and which not."""
+    above = os.path.join(renaming.places.notes, _ABOVE)
+    for record in read_records(above):
+
+        def renamed(slugs: tuple[str, ...], own: str = record.slug) -> tuple[str, ...]:
+            new = (renaming.target if one == renaming.source else one for one in slugs)
+            return tuple(dict.fromkeys(one for one in new if one != own))
+
+        new = replaced(
+            record, maybe=renamed(record.maybe), distinct=renamed(record.distinct)
+        )
+        if new != record and not write_record(above, new):
+            raise NotSavedError(f"{record.slug}/.project cannot be written")
+
+
+def _rename_journal(renaming: Renaming) -> None:
+    """Rename the notes of entries: one that is lost comes back in its own scope."""
+    journal = Journal(renaming.places.journal, renaming.places.notes)
+    if not os.path.isdir(journal.folder):
+        return
+    with journal.session() as session:
+        try:
+            session.rename(renaming.new_path)
+            rename_returned(journal.folder, renaming.new_path)
+        except OSError as error:
+            raise journal.write_error(error) from error
+
+
+def _rename_changes(state: StateFile, renaming: Renaming) -> None:
+    """Rename what changes name, so that they can be taken back, and who made them."""
+
+    def items(some: tuple[ChangedItem, ...]) -> tuple[ChangedItem, ...]:
+        return tuple(replace(one, path=renaming.new_path(one.path)) for one in some)
+
+    def links(some: tuple[object, ...]) -> tuple[object, ...]:
+        return tuple(replace_references(list(some), renaming.new_reference)[0])
+
+    def renamed(change: Change) -> Change:
+        origin, _, scopes = change.actor.partition(":")
+        new = sorted({renaming.new_path(one) for one in scopes.split(",")})
+        return replace(
+            change,
+            actor=f"{origin}:{','.join(new)}",
+            items=items(change.items),
+            others=items(change.others),
+            before=links(change.before),
+            after=links(change.after),
+        )
+
+    ChangeLog(state).rewrite(renamed)
+
+
+def _rename_unfinished(state: StateFile, renaming: Renaming) -> None:
+    """Rename the notes that a purge still has to look after."""
+
+    def renamed(work: str) -> str:
+        plan = PurgePlan.from_json(work)
+        plan.paths = set(map(renaming.new_path, plan.paths))
+        plan.notes = set(map(renaming.new_path, plan.notes))
+        return plan.as_json()
+
+    state.rewrite_unfinished(renamed)
+
+
+def _rename_state(renaming: Renaming) -> None:
+    """Rename it in ``state.db``; what is counted is counted by ids."""
+    if not os.path.exists(renaming.places.state_file):
+        return
+    scopes = [make_scope("project", one) for one in (renaming.source, renaming.target)]
+    state = StateFile(renaming.places.state_file)
+    try:
+        state.rename_scope(*scopes)
+        _rename_unfinished(state, renaming)
+        _rename_changes(state, renaming)
+        InjectionLog(state).rename(renaming.new_path)
+    finally:
+        state.close()
+
+
+class Follower(NamedTuple):
+    """What names notes or scopes, and how it follows."""
+
+    names: tuple[str, ...]
+    """Patterns of files below the home; a table of ``state.db`` after a colon."""
+
+    rename: Callable[[Renaming], None]
+
+
+FOLLOWERS = (
+    Follower(("memory/projects/*/.project",), _rename_projects),
+    Follower(("journal/*",), _rename_journal),
+    Follower(
+        tuple(
+            f"state.db:{table}"
+            for table in ("changes", "injections", "meta", "tombstones", "unfinished")
+        ),
+        _rename_state,
+    ),
+)
+"""All that is told of a new name, in this order."""
+
+UNNAMED = {
+    "memory/*.md": "moved with the folder; references in all notes are rewritten",
+    "memory/.index/*": "derived from the notes, and updated by the next scan",
+    "state.db:recalls": "counts by the ids of memories and entries",
+    "state.db*": "its tables are listed one by one",
+    "config.json": "a project that it names is not renamed",
+    "connections.json": "names files of agents",
+    "mcp-token": "names nothing",
+    "locks/*": "named by hashes of what they lock",
+    "project-move.json": "the move itself",
+    "injections.jsonl*": "taken into state.db before it is rewritten",
+}
+"""What needs not follow, and why."""
