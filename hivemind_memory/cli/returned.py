@@ -1,4 +1,4 @@
-"""Tells a person, once, of entries that came back while nobody looked."""
+"""Tells a person, once, of entries that came back since they last looked."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from hivemind_memory.cli.command import CommandRequest
 
 _OF_PROGRAMS = frozenset({"completion", "git-hook", "hook", "mcp"})
-"""Commands that agents, shells and git start; nobody reads what they say."""
+"""Commands that agents, shells and git start; a person does not read their output."""
 
 
 def tell_returned(request: CommandRequest) -> None:

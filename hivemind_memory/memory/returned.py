@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from hivemind_memory.model.results import RecoveredEntry
 
 _WAIT_S = 1.0
-"""Nobody waits longer to be told of something twice."""
+"""A command waits no longer only so that nothing is told twice."""
 
 
 def returned_entries(
@@ -25,7 +25,7 @@ def returned_entries(
 
     Args:
         memory: The memory.
-        is_untold: Only those of which nobody was told.
+        is_untold: Only those of which no command has told.
     """
     return tuple(
         one.entry
@@ -35,7 +35,7 @@ def returned_entries(
 
 
 def untold_entries(memory: Memory) -> tuple[RecoveredEntry, ...]:
-    """Return those of which nobody was told, and remember that somebody is now."""
+    """Return those of which no command has told, and remember that this one does."""
     entries = returned_entries(memory, is_untold=True)
     if entries:
         journal = Journal(memory.places.journal, memory.places.notes)

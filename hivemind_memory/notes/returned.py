@@ -1,7 +1,7 @@
 """The entries that came back, kept until a person has dealt with them.
 
-A file beside the journal, because a search, a server or a watcher that brings an entry
-back may be nobody's who looks. It names ids and paths, never a text.
+A file beside the journal, because an entry may be brought back by a server or a watcher
+whose answers a person does not see. It names ids and paths, never a text.
 """
 
 from __future__ import annotations
