@@ -291,11 +291,7 @@ def _caller_in(state: WorktreeState, memory: Memory) -> Caller:
 
 def open_watcher(memory: Memory) -> Watcher:
     """Return the watcher of *memory*; ``run`` starts it."""
-    from hivemind_memory.watch import observer
-    from hivemind_memory.watch.change_detector import (
-        ChangeDetector,
-        ChangeDetectorSettings,
-    )
+    from hivemind_memory.watch import change_detector, observer
     from hivemind_memory.watch.leader import Leadership
     from hivemind_memory.watch.leader_loop import WatchSettings
     from hivemind_memory.watch.watcher import Watcher
@@ -303,10 +299,12 @@ def open_watcher(memory: Memory) -> Watcher:
     places, settings = memory.places, memory.settings
     return Watcher(
         memory,
-        ChangeDetector(
+        change_detector.ChangeDetector(
             places.notes,
             open_source=observer.open_source,
-            settings=ChangeDetectorSettings(poll_s=settings.poll_s),
+            settings=change_detector.ChangeDetectorSettings(
+                poll_s=settings.poll_s, has_links=bool(settings.followed_links)
+            ),
         ),
         leadership=Leadership(places.leader_lock, state_path=places.watch_state),
         settings=WatchSettings(quiet_s=settings.debounce_ms / 1000),

@@ -7,10 +7,15 @@ allowed, or nothing. Imported only when such an option is set.
 from __future__ import annotations
 
 import json
+import os
 import shlex
 
 from hivemind_memory.model.memory_types import INJECTED
-from hivemind_memory.model.scope import slug_problem
+from hivemind_memory.model.scope import (
+    FOLDERS,
+    place_in_scope,
+    slug_problem,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -128,6 +133,26 @@ def check_workspaces(workspaces: Mapping[str, object]) -> str:
         ),
         "",
     )
+
+
+def check_links(links: Mapping[str, object]) -> str:
+    """Return what is wrong with a table of links: path below the notes -> folder.
+
+    >>> check_links({"team": "/srv/team-notes", "projects/shop/docs": "/srv/shop"})
+    ''
+    """
+    for path, target in links.items():
+        shown = json.dumps(path, ensure_ascii=False)
+        parts = path.split("/")
+        if any(not part or part.startswith(".") for part in parts):
+            return f"{shown} is not the path of a link below the notes folder."
+        is_scope = parts[0].casefold() in FOLDERS.values() and len(parts) < 3
+        if is_scope or place_in_scope(f"{path}/a.md"):
+            return f"{shown} cannot be a link: notes are written there."
+        is_whole = isinstance(target, str) and target == os.path.normpath(target)
+        if not is_whole or not os.path.isabs(str(target)):
+            return f"{shown} must name an absolute path, such as /srv/team-notes."
+    return ""
 
 
 def _type_complaint(meaning: Mapping[str, object]) -> str:

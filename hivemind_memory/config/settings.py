@@ -181,6 +181,13 @@ class Settings:
         low=1,
         high=1_000,
     )
+    followed_links: Mapping[str, str] = _option(
+        {},
+        "Links in the notes folder that lead to folders of notes to read as well:"
+        " path of the link -> the folder, absolute and itself free of links, as in"
+        ' {"team": "/srv/team-notes"}. Nothing is written there.',
+        check="check_links",
+    )
     debounce_ms: int = _option(
         500,
         "Milliseconds without further changes before hm watch indexes a change.",

@@ -115,6 +115,11 @@ class OpenFolder:
         """Return what the system knows about the folder itself."""
         return os.stat(self._path if self._fd is None else self._fd)
 
+    def link_target(self, name: str) -> str:
+        """Return where the link *name* leads, as it is written; nothing is followed."""
+        written = os.readlink(self._name(name), dir_fd=self._fd)
+        return os.path.normpath(os.path.join(self._path, written))
+
     def scan(self) -> AbstractContextManager[Iterator[os.DirEntry[str]]]:
         """Return the entries of this folder, in no order; ``with`` closes them."""
         return os.scandir(self._path if self._fd is None else self._fd)

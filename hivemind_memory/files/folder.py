@@ -1,8 +1,8 @@
 """The notes folder: lists, reads and replaces notes.
 
 Every path is walked folder by folder from the root, by descriptor and without following
-links, so no name and no link leads out. The root itself may be a link. ``notes.append``
-appends.
+links, so no name and no link leads out. The root itself may be a link. Links that a
+person has listed are followed to read, see ``followed``. ``notes.append`` appends.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from io import FileIO
 
 from hivemind_memory.errors import (
     HivemindError,
+    NotePathError,
     NoteUnreadableError,
     NotSavedError,
     UsageError,
@@ -32,20 +33,33 @@ from hivemind_memory.model.note_path import NotePath
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hivemind_memory.files.scan import FollowLink
     from hivemind_memory.model.snapshot import FileSignature
 
 
 _TRIES = 3
+_NO_LINKS: Mapping[str, str] = {}
 
 
 class NotesFolder:
     """A folder of notes. Holds nothing open between calls; threads may share it."""
 
-    __slots__ = ("max_note_bytes", "root")
+    __slots__ = ("links", "max_note_bytes", "root")
 
-    def __init__(self, root: str, *, max_note_bytes: int = MAX_NOTE_BYTES) -> None:
+    def __init__(
+        self,
+        root: str,
+        *,
+        max_note_bytes: int = MAX_NOTE_BYTES,
+        links: Mapping[str, str] = _NO_LINKS,
+    ) -> None:
         self.root = os.path.abspath(root)
         """Where the folder lies, absolute; a link there is followed."""
+
+        self.links = links
+        """Path of each link that is followed -> the folder that it may lead to."""
 
         self.max_note_bytes = max_note_bytes
         """A larger note is skipped: it is in no snapshot and in no index."""
@@ -60,7 +74,7 @@ class NotesFolder:
         """
         try:
             with self.open_root() as root:
-                return take_snapshot(root, self.max_note_bytes)
+                return take_snapshot(root, self.max_note_bytes, self._followed())
         except OSError as error:
             cause, hint = cause_of(error)
             message = f"The notes folder {self.root} cannot be listed: {cause}."
@@ -94,7 +108,7 @@ class NotesFolder:
         """
         try:
             if parent is None:
-                with self.open_parent(path) as opened:
+                with self.open_parent(path, is_read=True) as opened:
                     fd = opened.open_file(_name(path), descriptors.READ)
             else:
                 fd = parent.open_file(_name(path), descriptors.READ)
@@ -110,7 +124,7 @@ class NotesFolder:
     def signature(self, path: NotePath) -> FileSignature | None:
         """Return the signature of a note; None: it is not a regular file."""
         try:
-            with self.open_parent(path) as parent:
+            with self.open_parent(path, is_read=True) as parent:
                 fd = parent.open_file(_name(path), descriptors.READ)
         except OSError:
             return None
@@ -166,7 +180,11 @@ class NotesFolder:
             raise UsageError(message, hint=hint) from error
 
     def open_parent(
-        self, path: NotePath, *, made: list[str] | None = None
+        self,
+        path: NotePath,
+        *,
+        made: list[str] | None = None,
+        is_read: bool = False,
     ) -> OpenFolder:
         """Return the folder that holds *path*, held open.
 
@@ -174,8 +192,10 @@ class NotesFolder:
             path: The note, which need not be there.
             made: Makes folders that are missing, and gathers their paths; None: does
                 not make any.
+            is_read: The note is only read, so listed links are followed.
 
         Raises:
+            NotePathError: It lies behind a listed link, where nothing is written.
             OSError: It is not there, or a link or a file is in its place.
         """
         folder = self.open_root()
@@ -183,13 +203,43 @@ class NotesFolder:
         try:
             for name in path.split("/")[:-1]:
                 walked = f"{walked}/{name}" if walked else name
-                child = _enter(folder, name, walked, made)
+                if walked in self.links and (
+                    link := self._link(path, walked, is_read=is_read)
+                ):
+                    child = link
+                else:
+                    child = _enter(folder, name, walked, made)
                 folder.close()
                 folder = child
         except BaseException:
             folder.close()
             raise
         return folder
+
+    def _followed(self) -> FollowLink | None:
+        """Return what opens the folder behind a listed link; None: none is listed."""
+        if not self.links:
+            return None
+        from hivemind_memory.files.followed import open_followed
+
+        def follow(path: str) -> OpenFolder | None:
+            listed = path in self.links
+            return open_followed(self.root, self.links, path) if listed else None
+
+        return follow
+
+    def _link(self, path: NotePath, walked: str, *, is_read: bool) -> OpenFolder | None:
+        """Return the folder behind a listed link; None: no link is there now."""
+        if not os.path.islink(os.path.join(self.root, walked)):
+            return None
+        follow = self._followed()
+        if is_read and follow:
+            return follow(walked)
+        inside = path.removeprefix(walked).lstrip("/")
+        raise NotePathError(
+            f"{path} lies behind the link {walked}, where nothing is written.",
+            hint=f"Change {os.path.join(self.links[walked], inside)} by hand.",
+        )
 
     def remove_made_folders(self, made: list[str]) -> None:
         """Remove folders that were made for a note that was not saved, if empty."""

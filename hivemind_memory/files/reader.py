@@ -72,7 +72,7 @@ class NoteReader:
         if self._parent is None or parent_path != self._parent_path:
             self.close()
             try:
-                self._parent = self._folder.open_parent(path)
+                self._parent = self._folder.open_parent(path, is_read=True)
             except OSError as error:
                 raise read_error(path, error) from error
             self._parent_path = parent_path

@@ -23,9 +23,14 @@ from hivemind_memory.model.snapshot import SkippedNote
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable
+
     from hivemind_memory.files.descriptors import OpenFolder
     from hivemind_memory.model.snapshot import FileSignature
 
+    FollowLink = Callable[[str], OpenFolder | None]
+    """Opens the folder behind a link; None: the link is not listed."""
 
 BYTES_PER_MB = 1_000_000
 MAX_NOTE_BYTES = 5 * BYTES_PER_MB
@@ -40,6 +45,8 @@ _SAFE_PREFIX_CHARS = 192
 
 # signature_of, without a call of ours for each file.
 _signature_of = attrgetter("st_mtime_ns", "st_ctime_ns", "st_size", "st_ino")
+
+_PLAIN_MARKS = dict.fromkeys(map(ord, "/._-"), "x")
 
 _Folder = tuple[str, list[str], list["FileSignature"]]
 """Prefix of its notes' paths; names of its notes; their signatures."""
@@ -96,21 +103,24 @@ class FolderSnapshot:
 
 
 def take_snapshot(
-    root: OpenFolder, max_note_bytes: int = MAX_NOTE_BYTES
+    root: OpenFolder,
+    max_note_bytes: int = MAX_NOTE_BYTES,
+    follow: FollowLink | None = None,
 ) -> FolderSnapshot:
     """Return every note below *root*, and what was skipped and why.
 
     A note is a regular file whose name ends in ``.md`` and is legal, in no dot folder.
-    Links are not followed, neither to files nor to folders.
+    Links are not followed, but those to folders that a person has listed.
 
     Args:
         root: The notes folder, held open.
         max_note_bytes: A larger file is skipped.
+        follow: Opens the folder behind a listed link; None: none is listed.
 
     Raises:
         OSError: *root* itself cannot be listed.
     """
-    pass_ = _Pass(max_note_bytes)
+    pass_ = _Pass(max_note_bytes, follow)
     pass_.scan(root, "", 1)
     skipped = [
         SkippedNote(path=_printable(path), reason=reason)
@@ -122,10 +132,19 @@ def take_snapshot(
 class _Pass:
     """What one pass over the folders has found so far."""
 
-    __slots__ = ("folders", "max_bytes", "partial", "skipped")
+    __slots__ = (
+        "_follow",
+        "_is_behind_link",
+        "folders",
+        "max_bytes",
+        "partial",
+        "skipped",
+    )
 
-    def __init__(self, max_bytes: int) -> None:
+    def __init__(self, max_bytes: int, follow: FollowLink | None) -> None:
         self.max_bytes = max_bytes
+        self._follow = follow
+        self._is_behind_link = False
         self.folders: list[_Folder] = []
         self.skipped: dict[str, str] = {}
         self.partial: list[str] = []
@@ -135,12 +154,13 @@ class _Pass:
         max_bytes = self.max_bytes
         names: list[str] = []
         signatures: list[FileSignature] = []
-        below = []
+        below: list[str] = []
+        links: list[os.DirEntry[str]] = []
         with folder.scan() as entries:
             for entry in entries:
                 name = entry.name
                 if name[0] == ".":
-                    if name.startswith(".hm-"):
+                    if name.startswith(".hm-") and not self._is_behind_link:
                         self.partial.append(prefix + name)
                     continue
                 if name.endswith(SUFFIX) and entry.is_file(follow_symlinks=False):
@@ -156,7 +176,7 @@ class _Pass:
                 elif entry.is_dir(follow_symlinks=False):
                     below.append(name)
                 elif entry.is_symlink():
-                    self._skip_link(prefix + name)
+                    links.append(entry)
                 elif name.endswith(SUFFIX):
                     self.skipped[prefix + name] = "it is not a regular file"
                 elif name.lower().endswith(_OTHER_SUFFIXES):
@@ -166,6 +186,8 @@ class _Pass:
         self._take(prefix, names, signatures)
         for name in below:
             self._scan_below(folder, prefix, name, depth)
+        for entry in links:
+            self._take_link(folder, entry, prefix, depth)
 
     def _take(
         self, prefix: str, names: list[str], signatures: list[FileSignature]
@@ -205,16 +227,60 @@ class _Pass:
         except OSError as error:
             self.skipped[path] = f"the folder cannot be listed: {error.strerror}"
 
-    def _skip_link(self, path: str) -> None:
-        """Report a link that a person may have meant as a note or a folder of notes.
+    def _take_link(
+        self, folder: OpenFolder, link: os.DirEntry[str], prefix: str, depth: int
+    ) -> None:
+        """Scan the folder behind a link that is listed; report one that may be meant.
 
-        Where it leads is not looked at: that may be anywhere.
+        Where any other leads is not looked at: that may be anywhere.
         """
-        name = path.rpartition("/")[2]
-        if name.endswith(SUFFIX) or "." not in name:
+        path = prefix + link.name
+        try:
+            child = self._follow(path) if self._follow else None
+        except OSError as error:
+            self.skipped[path] = f"the link is not followed: {error.strerror}"
+            return
+        if child is None:
+            self._skip_link(folder, link, path)
+            return
+        was_behind, self._is_behind_link = self._is_behind_link, True
+        try:
+            with child:
+                self.scan(child, f"{path}/", depth + 1)
+        except OSError as error:
+            self.skipped[path] = f"the folder cannot be listed: {error.strerror}"
+        finally:
+            self._is_behind_link = was_behind
+
+    def _skip_link(self, folder: OpenFolder, link: os.DirEntry[str], path: str) -> None:
+        """Report a link that a person may have meant as a note or a folder of notes."""
+        if path.endswith(SUFFIX):
             self.skipped[path] = (
                 "it is a link, and links are not followed; move the notes here"
             )
+        elif "." not in link.name or link.is_dir():
+            self.skipped[path] = (
+                "it is a link, and is followed to a folder only if it is listed:"
+                f" `hm config set {_listing(folder, path)}`"
+            )
+
+
+def _listing(folder: OpenFolder, path: str) -> str:
+    """Return the words that list a link; what it leads to is not touched."""
+    try:
+        target = folder.link_target(path.rpartition("/")[2])
+    except OSError:  # it went, or was swapped for a folder, while we looked
+        target = "FOLDER"
+    return " ".join(map(_quoted, (f"followed_links.{path}", target)))
+
+
+def _quoted(word: str) -> str:
+    """Return a word as a shell takes it."""
+    if word.translate(_PLAIN_MARKS).isalnum():
+        return word
+    import shlex  # slow to load, and seldom needed
+
+    return shlex.quote(word)
 
 
 def too_large(max_bytes: int) -> str:

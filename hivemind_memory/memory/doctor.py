@@ -174,7 +174,9 @@ def _index(places: Places, now: Callable[[], float]) -> Iterator[Finding]:
 def _notes(places: Places, settings: Settings, now: Callable[[], float]) -> Finding:
     """Compare the folder with the index, and name what was passed over."""
     limit_bytes = settings.max_note_mb * BYTES_PER_MB
-    snapshot = NotesFolder(places.notes, max_note_bytes=limit_bytes).snapshot()
+    snapshot = NotesFolder(
+        places.notes, max_note_bytes=limit_bytes, links=settings.followed_links
+    ).snapshot()
     try:
         opened = open_index(places, now)
         try:

@@ -200,6 +200,9 @@ class FreshnessCheck:
 
     def _watch(self) -> None:
         """Have the kernel tell of changes, if it can be trusted to."""
+        if self._syncer.has_links:
+            self._can_watch = False  # they lead to where nothing is watched
+            return
         # Loaded by a process that is asked again and again, never by a cold answer.
         from hivemind_memory.files.inotify import InotifyProbe
         from hivemind_memory.files.mounts import shared_type

@@ -76,7 +76,8 @@ class Memory:
         self._provider = provider
         self.clocks = clocks
         max_bytes = settings.max_note_mb * BYTES_PER_MB
-        self.folder = NotesFolder(places.notes, max_note_bytes=max_bytes)
+        links = settings.followed_links
+        self.folder = NotesFolder(places.notes, max_note_bytes=max_bytes, links=links)
         self._vectors: EmbeddingService | None = None
         self._state: StateFile | None = None
         self.chunking = ChunkSettings(

@@ -95,6 +95,11 @@ class Syncer:
         self._block_reader: BlockReader | None = None
         self._journal: Journal | None = None
 
+    @property
+    def has_links(self) -> bool:
+        """Notes behind links are read too, which no event of the folder tells of."""
+        return bool(self._folder.links)
+
     def sync(
         self,
         index: Index,

@@ -5,6 +5,7 @@ why, whenever events are not enough:
 
 - no inotify watches or instances are left, or there are no events (it tries again at
   each rescan);
+- links to other folders are followed, where no event is heard of;
 - the folder is missing (it tries again at each poll);
 - the file system does not report the changes that other machines make;
 - a probe was not answered (until the next event arrives);
@@ -34,6 +35,9 @@ class ChangeDetectorSettings:
 
     poll_s: float = 2.0
     """Between two scans while polling; between two checks of the source while not."""
+
+    has_links: bool = False
+    """Notes behind links are read too; the source does not hear of their changes."""
 
     probe_s: float = 1.0
     """A source that has not told of a probe by then counts as muted."""
@@ -88,6 +92,8 @@ class ChangeDetector:
     def state(self) -> WatchState:
         """How changes are learned of now."""
         reason = self._refusal or self._shared or self._silence() or self._missed_event
+        if self._settings.has_links and not reason:
+            reason = "events do not tell of folders behind links"
         return WatchState(mode="polling" if reason else "native", reason=reason)
 
     @property

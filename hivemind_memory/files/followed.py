@@ -1,0 +1,72 @@
+"""Folders behind links that a person has listed: notes there are read, never written.
+
+A link leads where the person said, or it is not followed: who can change a link in the
+notes folder cannot make other files searchable by it. Loaded only if one is listed.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+
+from hivemind_memory.files.descriptors import OpenFolder
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class NotFollowedError(OSError):
+    """A listed link is not followed; the text says why, as a clause."""
+
+    def __init__(self, reason: str) -> None:
+        # Callers see what they see of any link: something else is in the way.
+        super().__init__(errno.ELOOP, reason)
+
+
+def open_followed(root: str, links: Mapping[str, str], path: str) -> OpenFolder:
+    """Return the folder behind a listed link, held open.
+
+    Args:
+        root: The notes folder, absolute.
+        links: Path of each listed link below *root* -> the folder it may lead to.
+        path: That of the link.
+
+    Raises:
+        NotFollowedError: It leads elsewhere, or to where notes would be read twice.
+        OSError: The folder cannot be opened.
+    """
+    target = links[path]
+    if problem := _problem(os.path.realpath(root), links, path):
+        raise NotFollowedError(problem)
+    folder = OpenFolder.at(target)
+    # Between the check and the opening a part of the path may have become a link.
+    found, opened = os.stat(target), folder.own_status()
+    is_same = (found.st_dev, found.st_ino) == (opened.st_dev, opened.st_ino)
+    if is_same and os.path.realpath(target) == target:
+        return folder
+    folder.close()
+    raise NotFollowedError("it changed while it was opened")
+
+
+def _problem(root: str, links: Mapping[str, str], path: str) -> str:
+    """Return why a listed link is not followed, as a clause; empty: it is."""
+    target, leads_to = links[path], os.path.realpath(os.path.join(root, path))
+    if leads_to != target:
+        return (
+            f"the link leads to {leads_to}, but followed_links lists {target};"
+            " links on the way are not followed"
+        )
+    if not os.path.isdir(target):
+        return f"there is no folder {target}"
+    if _overlap(target, root):
+        return f"{target} and the notes folder lie in one another"
+    earlier = (one for one in sorted(links) if one < path)
+    twice = next((one for one in earlier if _overlap(target, links[one])), "")
+    return f"its folder is read as {twice} already" if twice else ""
+
+
+def _overlap(one: str, other: str) -> bool:
+    """Return whether a folder is the other, or lies in it."""
+    one, other = (os.path.join(path, "") for path in (one, other))
+    return one.startswith(other) or other.startswith(one)
