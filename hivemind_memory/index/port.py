@@ -271,6 +271,10 @@ class VectorIndex(VectorStore, Protocol):
         """List the texts of every chunk, and link those whose vector is cached."""
         ...
 
+    def known_texts(self, fingerprint: str, limit: int) -> list[tuple[str, bytes]]:
+        """Return at most *limit* (text, vector) of that space."""
+        ...
+
     def count_pending_chunks(self, fingerprint: str) -> int:
         """Return how many chunks cannot be found by their own vector yet."""
         ...

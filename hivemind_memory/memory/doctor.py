@@ -338,15 +338,15 @@ def status_of(
 
 def _vectors(opened: OpenIndex, provider: Provider) -> tuple[int, int, str, str]:
     """Return chunks with and without a vector, the provider, and why it is that one."""
-    if provider.is_off:
-        return 0, 0, "none", provider.choice().reason
-    space = provider.space()
+    space = None if provider.is_off else provider.space()
     if space is None:
         return 0, 0, "none", provider.choice().reason
-    store = opened.index.vector_store()
+    from hivemind_memory.memory.moved_spaces import fingerprint_in_use
+
+    store, name = opened.index.vector_store(), fingerprint_in_use(opened.index, space)
     return (
-        store.count_vectors(space.fingerprint),
-        store.count_pending_chunks(space.fingerprint),
+        store.count_vectors(name),
+        store.count_pending_chunks(name),
         f"{space.provider} {space.model}",
         provider.choice().reason,
     )

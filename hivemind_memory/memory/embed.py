@@ -10,6 +10,14 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from hivemind_memory.errors import EmbeddingError, IndexUnusableError
+from hivemind_memory.memory.moved_spaces import (
+    MOVED,
+    adopt_moved_space,
+    fingerprint_in_use,
+    moved_spaces,
+    record_space,
+    recorded_space,
+)
 from hivemind_memory.memory.no_vectors import PROBLEM, last_problem, why_no_vectors
 from hivemind_memory.model.matches import QueryVector
 
@@ -79,13 +87,12 @@ class EmbeddingService:
         if known is not None:
             return QueryVector(known, fingerprint, "")
         now_s = self._now()
-        breaker = _Breaker(index, fingerprint).value
+        space = self._space(index, fingerprint)
+        breaker = _Breaker(index, space).value
         if not breaker.may_ask(now_s):
             return QueryVector(None, fingerprint, breaker.why_not(now_s))
         dims = index.vector_store().dims(fingerprint)
-        return QueryEmbedRequest(
-            text, fingerprint, self._space(index, fingerprint), dims
-        )
+        return QueryEmbedRequest(text, fingerprint, space, dims)
 
     def ask(
         self, question: QueryEmbedRequest, *, timeout_s: float
@@ -93,10 +100,11 @@ class EmbeddingService:
         """Ask the provider, connected once, for the vector of a question."""
         before_s = self._now()
         try:
-            embedder = self._embedders.get(question.fingerprint)
+            key = question.space.fingerprint
+            embedder = self._embedders.get(key)
             if embedder is None:
                 made = self._provider.connect(question.space, dims=question.dims)
-                embedder = self._embedders.setdefault(question.fingerprint, made)
+                embedder = self._embedders.setdefault(key, made)
                 if embedder is not made:  # another thread was faster
                     made.close()
             left_s = max(MIN_QUERY_TIMEOUT_S, timeout_s - (self._now() - before_s))
@@ -111,7 +119,7 @@ class EmbeddingService:
         answer: bytes | EmbeddingError,
     ) -> QueryVector:
         """Return the vector, and tell the other processes how it went."""
-        breaker = _Breaker(index, question.fingerprint)
+        breaker = _Breaker(index, question.space)
         if isinstance(answer, EmbeddingError):
             breaker.fail(self._now(), answer)
             self._record_problem(index, question.space, _error_text(answer))
@@ -139,21 +147,24 @@ class EmbeddingService:
             return EmbedResult()
 
         store = index.vector_store()
-        fingerprint = space.fingerprint
+        fingerprint = fingerprint_in_use(index, space)
         if not store.count_pending(fingerprint):
             return EmbedResult()
-        breaker = _Breaker(index, fingerprint)
+        breaker = _Breaker(index, space)
+        # A provider that is not asked gives its earlier reason, without the remedy.
+        is_asked = breaker.value.may_ask(self._now())
         try:
-            embedder = _ScriptDetector(
-                self._provider.connect(space, dims=store.dims(fingerprint))
-            )
+            made = self._provider.connect(space, dims=store.dims(fingerprint))
         except EmbeddingError as error:
             problem = _error_text(error)
             self._record_problem(index, space, problem)
             return EmbedResult(
                 pending=store.count_pending(fingerprint), problem=problem
             )
-        index.set_meta(f"space:{fingerprint}", _recipe(space))
+        if is_asked and fingerprint == space.fingerprint:
+            fingerprint = adopt_moved_space(index, space, made)
+        record_space(index, fingerprint, space)
+        embedder = _ScriptDetector(made, fingerprint)
         queue = EmbedQueue(
             store,
             embedder,
@@ -167,8 +178,6 @@ class EmbeddingService:
             if tell is not None:
                 tell("embedding", done, total)
 
-        # A provider that is not asked gives its earlier reason, without the remedy.
-        is_asked = breaker.value.may_ask(self._now())
         try:
             result = queue.drain(progress=report, should_stop=should_stop)
             breaker.keep()
@@ -184,7 +193,8 @@ class EmbeddingService:
         space = self._provider.space()
         if space is None:
             return 0
-        return index.vector_store().count_pending_chunks(space.fingerprint)
+        fingerprint = fingerprint_in_use(index, space)
+        return index.vector_store().count_pending_chunks(fingerprint)
 
     def _answering_space(self, index: Index, spaces: dict[str, int]) -> tuple[str, str]:
         """Return the space that answers, and why there is none."""
@@ -192,22 +202,15 @@ class EmbeddingService:
         fullest = max(spaces, key=lambda name: spaces[name])
         if space is None:
             return "", self._provider.choice().reason
-        mine = space.fingerprint
-        if spaces.get(mine, 0) >= spaces[fullest] or not index.get_meta(
-            f"space:{fullest}"
-        ):
-            return (
-                (mine, "")
-                if mine in spaces
-                else ("", why_no_vectors(index, self._provider))
-            )
-        if self._may_ask(index, fullest):
+        mine = fingerprint_in_use(index, space)
+        if spaces.get(mine, 0) < spaces[fullest] and self._may_ask(index, fullest):
             return fullest, ""
-        return (
-            (mine, "")
-            if mine in spaces
-            else ("", why_no_vectors(index, self._provider))
-        )
+        if mine in spaces:
+            return mine, ""
+        problem = last_problem(index, self._provider, space.fingerprint)
+        if not problem and moved_spaces(index, space):
+            return "", MOVED
+        return "", why_no_vectors(index, self._provider, space.fingerprint)
 
     def _may_ask(self, index: Index, fingerprint: str) -> bool:
         """Return whether an earlier model may still be asked.
@@ -218,16 +221,19 @@ class EmbeddingService:
         now = self._provider.space()
         if now is None:
             return False
-        earlier = _space_of(index.get_meta(f"space:{fingerprint}"))
+        earlier = recorded_space(index, fingerprint)
+        if earlier is None:
+            return False
         return (earlier.provider, earlier.address) == (now.provider, now.address)
 
     def problem(self, index: Index) -> str:
         """Return why the chosen provider last failed; see ``last_problem``."""
-        return last_problem(index, self._provider)
+        space = self._provider.space()
+        return last_problem(index, self._provider, space.fingerprint if space else "")
 
     def _record_problem(self, index: Index, space: VectorSpace, text: str) -> None:
         """Record why the provider failed; an empty text: it did not."""
-        record = f"{space.provider}\n{text}" if text else ""
+        record = f"{space.provider} {space.fingerprint}\n{text}" if text else ""
         if index.get_meta(PROBLEM) != record:
             # An index that cannot be written now is no reason to answer nothing.
             with suppress(IndexUnusableError):
@@ -250,9 +256,11 @@ class EmbeddingService:
     def _space(self, index: Index, fingerprint: str) -> VectorSpace:
         """Return what a space is made of: the chosen one, or one of earlier days."""
         chosen = self._provider.space()
-        if chosen is not None and chosen.fingerprint == fingerprint:
+        if chosen is not None and fingerprint_in_use(index, chosen) == fingerprint:
             return chosen
-        return _space_of(index.get_meta(f"space:{fingerprint}"))
+        earlier = recorded_space(index, fingerprint)
+        assert earlier is not None  # noqa: S101 - ``_may_ask`` has read it
+        return earlier
 
     def _measure_scripts(self, index: Index, detector: _ScriptDetector) -> None:
         """Find out whether the model understands the scripts that it was given."""
@@ -297,14 +305,12 @@ def embed_query(
 class _ScriptDetector:
     """An embedder that remembers in which foreign scripts it was spoken to."""
 
-    def __init__(self, embedder: Embedder) -> None:
+    def __init__(self, embedder: Embedder, fingerprint: str) -> None:
         self._embedder = embedder
-        self.scripts_seen: set[str] = set()
+        self.fingerprint = fingerprint
+        """Name of the space in which its vectors are kept."""
 
-    @property
-    def fingerprint(self) -> str:
-        """Name of the space."""
-        return self._embedder.fingerprint
+        self.scripts_seen: set[str] = set()
 
     def embed_documents(self, texts: Sequence[str]) -> list[bytes]:
         """Embed, and listen."""
@@ -325,13 +331,13 @@ class _ScriptDetector:
 
 
 class _Breaker:
-    """The circuit breaker of one space, shared by all processes through the index."""
+    """The circuit breaker of one address, shared by all processes through the index."""
 
-    def __init__(self, index: Index, fingerprint: str) -> None:
+    def __init__(self, index: Index, space: VectorSpace) -> None:
         from hivemind_memory.providers.breaker import Breaker, load_breaker_state
 
         self._index = index
-        self._key = f"breaker:{fingerprint}"
+        self._key = f"breaker:{space.fingerprint}"
         self._before = index.get_meta(self._key)
         self.value = Breaker(load_breaker_state(self._before))
 
@@ -363,20 +369,3 @@ def _error_text(error: EmbeddingError) -> str:
     from hivemind_memory.providers.queue import error_text
 
     return error_text(error)
-
-
-def _recipe(space: VectorSpace) -> str:
-    """Return all that an embedder for *space* is made of, as text."""
-    import json
-    from dataclasses import asdict
-
-    return json.dumps(asdict(space))
-
-
-def _space_of(recipe: str) -> VectorSpace:
-    """Return the space that a recipe describes."""
-    import json
-
-    from hivemind_memory.providers.fingerprint import VectorSpace
-
-    return VectorSpace(**json.loads(recipe))

@@ -16,25 +16,34 @@ if TYPE_CHECKING:
 
 
 PROBLEM = "embedding-problem"
-"""Key of the index's meta table: a provider, and on the next lines why it failed."""
+"""Key of the index's meta table: a provider and the space that it was asked for, and on
+the next lines why it failed."""
 
 _NO_VECTORS_YET = "no vectors yet; `hm status` says why"
 
 
-def last_problem(index: Index, provider: Provider) -> str:
+def last_problem(index: Index, provider: Provider, fingerprint: str = "") -> str:
     """Return why the chosen provider last failed, and the remedy, if it did.
 
     Every process records it in the index, so ``hm status`` need not ask again.
+
+    Args:
+        index: Where it is recorded.
+        provider: The one that the settings choose.
+        fingerprint: Of its space: at another address another one failed. Empty: any.
     """
     failed, _, text = index.get_meta(PROBLEM).partition("\n")
-    return text if provider.may_be(failed) else ""
+    name, _, space = failed.partition(" ")
+    if fingerprint and space not in ("", fingerprint):
+        return ""
+    return text if provider.may_be(name) else ""
 
 
-def why_no_vectors(index: Index, provider: Provider) -> str:
-    """Return why no chunk has a vector."""
+def why_no_vectors(index: Index, provider: Provider, fingerprint: str = "") -> str:
+    """Return why no chunk has a vector; see ``last_problem``."""
     if provider.is_off:
         return ""
-    problem = last_problem(index, provider)
+    problem = last_problem(index, provider, fingerprint)
     if problem:
         return f"no vectors: {problem}"
     return provider.why_none_is_named() or _NO_VECTORS_YET

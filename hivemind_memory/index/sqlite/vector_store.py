@@ -58,6 +58,24 @@ class SqliteVectorStore:
                 (name, embedding_texts(body)[subchunk]) for name, subchunk, body in rows
             ]
 
+    def known_texts(self, fingerprint: str, limit: int) -> list[tuple[str, bytes]]:
+        """Return at most *limit* (text, vector) of that space."""
+        with translated_errors(self._path):
+            rows = self._connection.execute(
+                """
+                SELECT subchunk, body, embedding
+                FROM spaces JOIN chunks_vec ON chunks_vec.space_id = spaces.id
+                JOIN chunk_words ON chunk_words.id = chunk_id
+                JOIN embedding_cache ON embedding_cache.id = vector_id
+                WHERE fingerprint = ? ORDER BY chunks_vec.id LIMIT ?
+                """,
+                (fingerprint, limit),
+            )
+            return [
+                (embedding_texts(body)[subchunk], vector)
+                for subchunk, body, vector in rows
+            ]
+
     def plan(self, fingerprint: str) -> None:
         """List the texts of every chunk, and link those whose vector is cached."""
         with translated_errors(self._path):
