@@ -333,7 +333,9 @@ def _read_quiet(fd: int, max_bytes: int | None) -> tuple[bytes, FileSignature]:
     if max_bytes is not None and signature[2] > max_bytes:
         raise NoteUnreadableError(too_large(max_bytes))
     data = b""
-    for _ in range(_TRIES):
+    for attempt in range(_TRIES):
+        if attempt:
+            os.lseek(fd, 0, os.SEEK_SET)
         data = _read_whole(fd, signature[2])
         before, signature = signature, signature_of(os.fstat(fd))
         if signature == before:
@@ -343,7 +345,6 @@ def _read_quiet(fd: int, max_bytes: int | None) -> tuple[bytes, FileSignature]:
 
 def _read_whole(fd: int, size: int) -> bytes:
     """Return what an open file holds, which is most likely *size* bytes."""
-    os.lseek(fd, 0, os.SEEK_SET)
     # In one call, and the byte too many tells that nothing follows.
     data = os.read(fd, size + 1)
     if len(data) != size:

@@ -6,9 +6,9 @@ Only a sync that finds a change comes here; a search of an unchanged folder does
 from __future__ import annotations
 
 import hashlib
+from typing import NamedTuple
 
 from hivemind_memory.files.errors import read_error
-from hivemind_memory.model.value import value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from hivemind_memory.model.snapshot import FileSignature
 
 
-@value
-class ReadNote:
+class ReadNote(NamedTuple):
     """What one reading of a note brought."""
 
     data: bytes

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from hivemind_memory.markdown.chunker import block_chunks
 from hivemind_memory.markdown.entry import parse_provenance
@@ -38,8 +38,8 @@ _COMMENT_LINE = re.compile(r"^<!-- hm [^\r\n]*", re.MULTILINE)
 _BEFORE_ENTRY = re.compile(r"\n\r?\n(?=<!-- hm )")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Block:
+# A plain tuple, not a dataclass: there is one for every note that is read.
+class _Block(NamedTuple):
     """A block that was read."""
 
     text: str
@@ -167,6 +167,8 @@ def blocks_of(text: str) -> list[str]:
     >>> blocks_of("# Title\n\nShort.\n")
     ['# Title\n\nShort.\n']
     """
+    if len(text) <= BLOCK_CHARS:
+        return [text] if text else []
     blocks: list[str] = []
     start = 0
     # What looks like an entry within the front matter is none.

@@ -71,7 +71,7 @@ def split_front_matter(text: str) -> FrontMatter:
     Args:
         text: The whole note, decoded.
     """
-    opening = _OPENING.match(text)
+    opening = _OPENING.match(text) if text.startswith("---") else None
     if opening is None:
         return FrontMatter()
     start = opening.end()

@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hivemind_memory.markdown.text import is_blank
@@ -83,8 +82,7 @@ class Outline(NamedTuple):
     headings: Sequence[Heading] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ParsedLines:
+class ParsedLines(NamedTuple):
     """A note's text and its lines."""
 
     text: str

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -42,8 +41,7 @@ _MANY_SECTIONS = 1000
 _FEW_CHARS = 16
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Segment:
+class Segment(NamedTuple):
     """What is parsed by itself: the front matter, an entry, what a person wrote.
 
     Lines are indexes, from 0.
@@ -87,9 +85,9 @@ def chunks_of(
         overlap_chars: See ``chunker.chunk_note``.
         first_line: Number of the first line, from 0, if they are a part of a note.
     """
-    starts = list(accumulate(map((1).__add__, map(len, lines)), initial=0))
+    starts = list(accumulate([len(line) + 1 for line in lines], initial=0))
     page = ParsedLines(text=text, lines=lines, starts=starts)
-    marks = bytearray([IN_BLOCK]) * len(starts)
+    marks = bytearray()
     for segment in segments_of(page, front_lines):
         outline = None
         if segment.content == segment.stop:
@@ -104,6 +102,7 @@ def chunks_of(
             pieces = [CutPoint(starts[first], first), CutPoint(starts[stop], stop)]
             if starts[stop] - 1 - starts[first] > limit_chars:
                 if not is_marked:
+                    marks = marks or bytearray([IN_BLOCK]) * len(starts)
                     _mark(marks, page, segment, outline, limit=limit_chars)
                     is_marked = True
                 pieces[1:1] = cut_points(page, marks, first, stop, limit=limit_chars)
@@ -160,9 +159,9 @@ def _sections(
     lead = segment.content
     while lead < segment.stop and is_blank(lines[lead]):
         lead += 1
-    titles: dict[int, Heading | None] = dict.fromkeys(
-        _after_gaps(page, lead, segment.stop, outline)
-    )
+    titles: dict[int, Heading | None] = {}
+    if _GAP.search(page.text, page.starts[lead], page.starts[segment.stop]):
+        titles = dict.fromkeys(_after_gaps(page, lead, segment.stop, outline))
     for heading in outline.headings:
         if heading.level <= _DEEPEST_HEADING:
             titles[heading.line] = heading

@@ -43,8 +43,7 @@ def simple_outline(page: ParsedLines, first: int, stop: int) -> Outline | None:
         return None
     headings = []
     if page.text.find("#", begin, end) >= 0:
-        for number in range(first, stop):
-            line = page.lines[number]
+        for number, line in enumerate(page.lines[first:stop], first):
             if line[:1] == "#":
                 marks, _, title = line.partition(" ")
                 # What is no heading (#tag) has no space behind the marks alone.

@@ -40,7 +40,8 @@ def split_subchunks(body: str) -> tuple[str, ...]:
     subchunk: list[str] = []
     lines = iter(body.split("\n"))
     for line in lines:
-        kind = _kind(line)
+        # Most lines begin with a letter or are empty; asking for the kind takes longer.
+        kind = "text" if line[:1].isalpha() else _kind(line) if line else "blank"
         if kind == "text":
             subchunk.append(line)
             continue

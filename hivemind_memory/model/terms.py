@@ -11,7 +11,7 @@ points that Greek, Russian, Hebrew and Arabic may leave out.
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 MAX_TERMS = 64
@@ -43,8 +43,16 @@ _KINDS = bytes(
     else 0x20
     for byte in range(256)
 )
+# The same, the letters and digits kept.
+_WORDS = bytes(0x20 if kind == 0x20 else byte for byte, kind in enumerate(_KINDS))
 # Where a word falls apart: fooBar, HTTPServer, utf8, V2.
 _SEAMS = (b"aA", b"AAa", b"a0", b"A0")
+# The kinds of words that do not: most of those there are.
+_PLAIN = frozenset(
+    kinds
+    for length in range(1, 33)
+    for kinds in (b"a" * length, b"A" * length, b"A" + b"a" * length, b"0" * length)
+)
 
 
 @cache
@@ -185,9 +193,32 @@ def words_of(text: str) -> list[str]:
     return pattern.findall(text)
 
 
-def count_ascii_words(text: str) -> int:
-    """Return how many words the full-text engine makes of a text in ASCII."""
-    return len(text.encode("ascii").translate(_KINDS).split())
+def scan_ascii_words(data: bytes) -> tuple[int, list[str]]:
+    """Return how many words the full-text engine makes of a text in ASCII.
+
+    And the parts of its mixed words, like ``fooBar``, ``HTTPServer`` or ``utf8``.
+
+    >>> scan_ascii_words(b"a fooBar")
+    (2, ['foo', 'bar'])
+    """
+    # Kinds instead of a pattern over the text: nearly every word is plain, and this
+    # tells so in a tenth of the time.
+    kinds = data.translate(_KINDS).split()
+    parts: list[str] = []
+    if not _PLAIN.issuperset(kinds):
+        for word, kind in zip(data.translate(_WORDS).split(), kinds, strict=True):
+            if kind not in _PLAIN:
+                parts += _parts_of_word(word)
+    return len(kinds), parts
+
+
+@lru_cache(maxsize=4096)
+def _parts_of_word(word: bytes) -> tuple[str, ...]:
+    """Return the parts of a word of mixed kinds; none of another one."""
+    kinds = word.translate(_KINDS)
+    if not any(seam in kinds for seam in _SEAMS):
+        return ()
+    return tuple(part.lower() for part in _mixed_part().findall(word.decode("ascii")))
 
 
 def extra_terms(body: str) -> str:
@@ -200,16 +231,16 @@ def extra_terms(body: str) -> str:
     'http server 东 东京 京'
     """
     if body.isascii():
-        return " ".join(_parts_of_mixed_words(body))
+        return " ".join(_mixed_parts(body))
     from unicodedata import is_normalized, normalize
 
     patterns = _patterns()
-    found = _parts_of_mixed_words(body)
+    found = _mixed_parts(body)
     if not is_normalized("NFKC", body):
         plain = normalize("NFKC", body)
         known = set(body.split())
         added = [word for word in plain.split() if word not in known]
-        found += added + _parts_of_mixed_words(" ".join(added))
+        found += added + _mixed_parts(" ".join(added))
         body = plain
     if patterns.has_bare.search(body):
         body_words = filter(patterns.has_bare.search, body.split())
@@ -227,7 +258,7 @@ def _terms_of_word(word: str) -> list[str]:
     if word.isascii():
         if word.isalpha() and word.islower():  # the usual word of a question
             return [word]
-        parts = _parts_of_mixed_words(word)
+        parts = _mixed_parts(word)
         return [word.lower(), *parts] if parts else [word.lower()]
     terms: list[str] = []
     end = 0
@@ -241,23 +272,9 @@ def _terms_of_word(word: str) -> list[str]:
     return terms
 
 
-def _parts_of_mixed_words(text: str) -> list[str]:
-    """Return the parts of words like ``fooBar``, ``HTTPServer`` or ``utf8``."""
-    # Kinds instead of a pattern over the text: nearly every text has no such word, and
-    # this tells so in a tenth of the time.
-    kinds = text.encode("ascii", "replace").translate(_KINDS)
-    spans = set()
-    for seam in _SEAMS:
-        at = kinds.find(seam)
-        while at >= 0:
-            end = kinds.find(b" ", at)
-            end = len(kinds) if end < 0 else end
-            spans.add((kinds.rfind(b" ", 0, at) + 1, end))
-            at = kinds.find(seam, end)
-    parts: list[str] = []
-    for start, end in sorted(spans):
-        parts += [part.lower() for part in _mixed_part().findall(text[start:end])]
-    return parts
+def _mixed_parts(text: str) -> list[str]:
+    """Return the parts of the mixed words in a text."""
+    return scan_ascii_words(text.encode("ascii", "replace"))[1]
 
 
 def _grams(run: str) -> list[str]:

@@ -24,6 +24,7 @@ else:
         """Make a value of a class with annotated fields; defaults must not change."""
         fields = tuple(cls.__annotations__)
         cls.__value_fields__ = fields
+        cls.__all_fields__ = frozenset(fields)
         cls.__required_fields__ = frozenset(
             name for name in fields if name not in cls.__dict__
         )
@@ -56,6 +57,9 @@ def replaced(instance: T, /, **changes: object) -> T:
 def _make(self: object, **given: object) -> None:
     """Take the fields by keyword; those that have a default may be left out."""
     cls = type(self)
+    if given.keys() == cls.__all_fields__:  # type: ignore[attr-defined]
+        self.__dict__.update(given)
+        return
     missing = cls.__required_fields__ - given.keys()  # type: ignore[attr-defined]
     unknown = given.keys() - set(fields_of(self))
     if missing or unknown:

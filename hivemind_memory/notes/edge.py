@@ -121,11 +121,11 @@ def _all_edges(
     front_matter: Mapping[str, object], bodies: Iterable[str]
 ) -> Iterator[tuple[str, str, float]]:
     """Yield what the front matter names, then what the text links to."""
-    for kind, field in FIELDS.items():
+    for kind, field in FIELDS.items() if front_matter else ():
         for target, weight in references(front_matter.get(field)):
             yield kind, target, weight
     for body in bodies:
-        for target in links_in(body):
+        for target in links_in(body) if "[[" in body else ():
             yield RELATED, target, 1.0
 
 

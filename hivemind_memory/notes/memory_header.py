@@ -154,8 +154,9 @@ def status_unless_forgotten(path: str, front_matter: Mapping[str, object]) -> in
     folder = place_in_scope(path)
     if folder == INBOX:
         return PENDING
-    is_replaced = folder == SUPERSEDED_FOLDER or targets(
-        front_matter.get("superseded_by")
+    successor = front_matter.get("superseded_by")
+    is_replaced = folder == SUPERSEDED_FOLDER or (
+        successor is not None and targets(successor)
     )
     return SUPERSEDED if is_replaced else ACTIVE
 
@@ -192,7 +193,7 @@ def day_of_note(
     name = path.rpartition("/")[2]
     if name == "global.md":
         return None
-    for key in ("updated", "date", "created"):
+    for key in ("updated", "date", "created") if front_matter else ():
         day = _day_of_value(front_matter.get(key))
         if day is not None:
             return day
@@ -206,6 +207,8 @@ def day_of_iso(text: str) -> int | None:
     >>> day_of_iso("1970-01-03T10:00:00+01:00")
     2
     """
+    if not text[:4].isdigit():  # most names: an error takes longer
+        return None
     try:
         return date.fromisoformat(text[:10]).toordinal() - _EPOCH
     except ValueError:

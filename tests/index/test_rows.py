@@ -10,7 +10,7 @@ from hivemind_memory.index.sqlite.rows import rows_of
 from hivemind_memory.index.sqlite.schema import make_tokenizer
 from hivemind_memory.markdown.chunker import parse_note
 from hivemind_memory.model.note_path import NotePath
-from hivemind_memory.model.terms import count_ascii_words
+from hivemind_memory.model.terms import extra_terms, scan_ascii_words
 
 TOKENS_OF = make_tokenizer(apsw.Connection(":memory:"))
 
@@ -18,7 +18,24 @@ TOKENS_OF = make_tokenizer(apsw.Connection(":memory:"))
 @settings(max_examples=300)
 @given(st.text(st.characters(max_codepoint=127)))
 def test_words_of_ascii_are_counted_as_the_engine_counts_them(text: str) -> None:
-    assert count_ascii_words(text) == len(TOKENS_OF(text))
+    assert scan_ascii_words(text.encode())[0] == len(TOKENS_OF(text))
+
+
+@settings(max_examples=300)
+@given(st.text(st.characters(max_codepoint=127)), st.integers(0, 40))
+def test_parts_of_ascii_words_are_the_same_in_slices_between_words(
+    text: str, at: int
+) -> None:
+    """A subchunk has the extra terms that its words have in the whole text."""
+    whole = f"{text[:at]}\n{text[at:]}"
+
+    parts = [
+        part
+        for piece in (text[:at], text[at:])
+        for part in scan_ascii_words(piece.encode())[1]
+    ]
+
+    assert parts == extra_terms(whole).split()
 
 
 def test_the_same_text_lies_at_the_same_places_in_ascii_and_beyond() -> None:

@@ -7,12 +7,15 @@ from array import array
 from typing import NamedTuple
 
 from hivemind_memory.markdown.subchunks import split_subchunks
-from hivemind_memory.model.terms import count_ascii_words, extra_terms
+from hivemind_memory.model.terms import (
+    scan_ascii_words,
+    extra_terms,
+)
 from hivemind_memory.notes.memory_header import day_of_iso, is_forgotten
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from hivemind_memory.model.note import Chunk, Note
     from hivemind_memory.model.note_path import NotePath
@@ -154,11 +157,8 @@ def _extra_and_subchunks(
     subchunks = split_subchunks(body)
     if not 2 <= len(subchunks) <= _MAX_SUBCHUNKS:
         return extra_terms(body), b""
-    is_ascii = body.isascii()
-    # Asked of the engine, the words of ASCII would take three times as long.
-    count = count_ascii_words if is_ascii else lambda text: len(tokens_of(text))
-    # A part of ASCII has no extra terms that the whole has not.
-    terms_of = extra_terms if not is_ascii or extra_terms(body) else _no_terms
+    if body.isascii():
+        return _places_in_ascii(body, subchunks)
     extras: list[str] = []
     bounds: list[int] = []
     at_char = at_body = at_extra = 0
@@ -168,26 +168,51 @@ def _extra_and_subchunks(
             return extra_terms(body), b""
         gap = body[at_char:start]
         if gap and not gap.isspace():
-            at_body += count(gap)
-            more = terms_of(gap)
+            at_body += len(tokens_of(gap))
+            more = extra_terms(gap)
             if more:
                 extras.append(more)
-                at_extra += count(more)
-        more = terms_of(subchunk)
+                at_extra += len(tokens_of(more))
+        more = extra_terms(subchunk)
         if more:
             extras.append(more)
-        end_body = at_body + count(subchunk)
-        end_extra = at_extra + (count(more) if more else 0)
+        end_body = at_body + len(tokens_of(subchunk))
+        end_extra = at_extra + (len(tokens_of(more)) if more else 0)
         bounds += (at_body, end_body, at_extra, end_extra)
         at_char, at_body, at_extra = start + len(subchunk), end_body, end_extra
-    if at_body > 0xFFFF or at_extra > 0xFFFF:
-        return " ".join(extras), b""
-    return " ".join(extras), array("H", bounds).tobytes()
+    return " ".join(extras), _packed(bounds)
 
 
-def _no_terms(_: str) -> str:
-    """Return the extra terms of plain prose."""
-    return ""
+def _places_in_ascii(body: str, subchunks: Sequence[str]) -> tuple[str, bytes]:
+    """Return the same for a text in ASCII, whose words are counted by their kinds.
+
+    Asked of the engine, they would take three times as long.
+    """
+    data = body.encode("ascii")
+    extras: list[str] = []
+    bounds: list[int] = []
+    at_char = at_body = 0
+    for subchunk in subchunks:
+        start = body.find(subchunk, at_char)
+        if start < 0:
+            return extra_terms(body), b""
+        gap = data[at_char:start]
+        if gap and not gap.isspace():
+            count, parts = scan_ascii_words(gap)
+            at_body += count
+            extras += parts
+        at_extra = len(extras)
+        at_char = start + len(subchunk)
+        count, parts = scan_ascii_words(data[start:at_char])
+        extras += parts
+        bounds += (at_body, at_body + count, at_extra, len(extras))
+        at_body += count
+    return " ".join(extras), _packed(bounds)
+
+
+def _packed(bounds: list[int]) -> bytes:
+    """Return places as the table has them, if 16 bits hold them all."""
+    return b"" if max(bounds) > 0xFFFF else array("H", bounds).tobytes()
 
 
 def _reason_words(note: Note) -> str:
