@@ -14,8 +14,8 @@ import os
 import secrets
 import signal
 import socket
-from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any, ClassVar
+from collections.abc import Callable
+from typing import ClassVar
 
 import h11
 import uvicorn
@@ -28,6 +28,16 @@ from hivemind_memory.files.descriptors import (
     PRIVATE_FILE,
     make_private_folder,
     set_mode,
+)
+from hivemind_memory.mcp_server.http_sessions import (
+    IDLE_S,
+    MAX_IDLE,
+    MAX_OPEN,
+    App,
+    Receive,
+    Scope,
+    Send,
+    SessionLimit,
 )
 from hivemind_memory.mcp_server.server import MemoryServer
 
@@ -50,11 +60,6 @@ be closed."""
 
 MAX_QUEUED = 1024
 """Connections that the system keeps until they are accepted."""
-
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Scope]]
-Send = Callable[[Scope], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
 def serve_http(
@@ -183,20 +188,37 @@ class RequestTimeout(H11Protocol):
             self.waiting.pop(self, None)
 
 
-def make_app(server: MemoryServer, port: int, token: str) -> App:
-    """Return the SDK's ASGI application, which only requests with the token reach."""
+def make_app(
+    server: MemoryServer,
+    port: int,
+    token: str,
+    *,
+    idle_s: float = IDLE_S,
+    max_idle: int = MAX_IDLE,
+) -> App:
+    """Return the SDK's ASGI application, which only requests with the token reach.
+
+    Args:
+        server: The server.
+        port: Where it listens.
+        token: What a request must carry.
+        idle_s: How long a session is kept without a request.
+        max_idle: Sessions that are kept; see ``SessionLimit``.
+    """
     names = [f"{name}:{port}" for name in (HOST, "localhost")]
     app: App = server.streamable_http_app(
         streamable_http_path=PATH,
         host=HOST,
         max_request_body_size=MAX_BYTES,
+        session_idle_timeout=idle_s,
+        max_sessions=MAX_OPEN,
         transport_security=TransportSecuritySettings(
             enable_dns_rebinding_protection=True,
             allowed_hosts=names,
             allowed_origins=[f"http://{name}" for name in names],
         ),
     )
-    return _guarded(app, token)
+    return _guarded(SessionLimit(app, PATH, max_idle), token)
 
 
 def _guarded(app: App, token: str) -> App:

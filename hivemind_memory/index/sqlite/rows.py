@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from hivemind_memory.markdown.subchunks import split_subchunks
 from hivemind_memory.model.terms import (
-    scan_ascii_words,
     extra_terms,
+    scan_ascii_words,
 )
 from hivemind_memory.notes.memory_header import day_of_iso, is_forgotten
 

@@ -1,0 +1,122 @@
+"""Bounds the sessions that clients over HTTP leave behind.
+
+The SDK keeps a session until its client ends it or has been quiet for very long, and
+few clients end theirs. When there are too many, the one that has been idle longest is
+ended as its client would end it. Its next request is answered with 404, upon which the
+specification has a client begin a new session.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+IDLE_S = 24 * 60 * 60.0
+"""How long a session is kept without a request. An agent that is left open overnight
+goes on in the morning, and not every client begins anew."""
+
+MAX_IDLE = 256
+"""Sessions that are kept; one more, and the idle one used longest ago ends. Each takes
+some 50 KB."""
+
+MAX_OPEN = 1024
+"""Sessions with a request in the air, which never end for another: one more is refused.
+Each takes a descriptor too."""
+
+_SESSION = b"mcp-session-id"
+
+
+class SessionLimit:
+    """An application that ends the sessions of *app* that are too many."""
+
+    def __init__(self, app: App, path: str, most: int = MAX_IDLE) -> None:
+        """Know of no session yet.
+
+        Args:
+            app: Answers the requests.
+            path: Where; elsewhere there is nothing, and no session is gone.
+            most: Sessions that are kept; those that are not idle count, and stay.
+        """
+        self._app = app
+        self._path = path
+        self._most = most
+        self._requests: dict[bytes, int] = {}
+        """Session -> its requests in the air; the one used longest ago is first."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request; if it opens a session too many, end another."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        session = _header(scope, _SESSION)
+        opened = b""
+
+        async def watch(message: Message) -> None:
+            nonlocal opened
+            if message["type"] == "http.response.start":
+                is_done = message["status"] < 400
+                if not session and is_done:
+                    opened = _header(message, _SESSION)
+                    self._count(opened, 1)
+                elif (message["status"] == 404 and scope["path"] == self._path) or (
+                    is_done and scope["method"] == "DELETE"
+                ):
+                    self._requests.pop(session, None)
+            await send(message)
+
+        if session in self._requests:
+            self._count(session, 1)
+        try:
+            await self._app(scope, receive, watch)
+        finally:
+            if session in self._requests:
+                self._count(session, -1)
+            if opened in self._requests:
+                self._count(opened, -1)
+        if opened:
+            await self._end_surplus(scope)
+
+    def _count(self, session: bytes, change: int) -> None:
+        """Count the requests of a session, which now was used last."""
+        if session:
+            self._requests[session] = self._requests.pop(session, 0) + change
+
+    async def _end_surplus(self, scope: Scope) -> None:
+        """End what is idle and too many, as the clients would.
+
+        Args:
+            scope: Of a request to the same address.
+        """
+        while len(self._requests) > self._most:
+            idle = next(
+                (session for session, count in self._requests.items() if not count), b""
+            )
+            if not idle:
+                return
+            del self._requests[idle]
+            headers = [(b"host", _header(scope, b"host")), (_SESSION, idle)]
+            request = {**scope, "method": "DELETE", "headers": headers}
+            await self._app(request, _nothing_more, _nobody)
+
+
+def _header(carrier: Scope | Message, name: bytes) -> bytes:
+    """Return a header of a request or of an answer; empty: it has none."""
+    for key, value in carrier.get("headers", ()):
+        if key.lower() == name:
+            return bytes(value)
+    return b""
+
+
+async def _nothing_more() -> Message:
+    """Return the body of a request that has none."""
+    return {"type": "http.request", "body": b"", "more_body": False}
+
+
+async def _nobody(_: Message) -> None:
+    """Send an answer that nobody waits for."""

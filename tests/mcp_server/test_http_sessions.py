@@ -1,0 +1,197 @@
+"""Sessions over HTTP: how many are kept, and for how long."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+import uvicorn
+
+from hivemind_memory.mcp_server.http import listen, make_app, make_config
+from hivemind_memory.mcp_server.server import MemoryServer
+
+TOKEN = "0123456789abcdef"
+HELLO = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "http", "version": "1"},
+    },
+}
+LIST = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
+
+
+class Clients:
+    """Whoever sends requests to a server."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+
+    def request(
+        self, body: Any, session: str = "", *, method: str = "POST", path: str = "/mcp"
+    ) -> tuple[int, str]:
+        """Send a request; return its status, and the session that it opened."""
+        connection, answer = self.begin(body, session, method=method, path=path)
+        answer.read()
+        connection.close()
+        return answer.status, answer.getheader("mcp-session-id") or ""
+
+    def begin(
+        self, body: Any, session: str = "", *, method: str = "POST", path: str = "/mcp"
+    ) -> tuple[http.client.HTTPConnection, http.client.HTTPResponse]:
+        """Send a request; return the connection and the answer, still to be read."""
+        connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=60)
+        headers = {
+            "Authorization": f"Bearer {TOKEN}",
+            "Content-Type": "application/json",
+            "Accept": "application/json, text/event-stream",
+        }
+        if session:
+            headers["Mcp-Session-Id"] = session
+        data = None if body is None else json.dumps(body)
+        connection.request(method, path, data, headers)
+        return connection, connection.getresponse()
+
+    def open(self) -> str:
+        """Begin a session and return its name."""
+        status, session = self.request(HELLO)
+        assert status == 200
+        return session
+
+
+@contextmanager
+def serving(server: MemoryServer, **bounds: Any) -> Iterator[Clients]:
+    """Serve over HTTP, with bounds for sessions."""
+    with listen(0) as listening:
+        port = listening.getsockname()[1]
+        app = make_app(server, port, TOKEN, **bounds)
+        served = uvicorn.Server(make_config(app))
+        thread = threading.Thread(target=served.run, args=([listening],), daemon=True)
+        thread.start()
+        try:
+            yield Clients(port)
+        finally:
+            served.should_exit = True
+            thread.join(60)
+            assert not thread.is_alive()
+
+
+@pytest.fixture
+def ended() -> Iterator[Callable[[str], bool]]:
+    """Wait until the server has logged that a session ended for its idleness."""
+    lines: list[str] = []
+    changed = threading.Condition()
+
+    def keep(record: logging.LogRecord) -> bool:
+        with changed:
+            lines.append(record.getMessage())
+            changed.notify_all()
+        return True
+
+    logger = logging.getLogger("mcp.server.streamable_http_manager")
+    level = logger.level
+    logger.setLevel(logging.INFO)
+    logger.addFilter(keep)
+
+    def wait(session: str) -> bool:
+        with changed:
+            return changed.wait_for(
+                lambda: f"Session {session} idle timeout" in lines, 60
+            )
+
+    yield wait
+    logger.removeFilter(keep)
+    logger.setLevel(level)
+
+
+def test_beyond_a_number_of_sessions_the_one_idle_longest_ends(
+    server: MemoryServer,
+) -> None:
+    """A thousand sessions that no client ended once took 48 MB until the next day."""
+    with serving(server, max_idle=3) as clients:
+        first, second, third = (clients.open() for _ in range(3))
+        assert clients.request(LIST, first)[0] == 200
+        fourth = clients.open()
+
+        statuses = {
+            name: clients.request(LIST, session)[0]
+            for name, session in (
+                ("first", first),
+                ("second", second),
+                ("third", third),
+                ("fourth", fourth),
+            )
+        }
+
+    assert statuses == {"first": 200, "second": 404, "third": 200, "fourth": 200}
+
+
+def test_a_client_whose_session_ended_begins_a_new_one(server: MemoryServer) -> None:
+    """As the specification has it for an answer of 404."""
+    with serving(server, max_idle=1) as clients:
+        lost = clients.open()
+        other = clients.open()
+        assert clients.request(LIST, lost)[0] == 404
+        again = clients.open()
+
+        assert clients.request(LIST, again)[0] == 200
+        assert clients.request(LIST, other)[0] == 404
+
+
+def test_a_session_with_a_request_in_the_air_does_not_end_for_another(
+    server: MemoryServer,
+) -> None:
+    """Clients hold a stream open on which the server may speak."""
+    with serving(server, max_idle=1) as clients:
+        listening = clients.open()
+        connection, stream = clients.begin(None, listening, method="GET")
+        assert stream.status == 200
+        others = [clients.open() for _ in range(3)]
+
+        assert clients.request(LIST, listening)[0] == 200
+        assert [clients.request(LIST, one)[0] for one in others[:2]] == [404, 404]
+        connection.close()
+        stream.close()
+
+
+def test_a_session_that_its_client_ended_makes_room(server: MemoryServer) -> None:
+    """Else sessions that are gone would end those that are not."""
+    with serving(server, max_idle=2) as clients:
+        kept = clients.open()
+        for _ in range(4):
+            left = clients.open()
+            assert clients.request(None, left, method="DELETE")[0] == 200
+
+        assert clients.request(LIST, kept)[0] == 200
+
+
+def test_a_wrong_address_does_not_hide_a_session(server: MemoryServer) -> None:
+    """Nothing is there, and the session counts as before."""
+    with serving(server, max_idle=2) as clients:
+        first, second = clients.open(), clients.open()
+        for session in (first, second):
+            assert clients.request(LIST, session, path="/other")[0] == 404
+        clients.open()
+
+        assert clients.request(LIST, first)[0] == 404
+        assert clients.request(LIST, second)[0] == 200
+
+
+def test_a_session_without_requests_ends_after_a_time(
+    server: MemoryServer, ended: Callable[[str], bool]
+) -> None:
+    """Its next request is answered with 404."""
+    with serving(server, idle_s=0.05) as clients:
+        session = clients.open()
+
+        assert ended(session)
+        assert clients.request(LIST, session)[0] == 404
