@@ -102,7 +102,7 @@ class SessionLimit:
             del self._requests[idle]
             headers = [(b"host", _header(scope, b"host")), (_SESSION, idle)]
             request = {**scope, "method": "DELETE", "headers": headers}
-            await self._app(request, _nothing_more, _nobody)
+            await self._app(request, _nothing_more, _unsent)
 
 
 def _header(carrier: Scope | Message, name: bytes) -> bytes:
@@ -118,5 +118,5 @@ async def _nothing_more() -> Message:
     return {"type": "http.request", "body": b"", "more_body": False}
 
 
-async def _nobody(_: Message) -> None:
-    """Send an answer that nobody waits for."""
+async def _unsent(_: Message) -> None:
+    """Drop an answer: the client did not ask."""

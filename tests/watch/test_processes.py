@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from hivemind_memory.watch.events import Following, Leading
-from tests.watch.fakes import FolderMemory, make_watcher, running
+from tests.watch.fakes import SOON_S, FolderMemory, make_watcher, running
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -51,40 +51,57 @@ def watching(
             process.kill()
 
 
+class CountedWaits(threading.Event):
+    """Remembers how long each wait may last."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.waits_s: list[float] = []
+
+    def wait(self, timeout: float | None = None) -> bool:
+        assert timeout is not None
+        self.waits_s.append(timeout)
+        return super().wait(timeout)
+
+
 def test_a_killed_leader_is_replaced_within_a_second(folder: Path) -> None:
-    """A new leader is there within a second, and sees what changed in between."""
+    """It waits half a second at most, twice if it has just looked.
+
+    And it sees what changed in between.
+    """
     memory = FolderMemory(folder)
+    stop = CountedWaits()
     with (
         watching(folder, until="Synced") as leader,
-        running(make_watcher(memory)) as events,
+        running(make_watcher(memory), stop) as events,
     ):
         assert events.wait_for(
             lambda event: event == Following(leader=f"pid {leader.pid}")
         )
 
-        start_s = time.monotonic()
         leader.kill()
         (folder / "note.md").write_text("between two leaders")
+        leader.wait()
+        before = len(stop.waits_s)
         assert events.wait_for_type(Leading)
-        took_s = time.monotonic() - start_s
+        after = len(stop.waits_s)
 
-        assert took_s < 1.0
+        assert before >= 1
+        assert after - before <= 1
+        assert sum(stop.waits_s[before - 1 : after]) <= 1.0
         assert memory.holds(note="between two leaders")
 
 
-@pytest.mark.parametrize("rest", [(), ("30",)], ids=["at rest", "in a sync"])
+@pytest.mark.parametrize("rest", [(), ("3600",)], ids=["at rest", "in a sync"])
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_it_within_a_second(
+def test_a_signal_ends_it_and_does_not_wait_for_a_sync(
     folder: Path, rest: tuple[str, ...], number: signal.Signals
 ) -> None:
     """Also in the midst of a first index of thousands of notes."""
     with watching(folder, *rest, until="syncing" if rest else "Synced") as process:
-        start_s = time.monotonic()
         process.send_signal(number)
-        out = process.communicate(timeout=10)[0]
-        took_s = time.monotonic() - start_s
+        out = process.communicate(timeout=SOON_S)[0]
 
-    assert took_s < 1.0
     if number == signal.SIGTERM:
         assert process.returncode == 0
         assert "stopped with MainThread\n" in out
@@ -112,4 +129,4 @@ def test_at_a_real_limit_of_the_system_edits_are_seen(
         assert any("added=1" in line and "poll" in line for line in lines)
 
         process.terminate()
-        assert "Traceback" not in process.communicate(timeout=10)[0]
+        assert "Traceback" not in process.communicate(timeout=SOON_S)[0]
