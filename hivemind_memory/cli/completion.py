@@ -19,11 +19,23 @@ if TYPE_CHECKING:
 SCRIPTS = {
     "bash": """\
 _hm_complete() {
-    local line
+    local line word head='' at=0
+    local -a words=()
+    # Bash splits words at colons, and replaces what follows the last one.
+    for word in "${COMP_WORDS[@]:1:COMP_CWORD}"; do
+        if (( at )) && [[ $word == :* || ${words[at-1]} == *: ]]; then
+            words[at-1]+=$word
+        else
+            words[at++]=$word
+        fi
+    done
+    if [[ ${words[at-1]} == *:* && $COMP_WORDBREAKS == *:* ]]; then
+        head=${words[at-1]%:*}:
+    fi
     COMPREPLY=()
     while IFS= read -r line; do
-        COMPREPLY+=("$line")
-    done < <(hm __complete -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+        COMPREPLY+=("${line#"$head"}")
+    done < <(hm __complete -- "${words[@]}" 2>/dev/null)
     # Names with a blank or a slash are quoted as file names are.
     if [[ "${COMPREPLY[*]}" == *[[:blank:]/]* ]]; then
         compopt -o filenames 2>/dev/null
@@ -66,10 +78,15 @@ OPTION_VALUES = "option values"
 def candidates(words: list[str], memory_dir: str | None = None) -> list[str]:
     """Return what may stand in place of the last of *words*, which follow ``hm``."""
     # Bash splits --source=human into three words.
+    words = [_unquoted(word) for word in words]
     words = [word for word in words[:-1] if word != "="] + words[-1:]
     *before, current = [word for word in words if word != "="] or [""]
     if words[-1:] == ["="]:
         current = ""
+    option, equals, value = current.partition("=")
+    if equals and option.startswith("--"):  # the other shells leave it in one word
+        inside = candidates([*before, option, value], memory_dir)
+        return [f"{option}={one}" for one in inside]
     found = dict.fromkeys(_all_candidates(before, current, memory_dir))
     head, comma, tail = current.rpartition(",")
     if comma and before and before[-1] in _LISTS:
@@ -77,6 +94,16 @@ def candidates(words: list[str], memory_dir: str | None = None) -> list[str]:
         rest = [one for one in found if one.startswith(tail) and one not in named]
         return [f"{head},{one}" for one in rest]
     return [one for one in found if one.startswith(current)]
+
+
+def _unquoted(word: str) -> str:
+    r"""Return a word without the quotes and escapes that a person typed, even half.
+
+    >>> _unquoted("my\\ ke"), _unquoted("'my ke")
+    ('my ke', 'my ke')
+    """
+    quote = word[:1] if word[:1] in ("'", '"') else ""
+    return word.strip(quote) if quote else word.replace("\\", "")
 
 
 def _all_candidates(

@@ -112,7 +112,7 @@ class ListTool:
         self,
         context: Context[Any],
         after: Annotated[
-            str, Field(description="continue after this path when a list was cut")
+            str, Field(description="continue after this path; notes are sorted by path")
         ] = "",
         types: TypeNames = [],  # noqa: B006 - the SDK copies it
         scope: ScopeName = "",
@@ -165,7 +165,10 @@ def _list_notes(call: ToolCall, wanted: MemoryFilter, after: str) -> NotesOut:
 def shape_list(
     notes: Sequence[ListedNote], after: str, wanted: MemoryFilter = _NO_FILTER
 ) -> NotesOut:
-    """Return the notes that sort after the path *after*, up to the limit."""
+    """Return the notes that sort after the path *after*, up to the limit.
+
+    It need not be the path of a note: that one may be gone since the last call.
+    """
     files: list[ListedOut] = []
     left_chars = LIMIT_CHARS
     later = [note for note in notes if note.path > after]
@@ -177,11 +180,13 @@ def shape_list(
             break
         files.append(row)
     last = files[-1].path if files else ""
-    return NotesOut(
-        files=files,
-        file_count=len(notes),
-        continuation=_continuation(len(later) - len(files), last, wanted),
-    )
+    continuation = _continuation(len(later) - len(files), last, wanted)
+    if after and notes and not later:
+        continuation = (
+            f"no note comes after {one_line(after, _FACT_CHARS)!r}: notes are sorted by"
+            f" path, and the last is {notes[-1].path}"
+        )
+    return NotesOut(files=files, file_count=len(notes), continuation=continuation)
 
 
 def shape_memories(

@@ -34,6 +34,8 @@ from tests.cli.conftest import Hm
         ("show friday", ["friday-lesson"]),
         ("save --type lesson,dec", ["lesson,decision"]),
         ("rm friday", ["friday-lesson"]),
+        ("list --type=lesson,dec", ["--type=lesson,decision"]),
+        ("get 'dep", ["deploy.md"]),
         ("config set default_s", ["default_scope"]),
         ("config set default_scope ", ["auto", "global"]),
         ("config set diversity t", ["true"]),
@@ -112,6 +114,9 @@ def test_a_script_for_the_shell_can_be_printed(hm: Hm, shell: str) -> None:
         ("hm write --source=hu", ["human"]),
         ("hm config set default_scope g", ["global"]),
         ("hm list --status=pen", ["pending"]),
+        ("hm show learn:pi", ["pip:3fd4e0dfd2a6"]),
+        ("hm show learn:", ["pip:3fd4e0dfd2a6"]),
+        ("hm get my\\ n", ["my note.md"]),
         ("hm search ", []),
     ],
 )
@@ -120,11 +125,16 @@ def test_a_real_bash_completes(
 ) -> None:
     """The script, the words as bash splits them, and names with blanks."""
     (notes / "my note.md").write_text("blank\n")
+    (notes / "pip.md").write_text(
+        "---\ntype: fact\nkey: learn:pip:3fd4e0dfd2a6\n---\nPins.\n"
+    )
     hm = tmp_path / "hm"
     hm.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m hivemind_memory.cli "$@"\n')
     hm.chmod(0o755)
-    # As readline fills them: = and : end a word, too.
-    words = line.replace("=", " = ").split(" ")
+    # As readline fills them: = and : end a word, too, and a quoted blank does not.
+    line = line.replace("=", " = ").replace(":", " : ")
+    line = line[:-1] if line.endswith(": ") else line
+    words = [word.replace("\0", "\\ ") for word in line.replace("\\ ", "\0").split(" ")]
     array = " ".join(f"'{word}'" for word in words)
     program = (
         'eval "$(hm completion bash)"\n'

@@ -90,6 +90,22 @@ def test_a_place_that_reaches_beyond_the_end_says_where_the_end_is() -> None:
     assert shape_passage(empty).continuation == "the note is empty"
 
 
+def test_a_list_goes_on_where_a_note_that_is_gone_would_be() -> None:
+    """It may have been deleted since the last call; the end is told as such."""
+    notes = [
+        ListedNote(
+            path=NotePath(name), size_bytes=1, updated_at="2026-11-21", chunk_count=1
+        )
+        for name in ("a.md", "c.md")
+    ]
+
+    assert [one.path for one in shape_list(notes, "b.md").files] == ["c.md"]
+    end = shape_list(notes, "page 2")
+    assert end.files == []
+    assert "no note comes after 'page 2'" in end.continuation
+    assert "the last is c.md" in end.continuation
+
+
 def test_a_long_list_is_read_whole_in_several_calls() -> None:
     """Ten thousand notes do not fit into what a client shows."""
     notes = [
