@@ -8,12 +8,13 @@ from __future__ import annotations
 import os
 import time
 
-from hivemind_memory.access.rules import NO_PROJECT, ProjectHere
+from hivemind_memory.access.rules import NO_PROJECT, ProjectHere, agent_in
 from hivemind_memory.config import CONFIG_NAME
 from hivemind_memory.config.resolve import load_settings as resolve_settings
 from hivemind_memory.files.places import find_above, locks_folder, places_of
 from hivemind_memory.memory.index_handle import Clocks
 from hivemind_memory.memory.service import Memory
+from hivemind_memory.model.value import replaced
 from hivemind_memory.providers.provider import Provider
 
 TYPE_CHECKING = False
@@ -227,17 +228,13 @@ def open_connection_memory(
 
 def _shell_scope_request() -> ScopeRequest | None:
     """Return the scopes that the environment of a shell names; None: none."""
-    names = [os.environ.get(name, "").strip() for name in SCOPE_VARIABLES]
-    if not any(names):
+    if agent_in(os.environ):
+        return agent_scope_request()
+    if not any(os.environ.get(name, "").strip() for name in SCOPE_VARIABLES):
         return None
-    from hivemind_memory.access.callers import ScopeRequest
-
-    workspace, teams, project = names
-    return ScopeRequest(
-        workspace=workspace,
-        teams=tuple(team.strip() for team in teams.split(",") if team.strip()),
-        project=project,
-    )
+    # Without one, a person's shell has no project.
+    project = given_project("")
+    return replaced(agent_scope_request(), project=project, is_agent=False)
 
 
 def find_project(folder: str, memory: Memory) -> ProjectFolder:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from hivemind_memory.access.rules import AGENT_VARIABLES
 from hivemind_memory.memory.service import Memory
 from tests.support.sandbox import Sandbox
 
@@ -19,8 +20,11 @@ def pytest_configure() -> None:
     """Stop ignoring the signals that a shell may have told us to ignore.
 
     A program that was started in the background or by ``nohup`` ignores some signals,
-    and so do all its children; the tests interrupt theirs.
+    and so do all its children; the tests interrupt theirs. And an agent that runs the
+    tests has a shell with fewer rights than they need.
     """
+    for variable in AGENT_VARIABLES:
+        os.environ.pop(variable, None)
     usual = {"SIGINT": signal.default_int_handler, "SIGHUP": signal.SIG_DFL}
     for name, handler in usual.items():
         number = getattr(signal, name, None)  # Windows has no SIGHUP

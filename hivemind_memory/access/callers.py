@@ -68,6 +68,7 @@ def caller_of(
         teams=tuple(make_scope("team", team) for team in dict.fromkeys(teams)),
         project=_scope("project", project),
         is_root=not _parent_of(name, workspaces),
+        is_agent=scope_request.is_agent,
     )
 
 

@@ -20,12 +20,29 @@ from hivemind_memory.model.value import replaced, value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from hivemind_memory.model.note_path import NotePath
 
 
 PUBLIC, PRIVATE = "public", "private"
+
+AGENT_VARIABLES = {
+    "CLAUDECODE": "claude",  # github.com/anthropics/claude-code/issues/531
+    # developers.openai.com/codex/environment-variables
+    "CODEX_THREAD_ID": "codex",
+    "CODEX_SANDBOX": "codex",
+    "CODEX_CI": "codex",
+    "GEMINI_CLI": "gemini",  # google-gemini.github.io/gemini-cli/docs/tools/shell.html
+    "QWEN_CODE": "qwen",  # qwenlm.github.io/qwen-code-docs, shell tool
+    "OPENCODE": "opencode",  # github.com/anomalyco/opencode/issues/1775
+    "CURSOR_AGENT": "cursor",  # forum.cursor.com/t/132427
+    "COPILOT_CLI": "copilot",  # github.com/github/copilot-cli, changelog
+    "AUGMENT_AGENT": "augment",  # docs.augmentcode.com/cli/reference
+    "GOOSE_TERMINAL": "goose",  # github.com/block/goose/pull/7017
+    "AI_AGENT": "",  # github.com/vercel/vercel, packages/detect-agent: names itself
+}
+"""What agents set in the shells that they open -> the agent; see decision 026."""
 
 
 @value
@@ -50,6 +67,9 @@ class Caller:
     is_owner: bool = False
     """The person whose machine it is, at a shell: they see every scope."""
 
+    is_agent: bool = False
+    """What only a person may decide is refused to it."""
+
     @property
     def scopes(self) -> frozenset[str] | None:
         """The scopes that it reads; None: all."""
@@ -61,6 +81,19 @@ class Caller:
 
 OWNER = Caller(is_owner=True)
 """A person at a shell on their own machine."""
+
+
+def agent_in(environ: Mapping[str, str]) -> str:
+    """Return the agent whose shell has an environment; empty: it is a person's.
+
+    >>> agent_in({"CLAUDECODE": "1"}), agent_in({"TERM": "xterm"})
+    ('claude', '')
+    """
+    for name, agent in AGENT_VARIABLES.items():
+        said = environ.get(name, "").strip()
+        if said and said.casefold() not in {"0", "false"}:
+            return agent or said
+    return ""
 
 
 class ProjectHere:
@@ -231,8 +264,41 @@ def check_owner(caller: Caller, what: str) -> None:
     if not caller.is_owner:
         raise UsageError(
             f"{what} covers the whole memory; you can only see part of it here.",
-            hint="Unset HIVEMIND_WORKSPACE, HIVEMIND_TEAM and HIVEMIND_PROJECT to see"
+            hint=_ASK_PERSON
+            if caller.is_agent
+            else "Unset HIVEMIND_WORKSPACE, HIVEMIND_TEAM and HIVEMIND_PROJECT to see"
             " all of it.",
+        )
+
+
+_ASK_PERSON = "This is an agent's shell; ask a person to run it in a terminal."
+
+
+def check_person(caller: Caller, what: str) -> None:
+    """Raise if a caller is an agent: *what* is for a person to decide.
+
+    Raises:
+        UsageError: It is one.
+    """
+    if caller.is_agent:
+        raise UsageError(
+            f"{what} is for a person to decide.",
+            hint=_ASK_PERSON,
+            effect="Nothing was changed",
+        )
+
+
+def check_source(caller: Caller, source: str) -> None:
+    """Raise if an agent says that a person wrote something.
+
+    Raises:
+        UsageError: It does.
+    """
+    if caller.is_agent and source == "human":
+        raise UsageError(
+            "An agent cannot save under --source human.",
+            hint="Leave --source out.",
+            effect="Nothing was saved",
         )
 
 

@@ -163,7 +163,8 @@ class CommandRequest:
             from hivemind_memory.cli.output import print_notices
 
             print_notices(unusable.values())
-        memory.origin = "person" if is_person() else "program"
+        if not memory.caller.is_agent:
+            memory.origin = "person" if is_person() else "program"
         return memory
 
 

@@ -168,7 +168,11 @@ def is_terminal(stream: TextIO | None) -> bool:
 
 def is_person() -> bool:
     """Whether a person types the commands and reads the answers."""
-    return is_terminal(sys.stdin) and is_terminal(sys.stdout)
+    from hivemind_memory.access.rules import agent_in
+
+    # Some agents open terminals for what they run.
+    is_on_terminal = is_terminal(sys.stdin) and is_terminal(sys.stdout)
+    return is_on_terminal and not agent_in(os.environ)
 
 
 def write_stdout(text: str) -> None:

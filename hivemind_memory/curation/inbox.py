@@ -6,7 +6,7 @@ source, so a search marks it as untrusted and it is never injected.
 
 from __future__ import annotations
 
-from hivemind_memory.access.rules import check_writable
+from hivemind_memory.access.rules import check_person, check_writable
 from hivemind_memory.curation.lookup import (
     is_name,
     load_memory,
@@ -66,6 +66,7 @@ def accept(context: CurationContext, ref: str) -> StoredMemory:
         NotSavedError: The caller may not write there, or the disk refused.
         UsageError: Several claims have the key.
     """
+    check_person(context.caller, "Accepting a claim")
     row = find_pending(context, ref)
     path = parse_note_path(row.path)
     check_writable(context.caller, path)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
+from hivemind_memory.access.rules import check_person
 from hivemind_memory.curation.forget import forget
 from hivemind_memory.curation.purge_plan import (
     PurgePlan,
@@ -60,6 +61,8 @@ def purge(
         UsageError: The selector is empty, its key is in several scopes, or it includes
             notes that a person wrote.
     """
+    if not is_dry_run:
+        check_person(context.caller, "A purge")
     unfinished = _unfinished(context, selector)
     try:
         targets = targets_of_purge(context, context.index.fresh(), selector)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import replace
 from shlex import quote
 
-from hivemind_memory.access.rules import check_writable
+from hivemind_memory.access.rules import check_source, check_writable
 from hivemind_memory.curation.lookup import (
     find_memory,
     known_key,
@@ -92,6 +92,7 @@ def save(
         NotSavedError: The caller may not write there, or the disk refused.
         UsageError: It cannot be saved as it is; nothing was written, as in all cases.
     """
+    check_source(context.caller, wanted.source)
     new = validate_memory(wanted, limit_chars=context.limit_chars, types=context.types)
     usual_path = path_in_scope(new.scope, next(names_of(new.key)))
     check_writable(context.caller, usual_path)

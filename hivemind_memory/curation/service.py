@@ -379,18 +379,16 @@ class Curation:
             why_read_only=self._context.why_read_only,
         )
         scope = self._context.find_scope(wanted.scope)
-        texts, found = scrubbed(
-            *(getattr(wanted, name) for name in _TEXT_FIELDS), *wanted.tags
-        )
+        values = [getattr(wanted, name) for name in _TEXT_FIELDS]
+        texts, found = scrubbed(*values, *wanted.tags)
         clean = replace(
             wanted,
             scope=scope,
             tags=tuple(texts[len(_TEXT_FIELDS) :]),
             **dict(zip(_TEXT_FIELDS, texts, strict=False)),  # type: ignore[arg-type]
         )
-        doubts = refuse_purged(
-            self._context.state(), clean.content, scope, is_forced=is_forced
-        )
+        state, caller = self._context.state(), self._context.caller
+        doubts = refuse_purged(state, clean.content, scope, caller, is_forced=is_forced)
         return clean, (*warning_of(found), *doubts)
 
     def _scope(self, name: str) -> str | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hivemind_memory.access.rules import check_writable
+from hivemind_memory.access.rules import check_person, check_source, check_writable
 from hivemind_memory.errors import NotSavedError, StateUnusableError, UsageError
 from hivemind_memory.files.descriptors import make_private_folder
 from hivemind_memory.files.paths import parse_note_path
@@ -88,6 +88,7 @@ def prepare_entry(
     """
     path = note_to_write(provenance, file=file, scope=scope, find_scope=find_scope)
     check_writable(caller, path)
+    check_source(caller, provenance.source)
     is_person = caller.is_owner and provenance.source == HUMAN
     if place_in_scope(path) == SUPERSEDED and not is_person:
         raise NotSavedError(
@@ -100,7 +101,7 @@ def prepare_entry(
     ref = parse_source_ref(provenance.ref)
     texts = (content, provenance.by, provenance.session, ref)
     [content, by, session, ref], found = scrubbed(*texts)
-    doubts = refuse_purged(state, content, scope_of(path), is_forced=is_forced)
+    doubts = refuse_purged(state, content, scope_of(path), caller, is_forced=is_forced)
     return NewEntry(
         path=path,
         content=content,
@@ -149,7 +150,7 @@ def note_to_write(
 
 
 def refuse_purged(
-    state: StateFile, content: str, scope: str, *, is_forced: bool
+    state: StateFile, content: str, scope: str, caller: Caller, *, is_forced: bool
 ) -> tuple[str, ...]:
     """Raise if a text was purged in a scope before; if forced, allow it from now on.
 
@@ -157,8 +158,10 @@ def refuse_purged(
         A warning if that could not be looked up, which is no reason not to save.
 
     Raises:
-        UsageError: It was purged.
+        UsageError: It was purged, or an agent tries to force it.
     """
+    if is_forced:
+        check_person(caller, "Saving again what was purged")
     try:
         if is_forced:
             state.remove_tombstone(content, scope)

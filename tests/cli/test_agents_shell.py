@@ -1,0 +1,156 @@
+"""The shell of an agent has an agent's rights, whatever it types."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from hivemind_memory.access.rules import AGENT_VARIABLES, agent_in
+from hivemind_memory.model.agents import PROGRAMS
+from tests.cli.conftest import Hm
+
+AGENTS = pytest.mark.parametrize("variable", AGENT_VARIABLES)
+
+
+@pytest.fixture
+def shell(home: Path, hm: Hm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A person's notes in three scopes, and the repository of one of them."""
+    hm("save", "-g", "editor", "The harbour is edited with vi.")
+    hm("save", "--scope", "project/site", "theme", "The harbour of site is blue.")
+    hm("save", "--scope", "team/red", "standup", "The harbour meets at ten.")
+    shop = tmp_path / "shop"
+    subprocess.run(["git", "init", "-q", shop], check=True)
+    monkeypatch.chdir(shop)
+    hm("save", "price", "The harbour of shop is green.")
+    return shop
+
+
+def found(hm: Hm) -> set[str]:
+    """Return the keys that a search finds."""
+    return {one["key"] for one in hm("search", "harbour", "--json").json["hits"]}
+
+
+@AGENTS
+def test_it_sees_the_global_notes_and_its_project(
+    hm: Hm, shell: Path, monkeypatch: pytest.MonkeyPatch, variable: str
+) -> None:
+    """As its server does; a person there sees everything."""
+    assert found(hm) == {"editor", "theme", "standup", "price"}
+
+    monkeypatch.setenv(variable, "1")
+
+    assert found(hm) == {"editor", "price"}
+    hidden, missing = hm("show", "theme"), hm("show", "nosuch")
+    assert hidden.code == missing.code == 1
+    assert hidden.err == missing.err.replace("nosuch", "theme")
+
+
+@AGENTS
+def test_what_it_saves_is_an_agents(
+    hm: Hm, home: Path, shell: Path, monkeypatch: pytest.MonkeyPatch, variable: str
+) -> None:
+    """Even on a terminal, which some agents open; and it cannot say otherwise."""
+    monkeypatch.setenv(variable, "1")
+    monkeypatch.setattr("hivemind_memory.cli.output.is_terminal", lambda _: True)
+
+    saved = hm("save", "--json", "colour", "It is red.").json
+    written = hm("write", "--json", "It rains.").json
+
+    assert saved["path"] == "projects/shop/colour.md"
+    assert "source: agent" in (home / "memory" / saved["path"]).read_text()
+    assert "source=agent" in (home / "memory" / written["path"]).read_text()
+    learn = ("learn", "--confidence", "high")
+    for words in (("save", "size"), ("write",), (*learn, "topic")):
+        refused = hm(words[0], "--source", "human", *words[1:], "It is large.")
+        assert refused.code == 2, words
+        assert "An agent cannot save" in refused.err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("forget", "price", "--purge", "--yes"),
+        ("inbox", "accept", "claim"),
+        ("save", "--force", "again", "It was purged."),
+        ("status",),
+        ("doctor",),
+        ("project", "rename", "shop", "store"),
+        ("project", "adopt", "shop"),
+    ],
+    ids=lambda words: " ".join(words[:2]),
+)
+def test_what_a_person_decides_is_refused(
+    hm: Hm,
+    home: Path,
+    shell: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    words: tuple[str, ...],
+) -> None:
+    """With a sentence that says who can do it."""
+    hm("save", "--source", "external", "claim", "From a page.")
+    before = {one: one.read_bytes() for one in (home / "memory").rglob("*.md")}
+    monkeypatch.setenv("CLAUDECODE", "1")
+
+    refused = hm(*words)
+
+    assert refused.code != 0
+    assert "ask a person to run it in a terminal" in refused.err
+    assert {one: one.read_bytes() for one in (home / "memory").rglob("*.md")} == before
+
+
+def test_it_takes_back_its_own_changes_and_no_persons(
+    hm: Hm, shell: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`hm undo` without an id as well as with one."""
+    mine = hm("log", "--changes", "--json").json[0]["id"]
+    monkeypatch.setenv("CLAUDECODE", "1")
+    assert hm("undo").code == 1
+    assert hm("undo", mine).code == 1
+
+    hm("save", "colour", "It is red.")
+
+    assert hm("undo").code == 0
+    assert found(hm) == {"editor", "price"}
+
+
+def test_scopes_that_are_set_stay_and_are_an_agents(
+    hm: Hm, shell: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A launcher sets them for the agent that it starts."""
+    monkeypatch.setenv("CLAUDECODE", "1")
+    monkeypatch.setenv("HIVEMIND_PROJECT", "site")
+
+    assert found(hm) == {"editor", "theme"}
+
+
+@pytest.mark.parametrize("said", ["", "0", "false", " "])
+def test_a_variable_that_is_off_means_a_person(
+    hm: Hm, shell: Path, monkeypatch: pytest.MonkeyPatch, said: str
+) -> None:
+    """So a person in such a shell has a way."""
+    monkeypatch.setenv("CLAUDECODE", said)
+
+    assert len(found(hm)) == 4
+
+
+def test_the_hook_answers_in_an_agents_shell(
+    hm: Hm, shell: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The agent starts it with its own variables."""
+    before = hm("hook", "session-start", stdin=b"{}").out
+    monkeypatch.setenv("CLAUDECODE", "1")
+
+    assert "price" in before or "green" in before
+    assert hm("hook", "session-start", stdin=b"{}").out == before
+
+
+def test_every_agent_that_sets_a_variable_is_known() -> None:
+    """Aider documents none: its shell is a person's, which the documents say."""
+    known = set(AGENT_VARIABLES.values())
+
+    assert set(PROGRAMS) - known == {"aider"}
+    assert agent_in({"AI_AGENT": "devin"}) == "devin"
+    assert agent_in(dict.fromkeys(os.environ, "")) == ""
