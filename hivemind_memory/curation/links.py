@@ -12,6 +12,7 @@ from contextlib import contextmanager, nullcontext
 from hivemind_memory.access.rules import check_writable
 from hivemind_memory.curation.changes import record
 from hivemind_memory.curation.lookup import find_memory
+from hivemind_memory.curation.lookup_one import find_one
 from hivemind_memory.curation.validate import validate_fraction
 from hivemind_memory.errors import MemoryNotFoundError, UsageError
 from hivemind_memory.files.paths import parse_note_path
@@ -58,7 +59,7 @@ def link(
     share = validate_fraction("weight", weight)
     share = 1.0 if share is None else round(share, 4)
     with _locked_start(context, start, kind) as (index, row):
-        other = find_memory(context, index, end, near=row.scope)
+        other = find_one(context, index, end, near=row.scope, effect=_EFFECT)
         if other.path == row.path:
             raise UsageError(
                 "a memory cannot be linked to itself.",
@@ -104,7 +105,7 @@ def unlink(context: CurationContext, start: str, end: str, kind: str) -> LinkRes
     _check_kind(kind)
     with _locked_start(context, start, kind) as (index, row):
         try:
-            other = find_memory(context, index, end, near=row.scope)
+            other = find_one(context, index, end, near=row.scope, effect=_EFFECT)
         except MemoryNotFoundError:
             other = None
 
@@ -132,7 +133,7 @@ def _locked_start(
 ) -> Iterator[tuple[MemoryIndex, MemoryRow]]:
     """Yield the index and the memory that an edge starts at, under its locks."""
     with context.updates_lock(_EFFECT) if kind == UPDATES else nullcontext():
-        row = find_memory(context, context.index.fresh(), start)
+        row = find_one(context, context.index.fresh(), start, effect=_EFFECT)
         check_writable(context.caller, parse_note_path(row.path), _EFFECT)
         with context.key_lock(row.scope, row.key, _EFFECT):
             # It may have changed while another process held the lock.

@@ -14,11 +14,11 @@ from shlex import quote
 
 from hivemind_memory.access.rules import check_source, check_writable
 from hivemind_memory.curation.lookup import (
-    find_memory,
     known_key,
     not_found,
     parse_memory,
 )
+from hivemind_memory.curation.lookup_one import find_one
 from hivemind_memory.curation.supersede import (
     create_note,
     find_active,
@@ -180,7 +180,9 @@ def _resolve(
     ends = []
     for ref in refs:
         try:
-            row = find_memory(context, index, ref, near=new.scope)
+            row = find_one(
+                context, index, ref, near=new.scope, effect="Nothing was saved"
+            )
         except MemoryNotFoundError as error:
             raise not_found(ref, " to relate to", effect="Nothing was saved") from error
         if old is not None and row.path == old.path:

@@ -23,6 +23,7 @@ from hivemind_memory.curation.lookup import (
     rows_named,
     text_of,
 )
+from hivemind_memory.curation.lookup_one import several_scopes
 from hivemind_memory.errors import MemoryNotFoundError, NotSavedError, UsageError
 from hivemind_memory.markdown.front_matter import split_front_matter
 from hivemind_memory.markdown.text import decode
@@ -197,13 +198,9 @@ class _TargetSearch:
 
     def _of_key(self, rows: list[MemoryRow]) -> Iterator[CurationTarget]:
         """Yield the memories of a key, whatever their status, if in one scope."""
-        scopes = sorted({row.scope for row in rows})
+        scopes = {row.scope for row in rows}
         if len(scopes) > 1:
-            named = ", ".join(scope or "global" for scope in scopes)
-            raise UsageError(
-                f"The key {rows[0].key!r} is in several scopes: {named}.",
-                hint="Name the memory by its id or its path, or name the scope.",
-            )
+            raise several_scopes(rows[0].key, scopes)
         yield from self._of_rows(rows, {SUPERSEDED: "older", PENDING: "inbox"})
 
     def _of_path(self, row: MemoryRow) -> Iterator[CurationTarget]:

@@ -1,0 +1,61 @@
+"""Finds the memory that a change is about: never one of several scopes by chance."""
+
+from __future__ import annotations
+
+from hivemind_memory.curation.lookup import find_memory, own_scope, rows_named
+from hivemind_memory.errors import UsageError
+from hivemind_memory.model.scope import GLOBAL
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from hivemind_memory.curation.context import CurationContext
+    from hivemind_memory.model.memories import MemoryRow
+    from hivemind_memory.model.ports import MemoryIndex
+
+
+def find_one(
+    context: CurationContext,
+    index: MemoryIndex,
+    ref: str,
+    *,
+    near: str = "",
+    effect: str = "",
+) -> MemoryRow:
+    """Return the memory that a name refers to, if it is certain which one.
+
+    It is if the name is in one scope, or if one of them comes first: *near*, that of
+    the repository, the caller's only team with it, the global one.
+
+    Args:
+        context: Of the caller.
+        index: Up to date.
+        ref: An id, a key or a path.
+        near: The scope of what it is linked to.
+        effect: What was not done, for the error.
+
+    Raises:
+        MemoryNotFoundError: There is none that the caller sees.
+        UsageError: Its key is in several scopes, and none comes first.
+    """
+    row = find_memory(context, index, ref, near=near)
+    named = rows_named(index, ref.strip(), context.caller.scopes)
+    scopes = {one.scope for one in named if one.status == row.status}
+    teams = scopes.intersection(context.caller.teams)
+    first = {near, own_scope(context), GLOBAL}
+    if len(scopes) > 1 and row.scope not in first and teams != {row.scope}:
+        raise several_scopes(row.key or ref, scopes, effect=effect)
+    return row
+
+
+def several_scopes(key: str, scopes: Iterable[str], *, effect: str = "") -> UsageError:
+    """Return the error that a key is in several scopes."""
+    named = ", ".join(scope or "global" for scope in sorted(scopes))
+    return UsageError(
+        f"The key {key!r} is in several scopes: {named}.",
+        hint="Name the memory by its id or its path, or name the scope."
+        if not effect
+        else "Name the memory by its id or its path.",
+        effect=effect,
+    )
