@@ -14,6 +14,7 @@ HivemindError
 ├── NotSavedError         nothing was saved; the notes are as they were
 │   └── KeyTakenError     an active memory has that key, and no reason was given
 ├── GitError              git failed, or cannot be used there
+│   └── ProjectUnknownError   it cannot be told which project a repository belongs to
 ├── NotInjectedError      nothing was injected; the worktree is as it was
 ├── NotLaunchedError      no agent was started
 ├── HookNotChangedError   no hook was changed; git runs what it ran before
@@ -121,6 +122,10 @@ class KeyTakenError(NotSavedError):
 
 class GitError(HivemindError):
     """Git failed, or a repository cannot be used; nothing was changed."""
+
+
+class ProjectUnknownError(GitError):
+    """Which project a repository belongs to cannot be told; nothing was changed."""
 
 
 class NotInjectedError(HivemindError):

@@ -86,6 +86,9 @@ class ProjectRecord:
     distinct: tuple[str, ...] = ()
     """Projects that a person said are others."""
 
+    problem: str = ""
+    """Why it is not known what the folder says, as a clause; empty: it is."""
+
 
 @value
 class Resolution:
@@ -217,36 +220,6 @@ def learn(
     )
 
 
-def merged(into: ProjectRecord, other: ProjectRecord) -> ProjectRecord:
-    """Return what one project knows that takes over another."""
-    identities = dict.fromkeys((*into.identities, *other.identities))
-    former = dict.fromkeys((*into.former, *other.former))
-    folders = {one.mark: one for one in (*other.folders, *into.folders)}
-    own = {into.slug, other.slug}
-    maybe = dict.fromkeys((*into.maybe, *other.maybe))
-    distinct = dict.fromkeys((*into.distinct, *other.distinct))
-    return replaced(
-        into,
-        identities=tuple(identities),
-        former=tuple(one for one in former if one not in identities),
-        folders=tuple(folders.values())[:MAX_FOLDERS],
-        maybe=tuple(one for one in maybe if one not in own),
-        distinct=tuple(one for one in distinct if one not in own),
-    )
-
-
-def without_repository(record: ProjectRecord, seen: SeenRepository) -> ProjectRecord:
-    """Return what a project knows when a repository is no longer part of it."""
-    own = {identity_key(one) for one in (seen.identity, seen.git_folder, seen.place)}
-    return replaced(
-        record,
-        identities=tuple(
-            one for one in record.identities if identity_key(one) not in own
-        ),
-        folders=tuple(one for one in record.folders if one.mark != seen.mark),
-    )
-
-
 def _old_places(seen: SeenRepository, known: KnownFolder | None) -> set[str]:
     """Return the places that no longer name a repository without an origin."""
     if not seen.git_folder:
@@ -368,6 +341,8 @@ def _likely(
             yield one.slug, f"its origin used to be {seen.origin}"
         elif key and key in _origins(one):
             yield one.slug, f"it names {seen.origin} too"
+        elif other := _other_name(one, key):
+            yield one.slug, f"{seen.origin} may be another name of {other}"
         elif places & {*one.identities, *(known.path for known in one.folders)}:
             # A place that another repository has now, or that was cloned anew.
             yield one.slug, f"it was in {seen.folder}"
@@ -379,6 +354,21 @@ def _origins(record: ProjectRecord) -> set[str]:
     """Return the origins that a project and its git folders have."""
     own = (*record.identities, *(one.origin for one in record.folders))
     return set(map(identity_key, own))
+
+
+def _other_name(record: ProjectRecord, key: str) -> str:
+    """Return an origin of the same path on a host that has an alias, or is one.
+
+    An alias of the configuration of ssh has no dot, as a rule; where it leads is known
+    to ssh alone, and may change, so it is only told.
+    """
+    host, _, path = key.partition("/")
+    for origin in sorted(_origins(record)):
+        other, _, same = origin.partition("/")
+        is_alias = "." not in other or "." not in host
+        if path and host and other and path == same and other != host and is_alias:
+            return origin
+    return ""
 
 
 def _is_origin(record: ProjectRecord, path: str) -> bool:

@@ -26,6 +26,7 @@ from hivemind_memory.access.record_file import (
     render_record,
     write_record,
 )
+from hivemind_memory.errors import ProjectUnknownError
 from hivemind_memory.files.atomic import write_file
 from hivemind_memory.files.descriptors import make_private_folder
 from hivemind_memory.model.escape import escape_line
@@ -34,7 +35,7 @@ from hivemind_memory.model.value import replaced, value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Mapping
+    from collections.abc import Container, Iterable, Iterator, Mapping
 
 _SEPARATOR = "--"
 _MAX_LONG_NAME = 80
@@ -94,6 +95,9 @@ def find_project(
         projects: The option ``projects``.
         is_write: Something is about to be written, so the folder of the notes is made.
         is_look: Nothing is recorded, and no folder made.
+
+    Raises:
+        ProjectUnknownError: It belongs to none of the projects whose files can be read.
     """
     named = _in_config(seen, projects)
     if named:
@@ -118,6 +122,7 @@ def find_project(
             write_record(above, found.record)
         slug = found.record.slug
     elif seen.git_folder:
+        _refuse_unknown(records)
         maybe = (found.left.slug,) if found.left is not None else ()
         record = learn(ProjectRecord(slug=long, maybe=maybe), seen, is_there)
         taken = {one.slug for one in records if has_file(above, one.slug)}
@@ -130,6 +135,25 @@ def find_project(
         why=why,
         likely=tuple(one for one in found.likely if one[0] != slug),
     )
+
+
+def _refuse_unknown(records: Iterable[ProjectRecord]) -> None:
+    """Raise if it cannot be told whether a repository belongs to a project.
+
+    Raises:
+        ProjectUnknownError: What a project knows cannot be read.
+    """
+    for record in records:
+        if record.problem:
+            from shlex import quote
+
+            file = f"{make_scope('project', record.slug)}/{IDENTITY_FILE}"
+            raise ProjectUnknownError(
+                f"{file} cannot be read: {record.problem}. So it is not known whether"
+                " this repository belongs to it.",
+                hint="Repair or delete that file; `hm project adopt"
+                f" {quote(record.slug)}` writes it anew for this repository.",
+            )
 
 
 def long_name(identity: str) -> str:

@@ -7,6 +7,7 @@ earlier versions. Fields are separated by tabs.
 from __future__ import annotations
 
 import os
+import stat
 
 from hivemind_memory.access.identity import KnownFolder, ProjectRecord
 from hivemind_memory.files.atomic import write_file
@@ -22,13 +23,27 @@ def read_records(above: str) -> list[ProjectRecord]:
 
 
 def read_record(above: str, slug: str) -> ProjectRecord:
-    """Return what a project knows; nothing, if it belongs to no repository."""
+    """Return what a project knows; nothing, if it belongs to no repository.
+
+    What cannot be read is not missing: then the record has a ``problem``.
+    """
+    path = os.path.join(above, slug, IDENTITY_FILE)
     try:
-        with open(os.path.join(above, slug, IDENTITY_FILE), "rb") as file:
-            text = file.read(_MAX_BYTES).decode("utf-8", "surrogateescape")
-    except OSError:
+        # A pipe would keep us waiting.
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            return ProjectRecord(slug=slug, problem="it is not a regular file")
+        with open(path, "rb") as file:
+            data = file.read(_MAX_BYTES + 1)
+    except FileNotFoundError:
         return ProjectRecord(slug=slug)
-    return parse_record(slug, text)
+    except OSError as error:
+        return ProjectRecord(slug=slug, problem=error.strerror or str(error))
+    if len(data) > _MAX_BYTES:
+        why = f"it is larger than {_MAX_BYTES // 1024} kB"
+        return ProjectRecord(slug=slug, problem=why)
+    if b"\0" in data:
+        return ProjectRecord(slug=slug, problem="it is binary")
+    return parse_record(slug, data.decode("utf-8", "surrogateescape"))
 
 
 def write_record(above: str, record: ProjectRecord) -> bool:

@@ -8,7 +8,7 @@ from shlex import quote
 
 from hivemind_memory.access.identity import ProjectRecord, identity_key
 from hivemind_memory.access.projects import is_there, long_name
-from hivemind_memory.access.record_file import read_records
+from hivemind_memory.access.record_file import IDENTITY_FILE, read_records
 from hivemind_memory.model.results import Finding
 from hivemind_memory.model.scope import FOLDERS
 
@@ -24,6 +24,15 @@ def project_findings(notes: str) -> Iterator[Finding]:
     """Yield which projects are likely one, and which no repository leads to."""
     records = read_records(os.path.join(notes, FOLDERS["project"]))
     for record in records:
+        if record.problem:
+            yield Finding(
+                name="projects",
+                is_ok=False,
+                detail=f"{record.slug}/{IDENTITY_FILE} cannot be read:"
+                f" {record.problem}",
+                hint="Repair or delete it; until then, no new repository gets a"
+                " project",
+            )
         # Of a pair, the one that knows less is merged into the other.
         for twin in twins_of(record, records):
             other = next(one for one in records if one.slug == twin)
@@ -37,7 +46,7 @@ def project_findings(notes: str) -> Iterator[Finding]:
                     " --dry-run`, or `hm project adopt` in its repository keeps"
                     " them apart",
                 )
-    orphans = [one.slug for one in records if is_orphan(one)]
+    orphans = [one.slug for one in records if is_orphan(one) and not one.problem]
     if orphans:
         yield Finding(
             name="projects",

@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass, replace
 from shlex import quote
 
-from hivemind_memory.access.identity import merged
+from hivemind_memory.access.record_changes import merged
 from hivemind_memory.access.record_file import (
     IDENTITY_FILE,
     listed_projects,

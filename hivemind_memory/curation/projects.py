@@ -5,12 +5,9 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from hivemind_memory.access.identity import (
-    SeenRepository,
-    learn,
-    without_repository,
-)
+from hivemind_memory.access.identity import SeenRepository, learn
 from hivemind_memory.access.projects import is_there
+from hivemind_memory.access.record_changes import without_repository
 from hivemind_memory.access.record_file import read_record, read_records
 from hivemind_memory.access.rules import check_owner
 from hivemind_memory.access.twins import is_orphan, twins_of

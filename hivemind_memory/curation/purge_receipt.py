@@ -150,7 +150,7 @@ class PurgeReport:
 def _editor_copies(
     notes: str, paths: Collection[str], probes: Sequence[str]
 ) -> Iterator[FailedItem]:
-    """Yield files beside some notes, kept by an editor, that hold one of the lines."""
+    """Yield files beside some notes, kept by an editor, that may hold the text."""
     wanted = [probe.encode() for probe in probes]
     by_folder: dict[str, list[str]] = {}
     for path in paths:
@@ -166,9 +166,14 @@ def _editor_copies(
             if is_note or not any(name in other for name in names):
                 continue
             path = os.path.join(notes, folder, other)
-            if _file_holds(path, wanted):
+            if os.path.islink(path) or not os.path.isfile(path):
+                continue
+            holds = _file_holds(path, wanted) if wanted else None
+            if holds is not False:
+                # Unreadable, or the text is too short to be recognised.
+                verb = "holds" if holds else "may hold"
                 why = (
-                    "an editor's copy holds the text: close the editor, then delete"
+                    f"an editor's copy {verb} the text: close the editor, then delete"
                     " the copy"
                 )
                 yield FailedItem(what=path, why=why)

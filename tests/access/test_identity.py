@@ -21,6 +21,7 @@ from hivemind_memory.access.record_file import (
     read_records,
     render_record,
 )
+from hivemind_memory.errors import ProjectUnknownError
 
 ENVIRON = {
     "PATH": os.environ["PATH"],
@@ -260,6 +261,77 @@ def test_a_clone_that_is_seen_first_does_not_take_the_memory(world: World) -> No
     again = world.look(new(world.root / "again", URL))
     assert again.slug == clones
     assert again.likely == ((name, "it names github.com/ann/shop too"),)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("git@github.com:ann/shop.git", "git@work-alias:ann/shop.git"),
+        ("ssh://work-alias/ann/shop", "https://github.com/ann/shop"),
+        ("git@home:ann/shop", "git@work:ann/shop"),
+    ],
+)
+def test_an_alias_of_ssh_is_told_and_one_command_makes_it_one_project(
+    world: World, first: str, second: str
+) -> None:
+    """Where an alias leads is known to ssh on one machine, and may change."""
+    shop = world.slug(new(world.root / "shop", first))
+    clone = new(world.root / "clone", second)
+
+    other = world.look(clone)
+
+    assert other.slug != shop
+    [(name, why)] = other.likely
+    assert name == shop
+    assert "may be another name of" in why
+    assert f"`hm project adopt {shop}`" in other.notice
+
+
+@pytest.mark.parametrize(
+    "origin", ["git@gitlab.com:ann/shop.git", "git@work-alias:bob/shop.git"]
+)
+def test_a_mirror_or_another_path_is_told_as_nothing(world: World, origin: str) -> None:
+    """Two hosts with a dot are two hosts."""
+    world.slug(new(world.root / "shop", URL))
+
+    assert world.look(new(world.root / "clone", origin)).likely == ()
+
+
+BROKEN = {
+    "larger than 64 kB": b"github.com/x/y\n" * 5000,
+    "binary": b"\x7fELF\0\0github.com/x/y\n",
+    "not a regular file": None,
+}
+
+
+@pytest.mark.parametrize("why", BROKEN)
+def test_what_a_project_knows_and_cannot_be_read_is_not_missing(
+    world: World, why: str
+) -> None:
+    """The repository may belong to it; nothing is made or written over."""
+    shop = new(world.root / "shop", URL)
+    known = new(world.root / "known", "git@github.com:ann/known")
+    assert world.slug(known) == "known"
+    folder = world.notes / "projects" / world.slug(shop)
+    file = folder / ".project"
+    file.unlink()
+    data = BROKEN[why]
+    if data is None:
+        os.mkfifo(file)
+    else:
+        file.write_bytes(data)
+
+    for look in (world.look, world.look):
+        with pytest.raises(ProjectUnknownError, match=why) as told:
+            look(shop)
+
+    assert "hm project adopt shop" in told.value.hint
+    assert world.slug(known) == "known"
+    assert {one.name for one in (world.notes / "projects").iterdir()} == {
+        "known",
+        "shop",
+    }
+    assert data is None or file.read_bytes() == data
 
 
 STEP = st.tuples(

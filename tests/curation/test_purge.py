@@ -298,6 +298,40 @@ def test_leftover_files_of_killed_processes_go_and_an_editor_s_are_named(
     bench.memory.sync()
 
 
+@pytest.mark.parametrize("name", [".n.md.swp", "n.md~", "#n.md#", ".n.md.un~"])
+def test_an_editor_s_copy_that_cannot_be_searched_is_named(
+    bench: Bench, name: str
+) -> None:
+    """A text of a few letters cannot be told from others in it."""
+    entry_id = bench.memory.write("Yes.", file="n.md").id
+    copy = bench.sandbox.notes / name
+    copy.write_bytes(b"b0VIM 9.0\0 compressed")
+    other = bench.sandbox.notes / "m.md~"
+    other.write_text("Of another note.")
+
+    receipt = bench.purge(entry_id)
+
+    told = {one.what: one.why for one in receipt.out_of_reach}
+    assert "may hold the text" in told[str(copy)]
+    assert str(other) not in told
+    copy.unlink()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads every file")
+def test_an_editor_s_copy_that_cannot_be_read_is_named(bench: Bench) -> None:
+    """So may a swap file of another user."""
+    entry_id = fill(bench)
+    copy = bench.sandbox.notes / ".n.md.swp"
+    copy.write_text("sealed")
+    copy.chmod(0)
+
+    receipt = bench.purge(entry_id)
+
+    told = {one.what: one.why for one in receipt.out_of_reach}
+    assert "may hold the text" in told[str(copy)]
+    copy.unlink()
+
+
 def test_a_note_of_a_person_goes_only_when_it_is_insisted_on(bench: Bench) -> None:
     """All that they wrote in it goes with it."""
     bench.sandbox.save("diary.md", f"# Diary\n\n{SECRET}\n")

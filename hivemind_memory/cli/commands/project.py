@@ -14,7 +14,7 @@ from hivemind_memory.cli.output import (
     print_notices,
     print_rows,
 )
-from hivemind_memory.errors import UsageError
+from hivemind_memory.errors import ProjectUnknownError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -104,12 +104,17 @@ def adopt(request: CommandRequest) -> int:
 
     folder, name = _folder(request), request.values["name"]
     with request.open_memory() as memory:
-        current = _find(folder, memory).slug
+        try:
+            current = _find(folder, memory).slug
+        except ProjectUnknownError:
+            current = ""  # this is the command that mends it
         seen = wiring.seen_repository(folder)
         memory.curation.projects.adopt(seen, current, name)
         notes = {one.name: one.notes for one in memory.curation.projects.list()}
     if request.values["json"]:
-        print_json({"scope": f"projects/{name}", "left": f"projects/{current}"})
+        print_json(
+            {"scope": f"projects/{name}", "left": current and f"projects/{current}"}
+        )
         return 0
     print_line(f"projects/{name}  {seen.identity}")
     if current != name and notes.get(current):
