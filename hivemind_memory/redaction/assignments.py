@@ -44,6 +44,11 @@ _BETWEEN = re.compile(
       | [ \t]{1,4}+(?:is|was|are|ist|lautet|est|es|é|è|to)(?=[ \t:])[ \t]{0,4}+:?
     )
     [*_]{0,3}+[ \t]{0,20}+(?:!!\w{1,12}[ ])?(?:[|>]?[+-]?\r?\n[ \t]{0,16})?
+    (?P<wrap>(?:(?:new|await|try)[ ])?(?:
+      [\w.:]{0,30}(?:hex|b(?:ase)?_?64\w{0,8}|Base64String|atob|Buffer\.from|bytes|Bytes
+        |Some|String|Secret\w{0,8}|secret|SecureString|str|Data|parse|\[\]byte|quote|trim
+        |hexToBytes|toBytes|decodeString|DecodeString|from|must)
+      (?:<\w{1,20}>)?!?[(\[][ ]{0,2}){1,2}(?=[bruN@]{0,2}["'`]))?
     """
     + _OPEN,
     re.VERBOSE,
@@ -63,6 +68,11 @@ _NEXT_WORD = re.compile(
     rf"[\"'`*]{{0,3}}[ \t]{{1,8}}[\"'`*(]{{0,3}}{_LONE}(?![(\[@:/])"
 )
 _STRING = re.compile(rf"[^\n]{{0,100}}?[\"'`]{_LONE}[\"'`]")
+_NO_VALUE = re.compile(r"(?:\barn:[\w:*/-]{0,110}|SHA256:|h1:)\Z")
+# Behind a call that turns it into bytes, a name of one word is that of no hash.
+_WRAPPED_HEX = re.compile(
+    "[0-9a-fA-F]{32}|[0-9a-fA-F]{48}|[0-9a-fA-F]{64}|[\\w+/-]{43}="
+)
 _NEXT = re.compile(r"\)?\]\(|[&,](?=[\w.-]{1,40}=)|%(?:26|22|27|20|3[bB]|0[aA])")
 
 
@@ -140,6 +150,7 @@ def _value_after(text: str, start: int, end: int, holds: ValueKind) -> TextSpan 
         return None
     if between["tag"] and text[max(0, start - 1) : start] != "<":
         return None
+    is_wrapped = bool(between.groupdict().get("wrap"))
     quote = between["open"].lstrip("bruf")
     start = between.end()
     quoted = _quoted(text, start, quote) if quote else None
@@ -148,14 +159,14 @@ def _value_after(text: str, start: int, end: int, holds: ValueKind) -> TextSpan 
     in_environment = name.isupper() and tight and text[end : end + 1] == "="
     firm = quoted is not None or in_environment
     stop = start + len(value)
-    if (
-        text[start - 7 : start] == "SHA256:" or text[start - 3 : start] == "h1:"
-    ):  # a hash
+    if _NO_VALUE.search(text, max(0, start - 120), start):
         return None
     if between["tag"] and not text.startswith("</", stop):
         return None
-    if (between["comma"] and not looks_random(value[:LONGEST_VALUE])) or not is_real(
-        name, value[:LONGEST_VALUE], holds, firm=firm, tight=tight
+    is_key = is_wrapped and quoted is not None and _WRAPPED_HEX.fullmatch(value)
+    if not is_key and (
+        (between["comma"] and not looks_random(value[:LONGEST_VALUE]))
+        or not is_real(name, value[:LONGEST_VALUE], holds, firm=firm, tight=tight)
     ):
         return (start, stop, "")
     if quoted is None and len(value) == LONGEST_VALUE:

@@ -11,7 +11,8 @@ from __future__ import annotations
 import re
 
 _USER = re.compile(
-    r"(?:-u|--user|--proxy-user)[ \t=]{1,3}([\"']?)([\w.@+-]{0,60}):([^\s\"']{3,200})"
+    r"(?:-u|--user"
+    r"|--proxy-user)[ \t=]{1,3}([\"']?)([\w.@+-]{0,60})[\"']?:[\"']?([^\s\"']{3,200})"
 )
 _FLAG = re.compile(r" -p[ \t]*([\"']?)([^\s\"'-][^\s\"']{5,200})")
 _JOINED = re.compile(r" -p([\"']?)([^\s\"'-][^\s\"']{5,200})")
@@ -44,19 +45,21 @@ FORMS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("nmcli", r"nmcli\b[^\n]{0,200}?\bpassword[ \t]+"),
         ("psk", r"(?:wifi-sec|802-11-wireless-security)\.psk[ \t]+"),
         ("psk", r"(?i):[ \t]*PSK[ \t]+(?=\")"),
+        ("eap", r"(?i):[ \t]*(?:EAP|XAUTH|NTLM)[ \t]+(?=\")"),
         ("ipmitool", r"ipmitool\b[^\n]{0,200}? -P[ \t]+"),
         ("snmp", r"snmp\w{1,20}\b[^\n]{0,200}? -[AX][ \t]+"),
         ("securestring", r"(?i)ConvertTo-SecureString(?: +-String)?[ \t]+(?=[\"'])"),
         ("networkcredential", r"(?i)NetworkCredential\([^,\n]{1,80},[ \t]*(?=\")"),
         ("enable ", r"(?i)\benable[ \t]+(?:secret|password)[ \t]+(?:\d[ \t]+)?"),
         ("username ", r"(?i)\busername \S+ (?:pri\w+ \d+ )?(?:secret|password) (\d )?"),
-        ("community", r"(?i)\bsnmp-server[ \t]+community[ \t]+"),
+        ("community", r"(?i)\b(?:snmp-server[ \t]+|r[ow])community6?[ \t]+"),
         ("hashedcontrol", r"HashedControlPassword[ \t]+"),
         ("xfreerdp", r"xfreerdp\w{0,20}\b[^\n]{0,200}? /p:"),
         ("rdesktop", r"rdesktop\b[^\n]{0,200}? -p[ \t]+"),
         ("sqlplus", r"sqlplus\b[^\n]{0,60}?[ \t][\w$#]{1,40}/(?=[^\s/]{4,100}@)"),
         ("wifi:", r"WIFI:[^\n]{0,100}?;P:"),
-        ("encrypt", r"(?m)^[ \t]*\"?encrypt\"?[ \t]*[=:][ \t]*(?=\"[\w+/]{20,90}=*\")"),
+        ("encrypt",
+        r"(?m)(?:^|[\s{,:])\"?encrypt\"?[ \t]*[=:][ \t]*(?=\"[\w+/]{20,90}=*\")"),
         ("unzip", r"unzip\b[^\n]{0,100}? -P[ \t]+"),
         ("zip ", r"\bzip\b[^\n]{0,100}? -P[ \t]+"),
         ("7z", r"\b7z\w?\b[^\n]{0,100}? -p"),
@@ -73,7 +76,12 @@ FORMS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("twine", r"twine\b[^\n]{0,200}? -p[ \t]+"),
         ("az login", r"az login\b[^\n]{0,200}? -p[ \t]+"),
         ("oc login", r"oc login\b[^\n]{0,200}? -p[ \t]+"),
-        ("redis", r"(?i)\brequirepass[ \t]+"),
+        ("requirepass", r"(?i)\brequirepass[ \t]+[\"']?(?=[^\s\"']{6,200})"),
+        ("masterauth", r"(?i)\bmasterauth[ \t]+"),
+        ("createuser",
+        r"(?i)\bcreateuser[ \t]+(?:-e \S+ )?\S+[ \t]+\w{3,8}(?:-\d+)?[ \t]+"),
+        ("createuser",
+        r"(?i)\bcreateuser[^\n]{0,120}?[ \t](?:AES|DES)(?:-?\d+)?[ \t]+"),
         ("auth ", r"(?m)^(?:[\w.:>\[\]()]{0,30}>[ \t]*)?AUTH[ \t]+(?:\w{1,30}[ \t]+)?"),
         ("chpasswd", r"\b[\w.-]{1,32}:(?=[^\n]{4,100}\|[ \t]*(?:sudo[ \t]+)?chpasswd)"),
         ("-stdin", r"echo[ \t]+(?:-n[ \t]+)?(?=[^\n|]{4,100}\|[^\n]{0,60}-stdin)"),

@@ -29,6 +29,13 @@ _AUTH_SCHEME = re.compile(
 )
 _COOKIES = re.compile(r"[^\n\"'`]{4,4000}+")
 _COOKIE = re.compile(r"([A-Za-z0-9_.-]{1,60})=([A-Za-z0-9._~+/=%:-]{16,3000})")
+_STATISTICS = re.compile(
+    r"_ga|_gid|_gcl|_gat|_fb[pc]|_hj|ajs_|amplitude|mp_|optimizely|_pk_|__utm|_cl[ck]|_uet"
+    r"|intercom-id|hubspotutk|__hs|cookie_?consent|OptanonConsent|_dd_|_scid|_tt_|muid"
+)
+_COOKIE_OPTION = re.compile(
+    r"(?<=[ \t])(?:-b|--cookie)[ \t=]{1,3}(?:\"([^\"\n]{8,4000})\"|'([^'\n]{8,4000})')"
+)
 _HEADER_LINE = re.compile(r"[^\n]{1,1000}+")
 
 
@@ -47,6 +54,10 @@ def in_headers(text: str, low: str) -> list[TextSpan]:
         found = _COOKIES.match(text, at)
         if found:
             spans += _cookies(found[0], at)
+    if " -b" in low or "--cookie" in low:
+        for option in _COOKIE_OPTION.finditer(text):
+            group = option.lastindex or 1
+            spans += _cookies(option[group], option.start(group))
     for word, pattern in OPTIONS:
         done = 0
         for at in _places(low, word):
@@ -97,6 +108,8 @@ def _cookies(header: str, start: int) -> Iterator[TextSpan]:
     """Return the values of cookies that look random."""
     for found in _COOKIE.finditer(header):
         value = found[2]
+        if _STATISTICS.match(found[1]):
+            continue
         if looks_random(value) and not is_placeholder(value):
             yield (start + found.start(2), start + found.end(2), "cookie")
 
@@ -118,6 +131,7 @@ _REST = re.compile(
     rf"(?:[\w.-]{{1,40}}\\{{1,2}}(?=[\w.-]{{1,60}}:[^\s@]{{1,99}}@))?"
     rf"[^\s\"'`<>\\]{{3,{LONGEST_URL}}}+"
 )
+_LOCAL = re.compile(r"localhost\b|127\.0\.0\.1\b|\[::1\]|0\.0\.0\.0\b")
 _URL_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,30}$")
 _DATA_SOURCE = re.compile(r"([\w.%+-]{1,64}):([^\s:@\"'`]{3,128})@tcp\(")
 
@@ -160,10 +174,24 @@ def _password(rest: str, start: int) -> list[TextSpan]:
         return []
     if 0 <= colon < end:
         password = rest[colon + 1 : end]
-        if password and not is_placeholder(password) and "[" not in password:
+        is_default = (
+            password == rest[:colon] and _LOCAL.match(rest, end + 1) is not None
+        )
+        if (
+            password
+            and not is_default
+            and not is_placeholder(password)
+            and "[" not in password
+        ):
             return [(start + colon + 1, start + end, _IN_URL)]
     # A token in the user's place, as in https://TOKEN:x-oauth-basic@host.
     user = rest[: colon if 0 <= colon < end else end]
-    if len(user) >= 24 and 0 <= colon < end and looks_random(user):
+    is_alone = not 0 <= colon < end  # a number in hexadecimal is a public name then
+    if (
+        len(user) >= 20
+        and looks_random(user)
+        and not is_placeholder(user)
+        and not (is_alone and re.fullmatch("[0-9a-f]+", user))
+    ):
         return [(start, start + len(user), _IN_URL)]
     return []

@@ -9,19 +9,16 @@ from __future__ import annotations
 
 import re
 
-from hivemind_memory.redaction.alone import is_chosen_password
+from hivemind_memory.redaction.chosen import (
+    is_likely,
+    is_random,
+    looks_chosen,
+    may_be,
+    may_be_chosen,
+)
 from hivemind_memory.redaction.names import ValueKind, classify_name
 from hivemind_memory.redaction.spans import found_near
-from hivemind_memory.redaction.values import (
-    entropy,
-    is_no_secret,
-    is_passphrase,
-    is_placeholder,
-    is_real,
-    is_scrambled,
-    is_wordy,
-    looks_random,
-)
+from hivemind_memory.redaction.values import is_real
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,9 +36,10 @@ _OPTION = re.compile(
     r"|/(?:p|rp|pass|pwd|password)[: \t])" + _V
 )
 _ACCOUNT = re.compile(
-    r"(?<=[ \t])(?:-\w{0,5}[uUa]|-auth|--(?:auth|user|userpass|creds?"
-    r"|login))[ \t=]{1,4}"
-    r"[\"']?[\w.@\\+-]{1,60}[:%](?P<value>[^\s\"'`]{6,200})"
+    r"(?<=[ \t])(?:-u(?=\w)|(?:-\w{0,5}[uUa]|-auth|--(?:auth|user|userpass|creds?"
+    r"|proxy-user|basic-auth|login))[ \t=]{1,4})"
+    r"[\"']?[\w.@\\+-]{1,60}[\"']?[:%](?:\"(?P<double>[^\s\"]{6,200})\""
+    r"|'(?P<single>[^\s']{6,200})'|(?P<value>[^\s\"'`]{6,200}))"
 )
 _SETTER = re.compile(
     r"(?i)\b(?:setx(?:[ \t]+/m)?|setenv|set[ \t]+-[gux]{1,3}|(?:config|env|secrets?|"
@@ -109,10 +107,14 @@ _POSITIONAL = re.compile(
     r"(?i)\b(?:alias[ \t]+set|account[ \t]+authorize|adduser|add_user|user[ \t]+add"
     r"|net[ \t]+user|"
     r"change_password|msg[ \t]+nickserv[ \t]+identify|useradd|-auth"
-    r"|snmp-server[ \t]+user)\b[ \t]+(?P<words>[^\n|]{6,300})"
+    r"|snmp-server[ \t]+user|wpa_passphrase|user_pw|owner_pw|mkpasswd|r[ow]community"
+    r"|(?:isakmp|server|radius|tacacs)[ \t]+key|plain-text-password(?:-value)?"
+    r"|--encrypt"
+    r"|snmp(?:get|walk|set|bulkwalk)|pre-shared-(?:key|secret)|key-string|authentication-key)"
+    r"\b[ \t]+(?P<words>[^\n|]{6,300})"
 )
 _DIGITS = re.compile(
-    r"(?i)(?:\b(?:is|ist|est|es|lautet|to|auf|code|pin)\b|[:=：是è]|->|→)"
+    r"(?i)(?:\b(?:is|ist|est|es|lautet|to|auf|(?:pass)?code|pin)\b|[:=：是è]|->|→)"
     r"[ \t*`\"']{0,4}"
     r"(?P<value>\d{4,8}|\d\d-\d\d-\d\d(?:-\d\d)?)(?![\w.:/%-])"
 )
@@ -122,10 +124,13 @@ _PLACES = (
     "porte ",
     "portail", "digicode", "puerta", "caja fuerte", "cassaforte", "cancello", "portão",
     "cofre", "sim ", "router", "门禁", "保险箱", "домофон", "сейф", "phone", "handy",
-    "card", "karte",
+    "card", "karte", "zoom", "meeting", "webinar", "conference", "dial-in", "voicemail",
+    "besprechung", "réunion", "kiosk", "tablet", "ipad", "storage unit", "luggage",
 )  # fmt: skip
 _CODES = (
-    "code", "pin", "combination", "kombination", "combinaison", "combinación", "código",
+    "code", "pin", "passcode", "combination", "kombination", "combinaison",
+    "combinación",
+    "código",
     "codice", "puk", "digicode", "密码", "код",
 )  # fmt: skip
 _NUMBER = re.compile(
@@ -151,10 +156,10 @@ def in_arguments(text: str, low: str) -> list[TextSpan]:
         spans += _named(found_near(pattern, text, low, words, above=1))
     spans += _positional(found_near(_POSITIONAL, text, low, _POSITIONAL_WORDS))
     spans += _codes(text, low)
-    spans += [
-        (*one.span("value"), "pin")
-        for one in found_near(_NUMBER, text, low, _NUMBER_WORDS)
-    ]
+    for pattern, words in ((_NUMBER, _NUMBER_WORDS), (_KEYPAD, _KEYPADS)):
+        spans += [
+            (*one.span("value"), "pin") for one in found_near(pattern, text, low, words)
+        ]
     return spans
 
 
@@ -163,13 +168,15 @@ def _of(
 ) -> Iterator[TextSpan]:
     """Yield the values in a place for passwords that look like one."""
     for found in places:
-        group = "value" if found["value"] is not None else "plain"
+        group = found.lastgroup or "value"
         value = found[group].rstrip(")],")
         is_said = pattern in _CERTAIN
         if (
             is_likely(value)
+            or (pattern not in _LOOSE and looks_chosen(value))
             or (pattern in _RANDOM and is_random(value))
-            or (is_said and _may_be(value))
+            or (is_said and may_be(value))
+            or (pattern is _ACCOUNT and may_be_chosen(value))
         ):
             yield (found.start(group), found.start(group) + len(value), _PASSWORD)
 
@@ -195,7 +202,7 @@ def _positional(places: Iterable[re.Match[str]]) -> Iterator[TextSpan]:
     for found in places:
         for word in re.finditer(r"[^\s\"'`]{8,100}", found["words"]):
             value = word[0].rpartition(":")[2] or word[0]
-            if is_likely(value) and "/" not in value[:3]:
+            if looks_chosen(value) and "/" not in value[:3]:
                 end = found.start("words") + word.end()
                 yield (end - len(value), end, _PASSWORD)
 
@@ -216,47 +223,25 @@ def _has(line: str, words: tuple[str, ...]) -> bool:
     return any(word in line for word in words)
 
 
-def is_likely(value: str) -> bool:
-    """Whether a value is a password that a person chose, or made at random."""
-    if is_chosen_password(value) or is_scrambled(value) or is_passphrase(value):
-        return True
-    if len(value) < 10 or not value.isascii() or is_no_secret(value, firm=False):
-        return False
-    return (
-        any(one.islower() for one in value)
-        and any(one.isupper() for one in value)
-        and any(one.isdigit() for one in value[1:-1])
-        and not is_wordy(value)
-        and entropy(value) >= 3.0
-        and re.fullmatch(r"[\w+/=.!$%&*#?^~@-]+", value) is not None
-    )
-
-
-def _may_be(value: str) -> bool:
-    """Whether a value may be a password where only a password can stand."""
-    return (
-        not is_placeholder(value)
-        and not value.isalpha()
-        and value[0] not in "$<{%("
-        and "$(" not in value
-    )
-
-
-def is_random(value: str) -> bool:
-    """Whether a long value of letters of one case and digits is no word."""
-    return (
-        len(value) >= 20
-        and sum(one.isdigit() for one in value) >= 3
-        and looks_random(value)
-        and re.fullmatch("[0-9a-f]{40}|[0-9a-f]{64}", value) is None  # rather a hash
-        and not is_placeholder(value)
-        and not is_wordy(value)
-        and max(map(len, re.split(r"[-_.:/]", value))) >= 16
-    )
-
-
 _RANDOM = frozenset((_VERSIONED, _HOOK, _COOKIE, _ACCOUNT, _OPTION))
+_LOOSE = frozenset((_VERSIONED, _HOOK, _COOKIE))
 _CERTAIN = frozenset((_SENT, _PIPED))
+_KEYPADS = (
+    "keypad",
+    "tresor",
+    "safe:",
+    "digicode",
+    "lockbox",
+    "alarm:",
+    "cvv",
+    "cvc",
+    "passcode",
+)
+_KEYPAD = re.compile(
+    r"(?i)(?<![\w-])(?:(?:keypad|tresor|safe|digicode|lockbox|alarm)[ \t]{0,2}[:=]"
+    r"|passcode[ \t]{0,2}[:=]?"
+    r"|(?:cvv|cvc)2?[ \t]{0,2}[:=]?)[ \t`*\"']{0,3}(?P<value>\d{3,8})(?![\w.:/%-])"
+)
 _NUMBER_WORDS = (
     "wlan",
     "wifi",
@@ -269,7 +254,11 @@ _NUMBER_WORDS = (
 )
 _POSITIONAL_WORDS = (
     "alias set", "authorize", "adduser", "add_user", "user add", "net user", "identify",
-    "useradd", "change_password", "-auth ", "snmp-server user",
+    "useradd", "change_password", "-auth ", "snmp-server user", "wpa_passphrase",
+    "user_pw",
+    "owner_pw", "mkpasswd", "community", "isakmp", "server key", "radius", "tacacs",
+    "plain-text-password", "--encrypt", "snmp", "pre-shared-", "key-string",
+    "authentication-key",
 )  # fmt: skip
 _LOOKING: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = (
     ((" -", " /", "\t-"), _OPTION),

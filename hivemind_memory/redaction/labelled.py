@@ -56,14 +56,17 @@ LONGEST_LINE = 500  # longer ones are no notes of a person
 _EVERY_LABEL = sorted(
     {*LABELS, *PASSWORDS_ELSEWHERE, *KEYS_ELSEWHERE}, key=lambda one: (-len(one), one)
 )
-_LABEL_PARTS = shortest_parts(("key", *_EVERY_LABEL))
-_LABEL = re.compile("[a-z]{3,12}key(?![a-z])|" + "|".join(map(re.escape, _EVERY_LABEL)))
+_LABEL_PARTS = shortest_parts(("key", "pat ", "pat:", *_EVERY_LABEL))
+_LABEL = re.compile(
+    "[a-z]{3,12}[ _-]?key(?![a-z])|(?<![a-z])(?:pat|keygen|genkey)(?![a-z])|"
+    + "|".join(map(re.escape, _EVERY_LABEL))
+)
 _PUBLIC = re.compile(
     r"(?<![a-z])(?:public(?:key)?|pub|ssh-[a-z]+|fingerprint|commit"
     r"|(?<!hmac-)(?<!hmac )sha\d*|hash(?:ed|es)?|checksum|digest|"
     r"integrity|revision|etag|uuid|badge|cursor|ssh-(?:rsa|ed25519)|ecdsa|example"
     r"|sha\d+sum|"
-    r"\$\d\w?\$|data:\w+/|idempotency|cache|partition|primary|foreign|object"
+    r"\$\d\w?\$|data:\w+/|idempotency|sitekey|site[-_]key|publishable|cache|partition|primary|foreign|object"
     r"|nonce)(?![a-z])|h1:|;base64,"
 )
 _RUN = re.compile(
@@ -82,6 +85,8 @@ _PASSWORD = re.compile(
 _HOST = re.compile(
     r"\b\d{1,3}(?:\.\d{1,3}){3}\b|\b(?:ssh|sftp|scp|ftp|rdp|vnc)\b|\w[.-]*@[\w.-]"
 )
+_LONG_KEY = 40
+_RESOURCE = re.compile(r"arn:[\w:*/.-]{0,110}\Z")
 _HOST_PARTS = ("@", "ssh", "ftp", "scp", "rdp", "vnc")
 _IP = re.compile(r"\d\.\d{1,3}\.\d{1,3}\.\d")
 _SHORT = re.compile(
@@ -102,7 +107,8 @@ _MAY_HOLD = re.compile(
 )
 _ACCESS_ID = re.compile("AKIA|ASIA|LTAI|AKID|GOOG1")
 _NEXT = re.compile(
-    r"(?<![a-z])(?:login|auth|authorize|secret|token|key)[ \"'`:]{1,3}\Z"
+    r"(?<![a-z])(?:login|auth|authorize|secret|token|pat|[a-z]{0,20}passw[a-z]{2,4}|(?!cache|sort|lookup)[a-z]{0,12}key)"
+    r"[ \"'`:]{1,3}\Z"
 )
 _SAID_SO = re.compile(
     r"(?:token|secret|passw\w+|api[ -]?key|credential)s?\b[^\n]{0,16}\Z"
@@ -186,7 +192,11 @@ def _beside(text: str, start: int, end: int, labels: list[int]) -> Iterator[Text
         if found.start() - behind > NEAR and ahead - found.end() > NEAR // 3:
             continue
         value, at = found["value"].rstrip(".:-"), found.start("value")
+        if text[at - 1] == "/" and found.end() - found.start() >= _LONG_KEY:
+            value, at = found[0].rstrip(".:-"), found.start()  # a slash of base64
         before = text[max(start, at - 60) : at].lower()
+        if _RESOURCE.search(text, max(start, at - 120), at):
+            continue
         is_assigned = _SIGN_BEFORE.search(before) is not None
         is_named = _SAID_SO.search(before) is not None
         least = SHORTEST - 3 * is_assigned - 3 * is_named
@@ -199,6 +209,8 @@ def _beside(text: str, start: int, end: int, labels: list[int]) -> Iterator[Text
     line = text[start:end].lower()
     if end - start < LONGEST_LINE and _PASSWORD.search(line):
         for found in _SHORT.finditer(text, start, end):
+            if _RESOURCE.search(text, max(start, found.start() - 120), found.start()):
+                continue
             before = text[max(start, found.start() - 16) : found.start()].lower()
             if is_mixed(found["value"]) or (
                 _AT_ONCE.search(before) and _is_code(found["value"])

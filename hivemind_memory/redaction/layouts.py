@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from hivemind_memory.redaction.chosen import is_gibberish
 from hivemind_memory.redaction.columns import columns
 from hivemind_memory.redaction.names import ValueKind, classify_name
 from hivemind_memory.redaction.spans import (
@@ -89,7 +90,8 @@ _PUBLIC_WORDS = frozenset(
         "SHA", "SHA1", "SHA256", "MD5", "HASH", "DIGEST", "CHECKSUM", "COMMIT",
         "REVISION", "REF", "TAG", "VERSION", "ID", "UUID", "URL", "URI", "PATH",
         "DIR", "FILE", "HOST", "IMAGE", "PUBLIC", "PUB", "FINGERPRINT", "ETAG",
-        "INTEGRITY", "NAME", "REGION", "ZONE", "ARN", "ADDRESS",
+        "INTEGRITY", "NAME", "PUBLISHABLE", "SITE", "SITEKEY", "REGION", "ZONE", "ARN",
+        "ADDRESS",
     )
 )  # fmt: skip
 _PASETO = re.compile(r"(?<![\w.])v[1-4]\.(?:local|public)\.[\w-]{32,4000}(?:\.[\w-]+)?")
@@ -129,6 +131,9 @@ _CODE = re.compile(
     r"(?![\w:/-]|\.\w)"
 )
 _NO_CODE = re.compile(r"\d{4}[- ]\d\d.*|[A-Za-z]+\d?")
+_PLAIN_CODE = re.compile(
+    r"\d{4,6}(?:[- ]\d{4,6}){1,3}|[a-z]{4,6}(?:-[a-z]{4,6}){1,3}|\d{8,10}"
+)
 _CODES_CHARS = 800
 _NEXT_ENTRY = "\n<!-- hm "
 _LABEL = re.compile(
@@ -308,15 +313,28 @@ def _codes(text: str, low: str) -> Iterator[TextSpan]:
         codes = [
             found
             for found in _CODE.finditer(text, label.end(), stop)
-            if not is_placeholder(found[0]) and not _NO_CODE.fullmatch(found[0])
+            if not is_placeholder(found[0])
         ]
         shapes = [
-            _shape(found[0]) for found in codes if any(map(str.isdigit, found[0]))
+            _shape(found[0])
+            for found in codes
+            if any(map(str.isdigit, found[0])) and not _NO_CODE.fullmatch(found[0])
         ]
+        # Numbers or letters alone are codes in a list of many of one form.
+        plain = [found[0] for found in codes if _PLAIN_CODE.fullmatch(found[0])]
+        for shape in {_shape(one) for one in plain}:
+            same = [one for one in plain if _shape(one) == shape]
+            if len(set(same)) > 2 and all(map(_is_drawn_code, same)):
+                shapes += [shape] * 2
         if len(shapes) > 1:
             for found in codes:
                 if _shape(found[0]) in shapes:
                     yield (*found.span(), "recovery-code")
+
+
+def _is_drawn_code(code: str) -> bool:
+    """Whether numbers are no years, and letters no words."""
+    return not re.match("(?:19|20)", code) if code[0].isdigit() else is_gibberish(code)
 
 
 def _shape(code: str) -> tuple[int, ...]:

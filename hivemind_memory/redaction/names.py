@@ -74,7 +74,7 @@ NEVER_IN_NAME = frozenset(
         "bucket", "group", "max", "min", "num", "count", "csrf", "xsrf", "nonce",
         "commit", "revision", "sha", "sha1", "sha256", "sha512", "md5", "checksum",
         "digest", "integrity", "etag", "fingerprint", "uuid", "guid", "kbd",
-        "hotkey", "shortcut", "design",
+        "hotkey", "shortcut", "design", "publishable", "sitekey",
     )
 )  # fmt: skip
 
@@ -121,7 +121,8 @@ def classify_name(name: str) -> ValueKind | None:
         word.lower()
         for word in (_WORDS if name.isascii() else _ANY_WORDS).findall(name)
     ]
-    if not NEVER_IN_NAME.isdisjoint(words):
+    # A site's key is that of a captcha, and public.
+    if not NEVER_IN_NAME.isdisjoint(words) or words[-2:] == ["site", "key"]:
         return None
     if words[-2:] in (["secret", "id"], ["erlang", "cookie"]):
         return ValueKind.SECRET  # half of a login: Vault, Consul

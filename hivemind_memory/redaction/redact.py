@@ -13,10 +13,11 @@ from __future__ import annotations
 
 from hivemind_memory.model.value import value
 from hivemind_memory.redaction.alone import chosen_passwords
-from hivemind_memory.redaction.keywords import EXACT, FOLDED
 from hivemind_memory.redaction.spans import (
     HIDDEN,
     TextSpan,
+    is_within,
+    lowered,
     mark,
     merge_spans,
     without_marks,
@@ -35,7 +36,6 @@ from hivemind_memory.redaction.vocabulary import (
 )
 from hivemind_memory.redaction.word_gate import (
     LONG,
-    SHORTEST_TOKEN,
     WordGate,
     may_be_token,
 )
@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 
+_OF_NUMBERS = ("key", "secret", "seed", "private", "account", "wallet", "aes")
+"""Words beside which an array of numbers may be a key."""
 LINE_ENDS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 MAX_ROUNDS = 20  # a safeguard; two are the most that any test has needed
 
@@ -141,15 +143,25 @@ HEADERS = ("bearer", "basic", "authorization", "cookie:")
 LOGINS = (
     "curl", "sshpass", "login", "mysql", "redis-cli", "ldap", "add-generic-password",
 )  # fmt: skip
-FLAGS = (" -u", " --user", " --proxy-user", " -p", " -a ", " -w")
+FLAGS = (" -u", " --user", " --proxy-user", " -p", " -a ", " -w", " -b", " --cookie")
 SHORTEST_ALONE = 16  # letters of a value that nothing assigns
 _GOES_ON = (":", "=", "|", ">", "-")
 _UNLIKE_A_WORD = frozenset("0123456789!@#$%^&*+?~")
 _GATE = WordGate(
-    (*ASSIGNED, *ASSIGNED_NON_ASCII, *LAYOUT_WORDS, *HEADERS, *LOGINS, *GATE_WORDS),
+    (
+        *(*ASSIGNED, *ASSIGNED_NON_ASCII, *LAYOUT_WORDS, *HEADERS, *LOGINS),
+        *(
+            *GATE_WORDS,
+            *_OF_NUMBERS,
+            "kennwort",
+            "losung",
+            "unlock",
+            "diceware",
+            "geheim",
+        ),
+    ),
     GATE_PATTERNS,
 )
-_UPPER_TO_LOWER = {upper: upper + 32 for upper in range(65, 91)}
 
 
 @value
@@ -178,14 +190,21 @@ def find_secrets(text: str, known: Iterable[str] = ()) -> tuple[Secret, ...]:
     [('url-password', 14)]
     """
     hidden = without_marks(text)
-    spans = _spans(hidden, known)
+    values = tuple(known)
+    spans = _spans(hidden, values)
+    if '"' in hidden or "'" in hidden or "\\\n" in hidden:
+        from hivemind_memory.redaction.literals import joined
+
+        spans += joined(hidden, lambda whole: _spans(whole, values))
     if not text.isascii():
         from hivemind_memory.redaction.layouts import has_zero_width
 
         if has_zero_width(hidden):
             from hivemind_memory.redaction.layouts import split_by_zero_width
 
-            spans += split_by_zero_width(hidden, lambda whole: _spans(whole, known))
+            spans += split_by_zero_width(hidden, lambda whole: _spans(whole, values))
+    if "ENC[" in hidden:  # encrypted already, by sops for instance
+        spans = [span for span in spans if not is_within(hidden, span, "ENC[", "]")]
     return tuple(
         Secret(kind=kind, start=start, end=end)
         for start, end, kind in merge_spans(spans)
@@ -195,10 +214,12 @@ def find_secrets(text: str, known: Iterable[str] = ()) -> tuple[Secret, ...]:
 
 def _spans(text: str, known: Iterable[str]) -> list[TextSpan]:
     """Return what each way of looking finds, the surest way first."""
-    low = _lowered(text)
+    low = lowered(text)
     spans: list[TextSpan] = []
     values = [one for one in known if len(one.strip()) > 3]
     if values:
+        from hivemind_memory.redaction.known import known_values
+
         spans += known_values(text, values)
     if "PRIVATE KEY" in text or "Private-Lines:" in text:
         from hivemind_memory.redaction.private_keys import private_keys
@@ -211,7 +232,9 @@ def _spans(text: str, known: Iterable[str]) -> list[TextSpan]:
     there, pieces = _GATE.words_in(low)
     # Of nearly all notes that agents write, no word is as long as a token.
     if any(map(may_be_token, pieces)):
-        spans += _by_rules(text, low)
+        from hivemind_memory.redaction.tokens import by_tokens
+
+        spans += by_tokens(text, low)
     if "@" in text and any(
         "@" in part and ("://" in part or "@tcp(" in part) for part in text.split()
     ):
@@ -236,7 +259,9 @@ def _spans(text: str, known: Iterable[str]) -> list[TextSpan]:
         from hivemind_memory.redaction.layouts import in_base64, wallet_keys
 
         spans += wallet_keys(text)
-        spans += in_base64(text, lambda plain: _by_rules(plain, _lowered(plain)))
+        from hivemind_memory.redaction.tokens import in_plain
+
+        spans += in_base64(text, in_plain)
     return spans
 
 
@@ -257,51 +282,25 @@ def _by_layout(text: str, low: str, there: set[str]) -> list[TextSpan]:
 
         spans += [*in_arguments(text, low), *near_labels(text, low)]
         spans += chosen_passwords(text)
+        from hivemind_memory.redaction.calls import in_calls
+        from hivemind_memory.redaction.dialog import on_lines
+        from hivemind_memory.redaction.links import secret_links
+        from hivemind_memory.redaction.slots import in_slots
+
+        spans += [*in_calls(text), *in_slots(text, low), *on_lines(text, low)]
+        if "://" in text:
+            spans += secret_links(text)
+    if not there.isdisjoint(_OF_NUMBERS):
+        from hivemind_memory.redaction.literals import keys_as_numbers
+
+        spans += keys_as_numbers(text, low)
+    if MIXED in there or not there.isdisjoint(ASSIGNED):
+        from hivemind_memory.redaction.phrases import by_form, phrases
+
+        spans += phrases(text, low, there)
+        if MIXED in there:
+            spans += by_form(text)
     return spans
-
-
-def _lowered(text: str) -> str:
-    """Return the text in lower case, every letter where it was."""
-    low = text.lower()
-    # Some letters become two; then only what rules speak of is changed.
-    return low if len(low) == len(text) else text.translate(_UPPER_TO_LOWER)
-
-
-def _by_rules(text: str, low: str) -> list[TextSpan]:
-    """Return what the rules find; most texts have nothing that they would look at."""
-    long, near = _long_parts(text, low)
-    if not long:
-        return []
-    some = " ".join(long)
-    exact = [word for word in EXACT if word in some]
-    folded = [word for word in FOLDED if word in near]
-    if not exact and not folded:
-        return []
-    from hivemind_memory.redaction.rules import by_rules
-
-    return by_rules(text, low, exact, folded)
-
-
-def _long_parts(text: str, low: str) -> tuple[list[str], str]:
-    """Return the parts that may be a value, and what stands near them.
-
-    A name says something on the line of its value, or on the line above.
-
-    Args:
-        text: The whole text.
-        low: The same in lower case, line for line.
-    """
-    long: list[str] = []
-    near: list[str] = []
-    lows = low.split("\n")
-    for at, line in enumerate(text.split("\n")):
-        if len(line) < SHORTEST_TOKEN:
-            continue
-        parts = [part for part in line.split() if may_be_token(part)]
-        if parts:
-            long += parts
-            near += lows[max(0, at - 1) : at + 1]
-    return long, "\n".join(near)
 
 
 def _has_header(low: str, there: set[str]) -> bool:
@@ -364,35 +363,3 @@ def _is_promising(near: str, words: int = 2) -> bool:
         len(part) >= LONG_WORD or not _UNLIKE_A_WORD.isdisjoint(part)
         for part in near.split(maxsplit=words)[:words]
     )
-
-
-KIND = "vault-value"
-
-
-def known_values(text: str, values: Iterable[str]) -> list[TextSpan]:
-    """Return where some values stand in a text, longer ones first."""
-    spans: list[TextSpan] = []
-    for form in sorted({form for one in values for form in _forms(one)}, key=len)[::-1]:
-        at = text.find(form)
-        while at >= 0:
-            spans.append((at, at + len(form), KIND))
-            at = text.find(form, at + len(form))
-    return spans
-
-
-def _forms(value: str) -> Iterator[str]:
-    """Return how a value is written: as it is, in JSON, in a URL, in base64."""
-    import json
-    from binascii import b2a_base64
-    from urllib.parse import quote, quote_plus
-
-    value = value.strip()
-    yield value
-    yield value.replace("\n", "\r\n")
-    yield json.dumps(value)[1:-1]
-    yield json.dumps(value, ensure_ascii=False)[1:-1]
-    raw = value.encode("utf-8", "surrogatepass")
-    yield quote(raw, safe="")
-    yield quote_plus(raw)
-    if len(raw) > 7:  # shorter ones are parts of much else
-        yield b2a_base64(raw, newline=False).decode().rstrip("=")

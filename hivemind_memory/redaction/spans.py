@@ -172,3 +172,22 @@ def found_at(
                 yield found
                 done = found.end()
             at = low.find(word, at + 1)
+
+
+_UPPER_TO_LOWER = {upper: upper + 32 for upper in range(65, 91)}
+
+
+def lowered(text: str) -> str:
+    """Return the text in lower case, every letter where it was."""
+    low = text.lower()
+    # Some letters become two; then only what rules speak of is changed.
+    return low if len(low) == len(text) else text.translate(_UPPER_TO_LOWER)
+
+
+def is_within(text: str, span: TextSpan, opening: str, closing: str) -> bool:
+    """Whether a span stands behind an opening sign that is closed behind it."""
+    at = text.rfind(opening, max(0, span[0] - _LONGEST_CLOSED), span[0])
+    return at >= 0 and text.find(closing, at, at + 2 * _LONGEST_CLOSED) >= span[1]
+
+
+_LONGEST_CLOSED = 4000

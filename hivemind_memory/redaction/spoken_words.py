@@ -30,6 +30,7 @@ _OTHERS = (
     "serial", "product", "activation", "<th", " pin", "pin ", "puk", "recovery",
     "backup", "scratch", "bitlocker", "networkcredential", "securestring", "enable ",
     "username ", "community", "hashedcontrol", "az login", "oc login", "redis",
+    "requirepass", "masterauth", "createuser", "eap",
 )  # fmt: skip
 # Words as common as these say something only with what stands beside them.
 _ACCOUNT = rf"\b(?:{'|'.join(ACCOUNTS)})[\"'`]?"

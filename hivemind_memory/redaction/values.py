@@ -28,6 +28,10 @@ _TECHNICAL = re.compile(
     r"|id_\w+|varchar\d*|char\d+|u?int\d+|float\d+|python\d*|1password|auth0|k8s|s3|ec2"
     r"|http[23]?|ipv[46]|i18n|a11y|\d+[a-z]{1,3})"
 )
+# Keys and names that providers publish, and files below a folder.
+_PUBLIC = re.compile(
+    r"pk_(?:live|test)_\w+|phc_\w{20,}|[\w.=+-]+(?:/[\w.=+-]+)+\.[a-z]{2,8}(?:\.gz)?"
+)
 _NUMBERS = re.compile(r"[\d.,:/_+\sxTZ-]+|\d+(?:\.\d+)?[a-zA-Z%]{1,6}")
 _VERSION_OR_DATE = re.compile(r"v?\d+(?:\.\d+)+[\w.+-]{0,12}|\d{4}-\d\d-\d\d.*")
 _SYMBOL = re.compile(r"[!@#$%^&*+=?~]")
@@ -86,6 +90,7 @@ def is_no_secret(value: str, *, firm: bool) -> bool:
         or _NUMBERS.fullmatch(value) is not None
         or _VERSION_OR_DATE.fullmatch(value) is not None
         or _TECHNICAL.fullmatch(value) is not None
+        or _PUBLIC.fullmatch(value) is not None
         or (_URL_OR_PATH.match(value) is not None and not _is_base64(value))
         or _ADDRESS.fullmatch(value) is not None
         or (_CODE.fullmatch(value) is not None and not (firm and _is_odd(value)))
@@ -119,6 +124,7 @@ def _is_password(value: str, *, firm: bool, tight: bool) -> bool:
         few_words = len(re.findall("[A-Za-z]+", value)) < 4
         separated = "-" in value or "_" in value or "." in value
         plain = is_wordy(value) and separated and not symbols
+        plain = plain and re.search(r"[a-z]\d[a-z]\w*\d\d$", value) is None
         return (
             len(value) >= (5 if firm else 6) and (firm or not plain) and few_words
         ) or symbols
@@ -212,6 +218,7 @@ _CONSONANTS = re.compile(r"[bcdfghjklmnpqrstvwxz]{5,}")
 _HEX = re.compile(r"[0-9a-fA-F]+")
 UUID = re.compile(r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _FINGERPRINT = re.compile("[0-9A-F]{40}")
+_ACCOUNT = re.compile("AC[0-9a-f]{32}")  # of Twilio
 ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
 
 
@@ -311,7 +318,7 @@ def is_passphrase(value: str) -> bool:
 
 def is_identifier(value: str) -> bool:
     """Whether a value names a thing and opens nothing: a UUID, a ULID, a GPG key."""
-    return any(form.fullmatch(value) for form in (UUID, ULID, _FINGERPRINT))
+    return any(form.fullmatch(value) for form in (UUID, ULID, _FINGERPRINT, _ACCOUNT))
 
 
 def looks_random(value: str) -> bool:

@@ -9,10 +9,13 @@ from __future__ import annotations
 PASSWORD_NAMES = (
     "mdp", "clave", "senha", "parola", "kennwort", "wachtwoord", "haslo", "heslo",
     "sifre", "losenord", "lozinka", "salasana", "adgangskode", "jelszo", "zugangscode",
+    "kata sandi", "zaporka", "slaptazodis",
 )  # fmt: skip
 """Words for a password in ASCII letters, beside ``pass`` and ``pw``."""
 PASSWORDS_ELSEWHERE = (
-    "парол", "密码", "密碼", "口令", "パスワード", "暗証番号", "비밀번호", "암호",
+    "парол", "密码", "密碼", "口令", "パスワード", "暗証番号", "비밀번호",
+    "비번", "패스워드",
+    "암호",
     "contraseñ", "lösenord", "hasło", "şifre", "jelszó", "पासवर्ड", "كلمة المرور",
     "كلمة السر", "סיסמ", "รหัสผ่าน", "κωδικ", "mật khẩu",
 )  # fmt: skip

@@ -27,8 +27,11 @@ AT_ONCE_S = 0.015
 GROWTH = 10
 """Four times the text takes four times as long, and sixteen times if it is squared."""
 
-BOUNDED = {"assignments._OF", "labelled._ALL_OF_IT"}
-"""Matched at the beginning of a few words or of a line, never searched for."""
+BOUNDED = {
+    *("assignments._OF", "labelled._ALL_OF_IT"),
+    *("dialog._ANSWER", "dialog._BELOW", "dialog._NEW_VALUE", "dialog._ROW"),
+}
+"""Matched at the beginning of a few words or of a short line, never searched for."""
 
 
 _BEFORE_RULES = {False: "", True: r"(?<![A-Za-z0-9])", "dash": r"(?<![\w-])"}

@@ -1,0 +1,234 @@
+"""Finds passwords beside names, in answers and in lists: line by line.
+
+``kim / Xk9…`` beside an address, the answer to a question for a password, the rows
+below a heading. The place says how much a value must look like a password.
+"""
+
+from __future__ import annotations
+
+import re
+
+from hivemind_memory.redaction.chosen import looks_chosen, may_be_chosen
+from hivemind_memory.redaction.spans import TextSpan, has_any, line_starts
+from hivemind_memory.redaction.spoken_words import ACCOUNTS
+from hivemind_memory.redaction.vocabulary import PASSWORD_NAMES, PASSWORDS_ELSEWHERE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_PASSWORD_NAME = (
+    r"(?:(?:ch)?pass(?:word|wd|phrase|code|wort|ord)?s?|pw|pwd|creds?|credentials?|logins?|"
+    + "|".join(map(re.escape, (*PASSWORD_NAMES, *PASSWORDS_ELSEWHERE)))
+    + r"|wpa\d?|psk|(?:network|wi-?fi|wlan)[ -](?:key|code))"
+)
+_PASSWORD_WORDS = (
+    "code", "pass", "pw", "cred", "login", "wpa", "psk", "wifi", "wlan", "wi-fi",
+    "network", *PASSWORD_NAMES, *PASSWORDS_ELSEWHERE,
+)  # fmt: skip
+_SAYS_PASSWORD = re.compile(
+    rf"(?i)(?<![a-z]){_PASSWORD_NAME}(?![a-z])|(?:{'|'.join(PASSWORDS_ELSEWHERE)})"
+)
+_TOKEN = re.compile(r"(?<![^\s\"'`*(\[:=：“„«,/|])[^\s\"'`*()\[\]“”„«»<>|：]{8,80}")
+_PLACE = re.compile(
+    r"(?i)https?://|\b\d{1,3}(?:\.\d{1,3}){3}\b|(?<![a-z])(?:ssh|s?ftp|vnc|rdp|vpn|wi-?fi"
+    r"|wlan|nas|router|switch|printer|drucker|jump-?(?:host|box)|bastion|server|host"
+    r"|staging|prod|demo|admin|wp-admin|portal|panel|console|dashboard|grafana|jenkins"
+    r"|jira|idrac|ipmi|ilo|bmc|camera|nvr|dvr|guest|gast|account|accounts|konto|zugang"
+    r"|compte|cuenta|conta|login|logins|log in|smtp|imap|mailbox|user|username|utente"
+    r"|benutzer|usuario|utilisateur|creds?|db|database|sql|oracle|mongo|redis|shared"
+    r"|store|shop|tenant|kiosk|tablet|laptop|device|station|sandbox)(?![a-z])"
+    r"|\w@\w"
+)
+_PAIRED = re.compile(
+    r"(?<![\w/@.:=#?&-])[\"'`*]{0,3}(?P<name>[A-Za-z][\w.@+\\-]{1,50})[\"'`*]{0,3}"
+    r"(?P<sign>[ \t]{1,3}(?:/{1,2}|\||::?|–|—|->|→)[ \t]{1,3}|[ \t]?:[ \t]?|,[ \t]{1,3}"
+    r"|(?<=[a-z])/)[\"'`*]{0,3}(?P<value>[^\s\"'`|,;<>]{6,64})"
+)
+_QUESTION = re.compile(
+    r"(?i)(?:\?|pls|please|bitte|svp|por favor|plz|what(?:'?s| is)|needs?|wants?"
+    r"|asks?|anyone have|code for"
+    r"|send me|which)"
+)
+_ANSWER = re.compile(
+    r"[ \t>-]*(?:[\[(]?\d[\d:., /APMapm-]{3,22}[\])]?[ ,-]{0,3})?[*_]{0,2}[<@]?[\w.@-"
+    r"]{1,24}"
+    r"(?:[ ]\w{1,16})?>?[*_]{0,2}[ ]?[:|>][*_]{0,2}[ \t]{0,4}[`\"']?"
+    r"(?P<value>[^\s`\"']{6,80})[`\"']?[^\n]{0,60}\Z"
+)
+_ANSWERED_CODE = re.compile(r"(?<![\w.:/+-])\d{6,8}(?![\w:/-]|\.\d)")
+_NEW_VALUE = re.compile(
+    r"(?i)[ \t>-]*(?:(?:the|your)[ ])?(?:(?:new|initial|current|temporary|generated"
+    r"|old)[ ])?"
+    r"(?:value|secret|one|is|result|output|it|neu\w*|nouveau|nueva"
+    r"|nuova)[ \t]*[:=][ \t]*"
+    r"[\"'`]?(?P<value>[^\s\"'`]{6,100})[\"'`]?[ \t\r]*\Z"
+)
+_BELOW = re.compile(
+    r"[ \t>]*(?:[-*+•][ \t]+|\d{1,2}[.)][ \t]+)?[`\"'*]{0,3}(?P<value>[^\s`\"'*]{6,80})"
+    r"[`\"'*,]{0,3}[ \t\r]*\Z"
+)
+_CALLED_SO = re.compile(
+    rf"(?i)[\"'`*]{{0,3}}(?P<value>[^\s\"'`*()]{{6,64}})[\"'`*]{{0,3}}[ \t]{{1,3}}(?:"
+    rf"is|was|ist|war|est|es|é|è"
+    rf"|as|als|comme|como"
+    rf"|come)[ \t]{{1,3}}(?:[a-zäöüß']{{2,9}}[ \t]{{1,3}}){{0,3}}?(?:[\w-]{{0,20}}[ "
+    rf"\t]{{1,3}})?"
+    rf"{_PASSWORD_NAME}(?![a-z])"
+)
+_LISTED = 8
+_NETWORKS = ("wifi", "wi-fi", "wlan", "vpn")
+_LONGEST_LINE = 500
+_SHORT_LINE = 90
+_HAS_DIGIT = re.compile(r"[0-9]")
+
+
+_SUM = re.compile(r"(?i)(?:sha|md5|blake|crc|h1$|https?$)")
+_CODE = re.compile(r"[=;{}/\\]|->|::|\w\.\w+\.\w|\w@[A-Za-z]")
+
+
+_ROW = re.compile(
+    r"[ \t>]{0,20}(?:[-*+•][ \t]+"
+    r"|\d{1,2}[.)][ \t]+)?[\"'`*]{0,3}[A-Za-z][\w.@+-]{1,40}[\"'`*]{0,3}"
+    r"(?:[ \t]{0,3}(?::|=|/|\||,|–|—|->|→)[ \t]{0,3}|[ \t]{1,8})[\"'`*]{0,3}"
+    r"(?P<value>[^\s\"'`*|,;]{6,64})[\"'`*]{0,3}[ \t\r]*\Z"
+)
+
+
+def on_lines(text: str, low: str) -> Iterator[TextSpan]:
+    """Yield what lines that speak of a password or a place to sign in hold.
+
+    Args:
+        text: The text.
+        low: The same in lower case, letter for letter.
+    """
+    telling = line_starts(low, _PASSWORD_WORDS)
+    chosen = line_starts(text, _chosen_pieces(text))
+    paired = chosen | line_starts(low, (" / ",))
+    if not telling and not paired:
+        return
+    start = 0
+    above: list[tuple[bool, bool]] = []  # speaks of a password, asks for it
+    listed = 0  # lines below one that speaks of passwords
+    for line in text.split("\n"):
+        at, start = start, start + len(line) + 1
+        if len(line) > _LONGEST_LINE:
+            above, listed = [], 0
+            continue
+        is_telling = at in telling
+        says = is_telling and _SAYS_PASSWORD.search(line) is not None
+        is_open = (
+            (at in paired or says or listed or any(map(any, above)))
+            and _HAS_DIGIT.search(line) is not None
+            and _PUBLIC_LINE.search(line) is None
+        )
+        if is_open:
+            if says:
+                yield from _beside(line, at)
+            if at in paired:
+                yield from _pairs(line, at, is_known=says)
+            if above and not says:
+                yield from _answers(line, at, above)
+            if listed and not says:
+                yield from _in_list(line, at)
+        listed = _LISTED if says and len(line) < _SHORT_LINE else max(0, listed - 1)
+        if not line or line.isspace():
+            listed = 0
+        if line.strip(" \t>`*-\r"):
+            asks = False
+            if is_telling:
+                low_line = line.lower()
+                says = says or has_any(low_line, _NETWORKS)
+                asks = (says or "code" in low_line) and bool(_QUESTION.search(line))
+            above = [(says and len(line) < _SHORT_LINE, asks), *above[:1]]
+
+
+def _chosen_pieces(text: str) -> list[str]:
+    """Return the pieces between blanks that hold what looks like a password."""
+    return [
+        piece
+        for piece in set(text.split())
+        if len(piece) >= _SHORTEST
+        and not piece.islower()
+        and not piece.isupper()
+        and not piece.isalpha()
+        and len(piece) < _LONGEST_PIECE
+        and any(map(looks_chosen, _SEPARATORS.split(piece)))
+    ]
+
+
+_SHORTEST = 8
+_LONGEST_PIECE = 200
+_SEPARATORS = re.compile(r"[\"'`()\[\]“”„«»<>|：,;:=/]+|\.(?=\Z)|\*{2}")
+# Keys and hashes that are meant to be seen, pictures, and names of resources.
+_PUBLIC_LINE = re.compile(
+    r"ssh-|AAAA|arn:|\$2[aby]\$|\$argon|;base64,|data:\w+/|SHA256:|h1:"
+)
+
+
+def _beside(line: str, start: int) -> Iterator[TextSpan]:
+    """Yield the words of a line that look like a password that a person chose."""
+    for said in _CALLED_SO.finditer(line):
+        if may_be_chosen(said["value"]):
+            yield (start + said.start("value"), start + said.end("value"), "password")
+    for found in _TOKEN.finditer(line):
+        value = found[0].rstrip(".,;:")
+        if looks_chosen(value) and "://" not in value and not _CODE.search(value):
+            yield (
+                start + found.start(),
+                start + found.start() + len(value),
+                "password",
+            )
+
+
+def _pairs(line: str, start: int, *, is_known: bool) -> Iterator[TextSpan]:
+    """Yield what stands behind a name, if it looks like that one's password."""
+    is_place = is_known or _PLACE.search(line) is not None
+    for found in _PAIRED.finditer(line):
+        value = found["value"].rstrip(".,;:)")
+        sign = found["sign"].strip()
+        if not value or _CODE.search(value) or _SUM.match(found["name"]):
+            continue
+        is_spaced = found["sign"] != sign and sign not in {":", ","}
+        is_name = found["name"].lower() in ACCOUNTS
+        if ((is_place or is_spaced or is_name) and looks_chosen(value)) or (
+            ((is_spaced and is_name) or (is_place and sign == "/" and is_spaced))
+            and may_be_chosen(value)
+        ):
+            at = start + found.start("value")
+            yield (at, at + len(value), "password")
+
+
+def _in_list(line: str, start: int) -> Iterator[TextSpan]:
+    """Yield the value of a row ``name: value`` in a list of passwords."""
+    found = _ROW.match(line)
+    if found and may_be_chosen(found["value"]) and not _CODE.search(found["value"]):
+        at = start + found.start("value")
+        yield (at, at + len(found["value"]), "password")
+
+
+def _answers(
+    line: str, start: int, above: list[tuple[bool, bool]]
+) -> Iterator[TextSpan]:
+    """Yield what answers a question for a password, or stands below a word for it."""
+    if above[0][1] or (len(above) > 1 and above[1][1]):
+        found = _ANSWER.match(line)
+        digits = _ANSWERED_CODE.search(line)
+        if digits:
+            yield (start + digits.start(), start + digits.end(), "pin")
+        if found and may_be_chosen(found["value"].rstrip(".,;)")):
+            value = found["value"].rstrip(".,;)")
+            at = start + found.start("value")
+            yield (at, at + len(value), "password")
+    if any(one for one, _ in above):
+        found = _BELOW.match(line)
+        value = found["value"].rstrip(".,;") if found else ""
+        if found and looks_chosen(value) and not _CODE.search(value):
+            at = start + found.start("value")
+            yield (at, at + len(value), "password")
+        if found and re.fullmatch("[0-9a-f]{32}|[0-9a-f]{40}", value):
+            at = start + found.start("value")
+            yield (at, at + len(value), "password")
+        found = _NEW_VALUE.match(line)
+        if found and may_be_chosen(found["value"]):
+            yield (start + found.start("value"), start + found.end("value"), "password")

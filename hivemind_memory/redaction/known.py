@@ -1,0 +1,40 @@
+"""Finds values that the caller names as secret, however they are written."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from hivemind_memory.redaction.spans import TextSpan
+
+KIND = "vault-value"
+
+
+def known_values(text: str, values: Iterable[str]) -> list[TextSpan]:
+    """Return where some values stand in a text, longer ones first."""
+    spans: list[TextSpan] = []
+    for form in sorted({form for one in values for form in _forms(one)}, key=len)[::-1]:
+        at = text.find(form)
+        while at >= 0:
+            spans.append((at, at + len(form), KIND))
+            at = text.find(form, at + len(form))
+    return spans
+
+
+def _forms(value: str) -> Iterator[str]:
+    """Return how a value is written: as it is, in JSON, in a URL, in base64."""
+    import json
+    from binascii import b2a_base64
+    from urllib.parse import quote, quote_plus
+
+    value = value.strip()
+    yield value
+    yield value.replace("\n", "\r\n")
+    yield json.dumps(value)[1:-1]
+    yield json.dumps(value, ensure_ascii=False)[1:-1]
+    raw = value.encode("utf-8", "surrogatepass")
+    yield quote(raw, safe="")
+    yield quote_plus(raw)
+    if len(raw) > 7:  # shorter ones are parts of much else
+        yield b2a_base64(raw, newline=False).decode().rstrip("=")

@@ -1,0 +1,99 @@
+"""Finds values in places where only a secret stands, of many formats and commands.
+
+An XML entry named ``api_key``, the result of a random password in a state file, a value
+written to a file of passwords. One row each; a new one is added at the end.
+"""
+
+from __future__ import annotations
+
+import re
+
+from hivemind_memory.redaction.chosen import may_be, may_be_chosen
+from hivemind_memory.redaction.names import classify_name
+from hivemind_memory.redaction.spans import TextSpan, found_near
+from hivemind_memory.redaction.values import entropy, is_real
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+_DATA_SOURCE = re.compile(
+    r"[\"'`][\w.%+-]{1,64}:(?P<value>[^\s:@\"'`/]{6,128})@(?:tcp|unix|\(|/|[\w.-]+[:/])"
+)
+_TAGGED = re.compile(
+    r"(?i)<[\w:.-]{1,40}[^<>\n]{0,80}?\b(?:name|key|id"
+    r"|property)[ \t]{0,2}=[ \t]{0,2}[\"']"
+    r"(?P<name>[\w.:-]{2,60})[\"'][^<>\n]{0,80}>(?P<value>[^<>\s]{4,400})<"
+)
+_PLIST = re.compile(
+    r"(?i)<key>(?P<name>[\w .:-]{2,60})</key>\s{0,40}<(?:string|data)>\s{0,40}"
+    r"(?P<value>[^<>\s]{4,400})\s{0,40}<"
+)
+_SHORT_NAMES = re.compile(
+    r"(?i)(?<![\w-])(?:u|un|usr|user|name"
+    r"|login)[ \t]?[=:][ \t]?[\"'`]?[\w.@+\\-]{2,50}[\"'`]?"
+    r"[ \t,;/|&]{1,4}(?:p|pw|pwd"
+    r"|pass)[ \t]?[=:][ \t]?[\"'`]?(?P<value>[^\s\"'`,;]{6,64})"
+)
+_GENERATED = re.compile(
+    r"(?i)[\"']\w{0,30}(?:password|secret|credential|random_\w{1,12})s?[\"'][^;]{1,300}?[\"'](?:result"
+    r"|plaintext|secret_?string|secret_?value|value|content"
+    r"|data)[\"'][ \t]{0,3}[:=][ \t]{0,3}[\"']"
+    r"(?P<value>[^\s\"']{8,200})[\"']"
+)
+_TO_FILE = re.compile(
+    r"(?:echo|printf|print)[ \t]+(?:-\w+[ \t]+)?(?:[\"'](?P<value>[^\"'\n]{6,200})[\"']"
+    r"|(?P<plain>[^\s\"'>|]{6,200}))[ \t]*(?:>{1,2}"
+    r"|\|[ \t]*(?:sudo[ \t]+)?tee(?:[ \t]+-a)?)[ \t]*"
+    r"[\"']?[^\s\"'|;&]{0,80}(?i:pass|secret|token|cred|pgpass|netrc|key|\bpw\b|psk|authtok)"
+)
+_TWO_KEYS = re.compile(r"(?<![\w:])[0-9a-f]{32}:(?P<value>[0-9a-f]{32})(?![\w:])")
+_PAIR_CHARS = 65
+_LOGIN_TOKEN = re.compile(
+    r"(?i)\b(?:login|auth|authenticate|token|set-token|add-?token|authtoken|signin)\b"
+    r"(?:[ \t]+-{1,2}[\w-]{1,20}){0,3}[ \t]+[\"']?(?P<value>[0-9a-f]{32,64})(?![\w.-])"
+)
+
+
+def in_slots(text: str, low: str) -> Iterator[TextSpan]:
+    """Yield the values that stand where a secret does.
+
+    Args:
+        text: The text.
+        low: The same in lower case, letter for letter.
+    """
+    for pattern, words, below, is_secret, kind in _ROWS:
+        for found in found_near(pattern, text, low, words, below=below):
+            group = found.lastgroup or "value"
+            value = found[group].rstrip(".,;)")
+            if is_secret(value):
+                yield (found.start(group), found.start(group) + len(value), kind)
+    long = [one for one in set(text.split()) if len(one) >= _PAIR_CHARS and ":" in one]
+    for found in found_near(_TWO_KEYS, text, text, long):
+        yield (*found.span("value"), "secret")
+    for pattern, words in _NAMED_ROWS:
+        for found in found_near(pattern, text, low, words, below=1):
+            name = re.sub("[ .:]", "_", found["name"])
+            holds = classify_name(name)
+            if holds and is_real(name, found["value"], holds, firm=True, tight=True):
+                yield (*found.span("value"), holds.value)
+
+
+def _is_hex(value: str) -> bool:
+    """Whether figures are many different ones."""
+    return entropy(value) >= 3.0
+
+
+_ROWS: tuple[
+    tuple[re.Pattern[str], tuple[str, ...], int, Callable[[str], bool], str], ...
+] = (
+    (_DATA_SOURCE, ("@",), 0, may_be_chosen, "password"),
+    (_LOGIN_TOKEN, ("login", "auth", "token", "signin"), 0, _is_hex, "token"),
+    (_GENERATED, ("password", "secret", "credential"), 4, may_be_chosen, "password"),
+    (_TO_FILE, ("echo ", "print"), 0, may_be, "password"),
+    (_SHORT_NAMES, ("p:", "p=", "pw:", "pw=", "pass:"), 0, may_be_chosen, "password"),
+)
+"""A pattern, words of its lines, lines below, what judges its last group, the kind."""
+
+_NAMED_ROWS = ((_TAGGED, ("name=", "key=", "id=")), (_PLIST, ("<key>",)))
+"""The same for values whose name stands apart."""
