@@ -12,11 +12,13 @@ for other scorers; those may also call ``open_folder(path)``, imported here.
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import hivemind_memory
 from benchmarks.asking import Asked, Run, ask, open_folder, read_run, write_run
 from benchmarks.measure import ROOT, table, timing, write_figures
 from benchmarks.place import forget_settings
@@ -139,6 +141,22 @@ def _settings(options: argparse.Namespace) -> dict[str, object]:
     return settings
 
 
+def _set_constant(given: str) -> None:
+    """Change a number of the package in this process.
+
+    Raises:
+        SystemExit: There is no such number.
+    """
+    place, _, value = given.partition("=")
+    module_name, _, name = place.partition(":")
+    try:
+        module = importlib.import_module(f"{hivemind_memory.__name__}.{module_name}")
+        before = getattr(module, name)
+        setattr(module, name, type(before)(value))
+    except (ImportError, AttributeError, ValueError, TypeError) as error:
+        raise SystemExit(f"--constant {given}: {error}") from error
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -155,6 +173,14 @@ def _parser() -> argparse.ArgumentParser:
     add("--max-results", type=int, default=10)
     add("--keep", type=Path, help="keep copies, indexes and vectors in this folder")
     add("--run", type=Path, help="score these answers instead of asking")
+    add(
+        "--constant",
+        action="append",
+        default=[],
+        metavar="MODULE:NAME=VALUE",
+        help="change a number of the package, to see what it does:"
+        " search.fusion:NOTE_WEIGHT=0",
+    )
     add("--typed", default="", metavar="TYPE", help="type every note: a name, or any")
     add("--out", type=Path, help="keep the answers in this file")
     add("--compare", type=Path, help="answers of a run before, to tell the difference")
@@ -167,6 +193,8 @@ def main() -> None:
     """Ask, score, print."""
     options = _parser().parse_args()
     forget_settings()
+    for one in options.constant:
+        _set_constant(one)
     questions = read_questions(options.data, options.sets)
     if options.sample:
         questions = questions[:: max(1, len(questions) // options.sample)]

@@ -20,6 +20,7 @@ from hivemind_memory.model.query import (
     SearchReport,
 )
 from hivemind_memory.model.scope import scope_of
+from hivemind_memory.model.terms import may_name_time
 from hivemind_memory.model.trust import shown_source
 from hivemind_memory.model.value import replaced
 from hivemind_memory.search.hits import SPARE, choose
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from hivemind_memory.model.matches import WordMatches
     from hivemind_memory.model.query import Query, ScorePart, SearchSettings
     from hivemind_memory.model.results import RecoveredEntry
+    from hivemind_memory.model.time_spans import TimeSpan
     from hivemind_memory.search.hits import HitSelection
     from hivemind_memory.search.ranking import RankedChunk, Ranking
 
@@ -168,6 +170,7 @@ def _answer(
         retrieved.places,
         settings=settings,
         today=clocks.today(),
+        spans=_time_spans(query.text, clocks.today()),
     )
     unread = 0
     is_list = not retrieved.words.asked and query.search_filter.is_narrow
@@ -216,6 +219,15 @@ def _answer(
         took_ms=1000 * (clocks.stopwatch() - started),
     )
     return SearchAnswer(hits=hits, report=report)
+
+
+def _time_spans(question: str, today: int) -> tuple[TimeSpan, ...]:
+    """Return the times that a question names."""
+    if not may_name_time(question):
+        return ()
+    from hivemind_memory.model.time_spans import time_spans
+
+    return time_spans(question, today)
 
 
 def _recovery_notices(freshness: Freshness, access: Access) -> Iterator[str]:
@@ -330,11 +342,7 @@ def _hits(
             parts = explain(chosen)
         said = details.get(place.chunk_id, _NOTHING_SAID)
         words = chosen.ranked.words
-        retrieved = []
-        if chosen.ranked.words is not None:
-            retrieved.append("words")
-        if chosen.ranked.cosine is not None:
-            retrieved.append("vectors")
+        found_by = (("words", words), ("vectors", chosen.ranked.cosine))
         hits.append(
             Hit(
                 path=place.path,
@@ -345,7 +353,7 @@ def _hits(
                 snippet=shown_text(text),
                 headings=tuple(headings.split("\n")) if headings else (),
                 date=_date_of(place.day),
-                retrievers=tuple(retrieved),
+                retrievers=tuple(name for name, found in found_by if found is not None),
                 id=place.memory_id or place.entry_id or "",
                 type=place.type or "",
                 key=place.key or "",

@@ -129,6 +129,36 @@ whose why will with would you your yours
 QUESTION_WORDS = frozenset(_QUESTION_WORDS.split())
 
 
+_TIME_WORDS = (
+    " abril agosto agustos agustus an annee annees anni anno ano anos ans anteayer"
+    " anteontem aout apr april aprile ar aralik aret aug august augusti augustus"
+    " avril ay ayer bugun czerwca czerwcu dag dagar dagen day days dec december"
+    " decembre desember dezember dezembro dia dias dicembre diciembre dienstag"
+    " dimanche dinsdag dni domenica domingo donderdag donnerstag dun dzien dzisiaj"
+    " eergisteren ekim enero eylul feb febbraio febrero februar februari february"
+    " fevereiro fevrier freitag friday gennaio gestern giorni giorno giovedi"
+    " gisteren giugno grudnia grudniu gun hafta haziran heute hoje hoy idag ieri"
+    " igar jaar jaenner jahr jahre jahren jahres jan janeiro janner januar januari"
+    " january janvier jaren jeudi jour jours jueves juillet juin jul julho juli"
+    " julio july jun june junho juni junio kasim kwietnia kwietniu lat lata lipca"
+    " lipcu listopada listopadzie luglio lundi lunedi lunes lutego lutym maand"
+    " maandag maanden maart maerz maggio mai maio maj maja maju manad manaden"
+    " manader mar marca march marco marcu mardi maret mars mart martedi martes marz"
+    " marzo may mayis mayo mei mercoledi mercredi mes mese meses mesi miercoles"
+    " miesiac miesiace miesiacu miesiecy mittwoch mois monat monate monaten monats"
+    " monday montag month months nisan nov november novembre novembro noviembre ocak"
+    " oct october octobre octubre oggi oktober ontem ottobre outubro pazdziernika"
+    " pazdzierniku przedwczoraj rok roku sabado sabato samedi samstag saturday"
+    " semaine semaines semana semanas sep sept september septembre septiembre"
+    " setembro settembre settimana settimane sierpnia sierpniu sonntag stycznia"
+    " styczniu subat sunday tag tage tagen temmuz thursday today tuesday tydzien"
+    " tygodni tygodnie tygodniu vandaag vecka veckan veckor vendredi venerdi viernes"
+    " vorgestern vrijdag wczoraj wednesday week weeks weken woche wochen woensdag"
+    " wrzesnia wrzesniu year years yesterday yil zaterdag zondag "
+)
+"""The words of the tables in ``time_words``, with a blank before and behind each."""
+
+
 class QueryTerm(NamedTuple):
     """One thing to look up."""
 
@@ -185,6 +215,18 @@ def query_terms(question: str) -> QueryTerms:
     terms += [QueryTerm(phrase, is_phrase=True) for phrase in phrases]
     ignored = max(0, len(terms) - MAX_TERMS) + len(rest.split())
     return QueryTerms(tuple(terms[:MAX_TERMS]), ignored)
+
+
+def may_name_time(question: str) -> bool:
+    """Whether it is worth loading ``time_spans`` for a question; most name no time.
+
+    >>> may_name_time("what did we decide last week?"), may_name_time("which port?")
+    (True, False)
+    """
+    if not question.isascii() or any(digit in question for digit in "0123456789"):
+        return True
+    words = question[:MAX_QUESTION_CHARS].lower()
+    return any(f" {word} " in _TIME_WORDS for word in _ASCII_PART.findall(words))
 
 
 def words_of(text: str) -> list[str]:

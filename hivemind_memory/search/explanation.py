@@ -22,7 +22,11 @@ def explain(chosen: SelectedHit) -> tuple[ScorePart, ...]:
     by_both = score_of(ranked.fused.raw_score)
     parts = []
     if ranked.words is not None:
-        chunk = score_of(min(ranked.words.chunk, ranked.fused.words))
+        words = ranked.words
+        # Ranks and weighted shares are no sum of these parts: they have the first only.
+        is_sum = ranked.fused.words >= words.total
+        chunk = score_of(min(words.chunk, ranked.fused.words))
+        passage = score_of(words.chunk + words.subchunk) if is_sum else by_words
         noun = "word" if ranked.words.found == 1 else "words"
         found = f"{ranked.words.found} {noun} of the question found"
         if ranked.words.is_by_reason:
@@ -31,10 +35,18 @@ def explain(chosen: SelectedHit) -> tuple[ScorePart, ...]:
         parts.append(
             ScorePart(
                 name="best passage",
-                value=by_words - chunk,
+                value=passage - chunk,
                 note="the best bullet or paragraph by itself",
             )
         )
+        if by_words != passage:
+            parts.append(
+                ScorePart(
+                    name="whole note",
+                    value=by_words - passage,
+                    note="what the note holds in all",
+                )
+            )
     if ranked.cosine is not None:
         note = f"cosine {ranked.cosine:.2f}"
         parts.append(ScorePart(name="vectors", value=by_both - by_words, note=note))
@@ -62,9 +74,13 @@ def _parts_of_a_memory(ranked: RankedChunk) -> list[ScorePart]:
     if ranked.importance != 1:
         note = f"a {ranked.place.type or 'note'} of importance {_shown(ranked)}"
         parts.append(ScorePart(name="importance", value=weighed - before, note=note))
+    timed = score_of(ranked.raw_score * ranked.age * ranked.importance * ranked.time)
+    if ranked.time != 1:
+        note = "from a time that the question names, or the days after it"
+        parts.append(ScorePart(name="time", value=timed - weighed, note=note))
     if ranked.dispute != 1:
         note = f"disputed by {ranked.disputed_by}, which is newer"
-        parts.append(ScorePart(name="dispute", value=ranked.score - weighed, note=note))
+        parts.append(ScorePart(name="dispute", value=ranked.score - timed, note=note))
     return parts
 
 

@@ -178,6 +178,13 @@ breadcrumbs on its own: two fields of equal weight, as in BM25F (same source, se
 SUBCHUNK_WEIGHT = 0.5
 """What the best bullet or paragraph adds, scored like a chunk of its own."""
 
+NOTE_WEIGHT = 0.15
+"""What the whole note adds: the words that its other chunks hold."""
+
+NOTE_CANDIDATES = 25
+"""Candidates, in the order of the rough ranking, that tell what a note holds: always as
+many, so that a score does not depend on how many hits are wanted."""
+
 SUBCHUNK_LENGTH = 0.5
 """Mean length of a subchunk, as a share of the mean length of a chunk."""
 
@@ -197,19 +204,22 @@ class WordScore(NamedTuple):
     is_by_reason: bool = False
     """One of them stands only in the reason for which the memory replaced another."""
 
+    note: float = 0.0
+    """What the whole note adds."""
+
     @property
     def total(self) -> float:
         """The sum of the parts, in 0..1: 1 is what no chunk can reach."""
-        return self.chunk + self.subchunk
+        return self.chunk + self.subchunk + self.note
 
 
 def word_scores(matches: WordMatches) -> dict[int, WordScore]:
     """Return the raw score of every candidate of the retriever of words, by chunk.
 
-    It is BM25F of the chunk plus that of its best subchunk, as a share of the most that
-    this question allows: terms that no note holds count as asked, so that one common
-    word out of five unknown ones is a weak answer, in a small memory as in a large
-    one.
+    It is BM25F of the chunk, plus a part of that of its best subchunk and of its whole
+    note, as a share of the most that this question allows: terms that no note holds
+    count as asked, so that one common word out of five unknown ones is a weak answer,
+    in a small memory as in a large one.
     """
     weights = [_weight(term, matches.chunk_count) for term in matches.known]
     most = sum(
@@ -217,12 +227,46 @@ def word_scores(matches: WordMatches) -> dict[int, WordScore]:
         for term in matches.asked
         if not term.is_phrase
     )
-    scale = 1 / ((most or sum(weights) or 1.0) * (1 + SUBCHUNK_WEIGHT))
+    scale = 1 / ((most or sum(weights) or 1.0) * (1 + SUBCHUNK_WEIGHT + NOTE_WEIGHT))
     shares = [weight * scale for weight in weights]
-    return {
+    scores = {
         candidate.place.chunk_id: _raw_score(candidate, matches, shares)
         for candidate in matches.candidates
     }
+    notes = _note_scores(matches.candidates[:NOTE_CANDIDATES], shares)
+    for candidate in matches.candidates:
+        chunk, path = candidate.place.chunk_id, candidate.place.path
+        score = scores[chunk]
+        note = NOTE_WEIGHT * notes.get(path, score.chunk)
+        scores[chunk] = score._replace(note=note)
+    return scores
+
+
+def _note_scores(
+    candidates: Sequence[WordCandidate], shares: Sequence[float]
+) -> dict[str, float]:
+    """Return what each note shows as a whole, by path: BM25 over its candidates.
+
+    A note is as long as its candidates: how long the others are says nothing about what
+    it holds.
+    """
+    counts: dict[str, dict[int, float]] = {}
+    lengths: dict[str, int] = {}
+    for candidate in candidates:
+        path = candidate.place.path
+        lengths[path] = lengths.get(path, 0) + candidate.length
+        counted = counts.setdefault(path, {})
+        for term, in_chunk in enumerate(candidate.counts):
+            if any(in_chunk):
+                counted[term] = counted.get(term, 0.0) + sum(in_chunk)
+    mean = max(1.0, sum(lengths.values()) / max(1, len(lengths)))
+    scores = {}
+    for path, counted in counts.items():
+        damping = K1 * (1 - B + B * lengths[path] / mean)
+        scores[path] = sum(
+            shares[term] * count / (count + damping) for term, count in counted.items()
+        )
+    return scores
 
 
 def word_count(matches: WordMatches) -> int:

@@ -22,7 +22,8 @@ NEAR_COPY = 0.5
 
 CLOSE_RAW_SCORE = 0.75
 """Copies match a query alike: a chunk with less than this share of another's raw score,
-or with another number of the query's words, is not compared with it."""
+or with another number of the query's words, is not compared with it. Nor does a newer
+copy displace one from a time that the query names."""
 
 SPARE = 5
 """How many candidates beyond the wanted hits may still take a place among them."""
@@ -144,6 +145,7 @@ def _newest_first(
                 break
             if (
                 _found(other) == _found(one)
+                and other.time >= one.time
                 and _is_newer(other, ordered[best])
                 and texts.similarity(one, other) >= NEAR_COPY
             ):

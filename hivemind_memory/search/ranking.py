@@ -1,7 +1,7 @@
 """The steps of an answer after its retrievers: fuse, weigh, judge, order.
 
 Pure. Everything here works on numbers of chunks; texts come into play only for the
-few that are left, in ``selection``.
+few that are left, in ``search/hits.py``.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from hivemind_memory.model.matches import ChunkLocation, VectorMatches, WordMatches
     from hivemind_memory.model.query import SearchSettings
+    from hivemind_memory.model.time_spans import TimeSpan
 
 SCORE_EXPONENT = 1 / 3
 """A score is the cube root of a raw score: the order is the same, and a person reads
@@ -36,6 +37,13 @@ ALL_WORDS_RAW_SCORE = 0.5**3
 """The raw score of the score 0.5, which a chunk with all words of the question has at
 least, however long it is."""
 
+
+TIME_REACH = 0.5
+"""So much of its raw score a chunk gains that is from a time that the question names:
+at most 15 % of its score, so the words still decide."""
+
+WRITTEN_AFTER_DAYS = 5
+"""Days after such a time in which the gain falls to a third."""
 
 IMPORTANCE_REACH = 0.05
 """So much of its raw score the most important memory gains over free text, and the
@@ -67,12 +75,15 @@ class RankedChunk(NamedTuple):
     """Factor, 0..1, that puts a disputed memory below the newer one."""
 
     disputed_by: str = ""
-    """ChunkLocation of what disputes it; empty: nothing among the answers."""
+    """Place of the newer memory, ``path:line``; empty: nothing among the answers."""
+
+    time: float = 1.0
+    """Factor, 1 or more, for what is from a time that the question names."""
 
     @property
     def weight(self) -> float:
         """What the order goes by."""
-        return self.raw_score * self.age * self.importance * self.dispute
+        return self.raw_score * self.age * self.importance * self.time * self.dispute
 
     @property
     def order(self) -> tuple[float, int, str, int]:
@@ -130,6 +141,23 @@ def age_factor(
     return floor + (1 - floor) * kept
 
 
+def time_factor(day: int | None, spans: Sequence[TimeSpan]) -> float:
+    """Return what the times that a question names make of a raw score, 1 or more.
+
+    A note of that time gains most. One of the days after it gains less by each day:
+    what happened is often written down later. Nothing is left out.
+
+    >>> time_factor(10, [TimeSpan(9, 10)]), time_factor(8, [TimeSpan(9, 10)])
+    (1.5, 1.0)
+    """
+    if day is None:
+        return 1.0
+    late = [day - span.last for span in spans if day >= span.first]
+    if not late:
+        return 1.0
+    return 1 + TIME_REACH * exp(-max(0, min(late)) / WRITTEN_AFTER_DAYS)
+
+
 def importance_factor(importance: float | None) -> float:
     """Return what importance makes of a raw score; free text stays as it is.
 
@@ -148,6 +176,7 @@ def rank(
     *,
     settings: SearchSettings,
     today: int,
+    spans: Sequence[TimeSpan] = (),
 ) -> Ranking:
     """Return the candidates of both retrievers, best first.
 
@@ -157,6 +186,7 @@ def rank(
         places: Chunk -> where it stands, for every candidate that may be shown.
         settings: How to fuse and weigh.
         today: Days since the epoch.
+        spans: The times that the question names.
     """
     raw_scores = word_scores(words)
     fused = _fuse(raw_scores, vectors, settings)
@@ -183,9 +213,10 @@ def rank(
         )
         cosine = vectors.cosines.get(chunk) if vectors else None
         importance = importance_factor(place.importance)
-        ranked.append(
-            RankedChunk(place, evidence, by_words, cosine, raw_score, age, importance)
-        )
+        one = RankedChunk(place, evidence, by_words, cosine, raw_score, age, importance)
+        if spans:
+            one = one._replace(time=time_factor(place.day, spans))
+        ranked.append(one)
     ranked.sort(key=lambda one: one.order)
     return Ranking(ranked, below)
 

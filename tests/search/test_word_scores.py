@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 
 from hivemind_memory.model.matches import WordMatches
-from hivemind_memory.search.fusion import word_count, word_scores
-from tests.search.evidence import candidate, matches, term, word_matches
+from hivemind_memory.search.fusion import NOTE_CANDIDATES, word_count, word_scores
+from tests.search.evidence import candidate, matches, place, term, word_matches
 
 
 @settings(max_examples=300, deadline=None)
@@ -109,3 +109,35 @@ def test_nothing_asked_and_nothing_found_is_no_error() -> None:
     """An empty question, an empty memory."""
     assert word_scores(WordMatches()) == {}
     assert word_count(WordMatches()) == 0
+
+
+def test_a_note_that_holds_the_other_words_elsewhere_is_preferred() -> None:
+    """Two chunks say the same; the note of one of them also has what else is asked."""
+    found = matches(
+        [term("deploy", 50), term("staging", 20)],
+        candidate(1, (1, 0), (0, 0))._replace(place=place(1, path="a.md")),
+        candidate(2, (1, 0), (0, 0))._replace(place=place(2, path="b.md")),
+        candidate(3, (0, 0), (1, 0))._replace(place=place(3, path="b.md", line=9)),
+    )
+
+    scores = word_scores(found)
+
+    assert scores[2].chunk == scores[1].chunk
+    assert scores[2].note > scores[1].note
+    assert scores[2].note < scores[2].chunk
+
+
+def test_a_score_does_not_depend_on_how_many_candidates_follow() -> None:
+    """Whoever wants a hundred hits sees the scores of whoever wants ten."""
+    terms = [term("deploy", 500), term("staging", 200)]
+    some = [
+        candidate(n, (1 + n % 3, 0), (n % 2, 0))._replace(
+            place=place(n, path=f"{n % 7}")
+        )
+        for n in range(200)
+    ]
+
+    few = word_scores(matches(terms, *some[:NOTE_CANDIDATES]))
+    many = word_scores(matches(terms, *some))
+
+    assert {chunk: many[chunk] for chunk in few} == few
