@@ -38,6 +38,16 @@ def print_rows(rows: Iterable[Sequence[object]]) -> None:
     write_stdout("".join(f"{line}\n" for line in lines))
 
 
+def print_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print rows: a table with a head on a terminal, else as ``print_rows``."""
+    if rows and is_terminal(sys.stdout):
+        from hivemind_memory.cli.terminal import columns_text
+
+        write_stdout(columns_text(heads, rows))
+    else:
+        print_rows(rows)
+
+
 def print_notices(lines: Iterable[str]) -> None:
     """Print lines to standard error, wrapped at words on a terminal."""
     shown = [escape_line(line) for line in lines]

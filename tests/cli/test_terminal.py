@@ -137,6 +137,7 @@ def test_a_terminal_shows_five_hits_and_the_best_one_whole(hm: Hm, notes: Path) 
             f"Animal {number}\n" * 9 + f"A wombat of kind {number}.\n"
         )
 
+    hm("sync")
     _, screen = on_terminal("search", "wombat", NO_COLOR="1")
     _, three = on_terminal("search", "-n", "3", "wombat", NO_COLOR="1")
     hm("config", "set", "max_results", "7")
@@ -234,3 +235,52 @@ def test_a_memory_and_its_history_fit_a_narrow_terminal(hm: Hm, home: Path) -> N
     assert sum(line.count("Tuesdays,") for line in plain) == 12
     assert "    Any day but Friday." in plain
     assert "a new team" in shown
+
+
+@pytest.mark.parametrize(("columns", "lines"), [(60, 30), (100, 40), (200, 50)])
+def test_five_hits_with_long_lines_fit_the_screen(
+    hm: Hm, notes: Path, columns: int, lines: int
+) -> None:
+    """Lines are folded, so five hits of a few lines scrolled the best one away."""
+    for number in range(6):
+        (notes / f"wombat-{number}.md").write_text(
+            f"# {f'The wombat of kind {number} and where it is found ' * 2}\n\n"
+            + f"{'A wombat digs and digs and comes back in the evening. ' * 2}\n" * 3
+        )
+
+    hm("sync")
+    size = {"COLUMNS": str(columns), "LINES": str(lines), "NO_COLOR": "1"}
+    _, screen = on_terminal("search", "wombat", **size)
+
+    shown = re.sub(r"\x1b\[[0-9;]*m", "", screen).splitlines()
+    assert len([line for line in shown if re.match(r"\S+\.md:\d", line)]) == 5
+    assert len(shown) < lines
+    assert max(map(len, shown)) <= columns
+    second = shown.index("", shown.index("") + 1)
+    assert " ".join(shown[:second]).count("A wombat digs") == 6
+
+
+@pytest.mark.parametrize("columns", ["60", "100", "200"])
+@pytest.mark.parametrize(
+    "words", [["list", "--type", "lesson"], ["inbox"], ["log"], ["log", "--changes"]]
+)
+def test_a_table_folds_no_name_and_no_place(
+    hm: Hm, home: Path, words: list[str], columns: str
+) -> None:
+    """Half a path in each line of a column can neither be read nor copied."""
+    long = "what-the-team-decided-about-the-deploys-of-the-shop"
+    saved = hm(
+        "save", "--json", "--type", "lesson", long, "Never on Fridays. " * 9
+    ).json
+    claim = ("--source", "external", "firewall", "Turn it off.")
+    pending = hm("save", "--json", *claim).json
+
+    _, screen = on_terminal(*words, COLUMNS=columns, NO_COLOR="1")
+
+    shown = re.sub(r"\x1b\[[0-9;]*m", "", screen)
+    one = pending if words == ["inbox"] else saved
+    name = one["path"] if words == ["log", "--changes"] else one["key"]
+    if words == ["log"]:
+        name = f"{one['path']}:{one['start_line']}-{one['end_line']}"
+    assert name in shown.split()
+    assert max(map(len, shown.splitlines())) <= int(columns)

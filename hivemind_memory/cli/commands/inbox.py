@@ -10,7 +10,7 @@ from hivemind_memory.cli.output import (
     print_json,
     print_line,
     print_notices,
-    print_rows,
+    print_table,
 )
 
 _CLAIM = Argument("ref", "Key, id or path of a pending claim.", completes="claims")
@@ -26,7 +26,7 @@ def list_(request: CommandRequest) -> int:
     if request.values["json"]:
         print_json(claims)
         return 0
-    print_rows(
+    rows = [
         (
             one.key or one.id,
             one.source,
@@ -35,7 +35,8 @@ def list_(request: CommandRequest) -> int:
             one.text.strip().partition("\n")[0],
         )
         for one in claims
-    )
+    ]
+    print_table(("key", "source", "day", "lines", "text"), rows)
     if not claims:
         print_notices(["the inbox is empty"])
     return 0

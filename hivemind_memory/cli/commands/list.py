@@ -23,6 +23,7 @@ from hivemind_memory.cli.output import (
     print_json,
     print_notices,
     print_rows,
+    print_table,
     size_text,
     write_stdout,
 )
@@ -151,7 +152,7 @@ def log(request: CommandRequest) -> int:
         )
         for item in shown
     ]
-    _print_table(("time", "by", "lines", "text"), rows)
+    print_table(("time", "by", "lines", "text"), rows)
     if not items:
         print_notices(["nothing was written, as far as the notes say"])
     elif len(items) > len(shown):
@@ -180,7 +181,7 @@ def _list_changes(request: CommandRequest) -> int:
         )
         for one in shown
     ]
-    _print_table(("time", "id", "change", "notes"), rows)
+    print_table(("time", "id", "change", "notes"), rows)
     if not changes:
         print_notices(["no changes are recorded"])
     return 0
@@ -205,7 +206,7 @@ def _list_memories(request: CommandRequest) -> int:
         )
         for one in memories[:count]
     ]
-    _print_table(("key", "type", "status", "day", "lines", "text"), rows)
+    print_table(("key", "type", "status", "day", "lines", "text"), rows)
     if not memories:
         print_notices(["no memory matches"])
     _print_left(len(memories) - count, "memory", "memories")
@@ -250,16 +251,6 @@ def _first_line(text: str) -> str:
     """Return the first line of a text, shortened."""
     line = text.strip().partition("\n")[0]
     return line if len(line) <= _MAX_CHARS else f"{line[: _MAX_CHARS - 1]}…"
-
-
-def _print_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print rows, with a head on a terminal."""
-    if rows and is_terminal(sys.stdout):
-        from hivemind_memory.cli.terminal import columns_text
-
-        write_stdout(columns_text(heads, rows))
-    else:
-        print_rows(rows)
 
 
 def _terminal_text(notes: Sequence[ListedNote]) -> str:

@@ -12,7 +12,7 @@ from hivemind_memory.cli.output import (
     print_json,
     print_line,
     print_notices,
-    print_rows,
+    print_table,
 )
 from hivemind_memory.errors import ProjectUnknownError, UsageError
 
@@ -72,7 +72,7 @@ def list_(request: CommandRequest) -> int:
     if request.values["json"]:
         print_json(listed)
         return 0
-    print_rows(
+    rows = [
         (
             one.name,
             count_text(one.notes, "note"),
@@ -81,7 +81,8 @@ def list_(request: CommandRequest) -> int:
             _remark(one),
         )
         for one in listed
-    )
+    ]
+    print_table(("project", "notes", "changed", "identity", ""), rows)
     if not listed:
         print_notices(["there are no projects yet"])
     return 0

@@ -33,9 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
-    from rich.console import RenderableType
-    from rich.text import Text
-
     from hivemind_memory.memory import Memory
     from hivemind_memory.model.filters import SearchFilter
     from hivemind_memory.model.query import Hit, SearchAnswer, SearchReport
@@ -46,9 +43,6 @@ _TERMINAL_HITS = 5
 _MAX_HITS = 1000
 _NARROWING = ("type", "scope", "since", "until", "source_ref")
 """Options that say what to list where there is no question."""
-
-_MIN_LINES, _MAX_LINES = 2, 8
-"""Lines of each other hit: as many as let all hits fit the screen."""
 
 
 @command(
@@ -328,60 +322,19 @@ def _part_lines(hit: Hit) -> list[str]:
 
 def _terminal_text(hits: Sequence[Hit], question: str) -> str:
     """Return hits for a terminal: the best one whole, of others what says most."""
-    from shutil import get_terminal_size
+    from hivemind_memory.cli.terminal_hits import ShownHit, hits_text
 
-    from hivemind_memory.cli.terminal import Text, rendered
-
-    pieces: list[RenderableType] = []
-    limit = 0
-    for number, hit in enumerate(hits):
-        if number == 0:
-            lines = escape_text(hit.snippet).strip("\n")
-            # A head and an empty line for each hit, two lines for the rest.
-            room = get_terminal_size().lines - lines.count("\n") - 5
-            others = max(1, len(hits) - 1)
-            limit = max(_MIN_LINES, min(room // others - 2, _MAX_LINES))
-        else:
-            lines = _best_lines(hit, question, limit)
-        pieces += [_terminal_head(hit), *_terminal_body(hit, lines, question), Text()]
-    return rendered(pieces) if pieces else ""
-
-
-def _terminal_head(hit: Hit) -> Text:
-    """Return the line that says where a hit is and how good."""
-    from hivemind_memory.cli.terminal import Text
-
-    head = Text(overflow="fold")
-    place = lines_text(hit.path, hit.start_line, hit.end_line)
-    head.append(escape_line(place), "bold cyan")
-    head.append(_score_text(hit), "green")
-    if label := label_text(hit):
-        is_fine = hit.status == "active" and not hit.disputed_by
-        head.append(f"  {escape_line(label)}", "magenta" if is_fine else "yellow")
-    if hit.date:
-        head.append(f"  {escape_line(hit.date)}", "dim")
-    if hit.headings:
-        head.append(f"  {escape_line(' > '.join(hit.headings))}", "dim")
-    return head
-
-
-def _best_lines(hit: Hit, question: str, limit: int) -> str:
-    """Return the lines of a hit that say most, without empty ones."""
-    from hivemind_memory.cli.highlight import best_lines
-
-    text = escape_text(hit.snippet)
-    lines = [line for line in text.split("\n") if line.strip()]
-    start, end = best_lines("\n".join(lines), question, limit)
-    return "\n".join(lines[start:end])
-
-
-def _terminal_body(hit: Hit, lines: str, question: str) -> list[RenderableType]:
-    """Return the explanation, if any, and the lines of a hit, highlighted."""
-    from hivemind_memory.cli.highlight import spans
-    from hivemind_memory.cli.terminal import Text, indented
-
-    shown = Text(lines, overflow="fold")
-    for first, last in spans(lines, question):
-        shown.stylize("bold yellow", first, last)
-    above = (*_part_lines(hit), *_told_lines(hit))
-    return [indented(x) for x in (*(Text(y, "dim") for y in above), shown)]
+    shown = [
+        ShownHit(
+            place=lines_text(hit.path, hit.start_line, hit.end_line),
+            score=_score_text(hit),
+            label=label_text(hit),
+            is_fine=hit.status == "active" and not hit.disputed_by,
+            date=hit.date,
+            headings=" > ".join(hit.headings),
+            above=(*_part_lines(hit), *_told_lines(hit)),
+            snippet=hit.snippet,
+        )
+        for hit in hits
+    ]
+    return hits_text(shown, question)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-
 from hivemind_memory.cli.command import Argument, CommandRequest, command
 from hivemind_memory.cli.confirm import is_sure
 from hivemind_memory.cli.options import JSON, YES
 from hivemind_memory.cli.output import (
-    is_terminal,
     minute_text,
     print_json,
-    print_rows,
+    print_table,
     write_stderr,
     write_stdout,
 )
@@ -52,13 +49,7 @@ def sessions(request: CommandRequest) -> int:
         (one.name, one.agent, one.worktree, started_text(one), _state_text(one))
         for one in found
     ]
-    if is_terminal(sys.stdout):
-        from hivemind_memory.cli.terminal import columns_text
-
-        heads = ("session", "agent", "worktree", "since", "")
-        write_stdout(columns_text(heads, rows))
-    else:
-        print_rows(rows)
+    print_table(("session", "agent", "worktree", "since", ""), rows)
     return 0
 
 

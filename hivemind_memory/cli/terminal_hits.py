@@ -1,0 +1,116 @@
+"""Hits on a terminal: the best one whole, of the others the lines that say most.
+
+All of them fit the screen if the best one leaves room, so that it is still in sight.
+"""
+
+from __future__ import annotations
+
+from shutil import get_terminal_size
+from typing import NamedTuple
+
+from hivemind_memory.cli.highlight import best_lines, spans
+from hivemind_memory.cli.terminal import (
+    Text,
+    indented,
+    line_count,
+    rendered,
+    shortened,
+)
+from hivemind_memory.model.escape import escape_line, escape_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import RenderableType
+
+_INDENT = 4
+_MAX_LINES = 8
+"""Lines of a hit that is not the best one."""
+
+_REST_LINES = 4
+"""Lines of the screen below the hits: how many there are, what is pending, a prompt."""
+
+
+class ShownHit(NamedTuple):
+    """What is printed of a hit."""
+
+    place: str
+    score: str
+    label: str
+    is_fine: bool
+    """Nothing speaks against it."""
+
+    date: str
+    headings: str
+    above: tuple[str, ...]
+    """Lines between its head and its text."""
+
+    snippet: str
+
+
+def hits_text(hits: Sequence[ShownHit], question: str) -> str:
+    """Return hits for the terminal, the first one whole."""
+    if not hits:
+        return ""
+    size = get_terminal_size()
+    width = size.columns - _INDENT
+    first, *others = hits
+    whole = escape_text(first.snippet).strip("\n")
+    pieces = [_head(first), *_body(first, whole, question), Text()]
+    used = rendered(pieces).count("\n") + _REST_LINES
+    heads = [_head(hit, size.columns) for hit in others]
+    used += sum(2 + len(hit.above) for hit in others)  # head, empty line
+    limit = (size.lines - used) // max(len(others), 1)
+    limit = max(1, min(limit, _MAX_LINES))
+    for hit, head in zip(others, heads, strict=True):
+        lines = _best_lines(hit, question, limit, width)
+        pieces += [head, *_body(hit, lines, question), Text()]
+    return rendered(pieces)
+
+
+def _head(hit: ShownHit, width: int = 0) -> Text:
+    """Return the line that says where a hit is and how good.
+
+    Args:
+        hit: The hit.
+        width: Leaves out the end of its headings to be this wide; 0: all of them.
+    """
+    head = Text(overflow="fold")
+    head.append(escape_line(hit.place), "bold cyan")
+    head.append(hit.score, "green")
+    if hit.label:
+        label = f"  {escape_line(hit.label)}"
+        head.append(label, "magenta" if hit.is_fine else "yellow")
+    if hit.date:
+        head.append(f"  {escape_line(hit.date)}", "dim")
+    headings = escape_line(hit.headings)
+    if width:
+        headings = shortened(headings, width - head.cell_len - 2)
+    if headings:
+        head.append(f"  {headings}", "dim")
+    return head
+
+
+def _best_lines(hit: ShownHit, question: str, limit: int, width: int) -> str:
+    """Return the lines of a hit that say most, without empty ones.
+
+    No more than fill *limit* lines of the screen, but at least one.
+    """
+    text = escape_text(hit.snippet)
+    lines = [line for line in text.split("\n") if line.strip()]
+    for count in range(limit, 0, -1):
+        start, end = best_lines("\n".join(lines), question, count)
+        shown = "\n".join(lines[start:end])
+        if line_count(shown, width) <= limit:
+            return shown
+    words = " ".join(shown.split())
+    return shortened(words, limit * width * 3 // 4) or shown
+
+
+def _body(hit: ShownHit, lines: str, question: str) -> list[RenderableType]:
+    """Return the explanation, if any, and the lines of a hit, highlighted."""
+    shown = Text(lines, overflow="fold")
+    for first, last in spans(lines, question):
+        shown.stylize("bold yellow", first, last)
+    return [indented(x) for x in (*(Text(y, "dim") for y in hit.above), shown)]
