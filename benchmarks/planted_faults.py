@@ -155,6 +155,18 @@ FAULTS = (
         says=r"Threading|[1-9]\d* fail",
     ),
     Fault(
+        name="calls wait for each other, and some for longer than anyone does",
+        rig="mcp_parallel --clients 4 --calls 20 --seconds 5",
+        module="mcp_server/tools.py",
+        code=(
+            "async def _run(*arguments, run=ToolRunner.run):\n"
+            "    await anyio.sleep(1)\n"
+            "    return await run(*arguments)\n\n"
+            "ToolRunner.run = _run\n"
+        ),
+        says="cut short after 5 s",
+    ),
+    Fault(
         name="a term may be an operator of the full-text engine",
         rig="hostile_queries --queries 300 --chunks 300 --max-p99-ms 5000",
         module="index/sqlite/words.py",

@@ -3,7 +3,8 @@
 The kernel queues what happens to watched folders in order. Touching a file of our own
 and finding that event at the end of the queue, alone, proves that nothing else happened
 before. No answer, or any other event, proves nothing, and the caller looks at the
-folder itself.
+folder itself. What happened is taken off the queue then, so the watching goes on: to
+end it makes the kernel wait 8 ms, as long as an answer takes.
 
 Linux only. Where it does not work (other systems, network and shared file systems, no
 watches left) there is no probe, and every question looks at the folder.
@@ -28,6 +29,9 @@ _CHANGES = (
     | 0x200  # IN_DELETE
     | 0xC00  # IN_DELETE_SELF | IN_MOVE_SELF
 )
+# What a watch for each folder there was may not see the end of: IN_Q_OVERFLOW,
+# IN_UNMOUNT, a folder that was made, moved or removed (IN_ISDIR), a watch that is gone.
+_LOSSES = 0x4000 | 0x2000 | 0x4000_0000 | 0x8000 | 0xC00
 _EVENT = struct.Struct("iIII")
 _READ_BYTES = 65_536
 
@@ -46,6 +50,9 @@ class InotifyProbe:
             OSError: The system cannot tell, or not about so many folders.
         """
         self._fd = -1
+        self.is_complete = True
+        """Whether every folder is still watched; else throw it away."""
+
         self._cookie = cookie
         self._libc = _libc()
         self._fd = self._checked(self._libc.inotify_init1(_NONBLOCK))
@@ -68,22 +75,28 @@ class InotifyProbe:
             self._fd = -1
 
     def is_quiet(self) -> bool:
-        """Return whether nothing has changed since the watching began.
+        """Return whether nothing has changed since this was last asked.
 
-        Once False, always to be thrown away: what happened is not kept.
+        What has changed before the answer is not told again: look at the folder then.
         """
+        is_quiet, is_ours = True, False
         try:
             os.utime(self._cookie)
-            events = os.read(self._fd, _READ_BYTES)
+            while not is_ours:
+                events = os.read(self._fd, _READ_BYTES)
+                at = 0
+                while at < len(events):
+                    watch, mask, _, name_bytes = _EVENT.unpack_from(events, at)
+                    at += _EVENT.size + name_bytes
+                    is_ours = watch == self._cookie_watch and mask == _ATTRIB
+                    if not is_ours:
+                        is_quiet = False
+                        self.is_complete = self.is_complete and not mask & _LOSSES
         except OSError:
-            return False  # EAGAIN: our own event did not come either
-        at = 0
-        while at < len(events):
-            watch, mask, _, name_bytes = _EVENT.unpack_from(events, at)
-            if watch != self._cookie_watch or mask != _ATTRIB:
-                return False
-            at += _EVENT.size + name_bytes
-        return True
+            # EAGAIN: our own event did not come either.
+            self.is_complete = False
+            return False
+        return is_quiet
 
     def _watch_below(self, folder: str) -> None:
         """Watch *folder* before listing it, so that nothing slips in between."""

@@ -98,9 +98,10 @@ class FreshnessCheck:
             now_s = self._stopwatch()
             version = index.version()
             is_recent = now_s - self._looked_s < MAX_UNCHECKED_S
-            if self._sentry is not None and not self._sentry.is_quiet():
+            is_quiet = self._sentry is not None and self._sentry.is_quiet()
+            if self._sentry is not None and not self._sentry.is_complete:
                 self.close()
-            if self._sentry is not None and is_recent and version is self._in_step:
+            if is_quiet and is_recent and version is self._in_step:
                 return self._last
             if self._sentry is None and is_recent and self._can_watch:
                 # Before the scan, so that no change during it is missed.

@@ -62,6 +62,55 @@ def test_every_change_is_noticed_at_once(
     assert not probe.is_quiet()
 
 
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_a_probe_goes_on_after_a_change_unless_a_folder_may_be_unwatched(
+    probe: InotifyProbe,
+    notes: Path,
+    tmp_path: Path,
+    change: Callable[[Path], object],
+) -> None:
+    """To end it and begin anew takes 8 ms, in which every other call waits."""
+    change(notes)
+    assert not probe.is_quiet()
+
+    folders = {str(path) for path in notes.rglob("*/")}
+    is_same = folders == {str(notes / "projects")}
+
+    assert probe.is_complete == is_same
+    if is_same:
+        assert probe.is_quiet()
+        (notes / "projects" / "later.md").write_text("new")
+        assert not probe.is_quiet()
+
+
+def test_more_changes_than_one_reading_holds_are_told_once(
+    probe: InotifyProbe, notes: Path
+) -> None:
+    """What is left in the queue would make every later question look again."""
+    for number in range(3_000):
+        (notes / f"a-note-with-a-long-name-{number:060}.md").touch()
+
+    assert not probe.is_quiet()
+    assert probe.is_complete
+    assert probe.is_quiet()
+
+
+def test_a_queue_that_was_too_short_ends_the_probe(
+    probe: InotifyProbe, notes: Path
+) -> None:
+    """The kernel drops what does not fit, perhaps a new folder."""
+    queued = int(Path("/proc/sys/fs/inotify/max_queued_events").read_text())
+    if queued > 50_000:
+        pytest.skip("the queue of this machine is too long to fill")
+    first, second = notes / "a.md", notes / "projects" / "b.md"
+    for _ in range(queued // 2 + 1):
+        os.utime(first)
+        os.utime(second)
+
+    assert not probe.is_quiet()
+    assert not probe.is_complete
+
+
 def test_a_source_that_does_not_answer_proves_nothing(
     probe: InotifyProbe, tmp_path: Path
 ) -> None:

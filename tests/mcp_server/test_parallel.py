@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import anyio
+import pytest
 from mcp import Client
 
+from benchmarks import mcp_parallel
 from hivemind_memory.mcp_server.server import MemoryServer
 from tests.mcp_server.agents import text_of
 
@@ -40,3 +42,19 @@ def test_no_call_fails_because_another_runs(server: MemoryServer) -> None:
     anyio.run(run)
 
     assert failed == []
+
+
+@pytest.mark.parametrize(("words", "code"), [((), 1), (("--some",), 0)])
+def test_the_rig_fails_when_its_limit_leaves_calls_unmade(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    words: tuple[str, ...],
+    code: int,
+) -> None:
+    """It once passed with half of them, and nobody saw that."""
+    options = ("--clients", "1", "--calls", "4", "--seconds", "0", *words)
+    monkeypatch.setattr("sys.argv", ["mcp_parallel", *options])
+
+    assert mcp_parallel.main() == code
+
+    assert "stdio: 0 of 4 calls" in capsys.readouterr().out
