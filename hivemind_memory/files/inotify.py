@@ -53,11 +53,16 @@ class InotifyProbe:
         self.is_complete = True
         """Whether every folder is still watched; else throw it away."""
 
+        self.changed: set[str] = set()
+        """Paths below the folder of what has changed, as far as ``is_quiet`` was asked;
+        whoever has looked at them takes them out."""
+
         self._cookie = cookie
+        self._folders: dict[int, str] = {}
         self._libc = _libc()
         self._fd = self._checked(self._libc.inotify_init1(_NONBLOCK))
         try:
-            self._watch_below(folder)
+            self._watch_below(folder, "")
             os.close(os.open(cookie, os.O_CREAT | os.O_WRONLY, 0o600))
             self._cookie_watch = self._add(cookie, _ATTRIB)
         except OSError:
@@ -87,28 +92,37 @@ class InotifyProbe:
                 at = 0
                 while at < len(events):
                     watch, mask, _, name_bytes = _EVENT.unpack_from(events, at)
+                    name = events[at + _EVENT.size : at + _EVENT.size + name_bytes]
                     at += _EVENT.size + name_bytes
                     is_ours = watch == self._cookie_watch and mask == _ATTRIB
                     if not is_ours:
                         is_quiet = False
                         self.is_complete = self.is_complete and not mask & _LOSSES
+                        self._record(watch, name.rstrip(b"\0"))
         except OSError:
             # EAGAIN: our own event did not come either.
             self.is_complete = False
             return False
         return is_quiet
 
-    def _watch_below(self, folder: str) -> None:
+    def _record(self, watch: int, name: bytes) -> None:
+        """Record what an event is about."""
+        if watch in self._folders:
+            self.changed.add(self._folders[watch] + os.fsdecode(name))
+        else:
+            self.is_complete = False
+
+    def _watch_below(self, folder: str, prefix: str) -> None:
         """Watch *folder* before listing it, so that nothing slips in between."""
-        self._add(folder, _CHANGES)
+        self._folders[self._add(folder, _CHANGES)] = prefix
         with os.scandir(folder) as entries:
             below = [
-                entry.path
+                entry.name
                 for entry in entries
                 if entry.name[0] != "." and entry.is_dir(follow_symlinks=False)
             ]
-        for path in below:
-            self._watch_below(path)
+        for name in below:
+            self._watch_below(os.path.join(folder, name), f"{prefix}{name}/")
 
     def _add(self, path: str, mask: int) -> int:
         """Watch one path; return the number of the watch."""

@@ -2,7 +2,9 @@
 
 A process that is asked many questions a second may skip the scan when the kernel proves
 that nothing has happened since the last one; it looks at least once a second all the
-same, for a memory map or another mount changes a file without an event.
+same, for a memory map or another mount changes a file without an event. In between, of
+the notes that are too young for their signature to prove much, it reads again those
+alone that the kernel names.
 """
 
 from __future__ import annotations
@@ -74,7 +76,8 @@ class FreshnessCheck:
         self._stopwatch = stopwatch
         self._sentry: InotifyProbe | None = None
         self._can_watch = True
-        self._looked_s = -MAX_UNCHECKED_S
+        self._looked_s = self._read_all_s = -MAX_UNCHECKED_S
+        self._read_all_of: Index | None = None
         self._in_step: object = None
         self._verified: object = None
         self._last = Freshness()
@@ -84,6 +87,7 @@ class FreshnessCheck:
         if self._sentry is not None:
             self._sentry.close()
             self._sentry = None
+        self._read_all_s = -MAX_UNCHECKED_S
 
     def ensure_fresh(self, index: Index, *, is_whole: bool = False) -> Freshness:
         """Update *index* if the folder has changed, and say how far that went.
@@ -107,7 +111,17 @@ class FreshnessCheck:
                 # Before the scan, so that no change during it is missed.
                 self._watch()
             self._looked_s = now_s
-            freshness = self._compare(index, version, is_whole=is_whole)
+            changed = self._named_changes(index, now_s)
+            freshness = self._compare(
+                index, version, is_whole=is_whole, changed=changed
+            )
+            is_done = self._verified is not None and not freshness.stale
+            if self._sentry is not None and is_done:
+                if changed is None:
+                    self._read_all_s, self._read_all_of = now_s, index
+                    self._sentry.changed.clear()
+                else:
+                    self._sentry.changed -= changed
             recovered += freshness.recovered
             if self._verified is not None or freshness.warning:
                 break
@@ -121,11 +135,35 @@ class FreshnessCheck:
         """
         return self._verified is not None and index.version() is self._verified
 
-    def _compare(self, index: Index, version: object, *, is_whole: bool) -> Freshness:
+    def _named_changes(self, index: Index, now_s: float) -> frozenset[str] | None:
+        """Return the paths of all that changed since young notes were last read.
+
+        Returns:
+            None: Nothing says so, or that was too long ago.
+        """
+        is_recent = now_s - self._read_all_s < MAX_UNCHECKED_S
+        if self._sentry is None or not is_recent or index is not self._read_all_of:
+            return None
+        return frozenset(self._sentry.changed)
+
+    def _compare(
+        self,
+        index: Index,
+        version: object,
+        *,
+        is_whole: bool,
+        changed: frozenset[str] | None,
+    ) -> Freshness:
         """Look at every note, and index what changed.
 
         The index may remember which scan it is equal to. Then it need not be asked
         what it knows of each note.
+
+        Args:
+            index: The index.
+            version: Its version.
+            is_whole: See ``ensure_fresh``.
+            changed: See ``_named_changes``.
         """
         self._in_step = self._verified = None
         # Before the scan: what the index gains later is newer than the scan.
@@ -141,9 +179,13 @@ class FreshnessCheck:
         if index.version() is not version:
             version, known = index.version(), index.files()
             snapshot = self._syncer.snapshot()
+        is_settled = not known.unsettled
+        if changed is not None:
+            known = replaced(known, unsettled=known.unsettled & changed)
         changes = compare_files(snapshot.signatures, known)
         if may_trust and changes.is_empty:
-            index.record_scan(version, snapshot.digest)
+            if is_settled:
+                index.record_scan(version, snapshot.digest)
             return self._equal(version, snapshot)
         is_file = index.path == self._places.index_file
         large: set[NotePath] = set()

@@ -7,19 +7,23 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import pytest
 
 from hivemind_memory.errors import HivemindError, NotesMissingError
 from hivemind_memory.files.descriptors import OpenFolder
+from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.index.sqlite import notes
 from hivemind_memory.index.sqlite.index import SqliteIndex
 from hivemind_memory.memory.service import Memory
 from hivemind_memory.model import snapshot
+from hivemind_memory.model.note_path import NotePath
 from tests.support.sandbox import Sandbox, ask, difference_from_fresh, paths
 
 OLD = "# Title\n\nthe old text\n"
@@ -225,6 +229,40 @@ def test_two_edits_within_one_tick_are_both_seen(
         os.utime(file, (1_700_000_000, 1_700_000_000))
 
         assert paths(ask(memory, f"{number:03}")) == ["note.md"]
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs inotify")
+def test_of_young_notes_only_those_that_changed_are_read_again(
+    sandbox: Sandbox,
+) -> None:
+    """Others write dozens a second, and each call once read those of two seconds."""
+    for number in range(20):
+        sandbox.save(f"young-{number}.md", f"young {number}\n")
+    read: list[str] = []
+    original = NotesFolder.read
+
+    def recorded(folder: NotesFolder, path: NotePath, **rest: Any) -> Any:
+        read.append(path)
+        return original(folder, path, **rest)
+
+    now_s = [1_000.0]
+    sandbox.stopwatch = lambda: now_s[0]
+    with (
+        sandbox.memory() as memory,
+        mock.patch.object(snapshot, "SETTLED_NS", 10**15),
+        mock.patch.object(NotesFolder, "read", recorded),
+    ):
+        for _ in range(3):
+            ask(memory, "young")
+        read.clear()
+        sandbox.save("young-7.md", "seven\n")
+        assert paths(ask(memory, "seven")) == ["young-7.md"]
+        assert set(read) == {"young-7.md"}
+
+        read.clear()
+        now_s[0] += 1.0
+        ask(memory, "young")
+        assert {f"young-{number}.md" for number in range(20)} <= set(read)
 
 
 def test_what_changes_after_a_long_pause_in_reading_is_seen(sandbox: Sandbox) -> None:

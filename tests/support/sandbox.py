@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -43,6 +43,9 @@ class Sandbox:
     ahead_s: float = 0.0
     """How far the memory's clock is ahead of the time of the files."""
 
+    stopwatch: Callable[[], float] = time.perf_counter
+    """Seconds on a clock that never goes back."""
+
     flags: dict[str, object] = field(default_factory=dict)
     provider: Any = None
     """In the place of the one that the settings choose."""
@@ -68,7 +71,7 @@ class Sandbox:
         settings = load_settings(str(self.home), {}, options)
         clocks = Clocks(
             now=self.now,
-            stopwatch=time.perf_counter,
+            stopwatch=self.stopwatch,
             local_iso=lambda s: time.strftime(
                 "%Y-%m-%dT%H:%M:%S+00:00", time.gmtime(s)
             ),
