@@ -84,7 +84,7 @@ _HAS_DIGIT = re.compile(r"[0-9]")
 
 
 _SUM = re.compile(r"(?i)(?:sha|md5|blake|crc|h1$|https?$)")
-_CODE = re.compile(r"[=;{}/\\]|->|::|\w\.\w+\.\w|\w@[A-Za-z]")
+_CODE = re.compile(r"[=;{}()\[\]/\\]|->|::|\w\.\w+\.\w|\w@[A-Za-z]")
 
 
 _ROW = re.compile(
@@ -192,7 +192,10 @@ def _pairs(line: str, start: int, *, is_known: bool) -> Iterator[TextSpan]:
         is_spaced = found["sign"] != sign and sign not in {":", ","}
         is_name = found["name"].lower() in ACCOUNTS
         if ((is_place or is_spaced or is_name) and looks_chosen(value)) or (
-            ((is_spaced and is_name) or (is_place and sign == "/" and is_spaced))
+            (
+                (is_spaced and is_name)
+                or (is_place and sign == "/" and is_spaced and "](" not in line)
+            )
             and may_be_chosen(value)
         ):
             at = start + found.start("value")

@@ -34,7 +34,7 @@ _DASHED = (
     r"(?:(?P=joint)[A-Za-z0-9]{1,12}){1,7}"
 )
 _PHRASE = re.compile(
-    rf"(?i)(?<![a-z])(?:{_NAMES})[^\n:=]{{0,60}}?{_SIGN}(?P<value>{_DASHED})"
+    rf"(?i)(?<![a-z])(?:{_NAMES})(?![a-z])[^\n:=]{{0,60}}?{_SIGN}(?P<value>{_DASHED})"
     r"(?=[\"'`*”“»,;.!?)\]]*(?:\s|\Z|\())"
 )
 _MARKED = re.compile(
@@ -113,7 +113,9 @@ def phrases(text: str, low: str, there: Collection[str]) -> Iterator[TextSpan]:
     words = [word for word in PHRASE_WORDS if word in there]
     for found in found_near(_PHRASE, text, low, words):
         value = found["value"]
-        if is_drawn(value):
+        # Without a number a sentence looks like a phrase, and a name in code too.
+        is_sure = found["joint"] in "-." or ":" in found[0] or "=" in found[0]
+        if is_drawn(value) and (is_sure or re.search(r"\d", value)):
             yield (*found.span("value"), "password")
     words += [
         word
@@ -123,7 +125,8 @@ def phrases(text: str, low: str, there: Collection[str]) -> Iterator[TextSpan]:
     for found in found_near(_MARKED, text, low, words):
         value = found["value"]
         before = text[found.start() : found.start("open")]
-        if is_drawn(value) and (_NAME.search(before) or re.search(r"[-.]\d", value)):
+        is_phrase = found["joint"] != "_" and _NAME.search(before)
+        if is_drawn(value) and (is_phrase or re.search(r"[-.]\d", value)):
             yield (*found.span("value"), "password")
     for found in found_near(_APP_PASSWORD, text, low, _APP_WORDS):
         if is_gibberish(found[0]):
@@ -165,6 +168,8 @@ def is_drawn(value: str) -> bool:
     if any(word.lower() in _NOT_DRAWN for word in words) or len(set(words)) < len(
         words
     ):
+        return False
+    if "_" in value and not numbers:
         return False
     letters = sum(map(len, words))
     least = 3 if numbers else 4

@@ -33,7 +33,19 @@ LETTERS = {
 WORDS = (
     "ribbon cactus orbit velvet lemon bridge tornado pencil window garden rocket marble"
 )
-PARTS = "|".join((*LETTERS, "base64", "base64url", "password", "passphrase", "seednum"))
+SPELT = {
+    "bytes": (", ", "0x{:02x}"),
+    "figures": (", ", "{}"),
+    "escapes": ("", "\\x{:02x}"),
+}
+"""How the bytes of a key are spelt in code: what is between them, and each."""
+
+PARTS = "|".join(
+    (
+        *(*LETTERS, *SPELT, "base64", "base64url", "password", "passphrase", "seednum"),
+        *("chosen", "drawn", "spaced", "groups"),
+    )
+)
 PART = re.compile(rf"\{{({PARTS})(?::(\d+))?\}}")
 EACH = 8
 
@@ -51,6 +63,24 @@ def made(value: str, rng: random.Random) -> str:
         if kind == "passphrase":
             words = rng.sample(["Blau", "kiesel", "Tanne", "Harbor", "lantern"], 4)
             return "-".join([*words, str(rng.randrange(10, 99))])
+        if kind == "chosen":
+            first, second = (word.title() for word in rng.sample(WORDS.split(), 2))
+            number = rng.randrange(10, 99)
+            return rng.choice(
+                [
+                    f"{first}{second}{number}{rng.choice('!?$#')}",
+                    f"{first}-{second}{rng.choice('!?')}{number}",
+                    one(PART.fullmatch("{alnum:14}") or found),
+                ]
+            )
+        if kind in {"drawn", "spaced"}:
+            words = [*rng.sample(WORDS.split(), 3), str(rng.randrange(10, 99))]
+            return ("-" if kind == "drawn" else " ").join(words)
+        if kind in SPELT:
+            joint, each = SPELT[kind]
+            return joint.join(each.format(byte) for byte in rng.randbytes(size))
+        if kind == "groups":
+            return rng.randbytes(size).hex(" ")
         if kind == "seednum":
             words = rng.sample(WORDS.split(), 12)
             return " ".join(f"{at}. {word}" for at, word in enumerate(words, 1))[3:]
