@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from hivemind_memory.cli.output import print_notices
 from hivemind_memory.errors import HivemindError
-from hivemind_memory.files.places import journal_folders
-from hivemind_memory.notes.returned import has_returned
-from hivemind_memory.wiring import resolve_home
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hivemind_memory.cli.command import CommandRequest
 
-_OF_PROGRAMS = frozenset({"completion", "git-hook", "hook", "mcp"})
-"""Commands that agents, shells and git start; a person does not read their output."""
+_SILENT = frozenset({"completion", "git-hook", "help", "hook", "mcp"})
+"""Commands that agents, shells and git start, whose output a person does not read, and
+one that needs no memory."""
 
 
 def tell_returned(request: CommandRequest) -> None:
@@ -24,12 +21,17 @@ def tell_returned(request: CommandRequest) -> None:
     Only for scopes that the caller may see. ``hm status`` shows them until a person has
     dealt with them.
     """
-    if request.command.name.partition(" ")[0] in _OF_PROGRAMS:
+    if request.command.name.partition(" ")[0] in _SILENT:
         return
+    from hivemind_memory.files.places import journal_folders
+    from hivemind_memory.notes.pending import has_returned
+    from hivemind_memory.wiring import resolve_home
+
     if not has_returned(journal_folders(resolve_home())):
         return
     # What cannot be opened is for the command itself to report.
     with suppress(HivemindError), request.open_memory(is_reported=True) as memory:
+        from hivemind_memory.cli.output import print_notices
         from hivemind_memory.memory.returned import untold_entries
 
         entries = untold_entries(memory)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
+from hivemind_memory.access.rules import check_person
 from hivemind_memory.curation.changes import forgets_of
 from hivemind_memory.curation.context import BatchResult
 from hivemind_memory.curation.lookup import not_found
@@ -139,11 +140,14 @@ def restore(context: CurationContext, selector: MemorySelector) -> RestoreResult
         MemoryNotFoundError: Nothing the caller sees matches.
         NotSavedError: Nothing was changed; the message says why.
         ScopeError: The selector names a scope that the caller does not have.
-        UsageError: The selector is empty, or its key is in several scopes.
+        UsageError: The selector is empty, its key is in several scopes, or an agent
+            restores what another forgot.
     """
     targets = find_targets(context, context.index.fresh(), selector)
     hidden = [target for target in targets if target.forgotten]
     forgets = forgets_of(context, hidden)
+    if hidden and not (forgets and forgets[0][0].actor == context.actor):
+        check_person(context.caller, "Restoring what another forgot")
     if forgets:
         newest, chosen = forgets[0]
         is_deactivating = bool(newest.others)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hivemind_memory.access.rules import may_write
+from hivemind_memory.access.rules import check_person, may_write
 from hivemind_memory.curation.changes import digest_of, items_of, record
 from hivemind_memory.curation.forget import hide_targets, show_targets
 from hivemind_memory.curation.links import change_list
@@ -78,6 +78,8 @@ def restore_change(context: CurationContext, change: Change) -> RestoreResult:
     Raises:
         HivemindError: Nothing was changed; the message says why.
     """
+    if change.actor != context.actor:
+        check_person(context.caller, "Restoring what another forgot")
     with context.undo_lock():
         done = _take_back(context, change, is_dry_run=False)
         made = _record_undo(context, change, done, is_undo=False)

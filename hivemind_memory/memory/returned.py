@@ -7,7 +7,7 @@ from contextlib import suppress
 from hivemind_memory.access.rules import may_read
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.notes.journal import Journal
-from hivemind_memory.notes.returned import mark_told, open_returned
+from hivemind_memory.notes.returned import keep_open, open_returned, read_returned
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,9 +37,10 @@ def returned_entries(
 def untold_entries(memory: Memory) -> tuple[RecoveredEntry, ...]:
     """Return those of which no command has told, and remember that this one does."""
     entries = returned_entries(memory, is_untold=True)
-    if entries:
-        journal = Journal(memory.places.journal, memory.places.notes)
+    journal = Journal(memory.places.journal, memory.places.notes)
+    kept = len(open_returned(journal.folder, memory.folder))
+    if entries or kept < len(read_returned(journal.folder)):
         # On a read-only disk they are told again.
         with suppress(HivemindError, OSError), journal.session(wait_s=_WAIT_S):
-            mark_told(journal.folder, {one.id for one in entries})
+            keep_open(journal.folder, memory.folder, {one.id for one in entries})
     return entries

@@ -18,6 +18,7 @@ from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.results import RecoveredEntry
 from hivemind_memory.model.scope import place_in_scope, scope_of
 from hivemind_memory.model.value import replaced, value
+from hivemind_memory.notes.pending import RETURNED_FILE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from hivemind_memory.notes.journal_records import JournalEntry
 
 RECOVERED_NAME = "recovered.md"
-RETURNED_FILE = "returned.jsonl"
 
 
 @value
@@ -36,15 +36,6 @@ class ReturnedEntry:
     entry: RecoveredEntry
     is_told: bool = False
     """A person has been told of it, apart from ``hm status``."""
-
-
-def has_returned(journals: Iterable[str]) -> bool:
-    """Tell whether anything came back that is not yet known to be dealt with.
-
-    Args:
-        journals: Folders of journals.
-    """
-    return any(os.path.exists(os.path.join(one, RETURNED_FILE)) for one in journals)
 
 
 def read_returned(journal: str) -> list[ReturnedEntry]:
@@ -107,16 +98,21 @@ def add_returned(journal: str, entries: Collection[JournalEntry]) -> None:
             _write(journal, [*kept, *(ReturnedEntry(entry=one) for one in new)])
 
 
-def mark_told(journal: str, ids: Collection[str]) -> None:
-    """Remember that a person was told of some; the lock of the journal is held.
+def keep_open(journal: str, folder: NotesFolder, told: Collection[str]) -> None:
+    """Forget those that are dealt with, and remember of which a person was told.
+
+    The lock of the journal is held.
 
     Raises:
         OSError: The disk refused.
     """
-    _change(
-        journal,
-        lambda one: replaced(one, is_told=one.is_told or one.entry.id in ids),
-    )
+    kept = {one.entry.id for one in open_returned(journal, folder)}
+
+    def now(one: ReturnedEntry) -> ReturnedEntry | None:
+        is_told = one.is_told or one.entry.id in told
+        return replaced(one, is_told=is_told) if one.entry.id in kept else None
+
+    _change(journal, now)
 
 
 def count_returned(journal: str, names: Collection[str]) -> int:

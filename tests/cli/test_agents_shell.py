@@ -74,6 +74,8 @@ def test_what_it_saves_is_an_agents(
     [
         ("forget", "price", "--purge", "--yes"),
         ("inbox", "accept", "claim"),
+        ("restore", "gone"),
+        ("restore", "--day", "today"),
         ("save", "--force", "again", "It was purged."),
         ("status",),
         ("doctor",),
@@ -91,6 +93,8 @@ def test_what_a_person_decides_is_refused(
 ) -> None:
     """With a sentence that says who can do it."""
     hm("save", "--source", "external", "claim", "From a page.")
+    hm("save", "gone", "A person forgets it.")
+    hm("forget", "gone")
     before = {one: one.read_bytes() for one in (home / "memory").rglob("*.md")}
     monkeypatch.setenv("CLAUDECODE", "1")
 
@@ -114,6 +118,9 @@ def test_it_takes_back_its_own_changes_and_no_persons(
 
     assert hm("undo").code == 0
     assert found(hm) == {"editor", "price"}
+    hm("save", "size", "It is large.")
+    hm("forget", "size")
+    assert hm("restore", "size").code == 0
 
 
 def test_scopes_that_are_set_stay_and_are_an_agents(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hivemind_memory.notes.returned import RETURNED_FILE
+from hivemind_memory.notes.pending import RETURNED_FILE
 from tests.cli.conftest import Hm
 
 if os.name != "posix":
@@ -87,6 +87,7 @@ def test_who_deletes_or_moves_it_by_hand_is_told_no_more(
 
     assert "note:" not in on_terminal("list")[1]
     assert "recovered" not in hm("status").out
+    assert not (home / "journal" / RETURNED_FILE).exists()
 
 
 def test_who_may_not_see_the_scope_is_told_nothing(entry: str) -> None:

@@ -229,3 +229,26 @@ def test_edges_follow(sandbox: Sandbox, memory: Memory) -> None:
         "projects/shop"
         not in (Path(sandbox.notes) / "projects" / "store" / "port.md").read_text()
     )
+
+
+def test_after_a_merge_each_note_has_its_own_new_path(
+    sandbox: Sandbox, memory: Memory
+) -> None:
+    """A note whose name was taken has another one, and the other is not meant."""
+    (sandbox.notes / "projects" / "store").mkdir(parents=True)
+    sandbox.save("projects/store/n.md", "# Of the store\n")
+    sandbox.save("projects/shop/n.md", "# Of the shop\n")
+    with memory.as_caller(SHOP) as shop:
+        shop.write("The harbour is blue.", file="n.md")
+        shop.save(NewMemory(key="port", content="It is 5433."))
+
+    memory.curation.projects.move("shop", "store", is_merge=True)
+    sandbox.save_over("projects/store/n-shop.md", "# Of the shop\n")
+    sandbox.age("projects/store/n-shop.md", 30)
+
+    with memory.as_caller(STORE) as store:
+        assert paths(ask(store, "harbour")) == ["projects/store/recovered.md"]
+        assert store.curation.undo().kind == "save"
+    [kept] = read_returned(sandbox.places.journal)
+    assert kept.entry.path == "projects/store/n-shop.md"
+    assert (sandbox.notes / "projects/store/n.md").read_text() == "# Of the store\n"
