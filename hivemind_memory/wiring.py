@@ -111,7 +111,7 @@ def open_memory(
 
     Raises:
         ConfigError: A value in config.json or the environment cannot be used.
-        ScopeError: A name of the scope_request, or of the environment, cannot be one.
+        ScopeError: A scope that the caller or the environment names is not valid.
     """
     home_folder = resolve_home(home)
     settings = load_settings(home_folder, flags)

@@ -335,7 +335,7 @@ def check_writable(caller: Caller, path: NotePath, effect: str = "") -> None:
     )
 
 
-def without_forgotten(path: NotePath, text: str) -> str:
+def blank_forgotten(path: NotePath, text: str) -> str:
     """Return a note's text with the lines of forgotten entries blank.
 
     Every other line keeps its number.

@@ -253,7 +253,8 @@ class Settings:
     )
     startup_inject_count: int = _option(
         5,
-        "Maximum number of memories that hm inject adds to those in global.md.",
+        "Maximum number of memories that hm inject chooses by relevance. Pinned"
+        " memories, identities, lessons and global.md come on top.",
         low=0,
         high=50,
     )

@@ -8,6 +8,7 @@ no person asked.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 
 from hivemind_memory.context.facets import PROJECT
@@ -42,6 +43,9 @@ if TYPE_CHECKING:
     from hivemind_memory.model.query import Hit
 
 PREFERENCES_NOTE = "global.md"
+_HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
+"""Of CommonMark; ``#tag`` is text."""
+
 _MAX_HITS = 20
 _SEARCH_BUDGET_S = 3.0
 """No further facet is searched for after this: a remote provider may be slow."""
@@ -248,12 +252,10 @@ def _session_of(origin: Provenance | None) -> str:
 
 def _has_text(body: str) -> bool:
     """Return whether a chunk contains more than headings and comments."""
-    text = body
-    while "<!--" in text:
-        before, _, rest = text.partition("<!--")
-        text = before + rest.partition("-->")[2]
-    lines = text.split("\n")
-    return any(line.strip() and not line.startswith("#") for line in lines)
+    from hivemind_memory.markdown.text import without_comments
+
+    lines = without_comments(body).split("\n")
+    return any(line.strip() and not _HEADING.match(line) for line in lines)
 
 
 def _search_all(

@@ -35,7 +35,7 @@ CUT = " … (cut here; the note has the rest)"
 """Ends a memory that is too long for the budget."""
 
 ALWAYS_CAP = 50
-"""Most entries that are shown without being searched for."""
+"""Most memories that are shown without being searched for."""
 
 PREFERENCE_SHARE = 0.5
 """Of the budget, as long as there is anything else to show."""

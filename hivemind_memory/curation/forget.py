@@ -32,8 +32,8 @@ from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.notes.entry_edits import (
     change_entries,
     entries_in,
+    unmark_forgotten,
     with_forgotten,
-    without_forgotten,
 )
 from hivemind_memory.notes.memory_file import read_memory_file
 from hivemind_memory.notes.memory_header import is_forgotten
@@ -185,7 +185,7 @@ def show_targets(
         if target.kind != ENTRY:
             is_active = target.status == ACTIVE
             _change_memory(context, target, _show, batch, must_be_only=is_active)
-    _change_entries(context, hidden, without_forgotten, batch, is_final=False)
+    _change_entries(context, hidden, unmark_forgotten, batch, is_final=False)
     batch.check()
     return RestoreResult(
         memories=tuple(batch.done),

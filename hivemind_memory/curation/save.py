@@ -70,6 +70,8 @@ if TYPE_CHECKING:
 
 _SHOWN_CHARS = 300
 _MANY_VERSIONS = 20
+"""Versions of one key, this one included, from which it looks like state."""
+
 _LONG_DATA_CHARS = 500
 
 
@@ -373,8 +375,9 @@ def _state_hints(
     """Return a hint if a text looks like the state of a program."""
     scopes, older = frozenset({saved.scope}), frozenset({SUPERSEDED})
     is_often = bool(saved.superseded) and (
-        len(index.memories(key=saved.key, scopes=scopes, statuses=older))
-        >= _MANY_VERSIONS - 2
+        # The index does not know yet that the version before this one was replaced.
+        len(index.memories(key=saved.key, scopes=scopes, statuses=older)) + 2
+        >= _MANY_VERSIONS
     )
     text = new.content.strip()
     is_data = len(text) > _LONG_DATA_CHARS and text[:1] + text[-1:] in {"{}", "[]"}

@@ -74,19 +74,19 @@ class FreshnessCheck:
         self._index_large_notes = index_large_notes
         self._places = places
         self._stopwatch = stopwatch
-        self._sentry: InotifyProbe | None = None
+        self._inotify_probe: InotifyProbe | None = None
         self._can_watch = True
         self._looked_s = self._read_all_s = -MAX_UNCHECKED_S
         self._read_all_of: Index | None = None
-        self._in_step: object = None
+        self._looked_at: object = None
         self._verified: object = None
         self._last = Freshness()
 
     def close(self) -> None:
         """Stop watching."""
-        if self._sentry is not None:
-            self._sentry.close()
-            self._sentry = None
+        if self._inotify_probe is not None:
+            self._inotify_probe.close()
+            self._inotify_probe = None
         self._read_all_s = -MAX_UNCHECKED_S
 
     def ensure_fresh(self, index: Index, *, is_whole: bool = False) -> Freshness:
@@ -102,12 +102,14 @@ class FreshnessCheck:
             now_s = self._stopwatch()
             version = index.version()
             is_recent = now_s - self._looked_s < MAX_UNCHECKED_S
-            is_quiet = self._sentry is not None and self._sentry.is_quiet()
-            if self._sentry is not None and not self._sentry.is_complete:
+            is_quiet = (
+                self._inotify_probe is not None and self._inotify_probe.is_quiet()
+            )
+            if self._inotify_probe is not None and not self._inotify_probe.is_complete:
                 self.close()
-            if is_quiet and is_recent and version is self._in_step:
+            if is_quiet and is_recent and version is self._looked_at:
                 return self._last
-            if self._sentry is None and is_recent and self._can_watch:
+            if self._inotify_probe is None and is_recent and self._can_watch:
                 # Before the scan, so that no change during it is missed.
                 self._watch()
             self._looked_s = now_s
@@ -116,12 +118,12 @@ class FreshnessCheck:
                 index, version, is_whole=is_whole, changed=changed
             )
             is_done = self._verified is not None and not freshness.stale
-            if self._sentry is not None and is_done:
+            if self._inotify_probe is not None and is_done:
                 if changed is None:
                     self._read_all_s, self._read_all_of = now_s, index
-                    self._sentry.changed.clear()
+                    self._inotify_probe.changed.clear()
                 else:
-                    self._sentry.changed -= changed
+                    self._inotify_probe.changed -= changed
             recovered += freshness.recovered
             if self._verified is not None or freshness.warning:
                 break
@@ -142,9 +144,13 @@ class FreshnessCheck:
             None: Nothing says so, or that was too long ago.
         """
         is_recent = now_s - self._read_all_s < MAX_UNCHECKED_S
-        if self._sentry is None or not is_recent or index is not self._read_all_of:
+        if (
+            self._inotify_probe is None
+            or not is_recent
+            or index is not self._read_all_of
+        ):
             return None
-        return frozenset(self._sentry.changed)
+        return frozenset(self._inotify_probe.changed)
 
     def _compare(
         self,
@@ -165,7 +171,7 @@ class FreshnessCheck:
             is_whole: See ``ensure_fresh``.
             changed: See ``_named_changes``.
         """
-        self._in_step = self._verified = None
+        self._looked_at = self._verified = None
         # Before the scan: what the index gains later is newer than the scan.
         digest = index.scan_digest()
         # A lost entry shows as a change of its note; the sync puts it back.
@@ -224,7 +230,7 @@ class FreshnessCheck:
 
     def _equal(self, version: object, snapshot: FolderSnapshot) -> Freshness:
         """Return that the index, as it was at a version, is equal to a scan."""
-        self._in_step = self._verified = version
+        self._looked_at = self._verified = version
         self._last = Freshness(skipped=_paths(snapshot.skipped))
         return self._last
 
@@ -254,10 +260,10 @@ class FreshnessCheck:
         cookie = os.path.join(self._places.index, "cookie")
         try:
             if not shared_type(notes):
-                self._sentry = InotifyProbe(notes, cookie)
+                self._inotify_probe = InotifyProbe(notes, cookie)
         except OSError:
-            self._sentry = None
-        self._can_watch = self._sentry is not None
+            self._inotify_probe = None
+        self._can_watch = self._inotify_probe is not None
 
 
 def _paths(skipped: tuple[SkippedNote, ...]) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hivemind_memory.access.rules import check_readable, may_read, without_forgotten
+from hivemind_memory.access.rules import blank_forgotten, check_readable, may_read
 from hivemind_memory.errors import LineNotFoundError, NoteUnreadableError, UsageError
 from hivemind_memory.files.paths import parse_note_path
 from hivemind_memory.files.scan import BYTES_PER_MB
@@ -58,7 +58,7 @@ def read_passage(
     data = _bounded(folder, note)
     text = decode(data)
     if not caller.is_owner:
-        text = without_forgotten(note, text)
+        text = blank_forgotten(note, text)
     lines = text.split("\n")
     if lines[-1] == "":
         lines.pop()

@@ -92,7 +92,7 @@ def with_forgotten(data: bytes, entry_ids: Collection[str], at: str) -> bytes:
     return _with_comments(data, entry_ids, marked, is_forgotten=False)
 
 
-def without_forgotten(data: bytes, entry_ids: Collection[str]) -> bytes:
+def unmark_forgotten(data: bytes, entry_ids: Collection[str]) -> bytes:
     """Return a note with some entries no longer forgotten."""
     return _with_comments(
         data, entry_ids, lambda line: _FORGOTTEN.sub(b"", line), is_forgotten=True

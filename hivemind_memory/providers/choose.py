@@ -192,7 +192,7 @@ def _model_names(answer: bytes) -> frozenset[str] | None:
 
 
 def _with_tag(model: str) -> str:
-    """Return the name with the tag that Ollama adds in thought."""
+    """Return the name with the tag that Ollama assumes if there is none."""
     # The registry's own port or path may hold a colon or slash before the last name.
     has_tag = ":" in model.rpartition("/")[2]
     return model.lower() if has_tag else f"{model.lower()}:latest"

@@ -119,8 +119,8 @@ def fingerprint(
     address = _address(provider, base_url)
     host = "localhost" if address.is_loopback else address.host
     if provider == "ollama":
-        # Ollama reads a name without a tag as :latest.
-        model = model.removesuffix(":latest")
+        # Ollama reads a name without a tag as :latest, and no name by its case.
+        model = model.lower().removesuffix(":latest")
     whole = (
         "l2",
         provider,

@@ -100,8 +100,8 @@ class _Names:
     def paths(self, target: str, path: str) -> list[str]:
         """Return the notes of candidates that *target* means, seen from *path*.
 
-        A name that several answer to means one of them, as everywhere: the one in
-        force, the one in the scope of *path*.
+        A name that several answer to means one of them, as everywhere: the
+        active one, the one in the scope of *path*.
         """
         if not target or path not in self._places:
             return []

@@ -208,7 +208,7 @@ class LeaderLoop:
         self._detector.refresh(now_s, is_forced=cause == "rescan")
         self._report_state()
         if not self._detector.is_folder_there:
-            self._due_times.pop("retry", None)  # the lookout says when it is back
+            self._due_times.pop("retry", None)  # the detector says when it is back
             return
         try:
             self._syncing_thread = threading.get_ident()

@@ -70,6 +70,22 @@ def test_saving_the_same_again_says_so_once(hm: Hm, replaced: Path) -> None:
     assert ran.err == ""
 
 
+def test_history_says_when_each_version_was_written(hm: Hm, replaced: Path) -> None:
+    """The day on which it was saved, as the note has it."""
+    stored = re.findall(r"^created: (\d{4}-\d\d-\d\d)", _texts(replaced), re.MULTILINE)
+
+    ran = hm("history", "deploy-day")
+
+    heads = [line[:10] for line in ran.out.splitlines() if line[:1].isdigit()]
+    assert len(heads) == 2
+    assert set(heads) == set(stored)
+
+
+def _texts(folder: Path) -> str:
+    """Return the text of all notes of a folder."""
+    return "\n".join(note.read_text(encoding="utf-8") for note in folder.rglob("*.md"))
+
+
 def test_history_has_no_line_that_is_wide_by_itself(hm: Hm, replaced: Path) -> None:
     """A terminal is often 80 columns; only a person's own words may be longer."""
     ran = hm("history", "deploy-day")

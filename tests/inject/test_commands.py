@@ -179,3 +179,31 @@ def test_one_session_cannot_fill_the_section_and_why_names_each_writer(
     assert "lesson-21.md" in paths
     assert "by agent session noisy" in said
     assert "by agent session quiet" in said
+
+
+@pytest.mark.parametrize(
+    ("note", "is_told"),
+    [
+        ("#deploy only on Tuesdays\n", True),
+        ("```html\n<!-- the badge of every page -->\n```\n", True),
+        ("# Preferences\n\n<!-- write here -->\n", False),
+        ("#\n\n## Deploying\n", False),
+    ],
+)
+def test_what_is_told_is_text_and_not_what_begins_like_a_heading(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    note: str,
+    is_told: bool,
+) -> None:
+    """`#deploy` is a tag to Markdown, and a comment in a fence is code."""
+    home = tmp_path / "home"
+    (home / "memory").mkdir(parents=True)
+    (home / "memory" / "global.md").write_text(note, encoding="utf-8")
+    monkeypatch.setenv("HIVEMIND_HOME", str(home))
+    worktree = make_repo(tmp_path / "shop")
+
+    assert main.main(["inject", "--dry-run", str(worktree)]) == 0
+
+    assert ("global.md" in capsys.readouterr().out) is is_told

@@ -1,4 +1,4 @@
-"""The four tools, as clients of every version of the protocol meet them."""
+"""The tools, as clients of every version of the protocol meet them."""
 
 from __future__ import annotations
 
@@ -237,6 +237,7 @@ def test_a_hostile_path_is_refused_in_one_sentence(
         ("memory_get", {"path": "deploy.md:3-2"}, "names no lines"),
         ("memory_get", {"path": "deploy.md", "from_": 1}, "no argument from_"),
         ("memory_list", {"x": "y"}, "no argument x"),
+        ("memory_history", {"key": "nobody"}, "memory_search finds memories, with"),
         ("memory_forget", {}, "Nothing was forgotten"),
         ("memory_forget", {"key": "nobody"}, "Nothing was forgotten."),
         ("memory_forget", {"key": ["x"]}, "Nothing was forgotten."),

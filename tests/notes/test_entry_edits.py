@@ -19,9 +19,9 @@ from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.notes.entry_edits import (
     change_entries,
     entries_in,
+    unmark_forgotten,
     with_forgotten,
     without_entries,
-    without_forgotten,
 )
 from hivemind_memory.notes.memory_file import edit_note
 from tests.support.note_home import NOTE, Home
@@ -88,7 +88,7 @@ def test_marking_and_unmarking_gives_the_same_bytes(
             if one.provenance.is_forgotten
         ] == [entry.provenance.id]
         assert len(marked) == len(data) + len(f" forgotten={AT}")
-        assert without_forgotten(marked, {entry.provenance.id}) == data
+        assert unmark_forgotten(marked, {entry.provenance.id}) == data
 
 
 @settings(deadline=None, max_examples=150)

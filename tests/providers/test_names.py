@@ -184,6 +184,18 @@ def test_a_tag_that_ollama_adds_itself_is_no_other_model() -> None:
     )
 
 
+def test_ollama_knows_a_model_in_any_case() -> None:
+    """BGE-m3 and bge-m3 are one model to Ollama, so their vectors are one space."""
+    at = "http://localhost:11434"
+    upper, lower = (
+        VectorSpace(provider="ollama", base_url=at, model=model)
+        for model in ("BGE-m3", "bge-m3")
+    )
+
+    assert upper.fingerprint == lower.fingerprint
+    assert space(model="A").fingerprint != space(model="a").fingerprint
+
+
 def test_a_fingerprint_is_readable_and_has_no_secret() -> None:
     """It is shown by `hm status` and stands in the index."""
     told = space(base_url="https://me:secret@example.com/v1", dimensions=256)

@@ -80,6 +80,18 @@ def test_what_changed_before_the_start_is_seen_at_the_start(
         )
 
 
+def test_what_changed_is_looked_at_once_more_when_it_has_settled(
+    memory: FolderMemory, folder: Path
+) -> None:
+    """A young note has no signature to rely on: every search would read it again."""
+    with running(make_watcher(memory)) as events:
+        assert memory.holds(note="old text")
+
+        assert events.wait_for(
+            lambda event: isinstance(event, Synced) and event.cause == "settle"
+        )
+
+
 def test_a_burst_of_files_is_seen_whole_in_few_looks(
     memory: FolderMemory, folder: Path
 ) -> None:
