@@ -10,6 +10,7 @@ from hivemind_memory.access.rules import check_person, check_writable
 from hivemind_memory.curation.lookup import (
     is_name,
     load_memory,
+    names_near,
     not_found,
     parse_memory,
     rows_named,
@@ -41,12 +42,16 @@ def find_pending(context: CurationContext, ref: str) -> MemoryRow:
         UsageError: Several claims have the key.
     """
     wanted, index = ref.strip(), context.index.fresh()
-    rows = []
+    rows: list[MemoryRow] = []
+    meant: tuple[str, ...] = ()
     if context.caller.is_member and wanted and is_name(wanted):
         named = rows_named(index, wanted, context.caller.scopes)
         rows = [row for row in named if row.status == PENDING]
+        if not rows:
+            known = index.memories(scopes=context.caller.scopes, statuses={PENDING})
+            meant = names_near(wanted, known)
     if not rows:
-        raise not_found(ref, " in the inbox")
+        raise not_found(ref, " in the inbox", meant=meant)
     if len(rows) > 1:
         paths = ", ".join(row.path for row in rows)
         message = f"{len(rows)} pending claims are called {wanted!r}."

@@ -34,7 +34,7 @@ from hivemind_memory.notes.memory_header import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from hivemind_memory.curation.context import CurationContext
     from hivemind_memory.model.memories import MemoryRow
@@ -89,7 +89,8 @@ def find_memory(
                     row.path,
                 ),
             )
-        meant = _closest(index, wanted, scopes)
+        known = index.memories(scopes=scopes)
+        meant = names_near(wanted, (one for one in known if one.status != FORGOTTEN))
     raise not_found(ref, meant=meant)
 
 
@@ -190,13 +191,12 @@ def entries_named(
     return []
 
 
-def _closest(
-    index: MemoryIndex, name: str, scopes: frozenset[str] | None
-) -> tuple[str, ...]:
-    """Return the key or path that a name was probably meant to be."""
-    rows = [row for row in index.memories(scopes=scopes) if row.status != FORGOTTEN]
-    names = {row.key for row in rows if row.key} | {row.path for row in rows}
-    return closest(name, names)
+def names_near(name: str, rows: Iterable[MemoryRow]) -> tuple[str, ...]:
+    """Return the key or path of some rows that a name was probably meant to be."""
+    known = list(rows)
+    return closest(
+        name, {row.key for row in known if row.key} | {row.path for row in known}
+    )
 
 
 def not_found(

@@ -17,6 +17,7 @@ from hivemind_memory.curation.lookup import (
     entries_named,
     entry_target,
     is_name,
+    names_near,
     not_found,
     notes_in,
     read_target,
@@ -85,7 +86,9 @@ def find_targets(
             effect="Nothing was changed",
         )
     if not allowed:
-        raise _absent(selector)
+        # The owner's alone: what is hidden from others is not to be guessed at.
+        known = index.memories(scopes=None) if context.caller.is_owner else ()
+        raise _absent(selector, names_near(selector.name, known))
     return allowed
 
 
@@ -229,10 +232,12 @@ class _TargetSearch:
                 yield replace(target, key=row.key, why=why)
 
 
-def _absent(selector: MemorySelector) -> MemoryNotFoundError:
+def _absent(
+    selector: MemorySelector, meant: tuple[str, ...] = ()
+) -> MemoryNotFoundError:
     """Return the error for a selector that matches nothing the caller sees."""
     if selector.name:
-        return not_found(selector.name)
+        return not_found(selector.name, meant=meant)
     parts = {
         "of session": selector.session,
         "of source": selector.source,

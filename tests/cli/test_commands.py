@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from hivemind_memory.cli.progress import ProgressDisplay
 from hivemind_memory.config import options
 from tests.cli.conftest import Hm
 
@@ -622,3 +623,31 @@ def test_a_provider_without_embeddings_is_named(
     said = hm("search", "deploy").err
 
     assert "Anthropic, which has no embeddings" in said
+
+
+@pytest.mark.parametrize(
+    ("command", "kept"),
+    [
+        ("rebuild", "the index from before is in use"),
+        ("sync", "indexed so far is kept"),
+    ],
+)
+def test_ctrl_c_while_indexing_says_what_is_kept(
+    hm: Hm, notes: Path, monkeypatch: pytest.MonkeyPatch, command: str, kept: str
+) -> None:
+    """Who stops it fears that something is half done."""
+    hm("sync")
+    (notes / "new.md").write_text("The wombat is new.\n")
+    with monkeypatch.context() as patched:
+
+        def stop(*_: object) -> None:
+            raise KeyboardInterrupt
+
+        patched.setattr(ProgressDisplay, "__call__", stop)
+        ran = hm(command)
+
+    assert (ran.code, ran.out) == (130, "")
+    assert "stopped: no note was changed" in ran.err
+    assert kept in ran.err
+    assert hm("search", "--json", "wombat").json["hits"][0]["path"] == "new.md"
+    assert hm("search", "--json", "deploy").json["hits"][0]["path"] == "deploy.md"

@@ -325,3 +325,29 @@ def test_why_says_what_keeps_a_memory_out_of_a_section(
 
     assert (said["is_injected"], shown.code) == (False, 0)
     assert reason in said["reason"] + shown.out
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        ("forget deploy-dy", "deploy-day"),
+        ("restore gonee", "gone"),
+        ("show deploy-dya", "deploy-day"),
+        ("inbox accept firewal", "firewall"),
+        ("inbox reject fierwall", "firewall"),
+        ("list --agent Anne", "--agent Ann"),
+        ("log --agent Anne", "--agent Ann"),
+    ],
+)
+def test_a_mistyped_name_is_answered_with_the_one_that_was_meant(
+    hm: Hm, home: Path, words: str, meant: str
+) -> None:
+    """In every command that takes one, and only what that command could take."""
+    hm("save", "--by", "Ann", *TUESDAY)
+    hm("save", "--source", "external", "firewall", "Turn it off.")
+    hm("save", "gone", "Soon forgotten.")
+    hm("forget", "gone")
+
+    ran = hm(*words.split())
+
+    assert f"id you mean {meant}?" in ran.err.replace("'", "")

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
+    from hivemind_memory.memory import Memory
     from hivemind_memory.model.listing import MemoryFilter
     from hivemind_memory.model.results import ListedNote
 
@@ -139,6 +140,7 @@ def log(request: CommandRequest) -> int:
         return _list_changes(request)
     with request.open_memory() as memory:
         items = memory.curation.log(_filter_of(values))
+        meant = "" if items else _meant_writer(memory, values)
     shown = items[: values["max_results"] or 20]
     if values["json"]:
         print_json(shown)
@@ -154,7 +156,7 @@ def log(request: CommandRequest) -> int:
     ]
     print_table(("time", "by", "lines", "text"), rows)
     if not items:
-        print_notices(["nothing was written, as far as the notes say"])
+        print_notices([f"nothing was written, as far as the notes say{meant}"])
     elif len(items) > len(shown):
         print_notices([f"{len(shown)} of {len(items)}; -n shows more"])
     return 0
@@ -191,6 +193,7 @@ def _list_memories(request: CommandRequest) -> int:
     """List typed memories."""
     with request.open_memory() as memory:
         memories = memory.curation.list_memories(_filter_of(request.values))
+        meant = "" if memories else _meant_writer(memory, request.values)
     count = _row_count(request.values, len(memories))
     if request.values["json"]:
         print_json(memories[:count])
@@ -208,9 +211,21 @@ def _list_memories(request: CommandRequest) -> int:
     ]
     print_table(("key", "type", "status", "day", "lines", "text"), rows)
     if not memories:
-        print_notices(["no memory matches"])
+        print_notices([f"no memory matches{meant}"])
     _print_left(len(memories) - count, "memory", "memories")
     return 0
+
+
+def _meant_writer(memory: Memory, values: Mapping[str, Any]) -> str:
+    """Return who was probably meant by --agent, for the end of a sentence."""
+    from hivemind_memory.model.keys import closest
+    from hivemind_memory.model.listing import MemoryFilter
+
+    if not values["agent"]:
+        return ""
+    writers = {one.by for one in memory.curation.log(MemoryFilter())} - {""}
+    near = () if values["agent"] in writers else closest(values["agent"], writers)
+    return f"; did you mean --agent {near[0]}?" if near else ""
 
 
 def _row_count(values: Mapping[str, Any], found: int) -> int:

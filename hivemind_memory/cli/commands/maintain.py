@@ -13,6 +13,7 @@ from hivemind_memory.cli.output import (
     print_indexed,
     print_json,
     print_line,
+    print_notices,
     print_sync,
     size_text,
     write_stdout,
@@ -117,10 +118,19 @@ def _index(
     from hivemind_memory.access.rules import check_owner
     from hivemind_memory.cli.progress import ProgressDisplay
 
-    with request.open_memory() as memory, ProgressDisplay() as progress:
-        check_owner(memory.caller, name)
-        result = memory.rebuild(progress) if should_rebuild else memory.sync(progress)
-        return result, memory.embed_pending(progress)
+    kept = "what was indexed so far is kept; `hm sync` goes on"
+    if should_rebuild:
+        kept = "the index from before is in use as it was; `hm rebuild` starts again"
+    try:
+        with request.open_memory() as memory, ProgressDisplay() as progress:
+            check_owner(memory.caller, name)
+            make = memory.rebuild if should_rebuild else memory.sync
+            result = make(progress)
+            kept = "the index is complete and its vectors are kept; `hm sync` goes on"
+            return result, memory.embed_pending(progress)
+    except KeyboardInterrupt:
+        print_notices([f"stopped: no note was changed, and {kept}"])
+        raise
 
 
 def _status_rows(status: MemoryStatus) -> list[tuple[str, str]]:
