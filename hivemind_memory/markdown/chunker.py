@@ -10,9 +10,8 @@ The text of a note never passes through it, so none can be lost in it.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
-
-from markdown_it import MarkdownIt
 
 from hivemind_memory.markdown import outline
 from hivemind_memory.markdown.front_matter import split_front_matter
@@ -32,6 +31,7 @@ from hivemind_memory.model.note_path import NotePath
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
 
@@ -168,7 +168,8 @@ def outline_of(page: ParsedLines, first: int, stop: int) -> Outline:
     if is_too_dense(page, first, stop):
         return scan(page, first, stop)
     tokens: list[Token] = []
-    _PARSER.block.parse(_source(page.lines[first:stop]), _PARSER, {}, tokens)
+    parser = _parser()
+    parser.block.parse(_source(page.lines[first:stop]), parser, {}, tokens)
     blocks: list[tuple[int, int]] = []
     wholes: list[tuple[int, int]] = []
     headings: list[Heading] = []
@@ -210,8 +211,12 @@ def _shortened(line: str) -> str:
     return line[:_MAX_LINE_CHARS] + "".join(decisive)
 
 
+@cache
 def _parser() -> MarkdownIt:
     """Return the parser; it keeps nothing from one text to the next."""
+    # Most notes have an outline without it, and to load it takes 40 ms of an answer.
+    from markdown_it import MarkdownIt
+
     # outline.too_deep ends nesting long before this does, which drops what follows.
     parser = MarkdownIt("commonmark", {"maxNesting": 1000})
     rules = parser.block.ruler
@@ -222,6 +227,3 @@ def _parser() -> MarkdownIt:
     rules.before("table", "items", outline.items)
     parser.enable(["table", "reference", "too_deep", "prose", "items"])
     return parser
-
-
-_PARSER = _parser()
