@@ -41,7 +41,9 @@ _CONNECTS = re.compile(
     r"|authenticat\w{0,8}|userpass\w{0,8}|bind|simple_bind\w{0,4}|open|dial(?:er|tls)?"
     r"|ftp\w{0,4}|smtp\w{0,10}|create_?user|add_?user|set_?password|change_?password"
     r"|plain_?auth|usernamepassword\w{0,24}|establish_connection|newclient|setpass"
-    r"|with_?credentials?|with_?password|password|userinfo)\Z"
+    r"|with_?credentials?|with_?password|password|userinfo|bcrypt[\w.:]{0,12}|hash::make"
+    r"|make_password|(?:hash|check|verify)_?password\w{0,8}|password_?(?:hash|verify)"
+    r"|create_?superuser|\w{0,20}pw_set|wifi\.begin)\Z"
 )
 _CRYPTO = re.compile(
     r"(?:hmac\w{0,14}|cipher\w{0,10}|aes\w{0,10}|fernet|jwt\w{0,10}(?:[.:]{1,2}\w{1,14})?"
@@ -86,7 +88,10 @@ def in_calls(text: str) -> Iterator[TextSpan]:
             continue
         for name, place in _calls_around(text, found.start()):
             if (is_password and _CONNECTS.search(name) and place < _FIRST_ONES) and (
-                place or is_likely(value) or _is_alone(text, found.end())
+                place
+                or "hash" in name
+                or is_likely(value)
+                or _is_alone(text, found.end())
             ):
                 yield (*found.span(group), "password")
             elif (

@@ -43,7 +43,7 @@ _PLACE = re.compile(
 _PAIRED = re.compile(
     r"(?<![\w/@.:=#?&-])[\"'`*]{0,3}(?P<name>[A-Za-z][\w.@+\\-]{1,50})[\"'`*]{0,3}"
     r"(?P<sign>[ \t]{1,3}(?:/{1,2}|\||::?|–|—|->|→)[ \t]{1,3}|[ \t]?:[ \t]?|,[ \t]{1,3}"
-    r"|(?<=[a-z])/)[\"'`*]{0,3}(?P<value>[^\s\"'`|,;<>]{6,64})"
+    r"|(?<=[a-z])/)[\"'`*]{0,3}(?=(?P<value>[^\s\"'`|,;<>]{6,64}))"
 )
 _QUESTION = re.compile(
     r"(?i)(?:\?|pls|please|bitte|svp|por favor|plz|what(?:'?s| is)|needs?|wants?"
@@ -83,6 +83,11 @@ _SHORT_LINE = 90
 _HAS_DIGIT = re.compile(r"[0-9]")
 
 
+_AT_HOST = re.compile(r"@[\w-]+(?:\.[\w-]+)+(?:[:/].*)?\Z")
+_USED = re.compile(
+    r"(?i)\b(?:uses?|using|nutzt|nutzen|mit|utilise|avec|usa"
+    r"|con)[ \t]{1,3}[\"'`*]{0,3}(?P<value>[^\s\"'`*|,;<>]{8,64})"
+)
 _SUM = re.compile(r"(?i)(?:sha|md5|blake|crc|h1$|https?$)")
 _CODE = re.compile(r"[=;{}()\[\]/\\]|->|::|\w\.\w+\.\w|\w@[A-Za-z]")
 
@@ -184,8 +189,13 @@ def _beside(line: str, start: int) -> Iterator[TextSpan]:
 def _pairs(line: str, start: int, *, is_known: bool) -> Iterator[TextSpan]:
     """Yield what stands behind a name, if it looks like that one's password."""
     is_place = is_known or _PLACE.search(line) is not None
+    for used in _USED.finditer(line) if is_place else ():
+        value = used["value"].rstrip(".,;:)")
+        if looks_chosen(value) and not _CODE.search(value):
+            at = start + used.start("value")
+            yield (at, at + len(value), "password")
     for found in _PAIRED.finditer(line):
-        value = found["value"].rstrip(".,;:)")
+        value = _AT_HOST.sub("", found["value"].rstrip(".,;:)"))
         sign = found["sign"].strip()
         if not value or _CODE.search(value) or _SUM.match(found["name"]):
             continue

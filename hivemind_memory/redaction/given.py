@@ -36,9 +36,9 @@ _OPTION = re.compile(
     r"|/(?:p|rp|pass|pwd|password)[: \t])" + _V
 )
 _ACCOUNT = re.compile(
-    r"(?<=[ \t])(?:-u(?=\w)|(?:-\w{0,5}[uUa]|-auth|--(?:auth|user|userpass|creds?"
+    r"(?<=[ \t])(?:-u(?=\w)|(?:-\w{0,5}[uUay]|-auth|--(?:auth|user|userpass|creds?"
     r"|proxy-user|basic-auth|login))[ \t=]{1,4})"
-    r"[\"']?[\w.@\\+-]{1,60}[\"']?[:%](?:\"(?P<double>[^\s\"]{6,200})\""
+    r"(?:hmac-[\w-]{1,12}:)?[\"']?[\w.@\\+-]{1,60}[\"']?[:%](?:\"(?P<double>[^\s\"]{6,200})\""
     r"|'(?P<single>[^\s']{6,200})'|(?P<value>[^\s\"'`]{6,200}))"
 )
 _SETTER = re.compile(
@@ -114,24 +114,27 @@ _POSITIONAL = re.compile(
     r"\b[ \t]+(?P<words>[^\n|]{6,300})"
 )
 _DIGITS = re.compile(
-    r"(?i)(?:\b(?:is|ist|est|es|lautet|to|auf|(?:pass)?code|pin)\b|[:=：是è]|->|→)"
+    r"(?i)(?:\b(?:opens[ ]with|öffnet[ ]mit|ouvre[ ]avec|abre[ ]con"
+    r"|pin\b[^\n\d.]{0,24}?[ \t]|is|ist|est|es|lautet|to|auf|(?:pass)?code|pin)\b"
+    r"|[:=：是è]|->|→)"
     r"[ \t*`\"']{0,4}"
-    r"(?P<value>\d{4,8}|\d\d-\d\d-\d\d(?:-\d\d)?)(?![\w.:/%-])"
+    r"(?P<value>\d{4,8}|\d\d-\d\d-\d\d(?:-\d\d)?)(?![\w:/%-]|\.\d)"
 )
 _PLACES = (
-    "alarm", "door", "gate ", "safe ", "vault", "lockbox", "locker", "garage", "keypad",
-    "building", "tür", "tuer", "tresor", "schloss", "schlüsselkasten", "coffre",
-    "porte ",
-    "portail", "digicode", "puerta", "caja fuerte", "cassaforte", "cancello", "portão",
-    "cofre", "sim ", "router", "门禁", "保险箱", "домофон", "сейф", "phone", "handy",
-    "card", "karte", "zoom", "meeting", "webinar", "conference", "dial-in", "voicemail",
-    "besprechung", "réunion", "kiosk", "tablet", "ipad", "storage unit", "luggage",
+    "alarm", "door", "gate ", "safe ", "vault", "lockbox", "locker", "garage",
+    "keypad", "building", "tür", "tuer", "tresor", "schloss", "schlüsselkasten",
+    "coffre", "porte ", "portail", "digicode", "puerta", "caja fuerte", "cassaforte",
+    "cancello", "portão", "cofre", "sim ", "router", "门禁", "保险箱", "домофон",
+    "сейф",
+    "phone", "handy", "card", "karte", "zoom", "tarjeta", "bluetooth", "pairing",
+    "homekit", "smartcard", "meeting", "webinar", "conference", "dial-in",
+    "voicemail", "besprechung", "réunion", "kiosk", "tablet", "ipad", "storage unit",
+    "luggage",
 )  # fmt: skip
 _CODES = (
     "code", "pin", "passcode", "combination", "kombination", "combinaison",
-    "combinación",
-    "código",
-    "codice", "puk", "digicode", "密码", "код",
+    "combinación", "código", "codice", "puk", "digicode", "密码", "код", "opens with",
+    "öffnet mit", "ouvre avec", "abre con",
 )  # fmt: skip
 _NUMBER = re.compile(
     r"(?i)(?:\b(?:wlan|wi-?fi|wpa\d?|netzwerk)[- ]?(?:schl(?:ü|ue)ssel|key|passwor[dt]|"

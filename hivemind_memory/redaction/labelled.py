@@ -58,7 +58,7 @@ _EVERY_LABEL = sorted(
 )
 _LABEL_PARTS = shortest_parts(("key", "pat ", "pat:", *_EVERY_LABEL))
 _LABEL = re.compile(
-    "[a-z]{3,12}[ _-]?key(?![a-z])|(?<![a-z])(?:pat|keygen|genkey)(?![a-z])|"
+    "[a-z0-9]{2,12}[ _-]?key(?![a-z])|(?<![a-z])(?:pat|keygen|genkey)(?![a-z])|"
     + "|".join(map(re.escape, _EVERY_LABEL))
 )
 _PUBLIC = re.compile(

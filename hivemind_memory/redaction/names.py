@@ -137,7 +137,9 @@ def classify_name(name: str) -> ValueKind | None:
 def _one(word: str, before: str) -> ValueKind | None:
     """Return what one word of a name says."""
     single = word.removesuffix("s") if word not in {"pass", "dbpass"} else word
-    if word in PASSWORD_WORDS or single.endswith(PASSWORD_ENDS):
+    # The key of a network is one that a person may have chosen.
+    is_network = single == "key" and before in {"shared", "preshared"}
+    if is_network or word in PASSWORD_WORDS or single.endswith(PASSWORD_ENDS):
         return ValueKind.PASSWORD
     if any(part in word for part in PASSWORD_PARTS):
         return ValueKind.PASSWORD

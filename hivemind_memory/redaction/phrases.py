@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 PHRASE_WORDS = (
     "pass", "kennwort", "losung", "pw", *PASSWORD_NAMES, *PASSWORDS_ELSEWHERE,
-    "secret", "unlock", "diceware", "geheim",
+    "secret", "unlock", "diceware", "geheim", "key",
 )  # fmt: skip
 """Words without which no passphrase is looked for, in lower case."""
 _NAMES = "|".join(
@@ -22,6 +22,7 @@ _NAMES = "|".join(
         r"pass(?:word|phrase|code|wd|wort|e|ord)?", "pw", "pwd",
         *map(re.escape, (*PASSWORD_NAMES, *PASSWORDS_ELSEWHERE)),
         "losung", "secret", "diceware", "unlock",
+        r"(?:luks|disk|encryption|backup|master|vault|recovery)[ -](?:\w{2,9}[ ])?key",
     )
 )  # fmt: skip
 _SIGN = (
@@ -126,7 +127,7 @@ def phrases(text: str, low: str, there: Collection[str]) -> Iterator[TextSpan]:
         value = found["value"]
         before = text[found.start() : found.start("open")]
         is_phrase = found["joint"] != "_" and _NAME.search(before)
-        if is_drawn(value) and (is_phrase or re.search(r"[-.]\d", value)):
+        if is_drawn(value) and (is_phrase or re.search(r"[-. ]\d", value)):
             yield (*found.span("value"), "password")
     for found in found_near(_APP_PASSWORD, text, low, _APP_WORDS):
         if is_gibberish(found[0]):

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 
-from hivemind_memory.redaction.chosen import may_be, may_be_chosen
+from hivemind_memory.redaction.chosen import is_random, may_be, may_be_chosen
 from hivemind_memory.redaction.names import classify_name
+from hivemind_memory.redaction.phrases import is_drawn
 from hivemind_memory.redaction.spans import TextSpan, found_near
-from hivemind_memory.redaction.values import entropy, is_real
+from hivemind_memory.redaction.values import entropy, is_real, looks_random
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,6 +49,23 @@ _TO_FILE = re.compile(
     r"[\"']?[^\s\"'|;&]{0,80}(?i:pass|secret|token|cred|pgpass|netrc|key|\bpw\b|psk|authtok)"
 )
 _TWO_KEYS = re.compile(r"(?<![\w:])[0-9a-f]{32}:(?P<value>[0-9a-f]{32})(?![\w:])")
+_GIVEN = re.compile(
+    r"<<<[ \t]{0,3}\$?[\"'](?P<quoted>[^\"'\n$]{6,100})[\"']"
+    r"|<<<[ \t]{0,3}(?P<value>[^\s\"'$<>|;&]{6,100})"
+)
+_MADE = re.compile(
+    r"(?:openssl[ \t]+rand|pwgen|uuidgen|token_(?:hex|urlsafe)"
+    r"|keygen)(?![a-z])[^\n]{0,60}?(?:[ \t]|\r?\n[ \t]{0,8})"
+    r"[\"'`]?(?P<value>[A-Za-z0-9+/_-]{24,128}={0,2})(?![\w/.-])"
+)
+_COOKIE = re.compile(
+    r"(?i)cookie[\"']?[ \t]{0,3}[=:,(][ \t]{0,3}[\"'`][\w.-]{1,40}=(?P<value>[\w.%~+/"
+    r"=-]{16,400})"
+)
+_PIN = re.compile(r"(?i)(?<![a-z])pin(?:-value)?=[\"']?(?P<value>[\w!?#$%&*@+-]{4,40})")
+_HIDDEN = re.compile(
+    r"(?i)\b(?:key|password|secret)[ \t]+[57][ \t]+(?P<value>[0-9A-F]{10,128})(?!\w)"
+)
 _PAIR_CHARS = 65
 _LOGIN_TOKEN = re.compile(
     r"(?i)\b(?:login|auth|authenticate|token|set-token|add-?token|authtoken|signin)\b"
@@ -79,6 +97,11 @@ def in_slots(text: str, low: str) -> Iterator[TextSpan]:
                 yield (*found.span("value"), holds.value)
 
 
+def _is_given(value: str) -> bool:
+    """Whether a value that a program reads may be a password."""
+    return may_be_chosen(value) or is_drawn(value)
+
+
 def _is_hex(value: str) -> bool:
     """Whether figures are many different ones."""
     return entropy(value) >= 3.0
@@ -91,6 +114,17 @@ _ROWS: tuple[
     (_LOGIN_TOKEN, ("login", "auth", "token", "signin"), 0, _is_hex, "token"),
     (_GENERATED, ("password", "secret", "credential"), 4, may_be_chosen, "password"),
     (_TO_FILE, ("echo ", "print"), 0, may_be, "password"),
+    (_GIVEN, ("<<<",), 0, _is_given, "password"),
+    (
+        _MADE,
+        ("rand", "pwgen", "uuidgen", "token_", "keygen"),
+        1,
+        looks_random,
+        "secret",
+    ),
+    (_COOKIE, ("cookie",), 0, is_random, "cookie"),
+    (_PIN, ("pin=", "pin-value="), 0, may_be, "pin"),
+    (_HIDDEN, ("key 7 ", "password 7 ", "secret 5 "), 0, _is_hex, "password"),
     (_SHORT_NAMES, ("p:", "p=", "pw:", "pw=", "pass:"), 0, may_be_chosen, "password"),
 )
 """A pattern, words of its lines, lines below, what judges its last group, the kind."""

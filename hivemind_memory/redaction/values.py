@@ -30,7 +30,7 @@ _TECHNICAL = re.compile(
 )
 # Keys and names that providers publish, and files below a folder.
 _PUBLIC = re.compile(
-    r"pk_(?:live|test)_\w+|phc_\w{20,}|[\w.=+-]+(?:/[\w.=+-]+)+\.[a-z]{2,8}(?:\.gz)?"
+    r"pk_(?:live|test)_\w+|#[a-z]+(?:-[a-z]+)+|phc_\w{20,}|[\w.=+-]+(?:/[\w.=+-]+)+\.[a-z]{2,8}(?:\.gz)?"
 )
 _NUMBERS = re.compile(r"[\d.,:/_+\sxTZ-]+|\d+(?:\.\d+)?[a-zA-Z%]{1,6}")
 _VERSION_OR_DATE = re.compile(r"v?\d+(?:\.\d+)+[\w.+-]{0,12}|\d{4}-\d\d-\d\d.*")
