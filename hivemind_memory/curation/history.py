@@ -311,7 +311,8 @@ def locate(context: CurationContext, name: str) -> tuple[str, int, int]:
         hint = "Lines count from 1, as in deploy.md:12-18."
         raise UsageError(f"{name} names no lines.", hint=hint)
     if "/" in path or path.endswith(".md") or not is_name(name):
-        return path, start_line, end_line
+        is_whole = not path or path.endswith((".md", "/"))
+        return path if is_whole else f"{path}.md", start_line, end_line
     index = context.index.fresh()
     entry = _find_entry(context, index, name.strip(), None)
     if entry is not None:

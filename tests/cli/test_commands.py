@@ -651,3 +651,12 @@ def test_ctrl_c_while_indexing_says_what_is_kept(
     assert kept in ran.err
     assert hm("search", "--json", "wombat").json["hits"][0]["path"] == "new.md"
     assert hm("search", "--json", "deploy").json["hits"][0]["path"] == "deploy.md"
+
+
+@pytest.mark.parametrize("name", ["projects/site", "projects/site:1", "deploy"])
+def test_a_note_is_found_without_its_suffix(hm: Hm, notes: Path, name: str) -> None:
+    """In a folder as at the top."""
+    ran = hm("get", name, "--json")
+
+    assert ran.code == 0
+    assert ran.json["path"] == f"{name.partition(':')[0]}.md"
