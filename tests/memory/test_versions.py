@@ -1,8 +1,8 @@
 """A change of what the index holds of a note reaches indexes that exist.
 
-An index keeps the names ``BODY_VERSION`` and ``REDACTION_VERSION``; with other names every
-note is read again. A rule that changes without them would leave the old text, and old
-secrets, where they are. The digests stand in ``fixtures/versions.json``.
+An index keeps the names ``BODY_VERSION`` and ``REDACTION_VERSION``; with other names
+every note is read again. A rule that changes without them would leave the old text, and
+old secrets, where they are. The digests stand in ``fixtures/versions.json``.
 """
 
 from __future__ import annotations
