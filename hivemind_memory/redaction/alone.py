@@ -7,7 +7,7 @@ look like that, and the forms of these are passed over here.
 
 from __future__ import annotations
 
-import re
+from hivemind_memory.redaction.lazy_pattern import lazy_re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 SHORTEST = 8
 LONGEST = 64
-_SIGN = re.compile(r"(?<=[A-Za-z0-9])[!$%&*#?^~@]{1,3}+[A-Za-z0-9]")
-_PART = re.compile(r"[A-Za-z0-9!$%&*#?^~@+._-]{0,64}+")
+_SIGN = lazy_re(r"(?<=[A-Za-z0-9])[!$%&*#?^~@]{1,3}+[A-Za-z0-9]")
+_PART = lazy_re(r"[A-Za-z0-9!$%&*#?^~@+._-]{0,64}+")
 _LETTER_BEFORE = "=:/>-'\"`([|,;"
-_NO_PASSWORD = re.compile(
+_NO_PASSWORD = lazy_re(
     r"%[02-57C-F][0-9A-F]|@[\w-]*\.|@v?\d[\d.]*\Z|#L?\d+(?:\.|\Z)|[A-Za-z_]\*\d+\Z|\A\d+[a-z]?\*"
     r"|[a-z]{3}&[a-z]{3}|&&|\?\?|\?\.|[?&][a-z]{3,}\Z|&(?:amp|lt|gt|nbsp|quot)"
     r"|\.[a-z]{2,5}[#?]|[#@?$^](?:[A-Za-z][a-z_]{3,}|[a-z]+[A-Z][a-z]+)\Z|[$@]\d?\Z|@\d+\Z|%s\b|[a-z]\$\d\Z"

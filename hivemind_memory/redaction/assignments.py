@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.names import ValueKind, classify_name
 from hivemind_memory.redaction.spans import TextSpan
 from hivemind_memory.redaction.values import is_real, is_sure, looks_random
@@ -17,17 +18,17 @@ LONGEST_NAME = 48
 LONGEST_VALUE = 256  # what is looked at of a value; all of it is replaced
 LONGEST_QUOTED = 4000
 _BEGINNERS = " \t\r\n&?,;({[|/#@\"'`<>!"
-_NAME_BEFORE = re.compile(r"[A-Za-z0-9_.-]{0,48}\Z")
-_NAME_AFTER = re.compile(r"[A-Za-z0-9_.-]{0,48}+")
-_WORD_AFTER = re.compile(r"[^\W\d_]{0,12}+")
-_OWNER_BEFORE = re.compile(r"([A-Za-z]{2,14})[ \t]\Z")
+_NAME_BEFORE = lazy_re(r"[A-Za-z0-9_.-]{0,48}\Z")
+_NAME_AFTER = lazy_re(r"[A-Za-z0-9_.-]{0,48}+")
+_WORD_AFTER = lazy_re(r"[^\W\d_]{0,12}+")
+_OWNER_BEFORE = lazy_re(r"([A-Za-z]{2,14})[ \t]\Z")
 # The quote that a value stands in, if any.
 _OPEN = (
     r"""(?:«[ \u00a0\u202f]?)?[(\[*_]{0,3}+"""
     r"""(?P<open>(?:[bruf]{1,2}(?=["']))?\\{0,3}["'`]{1,3}+|)"""
 )
 # From behind a name to before its value.
-_BETWEEN = re.compile(
+_BETWEEN = lazy_re(
     r"""
     [\\"'`*_\])]{0,6}+
     (?:[ ]?\[[\w*]{0,30}+\])?
@@ -54,26 +55,22 @@ _BETWEEN = re.compile(
     re.VERBOSE,
 )
 # Behind the option of a command.
-_SPACE = re.compile(r"(?P<words>)(?P<tag>)(?P<comma>)[ \t]{1,20}+(?![=:])" + _OPEN)
-_OF = re.compile(
+_SPACE = lazy_re(r"(?P<words>)(?P<tag>)(?P<comma>)[ \t]{1,20}+(?![=:])" + _OPEN)
+_OF = lazy_re(
     r"(?i)[ \t]*(?:for|of|to|on|in|at|from|f[üu]r|pour|para|del?|della|do|da|di"
     r"|du|des|van|voor|dla|до|от|для|на|için)[ \t]"
     r"(?!.*(?:commit|hash|sha|revision|checksum|id|digest)\b)"
 )
-_PLAIN = re.compile(rf"[^\s\"'`<>;|\\\0]{{4,{LONGEST_VALUE}}}+")
-_REST = re.compile(r"[A-Za-z0-9+/=_.~%-]*+")
+_PLAIN = lazy_re(rf"[^\s\"'`<>;|\\\0]{{4,{LONGEST_VALUE}}}+")
+_REST = lazy_re(r"[A-Za-z0-9+/=_.~%-]*+")
 SHORTEST_LONE = 16
 _LONE = rf"([A-Za-z0-9][\w.+/=-]{{{SHORTEST_LONE - 1},{LONGEST_VALUE}}}+)"
-_NEXT_WORD = re.compile(
-    rf"[\"'`*]{{0,3}}[ \t]{{1,8}}[\"'`*(]{{0,3}}{_LONE}(?![(\[@:/])"
-)
-_STRING = re.compile(rf"[^\n]{{0,100}}?[\"'`]{_LONE}[\"'`]")
-_NO_VALUE = re.compile(r"(?:\barn:[\w:*/-]{0,110}|SHA256:|h1:)\Z")
+_NEXT_WORD = lazy_re(rf"[\"'`*]{{0,3}}[ \t]{{1,8}}[\"'`*(]{{0,3}}{_LONE}(?![(\[@:/])")
+_STRING = lazy_re(rf"[^\n]{{0,100}}?[\"'`]{_LONE}[\"'`]")
+_NO_VALUE = lazy_re(r"(?:\barn:[\w:*/-]{0,110}|SHA256:|h1:)\Z")
 # Behind a call that turns it into bytes, a name of one word is that of no hash.
-_WRAPPED_HEX = re.compile(
-    "[0-9a-fA-F]{32}|[0-9a-fA-F]{48}|[0-9a-fA-F]{64}|[\\w+/-]{43}="
-)
-_NEXT = re.compile(r"\)?\]\(|[&,](?=[\w.-]{1,40}=)|%(?:26|22|27|20|3[bB]|0[aA])")
+_WRAPPED_HEX = lazy_re("[0-9a-fA-F]{32}|[0-9a-fA-F]{48}|[0-9a-fA-F]{64}|[\\w+/-]{43}=")
+_NEXT = lazy_re(r"\)?\]\(|[&,](?=[\w.-]{1,40}=)|%(?:26|22|27|20|3[bB]|0[aA])")
 
 
 def find_assigned(text: str, low: str, words: list[str]) -> list[TextSpan]:

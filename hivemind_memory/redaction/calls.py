@@ -14,6 +14,7 @@ from hivemind_memory.redaction.chosen import (
     looks_chosen,
     may_be_chosen,
 )
+from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.phrases import is_drawn
 from hivemind_memory.redaction.values import (
     entropy,
@@ -29,13 +30,13 @@ if TYPE_CHECKING:
 
     from hivemind_memory.redaction.spans import TextSpan
 
-_LITERAL = re.compile(
+_LITERAL = lazy_re(
     r"(?<![A-Za-z0-9_\\])[brufN@$]{0,2}(?:\"(?=[^\"]{0,60}[0-9!#$%&*@^-])(?P<one>[^\s\"]{6,200})\""
     r"|'(?=[^']{0,60}[0-9!#$%&*@^-])(?P<two>[^\s']{6,200})'"
     r"|`(?=[^`]{0,60}[0-9!#$%&*@^-])(?P<three>[^\s`]{6,200})`)"
 )
 # The name of a call, in lower case.
-_CONNECTS = re.compile(
+_CONNECTS = lazy_re(
     r"(?:auth\w{0,12}|log_?(?:in|on)|sign_?in\w{0,20}|connect\w{0,14}|mysqli\w{0,8}|pdo"
     r"|getconnection|set_?credentials?|credentials?|basic\w{0,12}|passwordauthentication"
     r"|authenticat\w{0,8}|userpass\w{0,8}|bind|simple_bind\w{0,4}|open|dial(?:er|tls)?"
@@ -45,7 +46,7 @@ _CONNECTS = re.compile(
     r"|make_password|(?:hash|check|verify)_?password\w{0,8}|password_?(?:hash|verify)"
     r"|create_?superuser|\w{0,20}pw_set|wifi\.begin)\Z"
 )
-_CRYPTO = re.compile(
+_CRYPTO = lazy_re(
     r"(?:hmac\w{0,14}|cipher\w{0,10}|aes\w{0,10}|fernet|jwt\w{0,10}(?:[.:]{1,2}\w{1,14})?"
     r"|sign\w{0,12}|verify\w{0,12}|encrypt\w{0,8}|decrypt\w{0,8}|secretkey\w{0,8}"
     r"|createdecipher\w{0,4}|createcipher\w{0,4}|secretbox\w{0,6}|messageverifier"
@@ -57,8 +58,8 @@ _CRYPTO = re.compile(
     r"|from_?key|privatekey\w{0,14}|cookie_?session|cookieparser|keygrip)"
     r"(?:[.:]{1,2}new|\.\w{1,14})?!?\Z"
 )
-_NAME = re.compile(r"([\w.:>$@!-]{1,60})[\"']?[ \t]{0,4}[=:]?[ \t]{0,4}\Z")
-_PATTERN = re.compile(r"[\\()\[\]{}|^]")  # signs of a regular expression
+_NAME = lazy_re(r"([\w.:>$@!-]{1,60})[\"']?[ \t]{0,4}[=:]?[ \t]{0,4}\Z")
+_PATTERN = lazy_re(r"[\\()\[\]{}|^]")  # signs of a regular expression
 _ARGUMENT_CHARS = 500
 _MAX_DEPTH = 3  # of brackets around a literal that are looked at
 _FIRST_ONES = 4  # arguments among which a password is

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from hivemind_memory.redaction.alone import is_chosen_password
+from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.values import (
     entropy,
     is_identifier,
@@ -20,30 +21,30 @@ from hivemind_memory.redaction.values import (
     looks_random,
 )
 
-_ENDS_IN_SIGN = re.compile(
+_ENDS_IN_SIGN = lazy_re(
     r"(?=[^A-Z]{0,60}[A-Z])(?=[^a-z]{0,60}[a-z])[A-Za-z][\w.-]{3,40}\d{2,6}[!?#$%&*@+^~]{1,3}"
 )
-_WORDS_AND_NUMBER = re.compile(
+_WORDS_AND_NUMBER = lazy_re(
     r"[A-Z][a-z]{2,14}[-_.+][A-Za-z][a-z]{2,14}\d{2,6}[!?#$%&*@+]?"
     r"|[A-Z][a-z]{3,20}[@#$!%&*+?_]\d{3,6}[!?#$%&*@+]?"
     r"|[A-Za-z]{3,14}[._-]?[A-Za-z]{0,14}[!#$%&*+?]\d{2,6}"
 )
-_LETTERS_AS_DIGITS = re.compile(
+_LETTERS_AS_DIGITS = lazy_re(
     r"(?=[^\d]{0,20}[A-Za-z][0-9][A-Za-z])(?=\w*[_!?#$%&*@+-]|\w*[A-Z])"
     r"[A-Za-z][\w!?#$%&*@+-]{6,40}\d{2,6}[!?#$%&*@+]{0,2}"
 )
-_NUMBERED_WORD = re.compile(
+_NUMBERED_WORD = lazy_re(
     r"[A-Za-z]{4,20}(?:[_.-]?[A-Za-z]{3,20})?[_.!@#-]?\d{2,6}[!?#$%&*@+]{0,3}"
 )
 # ``Http2Stream``, ``Apache-2.0``, ``all-MiniLM-L6-v2``: names with a number.
-_NAME = re.compile(
+_NAME = lazy_re(
     r"(?:[A-Z]?[a-z]{2,12}|[A-Z]{2,5})\d{0,2}(?:[A-Z][a-z]{2,12})*\d{0,2}"
     r"|[A-Za-z]+(?:[-_][A-Za-z]+)*[-_]?v?\d+(?:\.[\dx]+)+(?:[-_.]\w{1,8})?"
     r"|[a-z][a-z0-9]{1,2}(?:_[A-Z]{2})?\.[A-Za-z0-9-]+(?:@\w+)?"
     r"|\w+(?:-\w+)*-[vV]\d+(?:\.\d+)*"
 )
-_SIGNED = re.compile(r"[A-Za-z0-9!#$%&*+@^_?~-]{8,40}")
-_ONE_OF_MANY = re.compile(
+_SIGNED = lazy_re(r"[A-Za-z0-9!#$%&*+@^_?~-]{8,40}")
+_ONE_OF_MANY = lazy_re(
     r"(?i)(?:db|host|node|srv|server|user|test|port|vm|web|app|rev|v|version|prod"
     r"|dev|stage|staging|r|id|build|release|page|table|section|room|team|py|python"
     r"|sha|utf|iso|rfc|cve|aes|md|http|tls|ssl|ipv|x|arm|amd|win|win32|mysql|postgres"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.names import NAME_PARTS, ValueKind, classify_name
 from hivemind_memory.redaction.spans import TextSpan, has_any
 from hivemind_memory.redaction.values import is_real
@@ -16,7 +17,7 @@ _MAX_ROWS = 200
 _ACCOUNT_HEADS = frozenset(
     ("user", "username", "user name", "login", "account", "name", "benutzer", "email")
 )
-_GAP = re.compile(r"[ \t]{2,}|\t")
+_GAP = lazy_re(r"[ \t]{2,}|\t")
 
 
 def columns(text: str) -> Iterator[TextSpan]:

@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import re
 
-_USER = re.compile(
+from hivemind_memory.redaction.lazy_pattern import lazy_re
+
+_USER = lazy_re(
     r"(?:-u|--user"
     r"|--proxy-user)[ \t=]{1,3}([\"']?)([\w.@+-]{0,60})[\"']?:[\"']?([^\s\"']{3,200})"
 )
-_FLAG = re.compile(r" -p[ \t]*([\"']?)([^\s\"'-][^\s\"']{5,200})")
-_JOINED = re.compile(r" -p([\"']?)([^\s\"'-][^\s\"']{5,200})")
-_WORD = re.compile(r" -w[ \t]*([\"']?)([^\s\"'-][^\s\"']{4,200})")
-_AUTH = re.compile(r" -a[ \t]+([\"']?)([^\s\"'-][^\s\"']{5,200})")
+_FLAG = lazy_re(r" -p[ \t]*([\"']?)([^\s\"'-][^\s\"']{5,200})")
+_JOINED = lazy_re(r" -p([\"']?)([^\s\"'-][^\s\"']{5,200})")
+_WORD = lazy_re(r" -w[ \t]*([\"']?)([^\s\"'-][^\s\"']{4,200})")
+_AUTH = lazy_re(r" -a[ \t]+([\"']?)([^\s\"'-][^\s\"']{5,200})")
 OPTIONS = (
     ("curl", _USER),
     ("sshpass", _FLAG),
@@ -37,7 +39,7 @@ _HTPASSWD = (
     r"[ \t]{1,9}\S{1,90}[ \t]{1,9}\S{1,90}[ \t]{1,9}"
 )
 FORMS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
-    (word, re.compile(pattern + _V))
+    (word, lazy_re(pattern + _V))
     for word, pattern in (
         ("storepass", r"-(?:\w{0,12})storepass(?:word)?[ \t]+"),
         ("keypass", r"-(?:\w{0,12})keypass(?:word)?[ \t]+"),

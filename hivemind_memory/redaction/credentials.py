@@ -10,6 +10,7 @@ import re
 from binascii import Error, a2b_base64
 
 from hivemind_memory.redaction.commands import OPTIONS
+from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.spans import TextSpan
 from hivemind_memory.redaction.values import is_placeholder, looks_random
 
@@ -19,24 +20,24 @@ if TYPE_CHECKING:
 
 
 _GAP = r"(?:[ \t\"'`:=\\]|%20|\+){1,4}+"
-_BEARER = re.compile(_GAP + r"([A-Za-z0-9._~+/=%-]{12,4000}+)")
-_BASIC = re.compile(r"(?:[ \t]|%20){1,3}+[\"'`]?([A-Za-z0-9+/_-]{8,2000}+={0,2})")
-_AUTH_SCHEME = re.compile(
+_BEARER = lazy_re(_GAP + r"([A-Za-z0-9._~+/=%-]{12,4000}+)")
+_BASIC = lazy_re(r"(?:[ \t]|%20){1,3}+[\"'`]?([A-Za-z0-9+/_-]{8,2000}+={0,2})")
+_AUTH_SCHEME = lazy_re(
     r"[\"'`\]\\]{0,3}[ \t]{0,3}[:=,][ \t\"'`\\]{0,4}"
     r"(?:(?:token|apikey|api-key|key|ssws|splunk|sso-key|genie-?key|oauth)[ \t=]{1,3})?"
     r"([A-Za-z0-9._~+/=-]{12,4000}+)",
     re.IGNORECASE,
 )
-_COOKIES = re.compile(r"[^\n\"'`]{4,4000}+")
-_COOKIE = re.compile(r"([A-Za-z0-9_.-]{1,60})=([A-Za-z0-9._~+/=%:-]{16,3000})")
-_STATISTICS = re.compile(
+_COOKIES = lazy_re(r"[^\n\"'`]{4,4000}+")
+_COOKIE = lazy_re(r"([A-Za-z0-9_.-]{1,60})=([A-Za-z0-9._~+/=%:-]{16,3000})")
+_STATISTICS = lazy_re(
     r"_ga|_gid|_gcl|_gat|_fb[pc]|_hj|ajs_|amplitude|mp_|optimizely|_pk_|__utm|_cl[ck]|_uet"
     r"|intercom-id|hubspotutk|__hs|cookie_?consent|OptanonConsent|_dd_|_scid|_tt_|muid"
 )
-_COOKIE_OPTION = re.compile(
+_COOKIE_OPTION = lazy_re(
     r"(?<=[ \t])(?:-b|--cookie)[ \t=]{1,3}(?:\"([^\"\n]{8,4000})\"|'([^'\n]{8,4000})')"
 )
-_HEADER_LINE = re.compile(r"[^\n]{1,1000}+")
+_HEADER_LINE = lazy_re(r"[^\n]{1,1000}+")
 
 
 def in_headers(text: str, low: str) -> list[TextSpan]:
@@ -127,13 +128,13 @@ _IN_URL = "url-password"
 LONGEST_URL = 1024
 # What follows "://" up to where a URL ends in prose, code or Markdown.
 # A user of a Windows domain is written with a backslash.
-_REST = re.compile(
+_REST = lazy_re(
     rf"(?:[\w.-]{{1,40}}\\{{1,2}}(?=[\w.-]{{1,60}}:[^\s@]{{1,99}}@))?"
     rf"[^\s\"'`<>\\]{{3,{LONGEST_URL}}}+"
 )
-_LOCAL = re.compile(r"localhost\b|127\.0\.0\.1\b|\[::1\]|0\.0\.0\.0\b")
-_URL_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,30}$")
-_DATA_SOURCE = re.compile(r"([\w.%+-]{1,64}):([^\s:@\"'`]{3,128})@tcp\(")
+_LOCAL = lazy_re(r"localhost\b|127\.0\.0\.1\b|\[::1\]|0\.0\.0\.0\b")
+_URL_SCHEME = lazy_re(r"[A-Za-z][A-Za-z0-9+.-]{1,30}$")
+_DATA_SOURCE = lazy_re(r"([\w.%+-]{1,64}):([^\s:@\"'`]{3,128})@tcp\(")
 
 
 def url_passwords(text: str) -> list[TextSpan]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from hivemind_memory.redaction.chosen import looks_chosen, may_be_chosen
+from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.spans import TextSpan, has_any, line_starts
 from hivemind_memory.redaction.spoken_words import ACCOUNTS
 from hivemind_memory.redaction.vocabulary import PASSWORD_NAMES, PASSWORDS_ELSEWHERE
@@ -26,11 +27,11 @@ _PASSWORD_WORDS = (
     "code", "pass", "pw", "cred", "login", "wpa", "psk", "wifi", "wlan", "wi-fi",
     "network", *PASSWORD_NAMES, *PASSWORDS_ELSEWHERE,
 )  # fmt: skip
-_SAYS_PASSWORD = re.compile(
+_SAYS_PASSWORD = lazy_re(
     rf"(?i)(?<![a-z]){_PASSWORD_NAME}(?![a-z])|(?:{'|'.join(PASSWORDS_ELSEWHERE)})"
 )
-_TOKEN = re.compile(r"(?<![^\s\"'`*(\[:=：“„«,/|])[^\s\"'`*()\[\]“”„«»<>|：]{8,80}")
-_PLACE = re.compile(
+_TOKEN = lazy_re(r"(?<![^\s\"'`*(\[:=：“„«,/|])[^\s\"'`*()\[\]“”„«»<>|：]{8,80}")
+_PLACE = lazy_re(
     r"(?i)https?://|\b\d{1,3}(?:\.\d{1,3}){3}\b|(?<![a-z])(?:ssh|s?ftp|vnc|rdp|vpn|wi-?fi"
     r"|wlan|nas|router|switch|printer|drucker|jump-?(?:host|box)|bastion|server|host"
     r"|staging|prod|demo|admin|wp-admin|portal|panel|console|dashboard|grafana|jenkins"
@@ -40,35 +41,35 @@ _PLACE = re.compile(
     r"|store|shop|tenant|kiosk|tablet|laptop|device|station|sandbox)(?![a-z])"
     r"|\w@\w"
 )
-_PAIRED = re.compile(
+_PAIRED = lazy_re(
     r"(?<![\w/@.:=#?&-])[\"'`*]{0,3}(?P<name>[A-Za-z][\w.@+\\-]{1,50})[\"'`*]{0,3}"
     r"(?P<sign>[ \t]{1,3}(?:/{1,2}|\||::?|–|—|->|→)[ \t]{1,3}|[ \t]?:[ \t]?|,[ \t]{1,3}"
     r"|(?<=[a-z])/)[\"'`*]{0,3}(?=(?P<value>[^\s\"'`|,;<>]{6,64}))"
 )
-_QUESTION = re.compile(
+_QUESTION = lazy_re(
     r"(?i)(?:\?|pls|please|bitte|svp|por favor|plz|what(?:'?s| is)|needs?|wants?"
     r"|asks?|anyone have|code for"
     r"|send me|which)"
 )
-_ANSWER = re.compile(
+_ANSWER = lazy_re(
     r"[ \t>-]*(?:[\[(]?\d[\d:., /APMapm-]{3,22}[\])]?[ ,-]{0,3})?[*_]{0,2}[<@]?[\w.@-"
     r"]{1,24}"
     r"(?:[ ]\w{1,16})?>?[*_]{0,2}[ ]?[:|>][*_]{0,2}[ \t]{0,4}[`\"']?"
     r"(?P<value>[^\s`\"']{6,80})[`\"']?[^\n]{0,60}\Z"
 )
-_ANSWERED_CODE = re.compile(r"(?<![\w.:/+-])\d{6,8}(?![\w:/-]|\.\d)")
-_NEW_VALUE = re.compile(
+_ANSWERED_CODE = lazy_re(r"(?<![\w.:/+-])\d{6,8}(?![\w:/-]|\.\d)")
+_NEW_VALUE = lazy_re(
     r"(?i)[ \t>-]*(?:(?:the|your)[ ])?(?:(?:new|initial|current|temporary|generated"
     r"|old)[ ])?"
     r"(?:value|secret|one|is|result|output|it|neu\w*|nouveau|nueva"
     r"|nuova)[ \t]*[:=][ \t]*"
     r"[\"'`]?(?P<value>[^\s\"'`]{6,100})[\"'`]?[ \t\r]*\Z"
 )
-_BELOW = re.compile(
+_BELOW = lazy_re(
     r"[ \t>]*(?:[-*+•][ \t]+|\d{1,2}[.)][ \t]+)?[`\"'*]{0,3}(?P<value>[^\s`\"'*]{6,80})"
     r"[`\"'*,]{0,3}[ \t\r]*\Z"
 )
-_CALLED_SO = re.compile(
+_CALLED_SO = lazy_re(
     rf"(?i)[\"'`*]{{0,3}}(?P<value>[^\s\"'`*()]{{6,64}})[\"'`*]{{0,3}}[ \t]{{1,3}}(?:"
     rf"is|was|ist|war|est|es|é|è"
     rf"|as|als|comme|como"
@@ -80,19 +81,19 @@ _LISTED = 8
 _NETWORKS = ("wifi", "wi-fi", "wlan", "vpn")
 _LONGEST_LINE = 500
 _SHORT_LINE = 90
-_HAS_DIGIT = re.compile(r"[0-9]")
+_HAS_DIGIT = lazy_re(r"[0-9]")
 
 
-_AT_HOST = re.compile(r"@[\w-]+(?:\.[\w-]+)+(?:[:/].*)?\Z")
-_USED = re.compile(
+_AT_HOST = lazy_re(r"@[\w-]+(?:\.[\w-]+)+(?:[:/].*)?\Z")
+_USED = lazy_re(
     r"(?i)\b(?:uses?|using|nutzt|nutzen|mit|utilise|avec|usa"
     r"|con)[ \t]{1,3}[\"'`*]{0,3}(?P<value>[^\s\"'`*|,;<>]{8,64})"
 )
-_SUM = re.compile(r"(?i)(?:sha|md5|blake|crc|h1$|https?$)")
-_CODE = re.compile(r"[=;{}()\[\]/\\]|->|::|\w\.\w+\.\w|\w@[A-Za-z]")
+_SUM = lazy_re(r"(?i)(?:sha|md5|blake|crc|h1$|https?$)")
+_CODE = lazy_re(r"[=;{}()\[\]/\\]|->|::|\w\.\w+\.\w|\w@[A-Za-z]")
 
 
-_ROW = re.compile(
+_ROW = lazy_re(
     r"[ \t>]{0,20}(?:[-*+•][ \t]+"
     r"|\d{1,2}[.)][ \t]+)?[\"'`*]{0,3}[A-Za-z][\w.@+-]{1,40}[\"'`*]{0,3}"
     r"(?:[ \t]{0,3}(?::|=|/|\||,|–|—|->|→)[ \t]{0,3}|[ \t]{1,8})[\"'`*]{0,3}"
@@ -164,9 +165,9 @@ def _chosen_pieces(text: str) -> list[str]:
 
 _SHORTEST = 8
 _LONGEST_PIECE = 200
-_SEPARATORS = re.compile(r"[\"'`()\[\]“”„«»<>|：,;:=/]+|\.(?=\Z)|\*{2}")
+_SEPARATORS = lazy_re(r"[\"'`()\[\]“”„«»<>|：,;:=/]+|\.(?=\Z)|\*{2}")
 # Keys and hashes that are meant to be seen, pictures, and names of resources.
-_PUBLIC_LINE = re.compile(
+_PUBLIC_LINE = lazy_re(
     r"ssh-|AAAA|arn:|\$2[aby]\$|\$argon|;base64,|data:\w+/|SHA256:|h1:"
 )
 

@@ -16,6 +16,7 @@ from hivemind_memory.redaction.chosen import (
     may_be,
     may_be_chosen,
 )
+from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.names import ValueKind, classify_name
 from hivemind_memory.redaction.spans import found_near
 from hivemind_memory.redaction.values import is_real
@@ -28,20 +29,20 @@ if TYPE_CHECKING:
 
 _PASSWORD = "password"  # noqa: S105 - the name of a kind
 _V = r"[\"'`]?(?P<value>[^\s\"'`<>|;]{6,200})"
-_OPTION = re.compile(
+_OPTION = lazy_re(
     r"(?<=[ \t])(?:-(?:[pPkKwWatsxz]|[pP](?:w|ass|asswd|wd)|setcookie|storepass|pin)"
     r"(?:[ \t]{1,4}|=|(?<=-p))|--?(?:pw|pwd|pass|passwd|pin|psk|secret|authkey|value"
     r"|body|plaintext|"
     r"secret-string|[\w-]{0,20}(?:key|token|password))[ \t=]{1,4}"
     r"|/(?:p|rp|pass|pwd|password)[: \t])" + _V
 )
-_ACCOUNT = re.compile(
+_ACCOUNT = lazy_re(
     r"(?<=[ \t])(?:-u(?=\w)|(?:-\w{0,5}[uUay]|-auth|--(?:auth|user|userpass|creds?"
     r"|proxy-user|basic-auth|login))[ \t=]{1,4})"
     r"(?:hmac-[\w-]{1,12}:)?[\"']?[\w.@\\+-]{1,60}[\"']?[:%](?:\"(?P<double>[^\s\"]{6,200})\""
     r"|'(?P<single>[^\s']{6,200})'|(?P<value>[^\s\"'`]{6,200}))"
 )
-_SETTER = re.compile(
+_SETTER = lazy_re(
     r"(?i)\b(?:setx(?:[ \t]+/m)?|setenv|set[ \t]+-[gux]{1,3}|(?:config|env|secrets?|"
     r"variables?|vars?)[: ](?:set|put|add|create)|putenv"
     r"|defaults[ \t]+write[ \t]+[\w.]+)"
@@ -49,61 +50,61 @@ _SETTER = re.compile(
     r")[\"']?"
     r"(?:[ \t]*(?:=|,|<<<|--(?:body|value)|-b)[ \t]*|[ \t]{1,4})" + _V
 )
-_PAIR = re.compile(
+_PAIR = lazy_re(
     r"(?i)[\"']?\b(?:name|key|field|label|id)[\"']?[ \t]{0,8}[:=][ \t]{0,8}[\"']?"
     r"(?P<name>[A-Za-z_][\w.:/-]{1,30}(?:[ ][\w.:/-]{1,30}){0,4}?)[\"']?[ \t]{0,8}"
     r"[,;]?[ \t\r]{0,4}+\n?[ \t,>]{0,20}+"
     r"[\"']?\b(?:value|val|content|secret)[\"']?[ \t]{0,8}[:=][ \t]{0,8}" + _V
 )
-_PIPED = re.compile(
+_PIPED = lazy_re(
     r"\b(?:echo|printf)[ \t]+(?:-\w+[ \t]+)?(?:[\"'](?P<value>[^\"'\n]{4,200})[\"']"
     r"|(?P<plain>[^\s\"'|]{4,200}))[ \t]*\|[ \t]*[^\n]{0,40}?\b(?:cryptsetup"
     r"|sudo[ \t]+-S|gpg|"
     r"passwd|docker|podman|helm|secrets?|--[\w-]*stdin|kinit|su|ssh-add|insert|openssl|"
     r"keyctl|vncpasswd|smbpasswd|pass|bw|op|restic|borg|gh|glab|vault|login)\b"
 )
-_HERE = re.compile(
+_HERE = lazy_re(
     r"\b(?:secrets?|insert|login|auth|passwd|password|token|key"
     r"|cryptsetup)\b[^\n<]{0,80}"
     r"<<<[ \t]*" + _V
 )
-_SENT = re.compile(
+_SENT = lazy_re(
     r"(?i)(?:assword|assphrase|\bpin\b)[^\n]{0,40}(?:\r?\n[^\n]{0,10})?\bsend(?:line)"
     r"?\b"
     r"[ \t(]+(?:--[ \t]+)?[\"'](?P<value>[^\"'\n\\]{4,100})(?:\\[rn]|[\"'])"
 )
-_CALLED = re.compile(
+_CALLED = lazy_re(
     r"(?i)\b(?:auth|login|connect|authenticate|credentials?"
     r"|basic_?auth)[\"']?[ \t]{0,8}[=:]?[ \t]{0,8}[(\[]"
     r"[ \t]{0,8}[\"'][\w.@+-]{1,60}[\"'][ \t]{0,8},"
     r"[ \t]{0,8}[\"'](?P<value>[^\"'\n]{6,100})[\"'][ \t]{0,8}[)\]]"
 )
-_SAID = re.compile(
+_SAID = lazy_re(
     r"(?i)\b(?:auth|creds?|credentials|log-?ins?|accounts?|zugang(?:sdaten)?"
     r"|anmeldung|identifiants?|"
     r"credenciales|acceso|cuenta|accesso)\b[^\n]{0,60}?[ \t(:=][\"'`]?(?!h1:"
     r"|sha)[\w.@+-]{2,60}[\"'`]?"
     r"(?:[ \t]*/[ \t]*|:|[ \t]*\|[ \t]*)[\"'`]?(?P<value>[^\s\"'`/|()]{8,100})"
 )
-_VERSIONED = re.compile(
+_VERSIONED = lazy_re(
     r"https?://[^\s\"'`<>/]{4,100}(?:/[\w.-]{1,40}){0,3}?/v\d{1,2}/"
     r"(?P<value>[0-9a-f]{32}|[\w-]{30,64})(?=[\s\"'`)\]>,;]|\Z)"
 )
-_HOOK = re.compile(
+_HOOK = lazy_re(
     r"(?i)https?://[^\s\"'`<>]{0,200}?hook[^\s\"'`<>/]{0,40}(?:/[^\s\"'`<>/]{0,60}){0"
     r",4}?/"
     r"(?P<value>[0-9a-f]{32}|[\w-]{20,80})(?=[/\s\"'`)\]>,;?]|\Z)"
 )
-_COOKIE = re.compile(
+_COOKIE = lazy_re(
     r"(?<=[ \t])(?:-b|--cookie)[ \t=]{1,3}[\"']?[\w.-]{1,40}=(?P<value>[\w.%~-]{16,40"
     r"0})"
 )
-_COMPARED = re.compile(
+_COMPARED = lazy_re(
     r"(?i)\b(?:p|pw|pass|passwd|password|token|secret|key)[ \t]{0,3}(?:===?"
     r"|\beq\b)[ \t]{0,3}"
     r"[\"'](?P<value>[^\"'\n]{6,100})[\"']"
 )
-_POSITIONAL = re.compile(
+_POSITIONAL = lazy_re(
     r"(?i)\b(?:alias[ \t]+set|account[ \t]+authorize|adduser|add_user|user[ \t]+add"
     r"|net[ \t]+user|"
     r"change_password|msg[ \t]+nickserv[ \t]+identify|useradd|-auth"
@@ -113,7 +114,7 @@ _POSITIONAL = re.compile(
     r"|snmp(?:get|walk|set|bulkwalk)|pre-shared-(?:key|secret)|key-string|authentication-key)"
     r"\b[ \t]+(?P<words>[^\n|]{6,300})"
 )
-_DIGITS = re.compile(
+_DIGITS = lazy_re(
     r"(?i)(?:\b(?:opens[ ]with|öffnet[ ]mit|ouvre[ ]avec|abre[ ]con"
     r"|pin\b[^\n\d.]{0,24}?[ \t]|is|ist|est|es|lautet|to|auf|(?:pass)?code|pin)\b"
     r"|[:=：是è]|->|→)"
@@ -136,7 +137,7 @@ _CODES = (
     "combinación", "código", "codice", "puk", "digicode", "密码", "код", "opens with",
     "öffnet mit", "ouvre avec", "abre con",
 )  # fmt: skip
-_NUMBER = re.compile(
+_NUMBER = lazy_re(
     r"(?i)(?:\b(?:wlan|wi-?fi|wpa\d?|netzwerk)[- ]?(?:schl(?:ü|ue)ssel|key|passwor[dt]|"
     r"kennwort|code|pass|netzwerkschlüssel)\b[^\n:=]{0,30}(?:[:=]|\bist\b|\bis\b"
     r"|\blautet\b)"
@@ -240,7 +241,7 @@ _KEYPADS = (
     "cvc",
     "passcode",
 )
-_KEYPAD = re.compile(
+_KEYPAD = lazy_re(
     r"(?i)(?<![\w-])(?:(?:keypad|tresor|safe|digicode|lockbox|alarm)[ \t]{0,2}[:=]"
     r"|passcode[ \t]{0,2}[:=]?"
     r"|(?:cvv|cvc)2?[ \t]{0,2}[:=]?)[ \t`*\"']{0,3}(?P<value>\d{3,8})(?![\w.:/%-])"

@@ -10,6 +10,7 @@ import re
 from bisect import bisect_left
 from itertools import pairwise
 
+from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.spans import line_starts, shortest_parts
 from hivemind_memory.redaction.values import (
     entropy,
@@ -57,11 +58,11 @@ _EVERY_LABEL = sorted(
     {*LABELS, *PASSWORDS_ELSEWHERE, *KEYS_ELSEWHERE}, key=lambda one: (-len(one), one)
 )
 _LABEL_PARTS = shortest_parts(("key", "pat ", "pat:", *_EVERY_LABEL))
-_LABEL = re.compile(
+_LABEL = lazy_re(
     "[a-z0-9]{2,12}[ _-]?key(?![a-z])|(?<![a-z])(?:pat|keygen|genkey)(?![a-z])|"
     + "|".join(map(re.escape, _EVERY_LABEL))
 )
-_PUBLIC = re.compile(
+_PUBLIC = lazy_re(
     r"(?<![a-z])(?:public(?:key)?|pub|ssh-[a-z]+|fingerprint|commit"
     r"|(?<!hmac-)(?<!hmac )sha\d*|hash(?:ed|es)?|checksum|digest|"
     r"integrity|revision|etag|uuid|badge|cursor|ssh-(?:rsa|ed25519)|ecdsa|example"
@@ -69,51 +70,49 @@ _PUBLIC = re.compile(
     r"\$\d\w?\$|data:\w+/|idempotency|sitekey|site[-_]key|publishable|cache|partition|primary|foreign|object"
     r"|nonce)(?![a-z])|h1:|;base64,"
 )
-_RUN = re.compile(
+_RUN = lazy_re(
     r"(?<![\w+/.#@%$\\-])(?:[A-Za-z][\w-]{1,24}[:/](?=\w))?"
     r"(?P<value>[A-Za-z0-9][A-Za-z0-9_+/.:~-]{7,400}+={0,2})"
 )
-_HEX = re.compile(
+_HEX = lazy_re(
     "[0-9a-f]{32,128}|[0-9A-F]{32}|[0-9A-F]{64}|(?i:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0"
     "-9a-f]{12})"
 )
-_PASSWORD = re.compile(
+_PASSWORD = lazy_re(
     r"(?:pass[a-z]{0,6}|pwd?|kennwort|mdp|clave|senha|creds?|credentials?|logins?|"
     r"initial|secret|(?:network|security) key|key content|schlüsselinhalt)(?![a-z])"
     r"|비번|비밀번호|패스워드|계정|密码|密碼|パスワード|парол"
 )
-_HOST = re.compile(
+_HOST = lazy_re(
     r"\b\d{1,3}(?:\.\d{1,3}){3}\b|\b(?:ssh|sftp|scp|ftp|rdp|vnc)\b|\w[.-]*@[\w.-]"
 )
 _LONG_KEY = 40
-_RESOURCE = re.compile(r"arn:[\w:*/.-]{0,110}\Z")
+_RESOURCE = lazy_re(r"arn:[\w:*/.-]{0,110}\Z")
 _HOST_PARTS = ("@", "ssh", "ftp", "scp", "rdp", "vnc")
-_IP = re.compile(r"\d\.\d{1,3}\.\d{1,3}\.\d")
-_SHORT = re.compile(
+_IP = lazy_re(r"\d\.\d{1,3}\.\d{1,3}\.\d")
+_SHORT = lazy_re(
     r"(?<![\w.+%$#-])(?P<value>[A-Za-z0-9][A-Za-z0-9_.!-]{6,18}[A-Za-z0-9!])(?![\w(.="
     r"/@:-])"
 )
-_AT_ONCE = re.compile(r"(?:secret|password|passwd|passcode|pw|pwd)[ \t:=\"'`]{1,4}\Z")
-_PAIR = re.compile(
+_AT_ONCE = lazy_re(r"(?:secret|password|passwd|passcode|pw|pwd)[ \t:=\"'`]{1,4}\Z")
+_PAIR = lazy_re(
     r"(?<![\w/+=.-])[A-Za-z][\w.-]{1,30}(?:[ ]?//?[ ]?"
     r"|:)(?P<value>[A-Za-z0-9]{8,20})(?![\w/.:@=(-])"
 )
-_ALL_OF_IT = re.compile(
+_ALL_OF_IT = lazy_re(
     r"[ \t>*`\"'-]*+(?:[\[(]?\d[\d:., /-]{3,20}[\])]?[ ,-]{0,3})?(?:<?[\w.@-]{1,24}>?["
     r":|>][ \t]{0,20})?[`\"']?(?P<value>[^\s`\"']{12,400})[`\"',]*+[ \t\r]*+\Z"
 )
-_MAY_HOLD = re.compile(
+_MAY_HOLD = lazy_re(
     r"[0-9][A-Za-z]|[A-Za-z_-][0-9]|[a-z][A-Z][A-Za-z]|(?:[a-z]{4}[ -]){3}[a-z]{4}"
 )
-_ACCESS_ID = re.compile("AKIA|ASIA|LTAI|AKID|GOOG1")
-_NEXT = re.compile(
+_ACCESS_ID = lazy_re("AKIA|ASIA|LTAI|AKID|GOOG1")
+_NEXT = lazy_re(
     r"(?<![a-z])(?:login|auth|authorize|secret|token|pat|[a-z]{0,20}passw[a-z]{2,4}|(?!cache|sort|lookup)[a-z]{0,12}key)"
     r"[ \"'`:]{1,3}\Z"
 )
-_SAID_SO = re.compile(
-    r"(?:token|secret|passw\w+|api[ -]?key|credential)s?\b[^\n]{0,16}\Z"
-)
-_APP_PASSWORD = re.compile(
+_SAID_SO = lazy_re(r"(?:token|secret|passw\w+|api[ -]?key|credential)s?\b[^\n]{0,16}\Z")
+_APP_PASSWORD = lazy_re(
     r"(?<![\w-])[a-z]{4}(?:([- ])[a-z]{4})(?:\1[a-z]{4}){2}(?![\w-])"
 )
 _APPS = (
@@ -123,10 +122,10 @@ _APPS = (
     "app-passwor",
     "application-spec",
 )
-_SIGN_BEFORE = re.compile(
+_SIGN_BEFORE = lazy_re(
     r"(?:[:=>：＝—–→(为為是は]|\b(?:is|ist|est|es|lautet|to))[\s\"'`*“„]*\Z"
 )
-_ADDRESS = re.compile(r"://|^www\.|\.(?:com|org|net|io|dev|md|html?|json|py|js|ts)\b")
+_ADDRESS = lazy_re(r"://|^www\.|\.(?:com|org|net|io|dev|md|html?|json|py|js|ts)\b")
 
 
 def near_labels(text: str, low: str) -> list[TextSpan]:

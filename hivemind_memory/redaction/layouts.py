@@ -11,6 +11,7 @@ import re
 
 from hivemind_memory.redaction.chosen import is_gibberish
 from hivemind_memory.redaction.columns import columns
+from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.names import ValueKind, classify_name
 from hivemind_memory.redaction.spans import (
     TextSpan,
@@ -31,41 +32,39 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
 _PASSWORD = "password"  # noqa: S105 - the name of a kind
-_PGPASS = re.compile(
+_PGPASS = lazy_re(
     r"(?m)(?:^|[ \t])[ \t>`-]{0,6}[\w.*-]{1,80}:(?:\d{2,5}|\*):"
     r"[\w*.-]{1,60}:[\w*.@-]{1,60}:"
     r"([^\s:`]{4,100})[ \t`]*$"
 )
-_KUBERNETES_BLOCK = re.compile(
+_KUBERNETES_BLOCK = lazy_re(
     r"(?m)^(?P<indent>[ \t>]*)(?:string)?[dD]ata:[ \t]*\r?\n"
     r"(?P<lines>(?:(?P=indent)[ \t]+[^\n]*(?:\n|\Z))+)"
 )
-_KUBERNETES_LINE = re.compile(
-    r"(?m)^[ \t>]*[\w.-]{1,80}:[ \t]+[\"']?([^\s\"'|>]{4,4000})"
-)
-_HCL = re.compile(
+_KUBERNETES_LINE = lazy_re(r"(?m)^[ \t>]*[\w.-]{1,80}:[ \t]+[\"']?([^\s\"'|>]{4,4000})")
+_HCL = lazy_re(
     r"variable[ \t]+\"([\w-]{2,60})\"[ \t]*\{[^{}]{0,400}?\bdefault[ \t]*=[ \t]*"
     r"\"([^\"\n]{4,200})\""
 )
-_SQL = re.compile(
+_SQL = lazy_re(
     r"(?i)(?:\bidentified[ \t]+(?:with[ \t]+[\w'\"]{1,40}[ \t]+)?(?:by|as)[ \t]+"
     r"(?:password[ \t]+)?|\b(?:with|encrypted|set|role|user)\b[^\n;]{0,60}?\bpassword"
     r"[ \t]*=?[ \t]*)(['\"])([^'\"\n]{4,100})\1"
 )
-_LOGIN = re.compile(
+_LOGIN = lazy_re(
     r"(?im)\b(?:log-?in|credentials?|account|sign-?in|access|user(?:name)?|zugang)"
     r"(?:[ \t]+[\w.-]{1,20}){0,3}[ \t]*[:=][ \t]*[\"'`]?([\w.@+-]{2,60})[\"'`]?"
     r"[ \t]+(?:/|\||:|und|and|with)[ \t]+[\"'`]?([^\s\"'`/|]{5,100})[\"'`]?"
 )
-_NETWORK_KEY = re.compile(
+_NETWORK_KEY = lazy_re(
     r"(?i)(?<![a-z])(?:wpa[-_]?)?(?:psk|sae_password)[ \t]*[=:][ \t]*[\"']?"
     r"([^\s\"']{8,64})"
 )
-_QUERY = re.compile(
+_QUERY = lazy_re(
     r"(?i)[?&;](?:appid|app_id|app-id|apikey|subscription-key|sid|code|sig|key)"
     r"=([\w%-]{24,90})(?![\w-])"
 )
-_ENVIRONMENT = re.compile(
+_ENVIRONMENT = lazy_re(
     r"(?m)^[ \t>$-]*(?:(?:export|set(?:[ \t]+-\w+)?|setx|ENV|ARG|env)[ \t]+)?\"?"
     r"([A-Z][A-Z0-9]+(?:_[A-Z0-9]+)*)\"?[ \t]?[=:][ \t]?[\"']?([\w.+/=~-]{16,400})"
     r"[\"']?[ \t\r]*$"
@@ -94,12 +93,12 @@ _PUBLIC_WORDS = frozenset(
         "ADDRESS",
     )
 )  # fmt: skip
-_PASETO = re.compile(r"(?<![\w.])v[1-4]\.(?:local|public)\.[\w-]{32,4000}(?:\.[\w-]+)?")
+_PASETO = lazy_re(r"(?<![\w.])v[1-4]\.(?:local|public)\.[\w-]{32,4000}(?:\.[\w-]+)?")
 _BASE58 = "1-9A-HJ-NP-Za-km-z"
-_WIF = re.compile(
+_WIF = lazy_re(
     rf"(?<![\w/+-])(?:5[HJK][{_BASE58}]{{49}}|[KLc][{_BASE58}]{{51}})(?![\w/+=-])"
 )
-_PHRASE = re.compile(
+_PHRASE = lazy_re(
     r"(?i)(?:seed|mnemonic|recovery|backup|wallet)(?:[ \t-]+(?:phrase|words?|seed))?"
     r"[^\n:=]{0,40}[:=\n][\s\"'`>*-]*"
     r"((?:(?:\d{1,2}[.):]?[ \t]*)?[a-z]{3,8}"
@@ -118,7 +117,7 @@ _NO_SEED_WORDS = frozenset(
         "und", "ist", "nicht", "mit", "von",
     )
 )  # fmt: skip
-_CODES_LABEL = re.compile(
+_CODES_LABEL = lazy_re(
     r"(?i)(?:recovery|backup|scratch|emergency|one[- ]time|2fa|mfa|totp)[ \t-]+"
     r"(?:\w{1,12}[ \t-]+)?codes?\b"
 )
@@ -126,29 +125,29 @@ _CODES_STARTS = (
     *("recovery", "backup", "scratch", "emergency", "one-time", "one time"),
     *("2fa", "mfa", "totp"),
 )
-_CODE = re.compile(
+_CODE = lazy_re(
     r"(?<![\w.:/-])(?:[a-zA-Z0-9]{4,6}(?:[- ][a-zA-Z0-9]{4,6}){1,3}|[a-zA-Z0-9]{8,32})"
     r"(?![\w:/-]|\.\w)"
 )
-_NO_CODE = re.compile(r"\d{4}[- ]\d\d.*|[A-Za-z]+\d?")
-_PLAIN_CODE = re.compile(
+_NO_CODE = lazy_re(r"\d{4}[- ]\d\d.*|[A-Za-z]+\d?")
+_PLAIN_CODE = lazy_re(
     r"\d{4,6}(?:[- ]\d{4,6}){1,3}|[a-z]{4,6}(?:-[a-z]{4,6}){1,3}|\d{8,10}"
 )
 _CODES_CHARS = 800
 _NEXT_ENTRY = "\n<!-- hm "
-_LABEL = re.compile(
+_LABEL = lazy_re(
     r"(?m)^[ \t>]*(?:[#*_-]{1,6}[ \t]*|\d{1,4}\.[ \t])?[*_`\"']{0,6}"
     r"(?P<label>[A-Za-z][\w.-]{0,60}(?:[ \t][\w().-]{1,60}){0,4})[*_`\"':]{0,6}[ \t]*"
     r"\r?\n(?:[ \t>]*\r?\n)?[ \t>]*(?:```\w*\r?\n[ \t>]*)?[*_`\"'-]{0,6}[ \t]?"
     r"(?P<value>[^\s`\"']{6,400})[*_`\"']{0,6}[ \t]*\r?(?:\n|\Z)"
 )
-_NUMBERED_WORDS = re.compile(
+_NUMBERED_WORDS = lazy_re(
     r"(?<![\w.])1[.):][ \t]{0,3}[a-z]{3,8}(?:[ \t,;]{1,4}\d{1,2}[.):][ \t]{0,3}[a-z]{"
     r"3,8}){11,23}"
     r"(?![\w-])"
 )
-_ZERO_WIDTH = re.compile("[\u00ad\u200b-\u200d\u2060\ufeff]")
-_BASE64_RUN = re.compile(r"(?<![\w+/-])[A-Za-z0-9+/_-]{24,4000}={0,2}(?![\w+/-])")
+_ZERO_WIDTH = lazy_re("[\u00ad\u200b-\u200d\u2060\ufeff]")
+_BASE64_RUN = lazy_re(r"(?<![\w+/-])[A-Za-z0-9+/_-]{24,4000}={0,2}(?![\w+/-])")
 
 
 def in_layouts(text: str, low: str) -> list[TextSpan]:

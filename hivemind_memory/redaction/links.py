@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from hivemind_memory.redaction.chosen import is_likely
+from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.names import classify_name
 from hivemind_memory.redaction.values import (
     UUID,
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
 
     from hivemind_memory.redaction.spans import TextSpan
 
-_URL = re.compile(r"(?:https?|wss?|webcals?|feeds?)://[^\s\"'`<>|\\]{12,2000}")
-_OPENS = re.compile(
+_URL = lazy_re(r"(?:https?|wss?|webcals?|feeds?)://[^\s\"'`<>|\\]{12,2000}")
+_OPENS = lazy_re(
     r"(?i)(?:magic|log-?in|sign-?in|sso|otp|invit[\w-]*|join|reset[\w-]*|verif[\w-]*|confirm[\w-]*"
     r"|activat[\w-]*|recover[\w-]*|unlock|share[ds]?|shared[-_]invite|sharing|s|sh|scl|token"
     r"|tokens|auth|session|sessions|private|secret|secrets|access|rss|feeds?|podcasts?"
@@ -44,19 +45,15 @@ _OPENS_ALONE = frozenset(
     )
 )  # fmt: skip
 """Hosts, and first parts of their names, that take what a link alone allows."""
-_KEY_PART = re.compile(
-    r"(?i)(?:private|secret|token|key|auth|zt|sig|invite|share)[-_.=]"
-)
-_PARAMETER = re.compile(
+_KEY_PART = lazy_re(r"(?i)(?:private|secret|token|key|auth|zt|sig|invite|share)[-_.=]")
+_PARAMETER = lazy_re(
     r"(?i)(?:t|k|tk|tok|jwt|code|sig|sign|signature|s|sid|st|sv|share|ticket|hash|hmac"
     r"|rlkey|resourcekey|invite|invitation|magic|link|otp|state|h|p|pw|pwd|auth|access"
     r"|session|sessionid|phpsessid|jsessionid|sessid|oob|oobcode|code_verifier|assertion"
     r"|samlresponse|ott|nonce_secret|e|x|key|api|apikey|appid|app_id|u|uuid|guid|data"
     r"|tkn|cred|credential|policy|key-pair-id|webhook|id_token|wstoken|hapikey|crumb|g)"
 )
-_LOOSE = re.compile(
-    r"(?i)t|s|h|e|x|u|g|p|data|state|hash|link|sv|st|uuid|guid|api|policy"
-)
+_LOOSE = lazy_re(r"(?i)t|s|h|e|x|u|g|p|data|state|hash|link|sv|st|uuid|guid|api|policy")
 _PUBLIC_HOSTS = frozenset(
     (
         "github.com", "gitlab.com", "youtube.com", "youtu.be", "wikipedia.org",

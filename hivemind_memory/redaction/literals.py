@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
+from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.spans import found_near
 from hivemind_memory.redaction.values import entropy
 
@@ -18,35 +19,35 @@ if TYPE_CHECKING:
 
     from hivemind_memory.redaction.spans import TextSpan
 
-_JOINT = re.compile(
+_JOINT = lazy_re(
     r"(?<=[\w+/=!?#$%&*@.~^-])([\"'])(?:[ \t]{0,8}(?://|\#|--)[^\n\"']{0,60})?"
     r"(?:[ \t]{0,8}(?:\+|\.{1,2}|&|<>|\|\||~|\\|_)[ \t]{0,8}(?:\r?\n[ \t>]{0,40})?"
     r"|[ \t]{0,8}\r?\n[ \t>]{0,40}(?:(?:\+|\.{1,2}|&|<>|\|\||~)[ \t]{0,8})?|[ \t]{1,8})"
     r"[rbfu]?\1(?=[\w+/=!?#$%&*@.~^-])"
 )
-_WRAPPED = re.compile(r"(?<=[\w+/=%-])[ \t]?\\\r?\n[ \t]{0,40}(?=[\w+/=%-])")
+_WRAPPED = lazy_re(r"(?<=[\w+/=%-])[ \t]?\\\r?\n[ \t]{0,40}(?=[\w+/=%-])")
 _BYTE = r"(?:0x[0-9a-f]{1,2}|\d{1,3})"
-_ARRAY = re.compile(
+_ARRAY = lazy_re(
     rf"(?i)(?<![\w,.])({_BYTE}(?:u8|u)?(?:[ \t\r\n>]{{0,6}},[ \t\r\n>]{{0,40}}"
     rf"{_BYTE}){{11,127}})(?![\w.])"
 )
-_ESCAPES = re.compile(r"(?i)(?:\\x[0-9a-f]{2}|\\[0-7]{3}){8,128}")
-_GROUPS = re.compile(
+_ESCAPES = lazy_re(r"(?i)(?:\\x[0-9a-f]{2}|\\[0-7]{3}){8,128}")
+_GROUPS = lazy_re(
     r"(?i)(?<![\w:.-])(?:[0-9a-f]{2}(?:([ :-])[0-9a-f]{2})(?:\1[0-9a-f]{2}){10,62}"
     r"|[0-9a-f]{4}(?: [0-9a-f]{4}){7,15}|[0-9a-f]{8}(?: [0-9a-f]{8}){3,7})(?![\w:-])"
 )
-_WALLET = re.compile(r"(?<![\w])0x[0-9a-fA-F]{64}(?!\w)")
-_WALLET_LABEL = re.compile(
+_WALLET = lazy_re(r"(?<![\w])0x[0-9a-fA-F]{64}(?!\w)")
+_WALLET_LABEL = lazy_re(
     r"(?i)(?:accounts?\"?[ \t]*[:=][ \t]*\[|private|secret|priv[_-]?key|wallet[ \t]*\("
     r"|signer|deployer|mnemonic|hot[ _-]wallet|owner[ _-]key|\bpk\b|\bkey\b|\bkeys\b"
     r"|seed)"
 )
-_LABEL = re.compile(
+_LABEL = lazy_re(
     r"(?i)(?<![a-z])(?:[a-z]{0,12}_?key(?:s|_?(?:bytes|data|material))?|secret|seed"
     r"|private|priv|aes|psk|otp|hmac|chave|schl(?:ü|ue)ssel|cl[ée]|llave|password|pass"
     r"|\w{0,12}secret\w{0,6}|entropy|master|appkey|appskey|nwkskey|netkey|devkey)(?![a-z])"
 )
-_NOT_A_KEY = re.compile(
+_NOT_A_KEY = lazy_re(
     r"(?i)public|pub_?key|fingerprint|hash|digest|checksum|sha\d|md5|expected|example"
     r"|test|mac addr|uuid|magic|header|signature|color|colour|thumbprint|serial|cert"
     r"|keyboard|keycode|key_?code|scan|\btx\b|transaction|block|topic|contract|address"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from enum import Enum
 from functools import lru_cache
 
+from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.spans import shortest_parts
 from hivemind_memory.redaction.vocabulary import (
     KEY_NAMES,
@@ -14,8 +14,8 @@ from hivemind_memory.redaction.vocabulary import (
     PASSWORDS_ELSEWHERE,
 )
 
-_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_a-zA-Z]+")
-_ANY_WORDS = re.compile(r"[^\W\d_]+|[0-9]+")
+_WORDS = lazy_re(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_a-zA-Z]+")
+_ANY_WORDS = lazy_re(r"[^\W\d_]+|[0-9]+")
 PASSWORD_ENDS = (
     "password", "passwd", "passwort", "passord", "passphrase", "passcode", "pwd",
     "userpass", "dbpass", "sudopass", "rootpass", "adminpass", "mypass", "mypasswd",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from hivemind_memory.redaction.chosen import is_gibberish
+from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.spans import TextSpan, blocks_with, found_near
 from hivemind_memory.redaction.vocabulary import PASSWORD_NAMES, PASSWORDS_ELSEWHERE
 
@@ -34,16 +35,16 @@ _DASHED = (
     r"[A-Za-z]{3,12}(?P<joint>[-_.+ ])[A-Za-z0-9]{2,12}"
     r"(?:(?P=joint)[A-Za-z0-9]{1,12}){1,7}"
 )
-_PHRASE = re.compile(
+_PHRASE = lazy_re(
     rf"(?i)(?<![a-z])(?:{_NAMES})(?![a-z])[^\n:=]{{0,60}}?{_SIGN}(?P<value>{_DASHED})"
     r"(?=[\"'`*”“»,;.!?)\]]*(?:\s|\Z|\())"
 )
-_MARKED = re.compile(
+_MARKED = lazy_re(
     rf"(?i)(?<![a-z_])(?:{_NAMES}|encrypted|locked|asks|prompts?|type|enter|decrypt\w{{0,4}})(?![a-z(])"
     rf"[^\n]{{0,40}}?(?P<open>[\"'`]|\*\*|“|„|«)(?P<value>{_DASHED})(?:(?P=open)|[”“»])"
 )
-_NAME = re.compile(rf"(?i)(?<![a-z_])(?:{_NAMES})(?![a-z])")
-_WORD = re.compile("[A-Za-z]{3,12}")
+_NAME = lazy_re(rf"(?i)(?<![a-z_])(?:{_NAMES})(?![a-z])")
+_WORD = lazy_re("[A-Za-z]{3,12}")
 # Words of sentences and of documents about secrets, and none that a list of words for
 # passphrases would be likely to draw.
 _NOT_DRAWN = frozenset(
@@ -71,7 +72,7 @@ _NOT_DRAWN = frozenset(
         """,
     )
 )
-_APP_PASSWORD = re.compile(
+_APP_PASSWORD = lazy_re(
     r"(?<![\w-])[a-z]{4}(?P<joint>[- ])[a-z]{4}(?:(?P=joint)[a-z]{4}){2}"
     r"(?![\w-]| [a-z]{4}\b)"
 )
@@ -86,14 +87,14 @@ _APP_WORDS = (
     "icloud",
     "login",
 )
-_PRODUCT_KEY = re.compile(
+_PRODUCT_KEY = lazy_re(
     r"(?<![\w-])[A-Z0-9]{5}(?:-[A-Z0-9]{5}){3,5}(?![\w-])"
     r"|(?<![\w-])[A-Z0-9]{6}(?:-[A-Z0-9]{6}){3,5}(?![\w-])"
     r"|(?<![\w-])[A-Z0-9]{4}(?:-[A-Z0-9]{4}){3,7}(?![\w-])"
 )
 _DASHES = 3
 _MIXED_GROUPS = 2
-_SETUP_KEY = re.compile(
+_SETUP_KEY = lazy_re(
     r"(?<![\w-])[a-z2-7]{4}(?:([ -])[a-z2-7]{4})(?:\1[a-z2-7]{4}){2,12}(?![\w-])"
     r"|(?<![\w-])[A-Z2-7]{4}(?:([ -])[A-Z2-7]{4})(?:\2[A-Z2-7]{4}){2,12}(?![\w-])"
 )

@@ -8,33 +8,32 @@ from __future__ import annotations
 
 import re
 
+from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.spans import TextSpan
 
 _PRIVATE_KEY = "private-key"
 LONGEST_BLOCK = 40_000
 MIN_BODY = 24
 # Between dashes; the dashes of the older SSH2 form are four and have spaces.
-_BEGIN = re.compile(
-    r"-{4,5} ?BEGIN [A-Z0-9 ]{0,40}+(?<=PRIVATE KEY)(?: BLOCK)? ?-{4,5}"
-)
-_END = re.compile(r"-{4,5} ?END [A-Z0-9 ]{0,40}+(?<=PRIVATE KEY)(?: BLOCK)? ?-{4,5}")
-_BLOCK = re.compile(
+_BEGIN = lazy_re(r"-{4,5} ?BEGIN [A-Z0-9 ]{0,40}+(?<=PRIVATE KEY)(?: BLOCK)? ?-{4,5}")
+_END = lazy_re(r"-{4,5} ?END [A-Z0-9 ]{0,40}+(?<=PRIVATE KEY)(?: BLOCK)? ?-{4,5}")
+_BLOCK = lazy_re(
     r"-{4,5} ?(BEGIN|END) ([A-Z0-9 ]{0,40}?PRIVATE KEY(?: BLOCK)?) ?-{4,5}"
 )
 _BEFORE = r"[ \t>+|*#/\d:\"'`,-]{0,24}"
 _HEADER = r"(?:[A-Za-z][\w-]{2,30}: [^\n]{0,200})"
 # A line of base64, a header, or an empty one.
-_PEM_LINE = re.compile(
+_PEM_LINE = lazy_re(
     rf"{_BEFORE}(?:{_HEADER}|=?[A-Za-z0-9+/]{{0,200}}={{0,2}})[\"'`,+\\ \t]{{0,6}}\r?$"
 )
-_BASE64 = re.compile(r"[A-Za-z0-9+/=]{16,}")
-_INLINE = re.compile(r"(?:[A-Za-z0-9+/=\s]|\\{1,2}[nr])*+")
-_PUTTY = re.compile(r"Private-Lines: ?\d+\r?\n(?:[A-Za-z0-9+/=]{1,100}+\r?(?:\n|$))++")
+_BASE64 = lazy_re(r"[A-Za-z0-9+/=]{16,}")
+_INLINE = lazy_re(r"(?:[A-Za-z0-9+/=\s]|\\{1,2}[nr])*+")
+_PUTTY = lazy_re(r"Private-Lines: ?\d+\r?\n(?:[A-Za-z0-9+/=]{1,100}+\r?(?:\n|$))++")
 
 
 # A private key in DER begins with its length and the version 0 or 1; a certificate
 # and a public key do not. The last one is OpenSSH's own form.
-_BODY = re.compile(
+_BODY = lazy_re(
     r"(?<![A-Za-z0-9+/])(?:MII[A-Za-z0-9+/]{2}[AQgw]IBA|MHcCAQEE|MHQCAQEE|MIGkAgEBBD"
     r"|MIGHAgEAMB|MIG2AgEAMB|MC4CAQAwBQYDK2V|b3BlbnNzaC1rZXktdjE)"
     r"(?:[A-Za-z0-9+/=]|\\{1,2}[nr]|\r?\n[ \t>|\"']{0,16}(?=[A-Za-z0-9+/=]{16}))*+"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from hivemind_memory.redaction.chosen import is_random, may_be, may_be_chosen
+from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.names import classify_name
 from hivemind_memory.redaction.phrases import is_drawn
 from hivemind_memory.redaction.spans import TextSpan, found_near
@@ -18,56 +19,56 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-_DATA_SOURCE = re.compile(
+_DATA_SOURCE = lazy_re(
     r"[\"'`][\w.%+-]{1,64}:(?P<value>[^\s:@\"'`/]{6,128})@(?:tcp|unix|\(|/|[\w.-]+[:/])"
 )
-_TAGGED = re.compile(
+_TAGGED = lazy_re(
     r"(?i)<[\w:.-]{1,40}[^<>\n]{0,80}?\b(?:name|key|id"
     r"|property)[ \t]{0,2}=[ \t]{0,2}[\"']"
     r"(?P<name>[\w.:-]{2,60})[\"'][^<>\n]{0,80}>(?P<value>[^<>\s]{4,400})<"
 )
-_PLIST = re.compile(
+_PLIST = lazy_re(
     r"(?i)<key>(?P<name>[\w .:-]{2,60})</key>\s{0,40}<(?:string|data)>\s{0,40}"
     r"(?P<value>[^<>\s]{4,400})\s{0,40}<"
 )
-_SHORT_NAMES = re.compile(
+_SHORT_NAMES = lazy_re(
     r"(?i)(?<![\w-])(?:u|un|usr|user|name"
     r"|login)[ \t]?[=:][ \t]?[\"'`]?[\w.@+\\-]{2,50}[\"'`]?"
     r"[ \t,;/|&]{1,4}(?:p|pw|pwd"
     r"|pass)[ \t]?[=:][ \t]?[\"'`]?(?P<value>[^\s\"'`,;]{6,64})"
 )
-_GENERATED = re.compile(
+_GENERATED = lazy_re(
     r"(?i)[\"']\w{0,30}(?:password|secret|credential|random_\w{1,12})s?[\"'][^;]{1,300}?[\"'](?:result"
     r"|plaintext|secret_?string|secret_?value|value|content"
     r"|data)[\"'][ \t]{0,3}[:=][ \t]{0,3}[\"']"
     r"(?P<value>[^\s\"']{8,200})[\"']"
 )
-_TO_FILE = re.compile(
+_TO_FILE = lazy_re(
     r"(?:echo|printf|print)[ \t]+(?:-\w+[ \t]+)?(?:[\"'](?P<value>[^\"'\n]{6,200})[\"']"
     r"|(?P<plain>[^\s\"'>|]{6,200}))[ \t]*(?:>{1,2}"
     r"|\|[ \t]*(?:sudo[ \t]+)?tee(?:[ \t]+-a)?)[ \t]*"
     r"[\"']?[^\s\"'|;&]{0,80}(?i:pass|secret|token|cred|pgpass|netrc|key|\bpw\b|psk|authtok)"
 )
-_TWO_KEYS = re.compile(r"(?<![\w:])[0-9a-f]{32}:(?P<value>[0-9a-f]{32})(?![\w:])")
-_GIVEN = re.compile(
+_TWO_KEYS = lazy_re(r"(?<![\w:])[0-9a-f]{32}:(?P<value>[0-9a-f]{32})(?![\w:])")
+_GIVEN = lazy_re(
     r"<<<[ \t]{0,3}\$?[\"'](?P<quoted>[^\"'\n$]{6,100})[\"']"
     r"|<<<[ \t]{0,3}(?P<value>[^\s\"'$<>|;&]{6,100})"
 )
-_MADE = re.compile(
+_MADE = lazy_re(
     r"(?:openssl[ \t]+rand|pwgen|uuidgen|token_(?:hex|urlsafe)"
     r"|keygen)(?![a-z])[^\n]{0,60}?(?:[ \t]|\r?\n[ \t]{0,8})"
     r"[\"'`]?(?P<value>[A-Za-z0-9+/_-]{24,128}={0,2})(?![\w/.-])"
 )
-_COOKIE = re.compile(
+_COOKIE = lazy_re(
     r"(?i)cookie[\"']?[ \t]{0,3}[=:,(][ \t]{0,3}[\"'`][\w.-]{1,40}=(?P<value>[\w.%~+/"
     r"=-]{16,400})"
 )
-_PIN = re.compile(r"(?i)(?<![a-z])pin(?:-value)?=[\"']?(?P<value>[\w!?#$%&*@+-]{4,40})")
-_HIDDEN = re.compile(
+_PIN = lazy_re(r"(?i)(?<![a-z])pin(?:-value)?=[\"']?(?P<value>[\w!?#$%&*@+-]{4,40})")
+_HIDDEN = lazy_re(
     r"(?i)\b(?:key|password|secret)[ \t]+[57][ \t]+(?P<value>[0-9A-F]{10,128})(?!\w)"
 )
 _PAIR_CHARS = 65
-_LOGIN_TOKEN = re.compile(
+_LOGIN_TOKEN = lazy_re(
     r"(?i)\b(?:login|auth|authenticate|token|set-token|add-?token|authtoken|signin)\b"
     r"(?:[ \t]+-{1,2}[\w-]{1,20}){0,3}[ \t]+[\"']?(?P<value>[0-9a-f]{32,64})(?![\w.-])"
 )

@@ -11,6 +11,7 @@ import re
 from itertools import pairwise
 
 from hivemind_memory.redaction.commands import FORMS
+from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.names import classify_name
 from hivemind_memory.redaction.spans import TextSpan, found_near
 from hivemind_memory.redaction.spoken_words import (
@@ -35,40 +36,40 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
 
 _PASSWORD = "password"  # noqa: S105 - the name of a kind
-_SAID = re.compile(
+_SAID = lazy_re(
     r"(?i)(?<![\w$.-])(?:(?:pass(?:word|wd|phrase|code|wort)?|pw|pwd|kennwort|"
     r"contrase[ñn]a|senha|mot de passe|parola|wachtwoord|has[łl]o|şifre|пароль)s?)"
     r"[*_]{0,2}[ \t]{1,3}(?:(?:is|to|now|as)[ \t]+)?[*_]{0,2}"
     r"(?P<quote>[\"'`]?)(?P<value>[^\s\"'`]{6,100})"
 )
-_DIRECTIVE = re.compile(
+_DIRECTIVE = lazy_re(
     r"(?im)^[ \t>-]*[\w-]{0,40}pass(?:word|wd|phrase)?[ \t]{1,8}"
     r"(?P<quote>[\"'])(?P<value>[^\s\"']{6,100})"
 )
-_BRACKETED = re.compile(
+_BRACKETED = lazy_re(
     r"(?i)\b(?:password|passphrase|pw|pwd|pass)[ \t]*\((?P<quote>)"
     r"(?P<value>[^\s\"'`()]{6,100})\)"
 )
-_LATER_SAID = re.compile(
+_LATER_SAID = lazy_re(
     r"(?i)\b(?:password|passphrase|pw)\b[^\n.!?]{0,60}?[ \t](?:is|to|now|:)[ \t]+"
     r"(?:now[ \t]+)?(?P<quote>[\"'`]?)(?P<value>[^\s\"'`]{8,100})"
 )
-_LOGGED_IN = re.compile(
+_LOGGED_IN = lazy_re(
     r"(?i)\b(?:log(?:ged)?[ -]?in|sign(?:ed)?[ -]?in|connect|authenticate)\b"
     r"[^\n.!?]{0,60}?\b(?:as|user|with)[ \t]+[\"'`]?[\w.@+-]{2,60}[\"'`]?[ \t]+"
     r"(?:with|using|and)[ \t]+"
     r"(?P<quote>[\"'`]?)(?P<value>[^\s\"'`]{8,100})"
 )
-_CREDS = re.compile(
+_CREDS = lazy_re(
     r"(?i)\b(?:creds?|credentials|login|logins|zugangsdaten)\b[^\n!?]{0,60}?[ \t(]"
     r"[\w.@+-]{2,60}[ \t]+/[ \t]+(?P<quote>[\"'`]?)(?P<value>[^\s\"'`/|]{6,100})"
 )
-_CELL = re.compile(r"(?i)<t[dh][^<>]{0,80}>([^<>]{1,100})</t[dh]>")
-_PAIR = re.compile(
+_CELL = lazy_re(r"(?i)<t[dh][^<>]{0,80}>([^<>]{1,100})</t[dh]>")
+_PAIR = lazy_re(
     rf"(?i)(?<![\w/.@:-])(?:{'|'.join(ACCOUNTS)})[\"'`]?(?:[ \t]+/[ \t]+|:|,[ \t]*)"
     r"(?P<quote>[\"'`]?)(?P<value>[^\s\"'`/|,:]{6,100})"
 )
-_LATER = re.compile(
+_LATER = lazy_re(
     r"(?i)\b(?:token|secret|api[ -]?key|password|credential)s?\b[^\n.!?]{1,60}?[ \t(]"
     r"(?P<quote>[\"'`]?)(?P<value>[A-Za-z0-9_+/=-]{24,400})(?![\w/])"
 )
@@ -87,27 +88,27 @@ _CALL = frozenset("()=")
 """Signs of code: ``pass is_open=True``."""
 
 _NEAR_CHARS = 12
-_LICENCE = re.compile(
+_LICENCE = lazy_re(
     r"(?i)\b(?:licen[cs]e|product|activation|serial|cd|recovery|unlock)[ -]?(?:key"
     r"|code|number)\b"
     r"[^\n]{0,80}?[ \t:=`]([A-Z0-9]{4,6}(?:-[A-Z0-9]{4,6}){3,7})(?![\w-])"
 )
-_KEY_FILE = re.compile(
+_KEY_FILE = lazy_re(
     r"(?i)\b(?:master|credentials|production)\.key\b[^\n]{0,40}?[:= \t`]"
     r"([0-9a-f]{32,64})(?![\w-])"
 )
-_RECOVERY = re.compile(
+_RECOVERY = lazy_re(
     r"(?i)\b(?:recovery|backup|scratch)[ -]?codes?\b[^\n]{0,60}?[ \t:=`]"
     r"([a-z0-9]{4,6}-[a-z0-9]{4,6})(?![\w-])"
 )
-_SIGNATURE = re.compile(
+_SIGNATURE = lazy_re(
     r"(?i)[?&](?:x-(?:amz|goog)-(?:signature|security-token)|signature)"
     r"=([\w%+/=-]{24,2000})"
 )
-_JWK = re.compile(r"\"(?:d|p|q|dp|dq|qi|k)\"[ \t]*:[ \t]*\"([\w-]{20,2000})\"")
-_BITLOCKER = re.compile(r"(?<![\d-])(?:\d{6}-){7}\d{6}(?![\d-])")
-_CARD = re.compile(r"(?<![\d.-])(?:\d[ -]?){12,18}\d(?![\d.-])")
-_PIN = re.compile(
+_JWK = lazy_re(r"\"(?:d|p|q|dp|dq|qi|k)\"[ \t]*:[ \t]*\"([\w-]{20,2000})\"")
+_BITLOCKER = lazy_re(r"(?<![\d-])(?:\d{6}-){7}\d{6}(?![\d-])")
+_CARD = lazy_re(r"(?<![\d.-])(?:\d[ -]?){12,18}\d(?![\d.-])")
+_PIN = lazy_re(
     r"(?:\bPIN(?:[ -]?[Cc]ode)?|\b[Pp]in[ -]code|\bPUK)[ \t]*(?:\r?\n:|is"
     r"|[:=])?[ \t*`]{0,4}"
     r"(\d{4,8})(?![\w.:/-])"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from hivemind_memory.redaction.lazy_pattern import lazy_re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,8 +34,8 @@ _OTHERS = (
 )  # fmt: skip
 # Words as common as these say something only with what stands beside them.
 _ACCOUNT = rf"\b(?:{'|'.join(ACCOUNTS)})[\"'`]?"
-_BESIDE = re.compile(rf"{_ACCOUNT}(?:[ \t]+/[ \t]|:\S|,[ \t]*\S)")
-_LOGGED_IN = re.compile(
+_BESIDE = lazy_re(rf"{_ACCOUNT}(?:[ \t]+/[ \t]|:\S|,[ \t]*\S)")
+_LOGGED_IN = lazy_re(
     r"\b(?:log(?:ged)?[ -]?in|sign(?:ed)?[ -]?in|connect|authenticate)\b"
     r"[^\n.!?]{0,60}?\b(?:as|user|with)\b"
 )
@@ -45,13 +45,13 @@ GATE_WORDS = (*_OTHERS, "/")
 """Words that a text is searched for before ``may_be_spoken`` is asked."""
 
 GATE_PATTERNS = {
-    _NAMED: re.compile(rf"(?m){_ACCOUNT}$"),
-    _ASSIGNED: re.compile(rf"{_ACCOUNT}[:,]"),
-    MIXED: re.compile(
+    _NAMED: lazy_re(rf"(?m){_ACCOUNT}$"),
+    _ASSIGNED: lazy_re(rf"{_ACCOUNT}[:,]"),
+    MIXED: lazy_re(
         r"[0-9][a-z]|[a-z_-][0-9]|[0-9]{4}|[a-z0-9][!$%&*#?^~@]{1,3}[a-z0-9]"
         r"|[a-z]{4}(?:-[a-z]{4}){3}"
     ),
-    _LOGIN: re.compile(r"\b(?:(?:log(?:ged)?|sign(?:ed)?)-?(?:in)?|connect|auth\w+)\b"),
+    _LOGIN: lazy_re(r"\b(?:(?:log(?:ged)?|sign(?:ed)?)-?(?:in)?|connect|auth\w+)\b"),
 }
 """What its pieces between blanks are searched for, by a name that is not a word."""
 

@@ -5,22 +5,23 @@ from __future__ import annotations
 import re
 from math import log2
 
+from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.names import ValueKind
 
 SHORTEST_OF_LETTERS = 16
-_URL_OR_PATH = re.compile(
+_URL_OR_PATH = lazy_re(
     r"(?:vault|op|env|file|secrets?|ssm|keyring|keychain|arn|sops|ref|bw):[\w./#@:-]{3}"
     r"|projects/[\w-]+/(?:secrets|locations|serviceAccounts|keyRings)/"
     r"|[a-z][a-z0-9+.-]{1,20}://|(?:~|\.{1,2})?/[\w.@-]+/|\.{1,2}/|~/|[A-Za-z]:[\\/]"
     r"|[\w.-]+(?:/[\w.-]+)*\.(?:py|js|ts|go|rs|md|json|ya?ml|toml|txt|pem|key|env|sh|html?"
     r"|com|org|net|io|dev|local)\Z"
 )
-_ADDRESS = re.compile(r"[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+")
-_CODE = re.compile(
+_ADDRESS = lazy_re(r"[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+")
+_CODE = lazy_re(
     r"[A-Za-z_$][\w$.:-]*[(\[{].*|[({\[].*"
     r"|[A-Za-z_$]\w*(?:(?:\.|->|::)[A-Za-z_$]\w*)+[,;]?"
 )
-_TECHNICAL = re.compile(
+_TECHNICAL = lazy_re(
     r"(?i)(?:[a-z]+[_-])?(?:argon2\w*|sha-?\d{1,3}\w*|base\d\d\w*|utf-?\d+|pbkdf2\w*"
     r"|[hrep]s\d{3}|oauth\d?|ed25519|x25519|aes[-_]?\d{3}\w*|md5|bcrypt\d*|scrypt\d*|rsa\d*|rsa\w*-pkcs\S*|ecdsa\S*|hmac-sha\S*"
     r"|v\d+(?:\.\d+)*|(?:param|value|input|field|test|user|name|column|option|arg|str|var"
@@ -29,12 +30,12 @@ _TECHNICAL = re.compile(
     r"|http[23]?|ipv[46]|i18n|a11y|\d+[a-z]{1,3})"
 )
 # Keys and names that providers publish, and files below a folder.
-_PUBLIC = re.compile(
+_PUBLIC = lazy_re(
     r"pk_(?:live|test)_\w+|#[a-z]+(?:-[a-z]+)+|phc_\w{20,}|[\w.=+-]+(?:/[\w.=+-]+)+\.[a-z]{2,8}(?:\.gz)?"
 )
-_NUMBERS = re.compile(r"[\d.,:/_+\sxTZ-]+|\d+(?:\.\d+)?[a-zA-Z%]{1,6}")
-_VERSION_OR_DATE = re.compile(r"v?\d+(?:\.\d+)+[\w.+-]{0,12}|\d{4}-\d\d-\d\d.*")
-_SYMBOL = re.compile(r"[!@#$%^&*+=?~]")
+_NUMBERS = lazy_re(r"[\d.,:/_+\sxTZ-]+|\d+(?:\.\d+)?[a-zA-Z%]{1,6}")
+_VERSION_OR_DATE = lazy_re(r"v?\d+(?:\.\d+)+[\w.+-]{0,12}|\d{4}-\d\d-\d\d.*")
+_SYMBOL = lazy_re(r"[!@#$%^&*+=?~]")
 
 
 def is_real(
@@ -203,23 +204,23 @@ STAND_INS = frozenset(
     )
 )  # fmt: skip
 """Whole values that only stand for one."""
-_VARIABLE = re.compile(
+_VARIABLE = lazy_re(
     r"(?i)\$\{?\w+(?:[:\-?+/#%][^\s}]*)?\}?|\$\w+[.\[-].*|\$\(.*|\$\{\{.*|#\{.*"
     r"|%\w+%|%\(\w+\)[a-z]|%[-+#0 ]?\d*[a-z]|@\w+@|<.*|&\w+;?.*|\{+[^{}]*\}+|\{\{.*"
     r"|!(?:vault|secret|env|ref|sub|getatt|include|encrypted)\b.*"
 )
-_SAYS_SO = re.compile(
+_SAYS_SO = lazy_re(
     r"(?i)(?<![a-z0-9])(?:your|fake|todo|my|some|the)[-_]|[-_]here(?![a-z0-9])"
 )
-_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
-_CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
-_PHRASE = re.compile(r"[A-Za-z0-9]{2,12}(?:[-_.][A-Za-z0-9]{2,12}){3,9}")
-_CONSONANTS = re.compile(r"[bcdfghjklmnpqrstvwxz]{5,}")
-_HEX = re.compile(r"[0-9a-fA-F]+")
-UUID = re.compile(r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-_FINGERPRINT = re.compile("[0-9A-F]{40}")
-_ACCOUNT = re.compile("AC[0-9a-f]{32}")  # of Twilio
-ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
+_PARTS = lazy_re(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_CAMEL = lazy_re(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_PHRASE = lazy_re(r"[A-Za-z0-9]{2,12}(?:[-_.][A-Za-z0-9]{2,12}){3,9}")
+_CONSONANTS = lazy_re(r"[bcdfghjklmnpqrstvwxz]{5,}")
+_HEX = lazy_re(r"[0-9a-fA-F]+")
+UUID = lazy_re(r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_FINGERPRINT = lazy_re("[0-9A-F]{40}")
+_ACCOUNT = lazy_re("AC[0-9a-f]{32}")  # of Twilio
+ULID = lazy_re(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
 
 
 def entropy(text: str) -> float:

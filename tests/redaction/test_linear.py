@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hivemind_memory import redaction
+from hivemind_memory.redaction.lazy_pattern import LazyPattern
 from hivemind_memory.redaction.rules import FILES
 from tests.support.hostile_texts import hostile_texts
 
@@ -58,7 +59,9 @@ def patterns() -> dict[str, re.Pattern[str]]:
 
 
 def _patterns_in(value: object) -> Iterator[re.Pattern[str]]:
-    if isinstance(value, re.Pattern):
+    if isinstance(value, LazyPattern):
+        yield value.compiled()
+    elif isinstance(value, re.Pattern):
         yield value
     elif isinstance(value, dict):
         yield from _patterns_in(list(value.values()))
