@@ -136,9 +136,8 @@ class WordRetriever:
             return WordMatches(asked=asked)
         self._totals = (0, 0, 0, 0)
         self._phrases = len(known)
-        candidates: list[WordCandidate] = []
+        ranked: list[tuple[float, tuple[str, int], WordCandidate]] = []
         rows_limit = limit if visible is None else limit * HIDDEN_FACTOR
-        last_rank, first_tied = 0.0, 0
         for _, rank, *place, subchunks in self._connection.execute(
             _SELECT.format(where=matching.sql),
             (_expression(known), *matching.values, rows_limit + MAX_TIED_ROWS),
@@ -146,14 +145,13 @@ class WordRetriever:
             seen = self._row
             if seen is None:  # pragma: no cover - the callback runs for every row
                 continue
-            if rank != last_rank:
-                if len(candidates) >= rows_limit:
-                    break
-                last_rank, first_tied = rank, len(candidates)
-            candidates.append(_candidate(ChunkLocation(*place), seen, subchunks))
-        if len(candidates) > rows_limit:
-            candidates[first_tied:] = sorted(candidates[first_tied:], key=_place_of)
-            del candidates[rows_limit:]
+            if len(ranked) >= rows_limit and rank != ranked[-1][0]:
+                break
+            candidate = _candidate(ChunkLocation(*place), seen, subchunks)
+            ranked.append((rank, _place_of(candidate), candidate))
+        # By place where ranks are equal: the index numbers chunks as they came.
+        ranked.sort(key=lambda one: one[:2])
+        candidates = [candidate for _, _, candidate in ranked[:rows_limit]]
         rows, text_tokens, breadcrumbs_tokens, reason_tokens = (
             self._totals if visible is None else visible.totals
         )
