@@ -8,7 +8,7 @@ global memory.
 from __future__ import annotations
 
 from hivemind_memory.access.rules import OWNER, Caller
-from hivemind_memory.errors import ScopeError
+from hivemind_memory.errors import ProjectUnknownError, ScopeError
 from hivemind_memory.model.scope import make_scope
 from hivemind_memory.model.value import value
 
@@ -59,8 +59,13 @@ def caller_of(
         check_workspace(name, workspaces)
     teams = (*scope_request.teams, *teams_of(name, workspaces))
     project = scope_request.project
+    problem = ""
     if project == AUTO:
-        project = find_project()
+        try:
+            project = find_project()
+        except ProjectUnknownError as error:
+            # It reads what all may read; a write that names no scope is refused.
+            project, problem = "", str(error)
     elif project == NONE:
         project = ""
     return Caller(
@@ -69,6 +74,7 @@ def caller_of(
         project=_scope("project", project),
         is_root=not _parent_of(name, workspaces),
         is_agent=scope_request.is_agent,
+        project_problem=problem,
     )
 
 

@@ -13,7 +13,7 @@ from hivemind_memory.access.identity import SeenRepository
 from hivemind_memory.access.projects import ProjectFolder, find_project
 from hivemind_memory.access.record_file import IDENTITY_FILE
 from hivemind_memory.access.rules import ProjectHere
-from hivemind_memory.errors import GitError
+from hivemind_memory.errors import GitError, ProjectUnknownError
 from hivemind_memory.files.places import find_above
 from hivemind_memory.git.project import (
     WorktreeState,
@@ -100,7 +100,16 @@ class ProjectLookup:
         if self._found is not None and self._signatures_now() == self._signatures:
             return self._found
         self._seen = seen_repository(self._folder, self._environ)
-        found = find_project(self._seen, self._notes, self._projects, is_write=is_write)
+        try:
+            found = find_project(
+                self._seen, self._notes, self._projects, is_write=is_write
+            )
+        except ProjectUnknownError as error:
+            if not is_write:
+                raise
+            raise ProjectUnknownError(
+                error.problem, hint=error.hint, effect="Nothing was saved"
+            ) from error
         # Without the folder of the notes, the next call looks again.
         self._found = found if os.path.isdir(self._notes) else None
         if self._found is not None:
@@ -112,8 +121,15 @@ class ProjectLookup:
         return ProjectHere(
             lambda is_write: self.find(is_write=is_write).scope,
             caller,
-            lambda: self.find().notice,
+            self._notice,
         )
+
+    def _notice(self) -> str:
+        """Return what an agent is told of its project with its first answer."""
+        try:
+            return self.find().notice
+        except ProjectUnknownError as error:
+            return str(error)
 
     def describe(self) -> str:
         """Return which project it is and why, as a clause; records nothing."""

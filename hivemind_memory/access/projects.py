@@ -145,14 +145,12 @@ def _refuse_unknown(records: Iterable[ProjectRecord]) -> None:
     """
     for record in records:
         if record.problem:
-            from shlex import quote
-
-            file = f"{make_scope('project', record.slug)}/{IDENTITY_FILE}"
+            # The name is not told: another project's agent may be asking.
             raise ProjectUnknownError(
-                f"{file} cannot be read: {record.problem}. So it is not known whether"
-                " this repository belongs to it.",
-                hint="Repair or delete that file; `hm project adopt"
-                f" {quote(record.slug)}` writes it anew for this repository.",
+                f"The {IDENTITY_FILE} file of a project cannot be read, so it is not"
+                " known whether this repository belongs to it.",
+                hint="`hm project list` names the file, to a person. Repair it, or run"
+                " `hm project adopt NAME` in the repository that it belongs to.",
             )
 
 

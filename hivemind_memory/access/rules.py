@@ -7,7 +7,12 @@ at the end raise where the rule says no.
 
 from __future__ import annotations
 
-from hivemind_memory.errors import NotSavedError, ScopeError, UsageError
+from hivemind_memory.errors import (
+    NotSavedError,
+    ProjectUnknownError,
+    ScopeError,
+    UsageError,
+)
 from hivemind_memory.model.filters import Access, Requirement
 from hivemind_memory.model.scope import (
     FOLDERS,
@@ -69,6 +74,9 @@ class Caller:
 
     is_agent: bool = False
     """What only a person may decide is refused to it."""
+
+    project_problem: str = ""
+    """Why it is not known which project is its own; empty: it is known."""
 
     @property
     def scopes(self) -> frozenset[str] | None:
@@ -163,7 +171,16 @@ def home_scope(caller: Caller) -> str:
 
     Its workspace, else its project, else its first team, else the global scope. So what
     one project's agents write is not found in another.
+
+    Raises:
+        ProjectUnknownError: It is not known which project is the caller's.
     """
+    if caller.project_problem and not caller.workspace:
+        raise ProjectUnknownError(
+            caller.project_problem,
+            hint="Name the scope, or ask a person to run `hm project list`.",
+            effect="Nothing was saved",
+        )
     return caller.workspace or caller.project or next(iter(caller.teams), GLOBAL)
 
 
@@ -271,7 +288,10 @@ def check_owner(caller: Caller, what: str) -> None:
         )
 
 
-_ASK_PERSON = "This is an agent's shell; ask a person to run it in a terminal."
+_ASK_PERSON = (
+    "This is an agent's shell, because CLAUDECODE or a variable like it is set (see"
+    " docs/scopes.md); ask a person to run it in a terminal."
+)
 
 
 def check_person(caller: Caller, what: str) -> None:

@@ -34,6 +34,8 @@ def tell_returned(request: CommandRequest) -> None:
         from hivemind_memory.cli.output import print_notices
         from hivemind_memory.memory.returned import untold_entries
 
+        if memory.caller.is_agent:
+            return  # a person reads it
         entries = untold_entries(memory)
         if request.command.name != "status":
             print_notices(f"note: {one.notice}" for one in entries)

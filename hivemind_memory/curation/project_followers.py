@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from hivemind_memory.access.record_file import read_records, write_record
 from hivemind_memory.curation.purge_plan import PurgePlan
-from hivemind_memory.errors import NotSavedError
+from hivemind_memory.errors import NotSavedError, StateUnusableError
 from hivemind_memory.model.scope import FOLDERS, make_scope
 from hivemind_memory.model.value import replaced
 from hivemind_memory.notes.edge import replace_references
@@ -59,6 +59,23 @@ class Renaming:
             if new is not None:
                 return [new.removesuffix(suffix)]
         return None
+
+
+def check_state(places: Places) -> None:
+    """Raise if the state cannot be written: then no move is begun.
+
+    Raises:
+        NotSavedError: It cannot.
+    """
+    state = StateFile(places.state_file)
+    try:
+        state.run(lambda connection: connection.execute("BEGIN IMMEDIATE; ROLLBACK"))
+    except StateUnusableError as error:
+        raise NotSavedError(
+            str(error), hint=error.hint, effect="Nothing was moved"
+        ) from error
+    finally:
+        state.close()
 
 
 def follow(renaming: Renaming) -> None:

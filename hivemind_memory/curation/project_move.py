@@ -20,7 +20,12 @@ from hivemind_memory.access.record_file import (
     write_record,
 )
 from hivemind_memory.access.rules import check_owner
-from hivemind_memory.curation.project_followers import Renaming, follow
+from hivemind_memory.curation.project_checks import (
+    check_keys,
+    check_names,
+    check_records,
+)
+from hivemind_memory.curation.project_followers import Renaming, check_state, follow
 from hivemind_memory.errors import (
     HivemindError,
     NotSavedError,
@@ -32,8 +37,6 @@ from hivemind_memory.files.descriptors import OpenFolder, make_private_folder
 from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.files.locks import exclusive
 from hivemind_memory.markdown.front_matter import split_front_matter, with_values
-from hivemind_memory.model.keys import folded_key
-from hivemind_memory.model.memories import ACTIVE, PENDING
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.scope import FOLDERS, make_scope
 from hivemind_memory.notes.edge import FIELDS, replace_references
@@ -108,9 +111,10 @@ def move_project(
     with moves_lock(context.places.locks):
         finish_move(context.places, context.folder)
         names = listed_projects(os.path.join(context.places.notes, _ABOVE))
-        _check_names(names, source, target, is_merge=is_merge)
+        check_names(names, source, target, is_merge=is_merge)
         if is_merge:
-            _check_keys(context, source, target)
+            check_records(os.path.join(context.places.notes, _ABOVE), source, target)
+            check_keys(context, source, target)
         move = ProjectMove(
             source=source,
             target=target,
@@ -119,7 +123,8 @@ def move_project(
         )
         if is_dry_run:
             return _with_references(context.folder, move)
-        _announce(context.places.project_move, move)
+        check_state(context.places)
+        _announce(context.places, move)
         return _finish(context.places, context.folder, move)
 
 
@@ -133,6 +138,8 @@ def finish_move(places: Places, folder: NotesFolder) -> ProjectMove | None:
     try:
         with open(plan, encoding="utf-8") as file:
             said = json.load(file)
+        if said.get("notes", places.notes) != places.notes:
+            return None
         move = ProjectMove(
             source=str(said["source"]),
             target=str(said["target"]),
@@ -140,7 +147,7 @@ def finish_move(places: Places, folder: NotesFolder) -> ProjectMove | None:
         )
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise NotSavedError(
             f"{plan} cannot be read: {error}",
             hint="Remove it, then look at `hm project list`.",
@@ -151,11 +158,15 @@ def finish_move(places: Places, folder: NotesFolder) -> ProjectMove | None:
 def resume_move(places: Places) -> None:
     """Finish a move that was killed halfway, once who may be at it is done.
 
-    Raises:
-        NotSavedError: The disk refused, or the other one takes long.
+    If that fails, a warning is logged: reads answer, and the next command tries again.
     """
-    with moves_lock(places.locks):
-        finish_move(places, NotesFolder(places.notes))
+    try:
+        with moves_lock(places.locks):
+            finish_move(places, NotesFolder(places.notes))
+    except NotSavedError as error:
+        from logging import getLogger
+
+        getLogger(__name__).warning("%s %s", error, error.hint)
 
 
 def moves_lock(locks: str) -> AbstractContextManager[None]:
@@ -169,13 +180,6 @@ def moves_lock(locks: str) -> AbstractContextManager[None]:
     )
 
 
-def missing_project(name: str) -> UsageError:
-    """Return the error that there is no such project."""
-    return UsageError(
-        f"There is no project {name}.", hint="`hm project list` names them."
-    )
-
-
 def save_record(above: str, record: ProjectRecord) -> None:
     """Write down what a project knows.
 
@@ -186,58 +190,6 @@ def save_record(above: str, record: ProjectRecord) -> None:
         raise NotSavedError(
             f"{os.path.join(above, record.slug, IDENTITY_FILE)} cannot be written.",
             effect="Nothing was changed",
-        )
-
-
-def _check_names(names: list[str], source: str, target: str, *, is_merge: bool) -> None:
-    """Raise unless the names of a move are those of projects.
-
-    Raises:
-        UsageError: They are not.
-    """
-    if source not in names:
-        raise missing_project(source)
-    if source == target:
-        raise UsageError(f"{source} is its name already.", effect="Nothing was moved")
-    if is_merge and target not in names:
-        raise UsageError(
-            f"There is no project {target}.",
-            hint=f"`hm project rename {quote(source)} {quote(target)}` gives it"
-            " that name.",
-        )
-    if not is_merge and target in names:
-        raise UsageError(
-            f"There is a project {target} already.",
-            hint=f"`hm project merge {quote(source)} {quote(target)}` moves the"
-            " notes there.",
-            effect="Nothing was moved",
-        )
-
-
-def _check_keys(context: CurationContext, source: str, target: str) -> None:
-    """Raise if two projects have active memories of one key.
-
-    Raises:
-        UsageError: They have; nothing is moved.
-    """
-    index = context.index.fresh()
-    keys = [
-        {
-            folded_key(row.key): row.key
-            for row in index.memories(scopes=frozenset({make_scope("project", one)}))
-            if row.type and row.status in {ACTIVE, PENDING}
-        }
-        for one in (source, target)
-    ]
-    both = sorted(key for fold, key in keys[0].items() if fold in keys[1])
-    if both:
-        first = both[0]
-        raise UsageError(
-            f"Both have a memory under {', '.join(both)}.",
-            hint="Decide first:"
-            f" `hm forget {quote(first)} --scope {quote(f'project/{source}')}` or"
-            f" `hm forget {quote(first)} --scope {quote(f'project/{target}')}`.",
-            effect="Nothing was moved",
         )
 
 
@@ -267,13 +219,26 @@ def _planned(notes: str, source: str, target: str) -> Iterator[tuple[str, str]]:
             )
 
 
-def _announce(plan: str, move: ProjectMove) -> None:
+def _announce(places: Places, move: ProjectMove) -> None:
     """Write down what is about to be moved.
 
     Raises:
-        NotSavedError: The disk refused; nothing is moved.
+        NotSavedError: The disk refused, or a move in another folder of notes is not
+            complete; nothing is moved.
     """
-    said = {"source": move.source, "target": move.target, "moves": move.moves}
+    plan = places.project_move
+    if os.path.lexists(plan):
+        raise NotSavedError(
+            "A move in another folder of notes is not complete.",
+            hint=f"{plan} names it; the next command with that folder finishes it.",
+            effect="Nothing was moved",
+        )
+    said = {
+        "notes": places.notes,
+        "source": move.source,
+        "target": move.target,
+        "moves": move.moves,
+    }
     try:
         write_file(plan, json.dumps(said).encode())
     except OSError as error:
@@ -307,7 +272,7 @@ def _finish(places: Places, folder: NotesFolder, move: ProjectMove) -> ProjectMo
     except (OSError, NotSavedError, StateUnusableError) as error:
         raise NotSavedError(
             f"the move of {move.source} to {move.target} is not complete: {error}",
-            hint="The next command finishes it.",
+            hint="The next command tries again.",
         ) from error
     return done
 

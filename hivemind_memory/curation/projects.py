@@ -11,9 +11,9 @@ from hivemind_memory.access.record_changes import without_repository
 from hivemind_memory.access.record_file import read_record, read_records
 from hivemind_memory.access.rules import check_owner
 from hivemind_memory.access.twins import is_orphan, twins_of
+from hivemind_memory.curation.project_checks import missing_project
 from hivemind_memory.curation.project_move import (
     ProjectMove,
-    missing_project,
     move_project,
     moves_lock,
     remove_folders,
@@ -50,6 +50,9 @@ class ListedProject:
 
     twins: tuple[str, ...]
     """Projects that are likely the same one."""
+
+    problem: str = ""
+    """Why it cannot be read which repositories belong to it; empty: it can."""
 
 
 class Projects:
@@ -105,6 +108,7 @@ def list_projects(context: CurationContext) -> tuple[ListedProject, ...]:
                 updated_at=context.clocks.local_iso(max(times) / 1e9) if times else "",
                 is_orphan=is_orphan(record),
                 twins=tuple(twins_of(record, records)),
+                problem=record.problem,
             )
         )
     return tuple(listed)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from string import ascii_letters, digits
 from urllib.parse import quote, unquote_to_bytes
 
+from hivemind_memory.access.rules import AGENT_VARIABLES
 from hivemind_memory.errors import NotLaunchedError
 
 TYPE_CHECKING = False
@@ -78,7 +79,10 @@ class Tmux:
 
     def __init__(self, program: str, environ: Mapping[str, str]) -> None:
         self._program = program
-        self._environ = environ
+        # A server that it starts keeps them for every later window, also a person's.
+        self._environ = {
+            name: text for name, text in environ.items() if name not in AGENT_VARIABLES
+        }
 
     @property
     def is_inside(self) -> bool:
@@ -197,7 +201,7 @@ def _description(new: NewSession) -> bytes:
     variables = [
         word
         for name, text in new.environ.items()
-        if name not in _NOT_HANDED_ON
+        if name not in _NOT_HANDED_ON and name not in AGENT_VARIABLES
         for word in ("-e", f"{name}={text}")
     ]
     # The folder of new windows; the only text here that tmux expands as a format.

@@ -80,22 +80,28 @@ class SessionLimit:
             if opened in self._requests:
                 self._count(opened, -1)
         if opened:
-            await self._end_surplus(scope)
+            await self._end_surplus(scope, opened)
 
     def _count(self, session: bytes, change: int) -> None:
         """Count the requests of a session, which now was used last."""
         if session:
             self._requests[session] = self._requests.pop(session, 0) + change
 
-    async def _end_surplus(self, scope: Scope) -> None:
+    async def _end_surplus(self, scope: Scope, opened: bytes) -> None:
         """End what is idle and too many, as the clients would.
 
         Args:
             scope: Of a request to the same address.
+            opened: The session that is one too many; it has just begun, and stays.
         """
         while len(self._requests) > self._most:
             idle = next(
-                (session for session, count in self._requests.items() if not count), b""
+                (
+                    session
+                    for session, count in self._requests.items()
+                    if not count and session != opened
+                ),
+                b"",
             )
             if not idle:
                 return

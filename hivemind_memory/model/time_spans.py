@@ -22,9 +22,11 @@ from hivemind_memory.model.time_words import (
     BETWEEN,
     LAST,
     ORDINAL_ENDINGS,
+    SINCE,
     THIS,
     UNSPACED,
     UNSPACED_UNITS,
+    WITHIN,
     YEAR_WORDS,
     tables,
 )
@@ -103,8 +105,17 @@ class _Reader:
         """Add a time, in days from the epoch."""
         self._found[TimeSpan(first, last)] = None
 
-    def _add_date(self, year: int, month: int = 0, day: int = 0) -> None:
-        """Add a year, a month of it, or a day; what the calendar lacks is none."""
+    def _add_date(
+        self, year: int, month: int = 0, day: int = 0, *, is_since: bool = False
+    ) -> None:
+        """Add a year, a month of it, or a day; what the calendar lacks is none.
+
+        Args:
+            year: 1 to 9999.
+            month: 1 to 12; 0: the whole year.
+            day: 1 to 31; 0: the whole month.
+            is_since: All from then until today.
+        """
         try:
             first = date(year, month or 1, day or 1)
             if day:
@@ -118,7 +129,8 @@ class _Reader:
                 behind = date(year + 1, 1, 1)
         except (ValueError, OverflowError):
             return
-        self._add((first - self._epoch).days, (behind - self._epoch).days - 1)
+        last = self._today if is_since else behind - self._day
+        self._add((first - self._epoch).days, (max(first, last) - self._epoch).days)
 
     def _add_each_year(self, month: int, day: int = 0) -> None:
         """Add a month, or a day, whose year is not named: it may be any of the last."""
@@ -162,7 +174,7 @@ class _Reader:
             return " "
 
         self._text = re.sub(
-            r"(?<![\d.-])((?:19|20)\d\d)[-/](\d\d?)(?:[-/](\d\d?))?(?![\d-])",
+            r"(?<![\d.-])((?:19|20)\d\d)[-/](\d\d?)(?:[-/](\d\d?))?(?!-?\d)",
             take_iso,
             self._text,
         )
@@ -209,7 +221,8 @@ class _Reader:
         """Take the time that begins or stands at a word, if one does."""
         known = tables()
         if word in ALONE:
-            self._add_unit("day", ALONE[word])
+            is_before = self._words[max(0, at - 2) : at] == ["day", "before"]
+            self._add_unit("day", ALONE[word] - is_before)
         elif word in known.months:
             self._read_month(at, known.months[word])
         elif word in known.units:
@@ -219,8 +232,8 @@ class _Reader:
             self._add_unit("day", -(back or _DAYS_OF_WEEK))
         elif word == "q":
             self._read_quarter(at)
-        elif self._year(at) and self._word(at - 1) in BEFORE_TIME | YEAR_WORDS:
-            self._add_date(int(word))
+        elif self._year(at) and self._word(at - 1) in BEFORE_TIME | YEAR_WORDS | SINCE:
+            self._add_date(int(word), is_since=self._word(at - 1) in SINCE)
 
     def _read_month(self, at: int, month: int) -> None:
         """Take a month with what stands beside it: 7 May 2023, mayo de 2023, in May."""
@@ -229,6 +242,7 @@ class _Reader:
             if self._word(before) in words:
                 before -= 1
         day = self._number(before, _LAST_DAY_OF_MONTH)
+        left = before - 1 if day else before
         behind = at + 1
         if not day:
             day = self._number(behind, _LAST_DAY_OF_MONTH)
@@ -241,8 +255,16 @@ class _Reader:
         year = self._year(behind)
         if year:
             self._words[behind] = ""  # it is no year by itself
-            self._add_date(year, month, day)
-        elif day or self._word(at - 1) in BEFORE_TIME | LAST | THIS:
+            is_since = self._word(left) in SINCE
+            self._add_date(year, month, day, is_since=is_since)
+        elif not day and self._word(at - 1) in LAST | SINCE:
+            is_over = month < self._today.month
+            self._add_date(
+                self._today.year - (not is_over),
+                month,
+                is_since=self._word(at - 1) in SINCE,
+            )
+        elif day or self._word(at - 1) in BEFORE_TIME | THIS:
             self._add_each_year(month, day)
 
     def _read_unit(self, at: int, unit: str) -> None:
@@ -254,6 +276,9 @@ class _Reader:
                 self._add_recent(unit, amount)
             elif behind in AGO_BEHIND or not AGO_BEFORE.isdisjoint(before):
                 self._add_unit(unit, -amount)
+        elif self._word(at - 2) == "the" and self._word(at - 3) in WITHIN:
+            if self._word(at - 1) in LAST:
+                self._add_recent(unit, 1)
         elif self._has_beside(at, LAST):
             self._add_unit(unit, -1)
         elif self._word(at - 1) in THIS:

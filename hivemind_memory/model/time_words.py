@@ -65,6 +65,9 @@ four vier quatre cuatro quattro quatro fyra cztery четыре dort
 five funf fuenf cinq cinco cinque vijf fem piec пять bes
 six sechs seis sei zes sex szesc шесть alti
 seven sieben sept siete sette sete zeven sju siedem семь yedi
+eight acht huit ocho otto oito atta osiem восемь sekiz
+nine neun neuf nueve nove negen nio dziewiec девять dokuz
+ten zehn dix diez dieci dez tien tio dziesiec десять
 """
 
 AGO_BEFORE = _set_of("vor y hace ha")
@@ -81,13 +84,14 @@ LAST = _set_of(
 )
 THIS = _set_of(
     "this current diese diesen dieser diesem dieses ce cette este esta questo questa"
-    " deze dit denna detta tym ten этои этом эту bu"
+    " deze dit denna detta tym этои этом эту bu"
 )
 BEFORE_TIME = _set_of(
-    "in im en em nel nella w we в во since seit desde depuis dal od с from ab"
-    " during wahrend durante pendant until till by bis hasta jusqu of de du des del di"
-    " do od sinds tijdens om sedan"
+    "in im en em nel nella w we в во from ab during wahrend durante pendant of de du"
+    " des del di do tijdens om"
 )
+SINCE = _set_of("since seit desde depuis dal od с sinds sedan")
+WITHIN = _set_of("in over within during for")
 ORDINAL_ENDINGS = _set_of("st nd rd th er")
 BETWEEN = _set_of("of de del di do the den der von van")
 ALONE = {
@@ -122,6 +126,9 @@ ALONE = {
 
 # Chinese, Japanese and Korean write no blanks: what is looked for anywhere.
 UNSPACED = {
+    ("day", -3): "大前天",
+    ("week", -2): "上上周 上上週 上上个星期 先々週",
+    ("month", -2): "上上个月 上上個月 上上月 先々月",
     ("day", -2): "前天 一昨日 그저께",
     ("day", -1): "昨天 昨日 어제",
     ("day", 0): "今天 今日 오늘",

@@ -161,3 +161,29 @@ def test_every_agent_that_sets_a_variable_is_known() -> None:
     assert set(PROGRAMS) - known == {"aider"}
     assert agent_in({"AI_AGENT": "devin"}) == "devin"
     assert agent_in(dict.fromkeys(os.environ, "")) == ""
+
+
+def test_a_broken_file_of_another_project_leaves_it_the_global_notes(
+    hm: Hm, home: Path, shell: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whose repository this is cannot be told; no name and no other scope is."""
+    with (home / "memory" / "projects" / "shop" / ".project").open("ab") as record:
+        record.write(b"\0")
+    fresh = tmp_path / "fresh"
+    subprocess.run(["git", "init", "-q", fresh], check=True)
+    monkeypatch.chdir(fresh)
+    monkeypatch.setenv("CLAUDECODE", "1")
+
+    assert found(hm) == {"editor"}
+    refused = hm("save", "colour", "It is red.")
+
+    assert refused.code == 1
+    assert "Nothing was saved" in refused.err
+    assert "shop" not in refused.err
+    assert hm("save", "-g", "colour", "It is red.").code == 0
+    assert (home / "memory" / "colour.md").exists()
+    monkeypatch.delenv("CLAUDECODE")
+    assert "cannot be read: it is binary" in hm("project", "list").out
+    told = hm("save", "size", "It is large.")
+    assert "Nothing was saved" in told.err
+    assert "hm project list" in told.err

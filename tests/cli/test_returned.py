@@ -106,6 +106,14 @@ def test_no_program_takes_the_notice_from_the_person(
     assert "note:" in on_terminal("list")[1]
 
 
+def test_an_agent_on_a_terminal_does_not_take_the_notice(entry: str) -> None:
+    """It was told to an agent in a pane, and the person never saw it."""
+    agent = {"CLAUDECODE": "1", "HIVEMIND_PROJECT": "shop"}
+
+    assert "note:" not in on_terminal("list", **agent)[1]
+    assert "note:" in on_terminal("list")[1]
+
+
 def test_what_a_pipe_reads_stays_as_it_was(hm: Hm, entry: str) -> None:
     """Scripts and agents get no notice, and take it from nobody."""
     assert hm("list").err == ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from hivemind_memory.access.identity import KnownFolder, ProjectRecord, SeenRepo
 from hivemind_memory.access.projects import find_project
 from hivemind_memory.access.record_file import read_record, write_record
 from hivemind_memory.curation.project_move import ProjectMove, resume_move
-from hivemind_memory.errors import UsageError
+from hivemind_memory.errors import NotSavedError, UsageError
 from hivemind_memory.memory.service import Memory
 from hivemind_memory.model.curation import NewMemory
 from tests.support.sandbox import Sandbox, ask, paths
@@ -302,3 +303,75 @@ def test_no_two_notes_of_a_merge_get_one_name(sandbox: Sandbox, memory: Memory) 
         "alpha\n",
         "beta\n",
     ]
+
+
+def test_nothing_is_moved_while_the_state_cannot_be_written(
+    sandbox: Sandbox, memory: Memory
+) -> None:
+    """The move could not become complete, and then every command failed."""
+    make(sandbox, "one")
+    sandbox.save("projects/one/day.md", TEXT)
+    memory.close()
+    with sqlite3.connect(sandbox.places.state_file) as state:
+        state.execute("PRAGMA user_version = 99")
+    state.close()
+
+    with sandbox.memory() as again, pytest.raises(NotSavedError) as told:
+        move(again, "one", "two", merge=False)
+
+    assert told.value.effect == "Nothing was moved"
+    assert files(sandbox).keys() == {"projects/one/day.md"}
+    assert not Path(sandbox.places.project_move).exists()
+
+
+def test_a_move_that_cannot_be_finished_leaves_the_memory_readable(
+    sandbox: Sandbox, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Reads answer; the next command tries again."""
+    plan = Path(sandbox.places.project_move)
+    plan.parent.mkdir(parents=True, exist_ok=True)
+    plan.write_text("no plan")
+
+    resume_move(sandbox.places)
+
+    assert "cannot be read" in caplog.text
+    assert plan.exists()
+
+
+def test_a_move_of_another_folder_of_notes_is_left_to_it(
+    sandbox: Sandbox, memory: Memory
+) -> None:
+    """One home may have several; the plan says whose it is."""
+    make(sandbox, "one")
+    sandbox.save("projects/one/day.md", TEXT)
+    plan = Path(sandbox.places.project_move)
+    plan.parent.mkdir(parents=True, exist_ok=True)
+    said = {"notes": "/elsewhere", "source": "one", "target": "two", "moves": []}
+    plan.write_text(json.dumps(said))
+
+    resume_move(sandbox.places)
+
+    assert files(sandbox).keys() == {"projects/one/day.md"}
+    with pytest.raises(NotSavedError, match="another folder of notes"):
+        move(memory, "one", "three", merge=False)
+    assert json.loads(plan.read_text()) == said
+
+
+@pytest.mark.parametrize("broken", ["one", "two"])
+def test_projects_whose_repositories_are_not_known_are_not_merged(
+    sandbox: Sandbox, memory: Memory, broken: str
+) -> None:
+    """What the file knew was written over."""
+    for name in ("one", "two"):
+        make(sandbox, name, f"github.com/acme/{name}")
+        sandbox.save(f"projects/{name}/{name}.md", TEXT)
+    file = sandbox.notes / "projects" / broken / ".project"
+    with file.open("ab") as record:
+        record.write(b"\0")
+    before = file.read_bytes()
+
+    with pytest.raises(UsageError, match="cannot be read: it is binary"):
+        move(memory, "one", "two", merge=True)
+
+    assert file.read_bytes() == before
+    assert len(files(sandbox)) == 2

@@ -59,6 +59,19 @@ def test_the_process_of_the_pane_is_the_agent_with_the_variables_of_the_shell(
     assert b"TERM_PROGRAM=tmux" in variables
 
 
+def test_later_windows_do_not_count_as_an_agents_shell(
+    machine, hm, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An agent that launches another starts the server of all of a person's windows."""
+    monkeypatch.setenv("CLAUDECODE", "1")
+
+    assert hm("launch", "claude").code == 0
+
+    known = machine.tmux("show-environment", "-g").splitlines()
+    assert any(line.startswith("PATH=") for line in known)
+    assert not any(line.startswith("CLAUDECODE=") for line in known)
+
+
 def test_a_second_launch_finds_the_first(machine, hm) -> None:
     """Also from a folder in the worktree, and it says that arguments came too late."""
     hm("launch", "claude")

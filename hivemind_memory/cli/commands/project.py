@@ -77,7 +77,7 @@ def list_(request: CommandRequest) -> int:
             one.name,
             count_text(one.notes, "note"),
             one.updated_at[:10] or "-",
-            next(iter(one.identities), "made by hand"),
+            _identity(one),
             _remark(one),
         )
         for one in listed
@@ -86,6 +86,13 @@ def list_(request: CommandRequest) -> int:
     if not listed:
         print_notices(["there are no projects yet"])
     return 0
+
+
+def _identity(listed: ListedProject) -> str:
+    """Return which repository a project belongs to, as a list shows it."""
+    if listed.problem:
+        return f"unknown: its .project file cannot be read: {listed.problem}"
+    return next(iter(listed.identities), "made by hand")
 
 
 @command(

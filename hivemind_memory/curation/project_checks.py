@@ -1,0 +1,92 @@
+"""What must be so before a project is moved."""
+
+from __future__ import annotations
+
+from shlex import quote
+
+from hivemind_memory.access.record_file import IDENTITY_FILE, read_record
+from hivemind_memory.errors import UsageError
+from hivemind_memory.model.keys import folded_key
+from hivemind_memory.model.memories import ACTIVE, PENDING
+from hivemind_memory.model.scope import FOLDERS, make_scope
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hivemind_memory.curation.context import CurationContext
+
+_ABOVE = FOLDERS["project"]
+
+
+def missing_project(name: str) -> UsageError:
+    """Return the error that there is no such project."""
+    return UsageError(
+        f"There is no project {name}.", hint="`hm project list` names them."
+    )
+
+
+def check_names(names: list[str], source: str, target: str, *, is_merge: bool) -> None:
+    """Raise unless the names of a move are those of projects.
+
+    Raises:
+        UsageError: They are not.
+    """
+    if source not in names:
+        raise missing_project(source)
+    if source == target:
+        raise UsageError(f"{source} is its name already.", effect="Nothing was moved")
+    if is_merge and target not in names:
+        raise UsageError(
+            f"There is no project {target}.",
+            hint=f"`hm project rename {quote(source)} {quote(target)}` gives it"
+            " that name.",
+        )
+    if not is_merge and target in names:
+        raise UsageError(
+            f"There is a project {target} already.",
+            hint=f"`hm project merge {quote(source)} {quote(target)}` moves the"
+            " notes there.",
+            effect="Nothing was moved",
+        )
+
+
+def check_records(above: str, source: str, target: str) -> None:
+    """Raise if it cannot be read which repositories belong to two projects.
+
+    Raises:
+        UsageError: They are not merged then: what one knows would be lost.
+    """
+    for name in (source, target):
+        problem = read_record(above, name).problem
+        if problem:
+            raise UsageError(
+                f"{_ABOVE}/{name}/{IDENTITY_FILE} cannot be read: {problem}.",
+                hint="Repair or delete that file first.",
+                effect="Nothing was moved",
+            )
+
+
+def check_keys(context: CurationContext, source: str, target: str) -> None:
+    """Raise if two projects have active memories of one key.
+
+    Raises:
+        UsageError: They have; nothing is moved.
+    """
+    index = context.index.fresh()
+    keys = [
+        {
+            folded_key(row.key): row.key
+            for row in index.memories(scopes=frozenset({make_scope("project", one)}))
+            if row.type and row.status in {ACTIVE, PENDING}
+        }
+        for one in (source, target)
+    ]
+    both = sorted(key for fold, key in keys[0].items() if fold in keys[1])
+    if both:
+        first = both[0]
+        raise UsageError(
+            f"Both have a memory under {', '.join(both)}.",
+            hint="Decide first:"
+            f" `hm forget {quote(first)} --scope {quote(f'project/{source}')}` or"
+            f" `hm forget {quote(first)} --scope {quote(f'project/{target}')}`.",
+            effect="Nothing was moved",
+        )
