@@ -289,8 +289,8 @@ def check_owner(caller: Caller, what: str) -> None:
 
 
 _ASK_PERSON = (
-    "This is an agent's shell (CLAUDECODE or a variable like it is set); ask a person to"
-    " run it in a terminal."
+    "This is an agent's shell (CLAUDECODE or a variable like it is set); ask a person"
+    " to run it in a terminal."
 )
 
 
