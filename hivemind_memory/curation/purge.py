@@ -1,8 +1,8 @@
 """Purging: a text is removed from every store within reach; a receipt lists them.
 
 Each store is cleaned on its own: a failure is reported in the receipt, the others are
-cleaned all the same, and the same purge again finishes the rest. The stores are listed
-in ``purge_stores.STORES``, in the order in which they are cleaned.
+cleaned all the same, and the same purge again finds and removes the rest. The stores
+are listed in ``purge_stores.STORES``, in the order in which they are cleaned.
 """
 
 from __future__ import annotations
@@ -13,8 +13,10 @@ from hivemind_memory.access.rules import check_person
 from hivemind_memory.curation.forget import forget
 from hivemind_memory.curation.purge_plan import (
     PurgePlan,
+    linked_copies,
     plan_purge,
     refuse_whole_notes,
+    targets_left,
     targets_of_purge,
     texts_of,
 )
@@ -23,6 +25,7 @@ from hivemind_memory.curation.purge_stores import STORES
 from hivemind_memory.errors import (
     HivemindError,
     MemoryNotFoundError,
+    NotePathError,
     StateUnusableError,
 )
 
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
     from hivemind_memory.curation.context import CurationContext
     from hivemind_memory.model.curation import (
         AffectedItem,
+        FailedItem,
         MemorySelector,
         PurgeResult,
     )
@@ -57,6 +61,7 @@ def purge(
 
     Raises:
         MemoryNotFoundError: Nothing the caller sees matches.
+        NotePathError: All that matches lies behind followed links.
         NotSavedError: The caller may not change it.
         UsageError: The selector is empty, its key is in several scopes, or it includes
             notes that a person wrote.
@@ -65,17 +70,25 @@ def purge(
         check_person(context.caller, "A purge")
     unfinished = _unfinished(context, selector)
     try:
-        targets = targets_of_purge(context, context.index.fresh(), selector)
-    except MemoryNotFoundError:
+        targets, linked = targets_of_purge(context, context.index.fresh(), selector)
+    except (MemoryNotFoundError, NotePathError):
         if unfinished is None:
             raise
-        targets = []
+        targets, linked = [], set()
     if not is_forced:
         refuse_whole_notes(targets)
+    is_found = bool(targets)
+    left: list[FailedItem] = []
+    if unfinished is not None:
+        again, left = targets_left(context, unfinished)
+        known = {(one.path, one.start_line) for one in targets}
+        targets += [one for one in again if (one.path, one.start_line) not in known]
+        linked |= linked_copies(context, unfinished)
     plan = plan_purge(context, targets)
     if unfinished is not None:
         plan.merge(unfinished)
-    report = PurgeReport(context, targets, plan, injected)
+    report = PurgeReport(context, targets, plan, injected, linked=linked)
+    report.left += left
     report.measure(is_shown=is_dry_run)
     if is_dry_run:
         for store in STORES:
@@ -83,7 +96,7 @@ def purge(
         return report.result(is_dry_run=True)
     try:
         _begin(context, selector, report)
-        reinstated = _reinstate(context, selector, report)
+        reinstated = _reinstate(context, selector, report) if is_found else ()
         for store in STORES:
             store.clean(report)
         _finish(context, selector, report)
@@ -131,7 +144,7 @@ def _reinstate(
     context: CurationContext, selector: MemorySelector, report: PurgeReport
 ) -> tuple[AffectedItem, ...]:
     """Make active what a purged session, source or day had replaced."""
-    if not report.targets or not selector.is_set or selector.is_whole_scope:
+    if not selector.is_set or selector.is_whole_scope:
         return ()
     try:
         forgotten = forget(context, selector)

@@ -21,13 +21,25 @@ from hivemind_memory.curation.lookup import (
 )
 from hivemind_memory.curation.reactivate import older_ids
 from hivemind_memory.curation.targets import find_targets
-from hivemind_memory.errors import HivemindError, UsageError
+from hivemind_memory.errors import (
+    HivemindError,
+    NoteNotFoundError,
+    NotePathError,
+    UsageError,
+)
 from hivemind_memory.markdown.blocks import BlockReader
 from hivemind_memory.markdown.front_matter import split_front_matter
 from hivemind_memory.markdown.subchunks import embedding_texts, text_hash
 from hivemind_memory.markdown.text import decode
-from hivemind_memory.model.curation import ENTRY, MEMORY, NOTE, MemorySelector
+from hivemind_memory.model.curation import (
+    ENTRY,
+    MEMORY,
+    NOTE,
+    FailedItem,
+    MemorySelector,
+)
 from hivemind_memory.model.memories import ACTIVE, PENDING, SUPERSEDED
+from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.notes.entry_edits import entries_in
 from hivemind_memory.notes.memory_file import body_of
 from hivemind_memory.notes.tombstones import normal_form
@@ -38,7 +50,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from hivemind_memory.curation.context import CurationContext
-    from hivemind_memory.model.note_path import NotePath
     from hivemind_memory.model.ports import MemoryIndex
 
 
@@ -93,13 +104,19 @@ class PurgePlan:
 
 def targets_of_purge(
     context: CurationContext, index: MemoryIndex, selector: MemorySelector
-) -> list[CurationTarget]:
+) -> tuple[list[CurationTarget], set[NotePath]]:
     """Return what to remove: what is selected, its older versions and its copies.
+
+    Also returns the notes among them that lie behind followed links: they stay.
 
     Raises:
         MemoryNotFoundError: Nothing the caller sees matches.
+        NotePathError: All that is selected lies behind followed links.
     """
+    folder = context.folder
     targets = find_targets(context, index, selector, with_notes=True)
+    if all(folder.link_above(target.path) for target in targets):
+        raise folder.behind_link_error(targets[0].path, "Nothing was purged")
     if selector.name and len(targets) == 1:
         targets += _chain(context, index, targets[0])
     known = {(one.path, one.id if one.kind == ENTRY else "") for one in targets}
@@ -108,7 +125,71 @@ def targets_of_purge(
         if place not in known and (copy.path, "") not in known:
             known.add(place)
             targets.append(copy)
-    return targets
+    linked = {target.path for target in targets if folder.link_above(target.path)}
+    return [target for target in targets if target.path not in linked], linked
+
+
+def targets_left(
+    context: CurationContext, plan: PurgePlan
+) -> tuple[list[CurationTarget], list[FailedItem]]:
+    """Return what an earlier purge was to remove and did not, and what stays for now.
+
+    A note that was written anew at the path of a purged one is not touched.
+    """
+    targets: list[CurationTarget] = []
+    left: list[FailedItem] = []
+    for path in sorted(map(NotePath, plan.paths | plan.notes)):
+        if context.folder.link_above(path):
+            continue
+        try:
+            data, _ = context.folder.read(path)
+        except (NoteNotFoundError, NotePathError):
+            continue
+        except HivemindError as error:
+            left.append(FailedItem(what=path, why=str(error)))
+            continue
+        entries = [one for one in entries_in(data) if one.provenance.id in plan.ids]
+        hashes = _body_hashes(context, path, data)
+        has_front = split_front_matter(decode(data)).line_count > 0
+        whole = read_target(context, path, MEMORY if has_front else NOTE)
+        if path not in plan.paths or whole is None:
+            targets += [entry_target(path, entry) for entry in entries]
+        elif whole.id in plan.ids or (hashes and hashes <= plan.hashes):
+            targets.append(whole)
+        elif entries or _holds_text(plan, data, hashes):
+            why = (
+                "it was changed and still holds part of the text; purge it by its path"
+            )
+            left.append(FailedItem(what=path, why=why))
+    return targets, left
+
+
+def linked_copies(context: CurationContext, plan: PurgePlan) -> set[NotePath]:
+    """Return the notes behind followed links that hold a text of a plan."""
+    if not context.folder.links:
+        return set()
+    return {
+        path
+        for path, data in notes_in(context, context.caller.scopes)
+        if context.folder.link_above(path)
+        and _holds_text(plan, data, _body_hashes(context, path, data))
+    }
+
+
+def _holds_text(plan: PurgePlan, data: bytes, hashes: set[str]) -> bool:
+    """Return whether a chunk, a paragraph or a line of a note is a text of a plan."""
+    text = decode(data)
+    text, _ = body_of(text, split_front_matter(text))
+    parts = [*text.split("\n"), *text.split("\n\n")]
+    hashes = hashes | {text_hash(part.strip()) for part in parts if part.strip()}
+    return not plan.hashes.isdisjoint(hashes)
+
+
+def _body_hashes(context: CurationContext, path: NotePath, data: bytes) -> set[str]:
+    """Return the hashes of the texts of a note without its front matter."""
+    text = decode(data)
+    body, _ = body_of(text, split_front_matter(text))
+    return hashes_in(context, path, body.encode(), None)
 
 
 def plan_purge(context: CurationContext, targets: list[CurationTarget]) -> PurgePlan:

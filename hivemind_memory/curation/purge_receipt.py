@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from hivemind_memory.curation.context import CurationContext
     from hivemind_memory.curation.lookup import CurationTarget
     from hivemind_memory.curation.purge_plan import PurgePlan
+    from hivemind_memory.model.note_path import NotePath
     from hivemind_memory.model.ports import InjectionRecords
 
 
@@ -50,11 +51,16 @@ class PurgeReport:
         targets: list[CurationTarget],
         plan: PurgePlan,
         injected: InjectionRecords | None,
+        *,
+        linked: Collection[NotePath] = (),
     ) -> None:
         self.context = context
         self.targets = targets
         self.plan = plan
         self.injected = injected
+        self.linked = linked
+        """Notes behind followed links that were selected, or hold the text."""
+
         self.engine = index_engine(context.places, context.clocks.now)
         self.index_counts = IndexCounts()
         """What the index held before anything was removed."""
@@ -105,9 +111,14 @@ class PurgeReport:
     ) -> PurgeResult:
         """Return the report, with what is out of reach."""
         is_owner = self.context.caller.is_owner
+        stayed = {one.what for one in self.left}
         return PurgeResult(
             is_dry_run=is_dry_run,
-            memories=tuple(target.as_affected() for target in self.targets),
+            memories=tuple(
+                target.as_affected()
+                for target in self.targets
+                if is_dry_run or target.path not in stayed
+            ),
             places=tuple(
                 one for one in self._places if is_owner or one.name not in _OWNER_ONLY
             ),
@@ -131,7 +142,8 @@ class PurgeReport:
         probes = self.probes()
         yield from self.links
         yield from _editor_copies(notes, self.plan.notes, probes)
-        yield from _notes_quoting(self.context, self.targets, probes)
+        yield from self._behind_links()
+        yield from _notes_quoting(self.context, self.targets, probes, self.linked)
         yield from _passed_over(self.context, [*probes, *sorted(self.plan.ids)])
         repository = find_above(notes, ".git")
         if repository:
@@ -145,6 +157,17 @@ class PurgeReport:
             yield FailedItem(what="transcripts", why=why)
         why = "copies that other programs made of the home folder"
         yield FailedItem(what="backups", why=why)
+
+    def _behind_links(self) -> Iterator[FailedItem]:
+        """Yield the notes behind followed links, which a person may edit."""
+        folder = self.context.folder
+        for path in sorted(self.linked)[:_MAX_QUOTED]:
+            error = folder.behind_link_error(path, "")
+            why = f"it {error.problem.removeprefix(f'{path} ')} {error.hint}"
+            yield FailedItem(what=path, why=why)
+        if len(self.linked) > _MAX_QUOTED:
+            more = f"{len(self.linked) - _MAX_QUOTED} more notes"
+            yield FailedItem(what=more, why="they lie behind followed links, too")
 
 
 def _editor_copies(
@@ -222,7 +245,10 @@ def _file_holds(path: str, wanted: Sequence[bytes]) -> bool | None:
 
 
 def _notes_quoting(
-    context: CurationContext, targets: Sequence[CurationTarget], probes: Sequence[str]
+    context: CurationContext,
+    targets: Sequence[CurationTarget],
+    probes: Sequence[str],
+    named: Collection[str],
 ) -> Iterator[FailedItem]:
     """Yield lines of other notes that hold the text; a person decides about them."""
     removed = {
@@ -230,7 +256,7 @@ def _notes_quoting(
         for one in targets
         for line in range(one.start_line, one.end_line + 1)
     }
-    whole = {one.path for one in targets if one.kind != ENTRY}
+    whole = {*named, *(one.path for one in targets if one.kind != ENTRY)}
     found = 0
     for path, data in notes_in(context, context.caller.scopes) if probes else ():
         text = decode(data)

@@ -53,7 +53,7 @@ class ReferenceRemoval:
     """References that are still there."""
 
     links: tuple[FailedItem, ...] = ()
-    """Links in the text of notes, which stay."""
+    """Links in the text of notes, and references behind followed links: they stay."""
 
 
 def remove_references(
@@ -87,12 +87,19 @@ def remove_references(
         links += _links_to(path, text, finder)
         if not text.startswith("---"):
             continue
+        is_behind_link = bool(context.folder.link_above(path))
         try:
-            found = _clean(context, path, text, finder, is_dry_run=is_dry_run)
+            found = _clean(
+                context, path, text, finder, is_dry_run=is_dry_run or is_behind_link
+            )
         except HivemindError as error:
             left.append(FailedItem(what=path, why=str(error)))
             found = 1
-        if found:
+        if found and is_behind_link:
+            behind = context.folder.behind_link_error(path, "")
+            why = f"its front matter refers to it. {behind} {behind.hint}"
+            links.append(FailedItem(what=path, why=why))
+        elif found:
             count += found
             paths.append(path)
     return ReferenceRemoval(

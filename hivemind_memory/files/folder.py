@@ -216,6 +216,29 @@ class NotesFolder:
             raise
         return folder
 
+    def link_above(self, path: str) -> str:
+        """Return the listed link that a path lies behind; empty: none."""
+        if not self.links:
+            return ""
+        folders = path.split("/")[:-1]
+        walked = ("/".join(folders[: at + 1]) for at in range(len(folders)))
+        return next((one for one in walked if self._is_link(one)), "")
+
+    def behind_link_error(self, path: str, effect: str) -> NotePathError:
+        """Return the error for a change to a note that lies behind a listed link."""
+        link = self.link_above(path)
+        inside = path.removeprefix(link).lstrip("/")
+        return NotePathError(
+            f"{path} lies behind the link {link}, where nothing is written.",
+            hint=f"Change {os.path.join(self.links.get(link, ''), inside)} by hand.",
+            effect=effect,
+        )
+
+    def _is_link(self, walked: str) -> bool:
+        """Return whether a listed link is at a path now."""
+        there = os.path.join(self.root, walked)
+        return walked in self.links and os.path.islink(there)
+
     def _followed(self) -> FollowLink | None:
         """Return what opens the folder behind a listed link; None: none is listed."""
         if not self.links:
@@ -230,16 +253,12 @@ class NotesFolder:
 
     def _link(self, path: NotePath, walked: str, *, is_read: bool) -> OpenFolder | None:
         """Return the folder behind a listed link; None: no link is there now."""
-        if not os.path.islink(os.path.join(self.root, walked)):
+        if not self._is_link(walked):
             return None
         follow = self._followed()
         if is_read and follow:
             return follow(walked)
-        inside = path.removeprefix(walked).lstrip("/")
-        raise NotePathError(
-            f"{path} lies behind the link {walked}, where nothing is written.",
-            hint=f"Change {os.path.join(self.links[walked], inside)} by hand.",
-        )
+        raise self.behind_link_error(path, "Nothing was changed there")
 
     def remove_made_folders(self, made: list[str]) -> None:
         """Remove folders that were made for a note that was not saved, if empty."""
