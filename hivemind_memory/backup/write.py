@@ -32,6 +32,8 @@ from hivemind_memory.version import __version__
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from hivemind_memory.files.places import Places
 
 
@@ -43,6 +45,10 @@ NOTES, JOURNAL, STATE, CONFIG = "notes/", "journal.jsonl", "state.db", "config.j
 """What the members of an archive are called."""
 
 _EFFECT = "No backup was written"
+_BEHIND_LINK = (
+    "it is a link that followed_links lists, and the notes behind it are not in the"
+    " backup; back up their folder as well"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +66,12 @@ class BackupResult:
 
 
 def write_backup(
-    places: Places, file: str, *, at: str, with_keys: bool = False
+    places: Places,
+    file: str,
+    *,
+    at: str,
+    with_keys: bool = False,
+    links: Collection[str] = (),
 ) -> BackupResult:
     """Write a backup of a home.
 
@@ -69,6 +80,7 @@ def write_backup(
         file: The archive to write, a ``.tar.gz``; nothing may be there.
         at: The time, ISO 8601.
         with_keys: Keep the keys of providers in config.json.
+        links: Paths of the links that are followed; what is behind them is left out.
 
     Raises:
         ConfigError: config.json cannot be read.
@@ -78,7 +90,7 @@ def write_backup(
     """
     target = os.path.abspath(os.path.expanduser(file))
     folder, name = os.path.split(target)
-    archive = _Archive(places, with_keys=with_keys)
+    archive = _Archive(places, with_keys=with_keys, links=links)
     try:
         with (
             OpenFolder.at(folder) as parent,
@@ -106,12 +118,15 @@ def write_backup(
 class _Archive:
     """The archive while it is written."""
 
-    def __init__(self, places: Places, *, with_keys: bool) -> None:
+    def __init__(
+        self, places: Places, *, with_keys: bool, links: Collection[str]
+    ) -> None:
         self.notes = 0
         self.has_keys = False
         self.skipped: tuple[SkippedNote, ...] = ()
         self._places = places
         self._with_keys = with_keys
+        self._links = links
         self._members: dict[str, dict[str, object]] = {}
 
     def write(self, fd: int, *, at: str) -> None:
@@ -137,7 +152,12 @@ class _Archive:
         """Add every note, of any size."""
         folder = NotesFolder(self._places.notes, max_note_bytes=sys.maxsize)
         snapshot = folder.snapshot()
-        skipped = list(snapshot.skipped)
+        skipped = [
+            SkippedNote(path=one.path, reason=_BEHIND_LINK)
+            if one.path in self._links
+            else one
+            for one in snapshot.skipped
+        ]
         for path in sorted(snapshot.signatures):
             try:
                 data, signature = folder.read(path)

@@ -124,6 +124,7 @@ def rendered(pieces: Sequence[RenderableType]) -> str:
 
 def _stacked(row: Sequence[Text]) -> list[RenderableType]:
     """Return a row that does not fit: its cells in a line, the last one below."""
-    first, *more = (cell for cell in row[:-1] if cell.plain)
-    first.stylize("bold")
-    return [Text("  ").join([first, *more]), indented(row[-1])]
+    row[0].stylize("bold")
+    cells = [cell for cell in row[:-1] if cell.plain]
+    above = [Text("  ").join(cells)] if cells else []
+    return [*above, indented(row[-1])]

@@ -86,6 +86,7 @@ def find_memory(
                     row.status,
                     (row.scope != near, row.scope not in teams, row.scope != ""),
                     row.scope,
+                    context.folder.link_above(row.path) != "",
                     row.path,
                 ),
             )

@@ -165,7 +165,8 @@ def find_active(
     """Return the active memory of a key, and the paths of others that claim the key.
 
     The index finds it under any file name; the file itself decides. Others are copies
-    made by a person or a sync tool, and stay as they are.
+    made by a person or a sync tool, and stay as they are. So does a memory behind a
+    followed link, which leaves its key free.
 
     Raises:
         NotSavedError: Its file cannot be rewritten.
@@ -174,7 +175,9 @@ def find_active(
     rows = index.memories(
         key=key, scopes=frozenset({scope}), statuses=frozenset({ACTIVE})
     )
-    found = [parse_note_path(row.path) for row in rows]
+    paths = [parse_note_path(row.path) for row in rows]
+    linked = [path for path in paths if context.folder.link_above(path)]
+    found = [path for path in paths if path not in linked]
     files = []
     # File names that this program gives first, then the newest.
     for path in sorted(found, key=lambda one: one not in names):
@@ -183,7 +186,8 @@ def find_active(
     if not files:
         files += _in_names(context, names)
     files = [file for file in files if _is_active(context, file, key)]
-    return (files[0] if files else None), tuple(file.path for file in files[1:])
+    others = (*(file.path for file in files[1:]), *linked)
+    return (files[0] if files else None), others
 
 
 def create_note(

@@ -204,7 +204,10 @@ class _TargetSearch:
         scopes = {row.scope for row in rows}
         if len(scopes) > 1:
             raise several_scopes(rows[0].key, scopes)
-        yield from self._of_rows(rows, {SUPERSEDED: "older", PENDING: "inbox"})
+        link_above = self._context.folder.link_above
+        # What lies behind a followed link is meant only if nothing else is.
+        own = [row for row in rows if not link_above(row.path)] or rows
+        yield from self._of_rows(own, {SUPERSEDED: "older", PENDING: "inbox"})
 
     def _of_path(self, row: MemoryRow) -> Iterator[CurationTarget]:
         """Yield the note at a path."""

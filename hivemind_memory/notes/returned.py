@@ -89,13 +89,17 @@ def add_returned(journal: str, entries: Collection[JournalEntry]) -> None:
 
     If the disk refuses, they come back all the same, if they can.
     """
-    for root in {entry.root for entry in entries}:
-        new = [returned_entry(one) for one in entries if one.root == root]
-        ids = {one.id for one in new}
-        with suppress(OSError):
-            before = open_returned(journal, NotesFolder(root))
-            kept = [one for one in before if one.entry.id not in ids]
-            _write(journal, [*kept, *(ReturnedEntry(entry=one) for one in new)])
+    if not entries:
+        return
+    new = [returned_entry(one) for one in entries]
+    with suppress(OSError):
+        kept = {
+            one.entry.id
+            for root in {entry.root for entry in entries}
+            for one in open_returned(journal, NotesFolder(root))
+        } - {one.id for one in new}
+        before = [one for one in read_returned(journal) if one.entry.id in kept]
+        _write(journal, [*before, *(ReturnedEntry(entry=one) for one in new)])
 
 
 def keep_open(journal: str, folder: NotesFolder, told: Collection[str]) -> None:

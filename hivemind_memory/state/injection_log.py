@@ -30,10 +30,10 @@ OLD_FILES = ("injections.jsonl.old", "injections.jsonl")
 """What earlier versions wrote beside ``state.db``, the oldest first."""
 
 MAX_RECORDS = 10_000
+"""Kept in all; older ones are deleted."""
+
 MEMORY_LISTS = ("memories", "left_out")
 """Names of the lists of memories in a record."""
-
-"""Kept in all; older ones are deleted."""
 
 _WAIT_MS = 5_000
 

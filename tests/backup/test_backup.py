@@ -209,3 +209,28 @@ def _archive(members: dict[str, bytes]) -> bytes:
             info.size = len(data)
             tar.addfile(info, io.BytesIO(data))
     return made.getvalue()
+
+
+def test_a_backup_says_that_notes_behind_listed_links_are_not_in_it(
+    home: Path, tmp_path: Path
+) -> None:
+    """Listing the link, which a scan asks for, would not put them in."""
+    team, file = tmp_path.resolve() / "elsewhere", tmp_path / "b.tar.gz"
+    team.mkdir()
+    (team / "t.md").write_text("wombat\n")
+    listed = {"memory": {"followed_links": {"team": str(team)}}}
+    (home / "config.json").write_text(json.dumps(listed))
+    with open_memory(home=home) as memory:
+        notes = Path(memory.places.notes)
+        (notes / "team").symlink_to(team)
+        (notes / "other").symlink_to(team)
+        done = write_backup(
+            memory.places, str(file), at="2026-11-22", links=memory.folder.links
+        )
+
+    reasons = {one.path: one.reason for one in done.skipped}
+    assert "not in the backup" in reasons["team"]
+    assert "config set" not in reasons["team"]
+    assert "config set" in reasons["other"]
+    with tarfile.open(file) as archive:
+        assert "notes/team/t.md" not in archive.getnames()

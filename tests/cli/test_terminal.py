@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from hivemind_memory.cli.terminal import columns_text
 from tests.cli.conftest import Hm
 
 if os.name != "posix":
@@ -284,3 +285,15 @@ def test_a_table_folds_no_name_and_no_place(
         name = f"{one['path']}:{one['start_line']}-{one['end_line']}"
     assert name in shown.split()
     assert max(map(len, shown.splitlines())) <= int(columns)
+
+
+def test_a_row_of_empty_cells_is_shown_by_its_last_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A row that does not fit has nothing to stand above its last cell."""
+    monkeypatch.setenv("COLUMNS", "30")
+    long = "walrus " * 12
+
+    shown = columns_text(["key", "place", "text"], [["", "", long], ["k", "", long]])
+
+    assert shown.count("walrus") == 24

@@ -14,7 +14,7 @@ from hivemind_memory.errors import HivemindError, UsageError
 from hivemind_memory.files import descriptors
 from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.memory.service import Memory
-from hivemind_memory.model.curation import MemorySelector
+from hivemind_memory.model.curation import MemorySelector, NewMemory
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.watch.change_detector import (
     ChangeDetector,
@@ -210,6 +210,40 @@ def test_nothing_is_written_behind_a_link(
     assert {
         file: file.read_bytes() for file in team.rglob("*") if file.is_file()
     } == before
+
+
+def test_an_error_about_a_link_says_that_nothing_was_changed(sandbox: Sandbox) -> None:
+    """A person need not look whether half of it was done."""
+    with (
+        sandbox.memory() as memory,
+        pytest.raises(HivemindError, match="Nothing was changed there"),
+    ):
+        memory.write("A numbat.", file="team/t.md")
+
+
+def test_a_memory_behind_a_link_leaves_its_key_free(
+    sandbox: Sandbox, team: Path
+) -> None:
+    """A save makes one in the folder itself, and the key then means that one."""
+    (team / "wombat.md").write_text(MEMORY)
+    wombat = MemorySelector(name="wombat")
+    with sandbox.memory() as memory:
+        curation = memory.curation
+        saved = curation.save(NewMemory(key="wombat", content="It moved.", reason="r"))
+
+        assert saved.path == "wombat.md"
+        assert any("team/wombat.md" in one for one in saved.warnings)
+        again = curation.save(
+            NewMemory(key="wombat", content="It is back.", reason="s")
+        )
+        assert again.superseded == saved.id
+        hidden = curation.forget(wombat)
+        assert "wombat.md" in [one.path for one in hidden.memories]
+        assert hidden.failed == ()
+        curation.purge(wombat)
+        assert not (sandbox.notes / "wombat.md").exists()
+
+    assert (team / "wombat.md").read_text() == MEMORY
 
 
 def test_a_link_in_the_folder_of_a_scope_belongs_to_the_scope(

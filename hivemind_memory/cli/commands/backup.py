@@ -41,6 +41,7 @@ def backup(request: CommandRequest) -> int:
             request.values["file"],
             at=memory.clocks.local_iso(memory.clocks.now()),
             with_keys=request.values["with_keys"],
+            links=memory.folder.links,
         )
     if request.values["json"]:
         print_json(done)
