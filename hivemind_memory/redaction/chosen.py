@@ -51,6 +51,8 @@ _ONE_OF_MANY = lazy_re(
     r"|postgresql|redis|ubuntu|debian|fedora|centos|node|java|jdk|php|ruby)[_.-]?\d+.*"
 )
 
+_DAY = lazy_re(r"(?:19|20)\d\d(?:(?:0[1-9]|1[0-2])(?:[0-2]\d|3[01]))?")
+
 
 def is_likely(value: str) -> bool:
     """Whether a value is a password that a person chose, or made at random."""
@@ -143,6 +145,19 @@ def may_be(value: str) -> bool:
         and not value.isalpha()
         and value[0] not in "$<{%("
         and "$(" not in value
+    )
+
+
+def is_counted(digits: str) -> bool:
+    """Whether digits are rather a year, a day, a power of two or a round number.
+
+    >>> [is_counted(one) for one in ("2027", "20261122", "4096", "5000", "4821")]
+    [True, True, True, True, False]
+    """
+    return _DAY.fullmatch(digits) is not None or (
+        digits.isdecimal()
+        and len(digits) >= 4
+        and (digits.endswith("000") or int(digits).bit_count() == 1)
     )
 
 

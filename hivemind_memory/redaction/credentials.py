@@ -31,8 +31,13 @@ _AUTH_SCHEME = lazy_re(
 _COOKIES = lazy_re(r"[^\n\"'`]{4,4000}+")
 _COOKIE = lazy_re(r"([A-Za-z0-9_.-]{1,60})=([A-Za-z0-9._~+/=%:-]{16,3000})")
 _STATISTICS = lazy_re(
-    r"_ga|_gid|_gcl|_gat|_fb[pc]|_hj|ajs_|amplitude|mp_|optimizely|_pk_|__utm|_cl[ck]|_uet"
-    r"|intercom-id|hubspotutk|__hs|cookie_?consent|OptanonConsent|_dd_|_scid|_tt_|muid"
+    r"_ga(?:_[A-Z0-9]{4,20})?|_gid|_gcl_(?:au|aw|dc|gb|gf|ha)|_gat(?:_gtag_UA_[\d_]+"
+    r"|_UA-[\d-]+)?|_fb[pc]|_hj(?:id|[A-Z][A-Za-z]*(?:_\d+)?)|AMP_[0-9a-f]{6,}"
+    r"|ajs_(?:anonymous|user|group)_id|amplitude_id(?:_[\w.]*)?|mp_[0-9a-f]+_mixpanel"
+    r"|optimizely[A-Z][A-Za-z]*|_pk_(?:id|ses|ref|cvar|hsr)(?:\.[\w.]*)?|__utm[a-z]"
+    r"|_cl(?:ck|sk)|_uet[sv]id(?:_exp)?|intercom-id-\w+|hubspotutk|__hs(?:tc|sc|src|fp)"
+    r"|cookie_?consent(?:_status)?|OptanonConsent|_dd_s|_scid(?:_r)?|_ttp"
+    r"|_tt_enable_cookie|muid|MUID"
 )
 _COOKIE_OPTION = lazy_re(
     r"(?<=[ \t])(?:-b|--cookie)[ \t=]{1,3}(?:\"([^\"\n]{8,4000})\"|'([^'\n]{8,4000})')"
@@ -109,7 +114,7 @@ def _cookies(header: str, start: int) -> Iterator[TextSpan]:
     """Return the values of cookies that look random."""
     for found in _COOKIE.finditer(header):
         value = found[2]
-        if _STATISTICS.match(found[1]):
+        if _STATISTICS.fullmatch(found[1]):
             continue
         if looks_random(value) and not is_placeholder(value):
             yield (start + found.start(2), start + found.end(2), "cookie")
@@ -132,7 +137,12 @@ _REST = lazy_re(
     rf"(?:[\w.-]{{1,40}}\\{{1,2}}(?=[\w.-]{{1,60}}:[^\s@]{{1,99}}@))?"
     rf"[^\s\"'`<>\\]{{3,{LONGEST_URL}}}+"
 )
-_LOCAL = lazy_re(r"localhost\b|127\.0\.0\.1\b|\[::1\]|0\.0\.0\.0\b")
+# All of the host, and the only one; a sentence may end behind it.
+_LOCAL = lazy_re(
+    r"(?:localhost|127\.0\.0\.1|\[::1\]|0\.0\.0\.0)(?::\d{1,5})?"
+    r"(?:[/?#]|[.,;:)\]}*]{0,4}\Z)"
+)
+_DEFAULT_NAME = lazy_re(r"[A-Za-z][a-z]{1,11}(?:[_-][a-z]{1,11})?\d?")
 _URL_SCHEME = lazy_re(r"[A-Za-z][A-Za-z0-9+.-]{1,30}$")
 _DATA_SOURCE = lazy_re(r"([\w.%+-]{1,64}):([^\s:@\"'`]{3,128})@tcp\(")
 
@@ -176,7 +186,9 @@ def _password(rest: str, start: int) -> list[TextSpan]:
     if 0 <= colon < end:
         password = rest[colon + 1 : end]
         is_default = (
-            password == rest[:colon] and _LOCAL.match(rest, end + 1) is not None
+            password == rest[:colon]
+            and _DEFAULT_NAME.fullmatch(password) is not None
+            and _LOCAL.match(rest, end + 1) is not None
         )
         if (
             password

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from hivemind_memory.redaction.chosen import looks_chosen, may_be_chosen
+from hivemind_memory.redaction.chosen import is_counted, looks_chosen, may_be_chosen
 from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.spans import TextSpan, has_any, line_starts
 from hivemind_memory.redaction.spoken_words import ACCOUNTS
@@ -16,7 +16,9 @@ from hivemind_memory.redaction.vocabulary import PASSWORD_NAMES, PASSWORDS_ELSEW
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+
+    _List = tuple[int, Callable[[str], bool]]
 
 _PASSWORD_NAME = (
     r"(?:(?:ch)?pass(?:word|wd|phrase|code|wort|ord)?s?|pw|pwd|creds?|credentials?|logins?|"
@@ -47,9 +49,23 @@ _PAIRED = lazy_re(
     r"|(?<=[a-z])/)[\"'`*]{0,3}(?=(?P<value>[^\s\"'`|,;<>]{6,64}))"
 )
 _QUESTION = lazy_re(
-    r"(?i)(?:\?|pls|please|bitte|svp|por favor|plz|what(?:'?s| is)|needs?|wants?"
-    r"|asks?|anyone have|code for"
-    r"|send me|which)"
+    r"(?i)(?:\?|\b(?:pls|please|bitte|svp|por favor|plz|what(?:'?s| is)|needs?|wants?"
+    r"|asks?|anyone have|code for|send me|which)\b)"
+)
+_ASKED = lazy_re(
+    r"(?i)(?<![a-z])(?:(?:log-?in|sign-?in|door|gate|alarm|2fa|mfa|otp|sms|tan|access"
+    r"|entry"
+    r"|verification|verify|security|auth|authentication|one-time|confirmation|pairing"
+    r"|unlock|registration|recovery)[ -]codes?"
+    r"|codes?[ ]for[ ](?:the|my|your|our|a)?[ ]?(?:\w{1,12}[ ])?(?:door|gate|garage"
+    r"|safe|alarm|login|account|vpn|bank|office|building|lock|card|phone|app|wi-?fi"
+    r"|domain)"
+    r"|pins?|otp|2fa|passcode|(?:wi-?fi|wlan|network)[ -]?(?:key|code)"
+    r"|log-?ins?[ ](?:for|to|data|pls|please)|pass(?:word|wd|phrase|wort)?s?|pw|pwd"
+    r"|creds?|credentials?|wpa\d?|psk"
+    rf"|{'|'.join(map(re.escape, (*PASSWORD_NAMES, *PASSWORDS_ELSEWHERE)))})(?![a-z])"
+    r"|(?:log-?ins?|wi-?fi|wlan|vpn)(?:[ ](?:pls|plz|please|bitte)|[ ]?\?)"
+    rf"|{'|'.join(PASSWORDS_ELSEWHERE)}"
 )
 _ANSWER = lazy_re(
     r"[ \t>-]*(?:[\[(]?\d[\d:., /APMapm-]{3,22}[\])]?[ ,-]{0,3})?[*_]{0,2}[<@]?[\w.@-"
@@ -57,7 +73,17 @@ _ANSWER = lazy_re(
     r"(?:[ ]\w{1,16})?>?[*_]{0,2}[ ]?[:|>][*_]{0,2}[ \t]{0,4}[`\"']?"
     r"(?P<value>[^\s`\"']{6,80})[`\"']?[^\n]{0,60}\Z"
 )
-_ANSWERED_CODE = lazy_re(r"(?<![\w.:/+-])\d{6,8}(?![\w:/-]|\.\d)")
+# Who answers, a few words, and the number; little may follow.
+_ANSWERED_CODE = lazy_re(
+    r"(?i)[ \t>*-]*(?:[\[(]?\d\d?[:.]\d\d(?:[:.]\d\d)?[ ]?(?:[ap]m)?[\])]?[ ,-]{0,3})?"
+    r"(?!(?:build|ticket|issue|pr|size|ean|id|version|port|date|order|commit|invoice)\b)"
+    r"(?:[*_]{0,2}[<@]?[\w.@-]{1,24}(?:[ ]\w{1,16})?>?[*_]{0,2}[ ]?[:>|][*_]{0,2}"
+    r"[ \t]{1,4})?"
+    r"(?:(?:it|its|it's|is|says|that's|the|code|pin|now|got|here|try|use|enter|sure|yes"
+    r"|ok|new|one|this|es|ist|der|lautet|c'est|le|el)[ ,:]{1,3}){0,5}[`\"'*]{0,3}"
+    r"(?P<value>\d{6,8})[`\"'*]{0,3}(?:[ \t]*\Z|[.,;!(][^\n]{0,40}\Z"
+    r"|[ ](?:(?:valid|expires|works|thanks|for|until)\b|[(–—-])[^\n]{0,40}\Z)"
+)
 _NEW_VALUE = lazy_re(
     r"(?i)[ \t>-]*(?:(?:the|your)[ ])?(?:(?:new|initial|current|temporary|generated"
     r"|old)[ ])?"
@@ -78,6 +104,15 @@ _CALLED_SO = lazy_re(
     rf"{_PASSWORD_NAME}(?![a-z])"
 )
 _LISTED = 8
+_NO_LIST: _List = (0, looks_chosen)
+_LIST_HEAD = lazy_re(
+    r"(?i)(?P<sure>(?<![a-z])(?:(?:pass(?:word|phrase|code)|pw|pwd)s|passwörter"
+    r"|kennwörter|contraseñas|mots de passe)(?:[ ](?:for|of|on|to|für|der|de)[ ]"
+    r"[^\n:]{1,30})?(?:[ ]\([^\n()]{1,40}\))?[\s:*_#]*\Z)"
+    r"|(?<![a-z])(?:(?:pass(?:word|phrase|code)|pw|pwd|login|cred|credential"
+    r"|kennwort)s|passwörter|kennwörter|zugangsdaten)(?![a-z])"
+    rf"|(?<![a-z]){_PASSWORD_NAME}[ \t*_]*:[ \t*_\r]*\Z"
+)
 _NETWORKS = ("wifi", "wi-fi", "wlan", "vpn")
 _LONGEST_LINE = 500
 _SHORT_LINE = 90
@@ -115,16 +150,16 @@ def on_lines(text: str, low: str) -> Iterator[TextSpan]:
         return
     start = 0
     above: list[tuple[bool, bool]] = []  # speaks of a password, asks for it
-    listed = 0  # lines below one that speaks of passwords
+    listed = _NO_LIST
     for line in text.split("\n"):
         at, start = start, start + len(line) + 1
         if len(line) > _LONGEST_LINE:
-            above, listed = [], 0
+            above, listed = [], _NO_LIST
             continue
         is_telling = at in telling
         says = is_telling and _SAYS_PASSWORD.search(line) is not None
         is_open = (
-            (at in paired or says or listed or any(map(any, above)))
+            (at in paired or says or listed[0] or any(map(any, above)))
             and _HAS_DIGIT.search(line) is not None
             and _PUBLIC_LINE.search(line) is None
         )
@@ -135,18 +170,31 @@ def on_lines(text: str, low: str) -> Iterator[TextSpan]:
                 yield from _pairs(line, at, is_known=says)
             if above and not says:
                 yield from _answers(line, at, above)
-            if listed and not says:
-                yield from _in_list(line, at)
-        listed = _LISTED if says and len(line) < _SHORT_LINE else max(0, listed - 1)
-        if not line or line.isspace():
-            listed = 0
+            if listed[0] and not says:
+                yield from _in_list(line, at, listed[1])
+        listed = _listed_below(line, listed, says=says)
         if line.strip(" \t>`*-\r"):
             asks = False
             if is_telling:
                 low_line = line.lower()
                 says = says or has_any(low_line, _NETWORKS)
-                asks = (says or "code" in low_line) and bool(_QUESTION.search(line))
+                asks = bool(_ASKED.search(line) and _QUESTION.search(line))
             above = [(says and len(line) < _SHORT_LINE, asks), *above[:1]]
+
+
+def _listed_below(line: str, listed: _List, *, says: bool) -> _List:
+    """Return how many lines below are a list of passwords, and what judges its values.
+
+    What stands in a list of logins must look like a password; under ``Passwords:``, a
+    word with a number is enough.
+    """
+    is_short = says and len(line) < _SHORT_LINE
+    head = _LIST_HEAD.search(line) if is_short else None
+    if head:
+        return _LISTED, may_be_chosen if head["sure"] else looks_chosen
+    if not line or line.isspace():
+        return _NO_LIST
+    return max(0, listed[0] - 1), listed[1]
 
 
 def _chosen_pieces(text: str) -> list[str]:
@@ -213,10 +261,10 @@ def _pairs(line: str, start: int, *, is_known: bool) -> Iterator[TextSpan]:
             yield (at, at + len(value), "password")
 
 
-def _in_list(line: str, start: int) -> Iterator[TextSpan]:
+def _in_list(line: str, start: int, judge: Callable[[str], bool]) -> Iterator[TextSpan]:
     """Yield the value of a row ``name: value`` in a list of passwords."""
     found = _ROW.match(line)
-    if found and may_be_chosen(found["value"]) and not _CODE.search(found["value"]):
+    if found and judge(found["value"]) and not _CODE.search(found["value"]):
         at = start + found.start("value")
         yield (at, at + len(found["value"]), "password")
 
@@ -227,9 +275,9 @@ def _answers(
     """Yield what answers a question for a password, or stands below a word for it."""
     if above[0][1] or (len(above) > 1 and above[1][1]):
         found = _ANSWER.match(line)
-        digits = _ANSWERED_CODE.search(line)
-        if digits:
-            yield (start + digits.start(), start + digits.end(), "pin")
+        digits = _ANSWERED_CODE.match(line.rstrip())
+        if digits and not is_counted(digits["value"]):
+            yield (start + digits.start("value"), start + digits.end("value"), "pin")
         if found and may_be_chosen(found["value"].rstrip(".,;)")):
             value = found["value"].rstrip(".,;)")
             at = start + found.start("value")

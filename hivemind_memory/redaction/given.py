@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 from hivemind_memory.redaction.chosen import (
+    is_counted,
     is_likely,
     is_random,
     looks_chosen,
@@ -121,7 +122,7 @@ _DIGITS = lazy_re(
     r"[ \t*`\"']{0,4}"
     r"(?P<value>\d{4,8}|\d\d-\d\d-\d\d(?:-\d\d)?)(?![\w:/%-]|\.\d)"
 )
-_PLACES = (
+_PLACES = (  # what a text is looked through for; _PLACE tells whole words
     "alarm", "door", "gate ", "safe ", "vault", "lockbox", "locker", "garage",
     "keypad", "building", "tür", "tuer", "tresor", "schloss", "schlüsselkasten",
     "coffre", "porte ", "portail", "digicode", "puerta", "caja fuerte", "cassaforte",
@@ -132,11 +133,33 @@ _PLACES = (
     "voicemail", "besprechung", "réunion", "kiosk", "tablet", "ipad", "storage unit",
     "luggage",
 )  # fmt: skip
-_CODES = (
-    "code", "pin", "passcode", "combination", "kombination", "combinaison",
-    "combinación", "código", "codice", "puk", "digicode", "密码", "код", "opens with",
-    "öffnet mit", "ouvre avec", "abre con",
-)  # fmt: skip
+_PLACE = lazy_re(
+    r"(?<![^\W\d_])(?:alarm(?:anlage|code|e)?|(?:front|back)?door|gate|safe"
+    r"|[a-zäöüß]{0,16}(?:tür|tuer|tresor|schloss|karte)"
+    r"|vault|lockbox|locker|garage|keypad|building|schlüsselkasten|coffre"
+    r"|porte|portail|digicode|puerta|caja fuerte|cassaforte|cancello|portão|cofre"
+    r"|sim|router|(?:smart|cell|i)?phone|handy|(?:smart)?card"
+    r"|zoom|tarjeta|bluetooth|pairing|homekit|meeting|webinar|conference|dial-in"
+    r"|voicemail|besprechung|réunion|kiosk|tablet|ipad|storage unit|luggage|türcode"
+    r"|tuercode|torcode|kartenpin|handypin)(?:s|n|en)?(?![^\W\d_])|门禁|保险箱|домофон|сейф"
+)
+_CODE = lazy_re(
+    r"(?<![^\W\d_])(?:(?<!error[ _-])(?<!status[ _-])(?<!exit[ _-])(?<!return[ _-])"
+    r"(?<!source[ _-])(?<!zip[ _-])(?<!area[ _-])(?<!country[ _-])"
+    r"(?<!response[ _-])(?<!result[ _-])"
+    r"(?:pass|digi|door|tür|tuer|tor|zugangs|zugriffs|geheim|entry|key)?codes?"
+    r"(?![ -](?:path|page|point|unit|review|base|block|line|coverage|gen|size))"
+    r"|(?:karten|handy|geräte)?pins?|puk|combination|kombination|combinaison"
+    r"|combinación|código|codice|opens with|öffnet mit|ouvre avec|abre con)"
+    r"(?![^\W\d_])|密码|код"
+)
+# Behind such a word a year or a power of two is what it says.
+_SIZE = lazy_re(
+    r"(?<![^\W\d_])(?:ports?|size|width|height|length|limit|deadline|date|year|since"
+    r"|until|release|version|buffer|page|timeout|max|min|review|number of"
+    r"|mapping)(?![^\W\d_])"
+)
+_COUNTED = lazy_re(r"[ \t]+(?:(?:of|per)[ \t]|lines|entries|pages|rows|bytes|requests)")
 _NUMBER = lazy_re(
     r"(?i)(?:\b(?:wlan|wi-?fi|wpa\d?|netzwerk)[- ]?(?:schl(?:ü|ue)ssel|key|passwor[dt]|"
     r"kennwort|code|pass|netzwerkschlüssel)\b[^\n:=]{0,30}(?:[:=]|\bist\b|\bis\b"
@@ -162,7 +185,11 @@ def in_arguments(text: str, low: str) -> list[TextSpan]:
     spans += _codes(text, low)
     for pattern, words in ((_NUMBER, _NUMBER_WORDS), (_KEYPAD, _KEYPADS)):
         spans += [
-            (*one.span("value"), "pin") for one in found_near(pattern, text, low, words)
+            (*one.span("value"), "pin")
+            for one in found_near(pattern, text, low, words)
+            if pattern is not _KEYPAD
+            or one["said"] is None
+            or not is_counted(one["value"])
         ]
     return spans
 
@@ -218,13 +245,14 @@ def _codes(text: str, low: str) -> Iterator[TextSpan]:
         line = low[max(start, found.start() - 120) : found.end() + 60].split(
             "\n", maxsplit=1
         )[0]
-        if _has(line, _PLACES) and _has(line, _CODES):
+        before = low[max(start, found.start() - 120) : found.start("value")]
+        if (
+            _PLACE.search(line)
+            and _CODE.search(line)
+            and not (is_counted(found["value"]) and _SIZE.search(before))
+            and not _COUNTED.match(low, found.end("value"))
+        ):
             yield (*found.span("value"), "pin")
-
-
-def _has(line: str, words: tuple[str, ...]) -> bool:
-    """Whether a line has one of some words."""
-    return any(word in line for word in words)
 
 
 _RANDOM = frozenset((_VERSIONED, _HOOK, _COOKIE, _ACCOUNT, _OPTION))
@@ -243,6 +271,7 @@ _KEYPADS = (
 )
 _KEYPAD = lazy_re(
     r"(?i)(?<![\w-])(?:(?:keypad|tresor|safe|digicode|lockbox|alarm)[ \t]{0,2}[:=]"
+    r"(?=[^\d\n]{0,3}\d+[#`*\"']{0,3}[ \t]*(?:[.,;()\r\n]|then\b|\Z))(?P<said>)"
     r"|passcode[ \t]{0,2}[:=]?"
     r"|(?:cvv|cvc)2?[ \t]{0,2}[:=]?)[ \t`*\"']{0,3}(?P<value>\d{3,8})(?![\w.:/%-])"
 )

@@ -8,7 +8,12 @@ from __future__ import annotations
 
 import re
 
-from hivemind_memory.redaction.chosen import is_random, may_be, may_be_chosen
+from hivemind_memory.redaction.chosen import (
+    is_random,
+    looks_chosen,
+    may_be,
+    may_be_chosen,
+)
 from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.names import classify_name
 from hivemind_memory.redaction.phrases import is_drawn
@@ -47,7 +52,10 @@ _TO_FILE = lazy_re(
     r"(?:echo|printf|print)[ \t]+(?:-\w+[ \t]+)?(?:[\"'](?P<value>[^\"'\n]{6,200})[\"']"
     r"|(?P<plain>[^\s\"'>|]{6,200}))[ \t]*(?:>{1,2}"
     r"|\|[ \t]*(?:sudo[ \t]+)?tee(?:[ \t]+-a)?)[ \t]*"
-    r"[\"']?[^\s\"'|;&]{0,80}(?i:pass|secret|token|cred|pgpass|netrc|key|\bpw\b|psk|authtok)"
+    r"(?![^\s|;&]{0,90}\.(?:md|rst|adoc|html?|css|py|[jt]sx?|log)\b)[\"']?"
+    r"[^\s\"'|;&]{0,80}?(?<![A-Za-z])(?i:(?:api|auth|db|my|pg|root|ssh|user|vault)?"
+    r"(?:pass(?:wd|words?|phrase|code|file)?|secrets?|tok(?:en)?s?|cred(?:ential)?s?"
+    r"|netrc|keys?(?:file)?|pw|psk))(?![A-Za-z])"
 )
 _TWO_KEYS = lazy_re(r"(?<![\w:])[0-9a-f]{32}:(?P<value>[0-9a-f]{32})(?![\w:])")
 _GIVEN = lazy_re(
@@ -63,7 +71,9 @@ _COOKIE = lazy_re(
     r"(?i)cookie[\"']?[ \t]{0,3}[=:,(][ \t]{0,3}[\"'`][\w.-]{1,40}=(?P<value>[\w.%~+/"
     r"=-]{16,400})"
 )
-_PIN = lazy_re(r"(?i)(?<![a-z])pin(?:-value)?=[\"']?(?P<value>[\w!?#$%&*@+-]{4,40})")
+_PIN = lazy_re(
+    r"(?i)(?<![a-z])pin(?:-value)?=[\"']?(?P<value>[\w!?#$%&*@+-]{4,40})(?![.]\w)"
+)
 _HIDDEN = lazy_re(
     r"(?i)\b(?:key|password|secret)[ \t]+[57][ \t]+(?P<value>[0-9A-F]{10,128})(?!\w)"
 )
@@ -103,6 +113,11 @@ def _is_given(value: str) -> bool:
     return may_be_chosen(value) or is_drawn(value)
 
 
+def _is_pin(value: str) -> bool:
+    """Whether a value is digits, or no pin of a board but a password."""
+    return value.isdecimal() or looks_chosen(value)
+
+
 def _is_hex(value: str) -> bool:
     """Whether figures are many different ones."""
     return entropy(value) >= 3.0
@@ -124,7 +139,7 @@ _ROWS: tuple[
         "secret",
     ),
     (_COOKIE, ("cookie",), 0, is_random, "cookie"),
-    (_PIN, ("pin=", "pin-value="), 0, may_be, "pin"),
+    (_PIN, ("pin=", "pin-value="), 0, _is_pin, "pin"),
     (_HIDDEN, ("key 7 ", "password 7 ", "secret 5 "), 0, _is_hex, "password"),
     (_SHORT_NAMES, ("p:", "p=", "pw:", "pw=", "pass:"), 0, may_be_chosen, "password"),
 )
