@@ -78,7 +78,7 @@ FORMS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("twine", r"twine\b[^\n]{0,200}? -p[ \t]+"),
         ("az login", r"az login\b[^\n]{0,200}? -p[ \t]+"),
         ("oc login", r"oc login\b[^\n]{0,200}? -p[ \t]+"),
-        ("requirepass", r"(?i)\brequirepass[ \t]+"),
+        ("requirepass", r"(?i)\brequirepass[ \t]+(?!\(|\d+\.\d)"),
         ("masterauth", r"(?i)\bmasterauth[ \t]+"),
         ("createuser",
         r"(?i)\bcreateuser[ \t]+(?:-e \S+ )?\S+[ \t]+\w{3,8}(?:-\d+)?[ \t]+"),

@@ -145,10 +145,12 @@ _PLACE = lazy_re(
 )
 _CODE = lazy_re(
     r"(?<![^\W\d_])(?:(?<!error[ _-])(?<!status[ _-])(?<!exit[ _-])(?<!return[ _-])"
-    r"(?<!source[ _-])(?<!zip[ _-])(?<!area[ _-])(?<!country[ _-])"
+    r"(?<!source[ _-])(?<!zip[ _-])(?<!postal[ _-])"
+    r"(?<!qr[ _-])(?<!area[ _-])(?<!country[ _-])"
     r"(?<!response[ _-])(?<!result[ _-])"
     r"(?:pass|digi|door|tür|tuer|tor|zugangs|zugriffs|geheim|entry|key)?codes?"
-    r"(?![ -](?:path|page|point|unit|review|base|block|line|coverage|gen|size))"
+    r"(?![ -](?:path|page|name|freeze|point|unit|review|base|block|line|coverage|gen"
+    r"|size))"
     r"|(?:karten|handy|geräte)?pins?|puk|combination|kombination|combinaison"
     r"|combinación|código|codice|opens with|öffnet mit|ouvre avec|abre con)"
     r"(?![^\W\d_])|密码|код"
@@ -159,7 +161,9 @@ _SIZE = lazy_re(
     r"|until|release|version|buffer|page|timeout|max|min|review|number of"
     r"|mapping)(?![^\W\d_])"
 )
-_COUNTED = lazy_re(r"[ \t]+(?:(?:of|per)[ \t]|lines|entries|pages|rows|bytes|requests)")
+_COUNTED = lazy_re(
+    r"[ \t]+(?:(?:of|per)[ \t]|lines|entries|pages|rows|bytes|ms\b|rps\b)"
+)
 _NUMBER = lazy_re(
     r"(?i)(?:\b(?:wlan|wi-?fi|wpa\d?|netzwerk)[- ]?(?:schl(?:ü|ue)ssel|key|passwor[dt]|"
     r"kennwort|code|pass|netzwerkschlüssel)\b[^\n:=]{0,30}(?:[:=]|\bist\b|\bis\b"
@@ -228,6 +232,11 @@ def _named(places: Iterable[re.Match[str]]) -> Iterator[TextSpan]:
             yield (found.start("value"), found.start("value") + len(value), kind.value)
 
 
+def _is_said(before: str) -> bool:
+    """Whether what stands before a year or a round number calls it a code."""
+    return _CODE.search(before[-24:]) is not None and _SIZE.search(before) is None
+
+
 def _positional(places: Iterable[re.Match[str]]) -> Iterator[TextSpan]:
     """Yield the random words behind a command that takes a key without an option."""
     for found in places:
@@ -249,7 +258,7 @@ def _codes(text: str, low: str) -> Iterator[TextSpan]:
         if (
             _PLACE.search(line)
             and _CODE.search(line)
-            and not (is_counted(found["value"]) and _SIZE.search(before))
+            and not (is_counted(found["value"]) and not _is_said(before))
             and not _COUNTED.match(low, found.end("value"))
         ):
             yield (*found.span("value"), "pin")
