@@ -274,16 +274,18 @@ def _caller_in(state: WorktreeState, memory: Memory) -> Caller:
     from hivemind_memory.access import projects
     from hivemind_memory.access.callers import caller_of
     from hivemind_memory.access.lookup import seen_in
+    from hivemind_memory.access.rules import check_project_known
 
     notes, settings = memory.places.notes, memory.settings
-
-    return caller_of(
+    caller = caller_of(
         agent_scope_request(),
         workspaces=settings.workspaces,
         find_project=lambda: (
             projects.find_project(seen_in(state), notes, settings.projects).slug
         ),
     )
+    check_project_known(caller)
+    return caller
 
 
 def open_watcher(memory: Memory) -> Watcher:

@@ -175,13 +175,24 @@ def home_scope(caller: Caller) -> str:
     Raises:
         ProjectUnknownError: It is not known which project is the caller's.
     """
-    if caller.project_problem and not caller.workspace:
+    if not caller.workspace:
+        check_project_known(caller, effect="Nothing was saved")
+    return caller.workspace or caller.project or next(iter(caller.teams), GLOBAL)
+
+
+def check_project_known(caller: Caller, *, effect: str = "") -> None:
+    """Raise if it is not known which project is a caller's.
+
+    Raises:
+        ProjectUnknownError: It is not.
+    """
+    if caller.project_problem:
         raise ProjectUnknownError(
             caller.project_problem,
-            hint="Name the scope, or ask a person to run `hm project list`.",
-            effect="Nothing was saved",
+            hint="`hm project list` names the file, to a person. Repair it, or run"
+            " `hm project adopt NAME` in the repository that it belongs to.",
+            effect=effect,
         )
-    return caller.workspace or caller.project or next(iter(caller.teams), GLOBAL)
 
 
 def scope_named(caller: Caller, text: str) -> str:
