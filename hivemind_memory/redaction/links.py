@@ -57,7 +57,7 @@ _LOOSE = lazy_re(r"(?i)t|s|h|e|x|u|g|p|data|state|hash|link|sv|st|uuid|guid|api|
 _PUBLIC_HOSTS = frozenset(
     (
         "github.com", "gitlab.com", "youtube.com", "youtu.be", "wikipedia.org",
-        "wikimedia.org", "npmjs.com", "pypi.org", "pythonhosted.org", "shields.io",
+        "wikimedia.org", "shields.io", "pypi", "npmjs",
         "codecov.io", "githubusercontent.com", "docs.rs", "crates.io", "doi.org",
         "arxiv.org", "medium.com", "stackoverflow.com", "reddit.com", "twitter.com",
         "x.com", "linkedin.com", "groups.google.com", "mail-archive.com", "marc.info",
