@@ -12,8 +12,8 @@ from hivemind_memory.access.rules import NO_PROJECT, ProjectHere, agent_in
 from hivemind_memory.config import CONFIG_NAME
 from hivemind_memory.config.resolve import load_settings as resolve_settings
 from hivemind_memory.files.places import find_above, locks_folder, places_of
-from hivemind_memory.memory.index_handle import Clocks
 from hivemind_memory.memory.service import Memory
+from hivemind_memory.model.clocks import Clocks
 from hivemind_memory.model.value import replaced
 from hivemind_memory.providers.provider import Provider
 

@@ -14,6 +14,7 @@ from hivemind_memory.errors import (
     UsageError,
 )
 from hivemind_memory.model.filters import Access, Requirement
+from hivemind_memory.model.note_path import GLOBAL_NOTE
 from hivemind_memory.model.scope import (
     FOLDERS,
     GLOBAL,
@@ -251,7 +252,7 @@ def scope_meant(
         ScopeError: It is not a scope, or the caller does not have it.
     """
     if not name and is_global:
-        return GLOBAL if may_write(caller, "global.md") else home_scope(caller)
+        return GLOBAL if may_write(caller, GLOBAL_NOTE) else home_scope(caller)
     if caller.is_owner and name in {"", "project", "projects", "product"}:
         caller = replaced(caller, project=find_project(not name))
     elif not name and caller.project:

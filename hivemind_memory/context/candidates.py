@@ -28,6 +28,7 @@ from hivemind_memory.model.memory_types import (
     find_type,
     types_of_config,
 )
+from hivemind_memory.model.note_path import GLOBAL_NOTE
 from hivemind_memory.model.query import Query
 from hivemind_memory.model.trust import is_trusted
 from hivemind_memory.notes.memory_header import is_expired_or_done
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
     from hivemind_memory.model.note import Provenance
     from hivemind_memory.model.query import Hit
 
-PREFERENCES_NOTE = "global.md"
 _HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
 """Of CommonMark; ``#tag`` is text."""
 
@@ -97,7 +97,7 @@ def is_empty(memory: Memory, found: Candidates) -> bool:
     if found.always or found.preferences or found.others or found.left_out:
         return False
     notes = memory.list()
-    return not any(n.chunk_count for n in notes if n.path != PREFERENCES_NOTE)
+    return not any(n.chunk_count for n in notes if n.path != GLOBAL_NOTE)
 
 
 class _TypedMemories:
@@ -209,14 +209,13 @@ def _preferences(memory: Memory) -> list[Excerpt]:
     """Return the chunks of ``global.md`` that contain text, in their order."""
     # The chunker imports a Markdown parser, which only this needs.
     from hivemind_memory.markdown.chunker import parse_note
-    from hivemind_memory.model.note_path import NotePath
 
     try:
-        text = memory.read(PREFERENCES_NOTE).text
+        text = memory.read(GLOBAL_NOTE).text
     except (NoteNotFoundError, NoteUnreadableError):
         return []
     note = parse_note(
-        NotePath(PREFERENCES_NOTE),
+        GLOBAL_NOTE,
         text.encode(),
         limit_chars=memory.settings.chunk_chars,
     )
@@ -231,7 +230,7 @@ def _preferences(memory: Memory) -> list[Excerpt]:
             continue
         excerpts.append(
             Excerpt(
-                path=PREFERENCES_NOTE,
+                path=GLOBAL_NOTE,
                 start_line=chunk.start_line,
                 end_line=chunk.end_line,
                 text=chunk.body,
@@ -300,7 +299,7 @@ def _merge(answers: Sequence[tuple[Facet, Hit]]) -> list[Excerpt]:
     hits: dict[tuple[str, int, int], Hit] = {}
     reasons: dict[tuple[str, int, int], list[FacetScore]] = {}
     for facet, hit in answers:
-        if hit.path == PREFERENCES_NOTE or hit.status != "active":
+        if hit.path == GLOBAL_NOTE or hit.status != "active":
             continue
         if not _has_text(hit.snippet):
             continue

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
     from hivemind_memory.model.snapshot import FileSignature
 
+FileIdentity = tuple[int, int]
+"""Device and inode: the same while a file or folder is the same."""
+
 PRIVATE_FILE = 0o600
 PRIVATE_FOLDER = 0o700
 
@@ -189,6 +192,19 @@ def signature_of(status: os.stat_result) -> FileSignature:
     # Windows does not say the inode when it lists a folder, so it never counts there.
     inode = 0 if sys.platform == "win32" else status.st_ino
     return (status.st_mtime_ns, status.st_ctime_ns, status.st_size, inode)
+
+
+def identity_of(status: os.stat_result) -> FileIdentity:
+    """Return what tells a file from another that takes its name later."""
+    return (status.st_dev, status.st_ino)
+
+
+def identity_at(path: str) -> FileIdentity | None:
+    """Return the identity of what is at *path*, links followed; None: nothing is."""
+    try:
+        return identity_of(os.stat(path))
+    except OSError:
+        return None
 
 
 def set_mode(fd: int, mode: int) -> None:

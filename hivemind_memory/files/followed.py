@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import os
 
-from hivemind_memory.files.descriptors import OpenFolder
+from hivemind_memory.files.descriptors import OpenFolder, identity_at, identity_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,8 +41,7 @@ def open_followed(root: str, links: Mapping[str, str], path: str) -> OpenFolder:
         raise NotFollowedError(problem)
     folder = OpenFolder.at(target)
     # Between the check and the opening a part of the path may have become a link.
-    found, opened = os.stat(target), folder.own_status()
-    is_same = (found.st_dev, found.st_ino) == (opened.st_dev, opened.st_ino)
+    is_same = identity_at(target) == identity_of(folder.own_status())
     if is_same and os.path.realpath(target) == target:
         return folder
     folder.close()

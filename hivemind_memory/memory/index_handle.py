@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from hivemind_memory.index.port import Index
     from hivemind_memory.memory.background_sync import BackgroundSync
     from hivemind_memory.memory.sync import Progress, Syncer
+    from hivemind_memory.model.clocks import Clocks
+    from hivemind_memory.model.filters import Access
     from hivemind_memory.model.note_path import NotePath
     from hivemind_memory.model.results import SyncResult
 
@@ -233,6 +235,19 @@ class IndexHandle:
         self.opened().index.set_meta(LAST_PURGE, self._clocks.randomness().hex())
         self.fresh()
 
+    def count_pending_claims(self, access: Access, *, is_fresh: bool) -> int:
+        """Return how many claims wait in the inboxes that a caller may see.
+
+        Args:
+            access: What the caller may see.
+            is_fresh: Look for changes of the notes first; not needed after a search.
+        """
+
+        def count(index: Index) -> int:
+            return index.view(access).pending_claims()
+
+        return self.run_fresh(count) if is_fresh else count(self.opened().index)
+
     def index_note(self, path: NotePath, *, is_whole: bool = True) -> bool:
         """Index one note right after a write; return whether that worked.
 
@@ -325,37 +340,3 @@ def reopen_index(
         return opened
     opened.index.close()
     return file
-
-
-SECONDS_PER_DAY = 86_400
-
-
-class Clocks:
-    """Where the time comes from; tests bring their own."""
-
-    __slots__ = ("local_iso", "local_offset_s", "now", "randomness", "stopwatch")
-
-    def __init__(
-        self,
-        *,
-        now: Callable[[], float],
-        stopwatch: Callable[[], float],
-        local_iso: Callable[[float], str],
-        local_offset_s: Callable[[float], int],
-        randomness: Callable[[], bytes],
-    ) -> None:
-        self.now = now
-        """Seconds since the epoch, UTC."""
-        self.stopwatch = stopwatch
-        """Seconds on a clock that never goes back."""
-        self.local_iso = local_iso
-        """A moment as ISO 8601 in the user's time zone, with its offset."""
-        self.local_offset_s = local_offset_s
-        """The offset of the user's time zone at a moment."""
-        self.randomness = randomness
-        """Ten random bytes."""
-
-    def today(self) -> int:
-        """Return the local day, in days since the epoch."""
-        now = self.now()
-        return int((now + self.local_offset_s(now)) // SECONDS_PER_DAY)

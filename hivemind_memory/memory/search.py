@@ -9,8 +9,8 @@ from __future__ import annotations
 import time
 
 from hivemind_memory.memory.freshness import MAX_SCANS, Freshness
-from hivemind_memory.memory.index_handle import SECONDS_PER_DAY
 from hivemind_memory.memory.retrieve import RetrievedCandidates, retrieve, shown_text
+from hivemind_memory.model.clocks import SECONDS_PER_DAY
 from hivemind_memory.model.matches import HitDetails, QueryVector
 from hivemind_memory.model.memories import STATUSES, claim_of
 from hivemind_memory.model.query import (
@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
     from hivemind_memory.index.port import Index, IndexView
     from hivemind_memory.memory.freshness import FreshnessCheck
-    from hivemind_memory.memory.index_handle import Clocks, IndexHandle, OpenIndex
+    from hivemind_memory.memory.index_handle import IndexHandle, OpenIndex
+    from hivemind_memory.model.clocks import Clocks
     from hivemind_memory.model.filters import Access, SearchFilter
     from hivemind_memory.model.matches import WordMatches
     from hivemind_memory.model.query import Query, ScorePart, SearchSettings

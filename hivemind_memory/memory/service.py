@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from hivemind_memory.curation.service import Curation
     from hivemind_memory.files.places import Places
     from hivemind_memory.memory.embed import EmbeddingService
-    from hivemind_memory.memory.index_handle import Clocks
     from hivemind_memory.memory.sync import Progress
+    from hivemind_memory.model.clocks import Clocks
     from hivemind_memory.model.curation import (
         ForgetResult,
         MemorySelector,
@@ -184,6 +184,10 @@ class Memory:
         return self.index_handle.run_fresh(
             lambda index: tuple(index.memories(scopes=self._access.scopes))
         )
+
+    def count_pending(self, *, is_fresh: bool) -> int:
+        """Return how many claims wait in the inboxes that the caller may see."""
+        return self.index_handle.count_pending_claims(self._access, is_fresh=is_fresh)
 
     # -- writing ---------------------------------------------------------------
 

@@ -12,6 +12,7 @@ from hivemind_memory.access.rules import check_person, check_source, check_writa
 from hivemind_memory.errors import NotSavedError, StateUnusableError, UsageError
 from hivemind_memory.files.descriptors import make_private_folder
 from hivemind_memory.files.paths import parse_note_path
+from hivemind_memory.model.note_path import GLOBAL_NOTE
 from hivemind_memory.model.place import parse_source_ref
 from hivemind_memory.model.results import WriteResult
 from hivemind_memory.model.scope import (
@@ -32,13 +33,13 @@ if TYPE_CHECKING:
 
     from hivemind_memory.access.rules import Caller
     from hivemind_memory.files.folder import NotesFolder
-    from hivemind_memory.memory.index_handle import Clocks, IndexHandle
+    from hivemind_memory.memory.index_handle import IndexHandle
+    from hivemind_memory.model.clocks import Clocks
     from hivemind_memory.model.note import Provenance
     from hivemind_memory.model.note_path import NotePath
     from hivemind_memory.state.file import StateFile
 
 
-GLOBAL_NOTE = "global.md"
 """The note for every project; its name alone says that it is global."""
 
 

@@ -6,8 +6,12 @@ from __future__ import annotations
 class NotePath(str):
     """A note's place relative to the notes folder, with forward slashes.
 
-    Made only by ``notes.paths.parse_note_path`` (from outside) and by the listing of
+    Made only by ``files.paths.parse_note_path`` (from outside) and by the listing of
     the folder (from inside), so whoever holds one need not check it again.
     """
 
     __slots__ = ()
+
+
+GLOBAL_NOTE = NotePath("global.md")
+"""The note of the global scope that every agent is told, and the one you edit first."""

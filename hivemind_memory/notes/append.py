@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from hivemind_memory.errors import HivemindError, NotSavedError
 from hivemind_memory.files import descriptors
-from hivemind_memory.files.descriptors import OpenFolder, signature_of
+from hivemind_memory.files.descriptors import OpenFolder, identity_of, signature_of
 from hivemind_memory.files.errors import save_error
 from hivemind_memory.markdown.entry import OPENING, new_entry_text
 from hivemind_memory.notes.journal_records import JournalEntry, LastSaved
@@ -323,7 +323,7 @@ class OpenNote:
             named = self._parent.status(self._name)
         except FileNotFoundError:
             return False
-        if (named.st_dev, named.st_ino) != (own.st_dev, own.st_ino):
+        if identity_of(named) != identity_of(own):
             return False
         return descriptors.read_at(self._fd, self.start, len(data)) == data
 
@@ -353,7 +353,7 @@ class OpenNote:
     def remove_if_empty(self) -> None:
         """Remove the note if it holds nothing and still is this file."""
         own, named = os.fstat(self._fd), self._parent.status(self._name)
-        is_ours = (named.st_dev, named.st_ino) == (own.st_dev, own.st_ino)
+        is_ours = identity_of(named) == identity_of(own)
         if is_ours and not own.st_size:
             self._parent.unlink(self._name)
             self._parent.sync()

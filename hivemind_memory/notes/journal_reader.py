@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from threading import Lock
 
+from hivemind_memory.files.descriptors import identity_of
 from hivemind_memory.notes.journal_records import add_lines
 
 TYPE_CHECKING = False
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from hivemind_memory.notes.journal_records import JournalEntry
 
 
-_NONE = (0, 0, b"")
+_NONE = ((0, 0), b"")
 
 
 class JournalReader:
@@ -51,7 +52,7 @@ class JournalReader:
         """Read what was added, or everything if the file was rewritten."""
         status = os.fstat(file.fileno())
         # The first line says when the file was begun.
-        generation = (status.st_dev, status.st_ino, file.readline())
+        generation = (identity_of(status), file.readline())
         file.seek(self._end - len(self._last_line))
         # A writer that fails cuts off its lines. Those of the next one are others: no
         # two entries have the same id.

@@ -18,6 +18,7 @@ from hivemind_memory.model.memories import (
     MemoryHeader,
 )
 from hivemind_memory.model.memory_types import find_type
+from hivemind_memory.model.note_path import GLOBAL_NOTE
 from hivemind_memory.model.scope import INBOX, inner_path, place_in_scope
 from hivemind_memory.model.scope import SUPERSEDED as SUPERSEDED_FOLDER
 from hivemind_memory.model.snapshot import NS_PER_DAY
@@ -191,7 +192,7 @@ def day_of_note(
     date at the start of its name, else its last edit. ``global.md`` does not age.
     """
     name = path.rpartition("/")[2]
-    if name == "global.md":
+    if name == GLOBAL_NOTE:
         return None
     for key in ("updated", "date", "created") if front_matter else ():
         day = _day_of_value(front_matter.get(key))

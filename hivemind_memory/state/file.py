@@ -13,10 +13,10 @@ import threading
 import apsw
 
 from hivemind_memory.errors import StateUnusableError
+from hivemind_memory.files.descriptors import FileIdentity, identity_at
 from hivemind_memory.sqlite.connection import write_transaction
 from hivemind_memory.state.open import (
     COUNT_WAIT_MS,
-    identity_of,
     open_state,
     state_error,
 )
@@ -54,7 +54,7 @@ class StateFile:
         self.path = path
         self._lock = threading.RLock()
         self._connection: apsw.Connection | None = None
-        self._identity: tuple[int, int] | None = None
+        self._identity: FileIdentity | None = None
 
     def close(self) -> None:
         """Close the file; nothing is lost when this is not called."""
@@ -280,11 +280,11 @@ class StateFile:
 
     def _opened(self, wait_ms: int) -> apsw.Connection:
         """Return the open file, opened anew if the path names another one now."""
-        if self._connection is not None and identity_of(self.path) != self._identity:
+        if self._connection is not None and identity_at(self.path) != self._identity:
             self.close()
         if self._connection is None:
             self._connection = open_state(self.path, wait_ms=wait_ms)
-            self._identity = identity_of(self.path)
+            self._identity = identity_at(self.path)
         self._connection.set_busy_timeout(wait_ms)
         return self._connection
 

@@ -87,15 +87,6 @@ def copy_state(path: str, target: str) -> None:
         raise state_error(path, error) from error
 
 
-def identity_of(path: str) -> tuple[int, int] | None:
-    """Return what tells one file from another that takes its name later."""
-    try:
-        status = os.stat(path)
-    except OSError:
-        return None
-    return (status.st_dev, status.st_ino)
-
-
 def state_error(path: str, error: Exception) -> StateUnusableError:
     """Return our error for one of SQLite's or the system's."""
     if isinstance(error, apsw.BusyError | apsw.LockedError):

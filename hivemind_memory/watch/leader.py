@@ -15,6 +15,8 @@ from dataclasses import asdict
 from hivemind_memory.errors import IndexUnusableError
 from hivemind_memory.files.atomic import write_file
 from hivemind_memory.files.descriptors import (
+    FileIdentity,
+    identity_at,
     make_private_folder,
 )
 from hivemind_memory.files.errors import cause_of
@@ -35,7 +37,7 @@ class Leadership:
         self._lock_path = lock_path
         self._state_path = state_path
         self._lock = KernelLock(lock_path)
-        self._identity: tuple[int, int] | None = None
+        self._identity: FileIdentity | None = None
 
     def try_acquire(self) -> bool:
         """Become leader if there is none; return whether this process leads now.
@@ -54,7 +56,7 @@ class Leadership:
             message = f"The lock {self._lock_path} cannot be taken: {cause}."
             hint = "The option index_dir puts the index elsewhere."
             raise IndexUnusableError(message, hint=hint) from error
-        self._identity = _identity_of(self._lock_path)
+        self._identity = identity_at(self._lock_path)
         if self._identity is None:  # the index was deleted in this very moment
             self._lock.release()
         return self._identity is not None
@@ -65,7 +67,7 @@ class Leadership:
         The index may be deleted at any moment and the lock with it; then another
         process may lock a new file of the same name: holding the old means nothing.
         """
-        return self._identity is not None and self._identity == _identity_of(
+        return self._identity is not None and self._identity == identity_at(
             self._lock_path
         )
 
@@ -104,12 +106,3 @@ class Leadership:
         except (OSError, ValueError, KeyError, TypeError):
             return None
         return state if pid in self.holder().split() else None
-
-
-def _identity_of(path: str) -> tuple[int, int] | None:
-    """Return device and inode of a file, or None when there is none."""
-    try:
-        stat = os.stat(path)
-    except OSError:
-        return None
-    return (stat.st_dev, stat.st_ino)

@@ -39,13 +39,13 @@ try:
 except (ImportError, AttributeError):  # not Linux, no inotify in libc, another watchdog
     HAS_INOTIFY = False
 
+from hivemind_memory.files.descriptors import FileIdentity, identity_of
+
 if TYPE_CHECKING:
     from watchdog.observers.inotify_c import InotifyEvent, WatchDescriptor
 
 logger = logging.getLogger(__name__)
 
-_Identity = tuple[int, int]
-"""(device, inode) of a folder: stays the same when it is moved."""
 
 _STOP_S = 0.9
 """Longest wait for watchdog's threads to end."""
@@ -82,12 +82,6 @@ def open_source(folder: str, listener: Listener) -> EventSource:
     if HAS_INOTIFY:
         return InotifySource(folder, listener)
     return ObserverSource(folder, listener)
-
-
-def identity_of(folder: str) -> _Identity:
-    """Return what stays the same while *folder* is the same folder; OSError: gone."""
-    stat = os.stat(folder)
-    return (stat.st_dev, stat.st_ino)
 
 
 class _Probing:
@@ -140,8 +134,8 @@ class InotifySource(_Probing):
         self._listener = listener
         # Guards the two maps: the reader's thread forgets folders that are gone.
         self._lock = threading.Lock()
-        self._watches: dict[_Identity, WatchDescriptor] = {}
-        self._identities: dict[WatchDescriptor, _Identity] = {}
+        self._watches: dict[FileIdentity, WatchDescriptor] = {}
+        self._identities: dict[WatchDescriptor, FileIdentity] = {}
         self._has_new_tree = True
         self._reader = InotifyFD()
         self._reader.start()
@@ -157,10 +151,10 @@ class InotifySource(_Probing):
             return
         # Cleared first: what changes from here on asks for another round.
         self._has_new_tree = False
-        seen: set[_Identity] = set()
+        seen: set[FileIdentity] = set()
         try:
             root = os.path.realpath(self._folder)
-            self._watch_tree(root, identity_of(root), seen)
+            self._watch_tree(root, identity_of(os.stat(root)), seen)
         except OSError:
             self._has_new_tree = True
             raise
@@ -169,7 +163,7 @@ class InotifySource(_Probing):
     def is_current(self) -> bool:
         """It runs and watches the folder that bears the name now."""
         try:
-            is_watched = identity_of(self._folder) in self._watches
+            is_watched = identity_of(os.stat(self._folder)) in self._watches
         except OSError:
             return False
         return is_watched and self._reader.is_alive()
@@ -215,7 +209,9 @@ class InotifySource(_Probing):
         self._has_new_tree = True
         self._listener(is_complete=False)
 
-    def _watch_tree(self, path: str, identity: _Identity, seen: set[_Identity]) -> None:
+    def _watch_tree(
+        self, path: str, identity: FileIdentity, seen: set[FileIdentity]
+    ) -> None:
         """Watch a folder and all below it that are not hidden."""
         todo = [(path, identity)]
         while todo:
@@ -229,7 +225,7 @@ class InotifySource(_Probing):
                     self._watch(path, identity)
                     seen.add(identity)
                     todo += [
-                        (entry.path, identity_of(entry.path))
+                        (entry.path, identity_of(os.stat(entry.path)))
                         for entry in entries
                         if not entry.name.startswith(".")
                         and entry.is_dir(follow_symlinks=False)
@@ -238,7 +234,7 @@ class InotifySource(_Probing):
                 if not seen or not _is_of_one_folder(error):
                     raise
 
-    def _watch(self, path: str, identity: _Identity) -> None:
+    def _watch(self, path: str, identity: FileIdentity) -> None:
         """Add the watch of one folder unless it has one."""
         with self._lock:
             if identity in self._watches:
@@ -250,7 +246,7 @@ class InotifySource(_Probing):
             self._watches[identity] = wd
             self._identities[wd] = identity
 
-    def _drop_all_but(self, seen: set[_Identity]) -> None:
+    def _drop_all_but(self, seen: set[FileIdentity]) -> None:
         """Give back the watches of folders that left, or are hidden now."""
         with self._lock:
             gone = [identity for identity in self._watches if identity not in seen]
@@ -275,7 +271,7 @@ class ObserverSource(_Probing, FileSystemEventHandler):
         self._listener = listener
         # Resolved, because FSEvents speaks of resolved paths only.
         self._root = os.path.realpath(folder)
-        self._identity = identity_of(folder)
+        self._identity = identity_of(os.stat(folder))
         self._observer = Observer()
         try:
             self._observer.schedule(
@@ -292,7 +288,7 @@ class ObserverSource(_Probing, FileSystemEventHandler):
     def is_current(self) -> bool:
         """It runs and watches the folder that bears the name now."""
         try:
-            is_same = identity_of(self._folder) == self._identity
+            is_same = identity_of(os.stat(self._folder)) == self._identity
         except OSError:
             return False
         alive = [emitter.is_alive() for emitter in self._observer.emitters]

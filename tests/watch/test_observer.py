@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from hivemind_memory.files.descriptors import identity_at
 from hivemind_memory.watch import observer
 from hivemind_memory.watch.observer import (
     PROBE_NAME,
@@ -232,8 +233,8 @@ class TestInotify:
         """Each write to the index would wake this process for nothing."""
         watched = set(inotify._watches)
 
-        assert observer.identity_of(str(folder / "projects" / "deep")) in watched
-        assert observer.identity_of(str(folder / ".index")) not in watched
+        assert identity_at(str(folder / "projects" / "deep")) in watched
+        assert identity_at(str(folder / ".index")) not in watched
         assert len(watched) == 3
 
     def test_watches_of_folders_that_left_are_given_back(
@@ -244,7 +245,7 @@ class TestInotify:
         assert ear.hears()
         inotify.refresh()
 
-        assert list(inotify._watches) == [observer.identity_of(str(folder))]
+        assert list(inotify._watches) == [identity_at(str(folder))]
         assert list(inotify._identities.values()) == list(inotify._watches)
 
     def test_a_moved_folder_is_still_watched(
@@ -372,7 +373,7 @@ class TestInotify:
                 hints.get(timeout=SOON_S)
         assert any("overflowed" in line for line in caplog.messages)
         source.refresh()
-        made = observer.identity_of(str(folder / "made meanwhile"))
+        made = identity_at(str(folder / "made meanwhile"))
 
         assert made in source._watches
         source.close()

@@ -12,6 +12,7 @@ from hivemind_memory.errors import (
     NoteNotFoundError,
     NoteUnreadableError,
 )
+from hivemind_memory.model.note_path import GLOBAL_NOTE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ _USUAL_EDITORS = ("nano", "vim", "vi", "notepad")
 )
 def edit(request: CommandRequest) -> int:
     """Open a note in the editor, then index it."""
-    return edit_note(request, request.values["path"] or "global.md")
+    return edit_note(request, request.values["path"] or GLOBAL_NOTE)
 
 
 def edit_note(request: CommandRequest, path: str) -> int:

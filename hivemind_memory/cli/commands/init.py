@@ -13,6 +13,7 @@ from hivemind_memory.cli.output import (
     write_stdout,
 )
 from hivemind_memory.model.escape import escape_line
+from hivemind_memory.model.note_path import GLOBAL_NOTE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def _create(home: str, folder: str) -> Iterator[str]:
     from hivemind_memory.config import CONFIG_NAME
     from hivemind_memory.config.file import write_new_config
 
-    first_note = os.path.join(folder, "global.md")
+    first_note = os.path.join(folder, GLOBAL_NOTE)
     config = os.path.join(home, CONFIG_NAME)
     yield _said(folder, "your notes", is_new=_create_folder(folder))
     yield _said(first_note, "for every project", is_new=_create_first_note(folder))
@@ -112,12 +113,11 @@ def _create_folder(folder: str) -> bool:
 def _create_first_note(folder: str) -> bool:
     """Write the first note unless it is there; return whether it was written."""
     from hivemind_memory.files.folder import NotesFolder
-    from hivemind_memory.model.note_path import NotePath
 
-    if os.path.lexists(os.path.join(folder, "global.md")):
+    if os.path.lexists(os.path.join(folder, GLOBAL_NOTE)):
         return False
     data = FIRST_NOTE.encode()
-    NotesFolder(folder).replace(NotePath("global.md"), data, expected=None)
+    NotesFolder(folder).replace(GLOBAL_NOTE, data, expected=None)
     return True
 
 

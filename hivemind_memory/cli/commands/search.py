@@ -151,10 +151,8 @@ def catch_up(memory: Memory) -> None:
 
 def print_pending(memory: Memory, *, is_fresh: bool) -> None:
     """Say how many claims wait in the inbox of what the shell sees, if any do."""
-    from hivemind_memory.memory.pending import count_pending
-
     try:
-        count = count_pending(memory, is_fresh=is_fresh)
+        count = memory.count_pending(is_fresh=is_fresh)
     except IndexUnusableError:
         return  # the answer has said so
     if count:

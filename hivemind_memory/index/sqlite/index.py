@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 
 from hivemind_memory.errors import IndexBusyError
+from hivemind_memory.files.descriptors import identity_at
 from hivemind_memory.index.sqlite import meta, notes
 from hivemind_memory.index.sqlite.filters import (
     IndexContents,
@@ -66,7 +67,7 @@ class SqliteIndex:
 
             create_file(path)
         self._connection = open_connection(path)
-        self._opened = _identity(path)
+        self._opened = identity_at(path)
         with translated_errors(path):
             upgrade(self._connection)
             self._tokens_of = make_tokenizer(self._connection)
@@ -81,10 +82,9 @@ class SqliteIndex:
 
     def is_still_there(self) -> bool:
         """Return whether the open file is the one that the path names now."""
-        try:
-            return _identity(self.path) == self._opened
-        except OSError:
-            return False
+        if self.path == IN_MEMORY:
+            return True
+        return self._opened is not None and identity_at(self.path) == self._opened
 
     @property
     def connection(self) -> apsw.Connection:
@@ -390,11 +390,3 @@ class SqliteIndex:
             if kept is None or kept[0] != seen:
                 kept = self._cache[name] = (seen, compute())
             return kept[1]  # type: ignore[return-value]  # of the same name
-
-
-def _identity(path: str) -> tuple[int, int]:
-    """Return what tells one file from another that takes its name later."""
-    if path == IN_MEMORY:
-        return (0, 0)
-    status = os.stat(path)
-    return (status.st_dev, status.st_ino)
