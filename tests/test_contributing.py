@@ -32,7 +32,7 @@ def test_the_worked_examples_work(tmp_path: Path) -> None:
     """Whoever follows one gets what the page shows."""
     copy = copy_project(tmp_path / "copy")
     changes = _CHANGE.findall(PAGE)
-    assert len(changes) == 10
+    assert len(changes) == 7
 
     for kind, name, body in changes:
         file = copy / name

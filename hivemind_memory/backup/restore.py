@@ -29,7 +29,7 @@ from hivemind_memory.files.descriptors import make_private_folder
 from hivemind_memory.files.errors import cause_of
 from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.files.paths import parse_note_path
-from hivemind_memory.notes.pending import JOURNAL_FILE
+from hivemind_memory.files.places import JOURNAL_FILE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

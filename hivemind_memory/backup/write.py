@@ -25,8 +25,8 @@ from hivemind_memory.files.atomic import PartialFile
 from hivemind_memory.files.descriptors import OpenFolder
 from hivemind_memory.files.errors import cause_of
 from hivemind_memory.files.folder import NotesFolder
+from hivemind_memory.files.places import JOURNAL_FILE
 from hivemind_memory.model.snapshot import SkippedNote
-from hivemind_memory.notes.pending import JOURNAL_FILE
 from hivemind_memory.state.open import copy_state
 from hivemind_memory.version import __version__
 

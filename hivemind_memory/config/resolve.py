@@ -14,6 +14,7 @@ from hivemind_memory.config.values import (
     parse_value,
 )
 from hivemind_memory.errors import ConfigError
+from hivemind_memory.model.embedding_providers import PROVIDER_NAMES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -165,7 +166,8 @@ def _refusal(
         name = _NO_EMBEDDINGS[str(value).lower()]
         return ConfigError(
             f"{place} names {name}, which has no embeddings.",
-            hint="Set it to openai, ollama or none; words are searched without any.",
+            hint=f"Set it to {', '.join(PROVIDER_NAMES)} or none; with none, words are"
+            " searched.",
         )
     message = (
         f"{place} has the value{shown}, but {option.name} is {allowed_values(option)}."

@@ -7,6 +7,7 @@ environment: see ``resolve``.
 
 from __future__ import annotations
 
+from hivemind_memory.model.embedding_providers import PROVIDER_NAMES
 from hivemind_memory.model.query import SearchSettings
 from hivemind_memory.model.value import fields_of, value
 
@@ -106,7 +107,7 @@ class Settings:
         "Service that computes embeddings. auto: OpenAI if config.json has a"
         " key, otherwise Ollama if it is running on this machine, otherwise"
         " none. none: keyword search only; nothing leaves the machine.",
-        choices=("auto", "openai", "ollama", "none"),
+        choices=("auto", *PROVIDER_NAMES, "none"),
     )
     openai_api_key: str = _option(
         "",

@@ -11,7 +11,16 @@ from hivemind_memory.files.descriptors import (
 )
 from hivemind_memory.model.value import value
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 INDEX_FOLDER = ".index"
+JOURNAL_FILE = "entries.jsonl"
+"""The journal's one file, in its folder. It is empty when it holds no entry."""
+
+RETURNED_FILE = "returned.jsonl"
+"""The file beside it with what is told of entries that came back."""
 
 
 @value
@@ -75,6 +84,27 @@ def journal_folders(home: str) -> tuple[str, ...]:
             return (own, *(one.path for one in entries if one.is_dir()))
     except OSError:
         return ()
+
+
+def has_journal_entries(journal: str) -> bool:
+    """Tell whether a journal holds entries: a system call, for every search asks.
+
+    Also true once after their ten minutes are over: recovery then checks that they
+    survived, and empties the file.
+    """
+    try:
+        return os.stat(os.path.join(journal, JOURNAL_FILE)).st_size > 0
+    except OSError:
+        return False
+
+
+def has_returned(journals: Iterable[str]) -> bool:
+    """Tell whether anything came back that is not yet known to be dealt with.
+
+    Args:
+        journals: Folders of journals.
+    """
+    return any(os.path.exists(os.path.join(one, RETURNED_FILE)) for one in journals)
 
 
 def notes_folder(home: str) -> str:

@@ -390,9 +390,9 @@ def _size(path: str) -> int:
 
 def _unsettled(places: Places, now_s: float) -> int:
     """Return how many acknowledged entries are in their ten minutes."""
-    from hivemind_memory.notes.pending import has_pending_entries
+    from hivemind_memory.files.places import has_journal_entries
 
-    if not has_pending_entries(places.journal):
+    if not has_journal_entries(places.journal):
         return 0
     from hivemind_memory.notes.journal import Journal
 

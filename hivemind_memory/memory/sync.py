@@ -8,6 +8,7 @@ from hivemind_memory.errors import (
     NoteUnreadableError,
     NotSavedError,
 )
+from hivemind_memory.files.places import has_journal_entries
 from hivemind_memory.model.scope import scope_of
 from hivemind_memory.model.snapshot import (
     FolderChanges,
@@ -17,7 +18,6 @@ from hivemind_memory.model.snapshot import (
     is_of_same_day,
     is_settled,
 )
-from hivemind_memory.notes.pending import has_pending_entries
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ class Syncer:
 
     def recover(self) -> tuple[RecoveredEntry, ...]:
         """Put back acknowledged entries that vanished; return which."""
-        if not has_pending_entries(self._journal_dir):
+        if not has_journal_entries(self._journal_dir):
             return ()
         from hivemind_memory.notes.recovery import recover
 

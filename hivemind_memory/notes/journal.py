@@ -17,7 +17,7 @@ from hivemind_memory.errors import NotSavedError
 from hivemind_memory.files import descriptors
 from hivemind_memory.files.errors import cause_of
 from hivemind_memory.files.locks import KernelLock, exclusive
-from hivemind_memory.files.places import notes_locks
+from hivemind_memory.files.places import JOURNAL_FILE, has_journal_entries, notes_locks
 from hivemind_memory.notes.journal_reader import JournalReader
 from hivemind_memory.notes.journal_records import (
     LONGEST_MARK_BYTES,
@@ -35,7 +35,6 @@ from hivemind_memory.notes.journal_records import (
     text_line,
     text_of,
 )
-from hivemind_memory.notes.pending import JOURNAL_FILE, has_pending_entries
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -72,7 +71,7 @@ class Journal:
 
     def may_need_recovery(self) -> bool:
         """Tell whether ``recovery.recover`` has anything to do, by one stat."""
-        return has_pending_entries(self.folder)
+        return has_journal_entries(self.folder)
 
     def is_busy(self) -> bool:
         """Tell whether a process holds the lock now."""

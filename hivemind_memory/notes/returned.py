@@ -13,12 +13,12 @@ from contextlib import suppress
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.files.atomic import PARTIAL_FILE, write_file
 from hivemind_memory.files.folder import NotesFolder
+from hivemind_memory.files.places import RETURNED_FILE
 from hivemind_memory.markdown.entry import OPENING, parse_provenance
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.results import RecoveredEntry
 from hivemind_memory.model.scope import place_in_scope, scope_of
 from hivemind_memory.model.value import replaced, value
-from hivemind_memory.notes.pending import RETURNED_FILE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,18 +2,14 @@
 
 Nothing leaves the machine unless the settings choose a provider: a key in the
 environment alone chooses nothing, and ``auto`` takes Ollama only on this machine.
-
-Whether Ollama is ready is asked over a bare socket, because every cold search asks:
-``http.client`` takes 30 ms to import and the ``ollama`` package 400.
 """
 
 from __future__ import annotations
 
-import json
-import socket
 from typing import NamedTuple
 
-from hivemind_memory.providers.addresses import Address, parse_address
+from hivemind_memory.model.embedding_providers import OLLAMA, OPENAI, provider_named
+from hivemind_memory.providers.addresses import parse_address
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,15 +26,13 @@ _NO_KEY = (
     "embedding_provider is openai, but there is no key: set OPENAI_API_KEY, or"
     " `hm config set openai_api_key`."
 )
-_PORT = 11434
-_ANSWER_BYTES = 1_000_000
 
 
 class ProviderChoice(NamedTuple):
     """Who turns texts into vectors."""
 
     provider: str
-    """openai, ollama or none."""
+    """Name of a provider, or none."""
 
     reason: str
     """Why it is this one, in one sentence or two."""
@@ -69,12 +63,12 @@ def choose_provider(
             "none", "The memory is switched off (`enabled` is false)."
         )
     elif named == "auto" and has_key_in_config:
-        choice = ProviderChoice("openai", "config.json holds a key for OpenAI.")
+        choice = ProviderChoice(OPENAI.name, "config.json holds a key for OpenAI.")
     elif named == "auto":
         choice = _try_ollama(settings, ask_ollama)
         if choice.provider == "none" and has_key_in_environment:
             choice = ProviderChoice("none", f"{choice.reason} {_KEY_ALONE}")
-    elif named == "openai" and not has_key and not settings.openai_base_url:
+    elif named == OPENAI.name and not has_key and not settings.openai_base_url:
         # Only OpenAI itself is known to want a key; local servers mostly do not.
         choice = ProviderChoice("none", _NO_KEY)
     else:
@@ -86,7 +80,7 @@ def find_missing_packages(provider: str) -> tuple[str, ...]:
     """Return the packages that *provider* needs and that are not installed."""
     from importlib.util import find_spec
 
-    needed = ("numpy", provider, "tenacity")
+    needed = ("numpy", *provider_named(provider).packages, "tenacity")
     return tuple(name for name in needed if find_spec(name) is None)
 
 
@@ -105,7 +99,7 @@ def _try_ollama(
     if why_not:
         return ProviderChoice("none", f"No provider was chosen. {why_not}")
     reason = f"Ollama answers on this machine and has {settings.ollama_model}."
-    return ProviderChoice("ollama", reason)
+    return ProviderChoice(OLLAMA.name, reason)
 
 
 def _if_installed(
@@ -121,78 +115,3 @@ def _if_installed(
     remedy = f"`pip install {' '.join(missing)}`"
     reason = f"{choice.reason} But {names} {verb} not installed: {remedy}."
     return ProviderChoice("none", reason)
-
-
-def why_ollama_is_not_ready(
-    url: str,
-    model: str,
-    *,
-    timeout_s: float,
-    now: Callable[[], float],
-) -> str:
-    """Return "" if the Ollama at *url* answers and has *model*, else why not.
-
-    Args:
-        url: Address on this machine; another machine is never asked.
-        model: Name as in ``ollama pull``.
-        timeout_s: Seconds for the whole exchange.
-        now: Seconds on a clock that never goes back.
-    """
-    address = parse_address(url, default_port=_PORT)
-    if not address.is_loopback:
-        return f"{address.place} is another machine and is not asked by itself."
-    try:
-        answer = _get(address, "/api/tags", timeout_s=timeout_s, now=now)
-    except (OSError, ValueError):
-        return f"Ollama does not answer at {address.place}."
-    names = _model_names(answer)
-    if names is None:
-        return f"What answers at {address.place} is not Ollama."
-    if _with_tag(model) not in names:
-        return f"Ollama answers but has no {model}: `ollama pull {model}` gets it."
-    return ""
-
-
-def _get(
-    address: Address, path: str, *, timeout_s: float, now: Callable[[], float]
-) -> bytes:
-    """Return the body of an answer to GET, or raise OSError."""
-    deadline = now() + timeout_s
-    # HTTP/1.0: the answer ends with the connection and never comes in chunks.
-    request = (
-        f"GET {address.path}{path} HTTP/1.0\r\nHost: {address.place}\r\n"
-        "Accept: application/json\r\n\r\n"
-    )
-    data = b""
-    with socket.create_connection((address.host, address.port), timeout_s) as link:
-        link.sendall(request.encode("utf-8"))
-        while len(data) < _ANSWER_BYTES:
-            left_s = deadline - now()
-            if left_s <= 0:
-                raise TimeoutError
-            link.settimeout(left_s)
-            part = link.recv(65_536)
-            if not part:
-                break
-            data += part
-    return data.partition(b"\r\n\r\n")[2]
-
-
-def _model_names(answer: bytes) -> frozenset[str] | None:
-    """Return the models that Ollama lists; None if that is not a list of models."""
-    try:
-        document = json.loads(answer)
-    except ValueError:
-        return None
-    models = document.get("models") if isinstance(document, dict) else None
-    if not isinstance(models, list):
-        return None
-    names = (model.get("name") for model in models if isinstance(model, dict))
-    return frozenset(_with_tag(name) for name in names if isinstance(name, str))
-
-
-def _with_tag(model: str) -> str:
-    """Return the name with the tag that Ollama assumes if there is none."""
-    # The registry's own port or path may hold a colon or slash before the last name.
-    has_tag = ":" in model.rpartition("/")[2]
-    return model.lower() if has_tag else f"{model.lower()}:latest"

@@ -15,6 +15,7 @@ from hivemind_memory.errors import (
     EmbeddingRefusedError,
     EmbeddingTooLongError,
 )
+from hivemind_memory.model.embedding_providers import provider_named
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -72,18 +73,14 @@ def explain_no_address(space: VectorSpace) -> EmbeddingRefusedError:
     """Return the error for an address to which nothing can be sent."""
     option = _address_option(space)
     message = f"{option} is not an address that can be asked."
-    hint = f"Write {option} like http://localhost:11434."
-    if space.provider == "openai":
-        hint = f"Write {option} like http://localhost:8080/v1; empty: OpenAI itself."
+    hint = f"Write {option} like {provider_named(space.provider).example_url}."
     return EmbeddingRefusedError(message, hint=hint)
 
 
 def explain_no_answer(space: VectorSpace) -> EmbeddingError:
     """Return the error for a server that could not be reached or broke off."""
     message = f"{space.who} cannot be reached, or broke off in the middle."
-    hint = _OFFLINE_HINT
-    if space.provider == "ollama":
-        hint = "Start it with `ollama serve`, or correct ollama_url in config.json."
+    hint = provider_named(space.provider).if_not_running or _OFFLINE_HINT
     return EmbeddingError(message, hint=hint)
 
 
@@ -144,7 +141,6 @@ def _passing(
 
 def _refusal(space: VectorSpace, status: int, *, is_quota: bool) -> tuple[str, str]:
     """Return what a refusal says, and what to do about it."""
-    is_ollama = space.provider == "ollama"
     option = _address_option(space)
     if is_quota:
         return "says that the quota is used up", "Check the billing of that account."
@@ -154,9 +150,7 @@ def _refusal(space: VectorSpace, status: int, *, is_quota: bool) -> tuple[str, s
     if status == 403:
         return "does not let this key use the model", f"Check the account and {option}."
     if status == 404:
-        hint = f"Check openai_model and {option} (most end in /v1)."
-        if is_ollama:
-            hint = f"`ollama pull {space.model}` gets the model."
+        hint = provider_named(space.provider).if_no_model.format(model=space.model)
         return f"has no model {space.model}, or nothing at that address", hint
     if 300 <= status < 400:
         # Following would send notes to an address that was not chosen.
@@ -173,4 +167,4 @@ def _seconds(duration_s: float) -> str:
 
 def _address_option(space: VectorSpace) -> str:
     """Return the name of the option that holds the address."""
-    return "ollama_url" if space.provider == "ollama" else "openai_base_url"
+    return provider_named(space.provider).url_option

@@ -16,6 +16,7 @@ import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from hivemind_memory.model.embedding_providers import find_provider, provider_named
 from hivemind_memory.providers.addresses import Address, parse_address
 
 TYPE_CHECKING = False
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from hivemind_memory.providers.settings import EmbeddingSettings
 
 
-OPENAI_URL = "https://api.openai.com/v1"
-_OLLAMA_PORT = 11434
 _HASH_CHARS = 12  # 48 bits: a person has a handful of spaces
 _READABLE_CHARS = 60
 
@@ -41,7 +40,7 @@ class VectorSpace:
     """All that shapes a vector."""
 
     provider: str
-    """openai or ollama."""
+    """Name of its row, see ``model.embedding_providers``."""
 
     base_url: str
     model: str
@@ -71,18 +70,29 @@ class VectorSpace:
     @property
     def who(self) -> str:
         """The provider as the subject of a sentence."""
-        if self.provider == "ollama":
-            return f"Ollama at {self.address.place}"
-        if self.address == parse_address(OPENAI_URL):
-            return "OpenAI"
+        row = provider_named(self.provider)
+        if not row.url_option:
+            return row.title
+        if not row.has_compatible_servers:
+            return f"{row.title} at {self.address.place}"
+        if self.address == parse_address(row.default_url):
+            return row.title
         return f"The embedding server at {self.address.place}"
 
 
 def describe_space(settings: EmbeddingSettings, provider: str) -> VectorSpace:
-    """Return the space that *settings* describe for *provider*, openai or ollama."""
-    is_ollama = provider == "ollama"
-    model = settings.ollama_model if is_ollama else settings.openai_model
-    url = settings.ollama_url if is_ollama else settings.openai_base_url or OPENAI_URL
+    """Return the space that *settings* describe for *provider*.
+
+    Raises:
+        EmbeddingRefusedError: There is no such provider.
+    """
+    row = provider_named(provider)
+
+    def option(name: str) -> str:
+        return str(getattr(settings, name)) if name else ""
+
+    model = option(row.model_option) or row.name
+    url = option(row.url_option) or row.default_url
     prefixes = choose_prefixes(
         model, document=settings.document_prefix, query=settings.query_prefix
     )
@@ -90,7 +100,7 @@ def describe_space(settings: EmbeddingSettings, provider: str) -> VectorSpace:
         provider=provider,
         base_url=url,
         model=model,
-        dimensions=0 if is_ollama else settings.openai_dimensions,
+        dimensions=int(option(row.dimensions_option) or 0),
         document_prefix=prefixes.document,
         query_prefix=prefixes.query,
     )
@@ -118,9 +128,8 @@ def fingerprint(
     """
     address = _address(provider, base_url)
     host = "localhost" if address.is_loopback else address.host
-    if provider == "ollama":
-        # Ollama reads a name without a tag as :latest, and no name by its case.
-        model = model.lower().removesuffix(":latest")
+    row = find_provider(provider)
+    model = row.same_model(model) if row else model
     whole = (
         "l2",
         provider,
@@ -141,8 +150,8 @@ def fingerprint(
 
 def _address(provider: str, base_url: str) -> Address:
     """Return where *provider* answers."""
-    port = _OLLAMA_PORT if provider == "ollama" else None
-    return parse_address(base_url, default_port=port)
+    row = find_provider(provider)
+    return parse_address(base_url, default_port=row.default_port if row else None)
 
 
 class Prefixes(NamedTuple):

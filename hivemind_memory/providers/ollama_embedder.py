@@ -30,9 +30,10 @@ if TYPE_CHECKING:
     from hivemind_memory.providers.retry import RetryPolicy
 
 
-def connect_ollama(
+def connect(
     space: VectorSpace,
     *,
+    api_key: str = "",  # noqa: ARG001 - Ollama wants none
     retry_policy: RetryPolicy,
     limits: RequestLimits | None = None,
     dims: int | None = None,

@@ -14,6 +14,7 @@ import struct
 import openai
 
 from hivemind_memory.errors import EmbeddingRefusedError
+from hivemind_memory.model.embedding_providers import OPENAI
 from hivemind_memory.providers.addresses import parse_address
 from hivemind_memory.providers.errors import (
     explain_bad_answer,
@@ -21,7 +22,6 @@ from hivemind_memory.providers.errors import (
     explain_status,
     explain_timeout,
 )
-from hivemind_memory.providers.fingerprint import OPENAI_URL
 from hivemind_memory.providers.remote import (
     RemoteEmbedder,
     RequestLimits,
@@ -46,7 +46,7 @@ if _LOGGER.level == logging.NOTSET:
 _NO_KEY = "none"  # local servers want no key; the client wants one
 
 
-def connect_openai(
+def connect(
     space: VectorSpace,
     *,
     api_key: str,
@@ -84,11 +84,11 @@ class _OpenAIRequest:
         self._space = space
         self._client = openai.OpenAI(
             api_key=api_key or _NO_KEY,
-            base_url=space.base_url or OPENAI_URL,
+            base_url=space.base_url,
             max_retries=0,
             http_client=openai.DefaultHttpxClient(**transport_of(space)),
         )
-        if space.address != parse_address(OPENAI_URL):
+        if space.address != parse_address(OPENAI.default_url):
             # From the environment, by the client: none of other people's business.
             self._client.organization = None
             self._client.project = None

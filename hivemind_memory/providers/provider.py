@@ -10,15 +10,32 @@ import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Protocol
+
     from hivemind_memory.config.settings import Settings
     from hivemind_memory.model.ports import Embedder
     from hivemind_memory.providers.choose import ProviderChoice
     from hivemind_memory.providers.fingerprint import VectorSpace
+    from hivemind_memory.providers.remote import RequestLimits
+    from hivemind_memory.providers.retry import RetryPolicy
+
+    class Connect(Protocol):
+        """The function ``connect`` of a provider's module."""
+
+        def __call__(
+            self,
+            space: VectorSpace,
+            *,
+            api_key: str,
+            retry_policy: RetryPolicy,
+            limits: RequestLimits,
+            dims: int | None,
+        ) -> Embedder:
+            """Return an embedder for *space*."""
 
 
 OLLAMA_PROBE_S = 0.3
-PORT_PROBE_S = 0.1
-"""On this machine a refusal comes at once."""
+_MODULES = "hivemind_memory.providers"
 
 
 class Provider:
@@ -47,7 +64,11 @@ class Provider:
         is_open = (
             settings.embedding_provider == "auto" and not settings.has_key_in_config
         )
-        return is_open and not _may_be_listening(settings.ollama_url)
+        if not is_open:
+            return False
+        from hivemind_memory.providers.ollama_probe import may_be_listening
+
+        return not may_be_listening(settings.ollama_url)
 
     def may_be(self, name: str) -> bool:
         """Whether the settings name this provider, or leave the choice open."""
@@ -95,7 +116,15 @@ class Provider:
         return None if provider == "none" else describe_space(self._settings, provider)
 
     def connect(self, space: VectorSpace, *, dims: int | None = None) -> Embedder:
-        """Return an embedder for *space*, also for one of earlier settings."""
+        """Return an embedder for *space*, also for one of earlier settings.
+
+        Raises:
+            EmbeddingRefusedError: The address or the key is none, or this version does
+                not know the provider.
+        """
+        from importlib import import_module
+
+        from hivemind_memory.model.embedding_providers import provider_named
         from hivemind_memory.providers.remote import RequestLimits
         from hivemind_memory.providers.retry import RetryPolicy
 
@@ -104,25 +133,16 @@ class Provider:
             batch_texts=settings.embed_batch_size, timeout_s=settings.embed_timeout_s
         )
         retry_policy = RetryPolicy(now=time.monotonic, sleep=time.sleep)
-        if space.provider == "ollama":
-            from hivemind_memory.providers.ollama_embedder import connect_ollama
-
-            return connect_ollama(
-                space, retry_policy=retry_policy, limits=limits, dims=dims
-            )
-        from hivemind_memory.providers.openai_embedder import connect_openai
-
-        return connect_openai(
-            space,
-            api_key=settings.openai_api_key,
-            retry_policy=retry_policy,
-            limits=limits,
-            dims=dims,
+        row = provider_named(space.provider)
+        key = getattr(settings, row.key_option) if row.key_option else ""
+        connect: Connect = import_module(f"{_MODULES}.{row.module}").connect
+        return connect(
+            space, api_key=key, retry_policy=retry_policy, limits=limits, dims=dims
         )
 
     def _ask_ollama(self) -> str:
         """Return why Ollama on this machine cannot be used; empty when it can."""
-        from hivemind_memory.providers.choose import why_ollama_is_not_ready
+        from hivemind_memory.providers.ollama_probe import why_ollama_is_not_ready
 
         return why_ollama_is_not_ready(
             self._settings.ollama_url,
@@ -130,22 +150,3 @@ class Provider:
             timeout_s=OLLAMA_PROBE_S,
             now=time.monotonic,
         )
-
-
-def _may_be_listening(url: str) -> bool:
-    """Return whether something may listen at *url*; False only if surely not."""
-    # The long way parses addresses properly; this one knows the usual ones only.
-    host, _, port = url.partition("://")[2].rstrip("/").partition(":")
-    if host not in ("localhost", "127.0.0.1") or not port.isdigit():
-        return True
-    import socket
-
-    for family, address in ((socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")):
-        try:
-            with socket.socket(family, socket.SOCK_STREAM) as probe:
-                probe.settimeout(PORT_PROBE_S)
-                if probe.connect_ex((address, int(port))) == 0:
-                    return True
-        except (OSError, OverflowError):
-            continue
-    return False

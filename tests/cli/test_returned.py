@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hivemind_memory.notes.pending import RETURNED_FILE
+from hivemind_memory.files.places import RETURNED_FILE
 from tests.cli.conftest import Hm
 
 if os.name != "posix":

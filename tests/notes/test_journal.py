@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from hivemind_memory.errors import NotSavedError
+from hivemind_memory.files.places import has_journal_entries
 from hivemind_memory.markdown.entry import new_ulid
 from hivemind_memory.notes.journal_reader import JournalReader
 from hivemind_memory.notes.journal_records import (
@@ -23,7 +24,6 @@ from hivemind_memory.notes.journal_records import (
     text_line,
     text_of,
 )
-from hivemind_memory.notes.pending import has_pending_entries
 from tests.support.note_home import NOTE, Home
 
 ODD_TEXT = 'a "quoted" \\ back\n","text":"forged\0\u2028 笔记 \ud7ff\U0001f469\r\n'
@@ -65,12 +65,12 @@ def test_an_entry_is_in_the_journal_word_for_word(home: Home) -> None:
 def test_nothing_written_means_nothing_to_look_at(home: Home) -> None:
     """A search asks this each time."""
     assert not home.journal.may_need_recovery()
-    assert not has_pending_entries(str(home.path / "nowhere"))
+    assert not has_journal_entries(str(home.path / "nowhere"))
 
     home.append("x")
 
     assert home.journal.may_need_recovery()
-    assert has_pending_entries(str(home.path / "journal"))
+    assert has_journal_entries(str(home.path / "journal"))
 
 
 def test_the_count_of_unsettled_entries_ends_after_ten_minutes(home: Home) -> None:

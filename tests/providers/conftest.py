@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from hivemind_memory.providers.fingerprint import VectorSpace
-from hivemind_memory.providers.ollama_embedder import connect_ollama
-from hivemind_memory.providers.openai_embedder import connect_openai
+from hivemind_memory.providers.ollama_embedder import connect as connect_ollama
+from hivemind_memory.providers.openai_embedder import connect as connect_openai
 from hivemind_memory.providers.remote import RemoteEmbedder, RequestLimits
 from hivemind_memory.providers.retry import RetryPolicy
 from tests.support.embedding_server import EmbeddingServer

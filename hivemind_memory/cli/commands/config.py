@@ -129,8 +129,12 @@ def set_option(request: CommandRequest) -> int:
     except InvalidPartError as error:
         raise UsageError(str(error), hint=option.description) from None
     except ValueError:
+        from hivemind_memory.cli.near import nearest
+
         message = f"{option.name} is {allowed_values(option)}."
-        raise UsageError(message, hint=option.description) from None
+        near = nearest(text, option.choices)
+        hint = f"Did you mean {near}?" if near else option.description
+        raise UsageError(message, hint=hint) from None
     _check_whole(path, option.name, value)
     write_option(path, option.name, value)
     name, shown = _name(option, part), _text(_shown(option, said))
