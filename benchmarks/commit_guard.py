@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 from hivemind_memory import open_memory
-from hivemind_memory.wiring import open_injector
+from hivemind_memory.opening import open_injector
 
 FILES = 50_000
 MARKDOWN = 2_500

@@ -30,7 +30,7 @@ import anyio
 from mcp import Client
 from mcp.types import CallToolResult, TextContent
 
-from hivemind_memory import wiring
+from hivemind_memory import opening
 from hivemind_memory.mcp_server.server import make_server
 from hivemind_memory.mcp_server.server_state import ServerState
 
@@ -94,7 +94,7 @@ def race(home: Path, *, seconds: float, mode: str = "auto") -> Seen:
     for name in ("b.md", "only.md"):
         (outside / name).write_text(f"{SECRET} {name}\n", encoding="utf-8")
     before = _held(outside)
-    server_state = ServerState(lambda: wiring.open_memory(home=str(home)))
+    server_state = ServerState(lambda: opening.open_memory(home=str(home)))
     with _swapping(notes):
         anyio.run(_use, make_server(server_state, "5e551017"), seconds, mode, seen)
     server_state.close(within_s=5)

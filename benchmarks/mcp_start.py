@@ -19,7 +19,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from hivemind_memory import wiring
+from hivemind_memory import opening
 
 ROOT = Path(__file__).parents[1]
 OURS = (sys.executable, "-m", "hivemind_memory.cli", "mcp")
@@ -111,7 +111,7 @@ def main() -> None:
             "HIVEMIND_OLLAMA_URL": "http://127.0.0.1:9",
         }
         env = {**os.environ, "PYTHONPATH": str(ROOT), "HIVEMIND_HOME": home, **dead}
-        with wiring.open_memory(home=home) as memory:
+        with opening.open_memory(home=home) as memory:
             memory.sync()
         bare = (sys.executable, "-c", BARE)
         ours_s: list[float] = []

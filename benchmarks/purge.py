@@ -32,9 +32,9 @@ from pathlib import Path
 
 from hivemind_memory.inject.traces import InjectionTraces
 from hivemind_memory.memory.service import Memory
+from hivemind_memory.opening import open_injector
 from hivemind_memory.state.injection_log import InjectionLog
 from hivemind_memory.testing import FakeEmbedder
-from hivemind_memory.wiring import open_injector
 from tests.support.fake_provider import FakeProvider
 from tests.support.purge_rig import Bench, traces, words_of
 from tests.support.sandbox import Sandbox, ask, difference_from_fresh

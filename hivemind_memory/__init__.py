@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from hivemind_memory.memory import Memory
     from hivemind_memory.model.curation import MemorySelector, NewMemory
     from hivemind_memory.model.query import Hit, Query, SearchAnswer, SearchReport
-    from hivemind_memory.wiring import open_memory
+    from hivemind_memory.opening import open_memory
 
 __all__ = [
     "Caller",
@@ -43,7 +43,7 @@ _HOMES = {
     "Query": "hivemind_memory.model.query",
     "SearchAnswer": "hivemind_memory.model.query",
     "SearchReport": "hivemind_memory.model.query",
-    "open_memory": "hivemind_memory.wiring",
+    "open_memory": "hivemind_memory.opening",
 }
 
 

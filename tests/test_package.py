@@ -74,7 +74,8 @@ FLOORS = {
     "inject": 11,
     "watch": 11,
     "launch": 11,
-    "wiring": 13,
+    "environment": 12,
+    "opening": 13,
     "mcp_server": 14,
     "cli": 15,  # a command starts the server
 }

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from hivemind_memory import wiring
+from hivemind_memory import opening
 from hivemind_memory.mcp_server.server import make_server
 from hivemind_memory.mcp_server.server_state import ServerState
 from tests.mcp_server import agents
@@ -72,7 +72,7 @@ def test_the_sessions_of_the_first_screen_really_happen(
 
 def play_session(session: str, *, home: Path) -> list[str]:
     """Make the calls of a session with a server of its own; return their results."""
-    state = ServerState(lambda: wiring.open_memory(home=str(home)))
+    state = ServerState(lambda: opening.open_memory(home=str(home)))
     server = make_server(state, "5e551017")
     results = []
     for call in re.findall(r"^agent   (memory_\w+\(.*\))$", session, re.MULTILINE):

@@ -154,10 +154,10 @@ class CommandRequest:
             is_reported: The command says by itself what matters to it of the options
                 that cannot be used.
         """
-        from hivemind_memory import wiring
+        from hivemind_memory import opening
         from hivemind_memory.cli.output import is_person
 
-        memory = wiring.open_memory(memory_dir=self.memory_dir)
+        memory = opening.open_memory(memory_dir=self.memory_dir)
         unusable = memory.settings.unusable
         if unusable and not is_reported:
             from hivemind_memory.cli.output import print_notices

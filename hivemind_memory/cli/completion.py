@@ -180,17 +180,17 @@ def _of_kind(kind: str, memory_dir: str | None) -> Iterable[str]:
 
 def _notes(memory_dir: str | None) -> Iterable[str]:
     """Return the notes."""
-    from hivemind_memory import wiring
+    from hivemind_memory import opening
 
-    with wiring.open_memory(memory_dir=memory_dir) as memory:
+    with opening.open_memory(memory_dir=memory_dir) as memory:
         return [note.path for note in memory.list()]
 
 
 def _keys(memory_dir: str | None) -> Iterable[str]:
     """Return the keys of the memories."""
-    from hivemind_memory import wiring
+    from hivemind_memory import opening
 
-    with wiring.open_memory(memory_dir=memory_dir) as memory:
+    with opening.open_memory(memory_dir=memory_dir) as memory:
         return [one.key for one in memory.memories() if one.key]
 
 
@@ -216,10 +216,10 @@ def _option_values(name: str) -> Iterable[str]:
 
 def _claims(memory_dir: str | None) -> Iterable[str]:
     """Return the keys and ids of what is pending in the inbox."""
-    from hivemind_memory import wiring
+    from hivemind_memory import opening
     from hivemind_memory.model.memories import PENDING
 
-    with wiring.open_memory(memory_dir=memory_dir) as memory:
+    with opening.open_memory(memory_dir=memory_dir) as memory:
         rows = [one for one in memory.memories() if one.status == PENDING]
     return (
         *(one.key for one in rows if one.key),
@@ -229,10 +229,10 @@ def _claims(memory_dir: str | None) -> Iterable[str]:
 
 def _forgotten(memory_dir: str | None) -> Iterable[str]:
     """Return the ids of each forget, and the keys of what is forgotten."""
-    from hivemind_memory import wiring
+    from hivemind_memory import opening
     from hivemind_memory.model.memories import FORGOTTEN
 
-    with wiring.open_memory(memory_dir=memory_dir) as memory:
+    with opening.open_memory(memory_dir=memory_dir) as memory:
         rows = [one for one in memory.memories() if one.status == FORGOTTEN]
         changes = memory.curation.changes()
     ids = (one.id for one in changes if one.kind == "forget" and not one.undone_by)
@@ -241,17 +241,17 @@ def _forgotten(memory_dir: str | None) -> Iterable[str]:
 
 def _changes(memory_dir: str | None) -> Iterable[str]:
     """Return the ids of the changes that can be taken back."""
-    from hivemind_memory import wiring
+    from hivemind_memory import opening
 
-    with wiring.open_memory(memory_dir=memory_dir) as memory:
+    with opening.open_memory(memory_dir=memory_dir) as memory:
         return [one.id for one in memory.curation.changes() if not one.undone_by]
 
 
 def _projects(memory_dir: str | None) -> Iterable[str]:
     """Return the names of the projects."""
-    from hivemind_memory import wiring
+    from hivemind_memory import opening
 
-    with wiring.open_memory(memory_dir=memory_dir) as memory:
+    with opening.open_memory(memory_dir=memory_dir) as memory:
         return [one.name for one in memory.curation.projects.list()]
 
 
@@ -269,35 +269,35 @@ def _connectable(memory_dir: str | None) -> Iterable[str]:  # noqa: ARG001 - one
 
 def _agents(memory_dir: str | None) -> Iterable[str]:  # noqa: ARG001 - one shape
     """Return the agents that can be launched or injected for."""
-    from hivemind_memory import wiring
+    from hivemind_memory import environment
     from hivemind_memory.model.agents import PROGRAMS
 
-    return (*PROGRAMS, *wiring.load_settings().agents)
+    return (*PROGRAMS, *environment.load_settings().agents)
 
 
 def _types(memory_dir: str | None) -> Iterable[str]:
     """Return the types of memories, a person's own too."""
-    from hivemind_memory import wiring
+    from hivemind_memory import opening
     from hivemind_memory.model.memory_types import all_types
 
-    with wiring.open_memory(memory_dir=memory_dir) as memory:
+    with opening.open_memory(memory_dir=memory_dir) as memory:
         return tuple(all_types(memory.types))
 
 
 def _writers(memory_dir: str | None) -> Iterable[str]:
     """Return who wrote something."""
-    from hivemind_memory import wiring
+    from hivemind_memory import opening
     from hivemind_memory.model.listing import MemoryFilter
 
-    with wiring.open_memory(memory_dir=memory_dir) as memory:
+    with opening.open_memory(memory_dir=memory_dir) as memory:
         return sorted({one.by for one in memory.curation.log(MemoryFilter())} - {""})
 
 
 def _scopes(memory_dir: str | None) -> Iterable[str]:
     """Return the scopes of the memories."""
-    from hivemind_memory import wiring
+    from hivemind_memory import opening
 
-    with wiring.open_memory(memory_dir=memory_dir) as memory:
+    with opening.open_memory(memory_dir=memory_dir) as memory:
         return (
             "global",
             *sorted({one.scope for one in memory.memories() if one.scope}),
@@ -306,9 +306,9 @@ def _scopes(memory_dir: str | None) -> Iterable[str]:
 
 def _sessions(memory_dir: str | None) -> Iterable[str]:  # noqa: ARG001 - one shape
     """Return the sessions of agents."""
-    from hivemind_memory import wiring
+    from hivemind_memory import opening
 
-    return [one.name for one in wiring.open_launcher().sessions()]
+    return [one.name for one in opening.open_launcher().sessions()]
 
 
 def _shells(memory_dir: str | None) -> Iterable[str]:  # noqa: ARG001 - one shape

@@ -23,8 +23,8 @@ def tell_returned(request: CommandRequest) -> None:
     """
     if request.command.name.partition(" ")[0] in _SILENT:
         return
+    from hivemind_memory.environment import resolve_home
     from hivemind_memory.files.places import has_returned, journal_folders
-    from hivemind_memory.wiring import resolve_home
 
     if not has_returned(journal_folders(resolve_home())):
         return

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hivemind_memory import wiring
+from hivemind_memory import environment, opening
 from hivemind_memory.cli.main import main
 from hivemind_memory.errors import ScopeError, UsageError
 from hivemind_memory.memory.service import Memory
@@ -53,8 +53,9 @@ def agent(repository: Callable[[str], Path]) -> Agent:
     """Return what opens the memory as an agent's server in a repository does."""
 
     def open_in(name: str) -> Memory:
-        return wiring.open_memory(
-            scope_request=wiring.agent_scope_request(), folder=str(repository(name))
+        return opening.open_memory(
+            scope_request=environment.agent_scope_request(),
+            folder=str(repository(name)),
         )
 
     return open_in
@@ -87,8 +88,8 @@ def test_agents_of_two_repositories_do_not_share_a_drawer(
         assert set(found(first, "harbour host")) == {saved, written.path}
         assert found(second, "harbour") == []
         assert found(second, "host") == [own]
-    with wiring.open_memory() as memory:
-        injector = wiring.open_injector(memory)
+    with opening.open_memory() as memory:
+        injector = opening.open_injector(memory)
         injector.inject(str(repository("b")))
     section = (repository("b") / "CLAUDE.md").read_text()
     assert "lighthouse" in section
@@ -117,7 +118,7 @@ def test_what_is_global_is_found_by_all(agent: Agent) -> None:
 
 def test_a_file_with_a_folder_sets_the_scope(agent: Agent) -> None:
     """A conflict with a scope that is named is refused, and nothing is saved."""
-    with agent("a") as memory, wiring.open_memory() as owner:
+    with agent("a") as memory, opening.open_memory() as owner:
         bare = memory.write("one", file="setup.md")
         full = memory.write("two", file="projects/a/setup.md")
         with pytest.raises(UsageError, match="is in the global scope, not in project"):

@@ -17,7 +17,7 @@ from hivemind_memory.backup.write import write_backup
 from hivemind_memory.errors import UsageError
 from hivemind_memory.memory import Memory
 from hivemind_memory.model.curation import NewMemory
-from hivemind_memory.wiring import open_memory
+from hivemind_memory.opening import open_memory
 from tests.support.sandbox import ask, paths
 
 AT = "2026-11-22T10:00:00+00:00"

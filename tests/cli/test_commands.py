@@ -522,12 +522,12 @@ def test_a_defect_of_ours_is_a_sentence_and_a_traceback_only_on_demand(
     hm: Hm, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A person cannot mend it; we want to."""
-    from hivemind_memory import wiring
+    from hivemind_memory import opening
 
     def explode(**_: object) -> None:
         raise ZeroDivisionError("oh")
 
-    monkeypatch.setattr(wiring, "open_memory", explode)
+    monkeypatch.setattr(opening, "open_memory", explode)
     quiet = hm("list")
     monkeypatch.setenv("HIVEMIND_DEBUG", "1")
     loud = hm("list")

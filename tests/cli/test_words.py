@@ -108,7 +108,8 @@ def test_help_and_mistakes_import_little(words: list[str]) -> None:
     """They are answered before a memory, its options or a table is thought of."""
     heavy = (
         "typer click rich pydantic apsw argparse typing dataclasses logging json"
-        " hivemind_memory.wiring hivemind_memory.config hivemind_memory.config.settings"
+        " hivemind_memory.environment hivemind_memory.opening hivemind_memory.config"
+        " hivemind_memory.config.settings"
     )
     program = (
         "import sys; from hivemind_memory.cli.main import main;"

@@ -21,8 +21,8 @@ from hivemind_memory.model.curation import MemorySelector, NewMemory
 from hivemind_memory.model.value import replaced
 from hivemind_memory.notes.edge import RELATED
 from hivemind_memory.notes.returned import read_returned
+from hivemind_memory.opening import open_injection_records
 from hivemind_memory.state.injection_log import InjectionLog
-from hivemind_memory.wiring import open_injection_records
 from tests.support.sandbox import Sandbox, ask, paths
 
 SHOP = Caller(project="projects/shop")

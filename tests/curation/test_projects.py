@@ -194,7 +194,7 @@ def test_what_a_killed_process_left_is_finished_when_the_memory_opens(
     sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whichever command comes next."""
-    from hivemind_memory import wiring
+    from hivemind_memory import opening
 
     make(sandbox, "one")
     sandbox.save("projects/one/day.md", TEXT)
@@ -206,7 +206,7 @@ def test_what_a_killed_process_left_is_finished_when_the_memory_opens(
     Path(sandbox.places.project_move).write_text(json.dumps(plan))
     monkeypatch.setenv("HIVEMIND_HOME", str(sandbox.home))
 
-    with wiring.open_memory():
+    with opening.open_memory():
         assert list(files(sandbox)) == ["projects/two/day.md"]
 
 

@@ -21,9 +21,9 @@ from hivemind_memory.index.sqlite import notes as index_notes
 from hivemind_memory.index.sqlite.index import SqliteIndex
 from hivemind_memory.inject.traces import InjectionTraces
 from hivemind_memory.model.curation import NewMemory, PurgeResult
+from hivemind_memory.opening import open_injector
 from hivemind_memory.state.injection_log import InjectionLog
 from hivemind_memory.testing import FakeEmbedder
-from hivemind_memory.wiring import open_injector
 from tests.support.fake_provider import FakeProvider
 from tests.support.purge_rig import Bench, traces, words_of
 from tests.support.sandbox import Sandbox, difference_from_fresh

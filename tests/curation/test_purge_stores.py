@@ -15,8 +15,8 @@ from hivemind_memory.mcp_server.http import read_token
 from hivemind_memory.memory.service import Memory
 from hivemind_memory.model.curation import MemorySelector, NewMemory
 from hivemind_memory.model.query import Query
+from hivemind_memory.opening import open_injection_records, open_injector, open_watcher
 from hivemind_memory.testing import FakeEmbedder
-from hivemind_memory.wiring import open_injection_records, open_injector, open_watcher
 from tests.support.fake_provider import FakeProvider
 from tests.support.sandbox import Sandbox
 

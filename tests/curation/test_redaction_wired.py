@@ -11,14 +11,15 @@ from typing import Any
 import pytest
 
 from hivemind_memory import open_memory
+from hivemind_memory.environment import agent_scope_request
 from hivemind_memory.errors import UsageError
 from hivemind_memory.mcp_server.server import make_server
 from hivemind_memory.mcp_server.server_state import ServerState
 from hivemind_memory.memory import Memory
 from hivemind_memory.model.curation import NewMemory
 from hivemind_memory.model.query import Query
+from hivemind_memory.opening import open_injector
 from hivemind_memory.state.injection_log import InjectionLog
-from hivemind_memory.wiring import agent_scope_request, open_injector
 from tests.cli.conftest import Hm, hm  # noqa: F401 - a fixture
 from tests.mcp_server.agents import call, found, text_of
 from tests.redaction.samples import Sample, is_left, samples

@@ -246,11 +246,11 @@ def _saved(memory: Memory) -> str:
 
 _UNDO = """
 import sys
-from hivemind_memory import wiring
+from hivemind_memory import opening
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.model.curation import MemorySelector, NewMemory
 home, what = sys.argv[1:]
-with wiring.open_memory(home=home, flags={"embedding_provider": "none"}) as memory:
+with opening.open_memory(home=home, flags={"embedding_provider": "none"}) as memory:
     memory.origin = "person"
     for turn in range(6):
         try:

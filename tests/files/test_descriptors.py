@@ -150,7 +150,7 @@ def test_a_full_disk_does_not_take_the_lock_away(
 def test_private_folders_and_locks_are_private_under_any_umask(
     tmp_path: Path, umask: int
 ) -> None:
-    """Files are 0600 and folders 0700, those that wiring makes too."""
+    """Files are 0600 and folders 0700, those that opening a memory makes too."""
     old = os.umask(umask)
     try:
         descriptors.make_private_folder(str(tmp_path / "a/b/c"))

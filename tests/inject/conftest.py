@@ -9,7 +9,7 @@ import pytest
 
 from hivemind_memory import open_memory
 from hivemind_memory.inject.injector import Injector
-from hivemind_memory.wiring import open_injector
+from hivemind_memory.opening import open_injector
 
 NOTES = {
     "global.md": "# Global\n\n## Style\n\nTabs are four spaces.\n",

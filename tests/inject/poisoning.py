@@ -16,7 +16,7 @@ from hivemind_memory.model.curation import NewMemory
 from hivemind_memory.model.filters import SearchFilter
 from hivemind_memory.model.query import Hit, Query
 from hivemind_memory.model.trust import is_trusted
-from hivemind_memory.wiring import open_injector
+from hivemind_memory.opening import open_injector
 
 AGENTS = ("claude", "codex", "gemini")
 OPTIONS = {

@@ -252,7 +252,7 @@ def test_attributes_of_the_user_for_all_repositories_stay_in_force(
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     worktree = tracked(tmp_path)
     from hivemind_memory import open_memory
-    from hivemind_memory.wiring import open_injector
+    from hivemind_memory.opening import open_injector
 
     with open_memory(home=str(tmp_path / "home")) as memory:
         memory.write("We deploy the repo on Tuesdays.")
@@ -289,7 +289,7 @@ def test_a_repository_that_only_the_environment_names_is_found(
     monkeypatch.setenv("GIT_DIR", str(tmp_path / "dotfiles.git"))
     monkeypatch.setenv("GIT_WORK_TREE", str(made))
     from hivemind_memory import open_memory
-    from hivemind_memory.wiring import open_injector
+    from hivemind_memory.opening import open_injector
 
     with open_memory(home=str(tmp_path / "home")) as memory:
         memory.write("We deploy the repo on Tuesdays.")

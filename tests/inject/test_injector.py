@@ -14,8 +14,8 @@ import pytest
 from hivemind_memory import open_memory
 from hivemind_memory.errors import NotInjectedError, UsageError
 from hivemind_memory.inject.injector import Injector
+from hivemind_memory.opening import open_injector
 from hivemind_memory.state.injection_log import InjectionLog
-from hivemind_memory.wiring import open_injector
 from tests.inject.conftest import make_home
 from tests.inject.repos import (
     MARK,

@@ -13,7 +13,7 @@ from hivemind_memory.mcp_server.tools_search import render_search, shape_search
 from hivemind_memory.memory import Memory
 from hivemind_memory.model.curation import MemorySelector, NewMemory
 from hivemind_memory.model.query import Query
-from hivemind_memory.wiring import open_injection_records, open_injector
+from hivemind_memory.opening import open_injection_records, open_injector
 from tests.inject.poisoning import OPTIONS, WAYS, Poisoned
 from tests.inject.repos import make_repo
 

@@ -13,7 +13,7 @@ from hivemind_memory.context.excerpts import ALWAYS_CAP
 from hivemind_memory.memory import Memory
 from hivemind_memory.model.curation import NewMemory
 from hivemind_memory.model.injection import InjectionResult, SectionPlan
-from hivemind_memory.wiring import open_injector
+from hivemind_memory.opening import open_injector
 from tests.inject.repos import git, make_repo
 
 ORIGIN = "git@github.com:acme/shop.git"

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from hivemind_memory.environment import git_environ
 from hivemind_memory.errors import HookNotChangedError
 from hivemind_memory.launch.git_hook import HookCommand, install, remove, state
-from hivemind_memory.wiring import git_environ
 from tests.inject.repos import git, no_object_has_the_section, status
 
 pytestmark = pytest.mark.usefixtures("environ")

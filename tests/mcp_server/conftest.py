@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hivemind_memory import wiring
+from hivemind_memory import opening
 from hivemind_memory.mcp_server.server import MemoryServer, make_server
 from hivemind_memory.mcp_server.server_state import ServerState
 
@@ -51,6 +51,6 @@ def notes(home: Path) -> Path:
 @pytest.fixture
 def server(home: Path) -> Iterator[MemoryServer]:
     """A server that watches nothing."""
-    server_state = ServerState(lambda: wiring.open_memory(home=str(home)))
+    server_state = ServerState(lambda: opening.open_memory(home=str(home)))
     yield make_server(server_state, "5e551017")
     assert server_state.close(within_s=5)

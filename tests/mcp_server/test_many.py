@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from hivemind_memory import wiring
+from hivemind_memory import opening
 from hivemind_memory.watch.leader import Leadership
 from tests.mcp_server.agents import Pipes, piped
 
@@ -20,7 +20,7 @@ NOTICED_WITHIN_S = 1.0
 
 def leader_of(home: Path) -> str:
     """Who leads, as ``pid 123``, or nothing."""
-    places = wiring.open_memory(home=str(home)).places
+    places = opening.open_memory(home=str(home)).places
     return Leadership(places.leader_lock, state_path=places.watch_state).holder()
 
 

@@ -17,7 +17,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import ListRootsResult, Root
 
-from hivemind_memory import wiring
+from hivemind_memory import opening
 from hivemind_memory.mcp_server.server import make_server
 from hivemind_memory.mcp_server.server_state import ServerState
 from tests.mcp_server.agents import piped
@@ -288,9 +288,9 @@ def test_roots_count_over_stdio_where_the_folder_says_nothing(
     """Programs with windows start their servers in the home folder."""
     blog = repository(tmp_path / "blog")
     state = ServerState(
-        lambda: wiring.open_memory(home=str(home)),
+        lambda: opening.open_memory(home=str(home)),
         None,
-        wiring.open_connection_memory,
+        opening.open_connection_memory,
         own_folder=str(tmp_path),
     )
 

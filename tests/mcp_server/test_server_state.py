@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hivemind_memory import wiring
+from hivemind_memory import opening
 from hivemind_memory.access.rules import Caller
 from hivemind_memory.mcp_server import server_state
 from hivemind_memory.mcp_server.server_state import ServerState
@@ -18,7 +18,7 @@ from hivemind_memory.model.query import Query
 
 def state_of(home: Path, opened: list[Memory]) -> ServerState:
     """A server over one home that serves any project."""
-    first = wiring.open_memory(home=str(home))
+    first = opening.open_memory(home=str(home))
 
     def open_project(name: str) -> Memory:
         opened.append(first.as_caller(Caller(project=f"projects/{name}")))

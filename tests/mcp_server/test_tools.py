@@ -12,7 +12,7 @@ import pytest
 from mcp import Client
 from mcp.types import Tool
 
-from hivemind_memory import wiring
+from hivemind_memory import opening
 from hivemind_memory.cli.main import main
 from hivemind_memory.errors import ConfigError, HivemindError
 from hivemind_memory.mcp_server.errors import expected_error
@@ -314,7 +314,7 @@ def test_an_echoed_argument_is_clean(server: MemoryServer) -> None:
 def test_a_memory_without_notes_answers(tmp_path: Path, home: Path) -> None:
     """The first agent of a new machine must not meet an error."""
     empty = tmp_path / "empty"
-    server = make_server(ServerState(lambda: wiring.open_memory(home=str(empty))), "s")
+    server = make_server(ServerState(lambda: opening.open_memory(home=str(empty))), "s")
 
     search = found(call(server, "memory_search", query="anything"))
     listed = found(call(server, "memory_list"))
@@ -408,7 +408,7 @@ def test_why_a_search_is_not_hybrid_is_told_once(
 ) -> None:
     """Of a default installation it once ended every answer."""
     monkeypatch.delenv("HIVEMIND_EMBEDDING_PROVIDER")
-    state = ServerState(lambda: wiring.open_memory(home=str(home)))
+    state = ServerState(lambda: opening.open_memory(home=str(home)))
     server = make_server(state, "5e551017")
 
     reports = [

@@ -18,7 +18,7 @@ from hivemind_memory.memory import background_sync, sync
 from hivemind_memory.memory.service import Memory
 from hivemind_memory.model.note import Note
 from hivemind_memory.model.note_path import NotePath
-from hivemind_memory.wiring import open_memory
+from hivemind_memory.opening import open_memory
 from tests.support.sandbox import Sandbox, ask, paths
 
 LARGE = "The giraffe is tall.\n" * (sync.LARGE_NOTE_BYTES // 10)

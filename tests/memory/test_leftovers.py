@@ -14,8 +14,8 @@ import pytest
 from hivemind_memory.cli.main import main
 from hivemind_memory.errors import IndexUnusableError
 from hivemind_memory.memory import Memory
+from hivemind_memory.opening import open_memory
 from hivemind_memory.sqlite.connection import open_connection
-from hivemind_memory.wiring import open_memory
 
 LEFT = ".hm-0123456789abcdef.tmp"
 

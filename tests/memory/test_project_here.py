@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hivemind_memory import wiring
+from hivemind_memory import environment, opening
 from hivemind_memory.errors import GitError
 from hivemind_memory.git import project
 from hivemind_memory.mcp_server.server_state import ServerState
@@ -21,7 +21,7 @@ from tests.support.sandbox import ask, paths
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a home in which nothing is yet."""
-    for name in wiring.SCOPE_VARIABLES:
+    for name in environment.SCOPE_VARIABLES:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HIVEMIND_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -41,8 +41,8 @@ class Agents:
     """An agent's server in the current folder."""
 
     def __init__(self) -> None:
-        request = wiring.agent_scope_request()
-        self.state = ServerState(lambda: wiring.open_memory(scope_request=request))
+        request = environment.agent_scope_request()
+        self.state = ServerState(lambda: opening.open_memory(scope_request=request))
 
     def memory(self) -> Memory:
         """Return the memory as a call gets it."""
@@ -66,7 +66,7 @@ def test_the_first_write_of_a_home_gets_the_short_name(
     home: Path, weblog: Path
 ) -> None:
     """A name that it gets then, it has for ever."""
-    with wiring.open_memory() as memory:
+    with opening.open_memory() as memory:
         written = memory.write("shell says florble")
 
     assert written.scope == "projects/weblog"
@@ -80,7 +80,7 @@ def test_an_agent_that_starts_before_the_notes_folder_is_in_its_project(
     server = Agents()
     assert server.memory().here.notice() == ""
     assert not home.joinpath("memory").exists()
-    with wiring.open_memory() as memory:
+    with opening.open_memory() as memory:
         memory.write("shell says florble")
 
     hits = paths(ask(server.memory(), "florble"))
@@ -104,13 +104,13 @@ def test_a_git_that_is_slow_is_an_error_and_no_other_project(
 ) -> None:
     """Not known is not missing: a second project would hide the first."""
     subprocess.run(["git", "remote", "add", "origin", "a@github.com:a/b"], check=True)
-    with wiring.open_memory() as memory:
+    with opening.open_memory() as memory:
         memory.write("fast")
     before = sorted(home.joinpath("memory/projects").iterdir())
     slow_git(tmp_path / "bin", monkeypatch)
     monkeypatch.setattr(project, "_IDENTITY_TIMEOUT_S", 0.2)
 
-    with wiring.open_memory() as memory:
+    with opening.open_memory() as memory:
         with pytest.raises(GitError, match="did not name the origin") as raised:
             memory.write("slow")
         kept = memory.write("slow", scope="global")
@@ -128,12 +128,12 @@ def test_without_git_a_sentence_says_so(
     """And what needs no project goes on."""
     monkeypatch.setenv("PATH", str(tmp_path))
 
-    with wiring.open_memory() as memory:
+    with opening.open_memory() as memory:
         with pytest.raises(GitError) as raised:
             memory.write("anything")
         assert memory.write("anything", scope="global").scope == ""
         assert ask(memory, "anything").hits
-        said = wiring.describe_project(memory)
+        said = opening.describe_project(memory)
 
     assert "git is not installed" in str(raised.value)
     assert "Install git." in raised.value.hint
@@ -144,7 +144,7 @@ def test_every_list_takes_the_project_for_a_scope(home: Path, weblog: Path) -> N
     """As a search and a write do."""
     from hivemind_memory.model.curation import NewMemory
 
-    with wiring.open_memory() as memory:
+    with opening.open_memory() as memory:
         memory.write("an entry")
         memory.write("elsewhere", scope="global")
         memory.save(NewMemory(key="port", type="fact", content="It is 8080."))

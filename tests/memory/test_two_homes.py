@@ -11,7 +11,7 @@ from hivemind_memory.errors import NotSavedError
 from hivemind_memory.model.curation import NewMemory
 from hivemind_memory.model.listing import MemoryFilter
 from hivemind_memory.notes.journal import Journal
-from hivemind_memory.wiring import open_memory
+from hivemind_memory.opening import open_memory
 
 PROCESSES = 32
 ENTRIES = 3

@@ -10,7 +10,7 @@ from math import isfinite, sqrt
 import apsw
 import pytest
 
-from hivemind_memory import wiring
+from hivemind_memory import opening
 from hivemind_memory.memory.service import Memory
 from hivemind_memory.model.query import Query, SearchAnswer
 from hivemind_memory.providers.vectors import unpack
@@ -504,14 +504,14 @@ def test_no_key_lies_in_any_file(sandbox: Sandbox, filled: Memory) -> None:
     assert holding == []
 
 
-def test_the_whole_way_through_the_wiring(
+def test_the_whole_way_from_config_to_vectors(
     sandbox: Sandbox, server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As a program would use it."""
     for name in ("OPENAI_API_KEY", "HIVEMIND_EMBEDDING_PROVIDER", "HIVEMIND_HOME"):
         monkeypatch.delenv(name, raising=False)
 
-    with wiring.open_memory(home=str(sandbox.home), flags=sandbox.flags) as memory:
+    with opening.open_memory(home=str(sandbox.home), flags=sandbox.flags) as memory:
         memory.sync()
         memory.embed_pending()
         answer = memory.search(Query(text="staging database"))

@@ -22,7 +22,7 @@ import anyio
 from mcp import Client
 from mcp.types import TextContent
 
-from hivemind_memory import wiring
+from hivemind_memory import environment, opening
 from hivemind_memory.cli import main
 from hivemind_memory.mcp_server.server import make_server
 from hivemind_memory.mcp_server.server_state import ServerState
@@ -417,8 +417,9 @@ class Side:
         # What the environment says is not meant here.
         given = {"workspace": "", "teams": "", **opened}
         server_state = ServerState(
-            lambda: wiring.open_memory(
-                home=str(self.home), scope_request=wiring.agent_scope_request(**given)
+            lambda: opening.open_memory(
+                home=str(self.home),
+                scope_request=environment.agent_scope_request(**given),
             )
         )
         server = make_server(server_state, "5e551017")

@@ -203,10 +203,10 @@ def _read_value(option: Option) -> str:
 
 def _config_path() -> str:
     """Return the path of config.json, whether it exists or not."""
-    from hivemind_memory import wiring
+    from hivemind_memory import environment
     from hivemind_memory.config import CONFIG_NAME
 
-    return os.path.join(wiring.resolve_home(None), CONFIG_NAME)
+    return os.path.join(environment.resolve_home(None), CONFIG_NAME)
 
 
 def _bare(key: str) -> str:

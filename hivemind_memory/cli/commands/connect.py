@@ -170,9 +170,9 @@ def _is_portable(request: CommandRequest) -> bool:
 
 def _other_home() -> str:
     """Return the home folder if it is not the default; else nothing."""
-    from hivemind_memory import wiring
+    from hivemind_memory import environment
 
-    home = wiring.resolve_home(None)
+    home = environment.resolve_home(None)
     return "" if home == os.path.expanduser("~/.hivemind") else home
 
 
@@ -251,11 +251,11 @@ def _host(request: CommandRequest) -> HostEnvironment:
     """Return what is known about this machine, and the project that is meant."""
     import shutil
 
-    from hivemind_memory import wiring
+    from hivemind_memory import environment
     from hivemind_memory.connect.plans import HostEnvironment
 
     return HostEnvironment(
-        home=wiring.resolve_home(None),
+        home=environment.resolve_home(None),
         user_home=os.path.expanduser("~"),
         environ=os.environ,
         find_program=shutil.which,
@@ -269,10 +269,10 @@ def _project() -> str:
     Raises:
         UsageError: There is none.
     """
-    from hivemind_memory import wiring
+    from hivemind_memory import environment
     from hivemind_memory.git.repository import find_repository
 
-    found = find_repository(os.path.realpath(os.curdir), wiring.git_environ())
+    found = find_repository(os.path.realpath(os.curdir), environment.git_environ())
     if found is None:
         message = "--project needs a git repository, and the current folder is in none."
         raise UsageError(message, hint="`hm connect` without it is for all projects.")
@@ -352,11 +352,11 @@ def _token(*, is_made: bool = False) -> str:
     """Return the token for HTTP, or what is shown as long as there is none."""
     import secrets
 
-    from hivemind_memory import wiring
+    from hivemind_memory import environment
     from hivemind_memory.files.places import token_file
     from hivemind_memory.mcp_server.http import read_token
 
-    path = token_file(wiring.resolve_home(None))
+    path = token_file(environment.resolve_home(None))
     if not is_made and not os.path.exists(path):
         return _NO_TOKEN
     return read_token(path, lambda: secrets.token_urlsafe(32))

@@ -100,7 +100,7 @@ _SINGULAR = {
 )
 def forget(request: CommandRequest) -> int:
     """Hide memories, or erase them from every place."""
-    from hivemind_memory import wiring
+    from hivemind_memory import opening
 
     values = request.values
     selector = _selector(values)
@@ -117,7 +117,7 @@ def forget(request: CommandRequest) -> int:
             count = count_text(len(plan.memories), "memory", "memories")
             if not is_sure(f"Forget {count}?", "nothing was forgotten"):
                 return 1
-        injected = wiring.open_injection_records(memory)
+        injected = opening.open_injection_records(memory)
         forgotten = memory.curation.forget(selector, injected)
     _print_forgotten(forgotten, as_json=values["json"])
     return 0
@@ -186,13 +186,13 @@ def _purge(
     memory: Memory, selector: MemorySelector, *, is_dry_run: bool
 ) -> PurgeResult:
     """Purge, the sections of worktrees too."""
-    from hivemind_memory import wiring
+    from hivemind_memory import opening
 
     # A path, or a scope by itself, plainly means whole notes, whoever wrote them.
     is_forced = selector.name.endswith(".md") or selector.is_whole_scope
     return memory.curation.purge(
         selector,
-        wiring.open_injection_records(memory),
+        opening.open_injection_records(memory),
         is_dry_run=is_dry_run,
         is_forced=is_forced,
     )

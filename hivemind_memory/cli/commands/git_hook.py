@@ -26,10 +26,10 @@ def status(request: CommandRequest) -> int:
     """Say whether the hook is installed."""
     from dataclasses import asdict
 
-    from hivemind_memory import wiring
+    from hivemind_memory import environment
     from hivemind_memory.launch import git_hook
 
-    state = git_hook.state(_folder(request), wiring.git_environ())
+    state = git_hook.state(_folder(request), environment.git_environ())
     if request.values["json"]:
         print_json(asdict(state))
     else:
@@ -52,7 +52,7 @@ def status(request: CommandRequest) -> int:
 )
 def install(request: CommandRequest) -> int:
     """Install the hook, or update it."""
-    from hivemind_memory import wiring
+    from hivemind_memory import environment
     from hivemind_memory.launch import git_hook
     from hivemind_memory.model.agents import check_agent
 
@@ -64,9 +64,11 @@ def install(request: CommandRequest) -> int:
         if request.memory_dir
         else (),
         agents=request.values["agent"] or "claude",
-        home=wiring.resolve_home(None) if os.environ.get(wiring.HOME_VARIABLE) else "",
+        home=environment.resolve_home(None)
+        if os.environ.get(environment.HOME_VARIABLE)
+        else "",
     )
-    state = git_hook.install(_folder(request), call, wiring.git_environ())
+    state = git_hook.install(_folder(request), call, environment.git_environ())
     what = "Installed" if state.is_changed else "Already installed"
     print_line(f"{what}: {state.path}")
     return 0
@@ -75,10 +77,10 @@ def install(request: CommandRequest) -> int:
 @command("git-hook remove", arguments=(WORKTREE,))
 def remove(request: CommandRequest) -> int:
     """Remove the hook."""
-    from hivemind_memory import wiring
+    from hivemind_memory import environment
     from hivemind_memory.launch import git_hook
 
-    state = git_hook.remove(_folder(request), wiring.git_environ())
+    state = git_hook.remove(_folder(request), environment.git_environ())
     what = "Removed" if state.is_changed else "Not installed"
     print_line(f"{what}: {state.path}")
     return 0
@@ -89,7 +91,7 @@ def run(request: CommandRequest) -> int:
     """Inject into this new worktree, in bounded time and without ever failing."""
     import threading
 
-    from hivemind_memory import wiring
+    from hivemind_memory import opening
     from hivemind_memory.model.agents import check_agent
 
     # A killed injection leaves no half-written file, so it may end at any moment.
@@ -98,7 +100,7 @@ def run(request: CommandRequest) -> int:
     limit.start()
     try:
         with request.open_memory(is_reported=True) as memory:
-            injector = wiring.open_injector(memory)
+            injector = opening.open_injector(memory)
             for agent in (request.values["agent"] or "claude").split(","):
                 check_agent(agent)
                 injector.inject(os.curdir, agent=agent)

@@ -64,7 +64,7 @@ def session_start(request: CommandRequest) -> int:
 
 def _ask(request: CommandRequest, answers: list[tuple[str, str]]) -> None:
     """Put the event and the section into *answers*."""
-    from hivemind_memory import wiring
+    from hivemind_memory import opening
     from hivemind_memory.inject import session_hook
     from hivemind_memory.model.agents import check_agent, guess_of
 
@@ -78,7 +78,7 @@ def _ask(request: CommandRequest, answers: list[tuple[str, str]]) -> None:
         kind = _text(payload, "agent_type")
         with request.open_memory(is_reported=True) as memory:
             section = session_hook.session_start_section(
-                wiring.open_injector(memory),
+                opening.open_injector(memory),
                 _text(payload, "cwd") or os.curdir,
                 agent,
                 reads_files=kind not in session_hook.WITHOUT_FILES,
@@ -94,11 +94,11 @@ def _is_due(payload: dict[str, object], event: str) -> bool:
     """Whether a prompt follows a compression, which an event of its own announces."""
     import time
 
-    from hivemind_memory import wiring
+    from hivemind_memory import environment
     from hivemind_memory.files.places import locks_folder
     from hivemind_memory.inject import session_hook
 
-    home, session = wiring.resolve_home(), _text(payload, "session_id")
+    home, session = environment.resolve_home(), _text(payload, "session_id")
     if event == _PROMPT:
         return session_hook.take_compression(locks_folder(home), session)
     if os.path.isdir(home):  # otherwise there is no memory yet

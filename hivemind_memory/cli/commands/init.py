@@ -48,11 +48,11 @@ Any .md file that you put into the notes folder is found by the next search.
 )
 def init(request: CommandRequest) -> int:
     """Create what is missing, and say what was created and what was there."""
-    from hivemind_memory import wiring
+    from hivemind_memory import environment
     from hivemind_memory.cli.progress import ProgressDisplay
     from hivemind_memory.files.places import notes_folder
 
-    home = wiring.resolve_home(None)
+    home = environment.resolve_home(None)
     folder = os.path.abspath(request.memory_dir or notes_folder(home))
     lines = list(_create(home, folder))
     with request.open_memory() as memory:

@@ -64,7 +64,7 @@ _WHYS = {
 )
 def inject(request: CommandRequest) -> int:
     """Inject into a worktree, or turn that off or on."""
-    from hivemind_memory import wiring
+    from hivemind_memory import opening
     from hivemind_memory.inject.injection_record import record_of
     from hivemind_memory.model.agents import check_agent
 
@@ -74,7 +74,7 @@ def inject(request: CommandRequest) -> int:
         raise UsageError("--off and --on exclude each other.")
     worktree = values["worktree"] or os.curdir
     with request.open_memory() as memory:
-        injector = wiring.open_injector(memory)
+        injector = opening.open_injector(memory)
         if values["off"] or values["on"]:
             ejection = injector.switch(worktree, is_on=values["on"])
             return _show_switch(ejection, as_json=values["json"])
@@ -104,10 +104,10 @@ def eject(request: CommandRequest) -> int:
     """Remove the section."""
     from dataclasses import asdict
 
-    from hivemind_memory import wiring
+    from hivemind_memory import opening
 
     with request.open_memory() as memory:
-        injector = wiring.open_injector(memory)
+        injector = opening.open_injector(memory)
         done = injector.eject(request.values["worktree"] or os.curdir)
     if request.values["json"]:
         print_json(asdict(done))
@@ -136,13 +136,13 @@ def eject(request: CommandRequest) -> int:
 )
 def why(request: CommandRequest) -> int:
     """Show the newest record of the injection log."""
-    from hivemind_memory import wiring
+    from hivemind_memory import opening
 
     named = request.values["what"] or os.curdir
     if not os.path.isdir(named):
         return _show_why(request, named)
     with request.open_memory() as memory:
-        record = wiring.open_injector(memory).why(named)
+        record = opening.open_injector(memory).why(named)
     if request.values["json"]:
         print_json(record)
     elif record is None:
@@ -155,13 +155,13 @@ def why(request: CommandRequest) -> int:
 
 def _show_why(request: CommandRequest, name: str) -> int:
     """Show whether a memory was injected into the current folder, or why not."""
-    from hivemind_memory import wiring
+    from hivemind_memory import opening
     from hivemind_memory.context.absence import why_absent
 
     with request.open_memory() as memory:
         path, _, _ = memory.curation.locate(name)
         path = memory.read(path, line_count=0).path
-        record = wiring.open_injector(memory).why(os.curdir)
+        record = opening.open_injector(memory).why(os.curdir)
         found = record or {"memories": [], "left_out": []}
         injected = [one for one in found["memories"] if one["path"] == path]
         left_out = [one for one in found["left_out"] if one["path"] == path]

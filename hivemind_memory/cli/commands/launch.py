@@ -105,7 +105,7 @@ def launch(request: CommandRequest) -> int:
     """Start an agent in a worktree, or show the one that runs there."""
     from dataclasses import replace
 
-    from hivemind_memory import wiring
+    from hivemind_memory import environment, opening
     from hivemind_memory.launch.agents import find_agent
     from hivemind_memory.launch.launcher import EndedAgent, LaunchRequest
 
@@ -117,8 +117,8 @@ def launch(request: CommandRequest) -> int:
 
         check_workspace(values["workspace"])
         # Agents pass it on to their servers and hooks.
-        os.environ[wiring.WORKSPACE_VARIABLE] = values["workspace"]
-    launcher = wiring.open_launcher()
+        os.environ[environment.WORKSPACE_VARIABLE] = values["workspace"]
+    launcher = opening.open_launcher()
     path = launcher.environ.get("PATH", os.defpath)
     agent = find_agent(values["agent"], _configured(), path)
     tmux = launcher.tmux
@@ -192,10 +192,10 @@ def exec_(request: CommandRequest) -> int:
 
 def _configured() -> Mapping[str, object]:
     """Return the agents of config.json; none, and a line, if it cannot be read."""
-    from hivemind_memory import wiring
+    from hivemind_memory import environment
 
     try:
-        return wiring.load_settings().agents
+        return environment.load_settings().agents
     except ConfigError as error:
         _print_notice(f"warning: the agents in config.json are ignored: {error}")
         return {}
@@ -212,14 +212,14 @@ def _inject_port(
         is_quiet: Whether to say nothing of what was injected.
         named: The agent's name as a person typed it.
     """
-    from hivemind_memory import wiring
+    from hivemind_memory import opening
     from hivemind_memory.cli.commands.inject import sentence
 
     def inject(worktree: str, kind: str) -> str:
         try:
             check_agent(named)
             with request.open_memory(is_reported=True) as memory:
-                injector = wiring.open_injector(memory)
+                injector = opening.open_injector(memory)
                 if injector.is_home(worktree):
                     return _not_injected(_HOME_FOLDER, name)
                 done = injector.inject(worktree, agent=kind)

@@ -72,7 +72,7 @@ def rebuild(request: CommandRequest) -> int:
 @command("status", flags=(JSON,))
 def status(request: CommandRequest) -> int:
     """Show what there is."""
-    from hivemind_memory import wiring
+    from hivemind_memory import opening
     from hivemind_memory.access.rules import check_owner
     from hivemind_memory.cli.commands.search import print_pending
     from hivemind_memory.memory.returned import returned_entries
@@ -80,7 +80,7 @@ def status(request: CommandRequest) -> int:
     with request.open_memory() as memory:
         check_owner(memory.caller, "hm status")
         found = memory.status()
-        here = wiring.describe_project(memory)
+        here = opening.describe_project(memory)
         returned = returned_entries(memory)
         if request.values["json"]:
             names = [one.notice for one in returned]

@@ -71,7 +71,7 @@ def mcp(request: CommandRequest) -> int:
     """Serve until the client leaves; with --http until the process is told to exit."""
     import logging
 
-    from hivemind_memory import wiring
+    from hivemind_memory import environment, opening
 
     values = request.values
     is_http = values["http"]
@@ -84,30 +84,30 @@ def mcp(request: CommandRequest) -> int:
 
     scopes = {"workspace": values["workspace"] or "", "teams": values["team"] or ""}
     # Over HTTP each connection brings its project, unless the server was given one.
-    given = wiring.given_project(values["project"] or "")
+    given = environment.given_project(values["project"] or "")
     project = given or ("none" if is_http else "")
-    scope_request = wiring.agent_scope_request(project=project, **scopes)
+    scope_request = environment.agent_scope_request(project=project, **scopes)
     own_folder = "" if is_http or given else _current_folder()
     server_state = ServerState(
-        lambda: wiring.open_memory(
+        lambda: opening.open_memory(
             memory_dir=request.memory_dir, scope_request=scope_request
         ),
-        wiring.open_watcher,
+        opening.open_watcher,
         None
         if given
-        else lambda named: wiring.open_connection_memory(
+        else lambda named: opening.open_connection_memory(
             named, memory_dir=request.memory_dir, **scopes
         ),
         own_folder=own_folder,
     )
-    session = wiring.new_session()
+    session = environment.new_session()
     try:
         if is_http:
             from hivemind_memory.files import places
             from hivemind_memory.mcp_server.http import serve_http
             from hivemind_memory.mcp_server.server import make_server
 
-            home = wiring.resolve_home(None)
+            home = environment.resolve_home(None)
             token_file = values["token_file"] or places.token_file(home)
             port = PORT if values["port"] is None else values["port"]
             server_state.start()
@@ -155,10 +155,10 @@ def check_workspace(name: str) -> None:
         ScopeError: There is no such workspace in config.json.
         ConfigError: config.json cannot be used.
     """
-    from hivemind_memory import wiring
+    from hivemind_memory import environment, opening
 
-    scope_request = wiring.agent_scope_request(workspace=name, project="none")
-    wiring.open_memory(scope_request=scope_request).close()
+    scope_request = environment.agent_scope_request(workspace=name, project="none")
+    opening.open_memory(scope_request=scope_request).close()
 
 
 def _announce(url: str, token_file: str) -> None:

@@ -108,7 +108,7 @@ def _identity(listed: ListedProject) -> str:
 )
 def adopt(request: CommandRequest) -> int:
     """Make a folder's repository part of a project."""
-    from hivemind_memory import wiring
+    from hivemind_memory import opening
 
     folder, name = _folder(request), request.values["name"]
     with request.open_memory() as memory:
@@ -116,7 +116,7 @@ def adopt(request: CommandRequest) -> int:
             current = _find(folder, memory).slug
         except ProjectUnknownError:
             current = ""  # this is the command that mends it
-        seen = wiring.seen_repository(folder)
+        seen = opening.seen_repository(folder)
         memory.curation.projects.adopt(seen, current, name)
         notes = {one.name: one.notes for one in memory.curation.projects.list()}
     if request.values["json"]:
@@ -214,9 +214,9 @@ def _remark(listed: ListedProject) -> str:
 
 def _find(folder: str, memory: Memory) -> ProjectFolder:
     """Return the project of a folder."""
-    from hivemind_memory import wiring
+    from hivemind_memory import opening
 
-    return wiring.find_project(folder, memory)
+    return opening.find_project(folder, memory)
 
 
 def _folder(request: CommandRequest) -> str:

@@ -32,9 +32,9 @@ def _session_argument(description: str, *, is_required: bool) -> Argument:
 @command("sessions", flags=(JSON,))
 def sessions(request: CommandRequest) -> int:
     """List the sessions of agents that hm launch started."""
-    from hivemind_memory import wiring
+    from hivemind_memory import opening
 
-    launcher = wiring.open_launcher()
+    launcher = opening.open_launcher()
     found = launcher.sessions()
     if request.values["json"]:
         print_json({"sessions": [_session_value(one) for one in found]})
@@ -109,10 +109,10 @@ def _find(name: str | None) -> tuple[Tmux, AgentSession]:
     Raises:
         NotLaunchedError: There is none of that name, or several.
     """
-    from hivemind_memory import wiring
+    from hivemind_memory import opening
     from hivemind_memory.launch.tmux import choose_session
 
-    launcher = wiring.open_launcher()
+    launcher = opening.open_launcher()
     if launcher.tmux is None:
         raise NotLaunchedError(f"There are no sessions: {_NO_TMUX}.")
     return launcher.tmux, choose_session(launcher.sessions(), name)
@@ -120,19 +120,19 @@ def _find(name: str | None) -> tuple[Tmux, AgentSession]:
 
 def started_text(session: AgentSession) -> str:
     """Return when a session began, for people."""
-    from hivemind_memory import wiring
+    from hivemind_memory import environment
 
-    return minute_text(wiring.local_iso(session.started_s))
+    return minute_text(environment.local_iso(session.started_s))
 
 
 def _session_value(session: AgentSession) -> dict[str, object]:
     """Return a session for programs."""
     from dataclasses import asdict
 
-    from hivemind_memory import wiring
+    from hivemind_memory import environment
 
     value = asdict(session)
-    value["started_at"] = wiring.local_iso(value.pop("started_s"))
+    value["started_at"] = environment.local_iso(value.pop("started_s"))
     return value
 
 

@@ -19,11 +19,11 @@ def watch(request: CommandRequest) -> int:
     import signal
     import threading
 
-    from hivemind_memory import wiring
+    from hivemind_memory import opening
 
     stop = threading.Event()
     with request.open_memory() as memory:
-        watcher = wiring.open_watcher(memory)
+        watcher = opening.open_watcher(memory)
 
         def end(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
             stop.set()

@@ -1,6 +1,7 @@
-"""Puts the parts together: reads the environment, the clock and the home folder.
+"""Opens a memory, and what works with it: watcher, injector, launcher.
 
-Nothing below reads any of these. Imports only what every command needs.
+Chooses the parts and puts them together; what it reads is in ``environment``. Imports
+only what every command needs.
 """
 
 from __future__ import annotations
@@ -8,13 +9,21 @@ from __future__ import annotations
 import os
 import time
 
-from hivemind_memory.access.rules import NO_PROJECT, ProjectHere, agent_in
+from hivemind_memory.access.rules import NO_PROJECT, ProjectHere
 from hivemind_memory.config import CONFIG_NAME
-from hivemind_memory.config.resolve import load_settings as resolve_settings
+from hivemind_memory.environment import (
+    agent_scope_request,
+    environ_without_hook,
+    explicit_git,
+    git_environ,
+    load_settings,
+    local_iso,
+    resolve_home,
+    shell_scope_request,
+    system_clocks,
+)
 from hivemind_memory.files.places import find_above, locks_folder, places_of
 from hivemind_memory.memory.service import Memory
-from hivemind_memory.model.clocks import Clocks
-from hivemind_memory.model.value import replaced
 from hivemind_memory.providers.provider import Provider
 
 TYPE_CHECKING = False
@@ -33,60 +42,6 @@ if TYPE_CHECKING:
     from hivemind_memory.launch.launcher import Launcher
     from hivemind_memory.model.ports import InjectionRecords
     from hivemind_memory.watch.watcher import Watcher
-
-__all__ = [
-    "CONFIG_NAME",
-    "load_settings",
-    "new_session",
-    "open_memory",
-    "open_watcher",
-    "resolve_home",
-]
-
-HOME_VARIABLE = "HIVEMIND_HOME"
-WORKSPACE_VARIABLE = "HIVEMIND_WORKSPACE"
-SCOPE_VARIABLES = (WORKSPACE_VARIABLE, "HIVEMIND_TEAM", "HIVEMIND_PROJECT")
-"""What limits a process to some scopes; see ``access.callers``."""
-
-# What a hook of git inherits (git rev-parse --local-env-vars); it names a repository
-# that need not be the one of the worktree.
-_GIT_OF_A_HOOK = frozenset(
-    {
-        "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-        "GIT_COMMON_DIR",
-        "GIT_CONFIG",
-        "GIT_CONFIG_COUNT",
-        "GIT_CONFIG_PARAMETERS",
-        "GIT_DIR",
-        "GIT_GRAFT_FILE",
-        "GIT_IMPLICIT_WORK_TREE",
-        "GIT_INDEX_FILE",
-        "GIT_INTERNAL_SUPER_PREFIX",
-        "GIT_NO_REPLACE_OBJECTS",
-        "GIT_OBJECT_DIRECTORY",
-        "GIT_PREFIX",
-        "GIT_REPLACE_REF_BASE",
-        "GIT_SHALLOW_FILE",
-        "GIT_WORK_TREE",
-    }
-)
-
-
-def resolve_home(flag: str | None = None) -> str:
-    """Return the home folder: the flag, ``HIVEMIND_HOME``, or ``~/.hivemind``."""
-    chosen = flag or os.environ.get(HOME_VARIABLE)
-    return os.path.abspath(os.path.expanduser(chosen or "~/.hivemind"))
-
-
-def load_settings(
-    home: str | None = None, flags: Mapping[str, object] | None = None
-) -> Settings:
-    """Return the settings in effect: flag, environment, config.json, default.
-
-    Raises:
-        ConfigError: A value cannot be used.
-    """
-    return resolve_settings(resolve_home(home), os.environ, flags or {})
 
 
 def open_memory(
@@ -124,14 +79,8 @@ def open_memory(
         from hivemind_memory.curation.project_move import resume_move
 
         resume_move(places)
-    clocks = Clocks(
-        now=time.time,
-        stopwatch=time.perf_counter,
-        local_iso=local_iso,
-        local_offset_s=_local_offset_s,
-        randomness=_ten_random_bytes,
-    )
-    scope_request = scope_request or _shell_scope_request()
+    clocks = system_clocks()
+    scope_request = scope_request or shell_scope_request()
     if scope_request is None:
         return Memory(
             places,
@@ -170,34 +119,6 @@ def open_memory(
     )
 
 
-def agent_scope_request(
-    *, workspace: str = "", teams: str = "", project: str = ""
-) -> ScopeRequest:
-    """Return the scopes of an agent's server; the environment gives what is left out.
-
-    Args:
-        workspace: Name of a workspace.
-        teams: Names of teams, separated by commas.
-        project: Name of a project, ``none``, or ``auto``, which is the default: the
-            project of the folder in which it opens.
-    """
-    from hivemind_memory.access.callers import AUTO, ScopeRequest
-
-    names = [os.environ.get(name, "").strip() for name in SCOPE_VARIABLES]
-    teams = teams or names[1]
-    return ScopeRequest(
-        workspace=workspace or names[0],
-        teams=tuple(team.strip() for team in teams.split(",") if team.strip()),
-        project=project or names[2] or AUTO,
-        is_agent=True,
-    )
-
-
-def given_project(flag: str) -> str:
-    """Return the project that the flag or the environment names; empty: neither."""
-    return flag or os.environ.get(SCOPE_VARIABLES[2], "").strip()
-
-
 def open_connection_memory(
     project: str,
     *,
@@ -224,17 +145,6 @@ def open_connection_memory(
     return open_memory(
         memory_dir=memory_dir, scope_request=scope_request, folder=folder
     )
-
-
-def _shell_scope_request() -> ScopeRequest | None:
-    """Return the scopes that the environment of a shell names; None: none."""
-    if agent_in(os.environ):
-        return agent_scope_request()
-    if not any(os.environ.get(name, "").strip() for name in SCOPE_VARIABLES):
-        return None
-    # Without one, a person's shell has no project.
-    project = given_project("")
-    return replaced(agent_scope_request(), project=project, is_agent=False)
 
 
 def find_project(folder: str, memory: Memory) -> ProjectFolder:
@@ -311,11 +221,6 @@ def open_watcher(memory: Memory) -> Watcher:
     )
 
 
-def new_session() -> str:
-    """Return a name for this process, by which the entries it writes can be found."""
-    return os.urandom(4).hex()
-
-
 def open_injector(memory: Memory) -> Injector:
     """Return what puts the memory's section into worktrees."""
     from hivemind_memory.inject.injector import Injector
@@ -349,49 +254,6 @@ def open_launcher() -> Launcher:
     """Return what starts agents."""
     from hivemind_memory.launch.launcher import Launcher
 
-    return Launcher(_without_hook(), git_environ(), locks=locks_folder(resolve_home()))
-
-
-def git_environ() -> dict[str, str]:
-    """Return the environment for git: its own repository, no question, in English."""
-    return {
-        **_without_hook(),
-        "GIT_OPTIONAL_LOCKS": "0",  # asking must not disturb a git that is at work
-        "GIT_TERMINAL_PROMPT": "0",
-        "LC_ALL": "C",
-    }
-
-
-def explicit_git() -> dict[str, str]:
-    """Return the repository that the user named with ``GIT_DIR``, or nothing.
-
-    A hook of git sets it too, but then discovery finds the same repository.
-    """
-    names = ("GIT_DIR", "GIT_WORK_TREE")
-    named = {name: os.environ.get(name, "") for name in names}
-    if not all(named.values()):
-        return {}
-    return {name: os.path.abspath(path) for name, path in named.items()}
-
-
-def _without_hook() -> dict[str, str]:
-    """Return the environment without what a hook of git says about its repository."""
-    environ = os.environ.items()
-    return {name: text for name, text in environ if name not in _GIT_OF_A_HOOK}
-
-
-def local_iso(moment_s: float) -> str:
-    """Return a moment as ISO 8601 in the local time zone, to the second."""
-    # time.strftime: datetime would cost milliseconds on the way to a cold answer.
-    text = time.strftime("%Y-%m-%dT%H:%M:%S%z", time.localtime(moment_s))
-    return f"{text[:-2]}:{text[-2:]}"
-
-
-def _local_offset_s(moment_s: float) -> int:
-    """Return the offset of the local time zone from UTC at a moment."""
-    return time.localtime(moment_s).tm_gmtoff
-
-
-def _ten_random_bytes() -> bytes:
-    """Return what makes an entry's number unique."""
-    return os.urandom(10)
+    return Launcher(
+        environ_without_hook(), git_environ(), locks=locks_folder(resolve_home())
+    )

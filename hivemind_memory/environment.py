@@ -1,0 +1,166 @@
+"""Reads the environment, the clock and the home folder, as nothing below does.
+
+Imports only what every command needs.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from hivemind_memory.access.rules import agent_in
+from hivemind_memory.config.resolve import load_settings as resolve_settings
+from hivemind_memory.model.clocks import Clocks
+from hivemind_memory.model.value import replaced
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hivemind_memory.access.callers import ScopeRequest
+    from hivemind_memory.config.settings import Settings
+
+HOME_VARIABLE = "HIVEMIND_HOME"
+WORKSPACE_VARIABLE = "HIVEMIND_WORKSPACE"
+SCOPE_VARIABLES = (WORKSPACE_VARIABLE, "HIVEMIND_TEAM", "HIVEMIND_PROJECT")
+"""What limits a process to some scopes; see ``access.callers``."""
+
+# What a hook of git inherits (git rev-parse --local-env-vars); it names a repository
+# that need not be the one of the worktree.
+_GIT_OF_A_HOOK = frozenset(
+    {
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+        "GIT_COMMON_DIR",
+        "GIT_CONFIG",
+        "GIT_CONFIG_COUNT",
+        "GIT_CONFIG_PARAMETERS",
+        "GIT_DIR",
+        "GIT_GRAFT_FILE",
+        "GIT_IMPLICIT_WORK_TREE",
+        "GIT_INDEX_FILE",
+        "GIT_INTERNAL_SUPER_PREFIX",
+        "GIT_NO_REPLACE_OBJECTS",
+        "GIT_OBJECT_DIRECTORY",
+        "GIT_PREFIX",
+        "GIT_REPLACE_REF_BASE",
+        "GIT_SHALLOW_FILE",
+        "GIT_WORK_TREE",
+    }
+)
+
+
+def resolve_home(flag: str | None = None) -> str:
+    """Return the home folder: the flag, ``HIVEMIND_HOME``, or ``~/.hivemind``."""
+    chosen = flag or os.environ.get(HOME_VARIABLE)
+    return os.path.abspath(os.path.expanduser(chosen or "~/.hivemind"))
+
+
+def load_settings(
+    home: str | None = None, flags: Mapping[str, object] | None = None
+) -> Settings:
+    """Return the settings in effect: flag, environment, config.json, default.
+
+    Raises:
+        ConfigError: A value cannot be used.
+    """
+    return resolve_settings(resolve_home(home), os.environ, flags or {})
+
+
+def agent_scope_request(
+    *, workspace: str = "", teams: str = "", project: str = ""
+) -> ScopeRequest:
+    """Return the scopes of an agent's server; the environment gives what is left out.
+
+    Args:
+        workspace: Name of a workspace.
+        teams: Names of teams, separated by commas.
+        project: Name of a project, ``none``, or ``auto``, which is the default: the
+            project of the folder in which it opens.
+    """
+    from hivemind_memory.access.callers import AUTO, ScopeRequest
+
+    names = [os.environ.get(name, "").strip() for name in SCOPE_VARIABLES]
+    teams = teams or names[1]
+    return ScopeRequest(
+        workspace=workspace or names[0],
+        teams=tuple(team.strip() for team in teams.split(",") if team.strip()),
+        project=project or names[2] or AUTO,
+        is_agent=True,
+    )
+
+
+def given_project(flag: str) -> str:
+    """Return the project that the flag or the environment names; empty: neither."""
+    return flag or os.environ.get(SCOPE_VARIABLES[2], "").strip()
+
+
+def shell_scope_request() -> ScopeRequest | None:
+    """Return the scopes that the environment of a shell names; None: none."""
+    if agent_in(os.environ):
+        return agent_scope_request()
+    if not any(os.environ.get(name, "").strip() for name in SCOPE_VARIABLES):
+        return None
+    # Without one, a person's shell has no project.
+    project = given_project("")
+    return replaced(agent_scope_request(), project=project, is_agent=False)
+
+
+def git_environ() -> dict[str, str]:
+    """Return the environment for git: its own repository, no question, in English."""
+    return {
+        **environ_without_hook(),
+        "GIT_OPTIONAL_LOCKS": "0",  # asking must not disturb a git that is at work
+        "GIT_TERMINAL_PROMPT": "0",
+        "LC_ALL": "C",
+    }
+
+
+def explicit_git() -> dict[str, str]:
+    """Return the repository that the user named with ``GIT_DIR``, or nothing.
+
+    A hook of git sets it too, but then discovery finds the same repository.
+    """
+    names = ("GIT_DIR", "GIT_WORK_TREE")
+    named = {name: os.environ.get(name, "") for name in names}
+    if not all(named.values()):
+        return {}
+    return {name: os.path.abspath(path) for name, path in named.items()}
+
+
+def environ_without_hook() -> dict[str, str]:
+    """Return the environment without what a hook of git says about its repository."""
+    environ = os.environ.items()
+    return {name: text for name, text in environ if name not in _GIT_OF_A_HOOK}
+
+
+def new_session() -> str:
+    """Return a name for this process, by which the entries it writes can be found."""
+    return os.urandom(4).hex()
+
+
+def system_clocks() -> Clocks:
+    """Return the clocks of this machine."""
+    return Clocks(
+        now=time.time,
+        stopwatch=time.perf_counter,
+        local_iso=local_iso,
+        local_offset_s=_local_offset_s,
+        randomness=_ten_random_bytes,
+    )
+
+
+def local_iso(moment_s: float) -> str:
+    """Return a moment as ISO 8601 in the local time zone, to the second."""
+    # time.strftime: datetime would cost milliseconds on the way to a cold answer.
+    text = time.strftime("%Y-%m-%dT%H:%M:%S%z", time.localtime(moment_s))
+    return f"{text[:-2]}:{text[-2:]}"
+
+
+def _local_offset_s(moment_s: float) -> int:
+    """Return the offset of the local time zone from UTC at a moment."""
+    return time.localtime(moment_s).tm_gmtoff
+
+
+def _ten_random_bytes() -> bytes:
+    """Return what makes an entry's number unique."""
+    return os.urandom(10)
