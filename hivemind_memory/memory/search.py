@@ -19,7 +19,6 @@ from hivemind_memory.model.query import (
     SearchAnswer,
     SearchReport,
 )
-from hivemind_memory.model.scope import scope_of
 from hivemind_memory.model.terms import may_name_time
 from hivemind_memory.model.trust import shown_source
 from hivemind_memory.model.value import replaced
@@ -28,7 +27,7 @@ from hivemind_memory.search.ranking import rank
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from hivemind_memory.index.port import Index, IndexView
     from hivemind_memory.memory.freshness import FreshnessCheck
@@ -44,9 +43,6 @@ if TYPE_CHECKING:
 
 
 _UNFIT = "the vector of the question does not fit those of the notes; see `hm doctor`"
-MAX_NAMED = 5
-"""Large notes that a report names one by one."""
-
 _OFF = "the memory is switched off: `hm config set enabled true` switches it on"
 OFF = SearchAnswer(
     hits=(),
@@ -188,7 +184,7 @@ def _answer(
         settings = replaced(settings, diversity=False)
     choice, texts, superseded = _choose_active(index, ranking, query, settings, access)
     hits = _hits(index, choice, texts, query)
-    stale = _count_seen(freshness.stale, access)
+    stale = len(access.readable(freshness.stale))
     is_hybrid = retrieved.vectors is not None and not is_list
     report = SearchReport(
         mode="list" if is_list else "hybrid" if is_hybrid else "keyword",
@@ -198,7 +194,7 @@ def _answer(
         why_empty="" if hits else _why_empty(retrieved, ranking, query.search_filter),
         is_fresh=freshness.is_verified and not stale,
         stale_notes=stale,
-        skipped_notes=_count_seen(freshness.skipped, access),
+        skipped_notes=len(access.readable(freshness.skipped)),
         pending_vectors=view.pending_chunks(question.fingerprint) if is_hybrid else 0,
         retrievers=()
         if is_list
@@ -214,8 +210,7 @@ def _answer(
         ),
         warnings=(
             *(one for one in (opened.warning, opened.notice, freshness.warning) if one),
-            *_recovery_notices(freshness, access),
-            *_large_note_notices(freshness, access),
+            *_freshness_notices(freshness, access),
         ),
         took_ms=1000 * (clocks.stopwatch() - started),
     )
@@ -231,31 +226,13 @@ def _time_spans(question: str, today: int) -> tuple[TimeSpan, ...]:
     return time_spans(question, today)
 
 
-def _recovery_notices(freshness: Freshness, access: Access) -> Iterator[str]:
-    """Yield a notice for each entry that came back and that a caller may see."""
-    for entry in freshness.recovered:
-        if _count_seen([entry.target], access):
-            yield entry.notice
+def _freshness_notices(freshness: Freshness, access: Access) -> tuple[str, ...]:
+    """Return what the answer has to say of entries that came back and large notes."""
+    if not freshness.recovered and not freshness.left:
+        return ()
+    from hivemind_memory.memory.search_notices import freshness_notices
 
-
-def _large_note_notices(freshness: Freshness, access: Access) -> Iterator[str]:
-    """Yield which large notes the answer does not know yet, if a caller may see any."""
-    seen = [path for path in freshness.left if _count_seen([path], access)]
-    if seen:
-        named = ", ".join(seen[:MAX_NAMED])
-        more = f" and {len(seen) - MAX_NAMED} more" if len(seen) > MAX_NAMED else ""
-        is_are, text = ("is", "its text") if len(seen) == 1 else ("are", "their text")
-        yield (
-            f"{named}{more} {is_are} still being indexed, so the answer may lack"
-            f" {text}; `hm sync` finishes it"
-        )
-
-
-def _count_seen(paths: Sequence[str], access: Access) -> int:
-    """Return how many of some notes a caller may know of."""
-    if access.scopes is None:
-        return len(paths)
-    return sum(scope_of(path) in access.scopes for path in paths)
+    return freshness_notices(freshness, access)
 
 
 def _suggestions(view: IndexView, words: WordMatches) -> tuple[str, ...]:
@@ -263,6 +240,15 @@ def _suggestions(view: IndexView, words: WordMatches) -> tuple[str, ...]:
     from hivemind_memory.memory.unknown_words import suggest
 
     return suggest(view, words)
+
+
+def _why_empty(
+    retrieved: RetrievedCandidates, ranking: Ranking, search_filter: SearchFilter
+) -> str:
+    """Return why nothing was found, in one sentence."""
+    from hivemind_memory.memory.search_notices import why_empty
+
+    return why_empty(retrieved, ranking, search_filter)
 
 
 def _choose_active(
@@ -377,22 +363,3 @@ def _date_of(day: int | None) -> str:
         return ""
     # datetime would cost a millisecond and a half on the way to a cold answer.
     return time.strftime("%Y-%m-%d", time.gmtime(day * SECONDS_PER_DAY))
-
-
-def _why_empty(
-    retrieved: RetrievedCandidates, ranking: Ranking, search_filter: SearchFilter
-) -> str:
-    """Return why nothing was found, in one sentence."""
-    below = ranking.below_min_score
-    if below:
-        noun = "chunk was" if below == 1 else "chunks were"
-        return (
-            f"{below} {noun} found, none relevant enough; a lower min_score shows more"
-        )
-    if not retrieved.words.asked:
-        if search_filter.is_narrow:
-            return "nothing fits the filters"
-        return "the question holds no word to look for"
-    if search_filter.is_narrow:
-        return "no note within the filters contains a word of the question"
-    return "no note contains a word of the question"

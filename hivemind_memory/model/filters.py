@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from hivemind_memory.model.scope import scope_of
 from hivemind_memory.model.value import value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 @value
@@ -47,6 +52,12 @@ class Access:
 
     condition: Condition = ()
     """What a note must meet to be there for the caller; its scope is part of it."""
+
+    def readable(self, paths: Sequence[str]) -> Sequence[str]:
+        """Return those of some paths that lie in open scopes."""
+        if self.scopes is None:
+            return paths
+        return [path for path in paths if scope_of(path) in self.scopes]
 
 
 @value

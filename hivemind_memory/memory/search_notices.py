@@ -1,0 +1,65 @@
+"""The sentences of a search report: why it is empty, what came back, what is missing.
+
+Loaded only when there is something to say.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from hivemind_memory.memory.freshness import Freshness
+    from hivemind_memory.memory.retrieve import RetrievedCandidates
+    from hivemind_memory.model.filters import Access, SearchFilter
+    from hivemind_memory.search.ranking import Ranking
+
+MAX_NAMED = 5
+"""Large notes that a report names one by one."""
+
+
+def freshness_notices(freshness: Freshness, access: Access) -> tuple[str, ...]:
+    """Return a notice for each entry that came back, and one for large notes.
+
+    Only of notes that the caller may see.
+    """
+    return (
+        *(
+            entry.notice
+            for entry in freshness.recovered
+            if access.readable([entry.target])
+        ),
+        *_large_note_notices(freshness, access),
+    )
+
+
+def why_empty(
+    retrieved: RetrievedCandidates, ranking: Ranking, search_filter: SearchFilter
+) -> str:
+    """Return why nothing was found, in one sentence."""
+    below = ranking.below_min_score
+    if below:
+        noun = "chunk was" if below == 1 else "chunks were"
+        return (
+            f"{below} {noun} found, none relevant enough; a lower min_score shows more"
+        )
+    if not retrieved.words.asked:
+        if search_filter.is_narrow:
+            return "nothing fits the filters"
+        return "the question holds no word to look for"
+    if search_filter.is_narrow:
+        return "no note within the filters contains a word of the question"
+    return "no note contains a word of the question"
+
+
+def _large_note_notices(freshness: Freshness, access: Access) -> Iterator[str]:
+    """Yield which large notes the answer does not know yet, if a caller may see any."""
+    seen = access.readable(freshness.left)
+    if seen:
+        named = ", ".join(seen[:MAX_NAMED])
+        more = f" and {len(seen) - MAX_NAMED} more" if len(seen) > MAX_NAMED else ""
+        is_are, text = ("is", "its text") if len(seen) == 1 else ("are", "their text")
+        yield (
+            f"{named}{more} {is_are} still being indexed, so the answer may lack"
+            f" {text}; `hm sync` finishes it"
+        )
