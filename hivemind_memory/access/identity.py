@@ -237,8 +237,10 @@ def _is_given_up(
     """Return whether a repository left an origin that no other clone still has."""
     key = identity_key(origin)
     return key != identity_key(seen.origin) and not any(
-        one.mark != seen.mark and identity_key(one.origin) == key and is_there(one)
-        for one in record.folders
+        seen_folder.mark != seen.mark
+        and identity_key(seen_folder.origin) == key
+        and is_there(seen_folder)
+        for seen_folder in record.folders
     )
 
 
@@ -316,8 +318,9 @@ def _was_replaced(record: ProjectRecord, seen: SeenRepository) -> bool:
     """
     inode = seen.mark.partition("-")[0]
     return bool(inode) and any(
-        one.path == seen.git_folder and one.mark.partition("-")[0] != inode
-        for one in record.folders
+        seen_folder.path == seen.git_folder
+        and seen_folder.mark.partition("-")[0] != inode
+        for seen_folder in record.folders
     )
 
 
@@ -330,24 +333,24 @@ def _likely(
     """Yield the other projects that may be this one, and why."""
     key = identity_key(seen.origin) if seen.origin else ""
     places = {seen.git_folder or f"{seen.folder}/.git", seen.place}
-    for one in records:
-        is_settled = found is not None and one.slug in found.distinct
-        if is_settled or (found is not None and one.slug == found.slug):
+    for record in records:
+        is_settled = found is not None and record.slug in found.distinct
+        if is_settled or (found is not None and record.slug == found.slug):
             continue
-        had_it = by_mark is not None and one.slug == by_mark.slug
-        if had_it or (found is not None and one.slug in found.maybe):
-            yield one.slug, "this git folder belonged to it"
-        elif key and key in map(identity_key, one.former):
-            yield one.slug, f"its origin used to be {seen.origin}"
-        elif key and key in _origins(one):
-            yield one.slug, f"it names {seen.origin} too"
-        elif other := _other_name(one, key):
-            yield one.slug, f"{seen.origin} may be another name of {other}"
-        elif places & {*one.identities, *(known.path for known in one.folders)}:
+        had_it = by_mark is not None and record.slug == by_mark.slug
+        if had_it or (found is not None and record.slug in found.maybe):
+            yield record.slug, "this git folder belonged to it"
+        elif key and key in map(identity_key, record.former):
+            yield record.slug, f"its origin used to be {seen.origin}"
+        elif key and key in _origins(record):
+            yield record.slug, f"it names {seen.origin} too"
+        elif other := _other_name(record, key):
+            yield record.slug, f"{seen.origin} may be another name of {other}"
+        elif places & {*record.identities, *(known.path for known in record.folders)}:
             # A place that another repository has now, or that was cloned anew.
-            yield one.slug, f"it was in {seen.folder}"
-        elif seen.origin.startswith("/") and _is_origin(one, seen.origin):
-            yield one.slug, f"this is a clone of {seen.origin}"
+            yield record.slug, f"it was in {seen.folder}"
+        elif seen.origin.startswith("/") and _is_origin(record, seen.origin):
+            yield record.slug, f"this is a clone of {seen.origin}"
 
 
 def _origins(record: ProjectRecord) -> set[str]:

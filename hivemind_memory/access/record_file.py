@@ -111,13 +111,13 @@ def render_record(record: ProjectRecord) -> str:
 
 def _quoted(text: str) -> str:
     """Return a text without the characters that end a field or a line."""
-    for one in ("%", "\t", "\n", "\r"):
-        text = text.replace(one, f"%{ord(one):02X}")
+    for sign in ("%", "\t", "\n", "\r"):
+        text = text.replace(sign, f"%{ord(sign):02X}")
     return text
 
 
 def _unquoted(text: str) -> str:
     """Return a field as it was."""
-    for one in ("\r", "\n", "\t", "%"):
-        text = text.replace(f"%{ord(one):02X}", one)
+    for sign in ("\r", "\n", "\t", "%"):
+        text = text.replace(f"%{ord(sign):02X}", sign)
     return text

@@ -153,10 +153,10 @@ class _Archive:
         folder = NotesFolder(self._places.notes, max_note_bytes=sys.maxsize)
         snapshot = folder.snapshot()
         skipped = [
-            SkippedNote(path=one.path, reason=_BEHIND_LINK)
-            if one.path in self._links
-            else one
-            for one in snapshot.skipped
+            SkippedNote(path=note.path, reason=_BEHIND_LINK)
+            if note.path in self._links
+            else note
+            for note in snapshot.skipped
         ]
         for path in sorted(snapshot.signatures):
             try:

@@ -346,9 +346,9 @@ def _hit(hit: object) -> dict[str, object]:
     """Return a hit; its parts only when it has been explained, a claim of claims."""
     value = plain_value(hit)
     return {
-        name: one
-        for name, one in value.items()
-        if one or name not in {"parts", "claim"}
+        name: part
+        for name, part in value.items()
+        if part or name not in {"parts", "claim"}
     }
 
 

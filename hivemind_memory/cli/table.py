@@ -300,9 +300,9 @@ def load_command(name: str) -> Command:
     """Return the command called *name*, which is one of the table."""
     file = _TABLE[name][0] if name in _TABLE else _HIDDEN[name]
     module = import_module(f"hivemind_memory.cli.commands.{file}")
-    for one in vars(module).values():
-        if isinstance(one, Command) and one.name == name:
-            return one
+    for declared in vars(module).values():
+        if isinstance(declared, Command) and declared.name == name:
+            return declared
     message = f"commands/{file}.py has no command {name}"
     raise LookupError(message)
 

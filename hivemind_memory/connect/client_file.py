@@ -216,12 +216,12 @@ def write_connection_records(
     value = {
         "files": {
             path: {
-                "blank": one.blank,
-                "is_ours": one.is_ours,
-                "folders": list(one.folders),
-                "emptied": dict(one.emptied),
+                "blank": record.blank,
+                "is_ours": record.is_ours,
+                "folders": list(record.folders),
+                "emptied": dict(record.emptied),
             }
-            for path, one in records.items()
+            for path, record in records.items()
         }
     }
     descriptors.make_private_folder(home)

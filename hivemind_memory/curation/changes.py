@@ -159,8 +159,8 @@ def forgets_of(
     except StateUnusableError:
         return []
     left: dict[str, list[CurationTarget]] = {}
-    for one in hidden:
-        left.setdefault(one.id or one.path, []).append(one)
+    for target in hidden:
+        left.setdefault(target.id or target.path, []).append(target)
     found = []
     for change in changes:
         if change.kind == FORGET:

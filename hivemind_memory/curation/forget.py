@@ -214,11 +214,11 @@ def _forgotten_together(hidden: list[CurationTarget]) -> list[CurationTarget]:
     if first is None:
         return hidden
     return [
-        one
-        for one in hidden
-        if one.kind == ENTRY
-        or one is first
-        or (one.status != ACTIVE and one.forgotten == first.forgotten)
+        target
+        for target in hidden
+        if target.kind == ENTRY
+        or target is first
+        or (target.status != ACTIVE and target.forgotten == first.forgotten)
     ]
 
 

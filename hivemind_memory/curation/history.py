@@ -112,12 +112,12 @@ def without_leftovers(memories: Iterable[StoredMemory]) -> list[StoredMemory]:
     known = {one.id for one in kept}
     nameless = {(one.scope, one.key, one.text) for one in active if not one.id}
 
-    def is_leftover(one: StoredMemory) -> bool:
-        if one.status != STATUSES[SUPERSEDED]:
+    def is_leftover(memory: StoredMemory) -> bool:
+        if memory.status != STATUSES[SUPERSEDED]:
             return False
-        is_orphan = one.superseded_by not in known
-        return one.id in ids or (
-            is_orphan and (one.scope, one.key, one.text) in nameless
+        is_orphan = memory.superseded_by not in known
+        return memory.id in ids or (
+            is_orphan and (memory.scope, memory.key, memory.text) in nameless
         )
 
     return [one for one in kept if not is_leftover(one)]
@@ -206,13 +206,13 @@ def _newest_first(
     """Yield the memories of a chain, each before those it replaced."""
     newer: dict[str, set[str]] = {path: set() for path in found}
     for path, paths in older.items():
-        for one in paths:
-            if path in found and one in found and path != one:
-                newer[one].add(path)
+        for older_path in paths:
+            if path in found and older_path in found and path != older_path:
+                newer[older_path].add(path)
 
     def age(path: str) -> tuple[bool, str, str]:
-        one = found[path]
-        return (one.status == STATUSES[ACTIVE], one.created, one.id)
+        memory = found[path]
+        return (memory.status == STATUSES[ACTIVE], memory.created, memory.id)
 
     while newer:
         free = [path for path, others in newer.items() if not others]

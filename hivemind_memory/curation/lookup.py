@@ -176,9 +176,9 @@ def entries_named(
         except HivemindError:
             return []
         found = [
-            one
-            for one in entries
-            if one.start_line <= end_line and start_line <= one.end_line
+            entry
+            for entry in entries
+            if entry.start_line <= end_line and start_line <= entry.end_line
         ]
         if len(found) > 1:
             ids = ", ".join(one.provenance.id for one in found)
@@ -273,9 +273,9 @@ def texts_of(values: Mapping[str, object], key: str) -> tuple[str, ...]:
     """Return the texts of a value: a text, a list of texts, or of ``{id: …}``."""
     value = values.get(key)
     found = (
-        str(one).strip()
-        for one in (value if isinstance(value, list) else [value])[:MAX_LISTED]
-        if isinstance(one, str | int | float) and not isinstance(one, bool)
+        str(item).strip()
+        for item in (value if isinstance(value, list) else [value])[:MAX_LISTED]
+        if isinstance(item, str | int | float) and not isinstance(item, bool)
     )
     return tuple(one for one in found if one)
 

@@ -75,10 +75,10 @@ def check_keys(context: CurationContext, source: str, target: str) -> None:
     keys = [
         {
             folded_key(row.key): row.key
-            for row in index.memories(scopes=frozenset({make_scope("project", one)}))
+            for row in index.memories(scopes=frozenset({make_scope("project", scope)}))
             if row.type and row.status in {ACTIVE, PENDING}
         }
-        for one in (source, target)
+        for scope in (source, target)
     ]
     both = sorted(key for fold, key in keys[0].items() if fold in keys[1])
     if both:

@@ -252,9 +252,9 @@ def _notes_quoting(
 ) -> Iterator[FailedItem]:
     """Yield lines of other notes that hold the text; a person decides about them."""
     removed = {
-        (one.path, line)
-        for one in targets
-        for line in range(one.start_line, one.end_line + 1)
+        (target.path, line)
+        for target in targets
+        for line in range(target.start_line, target.end_line + 1)
     }
     whole = {*named, *(one.path for one in targets if one.kind != ENTRY)}
     found = 0

@@ -33,8 +33,8 @@ def record_of(injection: InjectionResult, at: str) -> dict[str, Any]:
         "budget_tokens": plan.budget_tokens,
         "memories": [_memory_record(one) for one in plan.choice.excerpts],
         "left_out": [
-            {**_memory_record(one.excerpt), "why": one.why}
-            for one in plan.choice.left_out
+            {**_memory_record(memory.excerpt), "why": memory.why}
+            for memory in plan.choice.left_out
         ],
         "facets": [asdict(facet) for facet in plan.facets],
         "why_empty": plan.why_empty,

@@ -226,8 +226,8 @@ class Injector:
         """
         root, repository = self._find(worktree)
         records = [
-            {**one, "is_there": self._is_there(one, root, repository)}
-            for one in InjectionLog(self._memory.state()).last_records(root)
+            {**record, "is_there": self._is_there(record, root, repository)}
+            for record in InjectionLog(self._memory.state()).last_records(root)
         ]
         return {**records[0], "others": records[1:]} if records else None
 

@@ -77,14 +77,14 @@ def renamed(record: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
         if isinstance(listed, list):
             changed[kind] = [
                 {
-                    key: f"forgotten-{names[one['path']]}"
+                    key: f"forgotten-{names[memory['path']]}"
                     if key in ("path", "key")
                     else value
-                    for key, value in one.items()
+                    for key, value in memory.items()
                 }
-                if isinstance(one, dict) and one.get("path") in names
-                else one
-                for one in listed
+                if isinstance(memory, dict) and memory.get("path") in names
+                else memory
+                for memory in listed
             ]
     return changed
 
@@ -93,6 +93,6 @@ def _memory_records(record: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield each memory of a record."""
     for kind in MEMORY_LISTS:
         listed = record.get(kind)
-        for one in listed if isinstance(listed, list) else ():
-            if isinstance(one, dict):
-                yield one
+        for memory in listed if isinstance(listed, list) else ():
+            if isinstance(memory, dict):
+                yield memory

@@ -121,18 +121,21 @@ def _describe(tool: dict[str, Any]) -> DescribedTool:
 def _arguments(schema: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield name and meaning of each argument."""
     required = schema.get("required", ())
-    for name, one in schema["properties"].items():
-        said = [one["type"], "required" if name in required else _default(one)]
-        bounds = [one[key] for key in ("minimum", "maximum") if key in one]
+    for name, argument in schema["properties"].items():
+        said = [
+            argument["type"],
+            "required" if name in required else _default(argument),
+        ]
+        bounds = [argument[key] for key in ("minimum", "maximum") if key in argument]
         if len(bounds) == 2:
             said.append(f"{bounds[0]} to {bounds[1]}")
         elif bounds:
             said.append(f"at least {bounds[0]}")
-        values = one.get("enum") or one.get("items", {}).get("enum")
+        values = argument.get("enum") or argument.get("items", {}).get("enum")
         if values:
             said.append(", ".join(values))
-        if "description" in one:
-            said.append(one["description"])
+        if "description" in argument:
+            said.append(argument["description"])
         yield name, "; ".join(said)
 
 
@@ -140,16 +143,16 @@ def _results(
     root: dict[str, Any], schema: dict[str, Any], before: str
 ) -> Iterator[tuple[str, str]]:
     """Yield place and meaning of each field, those of inner objects too."""
-    for name, one in schema["properties"].items():
-        inner = one.get("items", one)
-        place = f"{before}{name}" + ("[]" if "items" in one else "")
+    for name, field in schema["properties"].items():
+        inner = field.get("items", field)
+        place = f"{before}{name}" + ("[]" if "items" in field else "")
         if "$ref" in inner:
             key = inner["$ref"].rpartition("/")[2]
             yield from _results(root, root["$defs"][key], f"{place}.")
             continue
         said = [inner["type"]]
-        if "description" in one:
-            said.append(one["description"])
+        if "description" in field:
+            said.append(field["description"])
         yield place, "; ".join(said)
 
 

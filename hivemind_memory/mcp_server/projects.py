@@ -164,9 +164,9 @@ class Connections:
         return told, False
 
 
-def _remember(known: OrderedDict[str, Any], key: str, one: object) -> None:
+def _remember(known: OrderedDict[str, Any], key: str, project: object) -> None:
     """Keep what is known of a session; the oldest ones go."""
-    known[key] = one
+    known[key] = project
     while len(known) > _MAX_SESSIONS:
         known.popitem(last=False)
 

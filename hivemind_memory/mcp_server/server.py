@@ -136,9 +136,9 @@ class MemoryServer(MCPServer[Any]):
             required = tool.parameters.get("required", ())
             # Models and strict schemas say null for an argument that they leave out.
             arguments = {
-                key: one
-                for key, one in arguments.items()
-                if one is not None or key in required or key not in known
+                key: value
+                for key, value in arguments.items()
+                if value is not None or key in required or key not in known
             }
             unknown = unknown_argument_error(name, known, arguments)
             if unknown is not None:
@@ -219,8 +219,8 @@ def _without_titles(schema: Any) -> Any:
     if not isinstance(schema, dict):
         return schema
     kept = {
-        key: one
-        for key, one in schema.items()
-        if key != "title" or not isinstance(one, str)
+        key: part
+        for key, part in schema.items()
+        if key != "title" or not isinstance(part, str)
     }
     return {key: _without_titles(one) for key, one in kept.items()}

@@ -164,9 +164,9 @@ class ServerState:
         if thread is not None:
             thread.join()
         others = [one.memory for one in self._of_project.values()]
-        for one in (memory, *others):
-            if one is not None:
-                one.close()
+        for opened in (memory, *others):
+            if opened is not None:
+                opened.close()
 
     def _watch(self) -> None:
         """Watch until told to stop, and try again after any error."""

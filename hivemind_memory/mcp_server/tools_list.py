@@ -209,8 +209,8 @@ def shape_memories(
     start = paths.index(after) + 1 if after else 0
     shown: list[ListedMemoryOut] = []
     left_chars = LIMIT_CHARS
-    for one in memories[start:]:
-        row = _shape_memory(one, recalls.get(one.id, 0))
+    for memory in memories[start:]:
+        row = _shape_memory(memory, recalls.get(memory.id, 0))
         left_chars -= sum(map(len, _memory_lines(row))) + _ROW_CHARS
         if left_chars < 0 and shown:
             break
@@ -229,8 +229,8 @@ def render_list(listed: NotesOut | MemoriesOut) -> str:
         count = listed.memory_count
         noun = "memory" if count == 1 else "memories"
         lines = [f"{count:,} {noun}, by type, the newest first"]
-        for one in listed.memories:
-            lines += _memory_lines(one)
+        for memory in listed.memories:
+            lines += _memory_lines(memory)
     else:
         count = listed.file_count
         plural = "" if count == 1 else "s"
@@ -243,40 +243,40 @@ def render_list(listed: NotesOut | MemoriesOut) -> str:
     return "\n".join(lines)
 
 
-def _shape_memory(one: StoredMemory, access_count: int) -> ListedMemoryOut:
+def _shape_memory(memory: StoredMemory, access_count: int) -> ListedMemoryOut:
     """Return one memory, its secrets masked."""
     return ListedMemoryOut(
-        key=one_line(one.key, _FACT_CHARS),
-        type=one.type,
-        path=one.path,
-        text=one_line(one.text, _TEXT_CHARS),
-        updated=one_line(one.updated or one.created, _FACT_CHARS),
-        importance=one.importance,
-        scope=one.scope,
-        status=one.status,
-        source=untrusted_source(one.source),
-        source_ref=one_line(one.source_ref, MAX_SOURCE_REF_CHARS),
-        claim=one_line(claim_text(one.claim), _FACT_CHARS),
+        key=one_line(memory.key, _FACT_CHARS),
+        type=memory.type,
+        path=memory.path,
+        text=one_line(memory.text, _TEXT_CHARS),
+        updated=one_line(memory.updated or memory.created, _FACT_CHARS),
+        importance=memory.importance,
+        scope=memory.scope,
+        status=memory.status,
+        source=untrusted_source(memory.source),
+        source_ref=one_line(memory.source_ref, MAX_SOURCE_REF_CHARS),
+        claim=one_line(claim_text(memory.claim), _FACT_CHARS),
         access_count=access_count,
     )
 
 
-def _memory_lines(one: ListedMemoryOut) -> list[str]:
+def _memory_lines(memory: ListedMemoryOut) -> list[str]:
     """Return the facts of a memory, and its text, quoted as all text of notes is."""
-    head = f"{one.path} {one.type} {one.key} importance {one.importance:g}"
-    if one.updated:
-        head += f" updated {one.updated}"
-    if one.scope:
-        head += f" in {one.scope}"
-    head += untrusted_mark(one.status, one.source)
-    if one.access_count:
-        times = "once" if one.access_count == 1 else f"{one.access_count} times"
+    head = f"{memory.path} {memory.type} {memory.key} importance {memory.importance:g}"
+    if memory.updated:
+        head += f" updated {memory.updated}"
+    if memory.scope:
+        head += f" in {memory.scope}"
+    head += untrusted_mark(memory.status, memory.source)
+    if memory.access_count:
+        times = "once" if memory.access_count == 1 else f"{memory.access_count} times"
         head += f" recalled {times}"
-    if one.claim:
-        head += f" claim {one.claim}"
-    if one.source_ref:
-        head += f" from {one.source_ref}"
-    return [head, f"> {one.text}"]
+    if memory.claim:
+        head += f" claim {memory.claim}"
+    if memory.source_ref:
+        head += f" from {memory.source_ref}"
+    return [head, f"> {memory.text}"]
 
 
 def _continuation(rest: int, last: str, wanted: MemoryFilter) -> str:

@@ -346,14 +346,18 @@ def render_history(history: HistoryOut) -> str:
     where = f" in {history.scope}" if history.scope else ""
     plural = "" if count == 1 else "s"
     parts = [f"{history.key}{where}: {count} version{plural}, newest first"]
-    for one in history.memories:
-        place = place_of(one.path, one.start_line, one.end_line)
-        head = f"{place} {one.status} {one.type}"
-        for name, value in (("at", one.at), ("by", one.by), ("because", one.reason)):
+    for memory in history.memories:
+        place = place_of(memory.path, memory.start_line, memory.end_line)
+        head = f"{place} {memory.status} {memory.type}"
+        for name, value in (
+            ("at", memory.at),
+            ("by", memory.by),
+            ("because", memory.reason),
+        ):
             if value:
                 head += f" {name} {value}"
-        head += f" id {one.id}" if one.id else ""
-        parts += [head, *(f"> {line}" for line in one.text.split("\n"))]
+        head += f" id {memory.id}" if memory.id else ""
+        parts += [head, *(f"> {line}" for line in memory.text.split("\n"))]
     parts += [f"missing version: {one}" for one in history.missing]
     if history.continuation:
         parts.append(f"[{history.continuation}]")
@@ -372,10 +376,10 @@ def render_linked(linked: LinkOut) -> str:
 def render_forgotten(forgotten: ForgetOut) -> str:
     """Return what is hidden now, as text."""
     lines = [
-        f"Forgotten: {place_of(one.path, one.start_line, one.end_line)}"
-        + (f" key {one.key}" if one.key else "")
-        + (f" id {one.id}" if one.id else "")
-        for one in forgotten.forgotten
+        f"Forgotten: {place_of(item.path, item.start_line, item.end_line)}"
+        + (f" key {item.key}" if item.key else "")
+        + (f" id {item.id}" if item.id else "")
+        for item in forgotten.forgotten
     ]
     if forgotten.already:
         lines.append(f"{forgotten.already} already forgotten")

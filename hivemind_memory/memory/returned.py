@@ -28,9 +28,10 @@ def returned_entries(
         is_untold: Only those of which no command has told.
     """
     return tuple(
-        one.entry
-        for one in open_returned(memory.places.journal, memory.folder)
-        if may_read(memory.caller, one.entry.target) and not (is_untold and one.is_told)
+        returned.entry
+        for returned in open_returned(memory.places.journal, memory.folder)
+        if may_read(memory.caller, returned.entry.target)
+        and not (is_untold and returned.is_told)
     )
 
 

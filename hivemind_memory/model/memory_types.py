@@ -56,8 +56,8 @@ def _type(
 
 _AGES, _STAYS = "ages", "stays"
 BUILT_IN: Mapping[str, MemoryType] = {
-    one.name: one
-    for one in (
+    memory_type.name: memory_type
+    for memory_type in (
         _type("identity", FIRST, 1.0, _STAYS, "core", "self"),
         _type("lesson", LESSON, 0.8, _STAYS, "warning", "insight", "learning"),
         _type("decision", NEWEST, 0.8, _AGES, "commitment", "choice"),
@@ -105,9 +105,9 @@ def find_type(
     types = all_types(custom)
     if folded in types:
         return types[folded]
-    for one in types.values():
-        if folded in one.aliases:
-            return one
+    for memory_type in types.values():
+        if folded in memory_type.aliases:
+            return memory_type
     return None
 
 

@@ -39,8 +39,8 @@ def references(value: object) -> Iterator[tuple[str, float]]:
     [('shop', 1.0), ('key', 1.0), ('k', 0.5)]
     """
     if isinstance(value, list | tuple):
-        for one in value:
-            yield from references(one)
+        for item in value:
+            yield from references(item)
     elif isinstance(value, dict):
         weight = fraction(value.get("weight"), 1.0)
         for name in _names_in(value)[:1]:

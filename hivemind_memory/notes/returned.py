@@ -94,9 +94,9 @@ def add_returned(journal: str, entries: Collection[JournalEntry]) -> None:
     new = [returned_entry(one) for one in entries]
     with suppress(OSError):
         kept = {
-            one.entry.id
+            returned.entry.id
             for root in {entry.root for entry in entries}
-            for one in open_returned(journal, NotesFolder(root))
+            for returned in open_returned(journal, NotesFolder(root))
         } - {one.id for one in new}
         before = [one for one in read_returned(journal) if one.entry.id in kept]
         _write(journal, [*before, *(ReturnedEntry(entry=one) for one in new)])
@@ -112,9 +112,11 @@ def keep_open(journal: str, folder: NotesFolder, told: Collection[str]) -> None:
     """
     kept = {one.entry.id for one in open_returned(journal, folder)}
 
-    def now(one: ReturnedEntry) -> ReturnedEntry | None:
-        is_told = one.is_told or one.entry.id in told
-        return replaced(one, is_told=is_told) if one.entry.id in kept else None
+    def now(returned: ReturnedEntry) -> ReturnedEntry | None:
+        is_told = returned.is_told or returned.entry.id in told
+        return (
+            replaced(returned, is_told=is_told) if returned.entry.id in kept else None
+        )
 
     _change(journal, now)
 
@@ -144,21 +146,21 @@ def rename_returned(journal: str, new_path: Callable[[str], str]) -> None:
         OSError: The disk refused.
     """
 
-    def moved(one: ReturnedEntry) -> ReturnedEntry:
+    def moved(returned: ReturnedEntry) -> ReturnedEntry:
         entry = replaced(
-            one.entry,
-            path=NotePath(new_path(one.entry.path)),
-            target=NotePath(new_path(one.entry.target)),
+            returned.entry,
+            path=NotePath(new_path(returned.entry.path)),
+            target=NotePath(new_path(returned.entry.target)),
         )
-        return replaced(one, entry=entry)
+        return replaced(returned, entry=entry)
 
     _change(journal, moved)
 
 
-def _names(one: ReturnedEntry, names: Collection[str]) -> bool:
+def _names(entry: ReturnedEntry, names: Collection[str]) -> bool:
     """Tell whether one names an id or a path."""
     return any(
-        name in names for name in (one.entry.id, one.entry.path, one.entry.target)
+        name in names for name in (entry.entry.id, entry.entry.path, entry.entry.target)
     )
 
 
@@ -193,13 +195,13 @@ def _write(journal: str, returned: Iterable[ReturnedEntry]) -> None:
     lines = [
         json.dumps(
             {
-                "id": one.entry.id,
-                "path": one.entry.path,
-                "target": one.entry.target,
-                "told": one.is_told,
+                "id": entry.entry.id,
+                "path": entry.entry.path,
+                "target": entry.entry.target,
+                "told": entry.is_told,
             }
         )
-        for one in returned
+        for entry in returned
     ]
     path = os.path.join(journal, RETURNED_FILE)
     for name in os.listdir(journal):

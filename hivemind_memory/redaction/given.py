@@ -189,11 +189,11 @@ def in_arguments(text: str, low: str) -> list[TextSpan]:
     spans += _codes(text, low)
     for pattern, words in ((_NUMBER, _NUMBER_WORDS), (_KEYPAD, _KEYPADS)):
         spans += [
-            (*one.span("value"), "pin")
-            for one in found_near(pattern, text, low, words)
+            (*match.span("value"), "pin")
+            for match in found_near(pattern, text, low, words)
             if pattern is not _KEYPAD
-            or one["said"] is None
-            or not is_counted(one["value"])
+            or match["said"] is None
+            or not is_counted(match["value"])
         ]
     return spans
 

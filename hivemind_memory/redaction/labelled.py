@@ -142,8 +142,8 @@ def near_labels(text: str, low: str) -> list[TextSpan]:
     if "." in low:
         # Of a longer line nothing is asked; to look for its start would take too long.
         hosts |= {
-            low.rfind("\n", max(0, one.start() - LONGEST_LINE), one.start()) + 1
-            for one in _IP.finditer(low)
+            low.rfind("\n", max(0, match.start() - LONGEST_LINE), match.start()) + 1
+            for match in _IP.finditer(low)
         }
     above: list[bool] = []  # whether the lines above, not empty, were headings
     for line, shown in zip(low.split("\n"), text.split("\n"), strict=True):

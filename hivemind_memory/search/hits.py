@@ -108,26 +108,26 @@ class _Texts:
             self._chosen = ChosenTexts()
         return self._chosen
 
-    def text(self, one: RankedChunk) -> str:
+    def text(self, candidate: RankedChunk) -> str:
         """Return the text of a candidate."""
         if self._texts is None:
             self._texts = self._read(self._ids)
-        return self._texts.get(one.place.chunk_id, "")
+        return self._texts.get(candidate.place.chunk_id, "")
 
 
 def _drop_overlapping(ranked: Sequence[RankedChunk]) -> list[RankedChunk]:
     """Keep the best of the chunks that share a line of one note."""
     taken: dict[str, list[tuple[int, int]]] = {}
     kept = []
-    for one in ranked:
-        place = one.place
+    for candidate in ranked:
+        place = candidate.place
         spans = taken.setdefault(place.path, [])
         if any(
             place.start_line <= end and start <= place.end_line for start, end in spans
         ):
             continue
         spans.append((place.start_line, place.end_line))
-        kept.append(one)
+        kept.append(candidate)
     return kept
 
 
@@ -137,17 +137,17 @@ def _newest_first(
     """Put the newest of near-copies in the best of their places."""
     ordered = list(ranked)
     moved = 0
-    for at, one in enumerate(ordered):
+    for at, candidate in enumerate(ordered):
         best = at
         for behind in range(at + 1, len(ordered)):
             other = ordered[behind]
-            if other.raw_score < CLOSE_RAW_SCORE * one.raw_score:
+            if other.raw_score < CLOSE_RAW_SCORE * candidate.raw_score:
                 break
             if (
-                _found(other) == _found(one)
-                and other.time >= one.time
+                _found(other) == _found(candidate)
+                and other.time >= candidate.time
                 and _is_newer(other, ordered[best])
-                and texts.similarity(one, other) >= NEAR_COPY
+                and texts.similarity(candidate, other) >= NEAR_COPY
             ):
                 best = behind
         if best != at:
@@ -155,14 +155,14 @@ def _newest_first(
             moved += 1
     # The places keep their scores, so that scores still descend.
     return [
-        SelectedHit(one, place.score - one.score, place.score)
-        for one, place in zip(ordered, ranked, strict=True)
+        SelectedHit(candidate, place.score - candidate.score, place.score)
+        for candidate, place in zip(ordered, ranked, strict=True)
     ], moved
 
 
-def _found(one: RankedChunk) -> int:
+def _found(candidate: RankedChunk) -> int:
     """Return how many words of the query a candidate holds."""
-    return one.words.found if one.words else 0
+    return candidate.words.found if candidate.words else 0
 
 
 def _is_newer(one: RankedChunk, other: RankedChunk) -> bool:

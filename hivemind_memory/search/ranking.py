@@ -213,11 +213,13 @@ def rank(
         )
         cosine = vectors.cosines.get(chunk) if vectors else None
         importance = importance_factor(place.importance)
-        one = RankedChunk(place, evidence, by_words, cosine, raw_score, age, importance)
+        candidate = RankedChunk(
+            place, evidence, by_words, cosine, raw_score, age, importance
+        )
         if spans:
-            one = one._replace(time=time_factor(place.day, spans))
-        ranked.append(one)
-    ranked.sort(key=lambda one: one.order)
+            candidate = candidate._replace(time=time_factor(place.day, spans))
+        ranked.append(candidate)
+    ranked.sort(key=lambda candidate: candidate.order)
     return Ranking(ranked, below)
 
 

@@ -71,9 +71,11 @@ def supersede(
     )
     kept = [
         # What an earlier pass made of it does not count twice.
-        one._replace(dispute=1.0, disputed_by="") if one.disputed_by else one
-        for one in ranked
-        if one.place.path not in gone
+        candidate._replace(dispute=1.0, disputed_by="")
+        if candidate.disputed_by
+        else candidate
+        for candidate in ranked
+        if candidate.place.path not in gone
     ]
     pairs = [pair for pair in disputes.values() if gone.keys().isdisjoint(pair)]
     kept = _with_disputes(kept, pairs)
@@ -124,14 +126,16 @@ def _by_key(ranked: Sequence[RankedChunk]) -> dict[str, dict[str, None]]:
     An untrusted claim that waits replaces nothing.
     """
     active: dict[tuple[str, str], str] = {}
-    for one in ranked:
-        if one.place.key and one.place.status == ACTIVE:
-            active.setdefault((one.place.scope, one.place.key), one.place.path)
+    for candidate in ranked:
+        if candidate.place.key and candidate.place.status == ACTIVE:
+            active.setdefault(
+                (candidate.place.scope, candidate.place.key), candidate.place.path
+            )
     replaces: dict[str, dict[str, None]] = {}
-    for one in ranked:
-        newer = active.get((one.place.scope, one.place.key or ""))
-        if newer and one.place.status == SUPERSEDED:
-            replaces.setdefault(newer, {})[one.place.path] = None
+    for candidate in ranked:
+        newer = active.get((candidate.place.scope, candidate.place.key or ""))
+        if newer and candidate.place.status == SUPERSEDED:
+            replaces.setdefault(newer, {})[candidate.place.path] = None
     return replaces
 
 

@@ -91,18 +91,20 @@ class ChangeLog:
             with write_transaction(connection):
                 rows = connection.execute(f"SELECT {_COLUMNS} FROM changes").fetchall()
                 named = [one for one in map(_change_of, rows) if _is_about(one, gone)]
-                for one in named:
-                    items = tuple(item for item in one.items if not _is_of(item, gone))
-                    others = tuple(i for i in one.others if not _is_of(i, gone))
-                    if not items or one.field:
+                for change in named:
+                    items = tuple(
+                        item for item in change.items if not _is_of(item, gone)
+                    )
+                    others = tuple(i for i in change.others if not _is_of(i, gone))
+                    if not items or change.field:
                         connection.execute(
-                            "DELETE FROM changes WHERE id = ?", (one.id,)
+                            "DELETE FROM changes WHERE id = ?", (change.id,)
                         )
                         continue
-                    kept = replace(one, items=items, others=others)
+                    kept = replace(change, items=items, others=others)
                     connection.execute(
                         "UPDATE changes SET record = ? WHERE id = ?",
-                        (_record_of(kept), one.id),
+                        (_record_of(kept), change.id),
                     )
                 return len(named)
 
@@ -116,9 +118,9 @@ class ChangeLog:
         def update(connection: apsw.Connection) -> None:
             with write_transaction(connection):
                 rows = connection.execute(f"SELECT {_COLUMNS} FROM changes").fetchall()
-                for one in map(_change_of, rows):
-                    new = change(one)
-                    if new != one:
+                for change_record in map(_change_of, rows):
+                    new = change(change_record)
+                    if new != change_record:
                         connection.execute(
                             "UPDATE changes SET record = ?, actor = ? WHERE id = ?",
                             (_record_of(new), new.actor, new.id),

@@ -140,10 +140,10 @@ class InjectionLog:
             StateUnusableError: None was renamed.
         """
 
-        def moved(one: object) -> object:
-            if isinstance(one, dict) and isinstance(one.get("path"), str):
-                return {**one, "path": new_path(one["path"])}
-            return one
+        def moved(record: object) -> object:
+            if isinstance(record, dict) and isinstance(record.get("path"), str):
+                return {**record, "path": new_path(record["path"])}
+            return record
 
         def renamed(record: Record) -> Record:
             lists = {name: record.get(name) for name in MEMORY_LISTS}

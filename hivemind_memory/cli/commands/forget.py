@@ -254,10 +254,12 @@ def _amount(place: PurgeCount) -> str:
 
 def print_items(verb: str, memories: Sequence[AffectedItem]) -> None:
     """Print memories, one a line."""
-    for one in memories:
-        said = ", ".join(name for name in (one.key, _WHY.get(one.why, "")) if name)
+    for item in memories:
+        said = ", ".join(name for name in (item.key, _WHY.get(item.why, "")) if name)
         more = f" ({said})" if said else ""
-        print_line(f"{verb} {lines_text(one.path, one.start_line, one.end_line)}{more}")
+        print_line(
+            f"{verb} {lines_text(item.path, item.start_line, item.end_line)}{more}"
+        )
 
 
 def _print_rest(already: int, what: str, failed: Sequence[FailedItem]) -> None:

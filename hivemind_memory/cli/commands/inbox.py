@@ -28,13 +28,13 @@ def list_(request: CommandRequest) -> int:
         return 0
     rows = [
         (
-            one.key or one.id,
-            one.source,
-            one.created[:10],
-            lines_text(one.path, one.start_line, one.end_line),
-            one.text.strip().partition("\n")[0],
+            claim.key or claim.id,
+            claim.source,
+            claim.created[:10],
+            lines_text(claim.path, claim.start_line, claim.end_line),
+            claim.text.strip().partition("\n")[0],
         )
-        for one in claims
+        for claim in claims
     ]
     print_table(("key", "source", "day", "lines", "text"), rows)
     if not claims:
@@ -89,6 +89,6 @@ def reject(request: CommandRequest) -> int:
     if request.values["json"]:
         print_json(rejected)
         return 0
-    for one in rejected.memories:
-        print_line(f"rejected {lines_text(one.path, one.start_line, one.end_line)}")
+    for item in rejected.memories:
+        print_line(f"rejected {lines_text(item.path, item.start_line, item.end_line)}")
     return 0

@@ -270,9 +270,13 @@ def _gone(record: dict[str, Any]) -> str:
 
 def _memory_line(memory: dict[str, Any]) -> str:
     """Return a memory with its score and its parts."""
-    parts = " + ".join(f"{one['facet']} {one['value']:.3f}" for one in memory["parts"])
+    parts = " + ".join(
+        f"{part['facet']} {part['value']:.3f}" for part in memory["parts"]
+    )
     place = lines_text(memory["path"], memory["start_line"], memory["end_line"])
     tokens = f", about {memory['tokens']} tokens" if "tokens" in memory else ""
     # Not in records of older versions; a person's memories have none.
-    writer = f", by agent session {one}" if (one := memory.get("session")) else ""
+    writer = (
+        f", by agent session {session}" if (session := memory.get("session")) else ""
+    )
     return f"{place}  {memory['score']:.3f} = {parts}{tokens}{writer}"

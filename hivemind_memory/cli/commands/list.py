@@ -176,12 +176,12 @@ def _list_changes(request: CommandRequest) -> int:
         return 0
     rows = [
         (
-            minute_text(one.at),
-            one.id,
-            f"{one.kind}, taken back" if one.undone_by else one.kind,
-            ", ".join(dict.fromkeys(item.path for item in one.items)),
+            minute_text(change.at),
+            change.id,
+            f"{change.kind}, taken back" if change.undone_by else change.kind,
+            ", ".join(dict.fromkeys(item.path for item in change.items)),
         )
-        for one in shown
+        for change in shown
     ]
     print_table(("time", "id", "change", "notes"), rows)
     if not changes:
@@ -200,14 +200,14 @@ def _list_memories(request: CommandRequest) -> int:
         return 0
     rows = [
         (
-            one.key or one.id,
-            one.type,
-            one.status,
-            one.created[:10],
-            lines_text(one.path, one.start_line, one.end_line),
-            _first_line(one.text),
+            memory.key or memory.id,
+            memory.type,
+            memory.status,
+            memory.created[:10],
+            lines_text(memory.path, memory.start_line, memory.end_line),
+            _first_line(memory.text),
         )
-        for one in memories[:count]
+        for memory in memories[:count]
     ]
     print_table(("key", "type", "status", "day", "lines", "text"), rows)
     if not memories:

@@ -74,13 +74,13 @@ def list_(request: CommandRequest) -> int:
         return 0
     rows = [
         (
-            one.name,
-            count_text(one.notes, "note"),
-            one.updated_at[:10] or "-",
-            _identity(one),
-            _remark(one),
+            project.name,
+            count_text(project.notes, "note"),
+            project.updated_at[:10] or "-",
+            _identity(project),
+            _remark(project),
         )
-        for one in listed
+        for project in listed
     ]
     print_table(("project", "notes", "changed", "identity", ""), rows)
     if not listed:

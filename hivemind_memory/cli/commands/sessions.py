@@ -46,8 +46,14 @@ def sessions(request: CommandRequest) -> int:
         write_stderr("no sessions: `hm launch AGENT` starts one\n")
         return 0
     rows = [
-        (one.name, one.agent, one.worktree, started_text(one), _state_text(one))
-        for one in found
+        (
+            session.name,
+            session.agent,
+            session.worktree,
+            started_text(session),
+            _state_text(session),
+        )
+        for session in found
     ]
     print_table(("session", "agent", "worktree", "since", ""), rows)
     return 0

@@ -153,9 +153,9 @@ def set_aside_files(path: str, rebuild_file: str) -> list[str]:
         return []
     half_built = {os.path.basename(rebuild_file) + end for end in ("", "-wal", "-shm")}
     return [
-        os.path.join(folder, one)
-        for one in names
-        if one in half_built or one.startswith(f"{name}.damaged")
+        os.path.join(folder, file)
+        for file in names
+        if file in half_built or file.startswith(f"{name}.damaged")
     ]
 
 
