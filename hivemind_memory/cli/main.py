@@ -61,9 +61,7 @@ def _main(words: Sequence[str]) -> int:
     try:
         request = parse_request(words)
         if request.notes:
-            from hivemind_memory.cli.output import print_notices
-
-            print_notices(f"note: {note}" for note in request.notes)
+            output.print_notices(f"note: {note}" for note in request.notes)
         is_reading = request.command.name in READING or request.values.get("dry_run")
         output.keep_going(is_wanted=not is_reading)
         if output.is_terminal(sys.stderr):
@@ -88,15 +86,11 @@ def _main(words: Sequence[str]) -> int:
 
 def _report(message: str, hint: str, code: int) -> int:
     """Say what is wrong and what to do, each on its line; return *code*."""
-    from hivemind_memory.model.escape import escape_line
-
     if _is_debugging():
         import traceback
 
         output.write_stderr(traceback.format_exc())
-    output.write_stderr(f"error: {escape_line(message)}\n")
-    if hint:
-        output.write_stderr(f"hint: {escape_line(hint)}\n")
+    output.print_notices([f"error: {message}", *([f"hint: {hint}"] if hint else [])])
     return code
 
 

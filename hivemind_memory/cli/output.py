@@ -27,9 +27,17 @@ if TYPE_CHECKING:
 _MAX_SKIPPED = 10
 
 
-def print_line(text: str) -> None:
-    """Print one line of data to standard output."""
-    write_stdout(f"{escape_line(text)}\n")
+def print_line(text: str, *, keep: Iterable[str] = ()) -> None:
+    """Print one line of data to standard output, wrapped at words on a terminal.
+
+    Args:
+        text: The line.
+        keep: Parts of it that are not broken, such as a path with blanks.
+    """
+    shown = escape_line(text)
+    if is_terminal(sys.stdout):
+        shown = _wrapped(shown, hang="    ", keep=map(escape_line, keep))
+    write_stdout(f"{shown}\n")
 
 
 def print_rows(rows: Iterable[Sequence[object]]) -> None:
@@ -38,12 +46,20 @@ def print_rows(rows: Iterable[Sequence[object]]) -> None:
     write_stdout("".join(f"{line}\n" for line in lines))
 
 
-def print_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print rows: a table with a head on a terminal, else as ``print_rows``."""
+def print_table(
+    heads: Sequence[str], rows: Sequence[Sequence[str]], *, keep: bool = False
+) -> None:
+    """Print rows: a table with a head on a terminal, else as ``print_rows``.
+
+    Args:
+        heads: A title for each column.
+        rows: A cell for each column.
+        keep: The last cells are not broken at blanks either: they are names.
+    """
     if rows and is_terminal(sys.stdout):
         from hivemind_memory.cli.terminal import columns_text
 
-        write_stdout(columns_text(heads, rows))
+        write_stdout(columns_text(heads, rows, keep=keep))
     else:
         print_rows(rows)
 
@@ -118,13 +134,13 @@ def count_text(number: int, noun: str, plural: str = "") -> str:
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
-def _wrapped(line: str) -> str:
+def _wrapped(line: str, *, hang: str = "", keep: Iterable[str] = ()) -> str:
     """Return a line wrapped at words, as wide as the terminal is."""
     from shutil import get_terminal_size
-    from textwrap import fill
 
-    width = max(20, get_terminal_size().columns)
-    return fill(line, width, break_long_words=False, break_on_hyphens=False)
+    from hivemind_memory.cli.wrap import wrap_line
+
+    return wrap_line(line, get_terminal_size().columns, hang=hang, keep=keep)
 
 
 def _skipped_lines(skipped: Sequence[SkippedNote]) -> Iterable[str]:

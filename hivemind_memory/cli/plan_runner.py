@@ -5,6 +5,8 @@ from __future__ import annotations
 from hivemind_memory.cli.confirm import is_sure
 from hivemind_memory.cli.output import (
     print_json,
+    print_line,
+    print_notices,
     write_stderr,
     write_stdout,
 )
@@ -135,10 +137,10 @@ def _show(plans: list[ConnectionPlan], *, is_connecting: bool) -> None:
     for plan in plans:
         state = words.get(plan.state, plan.state)
         is_there = plan.state not in (states.NOT_INSTALLED, states.NOT_CONNECTED)
-        place = f"  {escape_line(plan.path)}" if is_there else ""
+        place = f"  {plan.path}" if is_there else ""
         hook = ", with its hook" if plan.has_hook else ""
         state = f"{state}{hook}"
-        write_stdout(f"{plan.agent.title.ljust(wide)}  {state}{place}\n")
+        print_line(f"{plan.agent.title.ljust(wide)}  {state}{place}", keep=[plan.path])
     for plan in plans:
         for shown in _differences(plan).values():
             write_stdout(f"\n{escape_text(shown)}")
@@ -170,6 +172,6 @@ def _value(plan: ConnectionPlan) -> dict[str, object]:
 def _report(errors: list[HivemindError]) -> None:
     """Print what went wrong, each with what to do."""
     for error in errors:
-        write_stderr(f"error: {escape_line(mask_secrets(str(error)))}\n")
+        print_notices([f"error: {mask_secrets(str(error))}"])
         if error.hint:
-            write_stderr(f"hint: {escape_line(error.hint)}\n")
+            print_notices([f"hint: {error.hint}"])

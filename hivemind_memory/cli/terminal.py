@@ -2,6 +2,7 @@
 
 Imported only when standard output is a terminal, for rich takes longer to import than
 most answers. A command composes these and prints the text that ``rendered`` returns.
+``wrap`` decides where a line is broken; rich, which would also break words, does not.
 """
 
 from __future__ import annotations
@@ -9,99 +10,139 @@ from __future__ import annotations
 import sys
 from shutil import get_terminal_size
 
-from rich.cells import cell_len
 from rich.console import Console
-from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
+from hivemind_memory.cli.wrap import break_offsets, cell_width, has_wide, held, released
 from hivemind_memory.model.escape import escape_line, escape_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rich.console import RenderableType
-
 __all__ = [
     "Text",
     "body",
     "columns_text",
+    "facts",
     "indented",
     "line_count",
+    "names_text",
     "rendered",
-    "rows_table",
     "shortened",
-    "table",
+    "whole",
 ]
 
 _GAP = 2
-"""Blanks between two columns, as rich sets them without lines."""
+"""Blanks between two columns."""
+
+_INDENT = 4
+"""Blanks before what belongs to the line above it."""
 
 _MIN_LAST = 24
 """Width that the last column of a table needs to be read."""
 
 
-def columns_text(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a table; its first column is bold, and its last one takes what is left.
+def columns_text(
+    heads: Sequence[str],
+    rows: Sequence[Sequence[str | Text]],
+    *,
+    name: int = 0,
+    keep: bool = False,
+) -> str:
+    """Return a table; one column is bold, and the last one takes what is left.
 
     Where the others leave it too little, each row has a line of its own instead, above
     its last cell: a name or a place that is folded is no longer read as one.
+
+    Args:
+        heads: A title for each column; all empty: no line with titles.
+        rows: A cell for each column.
+        name: Number of the column that is bold.
+        keep: The last cells are not broken, not even at blanks.
     """
-    cells = [[Text(escape_line(cell)) for cell in row] for row in rows]
-    *names, last = zip(*cells, strict=True)
-    heads_wide = [cell_len(head) for head in heads]
-    width = sum(
-        max(wide, *(cell.cell_len for cell in column)) + _GAP
-        for wide, column in zip(heads_wide, names, strict=False)
-    )
-    words = (cell_len(word) for cell in last for word in cell.plain.split())
-    wanted = max(min(max(cell.cell_len for cell in last), _MIN_LAST), *words, 0)
-    if width + max(wanted, heads_wide[-1]) > get_terminal_size().columns:
-        return rendered([piece for row in cells for piece in _stacked(row)])
-    shown = table()
-    for number, head in enumerate(heads):
-        is_last = number == len(heads) - 1
-        style = "" if number else "bold"
-        shown.add_column(head, style=style, no_wrap=not is_last, overflow="fold")
+    cells = [[_cell(cell) for cell in row] for row in rows]
     for row in cells:
-        shown.add_row(*row)
-    return rendered([shown])
+        row[name].stylize("bold")
+        row[-1].plain = held(row[-1].plain) if keep else row[-1].plain
+    widths = _widths(heads, cells)[:-1]
+    room = _columns() - sum(widths) - _GAP * len(widths)
+    last = [row[-1] for row in cells]
+    wanted = min(max(cell.cell_len for cell in last), _MIN_LAST)
+    longest = max(map(_longest_word, last))
+    if room < max(wanted, longest, cell_width(heads[-1])):
+        return rendered([piece for row in cells for piece in _stacked(row)])
+    return rendered(
+        [*_head(heads, widths), *(_row(row, widths, room) for row in cells)]
+    )
 
 
-def rows_table(rows: Sequence[tuple[str, str]]) -> Table:
-    """Return a table of names and values."""
-    shown = table(has_head=False)
-    shown.add_column(style="dim", no_wrap=True)
-    shown.add_column(overflow="fold")
+def names_text(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table of names with short facts, which stand at the right.
+
+    A name that leaves them no room has its line to itself.
+    """
+    cells = [[_cell(cell) for cell in row] for row in rows]
+    names, *others = _widths(heads, cells)
+    heads = [heads[0], *map(str.rjust, heads[1:], others)]
+    room = _columns() - sum(others) - _GAP * len(others)
+    widths = [max(min(names, room), cell_width(heads[0]))]
+    widths += others[:-1]
+    pieces = _head(heads, widths)
+    for row in cells:
+        row[0].stylize("bold")
+        for cell, width in zip(row[1:], others, strict=True):
+            cell.pad_left(width - cell.cell_len)
+        if row[0].cell_len > widths[0]:
+            pieces.append(_fixed(row[0]))
+            row[0] = Text()
+        pieces.append(_row(row, widths, others[-1]))
+    return rendered(pieces)
+
+
+def facts(rows: Sequence[tuple[str, str]]) -> list[Text]:
+    """Return names and values; a value that is too wide stands below its name."""
+    wide = max(cell_width(name) for name, _ in rows)
+    room = _columns() - wide - _GAP
+    pieces = []
     for name, value in rows:
-        shown.add_row(name, Text(escape_line(value)))
-    return shown
+        shown = _cell(value)
+        if _longest_word(shown) > room:
+            pieces += [_fixed(Text(name, "dim")), indented(shown)]
+        else:
+            pieces.append(_row([Text(name, "dim"), shown], [wide], room))
+    return pieces
 
 
-def table(*, has_head: bool = True) -> Table:
-    """Return a table without lines, which would only cost width."""
-    return Table(box=None, show_header=has_head, pad_edge=False, header_style="dim")
-
-
-def body(text: str) -> RenderableType:
+def body(text: str) -> Text:
     """Return the text of a note, indented and folded."""
-    return indented(Text(escape_text(text).rstrip("\n"), overflow="fold"))
+    return indented(Text(escape_text(text).rstrip("\n")))
 
 
-def indented(piece: Text) -> RenderableType:
-    """Return *piece* four columns to the right, also where it is folded."""
-    return Padding(piece, (0, 0, 0, 4))
+def whole(text: str, style: str = "") -> Text:
+    """Return a path or a name, at whose blanks no line is broken."""
+    return Text(held(escape_line(text)), style)
+
+
+def indented(piece: Text, indent: int = _INDENT) -> Text:
+    """Return *piece* some columns to the right, also where it is folded.
+
+    Less far where a path would otherwise go over the edge.
+    """
+    indent = max(0, min(indent, _columns() - _longest_word(piece)))
+    lines = _folded(piece, _columns() - indent)
+    before = Text(" " * indent)
+    return _fixed(Text("\n").join(before + line if line else line for line in lines))
 
 
 def shortened(text: str, width: int) -> str:
     """Return the words of one line that fit a width; empty: not even the first."""
-    if cell_len(text) <= width:
+    if cell_width(text) <= width:
         return text
     kept = ""
     for word in text.split(" "):
         longer = f"{kept} {word}" if kept else word
-        if cell_len(longer) + 2 > width:
+        if cell_width(longer) + 2 > width:
             break
         kept = longer
     return f"{kept} …" if kept else ""
@@ -109,22 +150,90 @@ def shortened(text: str, width: int) -> str:
 
 def line_count(text: str, width: int) -> int:
     """Return how many lines of the screen a text fills."""
-    shown = Text(text, overflow="fold").wrap(Console(), max(width, 1), overflow="fold")
-    return len(shown)
+    width = max(width, 1)
+    lines = _folded(Text(text), width)
+    # A word that is wider than the screen goes on in its next lines.
+    return sum(max(1, -(-line.cell_len // width)) for line in lines)
 
 
-def rendered(pieces: Sequence[RenderableType]) -> str:
+def rendered(pieces: Sequence[Text]) -> str:
     """Return what is sent to the terminal, as wide as it is."""
     console = Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
     with console.capture() as capture:
         for piece in pieces:
-            console.print(piece)
-    return "\n".join(line.rstrip(" ") for line in capture.get().split("\n"))
+            shown = piece if piece.no_wrap else indented(piece, 0)
+            console.print(shown, soft_wrap=True)
+    lines = (line.rstrip(" ") for line in released(capture.get()).split("\n"))
+    return "\n".join(lines)
 
 
-def _stacked(row: Sequence[Text]) -> list[RenderableType]:
-    """Return a row that does not fit: its cells in a line, the last one below."""
-    row[0].stylize("bold")
-    cells = [cell for cell in row[:-1] if cell.plain]
-    above = [Text("  ").join(cells)] if cells else []
-    return [*above, indented(row[-1])]
+def _columns() -> int:
+    """Return the width of the terminal."""
+    return get_terminal_size().columns
+
+
+def _cell(cell: str | Text) -> Text:
+    """Return what stands in a cell."""
+    return cell if isinstance(cell, Text) else Text(escape_line(cell))
+
+
+def _widths(heads: Sequence[str], cells: Sequence[Sequence[Text]]) -> list[int]:
+    """Return how wide each column must be to hold its cells."""
+    columns = zip(heads, zip(*cells, strict=True), strict=True)
+    return [
+        max(cell_width(head), *(cell.cell_len for cell in column))
+        for head, column in columns
+    ]
+
+
+def _head(heads: Sequence[str], widths: Sequence[int]) -> list[Text]:
+    """Return the line of titles, if there are any."""
+    cells = [Text(head, "dim") for head in heads]
+    return [_row(cells, widths, cell_width(heads[-1]))] if any(heads) else []
+
+
+def _row(cells: Sequence[Text], widths: Sequence[int], room: int) -> Text:
+    """Return one row: each cell as wide as its column, the last one folded."""
+    *others, last = cells
+    line = Text()
+    for cell, width in zip(others, widths, strict=True):
+        line += cell
+        line.append(" " * (width - cell.cell_len + _GAP))
+    hang = Text("\n" + " " * line.cell_len)
+    return _fixed(line + hang.join(_folded(last, max(room, 1))))
+
+
+def _stacked(row: Sequence[Text]) -> list[Text]:
+    """Return a row that does not fit: its cells in lines, the last one below."""
+    lines: list[Text] = []
+    for cell in row[:-1]:
+        if not cell:
+            continue
+        if lines and lines[-1].cell_len + _GAP + cell.cell_len <= _columns():
+            lines[-1] = lines[-1] + Text(" " * _GAP) + cell
+        else:
+            lines.append(cell)
+    return [*map(_fixed, lines), indented(row[-1])]
+
+
+def _folded(text: Text, width: int) -> list[Text]:
+    """Return the lines of a text, each at most as wide as told if its words are."""
+    lines: list[Text] = []
+    for line in text.split("\n", allow_blank=True):
+        pieces = line.divide(break_offsets(line.plain, max(width, 1)))
+        for piece in pieces:
+            piece.rstrip()
+        lines += pieces
+    return lines
+
+
+def _longest_word(text: Text) -> int:
+    """Return the width of the longest word that is not broken."""
+    words = (word for word in text.plain.split() if not has_wide(word))
+    return max(map(cell_width, words), default=0)
+
+
+def _fixed(text: Text) -> Text:
+    """Return a text whose lines are not broken any more."""
+    text.no_wrap = True
+    return text

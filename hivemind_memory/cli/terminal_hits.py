@@ -15,14 +15,13 @@ from hivemind_memory.cli.terminal import (
     line_count,
     rendered,
     shortened,
+    whole,
 )
 from hivemind_memory.model.escape import escape_line, escape_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from rich.console import RenderableType
 
 _INDENT = 4
 _MAX_LINES = 8
@@ -76,8 +75,8 @@ def _head(hit: ShownHit, width: int = 0) -> Text:
         hit: The hit.
         width: Leaves out the end of its headings to be this wide; 0: all of them.
     """
-    head = Text(overflow="fold")
-    head.append(escape_line(hit.place), "bold cyan")
+    head = Text()
+    head.append_text(whole(hit.place, "bold cyan"))
     head.append(hit.score, "green")
     if hit.label:
         label = f"  {escape_line(hit.label)}"
@@ -108,9 +107,9 @@ def _best_lines(hit: ShownHit, question: str, limit: int, width: int) -> str:
     return shortened(words, limit * width * 3 // 4) or shown
 
 
-def _body(hit: ShownHit, lines: str, question: str) -> list[RenderableType]:
+def _body(hit: ShownHit, lines: str, question: str) -> list[Text]:
     """Return the explanation, if any, and the lines of a hit, highlighted."""
-    shown = Text(lines, overflow="fold")
+    shown = Text(lines)
     for first, last in spans(lines, question):
         shown.stylize("bold yellow", first, last)
     return [indented(x) for x in (*(Text(y, "dim") for y in hit.above), shown)]

@@ -130,16 +130,16 @@ def test_a_hook_of_the_persons_goes_on_and_comes_back(machine, hook, mine, hm) -
     once = hook.read_bytes()
     second = hm("git-hook", "install")
 
-    assert first.out == f"Installed: {hook}\n"
-    assert second.out == f"Already installed: {hook}\n"
+    assert first.out == f"installed: {hook}\n"
+    assert second.out == f"already installed: {hook}\n"
     assert hook.read_bytes() == once
     assert stat.S_IMODE(hook.stat().st_mode) == 0o750
     git(machine.repo, "worktree", "add", "-q", "-b", "task", "../task")
     assert (machine.folder / "task" / "log").read_text() == "mine\n"
-    assert hm("git-hook", "remove").out == f"Removed: {hook}\n"
+    assert hm("git-hook", "remove").out == f"removed: {hook}\n"
     assert hook.read_bytes() == mine
     assert stat.S_IMODE(hook.stat().st_mode) == 0o750
-    assert hm("git-hook", "remove").out == f"Not installed: {hook}\n"
+    assert hm("git-hook", "remove").out == f"not installed: {hook}\n"
 
 
 def test_the_status_of_the_persons_hook_stays_gits(machine, hook, hm) -> None:

@@ -48,7 +48,10 @@ def backup(request: CommandRequest) -> int:
         return 0
     keys = "with keys" if done.has_keys else "without keys"
     size = size_text(done.size_bytes)
-    print_line(f"wrote {done.file}: {count_text(done.notes, 'note')}, {keys} ({size})")
+    print_line(
+        f"wrote {done.file}: {count_text(done.notes, 'note')}, {keys} ({size})",
+        keep=[done.file],
+    )
     print_notices(f"skipped {one.path}: {one.reason}" for one in done.skipped)
     return 0
 

@@ -272,13 +272,10 @@ def _text(value: object) -> str:
 
 def _terminal_text(rows: list[tuple[str, str, str]]) -> str:
     """Return the table of options, with what is not a default marked."""
-    from hivemind_memory.cli.terminal import Text, rendered, table
+    from hivemind_memory.cli.terminal import Text, columns_text
 
-    shown = table()
-    shown.add_column("option", style="bold", no_wrap=True)
-    shown.add_column("value", overflow="fold")
-    shown.add_column("from", no_wrap=True)
+    shown = []
     for name, value, origin in rows:
         style = "dim" if origin == "default" else ""
-        shown.add_row(name, Text(escape_line(value), style), Text(origin, style))
-    return rendered([shown])
+        shown.append((name, Text(origin, style), Text(escape_line(value), style)))
+    return columns_text(("option", "from", "value"), shown)

@@ -257,9 +257,8 @@ def print_items(verb: str, memories: Sequence[AffectedItem]) -> None:
     for item in memories:
         said = ", ".join(name for name in (item.key, _WHY.get(item.why, "")) if name)
         more = f" ({said})" if said else ""
-        print_line(
-            f"{verb} {lines_text(item.path, item.start_line, item.end_line)}{more}"
-        )
+        place = lines_text(item.path, item.start_line, item.end_line)
+        print_line(f"{verb} {place}{more}", keep=[place])
 
 
 def _print_rest(already: int, what: str, failed: Sequence[FailedItem]) -> None:

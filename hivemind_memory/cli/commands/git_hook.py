@@ -34,7 +34,7 @@ def status(request: CommandRequest) -> int:
         print_json(asdict(state))
     else:
         what = "installed" if state.is_installed else "not installed"
-        print_line(f"{what}: {state.path}")
+        print_line(f"{what}: {state.path}", keep=[state.path])
     return 0
 
 
@@ -69,8 +69,8 @@ def install(request: CommandRequest) -> int:
         else "",
     )
     state = git_hook.install(_folder(request), call, environment.git_environ())
-    what = "Installed" if state.is_changed else "Already installed"
-    print_line(f"{what}: {state.path}")
+    what = "installed" if state.is_changed else "already installed"
+    print_line(f"{what}: {state.path}", keep=[state.path])
     return 0
 
 
@@ -81,8 +81,8 @@ def remove(request: CommandRequest) -> int:
     from hivemind_memory.launch import git_hook
 
     state = git_hook.remove(_folder(request), environment.git_environ())
-    what = "Removed" if state.is_changed else "Not installed"
-    print_line(f"{what}: {state.path}")
+    what = "removed" if state.is_changed else "not installed"
+    print_line(f"{what}: {state.path}", keep=[state.path])
     return 0
 
 

@@ -60,7 +60,9 @@ def accept(request: CommandRequest) -> int:
         print_json(accepted)
         return 0
     place = lines_text(accepted.path, accepted.start_line, accepted.end_line)
-    print_line(f"accepted {place} as {accepted.type} {accepted.key}".rstrip())
+    print_line(
+        f"accepted {place} as {accepted.type} {accepted.key}".rstrip(), keep=[place]
+    )
     return 0
 
 
@@ -90,5 +92,6 @@ def reject(request: CommandRequest) -> int:
         print_json(rejected)
         return 0
     for item in rejected.memories:
-        print_line(f"rejected {lines_text(item.path, item.start_line, item.end_line)}")
+        place = lines_text(item.path, item.start_line, item.end_line)
+        print_line(f"rejected {place}", keep=[place])
     return 0

@@ -10,6 +10,7 @@ from hivemind_memory.cli.options import DRY_RUN, JSON, WORKTREE, YES
 from hivemind_memory.cli.output import (
     count_text,
     lines_text,
+    minute_text,
     print_json,
     print_line,
     print_notices,
@@ -148,8 +149,9 @@ def why(request: CommandRequest) -> int:
     elif record is None:
         write_stdout("Nothing has been injected here yet.\n")
     else:
+        places = [_lines(one) for one in (*record["memories"], *record["left_out"])]
         for line in _record_lines(record):
-            print_line(line)
+            print_line(line, keep=places)
     return 0
 
 
@@ -173,11 +175,13 @@ def _show_why(request: CommandRequest, name: str) -> int:
     if request.values["json"]:
         print_json({"path": path, "is_injected": bool(injected), "reason": reason})
     elif injected:
-        print_line(f"injected: {_memory_line(injected[0])}")
+        print_line(f"injected: {_memory_line(injected[0])}", keep=[_lines(injected[0])])
     elif record is None:
-        print_line(f"not injected: {path}: nothing has been injected here yet")
+        print_line(
+            f"not injected: {path}: nothing has been injected here yet", keep=[path]
+        )
     else:
-        print_line(f"not injected: {path}: {reason}")
+        print_line(f"not injected: {path}: {reason}", keep=[path])
     return 0
 
 
@@ -240,11 +244,11 @@ def _notices(done: InjectionResult) -> Iterable[str]:
 
 def _record_lines(record: dict[str, Any]) -> Iterable[str]:
     """Return a record of the injection log, one fact a line."""
-    yield f"{record['at']}  {record['file'] or '-'}  {record['outcome']}"
+    yield f"{minute_text(record['at'])}  {record['file'] or '-'}  {record['outcome']}"
     if not record["is_there"] and record["memories"]:
         yield f"not injected now: {_gone(record)}; this was in it"
     if record["seen_at"]:
-        yield f"checked again {record['seen_at']}: unchanged"
+        yield f"checked again {minute_text(record['seen_at'])}: unchanged"
     if record["why_empty"]:
         yield record["why_empty"]
     yield f"about {record['tokens']} of {record['budget_tokens']} tokens"
@@ -259,8 +263,13 @@ def _record_lines(record: dict[str, Any]) -> Iterable[str]:
         yield f"warning: {warning}"
     for other in record["others"]:
         count = count_text(len(other["memories"]), "memory", "memories")
-        said = f"{other['at']}  {other['file'] or '-'}  {other['outcome']}"
+        said = f"{minute_text(other['at'])}  {other['file'] or '-'}  {other['outcome']}"
         yield f"for another agent: {said}, {count}"
+
+
+def _lines(memory: dict[str, Any]) -> str:
+    """Return where an injected memory stands, as ``hm get`` takes it."""
+    return lines_text(memory["path"], memory["start_line"], memory["end_line"])
 
 
 def _gone(record: dict[str, Any]) -> str:
@@ -273,10 +282,9 @@ def _memory_line(memory: dict[str, Any]) -> str:
     parts = " + ".join(
         f"{part['facet']} {part['value']:.3f}" for part in memory["parts"]
     )
-    place = lines_text(memory["path"], memory["start_line"], memory["end_line"])
     tokens = f", about {memory['tokens']} tokens" if "tokens" in memory else ""
     # Not in records of older versions; a person's memories have none.
     writer = (
         f", by agent session {session}" if (session := memory.get("session")) else ""
     )
-    return f"{place}  {memory['score']:.3f} = {parts}{tokens}{writer}"
+    return f"{_lines(memory)}  {memory['score']:.3f} = {parts}{tokens}{writer}"

@@ -28,7 +28,6 @@ from hivemind_memory.cli.output import (
     write_stdout,
 )
 from hivemind_memory.errors import UsageError
-from hivemind_memory.model.escape import escape_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -183,7 +182,7 @@ def _list_changes(request: CommandRequest) -> int:
         )
         for change in shown
     ]
-    print_table(("time", "id", "change", "notes"), rows)
+    print_table(("time", "id", "change", "notes"), rows, keep=True)
     if not changes:
         print_notices(["no changes are recorded"])
     return 0
@@ -272,23 +271,19 @@ def _terminal_text(notes: Sequence[ListedNote]) -> str:
     """Return the table of notes; a narrow terminal shows fewer columns."""
     from shutil import get_terminal_size
 
-    from hivemind_memory.cli.terminal import Text, rendered, table
+    from hivemind_memory.cli.terminal import names_text
 
     if not notes:
         return "no notes yet: `hm write` or `hm edit` creates the first\n"
     columns = get_terminal_size().columns
     has_time, has_chunks = columns >= 64, columns >= 48
-    shown = table()
-    shown.add_column("note", overflow="fold", style="bold")
-    shown.add_column("size", justify="right", no_wrap=True)
-    if has_time:
-        shown.add_column("last change", no_wrap=True)
-    if has_chunks:
-        shown.add_column("chunks", justify="right", no_wrap=True)
+    heads = ["note", "size"]
+    heads += ["last change"] if has_time else []
+    heads += ["chunks"] if has_chunks else []
+    rows = []
     for note in notes:
-        row: list[str | Text] = [Text(escape_line(note.path))]
-        row.append(size_text(note.size_bytes))
+        row = [note.path, size_text(note.size_bytes)]
         row += [minute_text(note.updated_at)] if has_time else []
         row += [f"{note.chunk_count:,}"] if has_chunks else []
-        shown.add_row(*row)
-    return rendered([shown])
+        rows.append(row)
+    return names_text(heads, rows)

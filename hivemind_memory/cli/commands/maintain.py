@@ -89,9 +89,9 @@ def status(request: CommandRequest) -> int:
         rows = [*_status_rows(found), ("project here", here)]
         rows += [("recovered", one.notice) for one in returned]
         if is_terminal(sys.stdout):
-            from hivemind_memory.cli.terminal import rendered, rows_table
+            from hivemind_memory.cli.terminal import facts, rendered
 
-            write_stdout(rendered([rows_table(rows)]))
+            write_stdout(rendered(facts(rows)))
         else:
             for name, value in rows:
                 print_line(f"{name}: {value}")
@@ -172,18 +172,16 @@ def _print_diagnosis(diagnosis: Diagnosis, *, as_json: bool) -> None:
 
 def _terminal_findings(findings: Sequence[Finding]) -> str:
     """Return the checks as a table, and the verdict."""
-    from hivemind_memory.cli.terminal import Text, rendered, table
+    from hivemind_memory.cli.terminal import Text, columns_text, rendered
 
-    shown = table(has_head=False)
-    shown.add_column(no_wrap=True)
-    shown.add_column(no_wrap=True, style="bold")
-    shown.add_column(overflow="fold")
+    rows = []
     for finding in findings:
         verdict = Text("ok", "green") if finding.is_ok else Text("wrong", "bold red")
         detail = Text(escape_line(finding.detail))
         if finding.hint:
             detail.append(f"\n{escape_line(finding.hint)}", "yellow")
-        shown.add_row(verdict, finding.name, detail)
+        rows.append((verdict, finding.name, detail))
     wrong = sum(not finding.is_ok for finding in findings)
     bad = Text(f"\n{count_text(wrong, 'problem')} found", "bold red")
-    return rendered([shown, bad if wrong else Text("\nno problems found", "green")])
+    end = bad if wrong else Text("\nno problems found", "green")
+    return columns_text(("", "", ""), rows, name=1) + rendered([end])

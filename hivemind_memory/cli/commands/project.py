@@ -194,7 +194,7 @@ def _move(request: CommandRequest, target: str, *, is_merge: bool) -> int:
 def _print_move(done: ProjectMove) -> None:
     """Print what was moved, or what would be."""
     for old, new in done.moves if done.is_dry_run else ():
-        print_line(f"{old} -> {new}")
+        print_line(f"{old} -> {new}", keep=[old, new])
     verb = "would move" if done.is_dry_run else "moved"
     files = count_text(len(done.moves), "file")
     print_line(f"{verb} {files} from projects/{done.source} to projects/{done.target}")

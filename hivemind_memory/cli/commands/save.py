@@ -29,7 +29,11 @@ from hivemind_memory.model.memory_types import BUILT_IN, DEFAULT_TYPE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from hivemind_memory.errors import KeyTakenError
     from hivemind_memory.model.curation import SaveResult
+
+_MAX_SAID = 300
+"""Characters of the text that a key has already, in the error."""
 
 
 def _type_flag(default: str) -> Flag:
@@ -145,9 +149,7 @@ def save(request: CommandRequest) -> int:
         try:
             saved = memory.curation.save(wanted, is_forced=values["force"])
         except KeyTakenError as error:
-            message = f'"{wanted.key}" is already saved.'
-            hint = f"--reason WHY replaces it and keeps this version. {error.hint}"
-            raise KeyTakenError(message, hint=hint, current=error.current) from error
+            raise _key_taken(wanted.key, error) from error
     _print_saved(saved, as_json=values["json"])
     return 0
 
@@ -223,16 +225,34 @@ def learn(request: CommandRequest) -> int:
     return 0
 
 
+def _key_taken(key: str, error: KeyTakenError) -> KeyTakenError:
+    """Return the error of a save whose key is taken, in the words of the command."""
+    from hivemind_memory.errors import KeyTakenError
+    from hivemind_memory.model.curation import StoredMemory
+
+    current, said = error.current, ""
+    if isinstance(current, StoredMemory):
+        text = " ".join(current.text.split())
+        said = f" {current.path} says: {text[:_MAX_SAID]}"
+        said += "…" if len(text) > _MAX_SAID else ""
+    return KeyTakenError(
+        f'"{key}" is already saved. Nothing was changed.',
+        hint=f"--reason WHY replaces it and keeps this version.{said}",
+        current=current,
+    )
+
+
 def _print_saved(saved: SaveResult, *, as_json: bool) -> None:
     """Print where a memory is and what it replaced."""
     if as_json:
         return print_json(saved)
     place = lines_text(saved.path, saved.start_line, saved.end_line)
     if not saved.is_new:
-        print_line(f"unchanged: {place} already says exactly this")
+        print_line(f"unchanged: {place} already says exactly this", keep=[place])
         return print_notices(saved.warnings)
-    print_line(f"saved {place} as {saved.type} {saved.key} ({saved.id})")
+    said = f"saved {place} as {saved.type} {saved.key} ({saved.id})"
+    print_line(said, keep=[place, saved.key])
     if saved.superseded:
         kept = saved.superseded_path or saved.superseded
-        print_line(f"kept the previous version as {kept}")
+        print_line(f"kept the previous version as {kept}", keep=[kept])
     return print_notices((*saved.warnings, *saved.hints))

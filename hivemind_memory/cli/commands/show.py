@@ -22,8 +22,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from rich.console import RenderableType
-
+    from hivemind_memory.cli.terminal import Text
     from hivemind_memory.model.curation import (
         History,
         MemoryDetails,
@@ -56,15 +55,15 @@ def _print_memory(shown: MemoryDetails, *, as_json: bool) -> None:
     """Print one memory with what is known about it."""
     if as_json:
         return print_json(shown)
-    memory, facts = shown.memory, list(_all_facts(shown))
+    memory, rows = shown.memory, list(_all_facts(shown))
     if is_terminal(sys.stdout):
-        from hivemind_memory.cli.terminal import Text, body, rendered, rows_table
+        from hivemind_memory.cli.terminal import Text, body, facts, rendered, whole
 
-        head = Text(escape_line(_place(memory)), "bold")
-        pieces = [head, body(memory.text), Text(), rows_table(facts)]
+        head = whole(_place(memory), "bold")
+        pieces = [head, body(memory.text), Text(), *facts(rows)]
         return write_stdout(rendered(pieces))
     print_line(_place(memory))
-    for name, value in facts:
+    for name, value in rows:
         print_line(f"  {name}: {value}")
     return write_stdout("\n" + escape_text(memory.text).rstrip("\n") + "\n")
 
@@ -88,13 +87,13 @@ def _print_history(history: History, *, as_json: bool) -> None:
 
 def _terminal_versions(versions: Sequence[StoredMemory]) -> str:
     """Return the versions of a memory: when and why, where, what it said."""
-    from hivemind_memory.cli.terminal import Text, body, indented, rendered
+    from hivemind_memory.cli.terminal import Text, body, indented, rendered, whole
 
-    pieces: list[RenderableType] = []
+    pieces: list[Text] = []
     for memory in versions:
         pieces += [
-            Text(escape_line(_version_head(memory)), "bold", overflow="fold"),
-            indented(Text(escape_line(_place(memory)), "dim", overflow="fold")),
+            Text(escape_line(_version_head(memory)), "bold"),
+            indented(whole(_place(memory), "dim")),
             body(memory.text),
             Text(),
         ]

@@ -86,6 +86,6 @@ def print_written(written: WriteResult, *, as_json: bool) -> None:
     if as_json:
         return print_json(written)
     place = lines_text(written.path, written.start_line, written.end_line)
-    print_line(f"saved {place} ({written.id})")
+    print_line(f"saved {place} ({written.id})", keep=[place])
     later = () if written.is_indexed else ("the next search will index it first",)
     return print_notices((*later, *written.warnings))

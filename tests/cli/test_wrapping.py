@@ -1,0 +1,158 @@
+"""What every command prints at a terminal, narrow or wide: nothing is torn apart."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from hivemind_memory.cli.wrap import break_offsets, cell_width, wrap_line
+from tests.cli.conftest import Hm
+
+if os.name != "posix":
+    pytest.skip("these are POSIX terminals", allow_module_level=True)
+
+import pty
+
+KEY = "what-the-platform-team-decided-about-deploys-of-the-shop-on-holidays"
+BLANKS = "Meeting notes of the platform team in May.md"
+NESTED = "projects/shop/the-incident-of-the-second-of-november-and-what-followed.md"
+END = "\x02"
+COMMANDS = (
+    "list",
+    "list --type lesson,fact",
+    "list --status all",
+    "log",
+    "log --changes",
+    f"show {KEY}",
+    f"history {KEY}",
+    "inbox",
+    "search wombat",
+    "search --explain wombat",
+    f"forget --dry-run {KEY}",
+    "undo --dry-run",
+    "status",
+    "doctor",
+    "config",
+    "config path",
+    "project list",
+    f"save {KEY} Something else",
+    f"learn {KEY} a wombat digs",
+    f"link {KEY} firewall",
+    "search --type nosuch wombat",
+    f"write --file {NESTED} A wombat again",
+)
+CHILD = """
+import json, sys
+from hivemind_memory.cli.main import main
+for words in json.loads(sys.argv[1]):
+    main(words)
+    sys.stdout.write(chr(2)); sys.stdout.flush()
+"""
+
+
+def screens(commands: list[list[str]], columns: int) -> list[str]:
+    """Return what each of the commands prints in one real terminal."""
+    child, descriptor = pty.fork()
+    if child == 0:
+        os.environ.update(TERM="xterm-256color", COLUMNS=str(columns), NO_COLOR="1")
+        os.execv(sys.executable, [sys.executable, "-c", CHILD, json.dumps(commands)])
+    text = b""
+    while True:
+        try:
+            piece = os.read(descriptor, 65536)
+        except OSError:  # Linux says so when the other end is closed
+            break
+        if not piece:
+            break
+        text += piece
+    os.close(descriptor)
+    os.waitpid(child, 0)
+    shown = text.decode("utf-8").replace("\r\n", "\n")
+    shown = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]|\r", "", shown)
+    return shown.split(END)[:-1]
+
+
+@pytest.mark.parametrize("columns", [40, 60, 80, 100, 200])
+def test_no_command_tears_a_path_a_key_or_a_command_apart(
+    hm: Hm, home: Path, notes: Path, columns: int
+) -> None:
+    """Half a path in each of two lines can neither be read nor copied.
+
+    What is wider than the terminal stands in a line of its own, which the terminal
+    itself continues and copies as one; every other line fits.
+    """
+    hm("save", "--type", "lesson", KEY, "Never on Fridays, and never alone. " * 4)
+    hm("save", "--reason", "a new team", KEY, "Never on a day before a holiday. " * 4)
+    pending = hm(
+        *("save", "--json", "--type", "fact", "--source", "external"),
+        *("firewall", "It is in /etc/very/long/path/to/the/rules/of/the/firewall.conf"),
+    ).json["path"]
+    hm("save", "東京のデプロイ", "東京リージョンのデプロイは毎週火曜日です。" * 4)
+    hm("write", "--file", BLANKS, "A wombat came to the meeting. " * 9)
+    hm("write", "--file", NESTED, "A wombat came to the incident. " * 9)
+
+    shown = screens([words.split() for words in COMMANDS], columns)
+
+    assert len(shown) == len(COMMANDS)
+    older = hm("history", "--json", KEY).json["memories"][-1]["path"]
+    names = [KEY, BLANKS, NESTED, pending, older, str(home), "東京のデプロイ"]
+    for command, screen in zip(COMMANDS, shown, strict=True):
+        lines = screen.splitlines()
+        whole = "".join(screen.split())
+        for name in names:
+            squeezed = "".join(name.split())
+            torn = whole.count(squeezed) - sum(
+                "".join(line.split()).count(squeezed) for line in lines
+            )
+            assert torn == 0, (command, name)
+        spans = re.findall(r"`hm [^`]*`", screen)
+        assert not any("\n" in span for span in spans), command
+        for line in lines:
+            words = line
+            for name in (*names, *spans):
+                words = words.replace(name, "x" * len(name))
+            assert cell_width(line) <= columns or len(words.split()) == 1, line
+
+
+def test_a_table_shows_the_keys_and_places_that_it_lists(
+    hm: Hm, home: Path, notes: Path
+) -> None:
+    """The test above would hold for a screen that names nothing."""
+    hm("save", "--type", "lesson", KEY, "Never on Fridays.")
+    hm("write", "--file", BLANKS, "A wombat came to the meeting. " * 9)
+
+    listed, typed, log, found = screens(
+        [["list"], ["list", "--type", "lesson"], ["log"], ["search", "wombat"]], 40
+    )
+
+    assert BLANKS in listed
+    assert KEY in typed
+    assert f"{KEY}.md:" in typed
+    assert f"{KEY}.md:" in log
+    assert f"{BLANKS}:1-2" in found
+
+
+@pytest.mark.parametrize("width", [20, 33, 60])
+def test_a_line_is_broken_at_blanks_and_loses_no_word(width: int) -> None:
+    """Words longer than the width stay whole, and so do commands."""
+    line = "forget it: `hm restore 01M82GDHJ4SWC508QJRN0CWS1V` brings back a/b c.md:1-2"
+
+    shown = wrap_line(line, width, hang="  ", keep=["a/b c.md:1-2"])
+
+    assert "".join(shown.split()) == "".join(line.split())
+    assert "`hm restore 01M82GDHJ4SWC508QJRN0CWS1V`" in shown
+    assert "a/b c.md:1-2" in shown
+
+
+def test_a_script_without_blanks_is_broken_between_its_signs() -> None:
+    """Each sign fills two columns, so a line of twenty holds ten."""
+    text = "東京リージョンのデプロイは毎週火曜日です。"
+
+    offsets = break_offsets(text, 20)
+
+    assert offsets == [10, 20]
