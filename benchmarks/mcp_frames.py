@@ -172,7 +172,7 @@ class _Line:
     """The two pipes, read and written without waiting for either alone."""
 
     def __init__(self, process: subprocess.Popen[bytes], timeout_s: float) -> None:
-        self._patience_s = timeout_s
+        self._wait_s = timeout_s
         assert process.stdin is not None
         assert process.stdout is not None
         self._in, self._out = process.stdin.fileno(), process.stdout.fileno()
@@ -190,9 +190,7 @@ class _Line:
         while rest:
             may_write = len(self.open) < WINDOW
             wanted = [self._in] if may_write else []
-            readable, writable, _ = select.select(
-                [self._out], wanted, [], self._patience_s
-            )
+            readable, writable, _ = select.select([self._out], wanted, [], self._wait_s)
             if readable:
                 self._read()
             if writable:
@@ -202,7 +200,7 @@ class _Line:
 
     def drain(self) -> None:
         """Read until nothing is open, or nothing comes any more."""
-        while self.open and select.select([self._out], [], [], self._patience_s)[0]:
+        while self.open and select.select([self._out], [], [], self._wait_s)[0]:
             self._read()
 
     def _read(self) -> None:
@@ -350,8 +348,8 @@ def main() -> None:
         f" {len(told.unanswered)} unanswered, {told.stray_lines} stray lines,"
         f" {'alive and left' if told.is_alive else 'DEAD OR STUCK'}"
     )
-    for one in told.unanswered[:10]:
-        print("unanswered:", one)
+    for request in told.unanswered[:10]:
+        print("unanswered:", request)
     is_well = told.is_alive and not told.unanswered and not told.stray_lines
     sys.exit(0 if is_well else 1)
 

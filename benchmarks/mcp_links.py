@@ -154,9 +154,9 @@ def _leaks(index: Path) -> list[str]:
     """Return which files of the index hold a word from outside."""
     files = [one for one in index.rglob("*") if one.is_file()]
     return [
-        f"{one.name} holds what is outside"
-        for one in files
-        if SECRET.encode() in one.read_bytes()
+        f"{file.name} holds what is outside"
+        for file in files
+        if SECRET.encode() in file.read_bytes()
     ]
 
 

@@ -193,8 +193,8 @@ def main() -> None:
     """Ask, score, print."""
     options = _parser().parse_args()
     forget_settings()
-    for one in options.constant:
-        _set_constant(one)
+    for constant in options.constant:
+        _set_constant(constant)
     questions = read_questions(options.data, options.sets)
     if options.sample:
         questions = questions[:: max(1, len(questions) // options.sample)]

@@ -153,9 +153,9 @@ def converted(rule: dict[str, Any]) -> dict[str, Any]:
     if "entropy" in rule:
         kept["entropy"] = rule["entropy"]
     allow = [
-        to_python(one)
+        to_python(pattern)
         for allowed in rule.get("allowlists", ())
-        for one in allowed.get("regexes", ())
+        for pattern in allowed.get("regexes", ())
     ]
     if allow:
         kept["allow"] = allow
@@ -293,9 +293,9 @@ def keywords_module() -> str:
 def shortest(keywords: set[str]) -> set[str]:
     """Leave out what another one is a part of: a text with it has that one, too."""
     return {
-        one
-        for one in keywords
-        if not any(other != one and other in one for other in keywords)
+        keyword
+        for keyword in keywords
+        if not any(other != keyword and other in keyword for other in keywords)
     }
 
 

@@ -1,4 +1,4 @@
-"""Names, docstrings and texts use the words of docs/glossary.md, each for one thing.
+"""Names, docstrings, comments and texts use the words of docs/glossary.md.
 
 Names and docstrings are those of the whole repository; texts are those that the program
 shows, its pages, and its docstrings.
@@ -7,7 +7,9 @@ shows, its pages, and its docstrings.
 from __future__ import annotations
 
 import ast
+import io
 import re
+import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -113,6 +115,15 @@ def names_of(tree: ast.Module) -> Iterator[str]:
             yield node.arg
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             yield node.id
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield node.attr
+
+
+def comments_of(source: str) -> Iterator[str]:
+    """Yield the comments of a module."""
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            yield token.string
 
 
 def texts_of(module: Path, tree: ast.Module) -> Iterator[str]:
@@ -148,8 +159,10 @@ def retired_texts() -> list[str]:
         for page in PAGES
     ]
     for module in MODULES:
-        tree = ast.parse((ROOT / module).read_text(encoding="utf-8"))
+        source = (ROOT / module).read_text(encoding="utf-8")
+        tree = ast.parse(source)
         texts += [(module, text) for text in texts_of(module, tree)]
+        texts += [(module, text) for text in comments_of(source)]
     for name, text in texts:
         is_shown = name.parts[0] not in ("benchmarks", "scripts", "tests")
         for pattern in RETIRED_TEXTS | (VAGUE if is_shown else {}):
@@ -161,6 +174,52 @@ def retired_texts() -> list[str]:
 def test_names_use_the_words_of_the_glossary() -> None:
     """One word for one thing: the reader learns it once."""
     assert {*retired_names()} == ALLOWED_NAMES
+
+
+def vague_loops(tree: ast.Module) -> Iterator[int]:
+    """Yield the lines at which a value is called ``one`` and is read far from there.
+
+    Not in a comprehension that fits on three lines, nor where it is one of two that are
+    compared.
+    """
+    parents = {
+        child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.arg) and node.arg == "one":
+            has_other = any(
+                argument.arg == "other"
+                for argument in ast.walk(parents[node])
+                if isinstance(argument, ast.arg)
+            )
+            if not has_other and not isinstance(parents[parents[node]], ast.Lambda):
+                yield node.lineno
+        elif (
+            isinstance(node, ast.Name)
+            and node.id == "one"
+            and isinstance(node.ctx, ast.Store)
+            and not isinstance(parents[node], ast.Tuple)
+        ):
+            holder = parents[node]
+            while not isinstance(holder, ast.stmt | ast.comprehension):
+                holder = parents[holder]
+            if isinstance(holder, ast.comprehension):
+                holder = parents[holder]
+            is_short = holder.end_lineno - holder.lineno < 3
+            if isinstance(holder, ast.stmt) or not is_short:
+                yield node.lineno
+
+
+def test_a_value_is_called_what_it_is() -> None:
+    """``one`` says nothing to whoever meets it ten lines later."""
+    vague = [
+        f"{module}:{line}"
+        for module in MODULES
+        if module.parts[0] != "tests"
+        for line in vague_loops(ast.parse((ROOT / module).read_text(encoding="utf-8")))
+    ]
+
+    assert vague == []
 
 
 def test_texts_use_the_words_of_the_glossary() -> None:

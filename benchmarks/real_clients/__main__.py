@@ -83,11 +83,11 @@ def proofs(chosen: list[Check], setting: Setting) -> Iterator[Outcome]:
             replace(setting, hm=(IDLE,)),
         ),
     ):
-        for one in outcomes(checks, broken):
-            said = f"said {one.verdict}: {one.said}"
-            verdict = {FAILED: OK, OK: FAILED}.get(one.verdict, one.verdict)
-            name = f"{what}: {one.name}"
-            yield replace(one, name=name, verdict=verdict, said=said)
+        for outcome in outcomes(checks, broken):
+            said = f"said {outcome.verdict}: {outcome.said}"
+            verdict = {FAILED: OK, OK: FAILED}.get(outcome.verdict, outcome.verdict)
+            name = f"{what}: {outcome.name}"
+            yield replace(outcome, name=name, verdict=verdict, said=said)
 
 
 def main() -> int:

@@ -85,9 +85,9 @@ def expect(text: str, *wanted: str) -> None:
     Raises:
         FailedError: It does not.
     """
-    for one in wanted:
-        if one not in text:
-            raise FailedError(f"no {one!r} in {tail(text)!r}")
+    for word in wanted:
+        if word not in text:
+            raise FailedError(f"no {word!r} in {tail(text)!r}")
 
 
 def tail(text: str, most: int = 400) -> str:

@@ -19,13 +19,13 @@ def checks() -> list[Check]:
     """Return the checks."""
     listed = [
         Check(
-            name=f"hm connect {one.program}, its own list, hm disconnect",
-            programs=(one.program,),
-            run=partial(_connect, one),
+            name=f"hm connect {lister.program}, its own list, hm disconnect",
+            programs=(lister.program,),
+            run=partial(_connect, lister),
             needs_server=False,
             needs_hm=True,
         )
-        for one in LISTERS
+        for lister in LISTERS
     ]
     codex = Check(
         name="hm connect codex, its own list, hm disconnect",

@@ -85,6 +85,6 @@ def _load() -> Iterator[None]:
     try:
         yield
     finally:
-        for one in busy:
-            one.kill()
-            one.wait()
+        for process in busy:
+            process.kill()
+            process.wait()

@@ -91,21 +91,21 @@ def checks() -> list[Check]:
     """Return the checks."""
     over_stdio = [
         Check(
-            name=f"{one.program} mcp list, stdio",
-            programs=(one.program,),
-            run=partial(_over_stdio, one),
-            is_quick=one.program == "claude",
+            name=f"{lister.program} mcp list, stdio",
+            programs=(lister.program,),
+            run=partial(_over_stdio, lister),
+            is_quick=lister.program == "claude",
         )
-        for one in LISTERS
+        for lister in LISTERS
     ]
     over_http = [
         Check(
-            name=f"{one.program} mcp list, HTTP, right and wrong token",
-            programs=(one.program,),
-            run=partial(_over_http, one),
+            name=f"{lister.program} mcp list, HTTP, right and wrong token",
+            programs=(lister.program,),
+            run=partial(_over_http, lister),
             needs_http=True,
         )
-        for one in LISTERS
+        for lister in LISTERS
     ]
     codex = Check(
         name="codex mcp add, list, get",

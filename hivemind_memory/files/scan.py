@@ -43,7 +43,7 @@ _OTHER_SUFFIXES = (SUFFIX, ".markdown", ".mdown", ".mdx", ".mkd")
 _SAFE_PREFIX_CHARS = 192
 
 
-# signature_of, without a call of ours for each file.
+# signature_of, without a call of our own for each file.
 _signature_of = attrgetter("st_mtime_ns", "st_ctime_ns", "st_size", "st_ino")
 
 _PLAIN_MARKS = dict.fromkeys(map(ord, "/._-"), "x")

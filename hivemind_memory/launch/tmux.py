@@ -30,7 +30,7 @@ _TIMEOUT_S = 20.0
 _HISTORY_LINES = 50
 _TRIES = 5
 _NO_SERVER = (b"no server running", b"error connecting")
-# A server exits with its last session, and serves nobody meanwhile.
+# A server exits with its last session, and serves none meanwhile.
 _LEAVING = (b"no current target", b"server exited", b"lost server")
 
 # They describe the terminal or the shell in which hm was run.
@@ -290,7 +290,7 @@ def sessions_of(printed: bytes) -> Iterator[AgentSession]:
     for line in printed.decode("utf-8", "replace").split("\n"):
         fields = line.split("\t")
         if len(fields) != len(_FIELDS) or not fields[0]:
-            continue  # not one of ours
+            continue  # started by another program
         worktree, agent, pane, name, created, attached, pid, *death = fields
         is_ended = death[0] == "1"
         yield AgentSession(

@@ -148,7 +148,7 @@ class Connections:
         if (
             client is None
             or client.roots is None
-            # Here a server cannot ask, and a session without a name is nobody's.
+            # Here a server cannot ask; a session without a name has no project.
             or context.protocol_version in MODERN_PROTOCOL_VERSIONS
             or (context.headers is not None and not key)
         ):
@@ -182,7 +182,7 @@ def _named(given: str) -> str:
         text = given
     text = text.strip()
     # A client that does not expand variables sends their names, as in ${PWD}; and the
-    # server's own folder is nobody's.
+    # server's own folder belongs to no project.
     if _VARIABLE.search(text) or text == _OWN_FOLDER:
         return ""
     return text if os.path.exists(text) else unquote(text)

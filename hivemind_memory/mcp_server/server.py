@@ -152,7 +152,7 @@ class MemoryServer(MCPServer[Any]):
             cause = _cause(error)
             if isinstance(cause, ValidationError):
                 raise invalid_argument_error(name, cause) from cause
-            # The SDK puts its own words in front of ours.
+            # The SDK puts its own words before the message.
             raise ToolError(str(cause)) from error
 
 

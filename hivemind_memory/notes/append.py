@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from hivemind_memory.notes.journal import JournalFile
 
 
-# How often in a row another program may put its file in the place of ours.
+# How often in a row another program may replace the note meanwhile.
 _ATTEMPTS = 10
 _BOM = b"\xef\xbb\xbf"
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")

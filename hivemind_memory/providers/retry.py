@@ -95,7 +95,7 @@ class _Wait(wait_base):
         error = outcome.exception() if outcome is not None else None
         wait_s = max(self._least_s, self._doubling(retry_state))
         if isinstance(error, EmbeddingError) and error.retry_after_s is not None:
-            # A little more than asked for: at the very moment, everybody comes.
+            # A little more than asked for: at that very moment all others ask too.
             return error.retry_after_s + min(wait_s, 1.0)
         return wait_s
 

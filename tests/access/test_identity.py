@@ -426,8 +426,8 @@ class History:
             self.change_origin(old)
             place = old
         if is_looked_at:
-            for one in sorted(self.origins):
-                self.look(one)
+            for origin in sorted(self.origins):
+                self.look(origin)
             self.check_apart()
 
     def fresh_url(self) -> str:

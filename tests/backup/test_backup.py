@@ -95,8 +95,8 @@ def test_a_backup_while_agents_write_loses_no_acknowledged_entry(
                 number += 1
 
     agents = [threading.Thread(target=agent, args=(name,)) for name in range(3)]
-    for one in agents:
-        one.start()
+    for agent in agents:
+        agent.start()
     ready.wait()
     try:
         before = []
@@ -105,8 +105,8 @@ def test_a_backup_while_agents_write_loses_no_acknowledged_entry(
             backed_up(home, tmp_path / f"{number}.tar.gz")
     finally:
         stop.set()
-        for one in agents:
-            one.join()
+        for agent in agents:
+            agent.join()
 
     for number, texts in enumerate(before):
         other = tmp_path / f"restored{number}"

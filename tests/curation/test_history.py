@@ -159,8 +159,8 @@ def test_a_memory_is_shown_with_its_edges_both_ways(shelf: Shelf) -> None:
 
     assert (shown.memory.id, shown.memory.text) == (ids[2], "three")
     seen = {
-        (one.kind, one.is_outgoing, one.path, one.id, one.key, one.weight)
-        for one in shown.edges
+        (edge.kind, edge.is_outgoing, edge.path, edge.id, edge.key, edge.weight)
+        for edge in shown.edges
     }
     assert seen == {
         ("updates", True, f"superseded/k--{ids[1]}.md", ids[1], "k", 1.0),

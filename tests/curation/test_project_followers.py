@@ -101,9 +101,9 @@ def test_every_store_follows_or_says_why_it_needs_not(
 
     patterns = {*UNNAMED}.union(*(one.names for one in FOLLOWERS))
     files = [
-        one.relative_to(sandbox.home).as_posix()
-        for one in sandbox.home.rglob("*")
-        if one.is_file()
+        file.relative_to(sandbox.home).as_posix()
+        for file in sandbox.home.rglob("*")
+        if file.is_file()
     ]
     connection = apsw.Connection(str(sandbox.home / "state.db"))
     rows = [f"state.db:{table}" for table in tables(connection)]

@@ -296,8 +296,8 @@ def test_two_processes_that_undo_at_once_lose_no_note(
     assert len(undone) == len(set(undone))
 
     active = [
-        one
-        for one in memory.memories()
-        if one.key == "k" and not one.status and "superseded" not in one.path
+        row
+        for row in memory.memories()
+        if row.key == "k" and not row.status and "superseded" not in row.path
     ]
     assert len(active) <= 1

@@ -276,9 +276,9 @@ def test_the_sdk_would_have_answered_a_client_without_a_handshake_the_same(
     answers = []
     for more in ({}, {"x": 1}):
         with piped() as server:
-            for one in STATELESS:
-                params = {**one["params"], **more}
-                server.send(json.dumps({**one, "params": params}).encode())
+            for request in STATELESS:
+                params = {**request["params"], **more}
+                server.send(json.dumps({**request, "params": params}).encode())
             answers.append([server.answer_to(one["id"]) for one in STATELESS])
 
     assert answers[0] == answers[1]

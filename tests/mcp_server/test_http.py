@@ -286,8 +286,8 @@ def test_a_request_is_answered_while_very_many_others_do_not_arrive() -> None:
             stack.enter_context(socket.create_connection(address, 60))
             for _ in range(100)
         ]
-        for one in halves[:80]:
-            read_to_end(one)
+        for half in halves[:80]:
+            read_to_end(half)
         whole = stack.enter_context(socket.create_connection(address, 60))
         whole.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
         answer = whole.recv(12)
@@ -346,8 +346,8 @@ def test_nine_hundred_half_open_connections_are_closed(
                     one.sendall(sent)
                 if number % 100 == 99:
                     assert served.post()[0] == 200
-            for one in halves:
-                read_to_end(one)
+            for half in halves:
+                read_to_end(half)
 
             assert served.post()[0] == 200
             while count_sockets(served) > before:  # or the test never ends

@@ -83,8 +83,8 @@ def connect(server: EmbeddingServer, hours: Hours) -> Iterator[Connect]:
         return one
 
     yield make
-    for one in made:
-        one.close()
+    for embedder in made:
+        embedder.close()
 
 
 @pytest.fixture

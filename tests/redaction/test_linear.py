@@ -66,8 +66,8 @@ def _patterns_in(value: object) -> Iterator[re.Pattern[str]]:
     elif isinstance(value, dict):
         yield from _patterns_in(list(value.values()))
     elif isinstance(value, tuple | list):
-        for one in value:
-            yield from _patterns_in(one)
+        for item in value:
+            yield from _patterns_in(item)
 
 
 def cpu_s(work: Callable[[], object]) -> float:

@@ -123,8 +123,8 @@ def test_weighted_and_ranks_stay_in_0_to_1(retrievers: Retrieved) -> None:
     words, found = retrievers
     weighted = fuse_weighted(words, found, weight=0.6)
     for fused in (weighted, fuse_ranks(words, found)):
-        for one in fused.values():
-            assert -1e-9 <= one.raw_score <= 1 + 1e-9
+        for fused_score in fused.values():
+            assert -1e-9 <= fused_score.raw_score <= 1 + 1e-9
 
 
 def test_first_in_both_retrievers_is_1_by_ranks() -> None:

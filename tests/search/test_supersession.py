@@ -182,8 +182,8 @@ def test_no_note_is_lost_that_nothing_replaces(case: Candidates) -> None:
     assert len(lost) == gone
     assert bool(kept) == bool(case.ranked)
     targets = {target for _, kind, target in case.edges if kind == UPDATES}
-    for one in lost:
-        place = one.place
+    for candidate in lost:
+        place = candidate.place
         names = {
             place.path,
             place.path.removesuffix(".md"),
@@ -222,8 +222,8 @@ def test_twice_is_once(case: Candidates) -> None:
 def test_without_an_edge_or_a_key_nothing_changes(case: Candidates) -> None:
     """Questions that use none of this pay nothing for it."""
     plain = [
-        one._replace(place=one.place._replace(key=None, status=ACTIVE))
-        for one in case.ranked
+        candidate._replace(place=candidate.place._replace(key=None, status=ACTIVE))
+        for candidate in case.ranked
     ]
 
     assert supersede(plain, [])[:2] == (plain, 0)

@@ -303,10 +303,10 @@ class TypedMemoryMachine(RuleBasedStateMachine):
         self._hide(fresh)
         expected = self._reinstated(fresh)
         assert {one.id for one in done.reinstated} == set(expected)
-        for one in done.reinstated:
-            file = self.files.pop(expected[one.id])
+        for memory in done.reinstated:
+            file = self.files.pop(expected[memory.id])
             file.status = ACTIVE
-            self.files[one.path] = file
+            self.files[memory.path] = file
             self.fresh.add(file.word)
 
     def _reinstated(self, hidden: set[str]) -> dict[str, str]:
@@ -405,15 +405,15 @@ class TypedMemoryMachine(RuleBasedStateMachine):
 
     def _restored(self, done: Any, hidden: set[str]) -> set[str]:
         """Record what a restore showed again, and what it superseded again."""
-        for one in done.replaced:
+        for memory in done.replaced:
             [path] = [
                 path
                 for path, file in self.files.items()
-                if (file.id, file.told) == (one.id, ACTIVE)
+                if (file.id, file.told) == (memory.id, ACTIVE)
             ]
             file = self.files.pop(path)
             file.status = SUPERSEDED
-            self.files[one.path] = file
+            self.files[memory.path] = file
             self.fresh.add(file.word)
         shown = {one.path for one in done.memories}
         assert shown <= hidden
@@ -620,12 +620,12 @@ class TypedMemoryMachine(RuleBasedStateMachine):
             chain = [one.path for one in memory.curation.history(ref).memories]
             assert path in chain
             assert len(set(chain)) == len(chain)
-            for one in chain:
-                assert self._sees(caller, self.files[one])
-                for kind, end in self.files[one].edges:
+            for name in chain:
+                assert self._sees(caller, self.files[name])
+                for kind, end in self.files[name].edges:
                     for older in chain:
                         if kind == UPDATES and self.files[older].id == end:
-                            assert chain.index(one) < chain.index(older)
+                            assert chain.index(name) < chain.index(older)
             same = {
                 other
                 for other, one in self.files.items()

@@ -46,7 +46,7 @@ def record_scan(
         is_current: Asked inside the transaction whether it still is.
     """
     try:
-        # What only saves time waits for nobody.
+        # What only saves time waits for no lock.
         connection.set_busy_timeout(0)
         with write_transaction(connection):
             if not is_current():
