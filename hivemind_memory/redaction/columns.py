@@ -22,10 +22,12 @@ _GAP = lazy_re(r"[ \t]{2,}|\t")
 
 def columns(text: str) -> Iterator[TextSpan]:
     """Yield the cells of columns whose head says that they hold secrets."""
+    signs = [sign for sign in ("|", ",", ";", "\t", "  ") if sign in text]
+    if not signs:
+        return
     low = text.lower()
     parts = [part for part in NAME_PARTS if part in low]
-    signs = [sign for sign in ("|", ",", ";", "\t", "  ") if sign in text]
-    if not parts or not signs:
+    if not parts:
         return
     lines = text.split("\n")
     starts = [0]

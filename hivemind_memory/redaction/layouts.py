@@ -17,7 +17,6 @@ from hivemind_memory.redaction.spans import (
     TextSpan,
     found_at,
     found_near,
-    has_any,
 )
 from hivemind_memory.redaction.values import (
     is_identifier,
@@ -30,6 +29,7 @@ from hivemind_memory.redaction.values import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Set as AbstractSet
 
 _PASSWORD = "password"  # noqa: S105 - the name of a kind
 _PGPASS = lazy_re(
@@ -106,7 +106,7 @@ _PHRASE = lazy_re(
     r"[a-z]{3,8})(?![a-z])"
 )
 _PHRASE_STARTS = ("seed", "mnemonic", "recovery", "backup", "wallet")
-_PHRASE_WORDS = (*_PHRASE_STARTS, "12. ", "12) ", "12: ")
+_PHRASE_WORDS = frozenset((*_PHRASE_STARTS, "12. ", "12) ", "12: "))
 _PHRASE_LENGTHS = frozenset((12, 15, 18, 21, 24))
 # Frequent words that no list of seed words holds (BIP 39).
 _NO_SEED_WORDS = frozenset(
@@ -121,9 +121,11 @@ _CODES_LABEL = lazy_re(
     r"(?i)(?:recovery|backup|scratch|emergency|one[- ]time|2fa|mfa|totp)[ \t-]+"
     r"(?:\w{1,12}[ \t-]+)?codes?\b"
 )
-_CODES_STARTS = (
-    *("recovery", "backup", "scratch", "emergency", "one-time", "one time"),
-    *("2fa", "mfa", "totp"),
+_CODES_STARTS = frozenset(
+    (
+        *("recovery", "backup", "scratch", "emergency", "one-time", "one time"),
+        *("2fa", "mfa", "totp"),
+    )
 )
 _CODE = lazy_re(
     r"(?<![\w.:/-])(?:[a-zA-Z0-9]{4,6}(?:[- ][a-zA-Z0-9]{4,6}){1,3}|[a-zA-Z0-9]{8,32})"
@@ -150,22 +152,25 @@ _ZERO_WIDTH = lazy_re("[\u00ad\u200b-\u200d\u2060\ufeff]")
 _BASE64_RUN = lazy_re(r"(?<![\w+/-])[A-Za-z0-9+/_-]{24,4000}={0,2}(?![\w+/-])")
 
 
-def in_layouts(text: str, low: str) -> list[TextSpan]:
+def in_layouts(text: str, low: str, there: AbstractSet[str]) -> list[TextSpan]:
     """Return the secrets that their surroundings give away.
 
     Args:
         text: The text.
         low: The same in lower case, letter for letter.
+        there: Which of ``WORDS`` it has.
     """
     spans: list[TextSpan] = []
     for words, find in _FORMS:
-        if has_any(low, words):
+        if not words or not words.isdisjoint(there):
             spans += find(text)
     for words, pattern, judge in _ON_LINES:
-        spans += judge(found_near(pattern, text, low, words))
-    if has_any(low, _PHRASE_WORDS):
+        if not words.isdisjoint(there):
+            spans += judge(found_near(pattern, text, low, words & there))
+    if not _PHRASE_WORDS.isdisjoint(there):
         spans += _phrases(text, low)
-    spans += _codes(text, low)
+    if not _CODES_STARTS.isdisjoint(there):
+        spans += _codes(text, low)
     return spans
 
 
@@ -260,6 +265,8 @@ def _queries(places: Iterable[re.Match[str]]) -> Iterator[TextSpan]:
 
 def _environment(text: str) -> Iterator[TextSpan]:
     """Yield random values of environment variables, whatever these are called."""
+    if "=" not in text and ":" not in text:
+        return
     for found in _ENVIRONMENT.finditer(text):
         words, value = found[1].split("_"), found[2]
         if not _PUBLIC_WORDS.isdisjoint(words) or is_identifier(value):
@@ -357,39 +364,54 @@ def _named(name: str, found: re.Match[str], group: int | str) -> Iterator[TextSp
         yield (*found.span(group), kind.value)
 
 
-_FORMS: tuple[tuple[tuple[str, ...], Callable[[str], Iterator[TextSpan]]], ...] = (
-    ((":5432:", ":*:", ":5433:", ":6432:", "pgpass", ":3306:"), _pgpass),
-    (("kind: secret", 'kind: "secret', "kind:  secret", "stringdata:"), _kubernetes),
-    (('variable "',), _hcl),
-    (("=", ":"), _environment),
-    ((".local.", ".public."), _tokens),
-    (("pass", "pw", "secret", "token", "key", "cred", "kennwort"), _below_labels),
-    (("pass", "pw", "secret", "token", "key", "cred", "kennwort"), columns),
+_FORMS: tuple[tuple[frozenset[str], Callable[[str], Iterator[TextSpan]]], ...] = tuple(
+    (frozenset(words), find)
+    for words, find in (
+        ((":5432:", ":*:", ":5433:", ":6432:", "pgpass", ":3306:"), _pgpass),
+        (
+            ("kind: secret", 'kind: "secret', "kind:  secret", "stringdata:"),
+            _kubernetes,
+        ),
+        (('variable "',), _hcl),
+        ((), _environment),
+        ((".local.", ".public."), _tokens),
+        (("pass", "pw", "secret", "token", "key", "cred", "kennwort"), _below_labels),
+        (("pass", "pw", "secret", "token", "key", "cred", "kennwort"), columns),
+    )
 )
-"""Words of which a text must hold one -> the form that it may have."""
+"""Words of which a text must hold one, unless there are none -> the form that it may
+have."""
 
 _ON_LINES: tuple[
     tuple[
-        tuple[str, ...],
+        frozenset[str],
         re.Pattern[str],
         Callable[[Iterable[re.Match[str]]], Iterator[TextSpan]],
     ],
     ...,
-] = (
-    (("identified", "password"), _SQL, _sql),
-    (
+] = tuple(
+    (frozenset(words), pattern, judge)
+    for words, pattern, judge in (
+        (("identified", "password"), _SQL, _sql),
         (
-            *("login", "log-in", "credential", "account", "sign", "access", "user"),
-            "zugang",
+            (
+                *("login", "log-in", "credential", "account", "sign", "access", "user"),
+                "zugang",
+            ),
+            _LOGIN,
+            _logins,
         ),
-        _LOGIN,
-        _logins,
-    ),
-    (("psk", "sae_password"), _NETWORK_KEY, _network_keys),
-    (
-        ("appid=", "app_id=", "app-id=", "key=", "sid=", "code=", "sig="),
-        _QUERY,
-        _queries,
-    ),
+        (("psk", "sae_password"), _NETWORK_KEY, _network_keys),
+        (
+            ("appid=", "app_id=", "app-id=", "key=", "sid=", "code=", "sig="),
+            _QUERY,
+            _queries,
+        ),
+    )
 )
 """Words -> what is looked for on the lines that hold one, and what judges it."""
+
+WORDS = frozenset().union(
+    _PHRASE_WORDS, _CODES_STARTS, *(row[0] for row in (*_FORMS, *_ON_LINES))
+)
+"""Words that the gate looks for before ``in_layouts`` is asked, in lower case."""

@@ -16,6 +16,7 @@ from hivemind_memory.redaction.values import entropy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from collections.abc import Set as AbstractSet
 
     from hivemind_memory.redaction.spans import TextSpan
 
@@ -52,10 +53,13 @@ _NOT_A_KEY = lazy_re(
     r"|test|mac addr|uuid|magic|header|signature|color|colour|thumbprint|serial|cert"
     r"|keyboard|keycode|key_?code|scan|\btx\b|transaction|block|topic|contract|address"
 )
-LABEL_WORDS = (
-    *("key", "secret", "seed", "priv", "aes", "psk", "otp", "hmac", "chave", "schl"),
-    *("clé", "llave", "pass", "entropy", "master"),
+WORDS = frozenset(
+    (
+        *("key", "secret", "seed", "priv", "aes", "psk", "otp", "hmac", "chave"),
+        *("schl", "clé", "llave", "pass", "entropy", "master"),
+    )
 )
+"""Words that the gate looks for before ``keys_as_numbers`` is asked, in lower case."""
 NEAR_CHARS = 120
 
 
@@ -93,12 +97,19 @@ def has_joint(text: str) -> bool:
     )
 
 
-def keys_as_numbers(text: str, low: str) -> Iterator[TextSpan]:
-    """Yield the bytes of keys, if what stands before them speaks of a key."""
+def keys_as_numbers(text: str, low: str, there: AbstractSet[str]) -> Iterator[TextSpan]:
+    """Yield the bytes of keys, if what stands before them speaks of a key.
+
+    Args:
+        text: The text.
+        low: The same in lower case, letter for letter.
+        there: Which of ``WORDS`` it has.
+    """
+    words = WORDS & there
     for pattern, below in ((_ARRAY, 12), (_ESCAPES, 1), (_GROUPS, 1)):
         if pattern is _ESCAPES and "\\" not in text:
             continue
-        for found in found_near(pattern, text, low, LABEL_WORDS, below=below):
+        for found in found_near(pattern, text, low, words, below=below):
             is_key = _is_labelled(text, found.start(), found.end(), _LABEL)
             if is_key and _is_even(found[0]):
                 yield (*found.span(), "key")

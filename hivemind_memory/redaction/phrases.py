@@ -11,13 +11,15 @@ from hivemind_memory.redaction.vocabulary import PASSWORD_NAMES, PASSWORDS_ELSEW
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Iterator
+    from collections.abc import Set as AbstractSet
 
-PHRASE_WORDS = (
+PHRASE_WORDS = frozenset((
     "pass", "kennwort", "losung", "pw", *PASSWORD_NAMES, *PASSWORDS_ELSEWHERE,
     "secret", "unlock", "diceware", "geheim", "key",
-)  # fmt: skip
+))  # fmt: skip
 """Words without which no passphrase is looked for, in lower case."""
+_ASKING_WORDS = frozenset(("encrypt", "lock", "asks", "prompt", "type", "enter"))
 _NAMES = "|".join(
     (
         r"pass(?:word|phrase|code|wd|wort|e|ord)?", "pw", "pwd",
@@ -76,16 +78,8 @@ _APP_PASSWORD = lazy_re(
     r"(?<![\w-])[a-z]{4}(?P<joint>[- ])[a-z]{4}(?:(?P=joint)[a-z]{4}){2}"
     r"(?![\w-]| [a-z]{4}\b)"
 )
-_APP_WORDS = (
-    "pass",
-    "smtp",
-    "gmail",
-    "imap",
-    "app",
-    "mail",
-    "apple",
-    "icloud",
-    "login",
+_APP_WORDS = frozenset(
+    ("pass", "smtp", "gmail", "imap", "app", "mail", "apple", "icloud", "login")
 )
 _PRODUCT_KEY = lazy_re(
     r"(?<![\w-])[A-Z0-9]{5}(?:-[A-Z0-9]{5}){3,5}(?![\w-])"
@@ -98,42 +92,42 @@ _SETUP_KEY = lazy_re(
     r"(?<![\w-])[a-z2-7]{4}(?:([ -])[a-z2-7]{4})(?:\1[a-z2-7]{4}){2,12}(?![\w-])"
     r"|(?<![\w-])[A-Z2-7]{4}(?:([ -])[A-Z2-7]{4})(?:\2[A-Z2-7]{4}){2,12}(?![\w-])"
 )
-_SETUP_WORDS = (
-    *("2fa", "mfa", "totp", "otp", "authenticator", "two-factor", "two factor"),
-    *("setup key", "seed", "zwei-faktor", "base32"),
+_SETUP_WORDS = frozenset(
+    (
+        *("2fa", "mfa", "totp", "otp", "authenticator", "two-factor", "two factor"),
+        *("setup key", "seed", "zwei-faktor", "base32"),
+    )
 )
 
+WORDS = PHRASE_WORDS | _ASKING_WORDS | _APP_WORDS | _SETUP_WORDS
+"""Words that the gate looks for before ``phrases`` is asked, in lower case."""
 
-def phrases(text: str, low: str, there: Collection[str]) -> Iterator[TextSpan]:
+
+def phrases(text: str, low: str, there: AbstractSet[str]) -> Iterator[TextSpan]:
     """Yield the secrets that are made of words or of groups of letters.
 
     Args:
         text: The text.
         low: The same in lower case, letter for letter.
-        there: Which of the gate's words are there.
+        there: Which of ``WORDS`` it has.
     """
-    words = [word for word in PHRASE_WORDS if word in there]
+    words = PHRASE_WORDS & there
     for found in found_near(_PHRASE, text, low, words):
         value = found["value"]
         # Without a number a sentence looks like a phrase, and a name in code too.
         is_sure = found["joint"] in "-." or ":" in found[0] or "=" in found[0]
         if is_drawn(value) and (is_sure or re.search(r"\d", value)):
             yield (*found.span("value"), "password")
-    words += [
-        word
-        for word in ("encrypt", "lock", "asks", "prompt", "type", "enter")
-        if word in low
-    ]
-    for found in found_near(_MARKED, text, low, words):
+    for found in found_near(_MARKED, text, low, words | _ASKING_WORDS & there):
         value = found["value"]
         before = text[found.start() : found.start("open")]
         is_phrase = found["joint"] != "_" and _NAME.search(before)
         if is_drawn(value) and (is_phrase or re.search(r"[-. ]\d", value)):
             yield (*found.span("value"), "password")
-    for found in found_near(_APP_PASSWORD, text, low, _APP_WORDS):
+    for found in found_near(_APP_PASSWORD, text, low, _APP_WORDS & there):
         if is_gibberish(found[0]):
             yield (*found.span(), "password")
-    for found in found_near(_SETUP_KEY, text, low, _SETUP_WORDS):
+    for found in found_near(_SETUP_KEY, text, low, _SETUP_WORDS & there):
         if re.search("[2-7]", found[0]) and re.search("(?i)[a-z]", found[0]):
             yield (*found.span(), "totp-seed")
 

@@ -46,7 +46,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 
-_OF_NUMBERS = ("key", "secret", "seed", "private", "account", "wallet", "aes")
+_OF_NUMBERS = frozenset(
+    ("key", "secret", "seed", "private", "account", "wallet", "aes")
+)
 """Words beside which an array of numbers may be a key."""
 LINE_ENDS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 MAX_ROUNDS = 20  # a safeguard; two are the most that any test has needed
@@ -148,21 +150,20 @@ FLAGS = (" -u", " --user", " --proxy-user", " -p", " -a ", " -w", " -b", " --coo
 SHORTEST_ALONE = 16  # letters of a value that nothing assigns
 _GOES_ON = (":", "=", "|", ">", "-")
 _UNLIKE_A_WORD = frozenset("0123456789!@#$%^&*+?~")
-_GATE = WordGate(
-    (
-        *(*ASSIGNED, *ASSIGNED_NON_ASCII, *LAYOUT_WORDS, *HEADERS, *LOGINS),
-        *(
-            *GATE_WORDS,
-            *_OF_NUMBERS,
-            "kennwort",
-            "losung",
-            "unlock",
-            "diceware",
-            "geheim",
-        ),
-    ),
-    GATE_PATTERNS,
+_LAYOUT_WORDS, _ASSIGNED = frozenset(LAYOUT_WORDS), frozenset(ASSIGNED)
+_ASSIGNED_ORDER = {
+    word: place
+    for place, word in enumerate(dict.fromkeys((*ASSIGNED, *ASSIGNED_NON_ASCII)))
+}
+_WORDS = (
+    *(*ASSIGNED, *ASSIGNED_NON_ASCII, *LAYOUT_WORDS, *HEADERS, *LOGINS),
+    *(*GATE_WORDS, *_OF_NUMBERS),
+    *("kennwort", "losung", "unlock", "diceware", "geheim"),
 )
+_GATE = WordGate(_WORDS, GATE_PATTERNS)
+_gates = [_GATE]
+"""The last one is asked. The first knows what tells whether a text is suspicious; from
+the first that is, there is one that knows the words of every form too."""
 
 
 @value
@@ -230,7 +231,8 @@ def _spans(text: str, known: Iterable[str]) -> list[TextSpan]:
         from hivemind_memory.redaction.private_keys import private_key_bodies
 
         spans += private_key_bodies(text)
-    there, pieces = _GATE.words_in(low)
+    gate = _gates[-1]
+    there, pieces = gate.words_in(low)
     # Of nearly all notes that agents write, no word is as long as a token.
     if any(map(may_be_token, pieces)):
         from hivemind_memory.redaction.tokens import by_tokens
@@ -248,14 +250,14 @@ def _spans(text: str, known: Iterable[str]) -> list[TextSpan]:
         spans += in_headers(low=low, text=text)
     words = [
         word
-        for word in (*ASSIGNED, *ASSIGNED_NON_ASCII)
-        if word in there and _is_assigned(low, word)
+        for word in sorted(there & _ASSIGNED_ORDER.keys(), key=_ASSIGNED_ORDER.get)
+        if _is_assigned(low, word)
     ]
     if words:
         from hivemind_memory.redaction.assignments import find_assigned
 
         spans += find_assigned(text, low, words)
-    spans += _by_layout(text, low, there)
+    spans += _by_layout(text, low, there, gate)
     if any(len(piece) >= LONG for piece in pieces):
         from hivemind_memory.redaction.layouts import in_base64, wallet_keys
 
@@ -266,14 +268,26 @@ def _spans(text: str, known: Iterable[str]) -> list[TextSpan]:
     return spans
 
 
-def _by_layout(text: str, low: str, there: set[str]) -> list[TextSpan]:
+def _by_layout(text: str, low: str, there: set[str], gate: WordGate) -> list[TextSpan]:
     """Return what the layout of the text gives away."""
     spans: list[TextSpan] = []
-    if not there.isdisjoint(LAYOUT_WORDS):
+    is_laid_out = not there.isdisjoint(_LAYOUT_WORDS)
+    is_spoken = may_be_spoken(low, there)
+    has_numbers = not there.isdisjoint(_OF_NUMBERS)
+    has_phrases = MIXED in there or not there.isdisjoint(_ASSIGNED)
+    if is_laid_out or is_spoken or has_numbers or has_phrases:
+        if gate is _GATE:
+            from hivemind_memory.redaction.form_words import FORM_WORDS
+
+            # Two threads may do so at once: each has a gate that knows all words.
+            gate = WordGate((*_WORDS, *FORM_WORDS), GATE_PATTERNS)
+            _gates.append(gate)
+            there, _ = gate.words_in(low)
+    if is_laid_out:
         from hivemind_memory.redaction.layouts import in_layouts
 
-        spans += in_layouts(text, low)
-    if may_be_spoken(low, there):
+        spans += in_layouts(text, low, there)
+    if is_spoken:
         from hivemind_memory.redaction.spoken import in_sentences
 
         spans += in_sentences(text, low, there)
@@ -291,11 +305,11 @@ def _by_layout(text: str, low: str, there: set[str]) -> list[TextSpan]:
         spans += [*in_calls(text), *in_slots(text, low), *on_lines(text, low)]
         if "://" in text:
             spans += secret_links(text)
-    if not there.isdisjoint(_OF_NUMBERS):
+    if has_numbers:
         from hivemind_memory.redaction.literals import keys_as_numbers
 
-        spans += keys_as_numbers(text, low)
-    if MIXED in there or not there.isdisjoint(ASSIGNED):
+        spans += keys_as_numbers(text, low, there)
+    if has_phrases:
         from hivemind_memory.redaction.phrases import by_form, phrases
 
         spans += phrases(text, low, there)

@@ -112,8 +112,11 @@ def blocks_with(
     >>> blocks_with("one\ntwo\nthree\nfour", ("t",))
     [(4, 13)]
     """
+    starts = line_starts(low, words)
+    if not starts:
+        return []
     blocks: list[tuple[int, int]] = []
-    for start in sorted(line_starts(low, words)):
+    for start in sorted(starts):
         first = start
         for _ in range(above if start else 0):
             first = low.rfind("\n", 0, max(0, first - 1)) + 1
@@ -132,6 +135,8 @@ def line_starts(low: str, words: Iterable[str]) -> set[int]:
     """Return where the lines begin that hold one of some words."""
     starts: set[int] = set()
     for word in words:
+        if word not in low:  # nearly always, and sooner told than where it is
+            continue
         at = low.find(word)
         while at >= 0:
             starts.add(low.rfind("\n", 0, at) + 1)
@@ -155,8 +160,17 @@ def found_near(
     above: int = 0,
     below: int = 0,
 ) -> Iterator[re.Match[str]]:
-    """Yield what a pattern finds on the lines that hold a word; see ``blocks_with``."""
-    for start, end in blocks_with(low, words, above=above, below=below):
+    """Return what a pattern finds on the lines that hold a word; see ``blocks_with``."""
+    blocks = blocks_with(low, words, above=above, below=below)
+    # No generator where there is nothing to look at: that is nearly always so.
+    return _found_in(pattern, text, blocks) if blocks else iter(())
+
+
+def _found_in(
+    pattern: re.Pattern[str], text: str, blocks: list[tuple[int, int]]
+) -> Iterator[re.Match[str]]:
+    """Yield what a pattern finds within each of some blocks."""
+    for start, end in blocks:
         yield from pattern.finditer(text, start, end)
 
 
@@ -165,6 +179,8 @@ def found_at(
 ) -> Iterator[re.Match[str]]:
     """Yield what a pattern finds that begins with one of some words."""
     for word in words:
+        if word not in low:
+            continue
         done, at = 0, low.find(word)
         while at >= 0:
             found = pattern.match(text, at) if at >= done else None

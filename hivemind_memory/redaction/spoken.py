@@ -33,7 +33,8 @@ from hivemind_memory.redaction.values import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Set as AbstractSet
 
 _PASSWORD = "password"  # noqa: S105 - the name of a kind
 _SAID = lazy_re(
@@ -73,14 +74,18 @@ _LATER = lazy_re(
     r"(?i)\b(?:token|secret|api[ -]?key|password|credential)s?\b[^\n.!?]{1,60}?[ \t(]"
     r"(?P<quote>[\"'`]?)(?P<value>[A-Za-z0-9_+/=-]{24,400})(?![\w/])"
 )
-_SENTENCES = (
-    (PASSWORD_WORDS, _SAID),
-    (("pass",), _DIRECTIVE),
-    (("pass", "pw"), _BRACKETED),
-    (("pass", "pw"), _LATER_SAID),
-    (ACCOUNTS, _PAIR),
-    (LOGIN_WORDS, _LOGGED_IN),
-    (CREDENTIAL_WORDS, _CREDS),
+_SENTENCES = tuple(
+    (frozenset(words), pattern)
+    for words, pattern in (
+        (PASSWORD_WORDS, _SAID),
+        (("pass",), _DIRECTIVE),
+        (("pass", "pw"), _BRACKETED),
+        (("pass", "pw"), _LATER_SAID),
+        ((), _PAIR),
+        (LOGIN_WORDS, _LOGGED_IN),
+        (CREDENTIAL_WORDS, _CREDS),
+        (SECRET_WORDS, _LATER),
+    )
 )
 """Words of which a line must have one -> what is looked for in it."""
 
@@ -114,25 +119,30 @@ _PIN = lazy_re(
     r"(\d{4,8})(?![\w.:/-])"
 )
 _NEAR_CARD = 200
-_TOP_OF_CARDS = ("card", "visa", "mastercard", "amex", "karte", "carte", "tarjeta")
+_TOP_OF_CARDS = frozenset(
+    ("card", "visa", "mastercard", "amex", "karte", "carte", "tarjeta")
+)
 
 
-def in_sentences(text: str, low: str, there: Collection[str]) -> list[TextSpan]:
+def in_sentences(text: str, low: str, there: AbstractSet[str]) -> list[TextSpan]:
     """Return the passwords and keys that words around them give away.
 
     Args:
         text: The text.
         low: The same in lower case, letter for letter.
-        there: What the gate found in it; see ``may_be_spoken``.
+        there: What the gate found in it; see ``may_be_spoken`` and ``WORDS``.
     """
-    spans = list(_chosen(text, low, is_paired=has_pair(low, there)))
-    for word, pattern in FORMS:
-        if word in low:
-            spans += _of_command(found_near(pattern, text, low, (word,)))
+    spans = list(_chosen(text, low, there))
+    if not _COMMANDS.isdisjoint(there):
+        for word, pattern in FORMS:
+            if word in there:
+                spans += _of_command(found_near(pattern, text, low, (word,)))
     for words, pattern, judge, kind in _NUMBERS:
+        if words.isdisjoint(there):
+            continue
         spans += [
             (*found.span(1), kind)
-            for found in found_near(pattern, text, low, words, below=1)
+            for found in found_near(pattern, text, low, words & there, below=1)
             if judge is None or judge(found[1])
         ]
     if '"kty"' in low:
@@ -145,20 +155,23 @@ def in_sentences(text: str, low: str, there: Collection[str]) -> list[TextSpan]:
         spans += _html_rows(text)
     if "bitlocker" in low or "recovery" in low:
         spans += [(*one.span(), "recovery-key") for one in _BITLOCKER.finditer(text)]
-    return [*spans, *_cards(text, low)]
+    if not _TOP_OF_CARDS.isdisjoint(there):
+        spans += _cards(text, low)
+    return spans
 
 
-def _chosen(text: str, low: str, *, is_paired: bool) -> Iterator[TextSpan]:
+def _chosen(text: str, low: str, there: AbstractSet[str]) -> Iterator[TextSpan]:
     """Yield the values behind a password's name, or behind the name of an account.
 
     A pattern is tried on the lines alone that have one of its words.
     """
     for words, pattern in _SENTENCES:
-        if pattern is not _PAIR:
-            yield from _values(found_near(pattern, text, low, words))
-        elif is_paired:
-            yield from _values(pattern.finditer(text))
-    yield from _machine_made(found_near(_LATER, text, low, SECRET_WORDS))
+        if pattern is _PAIR:
+            if has_pair(low, there):
+                yield from _values(pattern.finditer(text))
+        elif not words.isdisjoint(there):
+            judge = _machine_made if pattern is _LATER else _values
+            yield from judge(found_near(pattern, text, low, words & there))
 
 
 def _values(places: Iterable[re.Match[str]]) -> Iterator[TextSpan]:
@@ -234,20 +247,27 @@ def _is_mixed(value: str) -> bool:
 
 
 _NUMBERS: tuple[
-    tuple[tuple[str, ...], re.Pattern[str], Callable[[str], bool] | None, str], ...
-] = (
-    (("signature=", "token="), _SIGNATURE, looks_random, "signature"),
-    (
-        ("licen", "product", "activation", "serial", "cd", "recovery", "unlock"),
-        _LICENCE,
-        None,
-        "licence-key",
-    ),
-    ((".key",), _KEY_FILE, looks_random, "secret"),
-    (("recovery", "backup", "scratch"), _RECOVERY, _is_mixed, "recovery-code"),
-    (("pin", "puk"), _PIN, None, "pin"),
+    tuple[frozenset[str], re.Pattern[str], Callable[[str], bool] | None, str], ...
+] = tuple(
+    (frozenset(words), pattern, judge, kind)
+    for words, pattern, judge, kind in (
+        (("signature=", "token="), _SIGNATURE, looks_random, "signature"),
+        (
+            ("licen", "product", "activation", "serial", "cd", "recovery", "unlock"),
+            _LICENCE,
+            None,
+            "licence-key",
+        ),
+        ((".key",), _KEY_FILE, looks_random, "secret"),
+        (("recovery", "backup", "scratch"), _RECOVERY, _is_mixed, "recovery-code"),
+        (("pin", "puk"), _PIN, None, "pin"),
+    )
 )
 """Words -> what is looked for on their lines, what judges it, and its kind."""
+
+_COMMANDS = frozenset(word for word, _ in FORMS)
+WORDS = _COMMANDS.union(_TOP_OF_CARDS, *(row[0] for row in (*_SENTENCES, *_NUMBERS)))
+"""Words that the gate looks for before ``in_sentences`` is asked, in lower case."""
 
 
 def _html_rows(text: str) -> Iterator[TextSpan]:
