@@ -23,9 +23,7 @@ _GAP = lazy_re(r"[ \t]{2,}|\t")
 def columns(text: str) -> Iterator[TextSpan]:
     """Yield the cells of columns whose head says that they hold secrets."""
     signs = [sign for sign in ("|", ",", ";", "\t", "  ") if sign in text]
-    if not signs:
-        return
-    low = text.lower()
+    low = text.lower() if signs else ""
     parts = [part for part in NAME_PARTS if part in low]
     if not parts:
         return

@@ -71,19 +71,10 @@ _ENVIRONMENT = lazy_re(
 )
 _TOKEN_SUFFIXES = frozenset(
     (
-        "PAT",
-        "SID",
-        "JWT",
-        "SAS",
-        "LICENSE",
-        "SEED",
-        "SALT",
-        "PEPPER",
-        "SIGNING",
-        "HMAC",
-        "COOKIE",
+        "PAT", "SID", "JWT", "SAS", "LICENSE", "SEED", "SALT", "PEPPER", "SIGNING",
+        "HMAC", "COOKIE",
     )
-)
+)  # fmt: skip
 _PUBLIC_WORDS = frozenset(
     (
         "SHA", "SHA1", "SHA256", "MD5", "HASH", "DIGEST", "CHECKSUM", "COMMIT",
@@ -122,11 +113,9 @@ _CODES_LABEL = lazy_re(
     r"(?:\w{1,12}[ \t-]+)?codes?\b"
 )
 _CODES_STARTS = frozenset(
-    (
-        *("recovery", "backup", "scratch", "emergency", "one-time", "one time"),
-        *("2fa", "mfa", "totp"),
-    )
-)
+    ("recovery", "backup", "scratch", "emergency", "one-time", "one time",
+    "2fa", "mfa", "totp")
+)  # fmt: skip
 _CODE = lazy_re(
     r"(?<![\w.:/-])(?:[a-zA-Z0-9]{4,6}(?:[- ][a-zA-Z0-9]{4,6}){1,3}|[a-zA-Z0-9]{8,32})"
     r"(?![\w:/-]|\.\w)"
@@ -378,9 +367,8 @@ _FORMS: tuple[tuple[frozenset[str], Callable[[str], Iterator[TextSpan]]], ...] =
         (("pass", "pw", "secret", "token", "key", "cred", "kennwort"), _below_labels),
         (("pass", "pw", "secret", "token", "key", "cred", "kennwort"), columns),
     )
-)
-"""Words of which a text must hold one, unless there are none -> the form that it may
-have."""
+)  # fmt: skip
+"""Words of which a text must hold one, if there are any -> the form it may have."""
 
 _ON_LINES: tuple[
     tuple[
@@ -394,24 +382,20 @@ _ON_LINES: tuple[
     for words, pattern, judge in (
         (("identified", "password"), _SQL, _sql),
         (
-            (
-                *("login", "log-in", "credential", "account", "sign", "access", "user"),
-                "zugang",
-            ),
-            _LOGIN,
-            _logins,
+            ("login", "log-in", "credential", "account", "sign", "access", "user",
+            "zugang"),
+            _LOGIN, _logins,
         ),
         (("psk", "sae_password"), _NETWORK_KEY, _network_keys),
         (
             ("appid=", "app_id=", "app-id=", "key=", "sid=", "code=", "sig="),
-            _QUERY,
-            _queries,
+            _QUERY, _queries,
         ),
     )
-)
+)  # fmt: skip
 """Words -> what is looked for on the lines that hold one, and what judges it."""
 
-WORDS = frozenset().union(
-    _PHRASE_WORDS, _CODES_STARTS, *(row[0] for row in (*_FORMS, *_ON_LINES))
+WORDS = _PHRASE_WORDS.union(
+    _CODES_STARTS, *(row[0] for row in _FORMS), *(row[0] for row in _ON_LINES)
 )
 """Words that the gate looks for before ``in_layouts`` is asked, in lower case."""

@@ -248,11 +248,8 @@ def _spans(text: str, known: Iterable[str]) -> list[TextSpan]:
         from hivemind_memory.redaction.credentials import in_headers
 
         spans += in_headers(low=low, text=text)
-    words = [
-        word
-        for word in sorted(there & _ASSIGNED_ORDER.keys(), key=_ASSIGNED_ORDER.get)
-        if _is_assigned(low, word)
-    ]
+    named = sorted(there & _ASSIGNED_ORDER.keys(), key=_ASSIGNED_ORDER.__getitem__)
+    words = [word for word in named if _is_assigned(low, word)]
     if words:
         from hivemind_memory.redaction.assignments import find_assigned
 
@@ -275,14 +272,13 @@ def _by_layout(text: str, low: str, there: set[str], gate: WordGate) -> list[Tex
     is_spoken = may_be_spoken(low, there)
     has_numbers = not there.isdisjoint(_OF_NUMBERS)
     has_phrases = MIXED in there or not there.isdisjoint(_ASSIGNED)
-    if is_laid_out or is_spoken or has_numbers or has_phrases:
-        if gate is _GATE:
-            from hivemind_memory.redaction.form_words import FORM_WORDS
+    if (is_laid_out or is_spoken or has_numbers or has_phrases) and gate is _GATE:
+        from hivemind_memory.redaction.form_words import FORM_WORDS
 
-            # Two threads may do so at once: each has a gate that knows all words.
-            gate = WordGate((*_WORDS, *FORM_WORDS), GATE_PATTERNS)
-            _gates.append(gate)
-            there, _ = gate.words_in(low)
+        # Two threads may do so at once: each has a gate that knows all words.
+        gate = WordGate((*_WORDS, *FORM_WORDS), GATE_PATTERNS)
+        _gates.append(gate)
+        there, _ = gate.words_in(low)
     if is_laid_out:
         from hivemind_memory.redaction.layouts import in_layouts
 

@@ -160,7 +160,7 @@ def found_near(
     above: int = 0,
     below: int = 0,
 ) -> Iterator[re.Match[str]]:
-    """Return what a pattern finds on the lines that hold a word; see ``blocks_with``."""
+    """Return what a pattern finds on lines that hold a word; see ``blocks_with``."""
     blocks = blocks_with(low, words, above=above, below=below)
     # No generator where there is nothing to look at: that is nearly always so.
     return _found_in(pattern, text, blocks) if blocks else iter(())

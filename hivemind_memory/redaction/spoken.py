@@ -266,7 +266,9 @@ _NUMBERS: tuple[
 """Words -> what is looked for on their lines, what judges it, and its kind."""
 
 _COMMANDS = frozenset(word for word, _ in FORMS)
-WORDS = _COMMANDS.union(_TOP_OF_CARDS, *(row[0] for row in (*_SENTENCES, *_NUMBERS)))
+WORDS = _COMMANDS.union(
+    _TOP_OF_CARDS, *(row[0] for row in _SENTENCES), *(row[0] for row in _NUMBERS)
+)
 """Words that the gate looks for before ``in_sentences`` is asked, in lower case."""
 
 

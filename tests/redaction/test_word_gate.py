@@ -7,6 +7,7 @@ import random
 import pytest
 
 from hivemind_memory.redaction import redact, spoken_words
+from hivemind_memory.redaction.form_words import FORM_WORDS
 from hivemind_memory.redaction.redact import LAYOUT_WORDS, scrub
 from hivemind_memory.redaction.word_gate import WordGate, may_be_token
 from tests.redaction.samples import samples
@@ -79,11 +80,29 @@ def test_the_rules_ask_the_gate_for_words_that_it_looks_for() -> None:
     assert missing == set()
 
 
+def test_the_forms_are_told_every_word_of_a_text_that_they_need() -> None:
+    """They look for nothing else, so what the gate leaves out would never be found."""
+    scrub("the password is x")
+    [first, *_, gate] = redact._gates
+    chance = random.Random(5)
+    words = sorted(FORM_WORDS)
+
+    for _ in range(300):
+        low = chance.choice(["", " ", "\n"]).join(
+            chance.choices([*words, *PIECES], k=9)
+        )
+
+        told, _ = gate.words_in(low)
+
+        assert gate is not first
+        assert {word for word in FORM_WORDS if word in low} == told & FORM_WORDS
+
+
 def test_a_second_reading_finds_the_same_secrets() -> None:
     """The first one fills the memory of the gate."""
     texts = [f"notes of today\n{sample.text}\nand more\n" for sample in samples(3, 1)]
-    redact._GATE._plain.clear()
-    redact._GATE._telling.clear()
+    redact._gates[-1]._plain.clear()
+    redact._gates[-1]._telling.clear()
 
     first = [scrub(text) for text in texts]
 
