@@ -13,11 +13,7 @@ from hivemind_memory.redaction.chosen import is_gibberish
 from hivemind_memory.redaction.columns import columns
 from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.names import ValueKind, classify_name
-from hivemind_memory.redaction.spans import (
-    TextSpan,
-    found_at,
-    found_near,
-)
+from hivemind_memory.redaction.spans import TextSpan, found_at, found_near
 from hivemind_memory.redaction.values import (
     is_identifier,
     is_placeholder,
