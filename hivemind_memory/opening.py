@@ -31,9 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from hivemind_memory.access.callers import ScopeRequest
-    from hivemind_memory.access.identity import SeenRepository
-    from hivemind_memory.access.lookup import ProjectLookup
-    from hivemind_memory.access.projects import ProjectFolder
     from hivemind_memory.access.rules import Caller
     from hivemind_memory.config.settings import Settings
     from hivemind_memory.files.places import Places
@@ -41,6 +38,9 @@ if TYPE_CHECKING:
     from hivemind_memory.inject.injector import Injector
     from hivemind_memory.launch.launcher import Launcher
     from hivemind_memory.model.ports import InjectionRecords
+    from hivemind_memory.projects.folders import ProjectFolder
+    from hivemind_memory.projects.identity import SeenRepository
+    from hivemind_memory.projects.lookup import ProjectLookup
     from hivemind_memory.watch.watcher import Watcher
 
 
@@ -159,14 +159,14 @@ def describe_project(memory: Memory) -> str:
 
 def seen_repository(folder: str) -> SeenRepository:
     """Return what identifies the repository of a folder, or the folder itself."""
-    from hivemind_memory.access import lookup
+    from hivemind_memory.projects import lookup
 
     return lookup.seen_repository(folder, git_environ())
 
 
 def _lookup(folder: str, settings: Settings, places: Places) -> ProjectLookup:
     """Return what finds the project of a folder."""
-    from hivemind_memory.access.lookup import ProjectLookup
+    from hivemind_memory.projects.lookup import ProjectLookup
 
     return ProjectLookup(folder, git_environ(), places.notes, settings.projects)
 
@@ -181,17 +181,17 @@ def _project_here(settings: Settings, places: Places, *, is_write: bool) -> str:
 
 def _caller_in(state: WorktreeState, memory: Memory) -> Caller:
     """Return the caller that an agent's server has in a worktree."""
-    from hivemind_memory.access import projects
     from hivemind_memory.access.callers import caller_of
-    from hivemind_memory.access.lookup import seen_in
     from hivemind_memory.access.rules import check_project_known
+    from hivemind_memory.projects import folders
+    from hivemind_memory.projects.lookup import seen_in
 
     notes, settings = memory.places.notes, memory.settings
     caller = caller_of(
         agent_scope_request(),
         workspaces=settings.workspaces,
         find_project=lambda: (
-            projects.find_project(seen_in(state), notes, settings.projects).slug
+            folders.find_project(seen_in(state), notes, settings.projects).slug
         ),
     )
     check_project_known(caller)

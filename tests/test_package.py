@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib.metadata
+import itertools
 import re
 import subprocess
 import sys
@@ -61,6 +62,7 @@ FLOORS = {
     "notes": 4,
     "redaction": 4,
     "state": 5,
+    "projects": 6,
     "backup": 6,
     "index": 6,
     "providers": 6,
@@ -68,7 +70,7 @@ FLOORS = {
     "testing": 7,
     "memory": 7,
     "curation": 8,
-    "memory.service": 9,  # the class Memory, made of the two rooms of the heart
+    "memory.service": 9,  # the class Memory, made of memory and curation
     "context": 10,
     "connect": 11,
     "inject": 11,
@@ -228,6 +230,27 @@ def test_imports_go_downward_only() -> None:
     ]
 
     assert sorted(set(upward)) == []
+
+
+def test_the_map_of_packages_is_that_of_the_tree() -> None:
+    """A newcomer finds every package on it, those above first."""
+    page = (ROOT / "docs" / "how-it-works.md").read_text(encoding="utf-8")
+    lines = page.partition("## The folders")[2].split("```")[1].splitlines()
+    rows = [re.findall(r"(\w+)(?:/|\.py)", line) for line in lines if line]
+    tops = {dotted(module).partition(".")[0] for module in MODULES} - {""}
+
+    assert sorted(itertools.chain(*rows)) == sorted(tops - {"version", "testing"})
+    for above, below in itertools.pairwise(rows):
+        assert min(map(floor_of, above)) >= max(map(floor_of, below)), (above, below)
+
+
+def test_a_package_says_what_lives_there() -> None:
+    """In the first line of its ``__init__``, with what does not."""
+    for module in MODULES:
+        if module.name == "__init__.py" and module.parent != PACKAGE:
+            said = ast.get_docstring(ast.parse(module.read_text(encoding="utf-8")))
+            first = (said or "").partition("\n")[0]
+            assert re.fullmatch(r"[A-Z].+[.:] .+\.", first), f"{module}: {first}"
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:

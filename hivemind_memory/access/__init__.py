@@ -1,1 +1,1 @@
-"""Who the caller is, and what it may read and write."""
+"""What a caller may see and write. Which project a folder is, lies in projects."""

@@ -1,1 +1,1 @@
-"""Backups of a home: the notes and all that cannot be made from them, in one file."""
+"""A home in one archive, and back. A damaged index is made again in memory."""

@@ -1,1 +1,1 @@
-"""The command line: turns it into one call, and the result into text."""
+"""The command line: words to one call, result to text. Decides nothing itself."""

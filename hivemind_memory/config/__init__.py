@@ -1,4 +1,4 @@
-"""Every option once: what it is called, what it may be, where its value comes from."""
+"""Every option once: name, type, default, source. Reads no other file."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Registers the server with the agents on this machine, and unregisters it."""
+"""Registers the server in the settings of agents. Starts no agent: see launch."""

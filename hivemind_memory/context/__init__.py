@@ -1,1 +1,1 @@
-"""Chooses which memories a section shows. Reads the memory and writes nothing."""
+"""Chooses which memories an agent is shown. Writes nothing: see inject."""

@@ -1,1 +1,1 @@
-"""What curating is made of: typed memories saved, replaced, related, forgotten."""
+"""What changes memories: save, link, forget, purge. Entries: memory and notes."""

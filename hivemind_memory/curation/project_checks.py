@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from shlex import quote
 
-from hivemind_memory.access.record_file import IDENTITY_FILE, read_record
 from hivemind_memory.errors import UsageError
 from hivemind_memory.model.keys import folded_key
 from hivemind_memory.model.memories import ACTIVE, PENDING
 from hivemind_memory.model.scope import FOLDERS, make_scope
+from hivemind_memory.projects.record_file import IDENTITY_FILE, read_record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,7 +12,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from hivemind_memory.access.record_file import read_records, write_record
 from hivemind_memory.curation.purge_plan import PurgePlan
 from hivemind_memory.errors import NotSavedError, StateUnusableError
 from hivemind_memory.model.scope import FOLDERS, make_scope
@@ -20,6 +19,7 @@ from hivemind_memory.model.value import replaced
 from hivemind_memory.notes.edge import replace_references
 from hivemind_memory.notes.journal import Journal
 from hivemind_memory.notes.returned import rename_returned
+from hivemind_memory.projects.record_file import read_records, write_record
 from hivemind_memory.state.changes import ChangeLog
 from hivemind_memory.state.file import StateFile
 from hivemind_memory.state.injection_log import InjectionLog

@@ -12,13 +12,6 @@ import re
 from dataclasses import dataclass, replace
 from shlex import quote
 
-from hivemind_memory.access.record_changes import merged
-from hivemind_memory.access.record_file import (
-    IDENTITY_FILE,
-    listed_projects,
-    read_record,
-    write_record,
-)
 from hivemind_memory.access.rules import check_owner
 from hivemind_memory.curation.project_checks import (
     check_keys,
@@ -41,15 +34,22 @@ from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.scope import FOLDERS, make_scope
 from hivemind_memory.notes.edge import FIELDS, replace_references
 from hivemind_memory.notes.memory_file import edit_note
+from hivemind_memory.projects.record_changes import merged
+from hivemind_memory.projects.record_file import (
+    IDENTITY_FILE,
+    listed_projects,
+    read_record,
+    write_record,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from contextlib import AbstractContextManager
 
-    from hivemind_memory.access.identity import ProjectRecord
     from hivemind_memory.curation.context import CurationContext
     from hivemind_memory.files.places import Places
+    from hivemind_memory.projects.identity import ProjectRecord
 
 _WAIT_S = 10.0
 _ABOVE = FOLDERS["project"]

@@ -5,12 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from hivemind_memory.access.identity import SeenRepository, learn
-from hivemind_memory.access.projects import is_there
-from hivemind_memory.access.record_changes import without_repository
-from hivemind_memory.access.record_file import read_record, read_records
 from hivemind_memory.access.rules import check_owner
-from hivemind_memory.access.twins import is_orphan, twins_of
 from hivemind_memory.curation.project_checks import missing_project
 from hivemind_memory.curation.project_move import (
     ProjectMove,
@@ -21,6 +16,11 @@ from hivemind_memory.curation.project_move import (
 )
 from hivemind_memory.model.scope import FOLDERS, make_scope, scope_of
 from hivemind_memory.model.value import replaced
+from hivemind_memory.projects.folders import is_there
+from hivemind_memory.projects.identity import SeenRepository, learn
+from hivemind_memory.projects.record_changes import without_repository
+from hivemind_memory.projects.record_file import read_record, read_records
+from hivemind_memory.projects.twins import is_orphan, twins_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

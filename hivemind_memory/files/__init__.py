@@ -1,4 +1,1 @@
-"""Files and folders: reading, replacing, locking and scanning them safely.
-
-Knows paths and bytes, and nothing of what they mean.
-"""
+"""Reads, replaces, locks and scans files safely. Knows no meaning of their bytes."""

@@ -1,1 +1,1 @@
-"""Git by process: repositories, projects and hooks."""
+"""Runs git: repositories, worktrees, hooks. Which project they are: projects."""

@@ -1,1 +1,1 @@
-"""The middle: all that is derived from notes and can be made again."""
+"""The port of the index, the one import for all outside. SQL lies in sqlite below."""

@@ -1,1 +1,1 @@
-"""Puts the few memories that matter into the file that an agent reads first."""
+"""Puts a section into an agent's file. Which memories it shows: see context."""

@@ -1,1 +1,1 @@
-"""Starts an agent: finds the worktree, injects memories, opens a session."""
+"""Starts agents in worktrees and tmux. Their settings: see connect."""

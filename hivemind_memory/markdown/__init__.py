@@ -1,1 +1,1 @@
-"""Markdown text: outline, chunks and front matter. Reads no files."""
+"""Text of a note to entries, headings and chunks, and front matter. Opens no file."""

@@ -1,1 +1,1 @@
-"""Serves the memory to agents over the Model Context Protocol."""
+"""Serves the memory to agents as tools, by stdio and HTTP. Decides nothing itself."""

@@ -1,4 +1,4 @@
-"""Write, sync, search, read, list: all that commands and tools call."""
+"""The class Memory: write, read, sync, search, embed, doctor. Changing: curation."""
 
 from __future__ import annotations
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import stat
 
-from hivemind_memory.access.twins import project_findings
 from hivemind_memory.errors import EmbeddingError, HivemindError, IndexUnusableError
 from hivemind_memory.files.atomic import partial_files, remove_partial_files
 from hivemind_memory.files.folder import NotesFolder
@@ -19,6 +18,7 @@ from hivemind_memory.memory.index_handle import open_index
 from hivemind_memory.memory.sync import LARGE_NOTE_BYTES
 from hivemind_memory.model.results import Diagnosis, Finding, MemoryStatus
 from hivemind_memory.model.snapshot import IndexedFiles, SkippedNote, compare_files
+from hivemind_memory.projects.twins import project_findings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,1 +1,1 @@
-"""Plain values and ports, in the words of docs/glossary.md. Nothing here does I/O."""
+"""Values and ports that all packages share. No file, no clock, no network."""

@@ -1,1 +1,1 @@
-"""The ground: files on disk to notes and chunks, and entries back into files."""
+"""Entries and memories in their files, the journal, recovery. Nothing of the index."""

@@ -1,1 +1,1 @@
-"""Turns texts into vectors through the provider that the settings choose."""
+"""Texts to vectors, by the provider that was chosen. Keeps none: see index."""

@@ -1,7 +1,6 @@
-"""Finds and replaces secrets in text: by form, by context, or as given.
+"""Finds and hides secrets in text. Takes text, returns text: opens no note.
 
-Pure: takes text, returns text or places, and knows nothing of notes or the index. It
-reads only its own two data files, and only when a text has a word that some rule needs.
+It reads only its own two data files, and only for a text with a word of some rule.
 ``docs/safety.md`` says where the rules come from and what they leave alone.
 """
 

@@ -1,1 +1,1 @@
-"""The middle: a question to hits. Pure: nothing here reads a file or a clock."""
+"""Candidates to ranked hits: scores, fusion, near copies. No file, no clock, no SQL."""

@@ -1,1 +1,1 @@
-"""SQLite connections and transactions, shared by the index and the state file."""
+"""Opens SQLite files and runs transactions, for index and state. Knows no table."""

@@ -1,1 +1,1 @@
-"""State that no note can hold: recall counters, tombstones, the injection log."""
+"""What no note can hold, in state.db: recalls, tombstones, changes, injections."""

@@ -1,1 +1,1 @@
-"""Keeps the index up to date while people edit the notes."""
+"""Notices changes of notes and indexes them as they happen. Reads no note itself."""

@@ -11,7 +11,6 @@ from pathlib import Path
 import apsw
 import pytest
 
-from hivemind_memory.access.record_file import read_record, write_record
 from hivemind_memory.access.rules import Caller
 from hivemind_memory.curation.project_followers import FOLLOWERS, UNNAMED
 from hivemind_memory.curation.purge_plan import PurgePlan
@@ -22,6 +21,7 @@ from hivemind_memory.model.value import replaced
 from hivemind_memory.notes.edge import RELATED
 from hivemind_memory.notes.returned import read_returned
 from hivemind_memory.opening import open_injection_records
+from hivemind_memory.projects.record_file import read_record, write_record
 from hivemind_memory.state.injection_log import InjectionLog
 from tests.support.sandbox import Sandbox, ask, paths
 

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from hivemind_memory.access.identity import KnownFolder, ProjectRecord, SeenRepository
-from hivemind_memory.access.projects import find_project
-from hivemind_memory.access.record_file import read_record, write_record
 from hivemind_memory.curation.project_move import ProjectMove, resume_move
 from hivemind_memory.errors import NotSavedError, UsageError
 from hivemind_memory.memory.service import Memory
 from hivemind_memory.model.curation import NewMemory
+from hivemind_memory.projects.folders import find_project
+from hivemind_memory.projects.identity import KnownFolder, ProjectRecord, SeenRepository
+from hivemind_memory.projects.record_file import read_record, write_record
 from tests.support.sandbox import Sandbox, ask, paths
 
 TEXT = "The tide comes at noon.\n"

@@ -1,1 +1,1 @@
-"""The commands of ``hm``: one file a group, with its options, calls and output."""
+"""The commands of hm, one file a group. What they share lies in the folder above."""

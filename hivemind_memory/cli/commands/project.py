@@ -18,10 +18,10 @@ from hivemind_memory.errors import ProjectUnknownError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hivemind_memory.access.projects import ProjectFolder
     from hivemind_memory.curation.project_move import ProjectMove
     from hivemind_memory.curation.projects import ListedProject
     from hivemind_memory.memory import Memory
+    from hivemind_memory.projects.folders import ProjectFolder
 
 _OLD = Argument("name", "Name of a project, as in projects/NAME.", completes="projects")
 

@@ -1,1 +1,1 @@
-"""The index in one SQLite file; the only home of apsw."""
+"""The index in one SQLite file: schema, rows, queries. Scores nothing: see search."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 import stat
 
-from hivemind_memory.access.identity import KnownFolder, ProjectRecord
 from hivemind_memory.files.atomic import write_file
+from hivemind_memory.projects.identity import KnownFolder, ProjectRecord
 
 IDENTITY_FILE = ".project"
 _MAX_BYTES = 64 * 1024

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from hivemind_memory.access.identity import MAX_FOLDERS, identity_key
 from hivemind_memory.model.value import replaced
+from hivemind_memory.projects.identity import MAX_FOLDERS, identity_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hivemind_memory.access.identity import ProjectRecord, SeenRepository
+    from hivemind_memory.projects.identity import ProjectRecord, SeenRepository
 
 
 def merged(into: ProjectRecord, other: ProjectRecord) -> ProjectRecord:

@@ -9,9 +9,6 @@ from __future__ import annotations
 
 import os
 
-from hivemind_memory.access.identity import SeenRepository
-from hivemind_memory.access.projects import ProjectFolder, find_project
-from hivemind_memory.access.record_file import IDENTITY_FILE
 from hivemind_memory.access.rules import ProjectHere
 from hivemind_memory.errors import GitError, ProjectUnknownError
 from hivemind_memory.files.places import find_above
@@ -23,6 +20,9 @@ from hivemind_memory.git.project import (
 )
 from hivemind_memory.git.repository import find_repository
 from hivemind_memory.model.scope import FOLDERS
+from hivemind_memory.projects.folders import ProjectFolder, find_project
+from hivemind_memory.projects.identity import SeenRepository
+from hivemind_memory.projects.record_file import IDENTITY_FILE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,7 +10,13 @@ from __future__ import annotations
 
 import os
 
-from hivemind_memory.access.identity import (
+from hivemind_memory.errors import ProjectUnknownError
+from hivemind_memory.files.atomic import write_file
+from hivemind_memory.files.descriptors import make_private_folder
+from hivemind_memory.model.escape import escape_line
+from hivemind_memory.model.scope import FOLDERS, NAME_CHARS, make_scope, slug_problem
+from hivemind_memory.model.value import replaced, value
+from hivemind_memory.projects.identity import (
     KnownFolder,
     ProjectRecord,
     SeenRepository,
@@ -18,7 +24,7 @@ from hivemind_memory.access.identity import (
     learn,
     resolve,
 )
-from hivemind_memory.access.record_file import (
+from hivemind_memory.projects.record_file import (
     IDENTITY_FILE,
     has_file,
     read_record,
@@ -26,12 +32,6 @@ from hivemind_memory.access.record_file import (
     render_record,
     write_record,
 )
-from hivemind_memory.errors import ProjectUnknownError
-from hivemind_memory.files.atomic import write_file
-from hivemind_memory.files.descriptors import make_private_folder
-from hivemind_memory.model.escape import escape_line
-from hivemind_memory.model.scope import FOLDERS, NAME_CHARS, make_scope, slug_problem
-from hivemind_memory.model.value import replaced, value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

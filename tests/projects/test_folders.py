@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from hivemind_memory.access.identity import SeenRepository
-from hivemind_memory.access.projects import ProjectFolder, find_project
-from hivemind_memory.access.record_file import IDENTITY_FILE
+from hivemind_memory.projects.folders import ProjectFolder, find_project
+from hivemind_memory.projects.identity import SeenRepository
+from hivemind_memory.projects.record_file import IDENTITY_FILE
 
 SHOP = "github.com/Acme/Shop"
 OTHER = "gitlab.com/rival/shop"

@@ -12,16 +12,16 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from hivemind_memory.access.identity import identity_key
-from hivemind_memory.access.lookup import ProjectLookup, seen_repository
-from hivemind_memory.access.projects import ProjectFolder, find_project
-from hivemind_memory.access.record_file import (
+from hivemind_memory.errors import ProjectUnknownError
+from hivemind_memory.projects.folders import ProjectFolder, find_project
+from hivemind_memory.projects.identity import identity_key
+from hivemind_memory.projects.lookup import ProjectLookup, seen_repository
+from hivemind_memory.projects.record_file import (
     parse_record,
     read_record,
     read_records,
     render_record,
 )
-from hivemind_memory.errors import ProjectUnknownError
 
 ENVIRON = {
     "PATH": os.environ["PATH"],
