@@ -23,7 +23,7 @@ from pathlib import Path
 
 from benchmarks.corpus import corpus
 from benchmarks.many_processes import at
-from hivemind_memory.memory.service import Memory
+from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model.query import Query
 from tests.support.sandbox import Sandbox
 

@@ -140,7 +140,7 @@ FAULTS = (
     Fault(
         name="threads use one connection to state.db at the same time",
         rig="mcp_parallel --clients 8 --calls 20 --seconds 20",
-        module="state/file.py",
+        module="state/state_file.py",
         code=(
             "class _NoLock:\n"
             "    def acquire(self, timeout=0):\n"

@@ -30,8 +30,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from hivemind_memory.inject.traces import InjectionTraces
-from hivemind_memory.memory.service import Memory
+from hivemind_memory.inject.past_injections import InjectionTraces
+from hivemind_memory.memory.memory import Memory
 from hivemind_memory.opening import open_injector
 from hivemind_memory.state.injection_log import InjectionLog
 from hivemind_memory.testing import FakeEmbedder

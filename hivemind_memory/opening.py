@@ -23,7 +23,7 @@ from hivemind_memory.environment import (
     system_clocks,
 )
 from hivemind_memory.files.places import find_above, locks_folder, places_of
-from hivemind_memory.memory.service import Memory
+from hivemind_memory.memory.memory import Memory
 from hivemind_memory.providers.provider import Provider
 
 TYPE_CHECKING = False
@@ -244,7 +244,7 @@ def _has_tools(agent: str, root: str) -> bool:
 
 def open_injection_records(memory: Memory) -> InjectionRecords:
     """Return what worktrees were shown of a memory, so that a purge reaches it."""
-    from hivemind_memory.inject.traces import InjectionTraces
+    from hivemind_memory.inject.past_injections import InjectionTraces
     from hivemind_memory.state.injection_log import InjectionLog
 
     return InjectionTraces(InjectionLog(memory.state()), open_injector(memory))

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from hivemind_memory.access.rules import AGENT_VARIABLES
-from hivemind_memory.memory.service import Memory
+from hivemind_memory.memory.memory import Memory
 from tests.support.sandbox import Sandbox
 
 WHOLE_SUITE = "about seven minutes"

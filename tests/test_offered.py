@@ -35,7 +35,12 @@ SAFE = {
 }
 """Expressions that may stand in an offered command without being quoted."""
 
-PLACES_OF_NAME = {"cli/near.py", "cli/help.py", "cli/parse.py", "curation/undo.py"}
+PLACES_OF_NAME = {
+    "cli/unknown_names.py",
+    "cli/help.py",
+    "cli/parse.py",
+    "curation/undo.py",
+}
 """Files in which ``name`` is the name of a command, an option or an id."""
 
 

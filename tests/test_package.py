@@ -70,7 +70,7 @@ FLOORS = {
     "testing": 7,
     "memory": 7,
     "curation": 8,
-    "memory.service": 9,  # the class Memory, made of memory and curation
+    "memory.memory": 9,  # the class Memory, made of memory and curation
     "context": 10,
     "connect": 11,
     "inject": 11,

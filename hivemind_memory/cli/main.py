@@ -65,7 +65,7 @@ def _main(words: Sequence[str]) -> int:
         is_reading = request.command.name in READING or request.values.get("dry_run")
         output.keep_going(is_wanted=not is_reading)
         if output.is_terminal(sys.stderr):
-            from hivemind_memory.cli.returned import tell_returned
+            from hivemind_memory.cli.returned_entries import tell_returned
 
             tell_returned(request)
         return request.command.call(request)

@@ -51,7 +51,7 @@ def parse_request(words: Sequence[str]) -> CommandRequest:
         if name == "--version":
             return _request("version", {})
         if name not in MEMORY_DIR.names:
-            from hivemind_memory.cli.near import unknown_option
+            from hivemind_memory.cli.unknown_names import unknown_option
 
             raise unknown_option(name, "hm", _GLOBAL)
         memory_dir = value if equals else _next_word(name, MEMORY_DIR, rest, _GLOBAL)
@@ -68,7 +68,7 @@ def parse_request(words: Sequence[str]) -> CommandRequest:
         name = f"{name} {rest.pop(0) if is_named else GROUPS[name][2]}"
     command = find_command(name)
     if command is None:
-        from hivemind_memory.cli.near import unknown_command
+        from hivemind_memory.cli.unknown_names import unknown_command
 
         raise unknown_command(name)
     return _CommandLine(command, memory_dir).read(rest)
@@ -127,7 +127,7 @@ class _CommandLine:
             return None
         if (flag := self._flag(word)) is not None:
             return flag
-        from hivemind_memory.cli.near import nearest, unknown_option
+        from hivemind_memory.cli.unknown_names import nearest, unknown_option
 
         name = word.partition("=")[0]
         if self._reads == QUESTION:
@@ -210,7 +210,7 @@ class _CommandLine:
         """Say that a word of a question looks like an option and is none."""
         if _has_blank(name):
             return
-        from hivemind_memory.cli.near import nearest
+        from hivemind_memory.cli.unknown_names import nearest
 
         near = nearest(name, self._flags)
         # Options are typed before the question as a habit; inside it, words with

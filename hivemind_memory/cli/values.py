@@ -17,7 +17,7 @@ def parse_value(name: str, flag: Flag, text: str) -> object:
         return _day(name, flag, text)
     if flag.kind in ("text", "path"):
         if flag.choices and text not in flag.choices:
-            from hivemind_memory.cli.near import nearest
+            from hivemind_memory.cli.unknown_names import nearest
 
             allowed = f"{', '.join(flag.choices[:-1])} or {flag.choices[-1]}"
             near = nearest(text, flag.choices)

@@ -9,9 +9,9 @@ import json
 import os
 
 from hivemind_memory.connect import json_edit, toml_edit
-from hivemind_memory.connect.client_file import read_client_file
-from hivemind_memory.connect.clients import AGENTS, SERVER, ConnectableAgent
+from hivemind_memory.connect.agents import AGENTS, SERVER, ConnectableAgent
 from hivemind_memory.connect.jsonc import BrokenTextError
+from hivemind_memory.connect.settings_file import read_client_file
 from hivemind_memory.errors import NotConnectedError
 
 TYPE_CHECKING = False

@@ -12,17 +12,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 
 from hivemind_memory.connect import file_draft as draft
-from hivemind_memory.connect.client_file import (
-    ClientFile,
-    ConnectionRecord,
-    delete_client_file,
-    missing_folders,
-    read_client_file,
-    read_connection_records,
-    write_client_file,
-    write_connection_records,
-)
-from hivemind_memory.connect.clients import (
+from hivemind_memory.connect.agents import (
     AGENTS,
     SERVER,
     STRICT_JSON,
@@ -43,6 +33,16 @@ from hivemind_memory.connect.plans import (
     FileChange,
     HostEnvironment,
     Registration,
+)
+from hivemind_memory.connect.settings_file import (
+    ClientFile,
+    ConnectionRecord,
+    delete_client_file,
+    missing_folders,
+    read_client_file,
+    read_connection_records,
+    write_client_file,
+    write_connection_records,
 )
 from hivemind_memory.errors import HivemindError, NotConnectedError
 from hivemind_memory.files.locks import exclusive

@@ -13,11 +13,11 @@ from dataclasses import replace
 from typing import Any
 
 from hivemind_memory.connect import json_edit, toml_edit
-from hivemind_memory.connect.client_file import ClientFile, ConnectionRecord
-from hivemind_memory.connect.clients import HookForm
+from hivemind_memory.connect.agents import HookForm
 from hivemind_memory.connect.json_edit import JsonPath
 from hivemind_memory.connect.jsonc import BrokenTextError, Dialect
 from hivemind_memory.connect.plans import pasteable
+from hivemind_memory.connect.settings_file import ClientFile, ConnectionRecord
 from hivemind_memory.errors import NotConnectedError
 
 

@@ -12,8 +12,8 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from hivemind_memory.connect.client_file import ClientFile, ConnectionRecord
-from hivemind_memory.connect.clients import ConnectableAgent, LocalServer, RemoteServer
+from hivemind_memory.connect.agents import ConnectableAgent, LocalServer, RemoteServer
+from hivemind_memory.connect.settings_file import ClientFile, ConnectionRecord
 from hivemind_memory.errors import HivemindError
 
 NOT_INSTALLED = "not installed"

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
         SaveResult,
         StoredMemory,
     )
-    from hivemind_memory.state.file import StateFile
+    from hivemind_memory.state.state_file import StateFile
 
 
 def actor_of(caller: Caller, origin: str) -> str:

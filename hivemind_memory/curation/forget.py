@@ -15,7 +15,7 @@ from hivemind_memory.curation.changes import forgets_of
 from hivemind_memory.curation.context import BatchResult
 from hivemind_memory.curation.lookup import not_found
 from hivemind_memory.curation.reactivate import deactivate_older, reactivate_older
-from hivemind_memory.curation.targets import find_targets
+from hivemind_memory.curation.selection import find_targets
 from hivemind_memory.errors import (
     HivemindError,
     KeyTakenError,

@@ -18,11 +18,11 @@ from hivemind_memory.model.scope import FOLDERS, make_scope
 from hivemind_memory.model.value import replaced
 from hivemind_memory.notes.edge import replace_references
 from hivemind_memory.notes.journal import Journal
-from hivemind_memory.notes.returned import rename_returned
+from hivemind_memory.notes.returned_entries import rename_returned
 from hivemind_memory.projects.record_file import read_records, write_record
 from hivemind_memory.state.changes import ChangeLog
-from hivemind_memory.state.file import StateFile
 from hivemind_memory.state.injection_log import InjectionLog
+from hivemind_memory.state.state_file import StateFile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from hivemind_memory.errors import HivemindError, NoteNotFoundError, NotSavedErr
 from hivemind_memory.model.curation import ENTRY, MEMORY, NOTE
 from hivemind_memory.notes.entry_edits import change_entries, without_entries
 from hivemind_memory.notes.memory_file import remove_note
-from hivemind_memory.notes.returned import count_returned, drop_returned
+from hivemind_memory.notes.returned_entries import count_returned, drop_returned
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from hivemind_memory.curation.lookup import (
     read_target,
 )
 from hivemind_memory.curation.reactivate import older_ids
-from hivemind_memory.curation.targets import find_targets
+from hivemind_memory.curation.selection import find_targets
 from hivemind_memory.errors import (
     HivemindError,
     NoteNotFoundError,

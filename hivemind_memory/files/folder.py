@@ -2,7 +2,7 @@
 
 Every path is walked folder by folder from the root, by descriptor and without following
 links, so no name and no link leads out. The root itself may be a link. Links that a
-person has listed are followed to read, see ``followed``. ``notes.append`` appends.
+person has listed are read, see ``followed_links``. ``notes.append`` appends.
 """
 
 from __future__ import annotations
@@ -243,7 +243,7 @@ class NotesFolder:
         """Return what opens the folder behind a listed link; None: none is listed."""
         if not self.links:
             return None
-        from hivemind_memory.files.followed import open_followed
+        from hivemind_memory.files.followed_links import open_followed
 
         def follow(path: str) -> OpenFolder | None:
             listed = path in self.links

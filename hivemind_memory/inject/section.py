@@ -11,8 +11,8 @@ import re
 from dataclasses import replace
 
 from hivemind_memory.context.candidates import find_candidates, is_empty
-from hivemind_memory.context.excerpts import ALWAYS_CAP, select_excerpts
 from hivemind_memory.context.facets import facets_of
+from hivemind_memory.context.memory_selection import ALWAYS_CAP, select_excerpts
 from hivemind_memory.context.tokens import estimate_tokens
 from hivemind_memory.errors import NotInjectedError
 from hivemind_memory.files.marked_section import SECTION_MARKS

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from hivemind_memory.errors import NotLaunchedError
 from hivemind_memory.launch.agents import with_memory_file
-from hivemind_memory.launch.names import session_names
+from hivemind_memory.launch.session_names import session_names
 from hivemind_memory.launch.tmux import NewSession, Tmux
 from hivemind_memory.launch.worktrees import (
     LaunchLocation,

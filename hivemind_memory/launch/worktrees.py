@@ -10,7 +10,7 @@ from hivemind_memory.errors import GitError, NotLaunchedError, UsageError
 from hivemind_memory.files.descriptors import make_private_folder
 from hivemind_memory.files.locks import KernelLock
 from hivemind_memory.git.repository import complaint_of, find_repository, run_git
-from hivemind_memory.launch.names import digest, label_of, root_of, slug
+from hivemind_memory.launch.session_names import digest, label_of, root_of, slug
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -16,6 +16,7 @@ from mcp.types import CallToolResult, InputRequiredResult, Tool
 from pydantic import BaseModel, ValidationError
 
 from hivemind_memory.errors import HivemindError
+from hivemind_memory.mcp_server.connections import Connections
 from hivemind_memory.mcp_server.errors import (
     expected_error,
     invalid_argument_error,
@@ -23,7 +24,6 @@ from hivemind_memory.mcp_server.errors import (
     unknown_argument_error,
 )
 from hivemind_memory.mcp_server.instructions import INSTRUCTIONS
-from hivemind_memory.mcp_server.projects import Connections
 from hivemind_memory.mcp_server.server_state import ServerState
 from hivemind_memory.mcp_server.tools import ToolRunner
 from hivemind_memory.mcp_server.tools_learn import LearnTool

@@ -17,7 +17,7 @@ from hivemind_memory.errors import HivemindError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hivemind_memory.memory.service import Memory
+    from hivemind_memory.memory.memory import Memory
     from hivemind_memory.watch.watcher import Watcher
 
 

@@ -18,8 +18,8 @@ from mcp.types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from hivemind_memory.errors import HivemindError, UsageError
+from hivemind_memory.mcp_server.connections import Connection, Connections
 from hivemind_memory.mcp_server.errors import expected_error, unexpected_error
-from hivemind_memory.mcp_server.projects import Connection, Connections
 from hivemind_memory.mcp_server.server_state import ServerState
 from hivemind_memory.model.agents import PROJECT_HEADER
 from hivemind_memory.model.memory_types import BUILT_IN

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from hivemind_memory.memory.service import Memory
+from hivemind_memory.memory.memory import Memory
 
 __all__ = ["Memory"]

@@ -14,7 +14,7 @@ from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.files.locks import KernelLock
 from hivemind_memory.files.scan import BYTES_PER_MB
 from hivemind_memory.index.open import index_engine
-from hivemind_memory.memory.index_handle import open_index
+from hivemind_memory.memory.open_index import open_index
 from hivemind_memory.memory.sync import LARGE_NOTE_BYTES
 from hivemind_memory.model.results import Diagnosis, Finding, MemoryStatus
 from hivemind_memory.model.snapshot import IndexedFiles, SkippedNote, compare_files
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from hivemind_memory.config.settings import Settings
     from hivemind_memory.files.places import Places
     from hivemind_memory.files.scan import FolderSnapshot
-    from hivemind_memory.memory.index_handle import OpenIndex
+    from hivemind_memory.memory.open_index import OpenIndex
     from hivemind_memory.memory.sync import Syncer
     from hivemind_memory.model.snapshot import FolderChanges
     from hivemind_memory.providers.provider import Provider
@@ -215,7 +215,7 @@ def _partial_files(places: Places, now: Callable[[], float]) -> Iterator[Finding
 
 def _recovered(places: Places) -> Iterator[Finding]:
     """Name the notes that hold entries which something had removed."""
-    from hivemind_memory.notes.returned import RECOVERED_NAME
+    from hivemind_memory.notes.returned_entries import RECOVERED_NAME
 
     paths = NotesFolder(places.notes).snapshot().signatures
     found = [path for path in paths if path.rpartition("/")[2] == RECOVERED_NAME]
@@ -264,7 +264,7 @@ def _journal(places: Places, now: Callable[[], float]) -> Finding:
 def _state(places: Places) -> Finding:
     """Check whether purged texts are still known, and a purge is unfinished."""
     from hivemind_memory.state.damage import DAMAGE_HINT, damage_report
-    from hivemind_memory.state.file import StateFile
+    from hivemind_memory.state.state_file import StateFile
 
     name = "state"
     problem = damage_report(places.state_file)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from hivemind_memory.index.port import Index
-    from hivemind_memory.memory.index_handle import IndexHandle
+    from hivemind_memory.memory.open_index import IndexHandle
     from hivemind_memory.model.clocks import Clocks
     from hivemind_memory.model.ports import Embedder
     from hivemind_memory.model.results import EmbedResult

@@ -11,7 +11,7 @@ from hivemind_memory.model.matches import QueryVector
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hivemind_memory.index.port import Index
-    from hivemind_memory.memory.index_handle import IndexHandle
+    from hivemind_memory.memory.open_index import IndexHandle
     from hivemind_memory.providers.provider import Provider
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from hivemind_memory.access.rules import Caller
     from hivemind_memory.files.folder import NotesFolder
     from hivemind_memory.index.port import Index
-    from hivemind_memory.memory.index_handle import IndexHandle
+    from hivemind_memory.memory.open_index import IndexHandle
     from hivemind_memory.model.note_path import NotePath
 
 MASK_CONTEXT = 80_000

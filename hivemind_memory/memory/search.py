@@ -22,7 +22,7 @@ from hivemind_memory.model.query import (
 from hivemind_memory.model.terms import may_name_time
 from hivemind_memory.model.trust import shown_source
 from hivemind_memory.model.value import replaced
-from hivemind_memory.search.hits import SPARE, choose
+from hivemind_memory.search.hit_selection import SPARE, choose
 from hivemind_memory.search.ranking import rank
 
 TYPE_CHECKING = False
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 
     from hivemind_memory.index.port import Index, IndexView
     from hivemind_memory.memory.freshness import FreshnessCheck
-    from hivemind_memory.memory.index_handle import IndexHandle, OpenIndex
+    from hivemind_memory.memory.open_index import IndexHandle, OpenIndex
     from hivemind_memory.model.clocks import Clocks
     from hivemind_memory.model.filters import Access, SearchFilter
     from hivemind_memory.model.matches import WordMatches
     from hivemind_memory.model.query import Query, ScorePart, SearchSettings
     from hivemind_memory.model.results import RecoveredEntry
     from hivemind_memory.model.time_spans import TimeSpan
-    from hivemind_memory.search.hits import HitSelection
+    from hivemind_memory.search.hit_selection import HitSelection
     from hivemind_memory.search.ranking import RankedChunk, Ranking
 
 

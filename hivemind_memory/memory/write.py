@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 
     from hivemind_memory.access.rules import Caller
     from hivemind_memory.files.folder import NotesFolder
-    from hivemind_memory.memory.index_handle import IndexHandle
+    from hivemind_memory.memory.open_index import IndexHandle
     from hivemind_memory.model.clocks import Clocks
     from hivemind_memory.model.note import Provenance
     from hivemind_memory.model.note_path import NotePath
-    from hivemind_memory.state.file import StateFile
+    from hivemind_memory.state.state_file import StateFile
 
 
 """The note for every project; its name alone says that it is global."""

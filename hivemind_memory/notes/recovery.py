@@ -42,7 +42,7 @@ from hivemind_memory.notes.journal_records import (
     SAVED,
     is_recoverable,
 )
-from hivemind_memory.notes.returned import (
+from hivemind_memory.notes.returned_entries import (
     add_returned,
     recovered_note,
     returned_entry,

@@ -7,7 +7,7 @@ from hivemind_memory.search.ranking import score_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hivemind_memory.search.hits import SelectedHit
+    from hivemind_memory.search.hit_selection import SelectedHit
     from hivemind_memory.search.ranking import RankedChunk
 
 

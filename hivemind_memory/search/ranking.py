@@ -1,7 +1,7 @@
 """The steps of an answer after its retrievers: fuse, weigh, judge, order.
 
 Pure. Everything here works on numbers of chunks; texts come into play only for the
-few that are left, in ``search/hits.py``.
+few that are left, in ``search/hit_selection.py``.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from dataclasses import asdict, replace
 
 from hivemind_memory.model.changes import Change, ChangedItem
 from hivemind_memory.sqlite.connection import write_transaction
-from hivemind_memory.state.file import PROMISE_WAIT_MS
+from hivemind_memory.state.state_file import PROMISE_WAIT_MS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from hivemind_memory.state.file import StateFile
+    from hivemind_memory.state.state_file import StateFile
 
 MAX_CHANGES = 2_000
 _COLUMNS = "id, actor, record, undoes, undone_by, is_undo"

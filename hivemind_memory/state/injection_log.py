@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from hivemind_memory.state.file import StateFile
+    from hivemind_memory.state.state_file import StateFile
 
     Record = dict[str, Any]
     T = TypeVar("T")

@@ -12,7 +12,7 @@ import pytest
 
 from hivemind_memory.access.rules import OWNER, Caller, access_of, may_read
 from hivemind_memory.errors import HivemindError
-from hivemind_memory.memory.service import Memory
+from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model.filters import SearchFilter, holds
 from hivemind_memory.model.query import Query
 from hivemind_memory.model.value import fields_of, replaced

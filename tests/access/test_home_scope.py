@@ -12,7 +12,7 @@ import pytest
 from hivemind_memory import environment, opening
 from hivemind_memory.cli.main import main
 from hivemind_memory.errors import ScopeError, UsageError
-from hivemind_memory.memory.service import Memory
+from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model.curation import NewMemory
 from hivemind_memory.model.query import Query
 

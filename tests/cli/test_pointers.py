@@ -7,8 +7,8 @@ import shlex
 
 import pytest
 
+from hivemind_memory.cli.other_programs import POINTERS, pointer
 from hivemind_memory.cli.parse import parse_request
-from hivemind_memory.cli.pointers import POINTERS, pointer
 from hivemind_memory.cli.table import ALIASES, GROUPS, command_names
 from hivemind_memory.errors import UsageError
 from tests.cli.conftest import Hm

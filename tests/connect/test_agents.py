@@ -9,7 +9,7 @@ import pytest
 from hivemind_memory.cli.completion import candidates
 from hivemind_memory.cli.help import help_text
 from hivemind_memory.connect import connector
-from hivemind_memory.connect.clients import AGENTS, ConnectableAgent, SettingsFile
+from hivemind_memory.connect.agents import AGENTS, ConnectableAgent, SettingsFile
 from hivemind_memory.model.agents import (
     CONNECTABLE,
     PROGRAMS,

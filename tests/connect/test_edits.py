@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hivemind_memory.connect import json_edit
-from hivemind_memory.connect.clients import COMMENTED, LENIENT, STRICT_JSON
+from hivemind_memory.connect.agents import COMMENTED, LENIENT, STRICT_JSON
 from hivemind_memory.connect.jsonc import BrokenTextError, Dialect, parse
 from hivemind_memory.connect.plans import difference, mask_secrets
 from hivemind_memory.connect.toml_edit import drop_table, put_table

@@ -8,7 +8,7 @@ import pytest
 
 from hivemind_memory.access.rules import Caller, ProjectHere
 from hivemind_memory.errors import UsageError
-from hivemind_memory.memory.service import Memory
+from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model.curation import NewMemory
 from hivemind_memory.model.memories import RELATED
 from tests.support.sandbox import Sandbox

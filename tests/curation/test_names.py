@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hivemind_memory.errors import KeyTakenError, UsageError
-from hivemind_memory.memory.service import Memory
+from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model.curation import NewMemory
 from hivemind_memory.model.keys import folded_key, near_key
 from tests.cli.conftest import Hm, hm, home  # noqa: F401 - fixtures

@@ -15,11 +15,11 @@ from hivemind_memory.access.rules import Caller
 from hivemind_memory.curation.project_followers import FOLLOWERS, UNNAMED
 from hivemind_memory.curation.purge_plan import PurgePlan
 from hivemind_memory.errors import HivemindError
-from hivemind_memory.memory.service import Memory
+from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model.curation import MemorySelector, NewMemory
 from hivemind_memory.model.value import replaced
 from hivemind_memory.notes.edge import RELATED
-from hivemind_memory.notes.returned import read_returned
+from hivemind_memory.notes.returned_entries import read_returned
 from hivemind_memory.opening import open_injection_records
 from hivemind_memory.projects.record_file import read_record, write_record
 from hivemind_memory.state.injection_log import InjectionLog

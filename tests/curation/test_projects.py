@@ -11,7 +11,7 @@ import pytest
 
 from hivemind_memory.curation.project_move import ProjectMove, resume_move
 from hivemind_memory.errors import NotSavedError, UsageError
-from hivemind_memory.memory.service import Memory
+from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model.curation import NewMemory
 from hivemind_memory.projects.folders import find_project
 from hivemind_memory.projects.identity import KnownFolder, ProjectRecord, SeenRepository

@@ -19,7 +19,7 @@ from hivemind_memory.errors import MemoryNotFoundError, UsageError
 from hivemind_memory.files.locks import KernelLock
 from hivemind_memory.index.sqlite import notes as index_notes
 from hivemind_memory.index.sqlite.index import SqliteIndex
-from hivemind_memory.inject.traces import InjectionTraces
+from hivemind_memory.inject.past_injections import InjectionTraces
 from hivemind_memory.model.curation import NewMemory, PurgeResult
 from hivemind_memory.opening import open_injector
 from hivemind_memory.state.injection_log import InjectionLog

@@ -125,7 +125,7 @@ def test_a_receipt_says_when_the_index_could_not_be_updated_again(
     bench.memory.sync()
     problem = purge_stores.HivemindError("The index is in use.")
     monkeypatch.setattr(
-        "hivemind_memory.memory.index_handle.IndexHandle.index_after_purge",
+        "hivemind_memory.memory.open_index.IndexHandle.index_after_purge",
         mock.Mock(side_effect=problem),
     )
 

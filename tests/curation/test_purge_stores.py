@@ -12,7 +12,7 @@ from hivemind_memory.cli.main import main
 from hivemind_memory.curation.purge_stores import FILES_WITHOUT_TEXT, STORES
 from hivemind_memory.files.places import token_file
 from hivemind_memory.mcp_server.http import read_token
-from hivemind_memory.memory.service import Memory
+from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model.curation import MemorySelector, NewMemory
 from hivemind_memory.model.query import Query
 from hivemind_memory.opening import open_injection_records, open_injector, open_watcher

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from hivemind_memory.errors import MemoryNotFoundError, NotSavedError, UsageError
-from hivemind_memory.memory.service import Memory
+from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model.curation import MemorySelector, NewMemory
 from tests.support.sandbox import Sandbox, ask, paths
 

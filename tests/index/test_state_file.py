@@ -17,10 +17,10 @@ import pytest
 from hivemind_memory.errors import StateUnusableError
 from hivemind_memory.notes.tombstones import tombstone_of
 from hivemind_memory.state.damage import damage_report, damaged_name
-from hivemind_memory.state.file import StateFile
 from hivemind_memory.state.injection_log import InjectionLog
 from hivemind_memory.state.open import STATE_VERSION
 from hivemind_memory.state.schema import STEPS
+from hivemind_memory.state.state_file import StateFile
 
 NOW_S = 1_800_000_000.5
 
@@ -135,7 +135,7 @@ def test_what_was_counted_survives_a_kill(path: str) -> None:
     """Nothing is held back until the process ends."""
     program = (
         "import sys, os, signal\n"
-        "from hivemind_memory.state.file import StateFile\n"
+        "from hivemind_memory.state.state_file import StateFile\n"
         "state = StateFile(sys.argv[1])\n"
         "state.add_tombstones(['secret'])\n"
         "[state.count_recall(['a'], 1) for _ in range(7)]\n"

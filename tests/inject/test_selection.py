@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from hivemind_memory.context.excerpts import MAX_PER_SESSION, select_excerpts
 from hivemind_memory.context.facets import facets_of
+from hivemind_memory.context.memory_selection import MAX_PER_SESSION, select_excerpts
 from hivemind_memory.errors import UsageError
 from hivemind_memory.git.project import (
     WorktreeState,

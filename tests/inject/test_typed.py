@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hivemind_memory import open_memory
-from hivemind_memory.context.excerpts import ALWAYS_CAP
+from hivemind_memory.context.memory_selection import ALWAYS_CAP
 from hivemind_memory.memory import Memory
 from hivemind_memory.model.curation import NewMemory
 from hivemind_memory.model.injection import InjectionResult, SectionPlan

@@ -20,7 +20,7 @@ from tests.mcp_server.agents import COMMAND, TIMEOUT_S, environ
 LEAVES_WITHIN_S = 60.0
 HANGING = """\
 import os, sys, time
-from hivemind_memory.memory.service import Memory
+from hivemind_memory.memory.memory import Memory
 def hang(self, *_, **__):
     open(sys.argv[1], "w").close()
     time.sleep(1e6)

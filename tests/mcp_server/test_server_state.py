@@ -12,7 +12,7 @@ from hivemind_memory import opening
 from hivemind_memory.access.rules import Caller
 from hivemind_memory.mcp_server import server_state
 from hivemind_memory.mcp_server.server_state import ServerState
-from hivemind_memory.memory.service import Memory
+from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model.query import Query
 
 

@@ -151,7 +151,7 @@ def test_it_leaves_while_a_call_hangs(home: Path) -> None:
     """The asker has left; nothing may keep the process, not even a thread."""
     script = (
         "import sys, time\n"
-        "from hivemind_memory.memory.service import Memory\n"
+        "from hivemind_memory.memory.memory import Memory\n"
         "Memory.search = lambda self, query: time.sleep(1e6)\n"
         "from hivemind_memory.cli.main import main\n"
         "sys.exit(main(['mcp']))\n"
@@ -220,7 +220,7 @@ def test_what_the_program_prints_does_not_reach_the_client(home: Path) -> None:
     """One stray word on standard output ends a connection."""
     script = (
         "import sys\n"
-        "from hivemind_memory.memory.service import Memory\n"
+        "from hivemind_memory.memory.memory import Memory\n"
         "search = Memory.search\n"
         "def noisy(self, query):\n"
         "    print('stray'); import os; os.write(1, b'stray bytes\\n')\n"

@@ -270,7 +270,7 @@ def test_an_error_that_nobody_foresaw_is_a_sentence_too(
     def fail(*_: object, **__: object) -> None:
         raise ZeroDivisionError("secret text of a note")
 
-    monkeypatch.setattr("hivemind_memory.memory.service.Memory.write", fail)
+    monkeypatch.setattr("hivemind_memory.memory.memory.Memory.write", fail)
     said = refused(call(server, "memory_write", content="x"))
 
     assert "may or may not have been saved" in said

@@ -13,7 +13,7 @@ import pytest
 from hivemind_memory.errors import IndexUnusableError
 from hivemind_memory.files.locks import KernelLock
 from hivemind_memory.index.sqlite.engine import SqliteEngine
-from hivemind_memory.memory.service import Memory
+from hivemind_memory.memory.memory import Memory
 from tests.support.sandbox import Sandbox, ask, difference_from_fresh, paths
 
 NOTES = 30

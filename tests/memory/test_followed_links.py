@@ -13,7 +13,7 @@ import pytest
 from hivemind_memory.errors import HivemindError, UsageError
 from hivemind_memory.files import descriptors
 from hivemind_memory.files.folder import NotesFolder
-from hivemind_memory.memory.service import Memory
+from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model.curation import MemorySelector, NewMemory
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.watch.change_detector import (

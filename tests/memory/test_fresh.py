@@ -21,7 +21,7 @@ from hivemind_memory.files.descriptors import OpenFolder
 from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.index.sqlite import notes
 from hivemind_memory.index.sqlite.index import SqliteIndex
-from hivemind_memory.memory.service import Memory
+from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model import snapshot
 from hivemind_memory.model.note_path import NotePath
 from tests.support.sandbox import Sandbox, ask, difference_from_fresh, paths

@@ -15,7 +15,7 @@ from hivemind_memory.errors import NoteUnreadableError
 from hivemind_memory.files import folder
 from hivemind_memory.markdown import blocks
 from hivemind_memory.memory import background_sync, sync
-from hivemind_memory.memory.service import Memory
+from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model.note import Note
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.opening import open_memory

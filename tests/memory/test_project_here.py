@@ -13,7 +13,7 @@ from hivemind_memory import environment, opening
 from hivemind_memory.errors import GitError
 from hivemind_memory.git import project
 from hivemind_memory.mcp_server.server_state import ServerState
-from hivemind_memory.memory.service import Memory
+from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model.listing import MemoryFilter
 from tests.support.sandbox import ask, paths
 

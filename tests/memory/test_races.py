@@ -15,7 +15,7 @@ import pytest
 from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.index.sqlite import notes as index_notes
 from hivemind_memory.index.sqlite.index import SqliteIndex
-from hivemind_memory.memory.service import Memory
+from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model.note_path import NotePath
 from tests.support.index_race import RacePlan, race
 from tests.support.sandbox import Sandbox, ask, difference_from_fresh, paths

@@ -12,7 +12,7 @@ from hivemind_memory.errors import IndexBusyError, IndexUnusableError
 from hivemind_memory.files.locks import KernelLock
 from hivemind_memory.files.reader import digest_of
 from hivemind_memory.index.sqlite import engine
-from hivemind_memory.memory.service import Memory
+from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.testing import FakeEmbedder
 from tests.support.fake_provider import FakeProvider

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hivemind_memory.access.rules import Caller
-from hivemind_memory.memory.service import Memory
+from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model.curation import MemorySelector
 from tests.support.sandbox import Sandbox, ask, paths
 

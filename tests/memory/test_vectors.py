@@ -11,7 +11,7 @@ import apsw
 import pytest
 
 from hivemind_memory import opening
-from hivemind_memory.memory.service import Memory
+from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model.query import Query, SearchAnswer
 from hivemind_memory.providers.vectors import unpack
 from hivemind_memory.testing import FakeEmbedder

@@ -6,7 +6,7 @@ import pytest
 
 from hivemind_memory.access.rules import Caller
 from hivemind_memory.errors import NotSavedError
-from hivemind_memory.memory.service import Memory
+from hivemind_memory.memory.memory import Memory
 from tests.support.sandbox import Sandbox, ask, paths
 
 AGENT = Caller(project="projects/shop")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.notes.journal_records import SAVED, JournalEntry
-from hivemind_memory.notes.returned import add_returned, read_returned
+from hivemind_memory.notes.returned_entries import add_returned, read_returned
 
 
 def lost(root: Path, entry_id: str) -> JournalEntry:

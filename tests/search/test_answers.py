@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hivemind_memory.memory.service import Memory
+from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model.query import SearchAnswer
 from tests.search.scripts import texts_with_words
 from tests.support.sandbox import Sandbox, ask, paths

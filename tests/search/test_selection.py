@@ -12,7 +12,7 @@ from hivemind_memory.model.matches import ChunkLocation, VectorMatches, WordMatc
 from hivemind_memory.model.query import SearchSettings
 from hivemind_memory.search.explanation import explain
 from hivemind_memory.search.fusion import FusedScore
-from hivemind_memory.search.hits import HitSelection, SelectedHit, choose
+from hivemind_memory.search.hit_selection import HitSelection, SelectedHit, choose
 from hivemind_memory.search.ranking import (
     ALL_WORDS_RAW_SCORE,
     RankedChunk,

@@ -28,7 +28,7 @@ from hivemind_memory.errors import (
     MemoryNotFoundError,
     NotSavedError,
 )
-from hivemind_memory.memory.service import Memory
+from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model.curation import MemorySelector, NewMemory, SaveResult
 from hivemind_memory.model.filters import SearchFilter
 from hivemind_memory.model.memories import (

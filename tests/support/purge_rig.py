@@ -16,7 +16,7 @@ from hivemind_memory.curation.context import CurationContext
 from hivemind_memory.curation.forget import forget, restore
 from hivemind_memory.curation.purge import purge
 from hivemind_memory.curation.save import save
-from hivemind_memory.memory.service import Memory
+from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model.curation import (
     ForgetResult,
     MemorySelector,
@@ -26,7 +26,7 @@ from hivemind_memory.model.curation import (
     SaveResult,
 )
 from hivemind_memory.model.ports import InjectionRecords
-from hivemind_memory.state.file import STATE_FILE, StateFile
+from hivemind_memory.state.state_file import STATE_FILE, StateFile
 from tests.support.sandbox import Sandbox, ask, paths
 
 _WORD = re.compile(r"\w{9,}")

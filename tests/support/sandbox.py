@@ -15,7 +15,7 @@ import apsw
 from hivemind_memory.config.resolve import load_settings
 from hivemind_memory.files.places import Places, places_of
 from hivemind_memory.index.sqlite.index import SqliteIndex
-from hivemind_memory.memory.service import Memory
+from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model.clocks import Clocks
 from hivemind_memory.model.query import Query, SearchAnswer
 from hivemind_memory.providers.provider import Provider

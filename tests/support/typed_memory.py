@@ -17,7 +17,7 @@ from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.markdown.front_matter import split_front_matter
 from hivemind_memory.markdown.text import decode
 from hivemind_memory.memory.freshness import FreshnessCheck
-from hivemind_memory.memory.index_handle import open_index
+from hivemind_memory.memory.open_index import open_index
 from hivemind_memory.memory.sync import ChunkSettings, Syncer
 from hivemind_memory.model.clocks import Clocks
 from hivemind_memory.model.curation import NewMemory, SaveResult, StoredMemory
@@ -26,7 +26,7 @@ from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.ports import MemoryIndex
 from hivemind_memory.model.scope import scope_of
 from hivemind_memory.notes.memory_header import header_of
-from hivemind_memory.state.file import StateFile
+from hivemind_memory.state.state_file import StateFile
 from tests.support.sandbox import Sandbox
 
 START_S = 1_795_255_391.0

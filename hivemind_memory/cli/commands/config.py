@@ -129,7 +129,7 @@ def set_option(request: CommandRequest) -> int:
     except InvalidPartError as error:
         raise UsageError(str(error), hint=option.description) from None
     except ValueError:
-        from hivemind_memory.cli.near import nearest
+        from hivemind_memory.cli.unknown_names import nearest
 
         message = f"{option.name} is {allowed_values(option)}."
         near = nearest(text, option.choices)

@@ -22,7 +22,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hivemind_memory.connect.clients import ConnectableAgent
+    from hivemind_memory.connect.agents import ConnectableAgent
     from hivemind_memory.connect.connector import Connector
     from hivemind_memory.connect.plans import (
         ConnectionPlan,
@@ -100,7 +100,7 @@ _PROJECT = Flag(
 def connect(request: CommandRequest) -> int:
     """Register the server with agents."""
     from hivemind_memory.cli.commands.mcp import require_sdk
-    from hivemind_memory.cli.plan_runner import PlanRunner
+    from hivemind_memory.cli.connect_plans import PlanRunner
     from hivemind_memory.connect.connector import Connector
 
     values = request.values
@@ -130,7 +130,7 @@ def connect(request: CommandRequest) -> int:
 @command("disconnect", arguments=(_WHO,), flags=(_PROJECT, DRY_RUN, YES, JSON))
 def disconnect(request: CommandRequest) -> int:
     """Undo what connect did."""
-    from hivemind_memory.cli.plan_runner import PlanRunner
+    from hivemind_memory.cli.connect_plans import PlanRunner
     from hivemind_memory.connect.connector import Connector
 
     agents = _chosen(request)
@@ -282,7 +282,7 @@ def _project() -> str:
 def _registration(request: CommandRequest) -> Registration:
     """Return what is to be registered."""
     from hivemind_memory.cli.commands.mcp import PORT
-    from hivemind_memory.connect.clients import HOME_VARIABLE, LocalServer, RemoteServer
+    from hivemind_memory.connect.agents import HOME_VARIABLE, LocalServer, RemoteServer
     from hivemind_memory.connect.plans import Registration
 
     values = request.values

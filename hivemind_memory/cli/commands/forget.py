@@ -161,7 +161,7 @@ def _selector(values: Mapping[str, Any]) -> MemorySelector:
 
 def _print_where(memory: Memory, selector: MemorySelector) -> None:
     """Say that only one project is looked at, if the person did not name it."""
-    from hivemind_memory.curation.targets import set_scope
+    from hivemind_memory.curation.selection import set_scope
 
     if where := set_scope(memory.caller, selector, memory.find_scope):
         print_notices([f"Only of {where}; --all-scopes selects from all scopes."])

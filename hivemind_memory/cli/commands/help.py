@@ -32,7 +32,7 @@ def help_(request: CommandRequest) -> int:
     topic = " ".join(request.values["topic"])
     text = help_text(topic, max(40, min(columns, 100)))
     if text is None:
-        from hivemind_memory.cli.near import unknown_command
+        from hivemind_memory.cli.unknown_names import unknown_command
 
         raise unknown_command(topic)
     write_stdout(text)

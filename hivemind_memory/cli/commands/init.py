@@ -72,7 +72,7 @@ def _offer_connect() -> None:
     import shutil
 
     from hivemind_memory.cli.parse import parse_request
-    from hivemind_memory.connect.clients import AGENTS
+    from hivemind_memory.connect.agents import AGENTS
 
     titles = [agent.title for agent in AGENTS if shutil.which(agent.program)]
     if not titles:

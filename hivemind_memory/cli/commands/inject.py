@@ -158,7 +158,7 @@ def why(request: CommandRequest) -> int:
 def _show_why(request: CommandRequest, name: str) -> int:
     """Show whether a memory was injected into the current folder, or why not."""
     from hivemind_memory import opening
-    from hivemind_memory.context.absence import why_absent
+    from hivemind_memory.context.why_absent import why_absent
 
     with request.open_memory() as memory:
         path, _, _ = memory.curation.locate(name)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 
 from hivemind_memory.cli.command import CommandRequest, Flag, command
-from hivemind_memory.cli.content import split_items
 from hivemind_memory.cli.options import (
     AGENT,
     JSON,
@@ -27,6 +26,7 @@ from hivemind_memory.cli.output import (
     size_text,
     write_stdout,
 )
+from hivemind_memory.cli.text_input import split_items
 from hivemind_memory.errors import UsageError
 
 TYPE_CHECKING = False

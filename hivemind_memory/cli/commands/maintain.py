@@ -75,7 +75,7 @@ def status(request: CommandRequest) -> int:
     from hivemind_memory import opening
     from hivemind_memory.access.rules import check_owner
     from hivemind_memory.cli.commands.search import print_pending
-    from hivemind_memory.memory.returned import returned_entries
+    from hivemind_memory.memory.returned_entries import returned_entries
 
     with request.open_memory() as memory:
         check_owner(memory.caller, "hm status")

@@ -3,12 +3,6 @@
 from __future__ import annotations
 
 from hivemind_memory.cli.command import TEXT, Argument, CommandRequest, Flag, command
-from hivemind_memory.cli.content import (
-    read_content,
-    scope_of,
-    split_items,
-    writer_of,
-)
 from hivemind_memory.cli.options import (
     BY,
     FORCE,
@@ -24,6 +18,12 @@ from hivemind_memory.cli.output import (
     print_json,
     print_line,
     print_notices,
+)
+from hivemind_memory.cli.text_input import (
+    read_content,
+    scope_of,
+    split_items,
+    writer_of,
 )
 from hivemind_memory.model.memory_types import BUILT_IN, DEFAULT_TYPE
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from hivemind_memory.cli.command import TEXT, Argument, CommandRequest, Flag, command
-from hivemind_memory.cli.content import read_content, scope_of, writer_of
 from hivemind_memory.cli.options import (
     BY,
     FORCE,
@@ -20,6 +19,7 @@ from hivemind_memory.cli.output import (
     print_line,
     print_notices,
 )
+from hivemind_memory.cli.text_input import read_content, scope_of, writer_of
 from hivemind_memory.errors import UsageError
 
 TYPE_CHECKING = False

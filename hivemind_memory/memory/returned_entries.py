@@ -1,4 +1,4 @@
-"""What a person is told of entries that came back; see ``notes.returned``."""
+"""What a person is told of entries that came back; see ``notes.returned_entries``."""
 
 from __future__ import annotations
 
@@ -7,11 +7,15 @@ from contextlib import suppress
 from hivemind_memory.access.rules import may_read
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.notes.journal import Journal
-from hivemind_memory.notes.returned import keep_open, open_returned, read_returned
+from hivemind_memory.notes.returned_entries import (
+    keep_open,
+    open_returned,
+    read_returned,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hivemind_memory.memory.service import Memory
+    from hivemind_memory.memory.memory import Memory
     from hivemind_memory.model.results import RecoveredEntry
 
 _WAIT_S = 1.0

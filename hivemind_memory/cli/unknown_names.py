@@ -18,7 +18,7 @@ def unknown_command(name: str) -> UsageError:
         near = nearest(second, names)
         hint = f"`hm {group} --help` lists its commands."
     else:
-        from hivemind_memory.cli.pointers import pointer
+        from hivemind_memory.cli.other_programs import pointer
 
         if hint := pointer(name):
             return UsageError(f"There is no command `hm {name}`.", hint=hint)

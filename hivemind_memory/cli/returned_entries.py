@@ -31,7 +31,7 @@ def tell_returned(request: CommandRequest) -> None:
     # What cannot be opened is for the command itself to report.
     with suppress(HivemindError), request.open_memory(is_reported=True) as memory:
         from hivemind_memory.cli.output import print_notices
-        from hivemind_memory.memory.returned import untold_entries
+        from hivemind_memory.memory.returned_entries import untold_entries
 
         if memory.caller.is_agent:
             return  # a person reads it

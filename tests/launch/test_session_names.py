@@ -8,8 +8,9 @@ from itertools import islice
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hivemind_memory.launch import agents, names, tmux
-from hivemind_memory.launch.names import session_names, slug
+from hivemind_memory.launch import agents, tmux
+from hivemind_memory.launch import session_names as names_of_sessions
+from hivemind_memory.launch.session_names import session_names, slug
 
 
 @given(st.text())
@@ -49,5 +50,5 @@ def test_a_tag_keeps_any_path_on_one_line(text: str) -> None:
 
 def test_the_examples_in_the_docstrings_are_so() -> None:
     """They are the shortest description."""
-    for module in (agents, names, tmux):
+    for module in (agents, names_of_sessions, tmux):
         assert doctest.testmod(module).failed == 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hivemind_memory.access import rules
 from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.files.scan import BYTES_PER_MB
-from hivemind_memory.memory.index_handle import IndexHandle
+from hivemind_memory.memory.open_index import IndexHandle
 from hivemind_memory.memory.sync import ChunkSettings, Syncer
 
 TYPE_CHECKING = False
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import Any, Self
 
     from hivemind_memory.config.settings import Settings
-    from hivemind_memory.curation.service import Curation
+    from hivemind_memory.curation.curation import Curation
     from hivemind_memory.files.places import Places
     from hivemind_memory.memory.embed import EmbeddingService
     from hivemind_memory.memory.sync import Progress
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
         WriteResult,
     )
     from hivemind_memory.providers.provider import Provider
-    from hivemind_memory.state.file import StateFile
+    from hivemind_memory.state.state_file import StateFile
 
 
 class Memory:
@@ -264,7 +264,7 @@ class Memory:
         """What saves, looks up, links, forgets and purges memories."""
         from hivemind_memory.curation.changes import actor_of
         from hivemind_memory.curation.context import CurationContext
-        from hivemind_memory.curation.service import Curation
+        from hivemind_memory.curation.curation import Curation
 
         context = CurationContext(
             places=self.places,
@@ -352,7 +352,7 @@ class Memory:
 
     def state(self) -> StateFile:
         """Return the file of what no note can hold, opened with its first use."""
-        from hivemind_memory.state.file import StateFile
+        from hivemind_memory.state.state_file import StateFile
 
         with self.lock:
             if self._state is None:
