@@ -17,7 +17,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from hivemind_memory.markdown.chunker import join_chunks, parse_note
+from hivemind_memory.markdown.note_parser import join_chunks, parse_note
 from hivemind_memory.markdown.subchunks import split_subchunks
 from hivemind_memory.markdown.text import decode, split_lines
 from hivemind_memory.model.note_path import NotePath

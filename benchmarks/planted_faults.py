@@ -97,7 +97,7 @@ FAULTS = (
     Fault(
         name="the last chunk of a note is dropped",
         rig="fuzz_chunker --cases 200",
-        module="markdown/chunker.py",
+        module="markdown/note_parser.py",
         code=(
             "_all_chunks = _chunks\n"
             "_chunks = lambda *given: _all_chunks(*given)[:-1] or _all_chunks(*given)\n"

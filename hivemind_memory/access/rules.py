@@ -378,7 +378,7 @@ def blank_forgotten(path: NotePath, text: str) -> str:
     if "forgotten" not in text:
         return text
     from hivemind_memory.files.errors import read_error
-    from hivemind_memory.markdown.chunker import parse_note
+    from hivemind_memory.markdown.note_parser import parse_note
     from hivemind_memory.notes.memory_header import is_forgotten
 
     note = parse_note(path, text.encode())

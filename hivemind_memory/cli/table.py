@@ -151,10 +151,16 @@ _FILES = (
     ),
     (
         MAINTAIN,
-        "maintain",
+        "sync",
         {
             "sync": "Update the index.",
             "rebuild": "Rebuild the index from the notes.",
+        },
+    ),
+    (
+        MAINTAIN,
+        "status",
+        {
             "status": "Show notes, chunks, vectors, provider and skipped files.",
             "doctor": "Check for problems and say how to fix them.",
         },

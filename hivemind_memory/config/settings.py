@@ -8,7 +8,7 @@ environment: see ``resolve``.
 from __future__ import annotations
 
 from hivemind_memory.model.embedding_providers import PROVIDER_NAMES
-from hivemind_memory.model.query import SearchSettings
+from hivemind_memory.model.query import DEFAULT_HITS, SearchSettings
 from hivemind_memory.model.value import fields_of, value
 
 TYPE_CHECKING = False  # typing costs milliseconds on the way to a cold answer
@@ -209,7 +209,7 @@ class Settings:
         high=1,
     )
     max_results: int = _option(
-        10, "Maximum number of hits that a search returns.", low=1, high=1_000
+        DEFAULT_HITS, "Maximum number of hits that a search returns.", low=1, high=1_000
     )
     fusion: str = _option(
         SearchSettings().fusion,

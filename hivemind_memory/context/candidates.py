@@ -208,7 +208,7 @@ class _TypedMemories:
 def _preferences(memory: Memory) -> list[Excerpt]:
     """Return the chunks of ``global.md`` that contain text, in their order."""
     # The chunker imports a Markdown parser, which only this needs.
-    from hivemind_memory.markdown.chunker import parse_note
+    from hivemind_memory.markdown.note_parser import parse_note
 
     try:
         text = memory.read(GLOBAL_NOTE).text

@@ -18,11 +18,10 @@ from hivemind_memory.curation.lookup import (
 from hivemind_memory.curation.supersede import (
     create_note,
     find_active,
-    path_in_scope,
     remove_own_file,
 )
 from hivemind_memory.errors import KeyTakenError, UsageError
-from hivemind_memory.files.paths import parse_note_path
+from hivemind_memory.files.paths import parse_note_path, path_in_scope
 from hivemind_memory.model.memories import PENDING
 from hivemind_memory.notes.memory_file import read_memory_file
 from hivemind_memory.notes.slug import name_with_id, names_of

@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hivemind_memory.curation.lookup import CurationTarget, read_target
-from hivemind_memory.curation.supersede import path_in_scope
 from hivemind_memory.errors import HivemindError
+from hivemind_memory.files.paths import path_in_scope
 from hivemind_memory.model.curation import MEMORY
 from hivemind_memory.model.memories import ACTIVE, SUPERSEDED
 from hivemind_memory.model.note_path import NotePath

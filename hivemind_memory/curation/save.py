@@ -24,13 +24,13 @@ from hivemind_memory.curation.supersede import (
     find_active,
     has_same_content,
     is_minor,
-    path_in_scope,
     remove_own_file,
     type_of,
     values_of,
     write_superseded_copy,
 )
-from hivemind_memory.curation.validate import suggest_type, validate_memory
+from hivemind_memory.curation.type_hints import suggest_type
+from hivemind_memory.curation.validate import validate_memory
 from hivemind_memory.errors import (
     HivemindError,
     KeyTakenError,
@@ -39,7 +39,7 @@ from hivemind_memory.errors import (
 )
 from hivemind_memory.files.descriptors import make_private_folder
 from hivemind_memory.files.errors import save_error
-from hivemind_memory.files.paths import parse_note_path
+from hivemind_memory.files.paths import parse_note_path, path_in_scope
 from hivemind_memory.markdown.entry import new_ulid
 from hivemind_memory.model.curation import SaveResult, SimilarMemory
 from hivemind_memory.model.memories import (

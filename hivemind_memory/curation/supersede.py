@@ -15,7 +15,7 @@ from contextlib import suppress
 
 from hivemind_memory.errors import HivemindError, NoteNotFoundError, NotSavedError
 from hivemind_memory.files.errors import save_error
-from hivemind_memory.files.paths import parse_note_path
+from hivemind_memory.files.paths import parse_note_path, path_in_scope
 from hivemind_memory.markdown.front_matter import render_header, split_front_matter
 from hivemind_memory.model.memories import ACTIVE
 from hivemind_memory.model.memory_types import DEFAULT_TYPE
@@ -152,11 +152,6 @@ def _least_trusted(old: MemoryFile, source: str) -> str:
         return source
     known = before if before in SOURCES else SOURCES[-1]
     return max(str(known), source, key=SOURCES.index)
-
-
-def path_in_scope(scope: str, name: str) -> NotePath:
-    """Return the path of a file in a scope."""
-    return parse_note_path(f"{scope}/{name}" if scope else name)
 
 
 def find_active(

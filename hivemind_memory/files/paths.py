@@ -64,6 +64,15 @@ def parse_note_path(text: str) -> NotePath:
     return NotePath(text)
 
 
+def path_in_scope(scope: str, name: str) -> NotePath:
+    """Return the path of a file in a scope, which is its folder.
+
+    >>> path_in_scope("projects/shop", "deploy.md"), path_in_scope("", "deploy.md")
+    ('projects/shop/deploy.md', 'deploy.md')
+    """
+    return parse_note_path(f"{scope}/{name}" if scope else name)
+
+
 def path_problem(text: str) -> str:
     """Return why *text* is not the path of a note, as a clause; empty when it is."""
     return next(_path_problems(text), "")

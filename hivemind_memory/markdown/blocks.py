@@ -16,9 +16,9 @@ from dataclasses import replace
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
-from hivemind_memory.markdown.chunker import block_chunks
 from hivemind_memory.markdown.entry import parse_provenance
 from hivemind_memory.markdown.front_matter import split_front_matter
+from hivemind_memory.markdown.note_parser import block_chunks
 from hivemind_memory.markdown.text import decode, split_lines
 from hivemind_memory.model.note import Chunk, Note, Provenance
 

@@ -1,6 +1,6 @@
 """Where the blocks of a text lie: by the parser's rules, or without a parser.
 
-``chunker`` finds outlines with markdown-it, which takes some microseconds for a line
+``note_parser`` finds outlines with markdown-it, which takes microseconds for a line
 however short it is. For ordinary notes that is nothing; for a megabyte of ``>`` it is
 half a minute. Such text is scanned here, with expressions in linear time: they find
 fences, headings, items and paragraphs, but not what is inside of what.
@@ -14,7 +14,7 @@ line. The rest is the library's, and the outline is the same: a test compares th
 A rule takes a state, the line a block may begin with, and the line after the last one
 that its container has. It returns whether it found its block, which it then adds to the
 tokens, setting ``state.line`` to the line after it; or only whether there is one, if it
-has to be silent. ``chunker`` alone imports the library, so its state has no type here.
+has to be silent. Only ``note_parser`` imports the library: its state has no type here.
 """
 
 from __future__ import annotations

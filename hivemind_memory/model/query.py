@@ -12,6 +12,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+DEFAULT_HITS = 10
+"""Hits of a search that asks for no number."""
+
 
 @value
 class Query:
@@ -20,7 +23,7 @@ class Query:
     text: str
     """Any text at all; it never has to follow a syntax."""
 
-    max_results: int = 10
+    max_results: int = DEFAULT_HITS
     """At most so many hits, at least 1."""
 
     min_score: float | None = None

@@ -11,7 +11,7 @@ import pytest
 
 from hivemind_memory.index.port import FileRecord
 from hivemind_memory.index.sqlite.index import SqliteIndex
-from hivemind_memory.markdown.chunker import parse_note
+from hivemind_memory.markdown.note_parser import parse_note
 from hivemind_memory.model.note import Note
 from hivemind_memory.model.note_path import NotePath
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from hivemind_memory.access.rules import Caller, access_of
 from hivemind_memory.index.port import FileRecord, Index, IndexView
-from hivemind_memory.markdown.chunker import parse_note
+from hivemind_memory.markdown.note_parser import parse_note
 from hivemind_memory.markdown.subchunks import text_hash
 from hivemind_memory.model.filters import SearchFilter
 from hivemind_memory.model.note_path import NotePath

@@ -19,7 +19,7 @@ from hivemind_memory.index.sqlite.index import SqliteIndex
 from hivemind_memory.index.sqlite.lock import index_lock
 from hivemind_memory.index.sqlite.rows import rows_of
 from hivemind_memory.index.sqlite.swap import replace_index
-from hivemind_memory.markdown.chunker import parse_note
+from hivemind_memory.markdown.note_parser import parse_note
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.sqlite import connection
 from tests.index.conftest import Open, chunk_ids, found, put

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from hivemind_memory.index.sqlite.rows import rows_of
 from hivemind_memory.index.sqlite.schema import make_tokenizer
-from hivemind_memory.markdown.chunker import parse_note
+from hivemind_memory.markdown.note_parser import parse_note
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.terms import extra_terms, scan_ascii_words
 

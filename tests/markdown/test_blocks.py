@@ -7,9 +7,9 @@ import random
 import pytest
 
 from hivemind_memory.markdown.blocks import BLOCK_CHARS, BlockReader, blocks_of
-from hivemind_memory.markdown.chunker import chunk_note
 from hivemind_memory.markdown.entry import render_provenance
 from hivemind_memory.markdown.front_matter import split_front_matter
+from hivemind_memory.markdown.note_parser import chunk_note
 from hivemind_memory.model.note import Provenance
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.redaction.redact import mask

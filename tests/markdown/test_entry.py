@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hivemind_memory.markdown import entry
-from hivemind_memory.markdown.chunker import parse_note
 from hivemind_memory.markdown.entry import (
     escape_markers,
     new_entry_text,
@@ -18,6 +17,7 @@ from hivemind_memory.markdown.entry import (
     parse_provenance,
     render_provenance,
 )
+from hivemind_memory.markdown.note_parser import parse_note
 from hivemind_memory.model.note import Provenance
 from hivemind_memory.model.note_path import NotePath
 

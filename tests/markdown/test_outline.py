@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from markdown_it import MarkdownIt
 
-from hivemind_memory.markdown.chunker import join_chunks, outline_of, parse_note
+from hivemind_memory.markdown.note_parser import join_chunks, outline_of, parse_note
 from hivemind_memory.markdown.outline import Outline, ParsedLines, is_too_dense, scan
 from hivemind_memory.markdown.text import split_lines
 from hivemind_memory.model.note_path import NotePath

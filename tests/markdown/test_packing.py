@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hivemind_memory.markdown.chunker import chunk_note
+from hivemind_memory.markdown.note_parser import chunk_note
 
 
 def pieces(text: str, limit: int) -> list[str]:

@@ -12,7 +12,7 @@ import json
 import random
 from pathlib import Path
 
-from hivemind_memory.markdown.chunker import parse_note
+from hivemind_memory.markdown.note_parser import parse_note
 from hivemind_memory.memory.sync import BODY_VERSION, REDACTION_VERSION
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.redaction import scrub

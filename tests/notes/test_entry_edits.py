@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hivemind_memory.errors import NotSavedError
-from hivemind_memory.markdown.chunker import parse_note
 from hivemind_memory.markdown.entry import new_entry_text, new_ulid
+from hivemind_memory.markdown.note_parser import parse_note
 from hivemind_memory.model.note import Provenance
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.notes.entry_edits import (

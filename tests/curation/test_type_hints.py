@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hivemind_memory.curation.validate import suggest_type
+from hivemind_memory.curation.type_hints import suggest_type
 from hivemind_memory.model.curation import TextCandidate
 from hivemind_memory.search.similarity import similar_texts, words_in
 

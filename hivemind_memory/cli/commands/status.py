@@ -1,4 +1,4 @@
-"""hm sync, rebuild, status and doctor: the index, and whether all is well."""
+"""hm status and doctor: what there is, and whether all is well."""
 
 from __future__ import annotations
 
@@ -10,11 +10,8 @@ from hivemind_memory.cli.output import (
     count_text,
     is_terminal,
     plain_value,
-    print_indexed,
     print_json,
     print_line,
-    print_notices,
-    print_sync,
     size_text,
     write_stdout,
 )
@@ -26,47 +23,9 @@ if TYPE_CHECKING:
 
     from hivemind_memory.model.results import (
         Diagnosis,
-        EmbedResult,
         Finding,
         MemoryStatus,
-        SyncResult,
     )
-
-
-@command(
-    "sync",
-    description=(
-        "Searches update the index too. This shows progress after a large change, and"
-        " also makes the vectors that are missing."
-    ),
-    flags=(JSON,),
-)
-def sync(request: CommandRequest) -> int:
-    """Update the index."""
-    result, embedding = _index(request, "hm sync", should_rebuild=False)
-    print_sync(result, embedding, as_json=request.values["json"])
-    return 0
-
-
-@command(
-    "rebuild",
-    description=(
-        "The old index answers until the new one is complete, and no text is sent to"
-        " the embedding provider a second time."
-    ),
-    flags=(JSON,),
-)
-def rebuild(request: CommandRequest) -> int:
-    """Build the index anew."""
-    result, embedding = _index(request, "hm rebuild", should_rebuild=True)
-    if request.values["json"]:
-        print_sync(result, embedding, as_json=True)
-        return 0
-    notes = count_text(result.added + result.updated + result.unchanged, "note")
-    chunks = count_text(result.chunks, "chunk")
-    print_line(f"rebuilt the index: {notes}, {chunks} ({result.took_s:.2f} s)")
-    print_indexed(result, embedding)
-    return 0
 
 
 @command("status", flags=(JSON,))
@@ -109,28 +68,6 @@ def doctor(request: CommandRequest) -> int:
         diagnosis = memory.diagnose()
     _print_diagnosis(diagnosis, as_json=request.values["json"])
     return 0 if diagnosis.is_healthy else 1
-
-
-def _index(
-    request: CommandRequest, name: str, *, should_rebuild: bool
-) -> tuple[SyncResult, EmbedResult]:
-    """Update the index or build it anew, and make the missing vectors."""
-    from hivemind_memory.access.rules import check_owner
-    from hivemind_memory.cli.progress import ProgressDisplay
-
-    kept = "what was indexed so far is kept; `hm sync` goes on"
-    if should_rebuild:
-        kept = "the index from before is in use as it was; `hm rebuild` starts again"
-    try:
-        with request.open_memory() as memory, ProgressDisplay() as progress:
-            check_owner(memory.caller, name)
-            make = memory.rebuild if should_rebuild else memory.sync
-            result = make(progress)
-            kept = "the index is complete and its vectors are kept; `hm sync` goes on"
-            return result, memory.embed_pending(progress)
-    except KeyboardInterrupt:
-        print_notices([f"stopped: no note was changed, and {kept}"])
-        raise
 
 
 def _status_rows(status: MemoryStatus) -> list[tuple[str, str]]:

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from hivemind_memory.markdown import chunker
-from hivemind_memory.markdown.chunker import chunk_note, join_chunks, parse_note
+from hivemind_memory.markdown import note_parser
+from hivemind_memory.markdown.note_parser import chunk_note, join_chunks, parse_note
 from hivemind_memory.markdown.text import decode, split_lines
 from hivemind_memory.model.note import Chunk
 from hivemind_memory.model.note_path import NotePath
@@ -268,4 +268,4 @@ def test_a_text_of_nothing_but_starts_is_cut_by_length() -> None:
 
 def test_the_examples_of_the_module_hold() -> None:
     """They are read before the code is."""
-    assert doctest.testmod(chunker).failed == 0
+    assert doctest.testmod(note_parser).failed == 0
