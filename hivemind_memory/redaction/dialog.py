@@ -178,7 +178,7 @@ def on_lines(text: str, low: str) -> Iterator[TextSpan]:
             if is_telling:
                 low_line = line.lower()
                 says = says or has_any(low_line, _NETWORKS)
-                asks = bool(_ASKED.search(line) and _QUESTION.search(line))
+                asks = bool(_QUESTION.search(line) and _ASKED.search(line))
             above = [(says and len(line) < _SHORT_LINE, asks), *above[:1]]
 
 

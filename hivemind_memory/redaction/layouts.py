@@ -175,12 +175,21 @@ def has_zero_width(text: str) -> bool:
     return _ZERO_WIDTH.search(text) is not None
 
 
-def in_base64(text: str, find: Callable[[str], list[TextSpan]]) -> list[TextSpan]:
-    """Return the runs of base64 that hold a text in which *find* finds something."""
+def in_base64(
+    text: str, start: int, end: int, find: Callable[[str], list[TextSpan]]
+) -> list[TextSpan]:
+    """Return the runs of base64 that hold a text in which *find* finds something.
+
+    Args:
+        text: The whole text.
+        start: Where to look from.
+        end: Where to look to, the end of a line.
+        find: Looks for secrets in what a run decodes to.
+    """
     from binascii import Error, a2b_base64
 
     spans: list[TextSpan] = []
-    for run in _BASE64_RUN.finditer(text):
+    for run in _BASE64_RUN.finditer(text, start, end):
         data = run[0].replace("-", "+").replace("_", "/").rstrip("=")
         try:
             plain = a2b_base64(data + "=" * (-len(data) % 4)).decode("ascii")
@@ -271,9 +280,9 @@ def _tokens(text: str) -> Iterator[TextSpan]:
             yield (*found.span(), "paseto")
 
 
-def wallet_keys(text: str) -> Iterator[TextSpan]:
-    """Yield private keys of Bitcoin in the wallet import format."""
-    for found in _WIF.finditer(text):
+def wallet_keys(text: str, start: int, end: int) -> Iterator[TextSpan]:
+    """Yield private keys of Bitcoin in the wallet import format, between two places."""
+    for found in _WIF.finditer(text, start, end):
         if looks_random(found[0]) and is_sure(found[0]):
             yield (*found.span(), "wallet-key")
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from hivemind_memory.redaction.spans import TextSpan
 
 _JOINT = lazy_re(
-    r"(?<=[\w+/=!?#$%&*@.~^-])([\"'])(?:[ \t]{0,8}(?://|\#|--)[^\n\"']{0,60})?"
+    r"([\"'])(?<=[\w+/=!?#$%&*@.~^-][\"'])(?:[ \t]{0,8}(?://|\#|--)[^\n\"']{0,60})?"
     r"(?:[ \t]{0,8}(?:\+|\.{1,2}|&|<>|\|\||~|\\|_)[ \t]{0,8}(?:\r?\n[ \t>]{0,40})?"
     r"|[ \t]{0,8}\r?\n[ \t>]{0,40}(?:(?:\+|\.{1,2}|&|<>|\|\||~)[ \t]{0,8})?|[ \t]{1,8})"
     r"[rbfu]?\1(?=[\w+/=!?#$%&*@.~^-])"
@@ -36,6 +36,15 @@ _ESCAPES = lazy_re(r"(?i)(?:\\x[0-9a-f]{2}|\\[0-7]{3}){8,128}")
 _GROUPS = lazy_re(
     r"(?i)(?<![\w:.-])(?:[0-9a-f]{2}(?:([ :-])[0-9a-f]{2})(?:\1[0-9a-f]{2}){10,62}"
     r"|[0-9a-f]{4}(?: [0-9a-f]{4}){7,15}|[0-9a-f]{8}(?: [0-9a-f]{8}){3,7})(?![\w:-])"
+)
+# Some of each: quickly tells that there are not many.
+_SOME_BYTES = lazy_re(
+    r"[0-9](?:[0-9a-fA-FxXu]{0,5}[ \t\r\n>]{0,6},[ \t\r\n>]{0,40}[0-9]){4}"
+)
+_SOME_ESCAPES = lazy_re(r"\\[x0-7][0-9a-fA-F]{2}\\[x0-7]")
+_SOME_GROUPS = lazy_re(
+    r"(?:[0-9a-fA-F]{2}[ :-][0-9a-fA-F]{2}|[0-9a-fA-F]{4} [0-9a-fA-F]{4})"
+    r"[ :-][0-9a-fA-F]{2}"
 )
 _WALLET = lazy_re(r"(?<![\w])0x[0-9a-fA-F]{64}(?!\w)")
 _WALLET_LABEL = lazy_re(
@@ -66,8 +75,9 @@ NEAR_CHARS = 120
 def joined(text: str, find: Callable[[str], list[TextSpan]]) -> list[TextSpan]:
     """Return what *find* finds in literals only once their parts are put together."""
     places: list[tuple[int, int]] = []
-    for pattern in (_JOINT, _WRAPPED):
-        places += [found.span() for found in pattern.finditer(text)]
+    places += [found.span() for found in _JOINT.finditer(text)]
+    if "\\\n" in text or "\\\r\n" in text:
+        places += [found.span() for found in _WRAPPED.finditer(text)]
     if not places:
         return []
     parts: list[str] = []
@@ -106,8 +116,12 @@ def keys_as_numbers(text: str, low: str, there: AbstractSet[str]) -> Iterator[Te
         there: Which of ``WORDS`` it has.
     """
     words = WORDS & there
-    for pattern, below in ((_ARRAY, 12), (_ESCAPES, 1), (_GROUPS, 1)):
-        if pattern is _ESCAPES and "\\" not in text:
+    for pattern, sign, below in (
+        (_ARRAY, _SOME_BYTES, 12),
+        (_ESCAPES, _SOME_ESCAPES, 1),
+        (_GROUPS, _SOME_GROUPS, 1),
+    ):
+        if sign.search(text) is None:
             continue
         for found in found_near(pattern, text, low, words, below=below):
             is_key = _is_labelled(text, found.start(), found.end(), _LABEL)

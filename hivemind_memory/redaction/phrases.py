@@ -45,6 +45,9 @@ _MARKED = lazy_re(
     rf"(?i)(?<![a-z_])(?:{_NAMES}|encrypted|locked|asks|prompts?|type|enter|decrypt\w{{0,4}})(?![a-z(])"
     rf"[^\n]{{0,40}}?(?P<open>[\"'`]|\*\*|“|„|«)(?P<value>{_DASHED})(?:(?P=open)|[”“»])"
 )
+_MARK = lazy_re(
+    r"(?:[\"'`“„«]|\*\*)[A-Za-z]{3,12}(?P<joint>[-_.+ ])[A-Za-z0-9]{2,12}(?P=joint)"
+)
 _NAME = lazy_re(rf"(?i)(?<![a-z_])(?:{_NAMES})(?![a-z])")
 _WORD = lazy_re("[A-Za-z]{3,12}")
 # Words of sentences and of documents about secrets, and none that a list of words for
@@ -118,7 +121,9 @@ def phrases(text: str, low: str, there: AbstractSet[str]) -> Iterator[TextSpan]:
         is_sure = found["joint"] in "-." or ":" in found[0] or "=" in found[0]
         if is_drawn(value) and (is_sure or re.search(r"\d", value)):
             yield (*found.span("value"), "password")
-    for found in found_near(_MARKED, text, low, words | _ASKING_WORDS & there):
+    has_mark = _MARK.search(text) is not None
+    marked = words | _ASKING_WORDS & there
+    for found in found_near(_MARKED, text, low, marked) if has_mark else ():
         value = found["value"]
         before = text[found.start() : found.start("open")]
         is_phrase = found["joint"] != "_" and _NAME.search(before)

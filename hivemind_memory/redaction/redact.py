@@ -16,6 +16,7 @@ from hivemind_memory.redaction.alone import chosen_passwords
 from hivemind_memory.redaction.spans import (
     HIDDEN,
     TextSpan,
+    blocks_with,
     has_any,
     is_within,
     lowered,
@@ -234,10 +235,11 @@ def _spans(text: str, known: Iterable[str]) -> list[TextSpan]:
     gate = _gates[-1]
     there, pieces = gate.words_in(low)
     # Of nearly all notes that agents write, no word is as long as a token.
-    if any(map(may_be_token, pieces)):
+    tokens = [piece for piece in pieces if may_be_token(piece)]
+    if tokens:
         from hivemind_memory.redaction.tokens import by_tokens
 
-        spans += by_tokens(text, low)
+        spans += by_tokens(text, low, tokens)
     if "@" in text and any(
         "@" in part and ("://" in part or "@tcp(" in part) for part in text.split()
     ):
@@ -255,35 +257,67 @@ def _spans(text: str, known: Iterable[str]) -> list[TextSpan]:
 
         spans += find_assigned(text, low, words)
     spans += _by_layout(text, low, there, gate)
-    if any(len(piece) >= LONG for piece in pieces):
+    long = [piece for piece in tokens if len(piece) >= LONG]
+    if long:
         from hivemind_memory.redaction.layouts import in_base64, wallet_keys
-
-        spans += wallet_keys(text)
         from hivemind_memory.redaction.tokens import in_plain
 
-        spans += in_base64(text, in_plain)
+        for start, end in blocks_with(low, long):
+            spans += wallet_keys(text, start, end)
+            spans += in_base64(text, start, end, in_plain)
     return spans
 
 
 def _by_layout(text: str, low: str, there: set[str], gate: WordGate) -> list[TextSpan]:
     """Return what the layout of the text gives away."""
-    spans: list[TextSpan] = []
-    is_laid_out = not there.isdisjoint(_LAYOUT_WORDS)
-    is_spoken = may_be_spoken(low, there)
     has_numbers = not there.isdisjoint(_OF_NUMBERS)
-    has_phrases = MIXED in there or not there.isdisjoint(_ASSIGNED)
-    if (is_laid_out or is_spoken or has_numbers or has_phrases) and gate is _GATE:
+    if not has_numbers and not _may_have_forms(low, there):
+        return []
+    if gate is _GATE:
         from hivemind_memory.redaction.form_words import FORM_WORDS
+        from hivemind_memory.redaction.suspects import LABEL_PARTS
 
         # Two threads may do so at once: each has a gate that knows all words.
-        gate = WordGate((*_WORDS, *FORM_WORDS), GATE_PATTERNS)
+        gate = WordGate((*_WORDS, *FORM_WORDS, *LABEL_PARTS), GATE_PATTERNS)
         _gates.append(gate)
         there, _ = gate.words_in(low)
-    if is_laid_out:
+    spans: list[TextSpan] = []
+    if has_numbers:
+        from hivemind_memory.redaction.literals import keys_as_numbers
+
+        spans += keys_as_numbers(text, low, there)
+    if _may_have_forms(low, there):
+        from hivemind_memory.redaction.suspects import suspect_lines
+
+        suspects = suspect_lines(text, low, there)
+        if suspects is not None:
+            spans += suspects.original(_on_lines(suspects.text, there))
+    return spans
+
+
+def _may_have_forms(low: str, there: set[str]) -> bool:
+    """Whether a text has what a form, a sentence or a value alone needs."""
+    return (
+        MIXED in there
+        or not there.isdisjoint(_LAYOUT_WORDS)
+        or may_be_spoken(low, there)
+    )
+
+
+def _on_lines(text: str, there: set[str]) -> list[TextSpan]:
+    """Return what rules find on the lines that may hold a secret.
+
+    Args:
+        text: These lines; see ``suspects``.
+        there: Which words the whole text has.
+    """
+    low = lowered(text)
+    spans: list[TextSpan] = []
+    if not there.isdisjoint(_LAYOUT_WORDS):
         from hivemind_memory.redaction.layouts import in_layouts
 
         spans += in_layouts(text, low, there)
-    if is_spoken:
+    if may_be_spoken(low, there):
         from hivemind_memory.redaction.spoken import in_sentences
 
         spans += in_sentences(text, low, there)
@@ -301,11 +335,7 @@ def _by_layout(text: str, low: str, there: set[str], gate: WordGate) -> list[Tex
         spans += [*in_calls(text), *in_slots(text, low), *on_lines(text, low)]
         if "://" in text:
             spans += secret_links(text)
-    if has_numbers:
-        from hivemind_memory.redaction.literals import keys_as_numbers
-
-        spans += keys_as_numbers(text, low, there)
-    if has_phrases:
+    if MIXED in there or not there.isdisjoint(_ASSIGNED):
         from hivemind_memory.redaction.phrases import by_form, phrases
 
         spans += phrases(text, low, there)

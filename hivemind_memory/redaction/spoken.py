@@ -74,6 +74,7 @@ _LATER = lazy_re(
     r"(?i)\b(?:token|secret|api[ -]?key|password|credential)s?\b[^\n.!?]{1,60}?[ \t(]"
     r"(?P<quote>[\"'`]?)(?P<value>[A-Za-z0-9_+/=-]{24,400})(?![\w/])"
 )
+_LATER_CHARS = 24
 _SENTENCES = tuple(
     (frozenset(words), pattern)
     for words, pattern in (
@@ -169,16 +170,18 @@ def _chosen(text: str, low: str, there: AbstractSet[str]) -> Iterator[TextSpan]:
         if pattern is _PAIR:
             if has_pair(low, there):
                 yield from _values(pattern.finditer(text))
+        elif pattern is _LATER:
+            if any(len(piece) >= _LATER_CHARS for piece in text.split()):
+                yield from _machine_made(found_near(_LATER, text, low, words & there))
         elif not words.isdisjoint(there):
-            judge = _machine_made if pattern is _LATER else _values
-            yield from judge(found_near(pattern, text, low, words & there))
+            yield from _values(found_near(pattern, text, low, words & there))
 
 
 def _values(places: Iterable[re.Match[str]]) -> Iterator[TextSpan]:
     """Yield the passwords that a pattern has found."""
     for found in places:
         value = found["value"].rstrip(".,;:!?)]}*_")
-        if _is_chosen(value, is_quoted=bool(found["quote"])):
+        if is_chosen(value, is_quoted=bool(found["quote"])):
             at = found.start("value")
             yield (at, at + len(value), _PASSWORD)
 
@@ -202,7 +205,7 @@ def _has_run(value: str) -> bool:
     return longest >= (12 if len(value) >= 32 else 16)
 
 
-def _is_chosen(value: str, *, is_quoted: bool) -> bool:
+def is_chosen(value: str, *, is_quoted: bool) -> bool:
     """Whether a person may have chosen a value as a password: no word of a sentence.
 
     It mixes kinds of letters as passwords do: ``Xk9#mQ2``, not ``base64`` or ``utf-8``.
@@ -280,7 +283,7 @@ def _html_rows(text: str) -> Iterator[TextSpan]:
         if "<th" in row[1].lower():
             heads = [cell[1] for cell in cells]
         for head, cell in zip(heads, cells, strict=False):
-            if classify_name(head) and _is_chosen(cell[1].strip(), is_quoted=True):
+            if classify_name(head) and is_chosen(cell[1].strip(), is_quoted=True):
                 yield (*cell.span(1), _PASSWORD)
 
 

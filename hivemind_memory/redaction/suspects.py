@@ -1,0 +1,397 @@
+"""Picks the lines of a text that may hold a secret, so that rules read only these.
+
+Of most documents nine lines in ten hold no value that any rule would take for a secret,
+and no word behind which a plain word is one. Such a line is replaced by a stand-in that
+keeps its indent, so rules find what is left where it stood: as many lines below its
+label, in the same list or table. What a piece between blanks may be is remembered.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from enum import IntEnum
+
+from hivemind_memory.redaction.lazy_pattern import lazy_re
+from hivemind_memory.redaction.spans import found_near, line_starts
+from hivemind_memory.redaction.vocabulary import PASSWORD_NAMES, PASSWORDS_ELSEWHERE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from hivemind_memory.redaction.spans import TextSpan
+
+ABOVE = 4
+"""Lines with text above a value on which its label may stand."""
+
+BELOW = 8
+"""Lines with text below a label on which its value may stand."""
+
+SHORTEST = 4
+_LONG = 16  # from here on letters of one case may be random
+_SHORT_LINE = 16  # a brace, a fence, ``data:``: what holds a form together
+_BESIDE = 8  # lines above and below one that is kept: no rule looks further
+_STAND_IN = "x"
+_MAX_TABLE = 200
+_MAX_KEPT = 50_000  # pieces, as in ``word_gate``
+_SIGNS_OF_TABLES = ("|", ",", ";", "\t", "  ")
+_QUOTES = lazy_re(r"[\"'`()\[\]{}<>|“”„«»：，、。（）]+")
+_SEPARATORS = lazy_re(r"[,;:=/\\&?]+|[^\x00-\x7f]+")
+_NUMBER_OR_VERSION = lazy_re(
+    r"[\d.:/+\s%x-]+|v?\d+(?:\.\d+)+[\w.+-]{0,12}|(?:19|20)\d\d-\d\d-\d\d.*|\d+[a-zA-Z]{1,3}"
+)
+_NAME_OR_HASH = lazy_re(
+    r"[a-z]+(?:[_.-][a-z]+)*[_.-]?\d{1,6}|[A-Z]+(?:[_.-][A-Z]+)*[_.-]?\d{1,6}|[0-9a-f]{7,12}"
+)
+_WORDS = lazy_re(
+    r"(?:[A-Z]?[a-z]+|[A-Z]+)(?:[._/+-]+(?:[A-Z]?[a-z]+|[A-Z]+))*"
+    r"|(?:[A-Z]?[a-z]{3,}|[A-Z]{2,5}(?![a-z]))+"
+)
+_PATH = lazy_re(r"[\w./:-]{1,200}?\.[a-z]{1,5}(?::\d{1,6}(?:-\d{1,6})?)?")
+# Words as names in code are made of, and numbers with three words or none before them.
+_ORDINARY = lazy_re(
+    r"[^\w!#$%&*+?^~@]*(?:(?:[A-Z]?[a-z]+(?:[A-Z][a-z]{2,})*|[A-Z]+)"
+    r"(?:[^A-Za-z0-9!#$%&*+?^~@]+|\Z)){1,40}|[^\w!#$%&*+?^~@]*"
+    r"(?:(?:[A-Z]?[a-z]+(?:[A-Z][a-z]{2,})*|[A-Z]+)[^A-Za-z0-9!#$%&*+?^~@]+){3,40}"
+    r"\d{1,6}[^A-Za-z0-9!#$%&*+?^~@]*"
+)
+# What a line below a label has that is no sentence: a value, groups, or words drawn.
+_MAY_BE_BELOW = lazy_re(
+    r"[0-9]|[!#$%&*+@^~?_][A-Za-z]|[A-Za-z][!#$%&*+@^~][A-Za-z]|[a-z][A-Z]"
+    r"|(?<![a-z-])[a-z]{3,12}-[a-z]{3,12}-[a-z]"
+    r"|[\"'`*“„«][a-z]+[ .+][a-z]+[ .+][a-z]+[ .+]"
+    r"|(?:[a-z]{4}[ -]){3}[a-z]{4}|(?:[a-z]{3,8}[ ,]+){11}[a-z]|[^\x00-\x7f]"
+)
+_CONSONANTS = lazy_re("(?i)[bcdfghjklmnpqrstvwxz]{5}")
+_IS_GIVEN = lazy_re(
+    r"[\"'][\w!#$%&*+@^~?.-]{4,}[\"']|[:=@/](?![:/])[\w!#$%&*+@^~?.-]{4,}"
+)
+# What else is on the line of a value that a person may have chosen as a password.
+_IS_TAKEN = lazy_re(
+    r"(?i)log[ -]?(?:ged|in|on)|sign(?:ed)?[ -]?in|connect|auth|cred|account|user"
+    r"|admin|send"
+    r"|root|using|uses| / | -{1,2}[a-z]|\b(?:p|pw)[:=]|<<<|\||->|→|–|—"
+)
+_UNLIKE_A_WORD = lazy_re(
+    r"[0-9]|[!#$%&*+@^~?][A-Za-z]|[A-Za-z][!#$%&*+@^~][A-Za-z]|[a-z][A-Z].*[a-z][A-Z]"
+    r"|[A-Z]{2}[a-z]+[A-Z]|[a-z]-[a-z]+-[a-z]"
+)
+_ENDS = "\"'`.,;:_()[]{}<>|-“”„«»"
+
+_LABEL_PARTS = frozenset((
+    *("pass", "assword", "assphrase", "pw", "contrase", "motdepasse", "mot de"),
+    *PASSWORD_NAMES,
+    *PASSWORDS_ELSEWHERE,
+    *("losung", "diceware", "geheim", "cred", "logins", "zugangsdaten"),
+    *("seed", "mnemonic", "recovery", "wallet", "bip39", "2fa", "mfa", "totp"),
+    *("scratch", "emergency", "one-time", "one time"),
+        *("12. ", "12) ", "12: "),
+))  # fmt: skip
+_LABEL = lazy_re(
+    r"assword|assphrase|pass(?:word|wd|phrase|code|wort|ord|w\b)|passes\s*:|(?<![a-z])(?:[a-z]{0,8}[_-])?"
+    r"(?:pass|pw|pwd|creds?|credentials?|logins|seed|wallet|recovery|mnemonic|2fa|mfa"
+    r"|totp|passe|scratch|emergency)(?![a-z])|bip39|one[- ]time|zugangsdaten"
+    r"|(?:user|my|db|root|admin|sudo|ssh|smtp|auth|pg)pass|(?:user|admin|root|db)pw"
+    rf"|contrase|{'|'.join((*PASSWORD_NAMES, *PASSWORDS_ELSEWHERE))}"
+    "|losung|diceware|geheim|mot de passe|motdepasse|12[.):][ ]"
+)
+"""What stands beside or above a plain word or number that is a secret."""
+
+_OTHER_PARTS = frozenset((
+    *("pin", "puk", "code", "código", "codice", "код", "wlan", "wifi", "wi-fi", "wpa"),
+    *("netzwerk", "network", "keypad", "tresor", "safe", "lockbox", "alarm", "cvv"),
+    *("cvc", "kombination", "combina", "opens with", "öffnet mit", "ouvre avec"),
+    *("abre con", "card", "visa", "amex", "karte", "carte", "tarjeta", "门禁"),
+    *("bitlocker", "backup", "otp", "psk", "unlock"),
+    *("encrypt", "decrypt", "lock", "asks", "prompt", "type", "enter"),
+    *("smtp", "imap", "mail", "icloud", "apple", "login", "app "),
+))  # fmt: skip
+LABEL_PARTS = (*_LABEL_PARTS, *_OTHER_PARTS)
+"""Words without which a line without a telling value holds no secret, in lower case."""
+
+_NUMBER_LABEL = lazy_re(
+    r"(?<![a-z])(?:[a-z]{0,12}[-_])?(?:pins?|puk|otp|psk|wpa\d?|visa|amex|cvv2?|cvc2?"
+    r"|safe|alarm|backup|network)(?![a-z])|codes?(?![a-z])|código|codice|код|wlan"
+    r"|wi-?fi|netzwerk|keypad|tresor|lockbox|kombination|combina|opens with|öffnet mit"
+    r"|ouvre avec|abre con|card(?![a-z]{2})|karte|carte|tarjeta|门禁|bitlocker|unlock"
+)
+"""What stands beside or above digits that are a secret."""
+
+_QUOTED = lazy_re(r"(?:[\"'`“„«]|\*\*)(?P<value>[A-Za-z]{3,12}[-_.+ ][\w. +-]{5,80})")
+_FOUR_GROUPS = lazy_re(r"(?<![\w-])[a-z]{4}(?:[ -][a-z]{4}){3}(?![\w-])")
+_NUMBER = lazy_re(r"\d{3}|\d\d-\d\d")
+
+_MAY_LABEL = lazy_re(
+    r"(?i)key|token|secret|auth|cred|log|sign|account|pass|pw|code|pin|puk|cook|hook"
+    r"|valu|content|variable|data|name|kind|rand|gen|made|connect|open|dial|bind|ftp"
+    r"|smtp|user|hash|crypt|hmac|aes|jwt|fernet|cipher|wallet|client|api|sdk|init|conf"
+    r"|setup|bot|set|send|vault|basic|seed|recover|backup|codes?|http|ssh|wi-?fi|wlan"
+    r"|[^\x00-\x7f]|[:({\[=|,\\]\s*\Z|\A\s*[#|>-]"
+)
+"""What a line above a value has that may be its label."""
+
+
+class SuspectText:
+    """The lines of a text that may hold a secret, and where they stood."""
+
+    __slots__ = ("_ends", "_shifts", "text")
+
+    def __init__(self, text: str, ends: list[int], shifts: list[int]) -> None:
+        self.text = text
+        """Those lines, with stand-ins for the others."""
+
+        self._ends = ends
+        self._shifts = shifts
+
+    def original(self, spans: Iterable[TextSpan]) -> Iterator[TextSpan]:
+        """Yield spans of the lines as spans of the whole text."""
+        for start, end, kind in spans:
+            first = self._shifts[bisect_right(self._ends, start)]
+            last = self._shifts[bisect_right(self._ends, end - 1)]
+            yield (start + first, end + last, kind)
+
+
+def suspect_lines(text: str, low: str, there: set[str]) -> SuspectText | None:
+    """Return the lines of a text that may hold a secret; None: no line may.
+
+    Args:
+        text: The text.
+        low: The same in lower case, letter for letter.
+        there: Which of ``LABEL_PARTS`` and of the words of commands it has.
+    """
+    telling, doubtful = _pieces_by_look(text)
+    values = line_starts(text, telling)
+    doubtful_lines = line_starts(text, doubtful)
+    labels = line_starts(low, _LABEL_PARTS & there)
+    others = line_starts(low, _OTHER_PARTS & there)
+    commands = _command_starts(text, low, there)
+    if not (values or doubtful_lines or labels or others or commands):
+        return None
+    lines = text.split("\n")
+    is_kept = [False] * len(lines)
+    start = 0
+    for row, line in enumerate(lines):
+        at, start = start, start + len(line) + 1
+        if at in values or (at in doubtful_lines and _IS_TAKEN.search(line)):
+            is_kept[row] = True
+            _keep_above(lines, row, is_kept)
+        if at in labels and _LABEL.search(line.lower()):
+            is_kept[row] = True
+            _keep_below(lines, row, is_kept)
+        elif at in commands:
+            is_kept[row] = True
+        elif at in others:
+            if _NUMBER_LABEL.search(line.lower()):
+                _keep_numbers(lines, row, is_kept)
+            is_kept[row] = is_kept[row] or _has_phrase(line)
+    if True not in is_kept:
+        return None
+    return _joined(lines, is_kept)
+
+
+_plain: set[str] = set()
+_telling: set[str] = set()
+_doubtful: set[str] = set()
+
+
+def _pieces_by_look(text: str) -> tuple[set[str], set[str]]:
+    """Return the pieces between blanks that look like a secret, and the doubtful ones.
+
+    A doubtful one is a secret only where a name or a sign says so on its line.
+    """
+    pieces = set(text.split()) - _plain
+    telling, doubtful = pieces & _telling, pieces & _doubtful
+    if len(_plain) + len(_telling) + len(_doubtful) > _MAX_KEPT:
+        for kept in (_plain, _telling, _doubtful):
+            kept.clear()
+    for piece in pieces - telling - doubtful:
+        look = _look_of(piece)
+        if look is Look.PLAIN:
+            _plain.add(piece)
+        elif look is Look.DOUBTFUL:
+            _doubtful.add(piece)
+            doubtful.add(piece)
+        else:
+            _telling.add(piece)
+            telling.add(piece)
+    return telling, doubtful
+
+
+class Look(IntEnum):
+    """What a piece between blanks may be."""
+
+    PLAIN = 0
+    DOUBTFUL = 1
+    TELLING = 2
+
+
+def _look_of(piece: str) -> Look:
+    """Return what a piece may be: what that part is which most looks like a secret."""
+    look = Look.PLAIN
+    if _UNLIKE_A_WORD.search(piece) is None and len(piece) < _LONG:
+        return look
+    if (
+        _ORDINARY.fullmatch(piece)
+        and not _CONSONANTS.search(piece)
+        and piece.count("-") < 2
+        and piece.count(".") < 3
+    ):
+        return look
+    for part in _QUOTES.split(piece):
+        inner = part.strip(_ENDS)
+        if len(inner) < SHORTEST:
+            continue
+        parts = [one.strip(_ENDS) for one in _SEPARATORS.split(inner)]
+        if len(parts) == 1:
+            parts = [inner]
+        elif "://" not in inner and not _PATH.fullmatch(inner):
+            parts.append(inner)
+        for one in parts:
+            if len(one) >= SHORTEST:
+                look = max(look, _look_of_value(one))
+                if look is Look.TELLING:
+                    return look
+    if look is Look.DOUBTFUL and _IS_GIVEN.search(piece):
+        return Look.TELLING
+    return look
+
+
+def _look_of_value(value: str) -> Look:
+    """Return what a value may be, without a word that says so."""
+    if _UNLIKE_A_WORD.search(value) is None and len(value) < _LONG:
+        return Look.PLAIN
+    if _NUMBER_OR_VERSION.fullmatch(value):
+        return Look.PLAIN
+    from hivemind_memory.redaction.phrases import is_drawn
+
+    if (value.count("-") > 1 or value.count(".") > 1) and is_drawn(value):
+        return Look.TELLING
+    if not _CONSONANTS.search(value):
+        if _WORDS.fullmatch(value):
+            return Look.PLAIN
+        if _NAME_OR_HASH.fullmatch(value):
+            return Look.DOUBTFUL if len(value) > 5 else Look.PLAIN
+    return _judged(value)
+
+
+def _judged(value: str) -> Look:
+    """Return what the rules for values say of one."""
+    from hivemind_memory.redaction.chosen import looks_chosen, may_be_chosen
+    from hivemind_memory.redaction.spoken import is_chosen
+    from hivemind_memory.redaction.values import (
+        is_identifier,
+        is_scrambled,
+        looks_random,
+    )
+
+    if value.isalpha() and value.isascii():
+        is_odd = is_scrambled(value) or looks_random(value)
+        return Look.TELLING if is_odd else Look.PLAIN
+    if looks_random(value) or looks_chosen(value) or is_identifier(value):
+        return Look.TELLING
+    if may_be_chosen(value) or is_chosen(value, is_quoted=False):
+        return Look.DOUBTFUL
+    return Look.PLAIN
+
+
+def _has_phrase(line: str) -> bool:
+    """Whether a line has four groups of letters, or quotes words that were drawn."""
+    from hivemind_memory.redaction.phrases import is_drawn
+
+    return _FOUR_GROUPS.search(line) is not None or any(
+        is_drawn(re.split(r"[\"'`”»*]", found["value"])[0])
+        for found in _QUOTED.finditer(line)
+    )
+
+
+def _command_starts(text: str, low: str, there: set[str]) -> set[int]:
+    """Return where the lines begin with a command that takes a password."""
+    from hivemind_memory.redaction.commands import FORMS
+
+    starts: set[int] = set()
+    for word, pattern in FORMS:
+        if word in there:
+            for found in found_near(pattern, text, low, (word,)):
+                starts.add(low.rfind("\n", 0, found.start()) + 1)
+    return starts
+
+
+def _keep_above(lines: list[str], row: int, is_kept: list[bool]) -> None:
+    """Keep the lines above a value that may be its label, or the head of its table."""
+    left = ABOVE
+    for above in range(row - 1, -1, -1):
+        if not left:
+            break
+        if lines[above] and not lines[above].isspace():
+            is_kept[above] = (
+                is_kept[above] or _MAY_LABEL.search(lines[above]) is not None
+            )
+            left -= 1
+    line = lines[row].strip()
+    for sign in _SIGNS_OF_TABLES:
+        count = line.count(sign)
+        for above in range(row - 1, max(-1, row - _MAX_TABLE) if count else row, -1):
+            if is_kept[above] or lines[above].strip().count(sign) != count:
+                break
+            is_kept[above] = True
+
+
+def _keep_below(lines: list[str], row: int, is_kept: list[bool]) -> None:
+    """Keep the lines below a label that may hold its values."""
+    left = BELOW
+    signs = [sign for sign in _SIGNS_OF_TABLES if sign in lines[row].strip()]
+    for below in range(row + 1, min(len(lines), row + _MAX_TABLE)):
+        line = lines[below]
+        if not line or line.isspace():
+            continue
+        is_short = len(line) <= 2 * _SHORT_LINE  # a list of codes or words
+        is_row = any(sign in line for sign in signs)
+        if left <= 0 and not is_short and not is_row:
+            break
+        if is_short or _MAY_BE_BELOW.search(line):
+            is_kept[below] = True
+        left -= 1
+
+
+def _keep_numbers(lines: list[str], row: int, is_kept: list[bool]) -> None:
+    """Keep a line that speaks of a number, if one stands on it or below."""
+    left = ABOVE
+    for below in range(row, len(lines)):
+        if not left:
+            break
+        if _NUMBER.search(lines[below]):
+            is_kept[row] = is_kept[below] = True
+        left -= bool(lines[below]) and not lines[below].isspace()
+
+
+def _joined(lines: list[str], is_kept: list[bool]) -> SuspectText:
+    """Return the lines that are kept, and stand-ins for those beside them."""
+    parts: list[str] = []
+    ends: list[int] = []
+    shifts: list[int] = []
+    at = shift = 0
+    shown_to = -1  # rows below a kept one that are shown
+    rows = iter([row for row, keep in enumerate(is_kept) if keep])
+    next_kept = next(rows, len(lines))
+    for row, line in enumerate(lines):
+        if row == next_kept:
+            shown = line
+            shown_to = row + _BESIDE
+            next_kept = next(rows, len(lines) + _BESIDE + 1)
+        elif row > shown_to and row < next_kept - _BESIDE:
+            shift += len(line) + 1
+            continue
+        else:
+            body = line.lstrip(" \t")
+            is_short = len(body) <= _SHORT_LINE
+            shown = line if is_short else line[: len(line) - len(body)] + _STAND_IN
+        if not shifts:
+            shifts.append(shift)
+        elif shift != shifts[-1]:
+            ends.append(at)
+            shifts.append(shift)
+        parts.append(shown)
+        at += len(shown) + 1
+        shift += len(line) - len(shown)
+    return SuspectText("\n".join(parts), ends, shifts)
