@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 SHORTEST = 8
 LONGEST = 64
-# The sign comes first: a pattern that begins with a look behind is tried everywhere.
+# The sign comes first: what begins with a condition on the past is tried everywhere.
 _SIGN = lazy_re(r"[!$%&*#?^~@](?<=[A-Za-z0-9].)[!$%&*#?^~@]{0,2}+[A-Za-z0-9]")
 _PART = lazy_re(r"[A-Za-z0-9!$%&*#?^~@+._-]{0,64}+")
 _LETTER_BEFORE = "=:/>-'\"`([|,;"

@@ -81,10 +81,6 @@ _PUBLIC_WORDS = frozenset(
     )
 )  # fmt: skip
 _PASETO = lazy_re(r"(?<![\w.])v[1-4]\.(?:local|public)\.[\w-]{32,4000}(?:\.[\w-]+)?")
-_BASE58 = "1-9A-HJ-NP-Za-km-z"
-_WIF = lazy_re(
-    rf"(?<![\w/+-])(?:5[HJK][{_BASE58}]{{49}}|[KLc][{_BASE58}]{{51}})(?![\w/+=-])"
-)
 _PHRASE = lazy_re(
     r"(?i)(?:seed|mnemonic|recovery|backup|wallet)(?:[ \t-]+(?:phrase|words?|seed))?"
     r"[^\n:=]{0,40}[:=\n][\s\"'`>*-]*"
@@ -134,7 +130,6 @@ _NUMBERED_WORDS = lazy_re(
     r"(?![\w-])"
 )
 _ZERO_WIDTH = lazy_re("[\u00ad\u200b-\u200d\u2060\ufeff]")
-_BASE64_RUN = lazy_re(r"(?<![\w+/-])[A-Za-z0-9+/_-]{24,4000}={0,2}(?![\w+/-])")
 
 
 def in_layouts(text: str, low: str, there: AbstractSet[str]) -> list[TextSpan]:
@@ -173,33 +168,6 @@ def split_by_zero_width(
 def has_zero_width(text: str) -> bool:
     """Whether a text has characters without width."""
     return _ZERO_WIDTH.search(text) is not None
-
-
-def in_base64(
-    text: str, start: int, end: int, find: Callable[[str], list[TextSpan]]
-) -> list[TextSpan]:
-    """Return the runs of base64 that hold a text in which *find* finds something.
-
-    Args:
-        text: The whole text.
-        start: Where to look from.
-        end: Where to look to, the end of a line.
-        find: Looks for secrets in what a run decodes to.
-    """
-    from binascii import Error, a2b_base64
-
-    spans: list[TextSpan] = []
-    for run in _BASE64_RUN.finditer(text, start, end):
-        data = run[0].replace("-", "+").replace("_", "/").rstrip("=")
-        try:
-            plain = a2b_base64(data + "=" * (-len(data) % 4)).decode("ascii")
-        except (Error, ValueError):
-            continue
-        if plain.replace("\n", " ").isprintable():
-            found = find(plain)
-            if found:
-                spans.append((run.start(), run.end(), found[0][2]))
-    return spans
 
 
 def _pgpass(text: str) -> Iterator[TextSpan]:
@@ -278,13 +246,6 @@ def _tokens(text: str) -> Iterator[TextSpan]:
     for found in _PASETO.finditer(text):
         if looks_random(found[0][10:60]):
             yield (*found.span(), "paseto")
-
-
-def wallet_keys(text: str, start: int, end: int) -> Iterator[TextSpan]:
-    """Yield private keys of Bitcoin in the wallet import format, between two places."""
-    for found in _WIF.finditer(text, start, end):
-        if looks_random(found[0]) and is_sure(found[0]):
-            yield (*found.span(), "wallet-key")
 
 
 def _phrases(text: str, low: str) -> Iterator[TextSpan]:

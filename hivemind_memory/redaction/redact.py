@@ -16,7 +16,6 @@ from hivemind_memory.redaction.alone import chosen_passwords
 from hivemind_memory.redaction.spans import (
     HIDDEN,
     TextSpan,
-    blocks_with,
     has_any,
     is_within,
     lowered,
@@ -259,12 +258,9 @@ def _spans(text: str, known: Iterable[str]) -> list[TextSpan]:
     spans += _by_layout(text, low, there, gate)
     long = [piece for piece in tokens if len(piece) >= LONG]
     if long:
-        from hivemind_memory.redaction.layouts import in_base64, wallet_keys
-        from hivemind_memory.redaction.tokens import in_plain
+        from hivemind_memory.redaction.tokens import in_runs
 
-        for start, end in blocks_with(low, long):
-            spans += wallet_keys(text, start, end)
-            spans += in_base64(text, start, end, in_plain)
+        spans += in_runs(text, low, long)
     return spans
 
 

@@ -1,19 +1,19 @@
 """Picks the lines of a text that may hold a secret, so that rules read only these.
 
 Of most documents nine lines in ten hold no value that any rule would take for a secret,
-and no word behind which a plain word is one. Such a line is replaced by a stand-in that
-keeps its indent, so rules find what is left where it stood: as many lines below its
-label, in the same list or table. What a piece between blanks may be is remembered.
+and no word behind which a plain word is one. Such a line becomes a placeholder with
+its indent, so rules find what is left where it stood: as many lines below its label, in
+the same list or table.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from enum import IntEnum
 
 from hivemind_memory.redaction.lazy_pattern import lazy_re
-from hivemind_memory.redaction.spans import found_near, line_starts
+from hivemind_memory.redaction.pieces import pieces_by_look
+from hivemind_memory.redaction.spans import found_near, has_any, line_starts
 from hivemind_memory.redaction.vocabulary import PASSWORD_NAMES, PASSWORDS_ELSEWHERE
 
 TYPE_CHECKING = False
@@ -28,34 +28,11 @@ ABOVE = 4
 BELOW = 8
 """Lines with text below a label on which its value may stand."""
 
-SHORTEST = 4
-_LONG = 16  # from here on letters of one case may be random
 _SHORT_LINE = 16  # a brace, a fence, ``data:``: what holds a form together
 _BESIDE = 8  # lines above and below one that is kept: no rule looks further
-_STAND_IN = "x"
+_PLACEHOLDER = "x"
 _MAX_TABLE = 200
-_MAX_KEPT = 50_000  # pieces, as in ``word_gate``
 _SIGNS_OF_TABLES = ("|", ",", ";", "\t", "  ")
-_QUOTES = lazy_re(r"[\"'`()\[\]{}<>|“”„«»：，、。（）]+")
-_SEPARATORS = lazy_re(r"[,;:=/\\&?]+|[^\x00-\x7f]+")
-_NUMBER_OR_VERSION = lazy_re(
-    r"[\d.:/+\s%x-]+|v?\d+(?:\.\d+)+[\w.+-]{0,12}|(?:19|20)\d\d-\d\d-\d\d.*|\d+[a-zA-Z]{1,3}"
-)
-_NAME_OR_HASH = lazy_re(
-    r"[a-z]+(?:[_.-][a-z]+)*[_.-]?\d{1,6}|[A-Z]+(?:[_.-][A-Z]+)*[_.-]?\d{1,6}|[0-9a-f]{7,12}"
-)
-_WORDS = lazy_re(
-    r"(?:[A-Z]?[a-z]+|[A-Z]+)(?:[._/+-]+(?:[A-Z]?[a-z]+|[A-Z]+))*"
-    r"|(?:[A-Z]?[a-z]{3,}|[A-Z]{2,5}(?![a-z]))+"
-)
-_PATH = lazy_re(r"[\w./:-]{1,200}?\.[a-z]{1,5}(?::\d{1,6}(?:-\d{1,6})?)?")
-# Words as names in code are made of, and numbers with three words or none before them.
-_ORDINARY = lazy_re(
-    r"[^\w!#$%&*+?^~@]*(?:(?:[A-Z]?[a-z]+(?:[A-Z][a-z]{2,})*|[A-Z]+)"
-    r"(?:[^A-Za-z0-9!#$%&*+?^~@]+|\Z)){1,40}|[^\w!#$%&*+?^~@]*"
-    r"(?:(?:[A-Z]?[a-z]+(?:[A-Z][a-z]{2,})*|[A-Z]+)[^A-Za-z0-9!#$%&*+?^~@]+){3,40}"
-    r"\d{1,6}[^A-Za-z0-9!#$%&*+?^~@]*"
-)
 # What a line below a label has that is no sentence: a value, groups, or words drawn.
 _MAY_BE_BELOW = lazy_re(
     r"[0-9]|[!#$%&*+@^~?_][A-Za-z]|[A-Za-z][!#$%&*+@^~][A-Za-z]|[a-z][A-Z]"
@@ -63,21 +40,12 @@ _MAY_BE_BELOW = lazy_re(
     r"|[\"'`*“„«][a-z]+[ .+][a-z]+[ .+][a-z]+[ .+]"
     r"|(?:[a-z]{4}[ -]){3}[a-z]{4}|(?:[a-z]{3,8}[ ,]+){11}[a-z]|[^\x00-\x7f]"
 )
-_CONSONANTS = lazy_re("(?i)[bcdfghjklmnpqrstvwxz]{5}")
-_IS_GIVEN = lazy_re(
-    r"[\"'][\w!#$%&*+@^~?.-]{4,}[\"']|[:=@/](?![:/])[\w!#$%&*+@^~?.-]{4,}"
-)
 # What else is on the line of a value that a person may have chosen as a password.
 _IS_TAKEN = lazy_re(
     r"(?i)log[ -]?(?:ged|in|on)|sign(?:ed)?[ -]?in|connect|auth|cred|account|user"
     r"|admin|send"
     r"|root|using|uses| / | -{1,2}[a-z]|\b(?:p|pw)[:=]|<<<|\||->|→|–|—"
 )
-_UNLIKE_A_WORD = lazy_re(
-    r"[0-9]|[!#$%&*+@^~?][A-Za-z]|[A-Za-z][!#$%&*+@^~][A-Za-z]|[a-z][A-Z].*[a-z][A-Z]"
-    r"|[A-Z]{2}[a-z]+[A-Z]|[a-z]-[a-z]+-[a-z]"
-)
-_ENDS = "\"'`.,;:_()[]{}<>|-“”„«»"
 
 _LABEL_PARTS = frozenset((
     *("pass", "assword", "assphrase", "pw", "contrase", "motdepasse", "mot de"),
@@ -86,7 +54,7 @@ _LABEL_PARTS = frozenset((
     *("losung", "diceware", "geheim", "cred", "logins", "zugangsdaten"),
     *("seed", "mnemonic", "recovery", "wallet", "bip39", "2fa", "mfa", "totp"),
     *("scratch", "emergency", "one-time", "one time"),
-        *("12. ", "12) ", "12: "),
+    *("12. ", "12) ", "12: "),
 ))  # fmt: skip
 _LABEL = lazy_re(
     r"assword|assphrase|pass(?:word|wd|phrase|code|wort|ord|w\b)|passes\s*:|(?<![a-z])(?:[a-z]{0,8}[_-])?"
@@ -122,13 +90,15 @@ _QUOTED = lazy_re(r"(?:[\"'`“„«]|\*\*)(?P<value>[A-Za-z]{3,12}[-_.+ ][\w. +
 _FOUR_GROUPS = lazy_re(r"(?<![\w-])[a-z]{4}(?:[ -][a-z]{4}){3}(?![\w-])")
 _NUMBER = lazy_re(r"\d{3}|\d\d-\d\d")
 
-_MAY_LABEL = lazy_re(
-    r"(?i)key|token|secret|auth|cred|log|sign|account|pass|pw|code|pin|puk|cook|hook"
-    r"|valu|content|variable|data|name|kind|rand|gen|made|connect|open|dial|bind|ftp"
-    r"|smtp|user|hash|crypt|hmac|aes|jwt|fernet|cipher|wallet|client|api|sdk|init|conf"
-    r"|setup|bot|set|send|vault|basic|seed|recover|backup|codes?|http|ssh|wi-?fi|wlan"
-    r"|[^\x00-\x7f]|[:({\[=|,\\]\s*\Z|\A\s*[#|>-]"
-)
+_ABOVE_WORDS = (
+    "key", "token", "secret", "auth", "cred", "log", "sign", "account", "pass", "pw",
+    "code", "pin", "puk", "cook", "hook", "valu", "content", "variable", "data", "name",
+    "kind", "rand", "gen", "made", "connect", "open", "dial", "bind", "ftp", "smtp",
+    "user", "hash", "crypt", "hmac", "aes", "jwt", "fernet", "cipher", "wallet",
+    "client", "api", "sdk", "init", "conf", "setup", "bot", "set", "send", "vault",
+    "basic", "seed", "recover", "backup", "http", "ssh", "wifi", "wi-fi", "wlan",
+)  # fmt: skip
+_LABEL_ENDS = (":", "(", "{", "[", "=", "|", ",", "\\", "：")
 """What a line above a value has that may be its label."""
 
 
@@ -139,7 +109,7 @@ class SuspectText:
 
     def __init__(self, text: str, ends: list[int], shifts: list[int]) -> None:
         self.text = text
-        """Those lines, with stand-ins for the others."""
+        """Those lines, with placeholders for the others."""
 
         self._ends = ends
         self._shifts = shifts
@@ -160,7 +130,7 @@ def suspect_lines(text: str, low: str, there: set[str]) -> SuspectText | None:
         low: The same in lower case, letter for letter.
         there: Which of ``LABEL_PARTS`` and of the words of commands it has.
     """
-    telling, doubtful = _pieces_by_look(text)
+    telling, doubtful = pieces_by_look(text)
     values = line_starts(text, telling)
     doubtful_lines = line_starts(text, doubtful)
     labels = line_starts(low, _LABEL_PARTS & there)
@@ -188,111 +158,6 @@ def suspect_lines(text: str, low: str, there: set[str]) -> SuspectText | None:
     if True not in is_kept:
         return None
     return _joined(lines, is_kept)
-
-
-_plain: set[str] = set()
-_telling: set[str] = set()
-_doubtful: set[str] = set()
-
-
-def _pieces_by_look(text: str) -> tuple[set[str], set[str]]:
-    """Return the pieces between blanks that look like a secret, and the doubtful ones.
-
-    A doubtful one is a secret only where a name or a sign says so on its line.
-    """
-    pieces = set(text.split()) - _plain
-    telling, doubtful = pieces & _telling, pieces & _doubtful
-    if len(_plain) + len(_telling) + len(_doubtful) > _MAX_KEPT:
-        for kept in (_plain, _telling, _doubtful):
-            kept.clear()
-    for piece in pieces - telling - doubtful:
-        look = _look_of(piece)
-        if look is Look.PLAIN:
-            _plain.add(piece)
-        elif look is Look.DOUBTFUL:
-            _doubtful.add(piece)
-            doubtful.add(piece)
-        else:
-            _telling.add(piece)
-            telling.add(piece)
-    return telling, doubtful
-
-
-class Look(IntEnum):
-    """What a piece between blanks may be."""
-
-    PLAIN = 0
-    DOUBTFUL = 1
-    TELLING = 2
-
-
-def _look_of(piece: str) -> Look:
-    """Return what a piece may be: what that part is which most looks like a secret."""
-    look = Look.PLAIN
-    if _UNLIKE_A_WORD.search(piece) is None and len(piece) < _LONG:
-        return look
-    if (
-        _ORDINARY.fullmatch(piece)
-        and not _CONSONANTS.search(piece)
-        and piece.count("-") < 2
-        and piece.count(".") < 3
-    ):
-        return look
-    for part in _QUOTES.split(piece):
-        inner = part.strip(_ENDS)
-        if len(inner) < SHORTEST:
-            continue
-        parts = [one.strip(_ENDS) for one in _SEPARATORS.split(inner)]
-        if len(parts) == 1:
-            parts = [inner]
-        elif "://" not in inner and not _PATH.fullmatch(inner):
-            parts.append(inner)
-        for one in parts:
-            if len(one) >= SHORTEST:
-                look = max(look, _look_of_value(one))
-                if look is Look.TELLING:
-                    return look
-    if look is Look.DOUBTFUL and _IS_GIVEN.search(piece):
-        return Look.TELLING
-    return look
-
-
-def _look_of_value(value: str) -> Look:
-    """Return what a value may be, without a word that says so."""
-    if _UNLIKE_A_WORD.search(value) is None and len(value) < _LONG:
-        return Look.PLAIN
-    if _NUMBER_OR_VERSION.fullmatch(value):
-        return Look.PLAIN
-    from hivemind_memory.redaction.phrases import is_drawn
-
-    if (value.count("-") > 1 or value.count(".") > 1) and is_drawn(value):
-        return Look.TELLING
-    if not _CONSONANTS.search(value):
-        if _WORDS.fullmatch(value):
-            return Look.PLAIN
-        if _NAME_OR_HASH.fullmatch(value):
-            return Look.DOUBTFUL if len(value) > 5 else Look.PLAIN
-    return _judged(value)
-
-
-def _judged(value: str) -> Look:
-    """Return what the rules for values say of one."""
-    from hivemind_memory.redaction.chosen import looks_chosen, may_be_chosen
-    from hivemind_memory.redaction.spoken import is_chosen
-    from hivemind_memory.redaction.values import (
-        is_identifier,
-        is_scrambled,
-        looks_random,
-    )
-
-    if value.isalpha() and value.isascii():
-        is_odd = is_scrambled(value) or looks_random(value)
-        return Look.TELLING if is_odd else Look.PLAIN
-    if looks_random(value) or looks_chosen(value) or is_identifier(value):
-        return Look.TELLING
-    if may_be_chosen(value) or is_chosen(value, is_quoted=False):
-        return Look.DOUBTFUL
-    return Look.PLAIN
 
 
 def _has_phrase(line: str) -> bool:
@@ -324,9 +189,7 @@ def _keep_above(lines: list[str], row: int, is_kept: list[bool]) -> None:
         if not left:
             break
         if lines[above] and not lines[above].isspace():
-            is_kept[above] = (
-                is_kept[above] or _MAY_LABEL.search(lines[above]) is not None
-            )
+            is_kept[above] = is_kept[above] or _may_label(lines[above])
             left -= 1
     line = lines[row].strip()
     for sign in _SIGNS_OF_TABLES:
@@ -335,6 +198,16 @@ def _keep_above(lines: list[str], row: int, is_kept: list[bool]) -> None:
             if is_kept[above] or lines[above].strip().count(sign) != count:
                 break
             is_kept[above] = True
+
+
+def _may_label(line: str) -> bool:
+    """Whether a line above a value may be its label, or open the form it is in."""
+    return (
+        not line.isascii()
+        or line.rstrip().endswith(_LABEL_ENDS)
+        or line.lstrip().startswith(("#", "|", ">", "-"))
+        or has_any(line.lower(), _ABOVE_WORDS)
+    )
 
 
 def _keep_below(lines: list[str], row: int, is_kept: list[bool]) -> None:
@@ -366,7 +239,7 @@ def _keep_numbers(lines: list[str], row: int, is_kept: list[bool]) -> None:
 
 
 def _joined(lines: list[str], is_kept: list[bool]) -> SuspectText:
-    """Return the lines that are kept, and stand-ins for those beside them."""
+    """Return the lines that are kept, and placeholders for those beside them."""
     parts: list[str] = []
     ends: list[int] = []
     shifts: list[int] = []
@@ -385,7 +258,7 @@ def _joined(lines: list[str], is_kept: list[bool]) -> SuspectText:
         else:
             body = line.lstrip(" \t")
             is_short = len(body) <= _SHORT_LINE
-            shown = line if is_short else line[: len(line) - len(body)] + _STAND_IN
+            shown = line if is_short else line[: len(line) - len(body)] + _PLACEHOLDER
         if not shifts:
             shifts.append(shift)
         elif shift != shifts[-1]:

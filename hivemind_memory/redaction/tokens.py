@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from hivemind_memory.redaction.keywords import EXACT, FOLDED
+from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.spans import TextSpan, blocks_with, lowered
+from hivemind_memory.redaction.values import is_sure, looks_random
 from hivemind_memory.redaction.word_gate import may_be_token
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
+
+
+_BASE58 = "1-9A-HJ-NP-Za-km-z"
+_WIF = lazy_re(
+    rf"(?<![\w/+-])(?:5[HJK][{_BASE58}]{{49}}|[KLc][{_BASE58}]{{51}})(?![\w/+=-])"
+)
+_BASE64_RUN = lazy_re(r"(?<![\w+/-])[A-Za-z0-9+/_-]{24,4000}={0,2}(?![\w+/-])")
 
 
 def by_tokens(text: str, low: str, pieces: Iterable[str]) -> list[TextSpan]:
@@ -44,7 +53,7 @@ def _long_parts(text: str, low: str, pieces: Iterable[str]) -> tuple[list[str], 
     return long, "\n".join(near)
 
 
-def in_plain(plain: str) -> list[TextSpan]:
+def _in_plain(plain: str) -> list[TextSpan]:
     """Return what a text has that stood in base64."""
     low = lowered(plain)
     spans = by_tokens(plain, low, filter(may_be_token, set(low.split())))
@@ -52,4 +61,42 @@ def in_plain(plain: str) -> list[TextSpan]:
         from hivemind_memory.redaction.private_keys import private_keys
 
         spans += private_keys(plain)
+    return spans
+
+
+def in_runs(text: str, low: str, long: Iterable[str]) -> Iterator[TextSpan]:
+    """Yield wallets' keys, and runs of base64 with a secret in them.
+
+    Args:
+        text: The whole text.
+        low: The same in lower case, letter for letter.
+        long: Its long pieces between blanks, in lower case.
+    """
+    for start, end in blocks_with(low, long):
+        yield from _wallet_keys(text, start, end)
+        yield from _in_base64(text, start, end)
+
+
+def _wallet_keys(text: str, start: int, end: int) -> Iterator[TextSpan]:
+    """Yield private keys of Bitcoin in the wallet import format, between two places."""
+    for found in _WIF.finditer(text, start, end):
+        if looks_random(found[0]) and is_sure(found[0]):
+            yield (*found.span(), "wallet-key")
+
+
+def _in_base64(text: str, start: int, end: int) -> list[TextSpan]:
+    """Return the runs of base64 between two places that decode to a secret."""
+    from binascii import Error, a2b_base64
+
+    spans: list[TextSpan] = []
+    for run in _BASE64_RUN.finditer(text, start, end):
+        data = run[0].replace("-", "+").replace("_", "/").rstrip("=")
+        try:
+            plain = a2b_base64(data + "=" * (-len(data) % 4)).decode("ascii")
+        except (Error, ValueError):
+            continue
+        if plain.replace("\n", " ").isprintable():
+            found = _in_plain(plain)
+            if found:
+                spans.append((run.start(), run.end(), found[0][2]))
     return spans

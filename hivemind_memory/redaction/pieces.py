@@ -1,0 +1,149 @@
+"""Tells what a piece between blanks may be by its look: a secret, doubtful, or plain.
+
+Every text of more than plain words is asked, so what a piece may be is remembered.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from hivemind_memory.redaction.lazy_pattern import lazy_re
+
+SHORTEST = 4
+_LONG = 16  # from here on letters of one case may be random
+_MAX_KEPT = 50_000  # pieces, as in ``word_gate``
+_LONGEST_KEPT = 100
+_QUOTES = lazy_re(r"[\"'`()\[\]{}<>|“”„«»：，、。（）]+")
+_SEPARATORS = lazy_re(r"[,;:=/\\&?]+|[^\x00-\x7f]+")
+_NUMBER_OR_VERSION = lazy_re(
+    r"[\d.:/+\s%x-]+|v?\d+(?:\.\d+)+[\w.+-]{0,12}|(?:19|20)\d\d-\d\d-\d\d.*|\d+[a-zA-Z]{1,3}"
+)
+_NAME_OR_HASH = lazy_re(
+    r"[a-z]+(?:[_.-][a-z]+)*[_.-]?\d{1,6}|[A-Z]+(?:[_.-][A-Z]+)*[_.-]?\d{1,6}|[0-9a-f]{7,12}"
+)
+_WORDS = lazy_re(
+    r"(?:[A-Z]?[a-z]+|[A-Z]+)(?:[._/+-]+(?:[A-Z]?[a-z]+|[A-Z]+))*"
+    r"|[A-Z]?[a-z]{2,}(?:[A-Z][a-z]{2,})*[A-Z]{0,5}|[A-Z]{2,6}[a-z]{2,}(?:[A-Z][a-z]{2,})*"
+)
+_PATH = lazy_re(r"[\w./:-]{1,200}?\.[a-z]{1,5}(?::\d{1,6}(?:-\d{1,6})?)?")
+# Words as names in code are made of, and numbers with three words or none before them.
+_ORDINARY = lazy_re(
+    r"[^\w!#$%&*+?^~@]*(?:(?:[A-Z]?[a-z]+(?:[A-Z][a-z]{2,})*|[A-Z]+)"
+    r"(?:[^A-Za-z0-9!#$%&*+?^~@]+|\Z)){1,40}|[^\w!#$%&*+?^~@]*"
+    r"(?:(?:[A-Z]?[a-z]+(?:[A-Z][a-z]{2,})*|[A-Z]+)[^A-Za-z0-9!#$%&*+?^~@]+){3,40}"
+    r"\d{1,6}[^A-Za-z0-9!#$%&*+?^~@]*"
+)
+_CONSONANTS = lazy_re("(?i)[bcdfghjklmnpqrstvwxz]{5}")
+_IS_GIVEN = lazy_re(
+    r"[\"'][\w!#$%&*+@^~?.-]{4,}[\"']|[:=@/](?![:/])[\w!#$%&*+@^~?.-]{4,}"
+)
+_UNLIKE_A_WORD = lazy_re(
+    r"[0-9]|[!#$%&*+@^~?][A-Za-z]|[A-Za-z][!#$%&*+@^~][A-Za-z]|[a-z][A-Z].*[a-z][A-Z]"
+    r"|[A-Z]{2}[a-z]+[A-Z]|[a-z]-[a-z]+-[a-z]"
+)
+_ENDS = "\"'`.,;:_()[]{}<>|-“”„«»"
+
+
+class Look(IntEnum):
+    """What a piece between blanks may be."""
+
+    PLAIN = 0
+    DOUBTFUL = 1
+    TELLING = 2
+
+
+_plain: set[str] = set()
+_doubtful: set[str] = set()
+_telling: set[str] = set()
+_KEPT = {Look.PLAIN: _plain, Look.DOUBTFUL: _doubtful, Look.TELLING: _telling}
+"""What pieces of earlier texts were."""
+
+
+def pieces_by_look(text: str) -> tuple[set[str], set[str]]:
+    """Return the pieces between blanks that look like a secret, and the doubtful ones.
+
+    A doubtful one is a secret only where a name or a sign says so on its line.
+    """
+    pieces = set(text.split()) - _plain
+    telling, doubtful = pieces & _telling, pieces & _doubtful
+    if len(_plain) + len(_telling) + len(_doubtful) > _MAX_KEPT:
+        for kept in _KEPT.values():
+            kept.clear()
+    for piece in pieces - telling - doubtful:
+        look = _look_of(piece)
+        if look is Look.DOUBTFUL:
+            doubtful.add(piece)
+        elif look is Look.TELLING:
+            telling.add(piece)
+        if len(piece) < _LONGEST_KEPT:
+            _KEPT[look].add(piece)
+    return telling, doubtful
+
+
+def _look_of(piece: str) -> Look:
+    """Return what a piece may be: what that part is which most looks like a secret."""
+    look = Look.PLAIN
+    if _UNLIKE_A_WORD.search(piece) is None and len(piece) < _LONG:
+        return look
+    if (
+        _ORDINARY.fullmatch(piece)
+        and not _CONSONANTS.search(piece)
+        and piece.count("-") < 2
+        and piece.count(".") < 3
+    ):
+        return look
+    for part in _QUOTES.split(piece):
+        inner = part.strip(_ENDS)
+        if len(inner) < SHORTEST:
+            continue
+        parts = [value.strip(_ENDS) for value in _SEPARATORS.split(inner)]
+        if len(parts) == 1:
+            parts = [inner]
+        elif "://" not in inner and not _PATH.fullmatch(inner):
+            parts.append(inner)
+        for value in parts:
+            if len(value) >= SHORTEST:
+                look = max(look, _look_of_value(value))
+                if look is Look.TELLING:
+                    return look
+    if look is Look.DOUBTFUL and _IS_GIVEN.search(piece):
+        return Look.TELLING
+    return look
+
+
+def _look_of_value(value: str) -> Look:
+    """Return what a value may be, without a word that says so."""
+    if _UNLIKE_A_WORD.search(value) is None and len(value) < _LONG:
+        return Look.PLAIN
+    if _NUMBER_OR_VERSION.fullmatch(value):
+        return Look.PLAIN
+    from hivemind_memory.redaction.phrases import is_drawn
+
+    if (value.count("-") > 1 or value.count(".") > 1) and is_drawn(value):
+        return Look.TELLING
+    if not _CONSONANTS.search(value):
+        if _WORDS.fullmatch(value):
+            return Look.PLAIN
+        if _NAME_OR_HASH.fullmatch(value):
+            return Look.DOUBTFUL if len(value) > 5 else Look.PLAIN
+    return _judged(value)
+
+
+def _judged(value: str) -> Look:
+    """Return what the rules for values say of one."""
+    from hivemind_memory.redaction.chosen import looks_chosen, may_be_chosen
+    from hivemind_memory.redaction.spoken import is_chosen
+    from hivemind_memory.redaction.values import (
+        is_identifier,
+        is_scrambled,
+        looks_random,
+    )
+
+    if value.isalpha() and value.isascii():
+        is_odd = is_scrambled(value) or looks_random(value)
+        return Look.TELLING if is_odd else Look.PLAIN
+    if looks_random(value) or looks_chosen(value) or is_identifier(value):
+        return Look.TELLING
+    if may_be_chosen(value) or is_chosen(value, is_quoted=False):
+        return Look.DOUBTFUL
+    return Look.PLAIN
