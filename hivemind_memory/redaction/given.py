@@ -57,7 +57,7 @@ _PAIR = lazy_re(
     r"[,;]?[ \t\r]{0,4}+\n?[ \t,>]{0,20}+"
     r"[\"']?\b(?:value|val|content|secret)[\"']?[ \t]{0,8}[:=][ \t]{0,8}" + _V
 )
-_PIPED = lazy_re(
+PIPED = lazy_re(
     r"\b(?:echo|printf)[ \t]+(?:-\w+[ \t]+)?(?:[\"'](?P<value>[^\"'\n]{4,200})[\"']"
     r"|(?P<plain>[^\s\"'|]{4,200}))[ \t]*\|[ \t]*[^\n]{0,40}?\b(?:cryptsetup"
     r"|sudo[ \t]+-S|gpg|"
@@ -69,7 +69,7 @@ _HERE = lazy_re(
     r"|cryptsetup)\b[^\n<]{0,80}"
     r"<<<[ \t]*" + _V
 )
-_SENT = lazy_re(
+SENT = lazy_re(
     r"(?i)(?:assword|assphrase|\bpin\b)[^\n]{0,40}(?:\r?\n[^\n]{0,10})?\bsend(?:line)"
     r"?\b"
     r"[ \t(]+(?:--[ \t]+)?[\"'](?P<value>[^\"'\n\\]{4,100})(?:\\[rn]|[\"'])"
@@ -266,7 +266,7 @@ def _codes(text: str, low: str) -> Iterator[TextSpan]:
 
 _RANDOM = frozenset((_VERSIONED, _HOOK, _COOKIE, _ACCOUNT, _OPTION))
 _LOOSE = frozenset((_VERSIONED, _HOOK, _COOKIE))
-_CERTAIN = frozenset((_SENT, _PIPED))
+_CERTAIN = frozenset((SENT, PIPED))
 _KEYPADS = (
     "keypad",
     "tresor",
@@ -322,12 +322,12 @@ _LOOKING: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = (
         _SAID,
     ),
     (("/v1/", "/v2/", "/v3/"), _VERSIONED),
-    (("echo ", "printf "), _PIPED),
+    (("echo ", "printf "), PIPED),
     (("<<<",), _HERE),
     (("hook",), _HOOK),
     (("-b ", "--cookie"), _COOKIE),
     (("== ", '=="', "=='"), _COMPARED),
-    (("send",), _SENT),
+    (("send",), SENT),
     (("auth", "login", "connect", "cred"), _CALLED),
 )
 _NAMED: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = (

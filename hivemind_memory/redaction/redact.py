@@ -278,16 +278,16 @@ def _by_layout(text: str, low: str, there: set[str], gate: WordGate) -> list[Tex
         _gates.append(gate)
         there, _ = gate.words_in(low)
     spans: list[TextSpan] = []
-    if has_numbers:
-        from hivemind_memory.redaction.literals import keys_as_numbers
-
-        spans += keys_as_numbers(text, low, there)
     if _may_have_forms(low, there):
         from hivemind_memory.redaction.suspects import suspect_lines
 
         suspects = suspect_lines(text, low, there)
         if suspects is not None:
             spans += suspects.original(_on_lines(suspects.text, there))
+    if has_numbers:
+        from hivemind_memory.redaction.literals import keys_as_numbers
+
+        spans += keys_as_numbers(text, low, there)
     return spans
 
 

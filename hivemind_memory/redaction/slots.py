@@ -48,7 +48,7 @@ _GENERATED = lazy_re(
     r"|data)[\"'][ \t]{0,3}[:=][ \t]{0,3}[\"']"
     r"(?P<value>[^\s\"']{8,200})[\"']"
 )
-_TO_FILE = lazy_re(
+TO_FILE = lazy_re(
     r"(?:echo|printf|print)[ \t]+(?:-\w+[ \t]+)?(?:[\"'](?P<value>[^\"'\n]{6,200})[\"']"
     r"|(?P<plain>[^\s\"'>|]{6,200}))[ \t]*(?:>{1,2}"
     r"|\|[ \t]*(?:sudo[ \t]+)?tee(?:[ \t]+-a)?)[ \t]*"
@@ -129,7 +129,7 @@ _ROWS: tuple[
     (_DATA_SOURCE, ("@",), 0, may_be_chosen, "password"),
     (_LOGIN_TOKEN, ("login", "auth", "token", "signin"), 0, _is_hex, "token"),
     (_GENERATED, ("password", "secret", "credential"), 4, may_be_chosen, "password"),
-    (_TO_FILE, ("echo ", "print"), 0, may_be, "password"),
+    (TO_FILE, ("echo ", "print"), 0, may_be, "password"),
     (_GIVEN, ("<<<",), 0, _is_given, "password"),
     (
         _MADE,

@@ -75,7 +75,8 @@ _OTHER_PARTS = frozenset((
     *("encrypt", "decrypt", "lock", "asks", "prompt", "type", "enter"),
     *("smtp", "imap", "mail", "icloud", "apple", "login", "app "),
 ))  # fmt: skip
-LABEL_PARTS = (*_LABEL_PARTS, *_OTHER_PARTS)
+_WRITING = frozenset(("echo ", "print", "send"))
+LABEL_PARTS = (*_LABEL_PARTS, *_OTHER_PARTS, *_WRITING)
 """Words without which a line without a telling value holds no secret, in lower case."""
 
 _NUMBER_LABEL = lazy_re(
@@ -175,10 +176,17 @@ def _command_starts(text: str, low: str, there: set[str]) -> set[int]:
     from hivemind_memory.redaction.commands import FORMS
 
     starts: set[int] = set()
-    for word, pattern in FORMS:
-        if word in there:
-            for found in found_near(pattern, text, low, (word,)):
-                starts.add(low.rfind("\n", 0, found.start()) + 1)
+    rows = [(pattern, word) for word, pattern in FORMS if word in there]
+    if not _WRITING.isdisjoint(there):
+        from hivemind_memory.redaction.given import PIPED, SENT
+        from hivemind_memory.redaction.slots import TO_FILE
+
+        rows += [(PIPED, "echo "), (PIPED, "printf "), (SENT, "send")]
+        rows += [(TO_FILE, "echo "), (TO_FILE, "print")]
+    for pattern, word in rows:
+        for found in found_near(pattern, text, low, (word,)):
+            starts.add(low.rfind("\n", 0, found.start()) + 1)
+            starts.add(low.rfind("\n", 0, found.end() - 1) + 1)
     return starts
 
 
