@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from hivemind_memory.cli.output import is_terminal, write_stderr
+from hivemind_memory.cli.output import is_terminal, wrapped, write_stderr
 from hivemind_memory.model.escape import escape_line
 
 
@@ -18,7 +18,7 @@ def is_sure(question: str, otherwise: str) -> bool:
     if not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
         write_stderr(f"{otherwise}: without a terminal, confirm with --yes\n")
         return False
-    write_stderr(f"{escape_line(question)} [y/N] ")
+    write_stderr(f"{wrapped(f'{escape_line(question)} [y/N]')} ")
     if sys.stdin.readline().strip().lower() in ("y", "yes"):
         return True
     write_stderr(f"{otherwise}\n")

@@ -36,7 +36,7 @@ def print_line(text: str, *, keep: Iterable[str] = ()) -> None:
     """
     shown = escape_line(text)
     if is_terminal(sys.stdout):
-        shown = _wrapped(shown, hang="    ", keep=map(escape_line, keep))
+        shown = wrapped(shown, hang="    ", keep=map(escape_line, keep))
     write_stdout(f"{shown}\n")
 
 
@@ -68,8 +68,17 @@ def print_notices(lines: Iterable[str]) -> None:
     """Print lines to standard error, wrapped at words on a terminal."""
     shown = [escape_line(line) for line in lines]
     if shown and is_terminal(sys.stderr):
-        shown = [_wrapped(line) for line in shown]
+        shown = [wrapped(line) for line in shown]
     write_stderr("".join(f"{line}\n" for line in shown))
+
+
+def wrapped(line: str, *, hang: str = "", keep: Iterable[str] = ()) -> str:
+    """Return an escaped line wrapped at words, as wide as the terminal is."""
+    from shutil import get_terminal_size
+
+    from hivemind_memory.cli.wrap import wrap_line
+
+    return wrap_line(line, get_terminal_size().columns, hang=hang, keep=keep)
 
 
 def print_sync(result: SyncResult, embedding: EmbedResult, *, as_json: bool) -> None:
@@ -132,15 +141,6 @@ def size_text(size_bytes: int) -> str:
 def count_text(number: int, noun: str, plural: str = "") -> str:
     """Return a number with its noun."""
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
-
-
-def _wrapped(line: str, *, hang: str = "", keep: Iterable[str] = ()) -> str:
-    """Return a line wrapped at words, as wide as the terminal is."""
-    from shutil import get_terminal_size
-
-    from hivemind_memory.cli.wrap import wrap_line
-
-    return wrap_line(line, get_terminal_size().columns, hang=hang, keep=keep)
 
 
 def _skipped_lines(skipped: Sequence[SkippedNote]) -> Iterable[str]:

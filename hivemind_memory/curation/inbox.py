@@ -50,7 +50,9 @@ def find_pending(context: CurationContext, ref: str) -> MemoryRow:
             known = index.memories(scopes=context.caller.scopes, statuses={PENDING})
             meant = names_near(wanted, known)
     if not rows:
-        raise not_found(ref, " in the inbox", meant=meant)
+        error = not_found(ref, " in the inbox", meant=meant)
+        error.hint = "Name it by its key, its id or its path; `hm inbox` lists them."
+        raise error
     if len(rows) > 1:
         paths = ", ".join(row.path for row in rows)
         message = f"{len(rows)} pending claims are called {wanted!r}."

@@ -351,3 +351,18 @@ def test_a_mistyped_name_is_answered_with_the_one_that_was_meant(
     ran = hm(*words.split())
 
     assert f"id you mean {meant}?" in ran.err.replace("'", "")
+
+
+def test_a_key_written_otherwise_is_said_to_be_the_same(hm: Hm) -> None:
+    """The error would claim that a key exists that no list shows."""
+    hm("save", "db-port", "It is 5433.")
+
+    ran = hm("save", "DB_port", "It is 5434.")
+
+    assert ran.code == 1
+    assert ran.err == (
+        'error: "DB_port" is the same key as "db-port", which is already saved.'
+        " Nothing was changed.\n"
+        "hint: --reason WHY replaces it and keeps this version."
+        " db-port.md says: It is 5433.\n"
+    )

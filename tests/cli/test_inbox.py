@@ -137,3 +137,13 @@ def test_a_search_says_that_claims_are_pending(
     assert mine.err.endswith(line)
     hm("inbox", "reject", "firewall")
     assert "pending" not in hm("search", "firewall").err
+
+
+def test_a_claim_that_is_not_pending_is_looked_for_in_the_inbox(hm: Hm) -> None:
+    """A search does not show what is pending."""
+    hm("save", "firewall", "It is on.")
+
+    ran = hm("inbox", "accept", "firewall")
+
+    assert ran.code == 1
+    assert "`hm inbox` lists them." in ran.err

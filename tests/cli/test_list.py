@@ -11,6 +11,8 @@ from hivemind_memory.cli.commands import list as command_list
 from hivemind_memory.model.memories import STATUSES
 from tests.cli.conftest import Hm
 
+NO_MEMORY = "no typed memory matches; `hm log` also lists entries of notes\n"
+
 
 @pytest.fixture
 def memories(hm: Hm, home: Path) -> Path:
@@ -93,7 +95,7 @@ def test_a_list_is_narrowed_to_memories(
 
     assert {row.split("\t")[0] for row in plain.out.splitlines()} == keys
     assert {one["key"] for one in machine.json} == keys
-    assert plain.err == ("" if keys else "no memory matches\n")
+    assert plain.err == ("" if keys else NO_MEMORY)
 
 
 def test_every_status_is_in_the_list_of_all(hm: Hm, memories: Path) -> None:

@@ -573,3 +573,25 @@ def test_init_asks_nothing_without_a_terminal_or_without_agents(
     assert (alone.code, piped.code) == (0, 0)
     assert "hm connect" in piped.out
     assert machine.snapshot() == {}
+
+
+def test_init_names_every_agent_that_it_offers_to_connect(machine: Machine) -> None:
+    """An editor has settings here, and often no program on the PATH."""
+    machine.install("claude")
+    machine.put(".cursor/mcp.json", "{}\n")
+
+    ran = machine.ask("init", answer="n\n")
+
+    assert "Installed here: Claude Code, Cursor.\n" in ran.out
+    assert "Cursor       not connected\n" in ran.out
+
+
+def test_init_connects_without_asking_if_that_was_agreed_to(machine: Machine) -> None:
+    """A script that sets up a machine has no terminal."""
+    machine.install("claude")
+
+    ran = machine.run("init", "--yes")
+
+    assert ran.code == 0
+    assert "Claude Code: connected\n" in ran.out
+    assert (machine.home / FILES["claude"]).exists()

@@ -555,11 +555,11 @@ def test_kill_asks_in_a_terminal_and_a_no_ends_nothing(machine, hm) -> None:
     def screen() -> str:
         return machine.tmux(*outer, "capture-pane", "-p", "-J")
 
-    until(lambda: "End claude in " in screen())
+    until(lambda: "End claude in" in screen())
     machine.tmux(*outer, "send-keys", "n", "Enter")
     until(lambda: "no 1" in screen())
     assert "hm-shop-claude" in hm("sessions").out
-    until(lambda: screen().count("End claude in ") == 2)
+    until(lambda: screen().count("End claude in") == 2)
     machine.tmux(*outer, "send-keys", "y", "Enter")
 
     until(lambda: hm("sessions").out == "")

@@ -6,6 +6,7 @@ from hivemind_memory.cli.command import Argument, CommandRequest, Flag, command
 from hivemind_memory.cli.options import JSON
 from hivemind_memory.cli.output import (
     count_text,
+    minute_text,
     print_json,
     print_line,
     print_notices,
@@ -79,5 +80,7 @@ def restore_backup(request: CommandRequest) -> int:
         print_json(done)
         return 0
     notes = count_text(done.notes, "note")
-    print_line(f"restored {notes} to {places.notes}, as they were on {done.at}")
+    print_line(
+        f"restored {notes} to {places.notes}, as they were on {minute_text(done.at)}"
+    )
     return 0

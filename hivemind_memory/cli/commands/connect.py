@@ -7,7 +7,7 @@ import shlex
 
 from hivemind_memory.cli.command import PLAIN, Argument, CommandRequest, Flag, command
 from hivemind_memory.cli.options import DRY_RUN, JSON, YES
-from hivemind_memory.cli.output import write_stderr
+from hivemind_memory.cli.output import print_notices, write_stderr
 from hivemind_memory.cli.own_command import is_on_path, own_command
 from hivemind_memory.errors import NotConnectedError, UsageError
 from hivemind_memory.model.agents import (
@@ -150,17 +150,18 @@ def _print_advice(request: CommandRequest, changed: Sequence[ConnectionPlan]) ->
     if values["hooks"] and any(plan.agent.name == "codex" for plan in changed):
         write_stderr("Codex runs its new hook once you trust it: type /hooks in it.\n")
     if values["project"] and changed:
-        files = " ".join(os.path.relpath(plan.path) for plan in changed)
+        files = [os.path.relpath(plan.path) for plan in changed]
+        it = "it" if len(files) == 1 else "them"
         said = (
-            "commit it, and everyone who has hm is connected here; or list it in"
-            " .git/info/exclude to keep it to yourself"
+            f"commit {it}, and everyone who has hm is connected here; or list {it} in"
+            f" .git/info/exclude to keep {it} to yourself"
         )
         if not _is_portable(request):
             said = (
-                "it names a path of this machine, so do not commit it: list it in"
-                " .git/info/exclude"
+                "a path of this machine is named there, so do not commit"
+                f" {it}: list {it} in .git/info/exclude"
             )
-        write_stderr(f"git sees {files}: {said}.\n")
+        print_notices([f"git sees {' and '.join(files)}: {said}."])
 
 
 def _is_portable(request: CommandRequest) -> bool:
@@ -205,11 +206,12 @@ def _check_flags(agents: tuple[ConnectableAgent, ...], request: CommandRequest) 
     if values["project"]:
         for name, why in (
             ("http", "its token would be in a file that can be committed"),
-            ("hooks", "hooks are your own: connect without --project"),
-            ("allow", "permissions are your own: connect without --project"),
+            ("hooks", "hooks belong to your own settings"),
+            ("allow", "permissions belong to your own settings"),
         ):
             if values[name]:
-                raise UsageError(f"--project and --{name} exclude each other: {why}.")
+                message = f"--project and --{name} exclude each other: {why}."
+                raise UsageError(message, hint="Connect once more without --project.")
     if values["workspace"]:
         _check_workspace(values["workspace"], is_http=values["http"])
     for name, able in (
@@ -228,6 +230,14 @@ def _check_workspace(name: str, *, is_http: bool) -> None:
         message = "--workspace and --http exclude each other."
         raise UsageError(message, hint=f"Start it as hm mcp --http --workspace {name}")
     check_workspace(name)
+
+
+def installed_titles(request: CommandRequest) -> list[str]:
+    """Return the names of the agents that are installed here."""
+    from hivemind_memory.connect.connector import Connector
+
+    connector = Connector(_host(request))
+    return [x.title for x in _chosen(request) if connector.is_installed(x)]
 
 
 def _check_installed(

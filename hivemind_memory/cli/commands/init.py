@@ -6,10 +6,11 @@ import os
 import sys
 
 from hivemind_memory.cli.command import CommandRequest, command
+from hivemind_memory.cli.options import YES
 from hivemind_memory.cli.output import (
     count_text,
     is_terminal,
-    write_stderr,
+    print_notices,
     write_stdout,
 )
 from hivemind_memory.model.escape import escape_line
@@ -43,8 +44,10 @@ Any .md file that you put into the notes folder is found by the next search.
     "init",
     description=(
         "Existing files are left as they are. On a terminal it offers to connect the"
-        " agents that are installed, as hm connect does."
+        " agents that are installed, as hm connect does; with --yes it connects them"
+        " without asking."
     ),
+    flags=(YES,),
 )
 def init(request: CommandRequest) -> int:
     """Create what is missing, and say what was created and what was there."""
@@ -62,24 +65,25 @@ def init(request: CommandRequest) -> int:
     lines.append(f"Ready: {notes} in the index.")
     write_stdout("".join(f"{escape_line(line)}\n" for line in lines) + _NEXT)
     can_ask = is_terminal(sys.stdin) and is_terminal(sys.stderr)
-    if can_ask and not request.memory_dir:
-        _offer_connect()
+    if request.values["yes"] or (can_ask and not request.memory_dir):
+        return _offer_connect(request)
     return 0
 
 
-def _offer_connect() -> None:
+def _offer_connect(request: CommandRequest) -> int:
     """Show what would connect the installed agents, and do it if the person agrees."""
-    import shutil
-
+    from hivemind_memory.cli.commands.connect import installed_titles
     from hivemind_memory.cli.parse import parse_request
-    from hivemind_memory.connect.agents import AGENTS
 
-    titles = [agent.title for agent in AGENTS if shutil.which(agent.program)]
+    is_agreed = request.values["yes"]
+    folder = ["--memory-dir", request.memory_dir] if request.memory_dir else []
+    connect = parse_request(["connect", *folder, *(["--yes"] if is_agreed else [])])
+    titles = installed_titles(connect)
     if not titles:
-        return
-    write_stderr(f"\nInstalled here: {', '.join(titles)}.\n")
-    connect = parse_request(["connect"])
-    connect.command.call(connect)
+        return 0
+    print_notices(["", f"Installed here: {', '.join(titles)}."])
+    code = connect.command.call(connect)
+    return code if is_agreed else 0
 
 
 def _create(home: str, folder: str) -> Iterator[str]:

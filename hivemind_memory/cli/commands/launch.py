@@ -20,6 +20,7 @@ from hivemind_memory.cli.command import (
 from hivemind_memory.cli.commands.sessions import started_text
 from hivemind_memory.cli.output import (
     is_terminal,
+    print_notices,
     write_stderr,
     write_stdout,
 )
@@ -30,7 +31,7 @@ from hivemind_memory.errors import (
     UsageError,
 )
 from hivemind_memory.model.agents import PROGRAMS, check_agent, guess_of
-from hivemind_memory.model.escape import escape_line, escape_text
+from hivemind_memory.model.escape import escape_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -269,15 +270,18 @@ def _print_how_to_show(
     if launched.is_new:
         _print_notice(f"{session.agent} runs in {session.worktree}; attach with:")
     else:
-        _say_found(session, launch_request)
+        _say_found(session, launch_request, end="; attach with:")
     write_stdout(f"{tmux.attach_command(session)}\n")
     return 0
 
 
-def _say_found(session: AgentSession, launch_request: LaunchRequest) -> None:
+def _say_found(
+    session: AgentSession, launch_request: LaunchRequest, *, end: str = ""
+) -> None:
     """Say that the agent was already running, and what that means."""
     since = started_text(session)
-    _print_notice(f"{session.agent} already runs in {session.worktree}, since {since}")
+    where = f"{session.agent} already runs in {session.worktree}, since {since}"
+    _print_notice(f"{where}{end}")
     if launch_request.arguments:
         unused = shlex.join(launch_request.arguments)
         _print_notice(f"its arguments stay as they were: {unused} was not passed on")
@@ -297,7 +301,8 @@ def _report_end(launch_request: LaunchRequest, ended: EndedAgent) -> int:
     command = shlex.join((program, *rest, *launch_request.arguments))
     hint = f" without output: `hm exec -- {command}` runs it in this terminal"
     said = "; its last lines:" if lines else hint
-    write_stderr(f"{escape_line(f'{name} ended {how}{said}')}\n{lines}")
+    _print_notice(f"{name} ended {how}{said}")
+    write_stderr(lines)
     return code
 
 
@@ -321,4 +326,4 @@ def _exec_or_report(
 
 def _print_notice(line: str) -> None:
     """Print one line to standard error."""
-    write_stderr(f"{escape_line(line)}\n")
+    print_notices([line])

@@ -210,7 +210,9 @@ def _list_memories(request: CommandRequest) -> int:
     ]
     print_table(("key", "type", "status", "day", "lines", "text"), rows)
     if not memories:
-        print_notices([f"no memory matches{meant}"])
+        print_notices(
+            [f"no typed memory matches{meant}; `hm log` also lists entries of notes"]
+        )
     _print_left(len(memories) - count, "memory", "memories")
     return 0
 

@@ -230,13 +230,15 @@ def _key_taken(key: str, error: KeyTakenError) -> KeyTakenError:
     from hivemind_memory.errors import KeyTakenError
     from hivemind_memory.model.curation import StoredMemory
 
-    current, said = error.current, ""
+    current, said, taken = error.current, "", f'"{key}" is'
     if isinstance(current, StoredMemory):
         text = " ".join(current.text.split())
         said = f" {current.path} says: {text[:_MAX_SAID]}"
         said += "…" if len(text) > _MAX_SAID else ""
+        if current.key != key:
+            taken = f'"{key}" is the same key as "{current.key}", which is'
     return KeyTakenError(
-        f'"{key}" is already saved. Nothing was changed.',
+        f"{taken} already saved. Nothing was changed.",
         hint=f"--reason WHY replaces it and keeps this version.{said}",
         current=current,
     )
