@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hivemind_memory.cli.command import Argument, Flag
+from hivemind_memory.model.trust import SOURCES
 
 MEMORY_DIR = Flag(
     ("--memory-dir",),
@@ -31,7 +32,7 @@ SOURCE = Flag(
     ("--source",),
     "text",
     "What kind of writer it is; human at a terminal, otherwise agent.",
-    choices=("human", "agent", "tool", "external"),
+    choices=SOURCES,
 )
 SINCE = Flag(
     ("--since",),
@@ -57,7 +58,7 @@ ONLY_SOURCE = Flag(
     ("--source",),
     "text",
     "Only what this kind of writer wrote.",
-    choices=("human", "agent", "tool", "external"),
+    choices=SOURCES,
 )
 SOURCE_REF = Flag(
     ("--source-ref",),

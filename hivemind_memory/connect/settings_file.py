@@ -151,11 +151,7 @@ def _refuse_locked(old: ClientFile) -> None:
 
 def _refuse_changed(old: ClientFile) -> None:
     """Raise if the file has changed since it was read."""
-    try:
-        signature = descriptors.signature_of(os.stat(old.real))
-    except FileNotFoundError:
-        signature = None
-    if signature != old.signature:
+    if descriptors.signature_at(old.real, follows_link=True) != old.signature:
         message = f"{old.path} changed while it was being edited."
         raise NotConnectedError(message, hint="Try again.")
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from hivemind_memory.errors import HivemindError, NotSavedError
-from hivemind_memory.files.locks import exclusive
+from hivemind_memory.files.locks import LOCK_WAIT_S, exclusive
 from hivemind_memory.files.places import notes_locks
 from hivemind_memory.model.curation import AffectedItem, FailedItem
 from hivemind_memory.model.keys import folded_key
@@ -33,9 +33,6 @@ if TYPE_CHECKING:
     from hivemind_memory.model.memory_types import MemoryType
     from hivemind_memory.state.state_file import StateFile
 
-
-LOCK_WAIT_S = 10.0
-"""A save holds its lock for milliseconds; this allows for a dozen slow disks."""
 
 _HASH_CHARS = 3
 """4,096 lock files: enough for keys to be saved in parallel, few enough to keep."""

@@ -15,7 +15,7 @@ from hivemind_memory.curation.changes import forgets_of
 from hivemind_memory.curation.context import BatchResult
 from hivemind_memory.curation.lookup import not_found
 from hivemind_memory.curation.reactivate import deactivate_older, reactivate_older
-from hivemind_memory.curation.selection import find_targets
+from hivemind_memory.curation.selection import entry_ids, find_targets
 from hivemind_memory.errors import (
     HivemindError,
     KeyTakenError,
@@ -323,10 +323,7 @@ def _change_entries(
     is_final: bool = True,
 ) -> None:
     """Change entries, all of a note at once."""
-    ids: dict[NotePath, set[str]] = {}
-    entries = [target for target in targets if target.kind == ENTRY]
-    for target in entries:
-        ids.setdefault(target.path, set()).add(target.id)
+    ids = entry_ids(targets)
     if not ids:
         return
     try:
@@ -336,7 +333,7 @@ def _change_entries(
             ids,
             change,
             now_s=context.clocks.now(),
-            final={target.id for target in entries} if is_final else (),
+            final=set().union(*ids.values()) if is_final else (),
         )
     except HivemindError as error:
         batch.fail("the entries", error)
@@ -346,4 +343,8 @@ def _change_entries(
     if changed.journal_problem is not None:
         batch.fail("the journal", changed.journal_problem)
     batch.paths.update(changed.paths)
-    batch.done += [one.as_affected() for one in entries if one.path in changed.paths]
+    batch.done += [
+        target.as_affected()
+        for target in targets
+        if target.kind == ENTRY and target.path in changed.paths
+    ]

@@ -28,7 +28,7 @@ from hivemind_memory.errors import (
 from hivemind_memory.files.atomic import write_file
 from hivemind_memory.files.descriptors import OpenFolder, make_private_folder
 from hivemind_memory.files.folder import NotesFolder
-from hivemind_memory.files.locks import exclusive
+from hivemind_memory.files.locks import LOCK_WAIT_S, exclusive
 from hivemind_memory.markdown.front_matter import split_front_matter, with_values
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.scope import FOLDERS, make_scope
@@ -51,7 +51,6 @@ if TYPE_CHECKING:
     from hivemind_memory.files.places import Places
     from hivemind_memory.projects.identity import ProjectRecord
 
-_WAIT_S = 10.0
 _ABOVE = FOLDERS["project"]
 _BOM = "\ufeff"
 _LINK = re.compile(r"(!?\[\[\s*)([^\[\]|#\n]{1,300}?)(\s*(?:[#|][^\[\]\n]*)?\]\])")
@@ -173,7 +172,7 @@ def moves_lock(locks: str) -> AbstractContextManager[None]:
     """Return the lock under which projects are moved."""
     return exclusive(
         os.path.join(locks, "projects.lock"),
-        wait_s=_WAIT_S,
+        wait_s=LOCK_WAIT_S,
         refused=lambda why, hint: NotSavedError(
             why, hint=hint, effect="Nothing was moved"
         ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hivemind_memory.curation.purge_plan import hashes_in
 from hivemind_memory.curation.purge_references import remove_references
+from hivemind_memory.curation.selection import entry_ids
 from hivemind_memory.errors import HivemindError, NoteNotFoundError, NotSavedError
 from hivemind_memory.model.curation import ENTRY, MEMORY, NOTE
 from hivemind_memory.notes.entry_edits import change_entries, without_entries
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from hivemind_memory.curation.lookup import CurationTarget
     from hivemind_memory.curation.purge_plan import PurgePlan
     from hivemind_memory.curation.purge_receipt import PurgeReport
-    from hivemind_memory.model.note_path import NotePath
 
 
 _ATTEMPTS = 10
@@ -63,10 +63,7 @@ def clean_journal(report: PurgeReport) -> None:
     """Remove entries from their notes and from the journal, under its lock."""
     context = report.context
     count_journal(report)
-    ids: dict[NotePath, set[str]] = {}
-    for target in report.targets:
-        if target.kind == ENTRY:
-            ids.setdefault(target.path, set()).add(target.id)
+    ids = entry_ids(report.targets)
     try:
         changed = change_entries(
             context.folder,

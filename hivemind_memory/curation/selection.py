@@ -28,18 +28,19 @@ from hivemind_memory.curation.lookup_one import several_scopes
 from hivemind_memory.errors import MemoryNotFoundError, NotSavedError, UsageError
 from hivemind_memory.markdown.front_matter import split_front_matter
 from hivemind_memory.markdown.text import decode
-from hivemind_memory.model.curation import MEMORY, NOTE, MemorySelector
+from hivemind_memory.model.curation import ENTRY, MEMORY, NOTE, MemorySelector
 from hivemind_memory.model.keys import folded_key
 from hivemind_memory.model.memories import PENDING, SUPERSEDED
 from hivemind_memory.notes.entry_edits import entries_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from hivemind_memory.access.rules import Caller
     from hivemind_memory.curation.context import CurationContext
     from hivemind_memory.model.memories import MemoryRow
+    from hivemind_memory.model.note_path import NotePath
     from hivemind_memory.model.ports import MemoryIndex
 
 
@@ -90,6 +91,15 @@ def find_targets(
         known = index.memories(scopes=None) if context.caller.is_owner else ()
         raise _absent(selector, names_near(selector.name, known))
     return allowed
+
+
+def entry_ids(targets: Iterable[CurationTarget]) -> dict[NotePath, set[str]]:
+    """Return the ids of the entries among some targets, by note."""
+    ids: dict[NotePath, set[str]] = {}
+    for target in targets:
+        if target.kind == ENTRY:
+            ids.setdefault(target.path, set()).add(target.id)
+    return ids
 
 
 def set_scope(

@@ -194,6 +194,14 @@ def signature_of(status: os.stat_result) -> FileSignature:
     return (status.st_mtime_ns, status.st_ctime_ns, status.st_size, inode)
 
 
+def signature_at(path: str, *, follows_link: bool) -> FileSignature | None:
+    """Return the signature of the file at *path*; None: there is none."""
+    try:
+        return signature_of(os.stat(path, follow_symlinks=follows_link))
+    except FileNotFoundError:
+        return None
+
+
 def identity_of(status: os.stat_result) -> FileIdentity:
     """Return what tells a file from another that takes its name later."""
     return (status.st_dev, status.st_ino)

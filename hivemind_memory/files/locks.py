@@ -23,6 +23,10 @@ if sys.platform == "win32":
 else:
     import fcntl
 
+LOCK_WAIT_S = 10.0
+"""How long a change waits for another writer before it gives up and says so. A lock is
+held for milliseconds; this allows for a dozen slow disks."""
+
 _FLAGS = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
 _PAUSE_S = 0.004  # Windows only: where waiting has to be asking again
 _WINDOWS_OFFSET = 1 << 30  # a locked byte cannot be read there, so it is not the text's

@@ -165,10 +165,6 @@ def _backdate(fd: int) -> None:
 
 def _check_unchanged(old: WorktreeFile) -> None:
     """Raise if the file has changed since it was read."""
-    try:
-        signature = descriptors.signature_of(os.lstat(old.path))
-    except FileNotFoundError:
-        signature = None
-    if signature != old.signature:
+    if descriptors.signature_at(old.path, follows_link=False) != old.signature:
         message = f"{old.file} changed while it was being edited"
         raise NotInjectedError(message, hint="Try again.")

@@ -16,7 +16,7 @@ from contextlib import closing, contextmanager, nullcontext, suppress
 from hivemind_memory.errors import NotSavedError
 from hivemind_memory.files import descriptors
 from hivemind_memory.files.errors import cause_of
-from hivemind_memory.files.locks import KernelLock, exclusive
+from hivemind_memory.files.locks import LOCK_WAIT_S, KernelLock, exclusive
 from hivemind_memory.files.places import JOURNAL_FILE, has_journal_entries, notes_locks
 from hivemind_memory.notes.journal_reader import JournalReader
 from hivemind_memory.notes.journal_records import (
@@ -42,9 +42,6 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from hivemind_memory.notes.journal_records import JournalEntry, LastSaved
-
-
-LOCK_WAIT_S = 10.0
 
 
 _REWRITTEN = "rewritten.tmp"

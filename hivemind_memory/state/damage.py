@@ -12,6 +12,7 @@ import apsw
 
 from hivemind_memory.errors import StateUnusableError
 from hivemind_memory.files.locks import KernelLock
+from hivemind_memory.sqlite.connection import move_aside
 from hivemind_memory.state.open import open_state
 
 DAMAGE_HINT = (
@@ -34,9 +35,7 @@ def set_aside(path: str) -> bool:
             return False
         if is_sound(path):
             return True
-        for suffix in ("", "-wal", "-shm"):
-            with suppress(FileNotFoundError):
-                os.replace(path + suffix, f"{damaged_name(path)}{suffix}")
+        move_aside(path, damaged_name(path))
     except OSError:
         return False
     finally:

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     K = TypeVar("K", str, bytes)
 
 
-STATE_FILE = "state.db"
-
 PROMISE_WAIT_MS = 5_000
 
 _SCOPE_NAMES = "tombstone_scopes"

@@ -26,7 +26,7 @@ from hivemind_memory.model.curation import (
     SaveResult,
 )
 from hivemind_memory.model.ports import InjectionRecords
-from hivemind_memory.state.state_file import STATE_FILE, StateFile
+from hivemind_memory.state.state_file import StateFile
 from tests.support.sandbox import Sandbox, ask, paths
 
 _WORD = re.compile(r"\w{9,}")
@@ -42,7 +42,7 @@ class Bench:
     state: StateFile = field(init=False)
 
     def __post_init__(self) -> None:
-        self.state = StateFile(str(self.sandbox.home / STATE_FILE))
+        self.state = StateFile(self.sandbox.places.state_file)
 
     def context(self, caller: Caller = OWNER) -> CurationContext:
         return CurationContext(

@@ -12,6 +12,7 @@ from hivemind_memory.cli.output import (
     print_line,
     print_notices,
 )
+from hivemind_memory.model.trust import SOURCES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ _SETS = (
         ("--source",),
         "text",
         "Everything from this kind of writer.",
-        choices=("human", "agent", "tool", "external"),
+        choices=SOURCES,
     ),
     Flag(("--day",), "day", "Everything written on this day.", metavar="DAY"),
 )

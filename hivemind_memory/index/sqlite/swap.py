@@ -13,6 +13,7 @@ import apsw
 from hivemind_memory.errors import IndexDamagedError
 from hivemind_memory.sqlite.connection import (
     make_file,
+    move_aside,
     open_connection,
     select_int,
     translated_errors,
@@ -88,9 +89,7 @@ def replace_index(new: SqliteIndex, path: str) -> None:
     try:
         _copy_pages(new.connection, path)
     except IndexDamagedError:
-        for suffix in ("", "-wal", "-shm"):
-            if os.path.exists(path + suffix):
-                os.replace(path + suffix, f"{path}.damaged{suffix}")
+        move_aside(path, f"{path}.damaged")
         _copy_pages(new.connection, path)
 
 
