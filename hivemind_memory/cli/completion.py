@@ -194,6 +194,25 @@ def _keys(memory_dir: str | None) -> Iterable[str]:
         return [one.key for one in memory.memories() if one.key]
 
 
+def _names(memory_dir: str | None) -> Iterable[str]:
+    """Return the keys of the memories, then the notes that have none."""
+    from hivemind_memory import wiring
+
+    with wiring.open_memory(memory_dir=memory_dir) as memory:
+        keys = {one.path: one.key for one in memory.memories() if one.key}
+        notes = [note.path for note in memory.list() if note.path not in keys]
+    return (*keys.values(), *notes)
+
+
+def _folders(memory_dir: str | None) -> Iterable[str]:
+    """Return the folders of the notes."""
+    from itertools import accumulate
+
+    parts = (path.split("/")[:-1] for path in _notes(memory_dir))
+    joined = (one for some in parts for one in accumulate(some, "{}/{}".format))
+    return dict.fromkeys(joined)
+
+
 def _options(memory_dir: str | None) -> Iterable[str]:  # noqa: ARG001 - one shape
     """Return the options of config.json."""
     from hivemind_memory.config import options
@@ -322,8 +341,10 @@ KINDS: dict[str, Callable[[str | None], Iterable[str]]] = {
     "claims": _claims,
     "commands": _commands,
     "connectable": _connectable,
+    "folders": _folders,
     "forgotten": _forgotten,
     "keys": _keys,
+    "names": _names,
     "notes": _notes,
     "options": _options,
     "projects": _projects,

@@ -77,7 +77,7 @@ FORCE = Flag(("--force",), "flag", "Store the text even if it was purged before.
 NOTE = Argument(
     "path",
     "Name of a note, such as global.md or projects/site.md.",
-    completes="notes",
+    completes="names",
 )
 WORKTREE = Argument(
     "worktree",
@@ -87,6 +87,6 @@ WORKTREE = Argument(
 )
 MEMORY = Argument(
     "ref",
-    "Key or id of a memory, id of an entry, or path of a typed memory.",
-    completes="keys",
+    "Key or id of a memory, id of an entry, or path with or without lines.",
+    completes="names",
 )

@@ -127,7 +127,7 @@ class Curation:
 
     def locate(self, name: str) -> tuple[str, int, int]:
         """Return note, first and last line of what a name means; see ``locate``."""
-        from hivemind_memory.curation.history import locate
+        from hivemind_memory.curation.locate import locate
 
         with self._lock:
             return locate(self._context, name)

@@ -6,14 +6,8 @@ is still found. A chain may be broken or circular; it is shown as far as it goes
 
 from __future__ import annotations
 
-from hivemind_memory.curation.lookup import (
-    entries_named,
-    find_memory,
-    is_name,
-    load_memory,
-    not_found,
-)
-from hivemind_memory.errors import HivemindError, MemoryNotFoundError, UsageError
+from hivemind_memory.curation.locate import find_entry
+from hivemind_memory.curation.lookup import find_memory, load_memory, not_found
 from hivemind_memory.model.curation import (
     History,
     MemoryDetails,
@@ -29,10 +23,6 @@ from hivemind_memory.model.memories import (
     SUPERSEDED,
     UPDATES,
 )
-from hivemind_memory.model.note_path import NotePath
-from hivemind_memory.model.place import split_place
-from hivemind_memory.model.scope import scope_of
-from hivemind_memory.notes.entry_edits import entries_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,7 +54,7 @@ def history(context: CurationContext, ref: str, *, scope: str | None = None) -> 
         MemoryNotFoundError: The caller sees no such memory.
     """
     index = context.index.fresh()
-    entry = _find_entry(context, index, ref.strip(), scope)
+    entry = find_entry(context, index, ref.strip(), scope)
     if entry is not None:
         return History(key="", scope=entry.scope, memories=(entry,))
     row = find_memory(context, index, ref, scope=scope)
@@ -85,7 +75,7 @@ def show(
         MemoryNotFoundError: The caller sees no such memory.
     """
     index = context.index.fresh()
-    entry = _find_entry(context, index, ref.strip(), scope)
+    entry = find_entry(context, index, ref.strip(), scope)
     if entry is not None:
         return MemoryDetails(memory=entry, recall=_recalls_of(context, entry))
     row = find_memory(context, index, ref, scope=scope)
@@ -254,74 +244,3 @@ def _recalls_of(context: CurationContext, memory: StoredMemory) -> RecallCounts:
     count, last = recalls.get(memory.id, (0, 0))
     at = context.clocks.local_iso(last) if last else ""
     return RecallCounts(access_count=count, last_accessed_at=at)
-
-
-def _find_entry(
-    context: CurationContext, index: MemoryIndex, name: str, scope: str | None
-) -> StoredMemory | None:
-    """Return the entry of an id or at a place, as a memory; None: there is none."""
-    if not name or not context.caller.is_member or not is_name(name):
-        return None
-    scopes = context.caller.scopes
-    if scope is not None:
-        scopes = frozenset({scope}) if scopes is None else scopes & {scope}
-    found = entries_named(context, index, name, scopes)
-    path = NotePath(index.entry_path(name, scopes))
-    if not found and path:
-        try:
-            limit = context.folder.max_note_bytes
-            data, _ = context.folder.read(path, max_bytes=limit)
-        except HivemindError:
-            return None
-        found = [(path, e) for e in entries_in(data) if e.provenance.id == name]
-    for note, entry in found:
-        written = entry.provenance
-        if not written.is_forgotten:
-            return StoredMemory(
-                path=note,
-                id=written.id,
-                key="",
-                type="",
-                scope=scope_of(note),
-                status=STATUSES[ACTIVE],
-                text=entry.content,
-                start_line=entry.start_line,
-                end_line=entry.end_line,
-                created=written.at,
-                by=written.by,
-                session=written.session,
-                source=written.source,
-            )
-    return None
-
-
-def locate(context: CurationContext, name: str) -> tuple[str, int, int]:
-    """Return note, first and last line of what a name means; without lines: 0.
-
-    Args:
-        context: Of the caller.
-        name: A path, a place, a key, or the id of a memory or an entry.
-
-    Raises:
-        MemoryNotFoundError: The caller sees nothing of that name.
-        UsageError: Its numbers are of no lines.
-    """
-    path, start_line, end_line = split_place(name)
-    if path != name and not 1 <= start_line <= end_line:
-        hint = "Lines count from 1, as in deploy.md:12-18."
-        raise UsageError(f"{name} names no lines.", hint=hint)
-    if "/" in path or path.endswith(".md") or not is_name(name):
-        is_whole = not path or path.endswith((".md", "/"))
-        return path if is_whole else f"{path}.md", start_line, end_line
-    index = context.index.fresh()
-    entry = _find_entry(context, index, name.strip(), None)
-    if entry is not None:
-        return entry.path, entry.start_line, entry.end_line
-    try:
-        row = find_memory(context, index, name)
-    except MemoryNotFoundError:
-        if name.strip() and "." not in name:
-            raise
-        return path, start_line, end_line  # reading it says why it is not a note
-    is_place = row.path == f"{path}.md"
-    return row.path, *((start_line, end_line) if is_place else (0, 0))

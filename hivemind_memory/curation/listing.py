@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from hivemind_memory.access.rules import may_read
 from hivemind_memory.curation.lookup import load_memory, notes_in, parse_memory
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.markdown.text import decode
 from hivemind_memory.model.curation import ENTRY, MEMORY
-from hivemind_memory.model.listing import WrittenItem
+from hivemind_memory.model.listing import WrittenItem, folder_named, is_below
 from hivemind_memory.model.memories import FORGOTTEN, PENDING, SUPERSEDED
 from hivemind_memory.model.scope import scope_of
 from hivemind_memory.notes.entry_edits import entries_in
@@ -46,6 +47,11 @@ def list_memories(
 
     types = {resolve_type(name, context.types).name for name in wanted.types}
     rows = context.index.fresh().memories(scopes=_scopes(context, wanted.scope))
+    if wanted.folder:
+        paths = context.folder.signatures()
+        seen = {path for path in paths if may_read(context.caller, path)}
+        folder = folder_named(wanted.folder, seen)
+        rows = [row for row in rows if is_below(row.path, folder)]
     today = context.clocks.today()
     source_ref = wanted.source_ref.strip()
     found = []

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from hivemind_memory.curation.locate import find_entry
 from hivemind_memory.curation.lookup import find_memory, own_scope, rows_named
-from hivemind_memory.errors import UsageError
+from hivemind_memory.errors import MemoryNotFoundError, UsageError
 from hivemind_memory.model.scope import GLOBAL
 
 TYPE_CHECKING = False
@@ -36,10 +37,22 @@ def find_one(
         effect: What was not done, for the error.
 
     Raises:
-        MemoryNotFoundError: There is none that the caller sees.
+        MemoryNotFoundError: There is none that the caller sees, or an entry is named,
+            which no link can lead to.
         UsageError: Its key is in several scopes, and none comes first.
     """
-    row = find_memory(context, index, ref, near=near)
+    entry = find_entry(context, index, ref.strip(), None)
+    if entry is not None:
+        raise MemoryNotFoundError(
+            f"{ref} is an entry of {entry.path}; links join memories and whole notes.",
+            hint=f"Save its text under a key first, or name the note: {entry.path}.",
+            effect=effect,
+        )
+    try:
+        row = find_memory(context, index, ref, near=near)
+    except MemoryNotFoundError as error:
+        message, hint = error.problem, error.hint
+        raise MemoryNotFoundError(message, hint=hint, effect=effect) from error
     named = rows_named(index, ref.strip(), context.caller.scopes)
     scopes = {one.scope for one in named if one.status == row.status}
     teams = scopes.intersection(context.caller.teams)

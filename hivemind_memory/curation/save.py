@@ -13,11 +13,7 @@ from dataclasses import replace
 from shlex import quote
 
 from hivemind_memory.access.rules import check_source, check_writable
-from hivemind_memory.curation.lookup import (
-    known_key,
-    not_found,
-    parse_memory,
-)
+from hivemind_memory.curation.lookup import known_key, parse_memory
 from hivemind_memory.curation.lookup_one import find_one
 from hivemind_memory.curation.supersede import (
     create_note,
@@ -34,7 +30,6 @@ from hivemind_memory.curation.validate import validate_memory
 from hivemind_memory.errors import (
     HivemindError,
     KeyTakenError,
-    MemoryNotFoundError,
     UsageError,
 )
 from hivemind_memory.files.descriptors import make_private_folder
@@ -181,12 +176,7 @@ def _resolve(
     """
     ends = []
     for ref in refs:
-        try:
-            row = find_one(
-                context, index, ref, near=new.scope, effect="Nothing was saved"
-            )
-        except MemoryNotFoundError as error:
-            raise not_found(ref, " to relate to", effect="Nothing was saved") from error
+        row = find_one(context, index, ref, near=new.scope, effect="Nothing was saved")
         if old is not None and row.path == old.path:
             raise UsageError(
                 "a memory cannot be related to itself.",

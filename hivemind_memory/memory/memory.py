@@ -172,12 +172,12 @@ class Memory:
             self.folder, path, self.caller, start_line=start_line, line_count=line_count
         )
 
-    def list(self) -> list[ListedNote]:
-        """Return every note that the caller may see, sorted by path."""
+    def list(self, below: str = "") -> list[ListedNote]:
+        """Return the notes below a folder, or every one that the caller may see."""
         from hivemind_memory.memory.read import list_notes
 
-        local_iso = self.clocks.local_iso
-        return list_notes(self.folder, self.index_handle, self.caller, local_iso)
+        clock, caller = self.clocks.local_iso, self.caller
+        return list_notes(self.folder, self.index_handle, caller, clock, below=below)
 
     def memories(self) -> tuple[MemoryRow, ...]:
         """Return the typed memories that the caller may see, the newest first."""

@@ -7,6 +7,7 @@ from hivemind_memory.errors import LineNotFoundError, NoteUnreadableError, Usage
 from hivemind_memory.files.paths import parse_note_path
 from hivemind_memory.files.scan import BYTES_PER_MB
 from hivemind_memory.markdown.text import decode
+from hivemind_memory.model.listing import folder_named, is_below
 from hivemind_memory.model.memories import FORGOTTEN
 from hivemind_memory.model.results import ListedNote, NoteLines
 
@@ -125,6 +126,8 @@ def list_notes(
     handle: IndexHandle,
     caller: Caller,
     local_iso: Callable[[float], str],
+    *,
+    below: str = "",
 ) -> list[ListedNote]:
     """Return the notes that a caller may see and that are not forgotten, by path.
 
@@ -133,6 +136,10 @@ def list_notes(
         handle: Their index, which knows how many chunks each note has.
         caller: Who asks.
         local_iso: Returns a time as ISO 8601 in the local time zone.
+        below: The folder that they lie below, as a person names it; empty: any.
+
+    Raises:
+        NoteNotFoundError: No note lies below a folder of that name.
     """
 
     def known(index: Index) -> tuple[dict[str, int], dict[str, str], set[str]]:
@@ -146,6 +153,8 @@ def list_notes(
     with handle.lock:
         counts, titles, hidden = handle.run_fresh(known)
         signatures = folder.snapshot().signatures
+    seen = {one for one in signatures if one not in hidden and may_read(caller, one)}
+    named = folder_named(below, seen)
     return [
         ListedNote(
             path=path,
@@ -155,5 +164,5 @@ def list_notes(
             title=titles.get(path, ""),
         )
         for path, signature in sorted(signatures.items())
-        if path not in hidden and may_read(caller, path)
+        if path in seen and is_below(path, named)
     ]

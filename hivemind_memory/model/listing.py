@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from shlex import quote
 
+from hivemind_memory.errors import NoteNotFoundError, ScopeError
+from hivemind_memory.model.keys import closest
 from hivemind_memory.model.note_path import NotePath
+from hivemind_memory.model.scope import make_scope, parse_scope
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +38,9 @@ class MemoryFilter:
     statuses: tuple[str, ...] = ("active", "pending")
     """active, pending, superseded, forgotten, expired or done."""
 
+    folder: str = ""
+    """The folder that they lie below, as a caller names it; empty: any."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrittenItem:
@@ -52,3 +63,52 @@ class WrittenItem:
     type: str = ""
     scope: str = ""
     text: str = ""
+
+
+def folder_named(text: str, paths: Collection[str]) -> str:
+    """Return the folder that a name means, such as ``projects/shop``; empty: any.
+
+    Args:
+        text: The folder, as a person types it.
+        paths: Of all notes that the caller sees.
+
+    Raises:
+        NoteNotFoundError: No note lies below a folder of that name.
+
+    >>> folder_named("./projects/shop/", ["projects/shop/a.md"])
+    'projects/shop'
+    """
+    folders = {one for path in paths for one in _folders_of(path)}
+    wanted = "/".join(part for part in text.split("/") if part not in ("", "."))
+    if not wanted:
+        return ""
+    for one in (wanted, _scope_named(wanted)):
+        if one in folders:
+            return one
+    near = closest(wanted, folders)
+    said = f" Did you mean {near[0]}?" if near else ""
+    hint = "`hm list` names all notes with their folders."
+    if wanted in paths:
+        hint = f"It is a note; `hm get {quote(wanted)}` prints it."
+    raise NoteNotFoundError(f"There is no folder {wanted!r}.{said}", hint=hint)
+
+
+def is_below(path: str, folder: str) -> bool:
+    """Return whether a note lies below a folder; empty: the notes folder itself."""
+    return not folder or path.startswith(f"{folder}/")
+
+
+def _scope_named(text: str) -> str:
+    """Return the scope of a name with a slash, ``project/shop``; else nothing."""
+    try:
+        kind, slug = parse_scope(text)
+    except ScopeError:
+        return ""
+    return make_scope(kind, slug) if slug else ""
+
+
+def _folders_of(path: str) -> Iterator[str]:
+    """Yield the folders above a note, the outermost first."""
+    for at, letter in enumerate(path):
+        if letter == "/":
+            yield path[:at]

@@ -106,9 +106,14 @@ def read_memory_file(folder: NotesFolder, path: NotePath) -> MemoryFile:
     except UnicodeDecodeError as error:
         raise _unfit(path, "the file is not valid UTF-8") from error
     front = split_front_matter(text)
-    if front.is_broken or not front.line_count:
-        what = "does not parse" if front.is_broken else "is missing"
-        raise _unfit(path, f"its front matter {what}")
+    if front.is_broken:
+        raise _unfit(path, "its front matter does not parse")
+    if not front.line_count:
+        raise NotSavedError(
+            f"{path} cannot be changed, for it is a note without front matter.",
+            hint="Only a typed memory has one; save the text under a key first.",
+            effect="Nothing was saved",
+        )
     return MemoryFile(
         path=path,
         signature=signature,

@@ -48,7 +48,8 @@ from tests.cli.conftest import Hm
         ("help sea", ["search"]),
         ("completion f", ["fish"]),
         ("nonsense ", []),
-        ("list ", []),
+        ("list ", ["projects"]),
+        ("log ", []),
     ],
 )
 def test_tab_offers_what_can_follow(

@@ -171,3 +171,58 @@ def test_a_long_list_is_short_on_a_terminal_and_whole_in_a_pipe(
     assert f"… {count - 40} more " in shown.err
     assert shown.err.endswith(": --all lists them\n")
     assert len(whole.out.splitlines()) - len(shown.out.splitlines()) == count - 40
+
+
+@pytest.mark.parametrize(
+    "folder",
+    ["projects/shop", "projects/shop/", "./projects/shop", "project/shop", "projects"],
+)
+def test_a_list_is_narrowed_to_a_folder(hm: Hm, home: Path, folder: str) -> None:
+    """People type it as they type it to ls; a scope's name means its folder."""
+    hm("write", "--file", "projects/shop/a.md", "Tea.")
+    hm("save", "--scope", "project/shop", "--type", "lesson", "tea", "Green tea.")
+    hm("save", "--scope", "team/red", "--type", "lesson", "coffee", "Black coffee.")
+
+    notes = [one["path"] for one in hm("list", folder, "--json").json]
+    lessons = [
+        one["key"] for one in hm("ls", "--type", "lesson", folder, "--json").json
+    ]
+
+    assert notes == ["projects/shop/a.md", "projects/shop/tea.md"]
+    assert lessons == ["tea"]
+
+
+@pytest.mark.parametrize(
+    ("folder", "said"),
+    [
+        (
+            "projects/shpo",
+            "There is no folder 'projects/shpo'. Did you mean projects/shop?",
+        ),
+        ("nowhere", "There is no folder 'nowhere'."),
+        ("projects/shop/a.md", "`hm get projects/shop/a.md` prints it"),
+    ],
+)
+@pytest.mark.parametrize("more", [[], ["--type", "lesson"]])
+def test_a_list_of_an_unknown_folder_is_an_error_with_the_nearest(
+    hm: Hm, home: Path, folder: str, said: str, more: list[str]
+) -> None:
+    """An empty list would say that nothing is there."""
+    hm("write", "--file", "projects/shop/a.md", "Tea.")
+
+    ran = hm("list", folder, *more)
+
+    assert (ran.code, ran.out) == (1, "")
+    assert said in ran.err
+
+
+def test_a_forgotten_memory_of_a_folder_is_listed_by_its_status(
+    hm: Hm, home: Path
+) -> None:
+    """The list of notes leaves it out, the list of memories is asked for it."""
+    hm("save", "--scope", "project/shop", "tea", "Green tea.")
+    hm("forget", "tea")
+
+    listed = hm("list", "projects/shop", "--status", "forgotten", "--json").json
+
+    assert [one["key"] for one in listed] == ["tea"]

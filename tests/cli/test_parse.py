@@ -132,7 +132,7 @@ def test_the_notes_folder_may_be_named_anywhere(line: str) -> None:
             "mean --reason?",
         ),
         ("list '--typ=a b'", "has no option --typ.", "Did you mean --type?"),
-        ("list a", "takes no arguments, so `a`", "Usage: hm list [OPTIONS]"),
+        ("log a", "takes no arguments, so `a`", "Usage: hm log [OPTIONS]"),
         ("--memory-dir", "`--memory-dir` needs a value: FOLDER.", ""),
     ],
 )

@@ -232,5 +232,5 @@ def test_nobody_links_from_or_to_what_is_not_theirs(tmp_path: Path) -> None:
     ):
         link(shelf.context(), "global", mine.id, "related_to")
 
-    assert set(said) == {"There is no memory 'it'."}
+    assert set(said) == {"There is no memory 'it'. Nothing was linked."}
     assert link(shelf.context(), mine.id, "global", "related_to").is_changed

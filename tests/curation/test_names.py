@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import string
 import unicodedata
@@ -12,23 +13,38 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hivemind_memory.cli.table import all_commands
 from hivemind_memory.errors import KeyTakenError, UsageError
 from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model.curation import NewMemory
 from hivemind_memory.model.keys import folded_key, near_key
-from tests.cli.conftest import Hm, hm, home  # noqa: F401 - fixtures
+from tests.cli.conftest import Hm, Ran, hm, home  # noqa: F401 - fixtures
 from tests.support.sandbox import Sandbox
 
 COMMANDS = {
     "get": ("get", "NAME"),
     "show": ("show", "NAME"),
     "history": ("history", "NAME"),
-    "link": ("link", "NAME", "other"),
+    "edit": ("edit", "NAME"),
+    "why": ("why", "NAME"),
+    "link from": ("link", "NAME", "other"),
     "link to": ("link", "other", "NAME"),
+    "unlink from": ("unlink", "NAME", "linked"),
+    "unlink to": ("unlink", "linked", "NAME"),
+    "related": ("save", "--related", "NAME", "third", "A third thing."),
+    "contradicts": ("save", "--contradicts", "NAME", "third", "A third thing."),
     "forget": ("forget", "NAME"),
     "restore": ("restore", "NAME"),
     "purge": ("forget", "NAME", "--purge", "--yes"),
+    "inbox accept": ("inbox", "accept", "NAME"),
+    "inbox edit": ("inbox", "edit", "NAME"),
+    "inbox reject": ("inbox", "reject", "NAME"),
 }
+"""Every way to name a memory on the command line."""
+
+_LINKING = ("link", "unlink", "related", "contradicts")
+MEMORY_FORMS = ("key", "other spelling", "id", "path", "bare", "place", "line")
+ENTRY_FORMS = ("id", "place", "line", "bare place")
 
 
 @pytest.fixture
@@ -37,40 +53,192 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
         yield opened
 
 
-@pytest.mark.parametrize(
-    "form", ["key", "other spelling", "id", "path", "bare", "place"]
-)
+@pytest.fixture
+def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The file in which an editor leaves the words that it was started with."""
+    editor, words = tmp_path / "nano", tmp_path / "opened"
+    editor.write_text(f"#!/bin/sh\necho \"$@\" > '{words}'\n")
+    editor.chmod(0o755)
+    monkeypatch.setenv("EDITOR", f"'{editor}'")
+    return words
+
+
+def _run(hm: Hm, command: str, name: str) -> Ran:  # noqa: F811
+    words = [name if word == "NAME" else word for word in COMMANDS[command]]
+    return hm(*words)
+
+
+def test_every_command_that_takes_a_name_is_in_the_table() -> None:
+    """A new command takes names as they are printed, too."""
+    kinds = {"names", "keys", "notes", "claims", "forgotten"}
+    taking = set()
+    for one in all_commands():
+        named = [*one.arguments, *one.flags]
+        # A key to save under is new, and the note to write to may be.
+        known = [word for word in named if word.name not in {"key", "file"}]
+        if kinds.intersection(word.completes for word in known):
+            taking.add(one.name)
+
+    assert taking == {
+        "inbox " + words[1] if words[0] == "inbox" else words[0]
+        for words in COMMANDS.values()
+    }
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the editor is a shell script")
+@pytest.mark.parametrize("form", MEMORY_FORMS)
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_memory_is_named_as_it_is_printed(hm: Hm, command: str, form: str) -> None:  # noqa: F811
+def test_a_memory_is_named_as_it_is_printed(
+    hm: Hm,  # noqa: F811
+    opened: Path,
+    command: str,
+    form: str,
+) -> None:
     """Whatever a command prints, every other command takes."""
     hm("save", "other", "Quite another thing")
-    saved = hm("save", "deploy-day", "We deploy on Tuesdays.").out
+    words = ["save", "deploy-day", "We deploy on Tuesdays."]
+    if command.startswith("inbox"):
+        words[1:1] = ["--source", "external"]
     place, key, memory_id = re.fullmatch(
-        r"saved (\S+) as context (\S+) \((\w+)\)\n", saved
+        r"saved (\S+) as context (\S+) \((\w+)\)\n", hm(*words).out
     ).groups()  # type: ignore[union-attr]
+    path = place.partition(":")[0]
+    hm("save", "--related", "deploy-day", "linked", "Something linked")
+    hm("link", "deploy-day", "linked")
+    lines = hm("get", path, "--json").json["end_line"]
+    place = f"{path}:{lines}-{lines}"
     name = {
         "key": key,
         "other spelling": "Deploy_Day",
         "id": memory_id,
-        "path": "deploy-day.md",
-        "bare": "deploy-day",
+        "path": path,
+        "bare": path.removesuffix(".md"),
         "place": place,
+        "line": place.rpartition("-")[0],
     }[form]
     if command == "restore":
         hm("forget", key)
 
-    ran = hm(*(name if word == "NAME" else word for word in COMMANDS[command]))
+    ran = _run(hm, command, name)
 
     assert (ran.code, "error" in ran.err) == (0, False), ran.err
-    assert "deploy" in ran.out.lower()
+    if "edit" in command:
+        assert opened.read_text().endswith(f"{path}\n")
+    elif command in {"related", "contradicts"}:
+        edges = hm("show", "third", "--json").json["edges"]
+        assert [one["key"] for one in edges] == ["deploy-day"]
+    else:
+        assert "deploy" in ran.out.lower()
+        assert "unchanged" not in ran.out
 
 
-@pytest.mark.parametrize("form", ["id", "place", "line", "bare place"])
+@pytest.mark.skipif(os.name != "posix", reason="the editor is a shell script")
+@pytest.mark.parametrize("form", ENTRY_FORMS)
 @pytest.mark.parametrize(
-    "command", ["get", "show", "history", "forget", "restore", "purge"]
+    "command", ["get", "show", "history", "edit", "why", "forget", "restore", "purge"]
 )
-def test_an_entry_is_named_as_it_is_printed(hm: Hm, command: str, form: str) -> None:  # noqa: F811
+def test_an_entry_is_named_as_it_is_printed(
+    hm: Hm,  # noqa: F811
+    opened: Path,
+    command: str,
+    form: str,
+) -> None:
     """An entry has no key, and the note that it is in has others."""
+    name, entry_id = _two_entries(hm, form)
+    if command == "restore":
+        hm("forget", entry_id)
+
+    ran = _run(hm, command, name)
+
+    assert ran.code == 0, ran.err
+    assert "walrus" not in ran.out
+    if command == "edit":
+        assert re.fullmatch(r"\+5 \S+\.md\n", opened.read_text())
+    found = hm("search", "--json", "seal walrus").out
+    assert ("The seal" in found) == (command not in {"forget", "purge"})
+    assert "The walrus" in found
+
+
+@pytest.mark.parametrize("form", ENTRY_FORMS)
+@pytest.mark.parametrize(
+    "command", ["link from", "link to", "unlink from", "related", "contradicts"]
+)
+def test_a_link_to_an_entry_is_refused_in_one_sentence(
+    hm: Hm,  # noqa: F811
+    command: str,
+    form: str,
+) -> None:
+    """A link joins whole notes; the note of the entry says other things as well."""
+    hm("save", "other", "Quite another thing")
+    hm("save", "linked", "Something linked")
+    name, _ = _two_entries(hm, form)
+
+    ran = _run(hm, command, name)
+
+    assert (ran.code, ran.out) == (1, "")
+    assert "is an entry of" in ran.err
+    assert "links join memories and whole notes. Nothing was " in ran.err
+    assert hm("show", "other", "--json").json["edges"] == []
+
+
+def test_a_link_from_a_plain_note_says_that_it_keeps_none(hm: Hm, home: Path) -> None:  # noqa: F811
+    """There is nothing to mend in such a note."""
+    hm("save", "other", "Quite another thing")
+    (home / "memory" / "plain.md").write_text("A plain note.\n")
+
+    ran = hm("link", "plain", "other")
+
+    assert ran.code == 1
+    assert "it is a note without front matter" in ran.err
+    assert "by hand" not in ran.err
+
+
+@pytest.mark.parametrize("key", ["ci/cache", "notes.md", "ratio:12", "ratio:0", "v1.2"])
+@pytest.mark.skipif(os.name != "posix", reason="the editor is a shell script")
+def test_a_key_that_looks_like_a_path_or_a_place_is_a_key(
+    hm: Hm,  # noqa: F811
+    opened: Path,
+    key: str,
+) -> None:
+    """A memory was found by such a key in some commands and not in others."""
+    path = hm("save", key, "The heron nests.").out.split()[1].partition(":")[0]
+
+    for command in ("get", "show", "history", "edit", "why", "forget"):
+        ran = _run(hm, command, key)
+        assert (command, ran.code, ran.err) == (command, 0, ran.err), ran.err
+
+    assert opened.read_text().endswith(f"{path}\n")
+    assert hm("restore", key).code == 0
+
+
+def test_a_place_is_the_same_lines_with_and_without_the_suffix(hm: Hm) -> None:  # noqa: F811
+    """Lines are what is asked for, not the entry around them."""
+    hm("write", "The walrus is staging.")
+    place = hm("write", "The seal is live.").out.split()[1]
+    line = place.rpartition("-")[2]
+    path = place.partition(":")[0]
+
+    named = [hm("get", f"{one}:{line}").out for one in (path, path[:-3])]
+
+    assert named == ["The seal is live.\n"] * 2
+
+
+def test_a_mistyped_path_is_answered_with_the_nearest(hm: Hm, opened: Path) -> None:  # noqa: F811
+    """An editor is not opened on a new note by a slip."""
+    hm("write", "--file", "deploy-day.md", "We deploy on Tuesdays.")
+
+    read = hm("get", "deplo-day.md")
+    edited = [hm("edit", one) for one in ("deplo-day", "new.md:3", "deploy-day.md:99")]
+
+    assert "There is no note deplo-day.md. Did you mean deploy-day.md?" in read.err
+    assert [one.code for one in edited] == [1, 1, 1]
+    assert "A new note's name ends in .md." in edited[0].err
+    assert "there is no line 99" in edited[2].err
+    assert not opened.exists()
+
+
+def _two_entries(hm: Hm, form: str) -> tuple[str, str]:  # noqa: F811
+    """Write two entries; return a name of the second, and its id."""
     hm("write", "The walrus is staging.")
     saved = hm("write", "The seal is live.").out
     place, entry_id = re.fullmatch(r"saved (\S+) \((\w+)\)\n", saved).groups()  # type: ignore[union-attr]
@@ -80,16 +248,7 @@ def test_an_entry_is_named_as_it_is_printed(hm: Hm, command: str, form: str) -> 
         "line": place.rpartition("-")[0],
         "bare place": place.replace(".md", ""),
     }[form]
-    if command == "restore":
-        hm("forget", entry_id)
-
-    ran = hm(*(name if word == "NAME" else word for word in COMMANDS[command]))
-
-    assert ran.code == 0, ran.err
-    assert "walrus" not in ran.out
-    found = hm("search", "--json", "seal walrus").out
-    assert ("The seal" in found) == (command not in {"forget", "purge"})
-    assert "The walrus" in found
+    return name, entry_id
 
 
 def test_lines_that_hold_several_entries_are_refused(hm: Hm) -> None:  # noqa: F811

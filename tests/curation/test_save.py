@@ -366,7 +366,7 @@ def test_an_edge_to_nothing_and_to_what_is_hidden_are_refused_alike(
     error = refusal(shelf, "k", "z", contradicts=(end,))
 
     assert isinstance(error, MemoryNotFoundError)
-    assert str(error) == f"There is no memory {end!r} to relate to. Nothing was saved."
+    assert str(error) == f"There is no memory {end!r}. Nothing was saved."
 
 
 def test_a_memory_is_not_related_to_itself(shelf: Shelf) -> None:

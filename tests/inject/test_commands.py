@@ -89,6 +89,34 @@ def test_why_after_the_section_is_gone_says_so(
     assert out.endswith(f"\nnot injected: shop.md: {gone}\n")
 
 
+def test_why_of_some_lines_tells_of_these_lines(
+    home: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Another part of the same note may be in the section."""
+    monkeypatch.chdir(make_repo(tmp_path / "shop"))
+    note = home / "memory" / "shop.md"
+    attic = "".join(f"\n# Attic {n}\n\nUmbrella {n}.\n" for n in range(99))
+    note.write_text(note.read_text() + attic)
+    main.main(["inject"])
+    capsys.readouterr()
+    main.main(["why", "--json"])
+    memories = json.loads(capsys.readouterr().out)["memories"]
+    ours = [one for one in memories if one["path"] == "shop.md"]
+    told = {n for one in ours for n in range(one["start_line"], one["end_line"] + 1)}
+    others = set(range(1, note.read_text().count("\n"))) - told
+
+    main.main(["why", f"shop.md:{min(told)}"])
+    inside = capsys.readouterr().out
+    main.main(["why", f"shop.md:{max(others)}"])
+    outside = capsys.readouterr().out
+
+    assert inside.startswith("injected: shop.md:")
+    assert outside.startswith("not injected: shop.md: ")
+
+
 def test_mistakes_are_one_sentence_with_a_hint(
     home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -9,6 +9,7 @@ from hivemind_memory.cli.command import Argument, CommandRequest, command
 from hivemind_memory.cli.output import print_sync, write_stderr
 from hivemind_memory.errors import (
     HivemindError,
+    MemoryNotFoundError,
     NoteNotFoundError,
     NoteUnreadableError,
 )
@@ -20,46 +21,51 @@ if TYPE_CHECKING:
     from hivemind_memory.model.note_path import NotePath
 
 _USUAL_EDITORS = ("nano", "vim", "vi", "notepad")
+_LINE_EDITORS = frozenset(
+    ("nano", "vi", "vim", "nvim", "emacs", "emacsclient", "micro", "kak", "joe", "ne")
+)
+"""Editors that take the line to open as +N before the file."""
 
 
 @command(
     "edit",
     description=(
-        "The editor is the one that VISUAL or EDITOR names. Saving creates a note that"
-        " does not exist yet."
+        "REF names the note as everything printed names it: by a path, with lines or"
+        " without, by a key or by an id. The editor is the one that VISUAL or EDITOR"
+        " names; nano, vi, vim, emacs and their kin open at the line. Saving creates a"
+        " note that does not exist yet, if REF ends in .md."
     ),
     arguments=(
         Argument(
-            "path",
-            "Name of a note (global.md).",
+            "ref",
+            "Path of a note, or key or id of what is in it (global.md).",
             is_required=False,
-            completes="notes",
+            completes="names",
         ),
     ),
+    examples=("hm edit", "hm edit deploy.md:12"),
 )
 def edit(request: CommandRequest) -> int:
     """Open a note in the editor, then index it."""
-    return edit_note(request, request.values["path"] or GLOBAL_NOTE)
+    return edit_note(request, request.values["ref"] or GLOBAL_NOTE)
 
 
-def edit_note(request: CommandRequest, path: str) -> int:
-    """Open a note in the editor, then index it; return the exit code."""
+def edit_note(request: CommandRequest, name: str) -> int:
+    """Open the note of a name in the editor, then index it; return the exit code."""
     import subprocess
 
-    from hivemind_memory.access.rules import check_writable
     from hivemind_memory.cli.progress import ProgressDisplay
-    from hivemind_memory.files.paths import parse_note_path
 
     editor = editor_command(os.environ)
     with request.open_memory() as memory:
-        note = parse_note_path(path)
-        check_writable(memory.caller, note)
+        note, line = _note_to_edit(memory, name)
         file = _path_to_edit(memory, note)
         before = memory.folder.signature(note)
         # A note is private to its owner, also one that the editor creates.
         mask = 0o077 if os.name == "posix" else -1
         try:
-            done = subprocess.run([*editor, file], check=False, umask=mask)
+            words = [*editor, *_line_option(editor[0], line), file]
+            done = subprocess.run(words, check=False, umask=mask)
         except OSError as error:
             message = f"The editor {editor[0]} did not start: {error.strerror}."
             raise HivemindError(message, hint="Set VISUAL or EDITOR.") from error
@@ -103,6 +109,37 @@ def editor_command(environ: os._Environ[str]) -> list[str]:
             return [name]
     message = "No editor was found."
     raise HivemindError(message, hint="Set EDITOR, for example to nano.")
+
+
+def _note_to_edit(memory: Memory, name: str) -> tuple[NotePath, int]:
+    """Return the note that a name means, and the line; 0: none is named.
+
+    Raises:
+        HivemindError: The name means nothing, and is not that of a new note.
+    """
+    from hivemind_memory.access.rules import check_writable
+    from hivemind_memory.files.paths import SUFFIX, parse_note_path
+
+    try:
+        path, line, last = memory.curation.locate(name)
+    except MemoryNotFoundError as error:
+        message = f"There is no note or memory {name!r}."
+        hint = "A new note's name ends in .md."
+        raise NoteNotFoundError(message, hint=hint) from error
+    note = parse_note_path(path)
+    # Before anything is said of a note that the caller may not see.
+    check_writable(memory.caller, note)
+    is_new = memory.folder.signature(note) is None
+    if line or (is_new and not name.endswith(SUFFIX)):
+        # Says that the note or the line is not there.
+        memory.read(note, start_line=line or 1, line_count=last - line)
+    return note, line
+
+
+def _line_option(editor: str, line: int) -> list[str]:
+    """Return the option that opens an editor at a line, if it has one."""
+    name = os.path.basename(editor).removesuffix(".exe")
+    return [f"+{line}"] if line and name in _LINE_EDITORS else []
 
 
 def _path_to_edit(memory: Memory, note: NotePath) -> str:

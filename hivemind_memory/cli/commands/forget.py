@@ -34,7 +34,7 @@ _WHICH = Argument(
     "ref",
     "Key or id of a memory, id of an entry, or a path.",
     is_required=False,
-    completes="keys",
+    completes="names",
 )
 _HIDDEN = Argument(
     "ref",

@@ -21,7 +21,7 @@ from hivemind_memory.model.escape import escape_line, escape_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from typing import Any
 
     from hivemind_memory.model.injection import EjectionResult, InjectionResult
@@ -129,7 +129,7 @@ def eject(request: CommandRequest) -> int:
             "Git worktree or folder (the current folder), or key, id or path of a"
             " memory.",
             is_required=False,
-            completes="keys",
+            completes="names",
         ),
     ),
     flags=(JSON,),
@@ -161,12 +161,15 @@ def _show_why(request: CommandRequest, name: str) -> int:
     from hivemind_memory.context.why_absent import why_absent
 
     with request.open_memory() as memory:
-        path, _, _ = memory.curation.locate(name)
-        path = memory.read(path, line_count=0).path
+        path, first, last = memory.curation.locate(name)
+        path = memory.read(path, start_line=first or 1, line_count=0).path
         record = opening.open_injector(memory).why(os.curdir)
         found = record or {"memories": [], "left_out": []}
-        injected = [one for one in found["memories"] if one["path"] == path]
-        left_out = [one for one in found["left_out"] if one["path"] == path]
+        is_typed = any(one.type for one in memory.memories() if one.path == path)
+        # A typed memory is injected as a whole; of a note, only what is asked for.
+        lines = range(first, last + 1) if first and not is_typed else None
+        injected = _at(found["memories"], path, lines)
+        left_out = _at(found["left_out"], path, lines)
         reason = "" if injected else why_absent(memory, path)
     if injected and not found["is_there"]:
         injected, reason = [], _gone(found)
@@ -183,6 +186,21 @@ def _show_why(request: CommandRequest, name: str) -> int:
     else:
         print_line(f"not injected: {path}: {reason}", keep=[path])
     return 0
+
+
+def _at(
+    records: Sequence[dict[str, Any]], path: str, lines: range | None
+) -> list[dict[str, Any]]:
+    """Return the records of a note, or of those of its lines that are asked for."""
+    return [
+        one
+        for one in records
+        if one["path"] == path
+        and (
+            lines is None
+            or (one["start_line"] < lines.stop and lines.start <= one["end_line"])
+        )
+    ]
 
 
 def _show_switch(ejection: EjectionResult | None, *, as_json: bool) -> int:

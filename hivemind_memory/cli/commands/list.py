@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from hivemind_memory.cli.command import CommandRequest, Flag, command
+from hivemind_memory.cli.command import Argument, CommandRequest, Flag, command
 from hivemind_memory.cli.options import (
     AGENT,
     JSON,
@@ -60,7 +60,16 @@ _MAX_CHARS = 60
     description=(
         "With a filter (--type, --scope, --since, --agent, --source, --source-ref,"
         " --status), lists typed memories instead: key, type, status, day, lines and"
-        " text, the newest first, of several types one by one."
+        " text, the newest first, of several types one by one. FOLDER narrows both to"
+        " what lies below it."
+    ),
+    arguments=(
+        Argument(
+            "folder",
+            "Only what lies below this folder, such as projects/shop.",
+            is_required=False,
+            completes="folders",
+        ),
     ),
     flags=(
         TYPE,
@@ -79,7 +88,11 @@ _MAX_CHARS = 60
         _ALL,
         JSON,
     ),
-    examples=("hm list", "hm list --type lesson,decision --since 7d"),
+    examples=(
+        "hm list",
+        "hm list projects/shop",
+        "hm list --type lesson,decision --since 7d",
+    ),
 )
 def list_(request: CommandRequest) -> int:
     """List all notes, or typed memories."""
@@ -91,7 +104,7 @@ def list_(request: CommandRequest) -> int:
         return _list_memories(request)
     with request.open_memory() as memory:
         catch_up(memory)
-        notes = memory.list()
+        notes = memory.list(values["folder"] or "")
     count = _row_count(values, len(notes))
     if values["json"]:
         print_json(notes[:count])
@@ -259,6 +272,7 @@ def _filter_of(values: Mapping[str, Any]) -> MemoryFilter:
         by=values["agent"] or "",
         source=values["source"] or "",
         source_ref=values.get("source_ref") or "",
+        folder=values.get("folder") or "",
         statuses=statuses if status else MemoryFilter().statuses,
     )
 

@@ -1,0 +1,148 @@
+"""Where in the notes a name leads: to a note, to lines of one, or to an entry."""
+
+from __future__ import annotations
+
+from hivemind_memory.access.rules import may_read
+from hivemind_memory.curation.lookup import (
+    entries_named,
+    find_memory,
+    is_name,
+)
+from hivemind_memory.errors import (
+    HivemindError,
+    MemoryNotFoundError,
+    NoteNotFoundError,
+    UsageError,
+)
+from hivemind_memory.files.paths import SUFFIX, path_problem
+from hivemind_memory.model.curation import StoredMemory
+from hivemind_memory.model.keys import closest
+from hivemind_memory.model.memories import ACTIVE, FORGOTTEN, STATUSES
+from hivemind_memory.model.note_path import NotePath
+from hivemind_memory.model.place import split_place
+from hivemind_memory.model.scope import scope_of
+from hivemind_memory.notes.entry_edits import entries_in
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hivemind_memory.curation.context import CurationContext
+    from hivemind_memory.model.ports import MemoryIndex
+
+
+def locate(context: CurationContext, name: str) -> tuple[str, int, int]:
+    """Return note, first and last line of what a name means; without lines: 0.
+
+    The path of a note that is there is taken at its word and needs no index. Any other
+    name is looked up as everywhere: id, key, path without ``.md``.
+
+    Args:
+        context: Of the caller.
+        name: A path, a place, a key, or the id of a memory or an entry.
+
+    Raises:
+        MemoryNotFoundError: The caller sees nothing of that name.
+        UsageError: Its numbers are of no lines.
+    """
+    name = name.strip()
+    path, start_line, end_line = split_place(name)
+    is_place = path != name
+    note = path if path.endswith(SUFFIX) else f"{path}{SUFFIX}"
+    if path == note and _is_there(context, note):
+        return (note, *_checked_lines(name, start_line, end_line, is_place=is_place))
+    if is_name(name):
+        index = context.index.fresh()
+        entry = None if is_place else find_entry(context, index, name, None)
+        if entry is not None:
+            return entry.path, entry.start_line, entry.end_line
+        try:
+            row = find_memory(context, index, name)
+        except MemoryNotFoundError:
+            if name and "." not in name and "/" not in name:
+                raise
+            _refuse_missing(context, index, note)
+        else:
+            if not is_place or row.path != note:
+                return row.path, 0, 0
+            path = note
+    # Reading it says that it is not there, or why it is not a note.
+    found = note if "/" in path and not path.endswith("/") else path
+    return (found, *_checked_lines(name, start_line, end_line, is_place=is_place))
+
+
+def find_entry(
+    context: CurationContext, index: MemoryIndex, name: str, scope: str | None
+) -> StoredMemory | None:
+    """Return the entry of an id or at a place, as a memory; None: there is none."""
+    if not name or not context.caller.is_member or not is_name(name):
+        return None
+    scopes = context.caller.scopes
+    if scope is not None:
+        scopes = frozenset({scope}) if scopes is None else scopes & {scope}
+    found = entries_named(context, index, name, scopes)
+    path = NotePath(index.entry_path(name, scopes))
+    if not found and path:
+        try:
+            limit = context.folder.max_note_bytes
+            data, _ = context.folder.read(path, max_bytes=limit)
+        except HivemindError:
+            return None
+        found = [(path, e) for e in entries_in(data) if e.provenance.id == name]
+    for note, entry in found:
+        written = entry.provenance
+        if not written.is_forgotten:
+            return StoredMemory(
+                path=note,
+                id=written.id,
+                key="",
+                type="",
+                scope=scope_of(note),
+                status=STATUSES[ACTIVE],
+                text=entry.content,
+                start_line=entry.start_line,
+                end_line=entry.end_line,
+                created=written.at,
+                by=written.by,
+                session=written.session,
+                source=written.source,
+            )
+    return None
+
+
+def _is_there(context: CurationContext, path: str) -> bool:
+    """Return whether a note of that path lies where the caller may read."""
+    if path_problem(path) or not may_read(context.caller, path):
+        return False
+    return context.folder.signature(NotePath(path)) is not None
+
+
+def _refuse_missing(context: CurationContext, index: MemoryIndex, path: str) -> None:
+    """Raise if no note of that path is there and another was probably meant.
+
+    Raises:
+        NoteNotFoundError: Names the other.
+    """
+    # Visitors do not see whole notes.
+    caller = context.caller
+    is_known = not caller.is_member or _is_there(context, path)
+    if is_known or path_problem(path):
+        return
+    hidden = index.memories(scopes=context.caller.scopes, statuses={FORGOTTEN})
+    paths = {one for one in context.folder.signatures() if may_read(caller, one)}
+    meant = closest(path, paths.difference(row.path for row in hidden))
+    if meant:
+        message = f"There is no note {path}. Did you mean {meant[0]}?"
+        raise NoteNotFoundError(message, hint="`hm list` names all notes.")
+
+
+def _checked_lines(
+    name: str, start_line: int, end_line: int, *, is_place: bool
+) -> tuple[int, int]:
+    """Return the numbers of a place.
+
+    Raises:
+        UsageError: They are of no lines.
+    """
+    if is_place and not 1 <= start_line <= end_line:
+        hint = "Lines count from 1, as in deploy.md:12-18."
+        raise UsageError(f"{name} names no lines.", hint=hint)
+    return start_line, end_line
