@@ -196,9 +196,9 @@ def _keys(memory_dir: str | None) -> Iterable[str]:
 
 def _names(memory_dir: str | None) -> Iterable[str]:
     """Return the keys of the memories, then the notes that have none."""
-    from hivemind_memory import wiring
+    from hivemind_memory import opening
 
-    with wiring.open_memory(memory_dir=memory_dir) as memory:
+    with opening.open_memory(memory_dir=memory_dir) as memory:
         keys = {one.path: one.key for one in memory.memories() if one.key}
         notes = [note.path for note in memory.list() if note.path not in keys]
     return (*keys.values(), *notes)

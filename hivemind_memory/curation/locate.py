@@ -121,10 +121,9 @@ def _refuse_missing(context: CurationContext, index: MemoryIndex, path: str) -> 
     Raises:
         NoteNotFoundError: Names the other.
     """
-    # Visitors do not see whole notes.
     caller = context.caller
-    is_known = not caller.is_member or _is_there(context, path)
-    if is_known or path_problem(path):
+    # Visitors do not see whole notes.
+    if not caller.is_member or path_problem(path) or not _is_missing(context, path):
         return
     hidden = index.memories(scopes=context.caller.scopes, statuses={FORGOTTEN})
     paths = {one for one in context.folder.signatures() if may_read(caller, one)}
@@ -132,6 +131,19 @@ def _refuse_missing(context: CurationContext, index: MemoryIndex, path: str) -> 
     if meant:
         message = f"There is no note {path}. Did you mean {meant[0]}?"
         raise NoteNotFoundError(message, hint="`hm list` names all notes.")
+
+
+def _is_missing(context: CurationContext, path: str) -> bool:
+    """Return whether the caller sees nothing there, not even a link."""
+    if not may_read(context.caller, path):
+        return True
+    try:
+        context.folder.read(NotePath(path), max_bytes=1)
+    except NoteNotFoundError:
+        return True
+    except HivemindError:
+        return False
+    return False
 
 
 def _checked_lines(

@@ -82,9 +82,9 @@ def folder_named(text: str, paths: Collection[str]) -> str:
     wanted = "/".join(part for part in text.split("/") if part not in ("", "."))
     if not wanted:
         return ""
-    for one in (wanted, _scope_named(wanted)):
-        if one in folders:
-            return one
+    for folder in (wanted, _scope_named(wanted)):
+        if folder in folders:
+            return folder
     near = closest(wanted, folders)
     said = f" Did you mean {near[0]}?" if near else ""
     hint = "`hm list` names all notes with their folders."

@@ -192,14 +192,13 @@ def _at(
     records: Sequence[dict[str, Any]], path: str, lines: range | None
 ) -> list[dict[str, Any]]:
     """Return the records of a note, or of those of its lines that are asked for."""
+    found = [record for record in records if record["path"] == path]
+    if lines is None:
+        return found
     return [
-        one
-        for one in records
-        if one["path"] == path
-        and (
-            lines is None
-            or (one["start_line"] < lines.stop and lines.start <= one["end_line"])
-        )
+        record
+        for record in found
+        if record["start_line"] < lines.stop and lines.start <= record["end_line"]
     ]
 
 
