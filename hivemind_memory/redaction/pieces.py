@@ -10,6 +10,7 @@ from enum import IntEnum
 from hivemind_memory.redaction.lazy_pattern import lazy_re
 
 SHORTEST = 4
+_SHORTEST_CHOSEN = 5
 _LONG = 16  # from here on letters of one case may be random
 _MAX_KEPT = 50_000  # pieces, as in ``word_gate``
 _LONGEST_KEPT = 100
@@ -41,6 +42,8 @@ _UNLIKE_A_WORD = lazy_re(
     r"[0-9]|[!#$%&*+@^~?][A-Za-z]|[A-Za-z][!#$%&*+@^~][A-Za-z]|[a-z][A-Z].*[a-z][A-Z]"
     r"|[A-Z]{2}[a-z]+[A-Z]|[a-z]-[a-z]+-[a-z]"
 )
+_GROUPS = lazy_re("[A-Z0-9]{4,6}(?:-[A-Z0-9]{4,6}){2,7}")  # a product key
+_SIGN = lazy_re("[!#$%&*+@^~?_.-]")
 _ENDS = "\"'`.,;:_()[]{}<>|-“”„«»"
 
 
@@ -131,8 +134,6 @@ def _look_of_value(value: str) -> Look:
 
 def _judged(value: str) -> Look:
     """Return what the rules for values say of one."""
-    from hivemind_memory.redaction.chosen import looks_chosen, may_be_chosen
-    from hivemind_memory.redaction.spoken import is_chosen
     from hivemind_memory.redaction.values import (
         is_identifier,
         is_scrambled,
@@ -142,8 +143,14 @@ def _judged(value: str) -> Look:
     if value.isalpha() and value.isascii():
         is_odd = is_scrambled(value) or looks_random(value)
         return Look.TELLING if is_odd else Look.PLAIN
-    if looks_random(value) or looks_chosen(value) or is_identifier(value):
+    if looks_random(value) or is_identifier(value) or _GROUPS.fullmatch(value):
         return Look.TELLING
-    if may_be_chosen(value) or is_chosen(value, is_quoted=False):
-        return Look.DOUBTFUL
-    return Look.PLAIN
+    if len(value) < _SHORTEST_CHOSEN:
+        return Look.PLAIN
+    is_mixed = value != value.lower() and value != value.upper()
+    if is_mixed or _SIGN.search(value):
+        from hivemind_memory.redaction.chosen import looks_chosen
+
+        if looks_chosen(value):
+            return Look.TELLING
+    return Look.DOUBTFUL
