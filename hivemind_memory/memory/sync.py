@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 BODY_VERSION = "bodies 2"
 """Which part of a chunk is searched; with another name every note is read again."""
 
-REDACTION_VERSION = "secrets 6"
+REDACTION_VERSION = "secrets 7"
 """Which rules hide secrets from the index; with others every note is read again."""
 
 BATCH_CHUNKS = 250

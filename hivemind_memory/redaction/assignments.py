@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from hivemind_memory.redaction.drawn import is_dashed
 from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.names import ValueKind, classify_name
 from hivemind_memory.redaction.spans import TextSpan
@@ -61,7 +62,10 @@ _OF = lazy_re(
     r"|du|des|van|voor|dla|до|от|для|на|için)[ \t]"
     r"(?!.*(?:commit|hash|sha|revision|checksum|id|digest)\b)"
 )
-_PLAIN = lazy_re(rf"[^\s\"'`<>;|\\\0]{{4,{LONGEST_VALUE}}}+")
+_PLAIN = lazy_re(
+    rf"[^\s\"'`<>;|\\\0\u3000-\u30ff\u4e00-\u9fff\uac00-\ud7a3\uff00-\uffef]"
+    rf"{{4,{LONGEST_VALUE}}}+"
+)
 _REST = lazy_re(r"[A-Za-z0-9+/=_.~%-]*+")
 SHORTEST_LONE = 16
 _LONE = rf"([A-Za-z0-9][\w.+/=-]{{{SHORTEST_LONE - 1},{LONGEST_VALUE}}}+)"
@@ -163,7 +167,10 @@ def _value_after(text: str, start: int, end: int, holds: ValueKind) -> TextSpan 
     is_key = is_wrapped and quoted is not None and _WRAPPED_HEX.fullmatch(value)
     if not is_key and (
         (between["comma"] and not looks_random(value[:LONGEST_VALUE]))
-        or not is_real(name, value[:LONGEST_VALUE], holds, firm=firm, tight=tight)
+        or not (
+            is_real(name, value[:LONGEST_VALUE], holds, firm=firm, tight=tight)
+            or (tight and holds is ValueKind.PASSWORD and is_dashed(value))
+        )
     ):
         return (start, stop, "")
     if quoted is None and len(value) == LONGEST_VALUE:

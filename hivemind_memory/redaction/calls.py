@@ -14,8 +14,8 @@ from hivemind_memory.redaction.chosen import (
     looks_chosen,
     may_be_chosen,
 )
+from hivemind_memory.redaction.drawn import is_drawn
 from hivemind_memory.redaction.lazy_pattern import lazy_re
-from hivemind_memory.redaction.phrases import is_drawn
 from hivemind_memory.redaction.values import (
     entropy,
     is_identifier,

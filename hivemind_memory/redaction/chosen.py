@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from hivemind_memory.redaction.alone import is_chosen_password
+from hivemind_memory.redaction.drawn import is_dashed
 from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.values import (
     entropy,
@@ -125,6 +126,7 @@ def may_be_chosen(value: str) -> bool:
     return (
         looks_chosen(value)
         or _NUMBERED_WORD.fullmatch(value) is not None
+        or is_dashed(value)
         or (looks_random(value) and not is_wordy(value))
         or (
             _SIGNED.fullmatch(value) is not None

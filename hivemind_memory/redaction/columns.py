@@ -17,6 +17,14 @@ _MAX_ROWS = 200
 _ACCOUNT_HEADS = frozenset(
     ("user", "username", "user name", "login", "account", "name", "benutzer", "email")
 )
+_SERVICE_HEADS = frozenset(
+    (
+        "service", "services", "provider", "dienst", "anbieter", "system", "site",
+        "vendor", "app", "api", "what", "where", "tool", "fournisseur", "servicio",
+        "servizio", "serviço", "usługa", "服务", "サービス", "сервис",
+    )
+)  # fmt: skip
+_NETWORK_HEAD = lazy_re(r"(?i)ssid|wi-?fi|wlan|network|netz|réseau|red|rete|无线|無線")
 _GAP = lazy_re(r"[ \t]{2,}|\t")
 
 
@@ -41,10 +49,7 @@ def columns(text: str) -> Iterator[TextSpan]:
             if at < done or line.count(sign) < 1 or len(line) > 400:
                 continue
             heads = [cell.strip(" \t>*`\"'") for cell in _split(line, sign)]
-            kinds = [classify_name(head.replace(" ", "_")) for head in heads]
-            if any(head.lower() in _ACCOUNT_HEADS for head in heads):
-                # Beside an account's name a secret is one that a person chose.
-                kinds = [one and ValueKind.PASSWORD for one in kinds]
+            kinds = _kinds_of(heads)
             if any(len(head) > 40 for head in heads) or not any(kinds):
                 continue
             below = at + 1
@@ -59,6 +64,18 @@ def columns(text: str) -> Iterator[TextSpan]:
                     break
                 done = row
                 yield from _cells(cells, starts[row], heads, kinds)
+
+
+def _kinds_of(heads: list[str]) -> list[ValueKind | None]:
+    """Return what the columns below some heads hold."""
+    kinds = [classify_name(head.replace(" ", "_")) for head in heads]
+    is_account = any(head.lower() in _ACCOUNT_HEADS for head in heads)
+    if is_account or any(_NETWORK_HEAD.search(head) for head in heads):
+        # Beside an account or a network a secret is one that a person chose.
+        return [kind and ValueKind.PASSWORD for kind in kinds]
+    if any(head.lower() in _SERVICE_HEADS for head in heads):
+        return [ValueKind.SECRET if kind is ValueKind.KEY else kind for kind in kinds]
+    return kinds
 
 
 def _is_separator(line: str) -> bool:

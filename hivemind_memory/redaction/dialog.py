@@ -12,6 +12,7 @@ from hivemind_memory.redaction.chosen import is_counted, looks_chosen, may_be_ch
 from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.spans import TextSpan, has_any, line_starts
 from hivemind_memory.redaction.spoken_words import ACCOUNTS
+from hivemind_memory.redaction.stated_words import SOFT
 from hivemind_memory.redaction.vocabulary import PASSWORD_NAMES, PASSWORDS_ELSEWHERE
 
 TYPE_CHECKING = False
@@ -97,7 +98,7 @@ _BELOW = lazy_re(
 )
 _CALLED_SO = lazy_re(
     rf"(?i)[\"'`*]{{0,3}}(?P<value>[^\s\"'`*()]{{6,64}})[\"'`*]{{0,3}}[ \t]{{1,3}}(?:"
-    rf"is|was|ist|war|est|es|é|è"
+    rf"<-+|←|is|was|ist|war|est|es|é|è"
     rf"|as|als|comme|como"
     rf"|come)[ \t]{{1,3}}(?:[a-zäöüß']{{2,9}}[ \t]{{1,3}}){{0,3}}?(?:[\w-]{{0,20}}[ "
     rf"\t]{{1,3}})?"
@@ -168,6 +169,10 @@ def on_lines(text: str, low: str) -> Iterator[TextSpan]:
                 yield from _beside(line, at)
             if at in paired:
                 yield from _pairs(line, at, is_known=says)
+            if at in chosen and not says and SOFT.search(line):
+                yield from _beside(line, at)
+            if at in chosen and _ALONE.match(line) and _is_led_to(low, at):
+                yield from _beside(line, at)
             if above and not says:
                 yield from _answers(line, at, above)
             if listed[0] and not says:
@@ -180,6 +185,13 @@ def on_lines(text: str, low: str) -> Iterator[TextSpan]:
                 says = says or has_any(low_line, _NETWORKS)
                 asks = bool(_QUESTION.search(line) and _ASKED.search(line))
             above = [(says and len(line) < _SHORT_LINE, asks), *above[:1]]
+
+
+def _is_led_to(low: str, at: int) -> bool:
+    """Whether a line stands near a word for a secret, a few lines away at most."""
+    above = low[max(0, at - 4 * _SHORT_LINE) : at].split("\n")[-5:]
+    below = low[at : at + 5 * _SHORT_LINE].split("\n")[1:5]
+    return any(has_any(line, _LEADING) for line in (*above, *below))
 
 
 def _listed_below(line: str, listed: _List, *, says: bool) -> _List:
@@ -211,12 +223,17 @@ def _chosen_pieces(text: str) -> list[str]:
     ]
 
 
+_LEADING = ("pass", "secret", "token", "cred", "auth", "login", "pw")
+_ALONE = lazy_re(
+    r"[ \t>]{0,12}(?:[-*•+][ ]{1,3}|\d[.)][ ])?[*`\"']{0,3}"
+    r"[A-Za-z0-9!#$%&*@^_?~.-]{8,32}[*`\"']{0,3}[ \t\r]*\Z"
+)
 _SHORTEST = 8
 _LONGEST_PIECE = 200
 _SEPARATORS = lazy_re(r"[\"'`()\[\]“”„«»<>|：,;:=/]+|\.(?=\Z)|\*{2}")
 # Keys and hashes that are meant to be seen, pictures, and names of resources.
 _PUBLIC_LINE = lazy_re(
-    r"ssh-|AAAA|arn:|\$2[aby]\$|\$argon|;base64,|data:\w+/|SHA256:|h1:"
+    r"ssh-(?:rsa|dss|ed|ecdsa)|AAAA|arn:|\$2[aby]\$|\$argon|;base64,|data:\w+/|SHA256:|h1:"
 )
 
 

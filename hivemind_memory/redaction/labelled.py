@@ -44,7 +44,8 @@ LABELS = (
     "auth", "keypair", "zugang", "contrase", "unseal", "key for ", "the key",
     "key is", "key:", "totp", "otp ", "2fa", "mfa", "seed", "veracrypt", "keepass",
     "luks", "bitlocker", "akia", "asia", "ltai", "akid", "goog1", "admin key",
-    "private app",
+    "private app", "webhook id", "static key", "integration key", "local key",
+    "device key",
     "key content", "network key", "security key", "filevault", "wifi", "wi-fi",
     "wlan", "vpn",
     *PASSWORD_NAMES, *KEY_NAMES,
@@ -67,7 +68,8 @@ _PUBLIC = lazy_re(
     r"|(?<!hmac-)(?<!hmac )sha\d*|hash(?:ed|es)?|checksum|digest|"
     r"integrity|revision|etag|uuid|badge|cursor|ssh-(?:rsa|ed25519)|ecdsa|example"
     r"|sha\d+sum|"
-    r"\$\d\w?\$|data:\w+/|idempotency|sitekey|site[-_]key|publishable|cache|partition|primary|foreign|object"
+    r"\$\d\w?\$|data:\w+/|idempotency|sitekey|site[-_ ]key|publishable|cache|partition"
+    r"|primary|foreign|object"
     r"|nonce)(?![a-z])|h1:|;base64,"
 )
 _RUN = lazy_re(
@@ -108,10 +110,15 @@ _MAY_HOLD = lazy_re(
 )
 _ACCESS_ID = lazy_re("AKIA|ASIA|LTAI|AKID|GOOG1")
 _NEXT = lazy_re(
-    r"(?<![a-z])(?:login|auth|authorize|secret|token|pat|[a-z]{0,20}passw[a-z]{2,4}|(?!cache|sort|lookup)[a-z]{0,12}key)"
+    r"(?<![a-z])(?:login|auth|authorize|secret|token|pat|[a-z]{0,20}passw[a-z]{2,4}"
+    r"|(?!cache|sort|lookup)[a-z]{0,12}key)"
     r"[ \"'`:]{1,3}\Z"
 )
-_SAID_SO = lazy_re(r"(?:token|secret|passw\w+|api[ -]?key|credential)s?\b[^\n]{0,16}\Z")
+_SAID_SO = lazy_re(
+    r"(?:token|secret|passw\w+|api[ -]?key|credential|webhook id|(?:static|integration"
+    r"|write|ingest|shared|local|network|license|device|admin|access"
+    r"|auth)[ -]key)s?\b[^\n]{0,16}\Z"
+)
 _APP_PASSWORD = lazy_re(
     r"(?<![\w-])[a-z]{4}(?:([- ])[a-z]{4})(?:\1[a-z]{4}){2}(?![\w-])"
 )
@@ -185,10 +192,12 @@ def _is_heading(line: str) -> bool:
 def _beside(text: str, start: int, end: int, labels: list[int]) -> Iterator[TextSpan]:
     """Yield the random values of a line with labels that end at some places."""
     for found in _RUN.finditer(text, start, end):
-        at = bisect_left(labels, found.start())
+        at = bisect_left(labels, found.start("value") + 1)
         behind = labels[at - 1] if at else -NEAR
+        # A label within the value is none.
+        at = bisect_left(labels, found.end() + 1)
         ahead = labels[at] if at < len(labels) else end + NEAR
-        if found.start() - behind > NEAR and ahead - found.end() > NEAR // 3:
+        if found.start("value") - behind > NEAR and ahead - found.end() > NEAR // 3:
             continue
         value, at = found["value"].rstrip(".:-"), found.start("value")
         if text[at - 1] == "/" and found.end() - found.start() >= _LONG_KEY:

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import re
 
-from hivemind_memory.redaction.chosen import is_gibberish
-from hivemind_memory.redaction.columns import columns
+from hivemind_memory.redaction.chosen import is_gibberish, is_random
 from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.names import ValueKind, classify_name
 from hivemind_memory.redaction.spans import TextSpan, found_at, found_near
@@ -65,10 +64,11 @@ _ENVIRONMENT = lazy_re(
     r"([A-Z][A-Z0-9]+(?:_[A-Z0-9]+)*)\"?[ \t]?[=:][ \t]?[\"']?([\w.+/=~-]{16,400})"
     r"[\"']?[ \t\r]*$"
 )
+_HEX = lazy_re("(?:0x)?[0-9a-fA-F]+")
 _TOKEN_SUFFIXES = frozenset(
     (
         "PAT", "SID", "JWT", "SAS", "LICENSE", "SEED", "SALT", "PEPPER", "SIGNING",
-        "HMAC", "COOKIE",
+        "HMAC", "COOKIE", "PK", "PRIVKEY",
     )
 )  # fmt: skip
 _PUBLIC_WORDS = frozenset(
@@ -81,25 +81,6 @@ _PUBLIC_WORDS = frozenset(
     )
 )  # fmt: skip
 _PASETO = lazy_re(r"(?<![\w.])v[1-4]\.(?:local|public)\.[\w-]{32,4000}(?:\.[\w-]+)?")
-_PHRASE = lazy_re(
-    r"(?i)(?:seed|mnemonic|recovery|backup|wallet)(?:[ \t-]+(?:phrase|words?|seed))?"
-    r"[^\n:=]{0,40}[:=\n][\s\"'`>*-]*"
-    r"((?:(?:\d{1,2}[.):]?[ \t]*)?[a-z]{3,8}"
-    r"(?:[ \t,;]+|[ \t]*\r?\n[ \t>*-]*(?![\r\n]))){11,23}(?:\d{1,2}[.):]?[ \t]*)?"
-    r"[a-z]{3,8})(?![a-z])"
-)
-_PHRASE_STARTS = ("seed", "mnemonic", "recovery", "backup", "wallet")
-_PHRASE_WORDS = frozenset((*_PHRASE_STARTS, "12. ", "12) ", "12: "))
-_PHRASE_LENGTHS = frozenset((12, 15, 18, 21, 24))
-# Frequent words that no list of seed words holds (BIP 39).
-_NO_SEED_WORDS = frozenset(
-    (
-        "the", "and", "are", "was", "were", "for", "from", "with", "not", "but",
-        "has", "had", "our", "your", "its", "his", "her", "their", "him", "she",
-        "been", "would", "could", "should", "than", "which", "who", "der", "das",
-        "und", "ist", "nicht", "mit", "von",
-    )
-)  # fmt: skip
 _CODES_LABEL = lazy_re(
     r"(?i)(?:recovery|backup|scratch|emergency|one[- ]time|2fa|mfa|totp)[ \t-]+"
     r"(?:\w{1,12}[ \t-]+)?codes?\b"
@@ -124,11 +105,6 @@ _LABEL = lazy_re(
     r"\r?\n(?:[ \t>]*\r?\n)?[ \t>]*(?:```\w*\r?\n[ \t>]*)?[*_`\"'-]{0,6}[ \t]?"
     r"(?P<value>[^\s`\"']{6,400})[*_`\"']{0,6}[ \t]*\r?(?:\n|\Z)"
 )
-_NUMBERED_WORDS = lazy_re(
-    r"(?<![\w.])1[.):][ \t]{0,3}[a-z]{3,8}(?:[ \t,;]{1,4}\d{1,2}[.):][ \t]{0,3}[a-z]{"
-    r"3,8}){11,23}"
-    r"(?![\w-])"
-)
 _ZERO_WIDTH = lazy_re("[\u00ad\u200b-\u200d\u2060\ufeff]")
 
 
@@ -147,8 +123,6 @@ def in_layouts(text: str, low: str, there: AbstractSet[str]) -> list[TextSpan]:
     for words, pattern, judge in _ON_LINES:
         if not words.isdisjoint(there):
             spans += judge(found_near(pattern, text, low, words & there))
-    if not _PHRASE_WORDS.isdisjoint(there):
-        spans += _phrases(text, low)
     if not _CODES_STARTS.isdisjoint(there):
         spans += _codes(text, low)
     return spans
@@ -235,9 +209,10 @@ def _environment(text: str) -> Iterator[TextSpan]:
             continue
         longest = max(map(len, re.split(r"[-_./+=]", value)))
         is_likely = not _TOKEN_SUFFIXES.isdisjoint(words[-2:]) and looks_random(value)
-        if (is_likely or (is_sure(value) and longest >= 16)) and not is_placeholder(
-            value
-        ):
+        is_run = longest >= 28 and not _HEX.fullmatch(value) and is_random(value)
+        if (
+            is_likely or is_run or (is_sure(value) and longest >= 16)
+        ) and not is_placeholder(value):
             yield (*found.span(2), "secret")
 
 
@@ -246,16 +221,6 @@ def _tokens(text: str) -> Iterator[TextSpan]:
     for found in _PASETO.finditer(text):
         if looks_random(found[0][10:60]):
             yield (*found.span(), "paseto")
-
-
-def _phrases(text: str, low: str) -> Iterator[TextSpan]:
-    """Yield the seed phrases of wallets."""
-    for found in _NUMBERED_WORDS.finditer(text):
-        yield (*found.span(), "seed-phrase")
-    for found in found_at(_PHRASE, text, low, _PHRASE_STARTS):
-        words = re.findall("[a-z]+", found[1])
-        if len(words) in _PHRASE_LENGTHS and _NO_SEED_WORDS.isdisjoint(words):
-            yield (*found.span(1), "seed-phrase")
 
 
 def _codes(text: str, low: str) -> Iterator[TextSpan]:
@@ -331,7 +296,6 @@ _FORMS: tuple[tuple[frozenset[str], Callable[[str], Iterator[TextSpan]]], ...] =
         ((), _environment),
         ((".local.", ".public."), _tokens),
         (("pass", "pw", "secret", "token", "key", "cred", "kennwort"), _below_labels),
-        (("pass", "pw", "secret", "token", "key", "cred", "kennwort"), columns),
     )
 )  # fmt: skip
 """Words of which a text must hold one, if there are any -> the form it may have."""
@@ -361,7 +325,5 @@ _ON_LINES: tuple[
 )  # fmt: skip
 """Words -> what is looked for on the lines that hold one, and what judges it."""
 
-WORDS = _PHRASE_WORDS.union(
-    _CODES_STARTS, *(row[0] for row in _FORMS), *(row[0] for row in _ON_LINES)
-)
+WORDS = _CODES_STARTS.union(*(row[0] for row in _FORMS), *(row[0] for row in _ON_LINES))
 """Words that the gate looks for before ``in_layouts`` is asked, in lower case."""

@@ -33,7 +33,7 @@ _OPENS = lazy_re(
     r"|ical|ics|calendars?|guest|webhooks?|hooks?|callback|callbacks|ping|heartbeat"
     r"|keys?|api-?key|link|l|links|magic-?links?|signed|onboard[\w-]*|subscribe|unsubscribe"
     r"|preview|report|drop|upload|uploads|password[\w-]*|pw|set-?password|v1|v2|v3|in|inbound"
-    r"|incoming|workflows?|triggers?|services|catch|relay|push|bots?|meet|rec|room|owa"
+    r"|incoming|integrations?|enqueue|workflows?|triggers?|services|catch|relay|push|bots?|meet|rec|room|owa"
     r"|pub(?:url)?|public-?share|passwordless|accept|approve|device|t|k|u)"
 )
 _OPENS_ALONE = frozenset(
@@ -61,7 +61,7 @@ _PUBLIC_HOSTS = frozenset(
         "codecov.io", "githubusercontent.com", "docs.rs", "crates.io", "doi.org",
         "arxiv.org", "medium.com", "stackoverflow.com", "reddit.com", "twitter.com",
         "x.com", "linkedin.com", "groups.google.com", "mail-archive.com", "marc.info",
-        "lore.kernel.org", "archive.org", "unsplash.com", "amazon.com",
+        "lore.kernel.org", "archive.org", "unsplash.com", "amazon.com", "loom.com",
         "lists", "badge", "badges", "avatars", "images", "img", "cdn", "static",
     )
 )  # fmt: skip

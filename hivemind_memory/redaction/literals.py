@@ -53,9 +53,11 @@ _WALLET_LABEL = lazy_re(
     r"|seed)"
 )
 _LABEL = lazy_re(
-    r"(?i)(?<![a-z])(?:[a-z]{0,12}_?key(?:s|_?(?:bytes|data|material))?|secret|seed"
+    r"(?i)(?<![a-z])(?:keypair|id\.json|mint authority|phantom|[a-z]{0,12}_?key(?:s"
+    r"|_?(?:bytes|data|material))?|secret|seed"
     r"|private|priv|aes|psk|otp|hmac|chave|schl(?:ü|ue)ssel|cl[ée]|llave|password|pass"
-    r"|\w{0,12}secret\w{0,6}|entropy|master|appkey|appskey|nwkskey|netkey|devkey)(?![a-z])"
+    r"|\w{0,12}secret\w{0,6}|entropy|master|appkey|appskey|nwkskey|netkey"
+    r"|devkey)(?![a-z])"
 )
 _NOT_A_KEY = lazy_re(
     r"(?i)public|pub_?key|fingerprint|hash|digest|checksum|sha\d|md5|expected|example"
@@ -64,7 +66,19 @@ _NOT_A_KEY = lazy_re(
 )
 WORDS = frozenset(
     (
-        *("key", "secret", "seed", "priv", "aes", "psk", "otp", "hmac", "chave"),
+        *(
+            "solana",
+            "phantom",
+            "key",
+            "secret",
+            "seed",
+            "priv",
+            "aes",
+            "psk",
+            "otp",
+            "hmac",
+            "chave",
+        ),
         *("schl", "clé", "llave", "pass", "entropy", "master"),
     )
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from hivemind_memory.redaction.chosen import is_gibberish
+from hivemind_memory.redaction.drawn import is_drawn
 from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.spans import TextSpan, blocks_with, found_near
 from hivemind_memory.redaction.vocabulary import PASSWORD_NAMES, PASSWORDS_ELSEWHERE
@@ -42,47 +43,27 @@ _PHRASE = lazy_re(
     r"(?=[\"'`*”“»,;.!?)\]]*(?:\s|\Z|\())"
 )
 _MARKED = lazy_re(
-    rf"(?i)(?<![a-z_])(?:{_NAMES}|encrypted|locked|asks|prompts?|type|enter|decrypt\w{{0,4}})(?![a-z(])"
+    rf"(?i)(?<![a-z_])(?:{_NAMES}|encrypted|locked|asks|prompts?|type|enter"
+    rf"|decrypt\w{{0,4}})(?![a-z(])"
     rf"[^\n]{{0,40}}?(?P<open>[\"'`]|\*\*|“|„|«)(?P<value>{_DASHED})(?:(?P=open)|[”“»])"
 )
 _MARK = lazy_re(
     r"(?:[\"'`“„«]|\*\*)[A-Za-z]{3,12}(?P<joint>[-_.+ ])[A-Za-z0-9]{2,12}(?P=joint)"
 )
 _NAME = lazy_re(rf"(?i)(?<![a-z_])(?:{_NAMES})(?![a-z])")
-_WORD = lazy_re("[A-Za-z]{3,12}")
-# Words of sentences and of documents about secrets, and none that a list of words for
-# passphrases would be likely to draw.
-_NOT_DRAWN = frozenset(
-    re.findall(
-        r"\w+",
-        """
-        above access admin after all also am an and any api app are as ask at auth
-        available avec base based be been before bei beim below between bits but by
-        bytes can change changed characters chars client code com como con config
-        credential credentials dans das data database days db default del der des
-        dev die digits do each ein eine encoded encrypted env environment er es est
-        every example expired expires false field fields file files for free from
-        für generated get has hash hashed have here host hostname hours how http
-        https if im in into is ist it its json key keys las least length les letters
-        liegt line login los manager maximum me minimum minutes mit more most must
-        my name names new nicht no none not null number numbers of old on one only
-        optional or org other our page para passphrase passwd password passwords
-        passwort path per policy por port pour prod production protected provided
-        random required reset same saved seconds secret secrets section see server
-        service set should siehe so some staging steht stored string supported test
-        than that the then there this three to token tokens true two type una und
-        une url us use used user username users using value values variable
-        variables vault version via von was we what when where which who why will
-        with without www yaml you your zu
-        """,
-    )
-)
 _APP_PASSWORD = lazy_re(
     r"(?<![\w-])[a-z]{4}(?P<joint>[- ])[a-z]{4}(?:(?P=joint)[a-z]{4}){2}"
     r"(?![\w-]| [a-z]{4}\b)"
 )
 _APP_WORDS = frozenset(
     ("pass", "smtp", "gmail", "imap", "app", "mail", "apple", "icloud", "login")
+)
+_BLANKS = lazy_re(
+    r"(?<![\w-])(?<!\w )[A-Za-z0-9]{4}(?:[ ][A-Za-z0-9]{4}){5}(?![\w-]"
+    r"| [A-Za-z0-9]{4}\b)"
+)
+_BLANKS_WORDS = frozenset(
+    ("wordpress", "wp-json", "wp_", "application", "app pass", "curl", "user")
 )
 _PRODUCT_KEY = lazy_re(
     r"(?<![\w-])[A-Z0-9]{5}(?:-[A-Z0-9]{5}){3,5}(?![\w-])"
@@ -102,7 +83,7 @@ _SETUP_WORDS = frozenset(
     )
 )
 
-WORDS = PHRASE_WORDS | _ASKING_WORDS | _APP_WORDS | _SETUP_WORDS
+WORDS = PHRASE_WORDS | _ASKING_WORDS | _APP_WORDS | _SETUP_WORDS | _BLANKS_WORDS
 """Words that the gate looks for before ``phrases`` is asked, in lower case."""
 
 
@@ -132,6 +113,11 @@ def phrases(text: str, low: str, there: AbstractSet[str]) -> Iterator[TextSpan]:
     for found in found_near(_APP_PASSWORD, text, low, _APP_WORDS & there):
         if is_gibberish(found[0]):
             yield (*found.span(), "password")
+    for found in found_near(
+        _BLANKS, text, low, _BLANKS_WORDS & there, above=1, below=2
+    ):
+        if sum(is_jumbled(group) for group in found[0].split()) > 2:
+            yield (*found.span(), "password")
     for found in found_near(_SETUP_KEY, text, low, _SETUP_WORDS & there):
         if re.search("[2-7]", found[0]) and re.search("(?i)[a-z]", found[0]):
             yield (*found.span(), "totp-seed")
@@ -155,23 +141,6 @@ def by_form(text: str) -> Iterator[TextSpan]:
                 yield (*found.span(), "licence-key")
 
 
-def is_drawn(value: str) -> bool:
-    """Whether words may have been drawn for a passphrase, with a number or without.
-
-    >>> [is_drawn(one) for one in ("lilac-fjord-pickle-13", "ask the team lead 3")]
-    [True, False]
-    """
-    parts = re.split("[-_.+ ]", value)
-    words = [part for part in parts if _WORD.fullmatch(part)]
-    numbers = [part for part in parts if re.fullmatch(r"\d{1,4}", part)]
-    if len(words) + len(numbers) != len(parts) or len(numbers) > 1:
-        return False
-    if any(word.lower() in _NOT_DRAWN for word in words) or len(set(words)) < len(
-        words
-    ):
-        return False
-    if "_" in value and not numbers:
-        return False
-    letters = sum(map(len, words))
-    least = 3 if numbers else 4
-    return len(words) >= least and letters >= 4 * len(words)
+def is_jumbled(group: str) -> bool:
+    """Whether a group of letters is no word and no number."""
+    return not group.isdigit() and not group[1:].islower() and not group.isupper()

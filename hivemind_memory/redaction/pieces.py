@@ -120,7 +120,7 @@ def _look_of_value(value: str) -> Look:
         return Look.PLAIN
     if _NUMBER_OR_VERSION.fullmatch(value):
         return Look.PLAIN
-    from hivemind_memory.redaction.phrases import is_drawn
+    from hivemind_memory.redaction.drawn import is_drawn
 
     if (value.count("-") > 1 or value.count(".") > 1) and is_drawn(value):
         return Look.TELLING

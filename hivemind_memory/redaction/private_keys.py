@@ -28,7 +28,10 @@ _PEM_LINE = lazy_re(
 )
 _BASE64 = lazy_re(r"[A-Za-z0-9+/=]{16,}")
 _INLINE = lazy_re(r"(?:[A-Za-z0-9+/=\s]|\\{1,2}[nr])*+")
-_PUTTY = lazy_re(r"Private-Lines: ?\d+\r?\n(?:[A-Za-z0-9+/=]{1,100}+\r?(?:\n|$))++")
+_PUTTY = lazy_re(
+    r"Private-Lines: ?\d+\r?\n(?:[A-Za-z0-9+/=]{1,100}+\r?(?:\n"
+    r"|$))++(?:Private-MAC: ?[0-9a-f]{40,64})?"
+)
 
 
 # A private key in DER begins with its length and the version 0 or 1; a certificate

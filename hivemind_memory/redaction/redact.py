@@ -24,6 +24,7 @@ from hivemind_memory.redaction.spans import (
     without_marks,
 )
 from hivemind_memory.redaction.spoken_words import (
+    DASHED,
     GATE_PATTERNS,
     GATE_WORDS,
     MIXED,
@@ -34,6 +35,7 @@ from hivemind_memory.redaction.vocabulary import (
     KEYS_ELSEWHERE,
     PASSWORD_NAMES,
     PASSWORDS_ELSEWHERE,
+    WALLET_WORDS,
 )
 from hivemind_memory.redaction.word_gate import (
     LONG,
@@ -46,9 +48,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 
-_OF_NUMBERS = frozenset(
-    ("key", "secret", "seed", "private", "account", "wallet", "aes")
-)
+_OF_NUMBERS = frozenset((
+    "key", "secret", "seed", "private", "account", "wallet", "aes", "solana", "phantom",
+))  # fmt: skip
 """Words beside which an array of numbers may be a key."""
 LINE_ENDS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 MAX_ROUNDS = 20  # a safeguard; two are the most that any test has needed
@@ -137,7 +139,7 @@ LAYOUT_WORDS = (
     *ASSIGNED, "5432", ":*:", "kind:", "stringdata:", "variable", "identified",
     "login", "account",
     "psk", "sae_", "appid=", "app_id=", "code", "_pat", "_sid", ".local.", ".public.",
-    "seed", "mnemonic", "recovery", "wallet", "=", "12. ", "12) ", "pepper",
+    "recovery", "=", "12. ", "12) ", "pepper", *WALLET_WORDS,
 )  # fmt: skip
 """Words without which no layout gives a secret away."""
 MANY = 32  # occurrences of a word
@@ -236,9 +238,10 @@ def _spans(text: str, known: Iterable[str]) -> list[TextSpan]:
     # Of nearly all notes that agents write, no word is as long as a token.
     tokens = [piece for piece in pieces if may_be_token(piece)]
     if tokens:
+        from hivemind_memory.redaction.providers import beside_names
         from hivemind_memory.redaction.tokens import by_tokens
 
-        spans += by_tokens(text, low, tokens)
+        spans += [*by_tokens(text, low, tokens), *beside_names(text)]
     if "@" in text and any(
         "@" in part and ("://" in part or "@tcp(" in part) for part in text.split()
     ):
@@ -267,7 +270,7 @@ def _spans(text: str, known: Iterable[str]) -> list[TextSpan]:
 def _by_layout(text: str, low: str, there: set[str], gate: WordGate) -> list[TextSpan]:
     """Return what the layout of the text gives away."""
     has_numbers = not there.isdisjoint(_OF_NUMBERS)
-    if not has_numbers and not _may_have_forms(low, there):
+    if not has_numbers and DASHED not in there and not _may_have_forms(low, there):
         return []
     if gate is _GATE:
         from hivemind_memory.redaction.form_words import FORM_WORDS
@@ -277,7 +280,9 @@ def _by_layout(text: str, low: str, there: set[str], gate: WordGate) -> list[Tex
         gate = WordGate((*_WORDS, *FORM_WORDS, *LABEL_PARTS), GATE_PATTERNS)
         _gates.append(gate)
         there, _ = gate.words_in(low)
-    spans: list[TextSpan] = []
+    from hivemind_memory.redaction.stated import in_words
+
+    spans = list(in_words(text, low, there))
     if _may_have_forms(low, there):
         from hivemind_memory.redaction.suspects import suspect_lines
 
@@ -324,11 +329,13 @@ def _on_lines(text: str, there: set[str]) -> list[TextSpan]:
         spans += [*in_arguments(text, low), *near_labels(text, low)]
         spans += chosen_passwords(text)
         from hivemind_memory.redaction.calls import in_calls
+        from hivemind_memory.redaction.columns import columns
         from hivemind_memory.redaction.dialog import on_lines
         from hivemind_memory.redaction.links import secret_links
         from hivemind_memory.redaction.slots import in_slots
 
         spans += [*in_calls(text), *in_slots(text, low), *on_lines(text, low)]
+        spans += columns(text)
         if "://" in text:
             spans += secret_links(text)
     if MIXED in there or not there.isdisjoint(_ASSIGNED):

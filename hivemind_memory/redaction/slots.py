@@ -14,9 +14,9 @@ from hivemind_memory.redaction.chosen import (
     may_be,
     may_be_chosen,
 )
+from hivemind_memory.redaction.drawn import is_drawn
 from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.names import classify_name
-from hivemind_memory.redaction.phrases import is_drawn
 from hivemind_memory.redaction.spans import TextSpan, found_near
 from hivemind_memory.redaction.values import entropy, is_real, looks_random
 
@@ -43,7 +43,8 @@ _SHORT_NAMES = lazy_re(
     r"|pass)[ \t]?[=:][ \t]?[\"'`]?(?P<value>[^\s\"'`,;]{6,64})"
 )
 _GENERATED = lazy_re(
-    r"(?i)[\"']\w{0,30}(?:password|secret|credential|random_\w{1,12})s?[\"'][^;]{1,300}?[\"'](?:result"
+    r"(?i)[\"']\w{0,30}(?:password|secret|credential"
+    r"|random_\w{1,12})s?[\"'][^;]{1,300}?[\"'](?:result"
     r"|plaintext|secret_?string|secret_?value|value|content"
     r"|data)[\"'][ \t]{0,3}[:=][ \t]{0,3}[\"']"
     r"(?P<value>[^\s\"']{8,200})[\"']"
@@ -78,6 +79,25 @@ _HIDDEN = lazy_re(
     r"(?i)\b(?:key|password|secret)[ \t]+[57][ \t]+(?P<value>[0-9A-F]{10,128})(?!\w)"
 )
 _PAIR_CHARS = 65
+_KEYSTORE = lazy_re(
+    r"(?i)[\"'](?:ciphertext|mac|encrypted_?key)[\"'][ \t]{0,3}:[ \t]{0,3}[\"']"
+    r"(?P<value>[0-9a-f]{32,400})[\"']"
+)
+_ELEMENT = lazy_re(
+    r"(?i)<(?P<name>[\w:.-]{2,40}(?:key|material|secret|pass\w{0,6}"
+    r"|pwd))(?:[ ][^<>]{0,80})?>"
+    r"(?P<value>[^<>\s]{6,400})</"
+)
+_QUOTED_BESIDE = lazy_re(
+    r"(?<![\w.$@])(?P<name>[A-Za-z_][\w.-]{0,40}(?i:pass|pw|pwd|passwd|password|secret"
+    r"|token"
+    r"|key|psk|phrase|pin)\d?)[ \t]{1,24}[\"'](?P<value>[^\s\"']{5,200})[\"'](?![:\w])"
+)
+_HASHED = lazy_re(
+    r"(?:\{(?:S?SHA\d{0,3}|S?MD5|CRYPT|PBKDF2[\w-]{0,10}|ARGON2\w?)\}|(?i:(?:secret"
+    r"|password)"
+    r"[ \t][4-9][ \t]))(?P<value>\$?[\w$./+=,-]{16,200})"
+)
 _LOGIN_TOKEN = lazy_re(
     r"(?i)\b(?:login|auth|authenticate|token|set-token|add-?token|authtoken|signin)\b"
     r"(?:[ \t]+-{1,2}[\w-]{1,20}){0,3}[ \t]+[\"']?(?P<value>[0-9a-f]{32,64})(?![\w.-])"
@@ -140,10 +160,17 @@ _ROWS: tuple[
     ),
     (_COOKIE, ("cookie",), 0, is_random, "cookie"),
     (_PIN, ("pin=", "pin-value="), 0, _is_pin, "pin"),
+    (_ELEMENT, ("</",), 0, may_be_chosen, "secret"),
+    (_KEYSTORE, ("ciphertext", '"mac"', "encrypted"), 0, _is_hex, "private-key"),
+    (_HASHED, ("}", "secret ", "password "), 0, _is_hex, "password-hash"),
     (_HIDDEN, ("key 7 ", "password 7 ", "secret 5 "), 0, _is_hex, "password"),
     (_SHORT_NAMES, ("p:", "p=", "pw:", "pw=", "pass:"), 0, may_be_chosen, "password"),
 )
 """A pattern, words of its lines, lines below, what judges its last group, the kind."""
 
-_NAMED_ROWS = ((_TAGGED, ("name=", "key=", "id=")), (_PLIST, ("<key>",)))
+_NAMED_ROWS = (
+    (_TAGGED, ("name=", "key=", "id=")),
+    (_PLIST, ("<key>",)),
+    (_QUOTED_BESIDE, (' "', " '", '\t"')),
+)
 """The same for values whose name stands apart."""

@@ -41,6 +41,7 @@ _LOGGED_IN = lazy_re(
 )
 _NAMED, _ASSIGNED, _LOGIN = "an account", "an account:", "a login"
 MIXED = "letters and digits"
+DASHED = "words and dashes"
 GATE_WORDS = (*_OTHERS, "/")
 """Words that a text is searched for before ``may_be_spoken`` is asked."""
 
@@ -51,6 +52,7 @@ GATE_PATTERNS = {
         r"[0-9][a-z]|[a-z_-][0-9]|[0-9]{4}|[a-z0-9][!$%&*#?^~@]{1,3}[a-z0-9]"
         r"|[a-z]{4}(?:-[a-z]{4}){3}"
     ),
+    DASHED: lazy_re(r"[a-z]{3}-[a-z]{3,12}-[a-z]{3}"),
     _LOGIN: lazy_re(r"\b(?:(?:log(?:ged)?|sign(?:ed)?)-?(?:in)?|connect|auth\w+)\b"),
 }
 """What its pieces between blanks are searched for, by a name that is not a word."""

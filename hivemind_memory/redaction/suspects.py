@@ -53,16 +53,19 @@ _LABEL_PARTS = frozenset((
     *PASSWORDS_ELSEWHERE,
     *("losung", "diceware", "geheim", "cred", "logins", "zugangsdaten"),
     *("seed", "mnemonic", "recovery", "wallet", "bip39", "2fa", "mfa", "totp"),
+    *("authenticator", "setup key", "two-factor", "base32"),
     *("scratch", "emergency", "one-time", "one time"),
     *("12. ", "12) ", "12: "),
 ))  # fmt: skip
 _LABEL = lazy_re(
-    r"assword|assphrase|pass(?:word|wd|phrase|code|wort|ord|w\b)|passes\s*:|(?<![a-z])(?:[a-z]{0,8}[_-])?"
+    r"assword|assphrase|pass(?:word|wd|phrase|code|wort|ord|w\b)|passes\s*:"
+    r"|(?<![a-z])(?:[a-z]{0,8}[_-])?"
     r"(?:pass|pw|pwd|creds?|credentials?|logins|seed|wallet|recovery|mnemonic|2fa|mfa"
     r"|totp|passe|scratch|emergency)(?![a-z])|bip39|one[- ]time|zugangsdaten"
     r"|(?:user|my|db|root|admin|sudo|ssh|smtp|auth|pg)pass|(?:user|admin|root|db)pw"
     rf"|contrase|{'|'.join((*PASSWORD_NAMES, *PASSWORDS_ELSEWHERE))}"
-    "|losung|diceware|geheim|mot de passe|motdepasse|12[.):][ ]"
+    "|losung|diceware|geheim"
+    r"|authenticator|setup key|two-factor|base32|mot de passe|motdepasse|12[.):][ ]"
 )
 """What stands beside or above a plain word or number that is a secret."""
 
@@ -163,7 +166,7 @@ def suspect_lines(text: str, low: str, there: set[str]) -> SuspectText | None:
 
 def _has_phrase(line: str) -> bool:
     """Whether a line has four groups of letters, or quotes words that were drawn."""
-    from hivemind_memory.redaction.phrases import is_drawn
+    from hivemind_memory.redaction.drawn import is_drawn
 
     return _FOUR_GROUPS.search(line) is not None or any(
         is_drawn(re.split(r"[\"'`”»*]", found["value"])[0])

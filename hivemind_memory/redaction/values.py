@@ -31,7 +31,11 @@ _TECHNICAL = lazy_re(
 )
 # Keys and names that providers publish, and files below a folder.
 _PUBLIC = lazy_re(
-    r"pk_(?:live|test)_\w+|#[a-z]+(?:-[a-z]+)+|phc_\w{20,}|[\w.=+-]+(?:/[\w.=+-]+)+\.[a-z]{2,8}(?:\.gz)?"
+    r"pk_(?:live|test)_\w+|(?i:sha\d{1,3}|md5)[:-].*|#[a-z]+(?:-[a-z]+)+|phc_\w{20,}|[\w.=+-]+(?:/[\w.=+-]+)+\.[a-z]{2,8}(?:\.gz)?"
+)
+# Two words with capitals and a number: ``Luna.Hund97``, not ``System.Int32``.
+_TWO_WORDS = lazy_re(
+    r"[A-Z][a-z]{2,14}\.[A-Z][a-z]{2,14}(?<!Int)(?<!Float)(?<!Complex)[_-]?\d{2,4}[!?#$%&*+]?"
 )
 _NUMBERS = lazy_re(r"[\d.,:/_+\sxTZ-]+|\d+(?:\.\d+)?[a-zA-Z%]{1,6}")
 _VERSION_OR_DATE = lazy_re(r"v?\d+(?:\.\d+)+[\w.+-]{0,12}|\d{4}-\d\d-\d\d.*")
@@ -94,7 +98,11 @@ def is_no_secret(value: str, *, firm: bool) -> bool:
         or _PUBLIC.fullmatch(value) is not None
         or (_URL_OR_PATH.match(value) is not None and not _is_base64(value))
         or _ADDRESS.fullmatch(value) is not None
-        or (_CODE.fullmatch(value) is not None and not (firm and _is_odd(value)))
+        or (
+            _CODE.fullmatch(value) is not None
+            and not (firm and _is_odd(value))
+            and _TWO_WORDS.fullmatch(value) is None
+        )
         or any(letter.isspace() for letter in value)
     )
 

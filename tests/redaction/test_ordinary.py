@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from hivemind_memory.redaction import find_secrets, scrub
@@ -85,6 +87,12 @@ SESSIONS = (
     "muid_session", "_ga_admin_session", "mp_session", "_scid_session", "_tt_session",
 )  # fmt: skip
 COOKIE = "q7Zp2LxV9rTb4Nw8Kd3Hs6Yc"
+LINES = (
+    Path(__file__)
+    .with_name("ordinary_lines.txt")
+    .read_text(encoding="utf-8")
+    .splitlines()
+)
 HELD = (
     ("registrar wants the login code for the transfer\nboss: it says {}, go", "578270"),
     ("[10:02] kim: what is the door code?\n[10:03] bo: {}", "481920"),
@@ -162,3 +170,9 @@ def test_a_session_is_hidden_although_its_name_begins_like_a_counter(
 ) -> None:
     """``_gateway_session`` is not ``_ga``."""
     assert COOKIE not in scrub(line.format(name, COOKIE)).text
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_a_line_that_only_speaks_of_a_secret_stays(line: str) -> None:
+    """Rules, versions, numbers, names of things and postal codes, in many languages."""
+    assert find_secrets(f"Notes.\n\n{line}\n\nNothing else.\n") == ()

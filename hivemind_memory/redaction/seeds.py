@@ -1,0 +1,71 @@
+"""Finds the words from which a wallet is restored: in a sentence, a list, with numbers.
+
+They are twelve to thirty-three words of three to eight letters, and none of those that
+every sentence has. A text that names no wallet, seed or phrase is not looked at.
+"""
+
+from __future__ import annotations
+
+import re
+
+from hivemind_memory.redaction.lazy_pattern import lazy_re
+from hivemind_memory.redaction.spans import TextSpan, found_at, found_near
+from hivemind_memory.redaction.vocabulary import WALLET_WORDS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# Words of one kind of length, parted alike, from one mark or line end to another.
+_WORDS_ALONE = lazy_re(
+    r"(?<![\w,;-])(?<!, )(?:\d{1,2}[.):][ ]?)?[a-z]{3,8}(?P<joint>,[ ]?|[ ]|[ ]?[/"
+    r"|·-][ ]?|\t)"
+    r"(?:(?:\d{1,2}[.):][ ]?)?[a-z]{3,8}(?P=joint)){10,31}"
+    r"(?:\d{1,2}[.):][ ]?)?[a-z]{3,8}"
+    r"(?![\w-]|(?P=joint)[a-z])"
+)
+_PHRASE = lazy_re(
+    r"(?i)(?:seed|mnemonic|recovery|backup|wallet)(?:[ \t-]+(?:phrase|words?|seed))?"
+    r"[^\n:=]{0,40}[:=\n][\s\"'`>*-]*"
+    r"((?:(?:\d{1,2}[.):]?[ \t]*)?[a-z]{3,8}"
+    r"(?:[ \t,;]+|[ \t]*\r?\n[ \t>*-]*(?![\r\n]))){11,23}(?:\d{1,2}[.):]?[ \t]*)?"
+    r"[a-z]{3,8})(?![a-z])"
+)
+_PHRASE_STARTS = ("seed", "mnemonic", "recovery", "backup", "wallet")
+_PHRASE_LENGTHS = frozenset((12, 15, 18, 20, 21, 24, 25, 33))
+_LONGEST_LIST = 26  # lines of one word each
+# Frequent words that no list of seed words holds (BIP 39).
+_NO_SEED_WORDS = frozenset(
+    (
+        "the", "and", "are", "was", "were", "for", "from", "with", "not", "but",
+        "has", "had", "our", "your", "its", "his", "her", "their", "him", "she",
+        "been", "would", "could", "should", "than", "which", "who", "der", "das",
+        "und", "ist", "nicht", "mit", "von",
+    )
+)  # fmt: skip
+_NUMBERED_WORDS = lazy_re(
+    r"(?<![\w.])1[.):=-]?[ \t]{0,3}[a-z]{3,8}(?:[ \t,;|]{1,4}\d{1,2}[.):=-]?"
+    r"[ \t]{0,3}[a-z]{3,8}){11,32}(?![\w-])"
+)
+_NUMBERED_LINES = lazy_re(
+    r"(?<![\w.])1[.):=-]?[ \t]{1,3}[a-z]{3,8}(?:[ \t,;|]{0,8}(?:\r?\n[ \t>*|-]{0,8})?"
+    r"\d{1,2}[.):=-]?[ \t|]{1,3}[a-z]{3,8}){11,32}(?![\w-])"
+)
+SEED_WORDS = frozenset((*WALLET_WORDS, *_PHRASE_STARTS, "12.", "12)", "12:"))
+"""One of these stands in each text that has such words, in lower case."""
+
+
+def seed_phrases(text: str, low: str) -> Iterator[TextSpan]:
+    """Yield the seed phrases of wallets."""
+    for found in found_near(_WORDS_ALONE, text, low, WALLET_WORDS, below=2):
+        words = re.findall("[a-z]+", found[0])
+        if len(words) in _PHRASE_LENGTHS and _NO_SEED_WORDS.isdisjoint(words):
+            yield (*found.span(), "seed-phrase")
+    every = [*_NUMBERED_WORDS.finditer(text)]
+    every += found_near(_NUMBERED_LINES, text, low, WALLET_WORDS, below=_LONGEST_LIST)
+    for found in every:
+        yield (*found.span(), "seed-phrase")
+    for found in found_at(_PHRASE, text, low, _PHRASE_STARTS):
+        words = re.findall("[a-z]+", found[1])
+        if len(words) in _PHRASE_LENGTHS and _NO_SEED_WORDS.isdisjoint(words):
+            yield (*found.span(1), "seed-phrase")

@@ -1,0 +1,268 @@
+"""Finds passwords and codes that a sentence or a list states, in many languages.
+
+``Kennwort neu gesetzt auf PAB7T3R0K``, ``le mot de passe c'est …``, ``PIN1 5378 PUK1
+65613923``, ``WLAN … Schlüssel: 54757710``: a label, words that only lead on, and the
+value. The more plainly it is stated, the less it must look like a password.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from hivemind_memory.redaction.chosen import (
+    is_counted,
+    is_gibberish,
+    looks_chosen,
+    may_be_chosen,
+)
+from hivemind_memory.redaction.drawn import is_drawn
+from hivemind_memory.redaction.lazy_pattern import lazy_re
+from hivemind_memory.redaction.seeds import SEED_WORDS, seed_phrases
+from hivemind_memory.redaction.spans import TextSpan, found_near, has_any
+from hivemind_memory.redaction.spoken_words import DASHED, MIXED
+from hivemind_memory.redaction.stated_codes import stated_codes
+from hivemind_memory.redaction.stated_words import (
+    CHANGED,
+    COPULAS,
+    FROM,
+    KEY,
+    NOT_STATED,
+    OPENED,
+    PASSWORD,
+    SIGNS,
+)
+from hivemind_memory.redaction.values import (
+    UUID,
+    is_identifier,
+    is_no_secret,
+    is_placeholder,
+    is_wordy,
+)
+from hivemind_memory.redaction.vocabulary import (
+    NETWORK_PARTS,
+    OPENED_PARTS,
+    PASSWORD_PARTS,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator
+
+_FAR = 110  # letters behind a label that are read
+_MOST_WORDS = 8
+_WORDS_OF_A_SIGN = 3  # between a sign and the value
+# A run of one script, without quotes; East Asian ones are written without blanks.
+_CHUNK = lazy_re(
+    r"[^\x00-\x20\"'`´<>|„“”«»‘\u2e80-\uffff]+|[\u2e80-\uff00\uff3b-\uffff]+|[：＝]"
+)
+_WORD = lazy_re(r"[(\[*_]{0,3}[^\W\d_]+(?:[-'’/.][^\W\d_]+)*[)\]*_]{0,3}[.,;:!?]{0,3}")
+_TO = lazy_re(r"[ ](?:to|auf|à|a|na|til|till|naar|на|->|→|zu|por|per)[ ]")
+_FIELD = lazy_re(r"[ \t]{2,20}|\t")
+_DIGIT = lazy_re("[0-9]")
+_PHRASE = lazy_re(r"(?<![\w/.=-])[a-z]{3,10}(?:-[a-z]{3,10}){3,9}(?![\w/.=(-])")
+_CIPHER = lazy_re(
+    r"(?i)(?:aes|chacha|x?salsa|rsa|sha|camellia|twofish|serpent|blowfish|xts|des|ecdsa"
+    r"|ed|curve|tls|ssl|gpg|pgp|zip|bit|luks|kms|x25519)[-_]?\d"
+)
+_VAULTS = (
+    "cryptsetup", "luks", "veracrypt", "keepass", "bitwarden", "1password", "restic",
+    "borg ", "vault", "master pass", "unlock", "decrypt", "gocryptfs", "cryptomator",
+    "age -d", "gpg ", "passphrase",
+)  # fmt: skip
+_NETWORK_VALUE = lazy_re(r"[A-Za-z0-9!#$%&*+@^_?~-]{8,63}")
+
+
+def in_words(text: str, low: str, there: Collection[str]) -> Iterator[TextSpan]:
+    """Yield all that is stated: passwords, codes, and the words of wallets.
+
+    Args:
+        text: The text.
+        low: The same in lower case, letter for letter.
+        there: Which of the gate's words are there.
+    """
+    if MIXED in there or DASHED in there:
+        yield from stated(text, low, there)
+    if MIXED in there:
+        yield from stated_codes(text, low, there)
+    if not SEED_WORDS.isdisjoint(there):
+        yield from seed_phrases(text, low)
+
+
+def stated(text: str, low: str, there: Collection[str]) -> Iterator[TextSpan]:
+    """Yield what is stated to be a password, a code or the key of a network.
+
+    Args:
+        text: The text.
+        low: The same in lower case, letter for letter.
+        there: Which of the gate's words are there.
+    """
+    for label in found_near(OPENED, text, low, _present(there, OPENED_PARTS)):
+        for start, end in _values(text, label.end(), _judge_opened):
+            yield (start, end, "password")
+    if DASHED in there:
+        yield from _vaults(text, low)
+    yield from _old_and_new(text)
+    for label in found_near(PASSWORD, text, low, _present(there, PASSWORD_PARTS)):
+        for start, end in _values(text, label.end(), _judge_password(label[0])):
+            yield (start, end, "password")
+    yield from _of_networks(text, low, there)
+
+
+def _present(there: Collection[str], words: tuple[str, ...]) -> list[str]:
+    """Return which of some words are there."""
+    return [word for word in words if word in there]
+
+
+def _values(
+    text: str, at: int, judge: Callable[[str, int], bool]
+) -> Iterator[tuple[int, int]]:
+    """Yield where the values stand that a label is followed by.
+
+    Args:
+        text: The text.
+        at: The place behind the label.
+        judge: Told a word and how far it is: 0 behind a sign or a verb that leads to
+            it, 1 at once behind the label, else more. Whether it is a value.
+    """
+    stop = text.find("\n", at, at + _FAR)
+    stop = min(len(text), at + _FAR) if stop < 0 else stop
+    if not text[at:stop].strip(" \t:=*_`\"'-\r") and stop < len(text):
+        below = text.find("\n", stop + 1, stop + _FAR)
+        stop = min(len(text), stop + _FAR) if below < 0 else below
+    field = _FIELD.match(text, at, stop)
+    leads, words, since = field is not None, 0, 0
+    for chunk in _CHUNK.finditer(text, at, stop):
+        whole = chunk[0]
+        body = whole.lstrip("([*_" + SIGNS)
+        signs = whole[: len(whole) - len(body)]
+        if any(sign in SIGNS for sign in signs):
+            leads, since = True, 0
+        start = chunk.start() + len(signs)
+        value = body.rstrip(".,;:)]*_" if _DIGIT.search(body) else ".,;:!?)]*_")
+        if not value:
+            continue
+        low_value = value.lower()
+        if whole[0] >= "\u2e80" or low_value in COPULAS or value in ("->", "=>", "-"):
+            leads, since = True, 0
+            continue
+        if low_value in FROM and _TO.search(text, chunk.end(), stop):
+            leads, since = True, 0
+            continue
+        if not words and low_value in NOT_STATED:
+            return
+        is_led = leads and since <= _WORDS_OF_A_SIGN
+        if judge(value, 0 if is_led else max(2, words + 1) if words else 1):
+            yield start, start + len(value)
+            leads, since, words = False, 0, -2
+            continue
+        words, since = words + 1, since + 1
+        if _WORD.fullmatch(whole) is None:
+            words += 1
+        if words > _MOST_WORDS or (body[-1] in ".!?" and len(value) > 2):
+            return
+        if body[-1] == ":":
+            leads, since = True, 0
+
+
+def _judge_password(label: str) -> Callable[[str, int], bool]:
+    """Return what judges the values of a label for a password."""
+    is_sure = label.lower() not in {"pass", "laps"}
+
+    def judge(value: str, distance: int) -> bool:
+        if _DIGIT.search(value) is None and distance > 1:
+            return False
+        if looks_chosen(value) and not _is_code(value):
+            return True
+        return distance < 2 and is_sure and is_stated(value)
+
+    return judge
+
+
+def _judge_opened(value: str, distance: int) -> bool:
+    """Whether a value is what something is opened with."""
+    return distance < 4 and is_stated(value) and _CIPHER.match(value) is None
+
+
+def is_stated(value: str) -> bool:
+    """Whether a value may be a password that is stated to be one.
+
+    >>> [is_stated(one) for one in ("donut-lampe-42", "KUV4X0ATZ", "base64", "reset")]
+    [True, True, False, False]
+    """
+    if len(value) < 5 or is_identifier(value) or is_placeholder(value):
+        return False
+    if value.count("-") > 1 and is_drawn(value, least=3):
+        return True
+    if value.isdecimal():
+        return len(value) > 7 and not is_counted(value)
+    if value.isalpha():
+        return (
+            value.isascii()
+            and value.isupper()
+            and len(value) > 7
+            and is_gibberish(value, most=0.5)
+        )
+    return not _is_code(value) and (may_be_chosen(value) or _is_short_jumble(value))
+
+
+def _is_short_jumble(value: str) -> bool:
+    """Whether letters and digits of a short value change places."""
+    kinds = "".join("d" if one.isdigit() else "a" for one in value if one.isalnum())
+    return (
+        kinds.count("da") + kinds.count("ad") >= 2
+        and not is_no_secret(value, firm=True)
+        and not is_wordy(value)
+    )
+
+
+def _is_code(value: str) -> bool:
+    """Whether a value is a part of a program, a path or an address."""
+    return (
+        has_any(value, ("://", "(", "[", "{", "->", "::", "=", "\\"))
+        or value[0] in "/.~$-<"
+        or value.count("/") > 1
+        or value.count("_") > 1
+        or value.endswith((".py", ".md", ".txt", ".json", ".yml", ".yaml", ".com"))
+    )
+
+
+def _vaults(text: str, low: str) -> Iterator[TextSpan]:
+    """Yield the drawn words on lines that speak of a vault or of an encrypted disk."""
+    for found in found_near(_PHRASE, text, low, _VAULTS, above=1):
+        if is_drawn(found[0]):
+            yield (*found.span(), "password")
+
+
+def _old_and_new(text: str) -> Iterator[TextSpan]:
+    """Yield the values of two lines that say what a password was and is."""
+    found = list(CHANGED.finditer(text))
+    for one, other in pairwise(found):
+        between = text[one.end() : other.start()].strip()
+        values = (one["value"], other["value"])
+        if not between and all(map(is_stated, values)):
+            yield (*one.span("value"), "password")
+            yield (*other.span("value"), "password")
+
+
+def _of_networks(text: str, low: str, there: Collection[str]) -> Iterator[TextSpan]:
+    """Yield the keys of wireless networks, stated on a line of one or just below."""
+    words = _present(there, NETWORK_PARTS)
+    for label in found_near(KEY, text, low, words, below=2):
+        for start, end in _values(text, label.end(), _judge_network):
+            yield (start, end, "password")
+
+
+def _judge_network(value: str, distance: int) -> bool:
+    """Whether a value is the key of a wireless network."""
+    if _NETWORK_VALUE.fullmatch(value) is None or is_placeholder(value):
+        return False
+    if distance > 1:
+        return looks_chosen(value)
+    if value.isdecimal():
+        return not is_counted(value)
+    if value.isalpha():
+        return False
+    return (
+        _DIGIT.search(value) is not None
+        and (not is_no_secret(value, firm=True) and UUID.fullmatch(value) is None)
+    ) or (value.count("-") > 1 and is_drawn(value, least=3))
