@@ -22,7 +22,7 @@ _CHUNK_COLUMNS = """
   day, entry_id, headings, text, body, extra, breadcrumbs, subchunks, source, reason,
   source_ref
 """
-_ROWS_AT_ONCE = 250
+_ROWS_AT_ONCE = 500
 _COLUMNS = (
     *("mtime", "ctime", "size", "inode", "is_settled", "hash", "day", "chunk_count"),
     *("scope", "status", "ages", "importance", "type", "key", "memory_id"),
