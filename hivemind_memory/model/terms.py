@@ -254,6 +254,19 @@ def scan_ascii_words(data: bytes) -> tuple[int, list[str]]:
     return len(kinds), parts
 
 
+def plain_ascii_words(data: bytes) -> bytes | None:
+    """Return a text in ASCII as kinds of letters, if none of its words is mixed.
+
+    Between blanks it has the same words, in the same places; so has every part of it,
+    and none has other parts.
+
+    >>> plain_ascii_words(b"See chapter 12."), plain_ascii_words(b"a fooBar")
+    (b'Aaa aaaaaaa 00 ', None)
+    """
+    kinds = data.translate(_KINDS)
+    return kinds if _PLAIN.issuperset(kinds.split()) else None
+
+
 @lru_cache(maxsize=4096)
 def _parts_of_word(word: bytes) -> tuple[str, ...]:
     """Return the parts of a word of mixed kinds; none of another one."""

@@ -153,6 +153,7 @@ SHORTEST_ALONE = 16  # letters of a value that nothing assigns
 _GOES_ON = (":", "=", "|", ">", "-")
 _UNLIKE_A_WORD = frozenset("0123456789!@#$%^&*+?~")
 _LAYOUT_WORDS, _ASSIGNED = frozenset(LAYOUT_WORDS), frozenset(ASSIGNED)
+_HEADERS, _LOGINS = frozenset(HEADERS), frozenset(LOGINS)
 _ASSIGNED_ORDER = {
     word: place
     for place, word in enumerate(dict.fromkeys((*ASSIGNED, *ASSIGNED_NON_ASCII)))
@@ -349,11 +350,11 @@ def _on_lines(text: str, there: set[str]) -> list[TextSpan]:
 
 def _has_header(low: str, there: set[str]) -> bool:
     """Whether a header or a login is there, and a value for it."""
-    if not there.isdisjoint(LOGINS) and has_any(low, FLAGS):
+    if not _LOGINS.isdisjoint(there) and has_any(low, FLAGS):
         return True
     return any(
         _is_promising(near, words=4)
-        for word in [word for word in HEADERS if word in there]
+        for word in _HEADERS & there
         for _, near in _places(low, word)
     )
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from hivemind_memory.markdown.subchunks import split_subchunks
 from hivemind_memory.model.terms import (
     extra_terms,
+    plain_ascii_words,
     scan_ascii_words,
 )
 from hivemind_memory.notes.memory_header import day_of_iso, is_forgotten
@@ -192,6 +193,18 @@ def _places_in_ascii(body: str, subchunks: Sequence[str]) -> tuple[str, bytes]:
     extras: list[str] = []
     bounds: list[int] = []
     at_char = at_body = 0
+    kinds = plain_ascii_words(data)
+    if kinds is not None:  # nearly always: there is nothing to do but to count
+        for subchunk in subchunks:
+            start = body.find(subchunk, at_char)
+            if start < 0:
+                return "", b""
+            at_body += len(kinds[at_char:start].split())
+            at_char = start + len(subchunk)
+            first = at_body
+            at_body += len(kinds[start:at_char].split())
+            bounds += (first, at_body, 0, 0)
+        return "", _packed(bounds)
     for subchunk in subchunks:
         start = body.find(subchunk, at_char)
         if start < 0:
