@@ -23,7 +23,7 @@ from hivemind_memory.markdown.outline import (
     is_too_dense,
     scan,
 )
-from hivemind_memory.markdown.sections import chunks_of
+from hivemind_memory.markdown.sections import chunks_of, whole_chunk
 from hivemind_memory.markdown.text import decode, split_lines
 from hivemind_memory.model.note import Chunk, Note
 from hivemind_memory.model.note_path import NotePath
@@ -111,7 +111,13 @@ def block_chunks(
         limit_chars: See ``chunk_note``, as the next one.
         overlap_chars: The same.
     """
-    front_lines = 0 if first_line else split_front_matter(text).line_count
+    front_lines = 0
+    if not first_line:
+        if lines and not text.startswith("---"):
+            whole = whole_chunk(text, lines, limit_chars)
+            if whole is not None:
+                return (whole,)
+        front_lines = split_front_matter(text).line_count
     return _chunks(
         text, lines, front_lines, limit_chars, overlap_chars, first_line=first_line
     )

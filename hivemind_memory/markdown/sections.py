@@ -24,7 +24,11 @@ from hivemind_memory.markdown.packing import (
     CutPoint,
     cut_points,
 )
-from hivemind_memory.markdown.simple_outline import simple_outline
+from hivemind_memory.markdown.simple_outline import (
+    heading_on,
+    is_simple,
+    simple_outline,
+)
 from hivemind_memory.markdown.text import is_blank, plain, without_comments
 from hivemind_memory.model.note import Chunk, Provenance
 
@@ -114,6 +118,42 @@ def chunks_of(
                 overlap_chars=overlap_chars,
                 first_line=first_line,
             )
+
+
+def whole_chunk(text: str, lines: Sequence[str], limit_chars: int) -> Chunk | None:
+    """Return the one chunk of a short note that has a heading at its top or none.
+
+    What ``chunks_of`` yields for it, in half the time: most notes are like that.
+
+    Args:
+        text: The note, decoded, without front matter.
+        lines: Its lines, at least one.
+        limit_chars: See ``chunks_of``.
+
+    Returns:
+        None: It may have more chunks, or more headings.
+    """
+    if (
+        len(text) > limit_chars
+        or "<!--" in text
+        or "\n#" in text
+        or not lines[0]
+        or not is_simple(text, 0, len(text))
+        or _GAP.search(text)
+    ):
+        return None
+    heading = heading_on(lines[0], 0)
+    is_told = heading is not None and heading.level <= _DEEPEST_HEADING
+    whole = text.removesuffix("\n")
+    body = plain(whole)
+    return Chunk(
+        headings=(heading.title,) if heading and is_told and body else (),
+        start_line=1,
+        end_line=len(lines),
+        text=whole,
+        body=body,
+        provenance=None,
+    )
 
 
 def segments_of(page: ParsedLines, front_lines: int) -> Iterator[Segment]:

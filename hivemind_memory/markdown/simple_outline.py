@@ -39,15 +39,29 @@ def simple_outline(page: ParsedLines, first: int, stop: int) -> Outline | None:
         None: Only the parser can tell.
     """
     begin, end = page.starts[first], page.starts[stop]
-    if end - begin > MAX_CHARS or not _SIMPLE.fullmatch(page.text, begin, end):
+    if not is_simple(page.text, begin, end):
         return None
     headings = []
     if page.text.find("#", begin, end) >= 0:
         for number, line in enumerate(page.lines[first:stop], first):
-            if line[:1] == "#":
-                marks, _, title = line.partition(" ")
-                # What is no heading (#tag) has no space behind the marks alone.
-                if not marks.strip("#"):
-                    title = " ".join(title.split())[:MAX_TITLE_CHARS]
-                    headings.append(Heading(number, number + 1, len(marks), title))
+            heading = heading_on(line, number)
+            if heading is not None:
+                headings.append(heading)
     return Outline(headings=headings)
+
+
+def is_simple(text: str, begin: int, end: int) -> bool:
+    """Return whether a part of a text has an outline that is easy to tell."""
+    return end - begin <= MAX_CHARS and _SIMPLE.fullmatch(text, begin, end) is not None
+
+
+def heading_on(line: str, number: int) -> Heading | None:
+    """Return the heading that a line of a simple text is, if it is one."""
+    if line[:1] != "#":
+        return None
+    marks, _, title = line.partition(" ")
+    # What is no heading (#tag) has no space behind the marks alone.
+    if marks.strip("#"):
+        return None
+    title = " ".join(title.split())[:MAX_TITLE_CHARS]
+    return Heading(number, number + 1, len(marks), title)
