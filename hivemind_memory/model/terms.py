@@ -243,28 +243,31 @@ def scan_ascii_words(data: bytes) -> tuple[int, list[str]]:
     >>> scan_ascii_words(b"a fooBar")
     (2, ['foo', 'bar'])
     """
+    return scan_kinds(*kinds_and_words(data))
+
+
+def kinds_and_words(data: bytes) -> tuple[bytes, bytes]:
+    """Return a text in ASCII as kinds of letters, and with blanks for all but letters.
+
+    Both are as long as the text, so that they can be cut where it is.
+
+    >>> kinds_and_words(b"a fooBar.")
+    (b'a aaaAaa ', b'a fooBar ')
+    """
+    return data.translate(_KINDS), data.translate(_WORDS)
+
+
+def scan_kinds(kinds: bytes, words: bytes) -> tuple[int, list[str]]:
+    """Return what ``scan_ascii_words`` does, for what ``kinds_and_words`` returned."""
     # Kinds instead of a pattern over the text: nearly every word is plain, and this
     # tells so in a tenth of the time.
-    kinds = data.translate(_KINDS).split()
+    each = kinds.split()
     parts: list[str] = []
-    if not _PLAIN.issuperset(kinds):
-        for word, kind in zip(data.translate(_WORDS).split(), kinds, strict=True):
+    if not _PLAIN.issuperset(each):
+        for word, kind in zip(words.split(), each, strict=True):
             if kind not in _PLAIN:
                 parts += _parts_of_word(word)
-    return len(kinds), parts
-
-
-def plain_ascii_words(data: bytes) -> bytes | None:
-    """Return a text in ASCII as kinds of letters, if none of its words is mixed.
-
-    Between blanks it has the same words, in the same places; so has every part of it,
-    and none has other parts.
-
-    >>> plain_ascii_words(b"See chapter 12."), plain_ascii_words(b"a fooBar")
-    (b'Aaa aaaaaaa 00 ', None)
-    """
-    kinds = data.translate(_KINDS)
-    return kinds if _PLAIN.issuperset(kinds.split()) else None
+    return len(each), parts
 
 
 @lru_cache(maxsize=4096)

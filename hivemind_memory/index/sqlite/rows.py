@@ -9,8 +9,8 @@ from typing import NamedTuple
 from hivemind_memory.markdown.subchunks import split_subchunks
 from hivemind_memory.model.terms import (
     extra_terms,
-    plain_ascii_words,
-    scan_ascii_words,
+    kinds_and_words,
+    scan_kinds,
 )
 from hivemind_memory.notes.memory_header import day_of_iso, is_forgotten
 
@@ -189,34 +189,22 @@ def _places_in_ascii(body: str, subchunks: Sequence[str]) -> tuple[str, bytes]:
 
     Asked of the engine, they would take three times as long.
     """
-    data = body.encode("ascii")
+    kinds, words = kinds_and_words(body.encode("ascii"))
     extras: list[str] = []
     bounds: list[int] = []
     at_char = at_body = 0
-    kinds = plain_ascii_words(data)
-    if kinds is not None:  # nearly always: there is nothing to do but to count
-        for subchunk in subchunks:
-            start = body.find(subchunk, at_char)
-            if start < 0:
-                return "", b""
-            at_body += len(kinds[at_char:start].split())
-            at_char = start + len(subchunk)
-            first = at_body
-            at_body += len(kinds[start:at_char].split())
-            bounds += (first, at_body, 0, 0)
-        return "", _packed(bounds)
     for subchunk in subchunks:
         start = body.find(subchunk, at_char)
         if start < 0:
             return extra_terms(body), b""
-        gap = data[at_char:start]
+        gap = kinds[at_char:start]
         if gap and not gap.isspace():
-            count, parts = scan_ascii_words(gap)
+            count, parts = scan_kinds(gap, words[at_char:start])
             at_body += count
             extras += parts
         at_extra = len(extras)
         at_char = start + len(subchunk)
-        count, parts = scan_ascii_words(data[start:at_char])
+        count, parts = scan_kinds(kinds[start:at_char], words[start:at_char])
         extras += parts
         bounds += (at_body, at_body + count, at_extra, len(extras))
         at_body += count
@@ -243,7 +231,10 @@ def _title_words(note: Note) -> str:
     """Return what names a note: its path, and the titles and tags it gives itself."""
     # The id in the name of a superseded or pending memory says nothing: it would make
     # the breadcrumbs longer, by more or fewer tokens as its letters and digits fall.
-    words = [_ID.sub("", note.path.removesuffix(".md"))]
+    path = note.path.removesuffix(".md")
+    words = [_ID.sub("", path) if "--" in path else path]
+    if not note.front_matter:
+        return words[0]
     for key in ("title", "key", "aliases", "tags"):
         value = note.front_matter.get(key)
         if isinstance(value, str):
