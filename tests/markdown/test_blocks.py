@@ -181,3 +181,23 @@ def test_a_secret_in_a_comment_is_hidden_and_the_rest_of_it_stays() -> None:
     assert chunk.provenance is not None
     assert chunk.provenance.id == made.id
     assert token not in chunk.provenance.session
+
+
+def test_notes_that_are_read_together_are_the_same_as_one_by_one() -> None:
+    """Also those whose blocks are known, and those that hold nothing."""
+    chance = random.Random(3)
+    together = BlockReader(mask, limit_chars=800, overlap_chars=80)
+    texts = {NotePath(f"{number}.md"): any_note(chance) for number in range(40)}
+    texts[NotePath("empty.md")] = ""
+    texts[NotePath("secret.md")] = "# Door\n\nThe password is `Xk9#mQ2pL!`.\n"
+
+    for _ in range(3):
+        noted = [(path, text.encode()) for path, text in texts.items()]
+
+        found = together.read_all(noted)
+
+        alone = BlockReader(mask, limit_chars=800, overlap_chars=80)
+        assert found == [alone.read(path, data) for path, data in noted]
+        assert all("Xk9#mQ2pL!" not in chunk.text for chunk in found[-1].chunks)
+        texts = {path: f"{text}{entry(1, 200)}" for path, text in texts.items()}
+        texts[NotePath("secret.md")] = "The password is `Xk9#mQ2pL!`.\n"

@@ -5,7 +5,10 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hivemind_memory.markdown.note_parser import outline_of
+from hivemind_memory.markdown.sections import chunks_of, whole_chunk
 from hivemind_memory.markdown.simple_outline import MAX_CHARS, simple_outline
+from hivemind_memory.markdown.text import split_lines
 from tests.markdown.test_outline import (
     ITEM_AS_TABLE,
     outline_by_the_library,
@@ -56,3 +59,29 @@ def test_a_long_text_and_half_a_fence_are_left_to_the_parser() -> None:
         page = page_of(text)
 
         assert simple_outline(page, 0, len(page.lines)) is None
+
+
+@settings(max_examples=1500)
+@given(TEXTS | markdown(max_lines=14), st.sampled_from((1, 20, 800)))
+def test_a_short_note_cut_in_one_step_is_the_chunk_that_it_is_cut_into(
+    text: str, limit_chars: int
+) -> None:
+    """Most notes are; the other way stays for all that have more to tell."""
+    lines = split_lines(text)
+    found = whole_chunk(text, lines, limit_chars) if lines else None
+
+    if found is None:
+        return
+    assert [found] == list(
+        chunks_of(text, lines, 0, outline_of, limit_chars=limit_chars, overlap_chars=80)
+    )
+
+
+def test_most_notes_are_cut_in_one_step() -> None:
+    """What the property above says must not be said of nothing."""
+    for text in (
+        "# Cranes\n\nA crane is tall.\n- grey\n",
+        "Only prose.",
+        "#### a\nb\n",
+    ):
+        assert whole_chunk(text, split_lines(text), 800) is not None

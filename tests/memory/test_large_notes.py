@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -28,14 +28,16 @@ LARGE = "The giraffe is tall.\n" * (sync.LARGE_NOTE_BYTES // 10)
 def parser_at_rest(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Let the parser wait on large notes until the block ends."""
     may_go_on = threading.Event()
-    real = blocks.BlockReader.read
+    real = blocks.BlockReader.read_all
 
-    def read(self: blocks.BlockReader, path: NotePath, data: bytes) -> Note:
-        if len(data) > sync.LARGE_NOTE_BYTES:
+    def read_all(
+        self: blocks.BlockReader, noted: Sequence[tuple[NotePath, bytes]]
+    ) -> list[Note]:
+        if any(len(data) > sync.LARGE_NOTE_BYTES for _, data in noted):
             assert may_go_on.wait(60)
-        return real(self, path, data)
+        return real(self, noted)
 
-    monkeypatch.setattr(blocks.BlockReader, "read", read)
+    monkeypatch.setattr(blocks.BlockReader, "read_all", read_all)
     monkeypatch.setattr(background_sync, "WAIT_S", 0.05)
     try:
         yield
