@@ -12,6 +12,7 @@ from hivemind_memory.curation.learn import CONFIDENCES
 from hivemind_memory.mcp_server.tools import (
     CHANGES,
     TYPES,
+    SourceRef,
     ToolCall,
     ToolRunner,
     WriteScopeName,
@@ -59,6 +60,7 @@ class LearnTool:
             str, Field(json_schema_extra={"enum": list(TYPES)})
         ] = "",
         scope: WriteScopeName = "",
+        source_ref: SourceRef = "",
     ) -> Annotated[CallToolResult, SaveOut]:
         """Save a claim with how certain it is.
 
@@ -75,6 +77,7 @@ class LearnTool:
                 content=claim,
                 type=type,
                 scope=scope,
+                source_ref=source_ref,
                 by=by,
                 session=call.session,
                 source="agent",

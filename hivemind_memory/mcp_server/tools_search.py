@@ -68,6 +68,9 @@ class FoundHit(BaseModel):
         description="superseded: a newer memory replaced it; pending: an untrusted"
         " claim that no person has accepted yet",
     )
+    superseded_by: str = Field(
+        default="", description="path of the memory that replaced it"
+    )
     source: str = Field(
         default="", description="tool or external: untrusted, from outside"
     )
@@ -274,6 +277,7 @@ def _facts_of(hit: Hit, limit_chars: int) -> FoundHit:
         key=one_line(hit.key, _FACT_CHARS),
         scope=hit.scope,
         status=hit.status,
+        superseded_by=hit.superseded_by,
         source=untrusted_source(hit.source),
         disputed_by=hit.disputed_by,
         reason=cut(hit.reason),
@@ -320,7 +324,9 @@ def _render_hit(at: int, hit: FoundHit, *, has_score: bool) -> str:
         head += f" {hit.type} {hit.key}"
     if hit.scope:
         head += f" in {hit.scope}"
-    if hit.status == "superseded":
+    if hit.superseded_by:
+        head += f" SUPERSEDED by {hit.superseded_by}"
+    elif hit.status == "superseded":
         head += " SUPERSEDED"
     head += untrusted_mark(hit.status, hit.source)
     if hit.disputed_by:

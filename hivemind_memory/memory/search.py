@@ -183,7 +183,7 @@ def _answer(
         # The order is that of time, and stays.
         settings = replaced(settings, diversity=False)
     choice, texts, superseded = _choose_active(index, ranking, query, settings, access)
-    hits = _hits(index, choice, texts, query)
+    hits = _with_successors(index, _hits(index, choice, texts, query), access)
     stale = len(access.readable(freshness.stale))
     is_hybrid = retrieved.vectors is not None and not is_list
     report = SearchReport(
@@ -355,6 +355,22 @@ def _hits(
             )
         )
     return tuple(hits)
+
+
+def _with_successors(
+    index: Index, hits: tuple[Hit, ...], access: Access
+) -> tuple[Hit, ...]:
+    """Return the hits, each that was replaced with what replaced it."""
+    if not hits or not index.has_strong_edges():
+        return hits
+    from hivemind_memory.memory.successors import successor_of
+
+    return tuple(
+        replaced(hit, superseded_by=successor_of(index, hit.path, access))
+        if hit.type or hit.id
+        else hit
+        for hit in hits
+    )
 
 
 def _date_of(day: int | None) -> str:

@@ -86,6 +86,9 @@ class Hit:
     status: str = "active"
     """active, superseded, or pending (an untrusted claim in the inbox)."""
 
+    superseded_by: str = ""
+    """Path of the newest memory that replaced it; empty: none that the caller sees."""
+
     source: str = ""
     """human, agent, tool or external (the last two untrusted); empty: unknown."""
 

@@ -69,3 +69,21 @@ def test_a_link_to_an_entry_is_refused_with_what_links_take(
 
     assert "is an entry of" in said
     assert "links join memories and whole notes." in said
+
+
+def test_a_claim_keeps_its_source(server: MemoryServer) -> None:
+    """As what is written and saved does."""
+    source = "specs/db.md#L40"
+
+    found(
+        call(
+            server,
+            "memory_learn",
+            topic="sqlite",
+            claim="WAL allows one writer at a time.",
+            source_ref=source,
+        )
+    )
+
+    [hit] = found(call(server, "memory_search", query="WAL writer"))["hits"]
+    assert hit["source_ref"] == source

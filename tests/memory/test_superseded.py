@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from hivemind_memory.access.rules import Caller
+from hivemind_memory.model.curation import NewMemory
 from tests.support.sandbox import Sandbox, ask, paths
 
 NAMES = [f"n{number}" for number in range(14)]
@@ -79,3 +81,44 @@ def _is_replaced(path: str, shown: list[str], sandbox: Sandbox) -> bool:
             seen.add(newer)
             waiting.append(newer)
     return not seen.isdisjoint(shown)
+
+
+def test_a_superseded_hit_says_what_replaced_it(tmp_path: Path) -> None:
+    """Across two replacements and a link, and only as far as the caller sees it."""
+    with Sandbox(tmp_path / "home").memory() as memory:
+        for text in ("On walrusday.", "On sealday.", "On heronday."):
+            memory.curation.save(NewMemory(key="d", content=text, reason="moved"))
+        memory.curation.save(NewMemory(key="x", content="The kiwi hatches."))
+        memory.curation.save(NewMemory(key="y", content="The emu hatches."))
+        memory.curation.link("y", "x", "updates")
+
+        found = {
+            word: [(one.status, one.superseded_by) for one in ask(memory, word).hits]
+            for word in ("walrusday", "sealday", "heronday", "kiwi", "emu")
+        }
+
+    assert found == {
+        "walrusday": [("superseded", "d.md")],
+        "sealday": [("superseded", "d.md")],
+        "heronday": [("active", "")],
+        "kiwi": [("active", "y.md")],
+        "emu": [("active", "")],
+    }
+
+
+def test_no_replacement_is_named_that_the_caller_may_not_see(
+    tmp_path: Path,
+) -> None:
+    """The path of a note in another scope tells that it is there."""
+    with Sandbox(tmp_path / "home").memory() as memory:
+        memory.curation.save(NewMemory(key="x", content="The kiwi hatches."))
+        memory.curation.save(
+            NewMemory(key="y", content="The emu hatches.", scope="team/red")
+        )
+        memory.curation.link("y", "x", "updates")
+        with memory.as_caller(Caller()) as agent:
+            [hit] = ask(agent, "kiwi").hits
+            own = ask(memory, "kiwi").hits[0].superseded_by
+
+    assert (hit.path, hit.superseded_by) == ("x.md", "")
+    assert own == "teams/red/y.md"

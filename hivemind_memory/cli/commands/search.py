@@ -285,9 +285,11 @@ def label_text(hit: Hit) -> str:
     from hivemind_memory.model.trust import is_trusted
 
     said = [hit.type] if hit.type else []
-    if hit.status == "superseded":
+    if hit.superseded_by:
+        said.append(f"superseded by {hit.superseded_by}")
+    elif hit.status == "superseded":
         said.append("superseded")
-    elif hit.status == "pending":
+    if hit.status == "pending":
         said.append("untrusted, in the inbox")
     elif not is_trusted(hit.source):
         said.append(f"untrusted, {hit.source}")
