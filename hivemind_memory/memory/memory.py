@@ -324,6 +324,8 @@ class Memory:
 
         if self._provider.is_surely_absent:
             return EmbedResult()
+        if unusable := self._provider.why_none_is_named():
+            return EmbedResult(problem=unusable)
         with self.index_handle.separate() as opened:
             return self._embedding_service().fill(
                 opened.index, progress=progress, should_stop=should_stop

@@ -109,9 +109,10 @@ def _if_installed(
     missing = () if choice.provider == "none" else find_missing(choice.provider)
     if not missing:
         return choice
-    names = " and ".join(missing)
+    *others, last = missing
+    names = " and ".join((", ".join(others), last)) if others else last
     verb = "is" if len(missing) == 1 else "are"
     # The packages by their own names: this works however the program was installed.
     remedy = f"`pip install {' '.join(missing)}`"
-    reason = f"{choice.reason} But {names} {verb} not installed: {remedy}."
+    reason = f"{choice.reason} However, {names} {verb} not installed: {remedy}."
     return ProviderChoice("none", reason)

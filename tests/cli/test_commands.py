@@ -660,3 +660,29 @@ def test_a_note_is_found_without_its_suffix(hm: Hm, notes: Path, name: str) -> N
 
     assert ran.code == 0
     assert ran.json["path"] == f"{name.partition(':')[0]}.md"
+
+
+@pytest.mark.parametrize("words", [("sync",), ("rebuild",)])
+def test_a_sync_says_why_the_chosen_provider_makes_no_vectors(
+    hm: Hm, notes: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    """Whoever chose one waits for its vectors, and silence looks like success."""
+    monkeypatch.setenv("HIVEMIND_EMBEDDING_PROVIDER", "openai")
+    chosen = hm(*words)
+    monkeypatch.setenv("HIVEMIND_EMBEDDING_PROVIDER", "none")
+    off = hm(*words)
+
+    assert (chosen.code, off.code, off.err) == (0, 0, "")
+    assert chosen.err == (
+        "no vectors: embedding_provider is openai, but there is no key: set"
+        " OPENAI_API_KEY, or `hm config set openai_api_key`.\n"
+    )
+
+
+def test_a_file_with_another_ending_is_called_skipped(hm: Hm, notes: Path) -> None:
+    """It can be read very well; ``hm sync`` and ``hm status`` call it skipped, too."""
+    (notes / "plan.markdown").write_text("wombat\n")
+
+    ran = hm("search", "wombat")
+
+    assert "1 file skipped; `hm status` lists it" in ran.err

@@ -250,7 +250,8 @@ def _weaknesses(report: SearchReport) -> Iterable[str]:
         yield f"{changed} not yet in the index; `hm sync` updates it"
     if report.skipped_notes:
         files = count_text(report.skipped_notes, "file")
-        yield f"{files} could not be read; `hm status` lists them"
+        them = "it" if report.skipped_notes == 1 else "them"
+        yield f"{files} skipped; `hm status` lists {them}"
     if report.pending_vectors:
         yield f"{count_text(report.pending_vectors, 'chunk')} without a vector yet"
     if report.cut.superseded:
