@@ -95,7 +95,7 @@ def test_the_tools_take_what_the_seed_says(server: MemoryServer, mode: str) -> N
         "memory_forget": dict.fromkeys(("id", "key")),
         "memory_learn": {
             **dict.fromkeys(("topic", "claim", "corroborated", "domains")),
-            **dict.fromkeys(("verified", "type", "scope")),
+            **dict.fromkeys(("verified", "type", "scope", "source_ref")),
             "confidence": "medium",
         },
     }
