@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from hivemind_memory.access.rules import Caller
     from hivemind_memory.config.settings import Settings
     from hivemind_memory.files.places import Places
-    from hivemind_memory.git.project import WorktreeState
+    from hivemind_memory.git.worktree import WorktreeState
     from hivemind_memory.inject.injector import Injector
     from hivemind_memory.launch.launcher import Launcher
     from hivemind_memory.model.ports import InjectionRecords

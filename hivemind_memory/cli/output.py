@@ -116,15 +116,6 @@ def lines_text(path: str, start_line: int, end_line: int) -> str:
     return f"{path}:{start_line}-{end_line}"
 
 
-def minute_text(moment: str) -> str:
-    """Return a time in ISO form without its seconds.
-
-    >>> minute_text("2026-11-21T09:30:12+01:00")
-    '2026-11-21 09:30'
-    """
-    return moment[:16].replace("T", " ")
-
-
 def size_text(size_bytes: int) -> str:
     """Return a size as a person reads it.
 

@@ -46,7 +46,7 @@ def _day(name: str, flag: Flag, text: str) -> str:
     """Return a day in ISO form."""
     from datetime import date
 
-    from hivemind_memory.cli.days import FUTURE_HINT, PAST_HINT, parse_day
+    from hivemind_memory.cli.dates import FUTURE_HINT, PAST_HINT, parse_day
 
     is_future = flag.kind == "due"
     day = parse_day(text, date.today(), is_future=is_future)

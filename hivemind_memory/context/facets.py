@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 
-from hivemind_memory.git.project import project_identity
+from hivemind_memory.git.worktree import project_identity
 from hivemind_memory.model.injection import Facet
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hivemind_memory.git.project import WorktreeState
+    from hivemind_memory.git.worktree import WorktreeState
 
 PROJECT = "project"
 """Name of the facet that asks for the project by its name."""

@@ -20,7 +20,7 @@ from hivemind_memory.notes.edge import replace_references
 from hivemind_memory.notes.journal import Journal
 from hivemind_memory.notes.returned_entries import rename_returned
 from hivemind_memory.projects.record_file import read_records, write_record
-from hivemind_memory.state.changes import ChangeLog
+from hivemind_memory.state.change_log import ChangeLog
 from hivemind_memory.state.injection_log import InjectionLog
 from hivemind_memory.state.state_file import StateFile
 

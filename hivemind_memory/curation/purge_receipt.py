@@ -12,7 +12,7 @@ from hivemind_memory.curation.lookup import notes_in
 from hivemind_memory.errors import HivemindError, IndexUnusableError
 from hivemind_memory.files.paths import SUFFIX
 from hivemind_memory.files.places import find_above
-from hivemind_memory.index.open import index_engine
+from hivemind_memory.index.choose_engine import index_engine
 from hivemind_memory.index.port import IndexCounts
 from hivemind_memory.markdown.text import decode
 from hivemind_memory.model.curation import (

@@ -20,7 +20,7 @@ from hivemind_memory.curation.purge_notes import (
 )
 from hivemind_memory.errors import HivemindError, StateUnusableError
 from hivemind_memory.files.atomic import partial_files
-from hivemind_memory.state.changes import ChangeLog
+from hivemind_memory.state.change_log import ChangeLog
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

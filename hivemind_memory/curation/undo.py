@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hivemind_memory.access.rules import check_person, may_write
-from hivemind_memory.curation.changes import digest_of, items_of, record
+from hivemind_memory.curation.change_log import digest_of, items_of, record
 from hivemind_memory.curation.forget import hide_targets, show_targets
 from hivemind_memory.curation.links import change_list
 from hivemind_memory.curation.lookup import CurationTarget, entry_target, read_target
@@ -33,7 +33,7 @@ from hivemind_memory.model.curation import ENTRY, MEMORY, RestoreResult
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.scope import SUPERSEDED, place_in_scope, scope_of
 from hivemind_memory.notes.entry_edits import entries_in
-from hivemind_memory.state.changes import ChangeLog
+from hivemind_memory.state.change_log import ChangeLog
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

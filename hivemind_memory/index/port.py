@@ -1,7 +1,7 @@
 """The port of the index: what the rest of the program may ask of an engine.
 
-Nothing outside ``index/`` imports an engine. ``index/open.py`` chooses one, and every
-engine passes the contract suite in ``tests/index/contract.py``.
+Nothing outside ``index/`` imports an engine. ``index/choose_engine.py`` chooses one;
+every engine passes the contract suite in ``tests/index/contract.py``.
 
 Every method of an index may raise:
     IndexBusyError: Another process kept the index locked for 10 s.

@@ -14,8 +14,9 @@ from hashlib import sha256
 from hivemind_memory.errors import NotInjectedError, StateUnusableError, UsageError
 from hivemind_memory.files.atomic import PARTIAL_FILE
 from hivemind_memory.files.locks import exclusive
-from hivemind_memory.git.project import worktree_state
 from hivemind_memory.git.repository import find_repository
+from hivemind_memory.git.worktree import worktree_state
+from hivemind_memory.inject.agent_files import KNOWN_FILES, choose_target
 from hivemind_memory.inject.commit_guard import CommitGuard, section_copies
 from hivemind_memory.inject.git_settings import GitSettings
 from hivemind_memory.inject.injection_record import record_of
@@ -27,7 +28,6 @@ from hivemind_memory.inject.section_file import (
     may_hold_section,
     write_section,
 )
-from hivemind_memory.inject.targets import KNOWN_FILES, choose_target
 from hivemind_memory.model.injection import EjectionResult, InjectionResult
 from hivemind_memory.state.injection_log import InjectionLog
 
@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from hivemind_memory.access.rules import Caller
-    from hivemind_memory.git.project import WorktreeState
     from hivemind_memory.git.repository import Repository
-    from hivemind_memory.inject.targets import TargetFile
+    from hivemind_memory.git.worktree import WorktreeState
+    from hivemind_memory.inject.agent_files import TargetFile
     from hivemind_memory.memory import Memory
     from hivemind_memory.model.injection import FileOutcome
 

@@ -25,7 +25,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from hivemind_memory.git.project import WorktreeState
+    from hivemind_memory.git.worktree import WorktreeState
     from hivemind_memory.memory import Memory
     from hivemind_memory.model.injection import Excerpt, Selection
 

@@ -19,10 +19,10 @@ from hivemind_memory.files.marked_section import (
     put_section,
     remove_section,
 )
+from hivemind_memory.inject.agent_files import AGENTS_FILE, IMPORT, head_of
 from hivemind_memory.inject.commit_guard import CommitGuard
 from hivemind_memory.inject.git_settings import FILTER, GitSettings
 from hivemind_memory.inject.section import CREATED
-from hivemind_memory.inject.targets import AGENTS_FILE, IMPORT, head_of
 from hivemind_memory.inject.worktree_file import (
     UnusableFileError,
     delete_file,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from hivemind_memory.git.repository import Repository
-    from hivemind_memory.inject.targets import TargetFile
+    from hivemind_memory.inject.agent_files import TargetFile
     from hivemind_memory.inject.worktree_file import WorktreeFile
 
 _TRIES, _PAUSE_S = 20, 0.1

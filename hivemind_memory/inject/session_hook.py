@@ -13,9 +13,9 @@ from dataclasses import replace
 from hashlib import sha256
 
 from hivemind_memory.files.descriptors import make_private_folder
+from hivemind_memory.inject.agent_files import CLAUDE_FILES
 from hivemind_memory.inject.section import section_body
 from hivemind_memory.inject.section_file import has_section
-from hivemind_memory.inject.targets import CLAUDE_FILES
 from hivemind_memory.model.injection import LeftOut, Selection
 
 TYPE_CHECKING = False

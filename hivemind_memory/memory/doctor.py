@@ -13,7 +13,7 @@ from hivemind_memory.files.atomic import partial_files, remove_partial_files
 from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.files.locks import KernelLock
 from hivemind_memory.files.scan import BYTES_PER_MB
-from hivemind_memory.index.open import index_engine
+from hivemind_memory.index.choose_engine import index_engine
 from hivemind_memory.memory.open_index import open_index
 from hivemind_memory.memory.sync import LARGE_NOTE_BYTES
 from hivemind_memory.model.results import Diagnosis, Finding, MemoryStatus

@@ -242,7 +242,7 @@ class EmbeddingService:
 
     def _why_abstain(self, index: Index, fingerprint: str, text: str) -> str:
         """Return why vectors should not speak to this question; empty: they should."""
-        from hivemind_memory.providers.scripts import LATIN, script_of
+        from hivemind_memory.providers.writing_systems import LATIN, script_of
 
         script = script_of(text)
         if script == LATIN:
@@ -265,7 +265,7 @@ class EmbeddingService:
 
     def _measure_scripts(self, index: Index, detector: _ScriptDetector) -> None:
         """Find out whether the model understands the scripts that it was given."""
-        from hivemind_memory.providers.scripts import measure_script
+        from hivemind_memory.providers.writing_systems import measure_script
 
         for script in detector.scripts_seen:
             key = f"script:{detector.fingerprint}:{script}"
@@ -315,7 +315,7 @@ class _ScriptDetector:
 
     def embed_documents(self, texts: Sequence[str]) -> list[bytes]:
         """Embed, and listen."""
-        from hivemind_memory.providers.scripts import LATIN, script_of
+        from hivemind_memory.providers.writing_systems import LATIN, script_of
 
         self.scripts_seen.update(
             script for text in texts if (script := script_of(text)) != LATIN

@@ -262,7 +262,7 @@ class Memory:
     @property
     def curation(self) -> Curation:
         """What saves, looks up, links, forgets and purges memories."""
-        from hivemind_memory.curation.changes import actor_of
+        from hivemind_memory.curation.change_log import actor_of
         from hivemind_memory.curation.context import CurationContext
         from hivemind_memory.curation.curation import Curation
 

@@ -19,7 +19,7 @@ from hivemind_memory.errors import (
     NotesMissingError,
     NotSavedError,
 )
-from hivemind_memory.index.open import index_engine
+from hivemind_memory.index.choose_engine import index_engine
 from hivemind_memory.memory.freshness import FreshnessCheck
 from hivemind_memory.model.value import replaced, value
 

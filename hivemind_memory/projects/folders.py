@@ -177,7 +177,7 @@ def long_name(identity: str) -> str:
 
 def is_there(known: KnownFolder) -> bool:
     """Return whether a git folder is still where it was seen."""
-    from hivemind_memory.git.project import git_folder_mark
+    from hivemind_memory.git.worktree import git_folder_mark
 
     return git_folder_mark(known.path) == known.mark
 

@@ -12,13 +12,13 @@ import os
 from hivemind_memory.access.rules import ProjectHere
 from hivemind_memory.errors import GitError, ProjectUnknownError
 from hivemind_memory.files.places import find_above
-from hivemind_memory.git.project import (
+from hivemind_memory.git.repository import find_repository
+from hivemind_memory.git.worktree import (
     WorktreeState,
     git_folder_mark,
     origin_identity,
     project_state,
 )
-from hivemind_memory.git.repository import find_repository
 from hivemind_memory.model.scope import FOLDERS
 from hivemind_memory.projects.folders import ProjectFolder, find_project
 from hivemind_memory.projects.identity import SeenRepository

@@ -46,7 +46,7 @@ STEPS = (
       number    INTEGER PRIMARY KEY, -- in the order in which they were made
       id        TEXT    NOT NULL UNIQUE,
       actor     TEXT    NOT NULL,    -- who made it
-      record    TEXT    NOT NULL,    -- JSON, see state/changes.py
+      record    TEXT    NOT NULL,    -- JSON, see state/change_log.py
       undoes    TEXT    NOT NULL,    -- id of the change that it took back
       undone_by TEXT    NOT NULL,    -- id of the change that took it back
       is_undo   INTEGER NOT NULL     -- hm undo made it

@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from hivemind_memory.cli.command import QUESTION, TEXT, VERBATIM, Command
-from hivemind_memory.cli.days import parse_day
+from hivemind_memory.cli.dates import parse_day
 from hivemind_memory.cli.options import MEMORY_DIR
 from hivemind_memory.cli.parse import parse_request
 from hivemind_memory.cli.table import ALIASES, all_commands, find_command

@@ -11,12 +11,12 @@ import pytest
 from hivemind_memory.context.facets import facets_of
 from hivemind_memory.context.memory_selection import MAX_PER_SESSION, select_excerpts
 from hivemind_memory.errors import UsageError
-from hivemind_memory.git.project import (
+from hivemind_memory.git.worktree import (
     WorktreeState,
     normalise_origin,
     project_identity,
 )
-from hivemind_memory.inject.targets import (
+from hivemind_memory.inject.agent_files import (
     RULES_FILE,
     choose_target,
     head_of,

@@ -11,7 +11,7 @@ import pytest
 
 from hivemind_memory import environment, opening
 from hivemind_memory.errors import GitError
-from hivemind_memory.git import project
+from hivemind_memory.git import worktree
 from hivemind_memory.mcp_server.server_state import ServerState
 from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model.listing import MemoryFilter
@@ -108,7 +108,7 @@ def test_a_git_that_is_slow_is_an_error_and_no_other_project(
         memory.write("fast")
     before = sorted(home.joinpath("memory/projects").iterdir())
     slow_git(tmp_path / "bin", monkeypatch)
-    monkeypatch.setattr(project, "_IDENTITY_TIMEOUT_S", 0.2)
+    monkeypatch.setattr(worktree, "_IDENTITY_TIMEOUT_S", 0.2)
 
     with opening.open_memory() as memory:
         with pytest.raises(GitError, match="did not name the origin") as raised:

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hivemind_memory.providers.script_samples import PROBES
-from hivemind_memory.providers.scripts import (
+from hivemind_memory.providers.vectors import pack
+from hivemind_memory.providers.writing_system_samples import PROBES
+from hivemind_memory.providers.writing_systems import (
     count_right,
     measure_script,
     probe_texts,
     script_of,
     understands,
 )
-from hivemind_memory.providers.vectors import pack
 from hivemind_memory.testing import FakeEmbedder
 
 SCRIPTS = [script for script in PROBES if script != "Latin"]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from hivemind_memory.cli.command import Argument, CommandRequest, Flag, command
+from hivemind_memory.cli.dates import minute_text
 from hivemind_memory.cli.options import JSON
 from hivemind_memory.cli.output import (
     count_text,
-    minute_text,
     print_json,
     print_line,
     print_notices,

@@ -6,11 +6,11 @@ import os
 
 from hivemind_memory.cli.command import Argument, CommandRequest, Flag, command
 from hivemind_memory.cli.confirm import is_sure
+from hivemind_memory.cli.dates import minute_text
 from hivemind_memory.cli.options import DRY_RUN, JSON, WORKTREE, YES
 from hivemind_memory.cli.output import (
     count_text,
     lines_text,
-    minute_text,
     print_json,
     print_line,
     print_notices,

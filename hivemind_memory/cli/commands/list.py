@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from hivemind_memory.cli.command import Argument, CommandRequest, Flag, command
+from hivemind_memory.cli.dates import minute_text
 from hivemind_memory.cli.options import (
     AGENT,
     JSON,
@@ -18,7 +19,6 @@ from hivemind_memory.cli.output import (
     count_text,
     is_terminal,
     lines_text,
-    minute_text,
     print_json,
     print_notices,
     print_rows,

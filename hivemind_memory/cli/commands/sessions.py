@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from hivemind_memory.cli.command import Argument, CommandRequest, command
 from hivemind_memory.cli.confirm import is_sure
+from hivemind_memory.cli.dates import minute_text
 from hivemind_memory.cli.options import JSON, YES
 from hivemind_memory.cli.output import (
-    minute_text,
     print_json,
     print_table,
     write_stderr,

@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 
 from hivemind_memory.cli.command import CommandRequest, command
+from hivemind_memory.cli.dates import minute_text
 from hivemind_memory.cli.options import JSON, MEMORY, SCOPE
 from hivemind_memory.cli.output import (
     count_text,
     is_terminal,
     lines_text,
-    minute_text,
     print_json,
     print_line,
     print_notices,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from hivemind_memory.cli.command import Argument, CommandRequest, command
 from hivemind_memory.cli.commands.forget import print_items
+from hivemind_memory.cli.dates import minute_text
 from hivemind_memory.cli.options import DRY_RUN, JSON
 from hivemind_memory.cli.output import (
-    minute_text,
     print_json,
     print_line,
     print_notices,

@@ -1,4 +1,4 @@
-"""Days as people type them: 2026-11-21, today, yesterday, 7d. Pure."""
+"""Dates: days as people type them (2026-11-21, today, 7d), and times as shown. Pure."""
 
 from __future__ import annotations
 
@@ -45,3 +45,12 @@ def parse_day(text: str, today: date, *, is_future: bool = False) -> str | None:
         return date.fromisoformat(word).isoformat()
     except ValueError:
         return None
+
+
+def minute_text(moment: str) -> str:
+    """Return a time in ISO form without its seconds.
+
+    >>> minute_text("2026-11-21T09:30:12+01:00")
+    '2026-11-21 09:30'
+    """
+    return moment[:16].replace("T", " ")

@@ -143,7 +143,7 @@ def probe_texts(script: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     Nothing for a script without a probe: it counts as not understood.
     """
     # 20 kB of sentences, wanted once for each script and model.
-    from hivemind_memory.providers.script_samples import PROBES, Probe
+    from hivemind_memory.providers.writing_system_samples import PROBES, Probe
 
     return PROBES.get(script, Probe((), ()))
 

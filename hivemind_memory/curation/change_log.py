@@ -21,7 +21,7 @@ from hivemind_memory.model.changes import (
 )
 from hivemind_memory.model.curation import ENTRY, MEMORY
 from hivemind_memory.notes.memory_file import fit_content
-from hivemind_memory.state.changes import ChangeLog
+from hivemind_memory.state.change_log import ChangeLog
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
