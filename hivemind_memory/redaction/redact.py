@@ -37,11 +37,7 @@ from hivemind_memory.redaction.vocabulary import (
     PASSWORDS_ELSEWHERE,
     WALLET_WORDS,
 )
-from hivemind_memory.redaction.word_gate import (
-    LONG,
-    WordGate,
-    may_be_token,
-)
+from hivemind_memory.redaction.word_gate import LONG, WordGate, may_be_token
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
