@@ -17,6 +17,7 @@ from hivemind_memory.curation.save import save
 from hivemind_memory.curation.validate import MAX_ITEMS
 from hivemind_memory.errors import KeyTakenError, UsageError
 from hivemind_memory.model.curation import NewMemory
+from hivemind_memory.model.keys import closest
 from hivemind_memory.notes.slug import hash_of, slug_of
 from hivemind_memory.redaction import mask
 
@@ -158,10 +159,12 @@ def _check(
         problem = _domain_problem(wrong[0])
     elif not _is_date(day):
         problem = "verified must be a date like 2026-11-21"
+    near = () if confidence in CONFIDENCES else closest(confidence, CONFIDENCES)
+    meant = f"Did you mean {near[0]}? " if near else ""
     if problem:
         raise UsageError(
             f"{problem}.",
-            hint="A claim has a topic, a confidence, domains and a date.",
+            hint=f"{meant}A claim has a topic, a confidence, domains and a date.",
             effect="Nothing was saved",
         )
 

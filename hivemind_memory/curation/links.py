@@ -18,6 +18,7 @@ from hivemind_memory.errors import MemoryNotFoundError, UsageError
 from hivemind_memory.files.paths import parse_note_path
 from hivemind_memory.model.changes import LINK, ChangedItem
 from hivemind_memory.model.curation import MEMORY, LinkResult
+from hivemind_memory.model.keys import closest
 from hivemind_memory.model.memories import EDGE_KINDS, UPDATES
 from hivemind_memory.notes.edge import FIELDS, MAX_EDGES, targets
 from hivemind_memory.notes.memory_file import read_memory_file
@@ -120,9 +121,11 @@ def unlink(context: CurationContext, start: str, end: str, kind: str) -> LinkRes
 def _check_kind(kind: str) -> None:
     """Raise if a kind of edge is not valid."""
     if kind not in EDGE_KINDS:
+        near = closest(kind[:60], EDGE_KINDS)
+        meant = f"Did you mean {near[0]}? " if near else ""
         raise UsageError(
             f"{kind[:60]!r} is not a kind of edge.",
-            hint=f"Kinds: {', '.join(EDGE_KINDS)}.",
+            hint=f"{meant}Kinds: {', '.join(EDGE_KINDS)}.",
             effect=_EFFECT,
         )
 

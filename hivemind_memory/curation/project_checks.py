@@ -5,23 +5,30 @@ from __future__ import annotations
 from shlex import quote
 
 from hivemind_memory.errors import UsageError
-from hivemind_memory.model.keys import folded_key
+from hivemind_memory.model.keys import closest, folded_key
 from hivemind_memory.model.memories import ACTIVE, PENDING
 from hivemind_memory.model.scope import FOLDERS, make_scope
 from hivemind_memory.projects.record_file import IDENTITY_FILE, read_record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from hivemind_memory.curation.context import CurationContext
 
 _ABOVE = FOLDERS["project"]
 
 
-def missing_project(name: str) -> UsageError:
-    """Return the error that there is no such project."""
-    return UsageError(
-        f"There is no project {name}.", hint="`hm project list` names them."
-    )
+def missing_project(name: str, names: Iterable[str]) -> UsageError:
+    """Return the error that there is no such project among *names*."""
+    hint = f"{_meant(name, names)}`hm project list` names them."
+    return UsageError(f"There is no project {name}.", hint=hint)
+
+
+def _meant(name: str, names: Iterable[str]) -> str:
+    """Return the question whether another project was meant; empty: none is near."""
+    near = closest(name, names)
+    return f"Did you mean {near[0]}? " if near else ""
 
 
 def check_names(names: list[str], source: str, target: str, *, is_merge: bool) -> None:
@@ -31,14 +38,14 @@ def check_names(names: list[str], source: str, target: str, *, is_merge: bool) -
         UsageError: They are not.
     """
     if source not in names:
-        raise missing_project(source)
+        raise missing_project(source, names)
     if source == target:
         raise UsageError(f"{source} is its name already.", effect="Nothing was moved")
     if is_merge and target not in names:
         raise UsageError(
             f"There is no project {target}.",
-            hint=f"`hm project rename {quote(source)} {quote(target)}` gives it"
-            " that name.",
+            hint=f"{_meant(target, names)}`hm project rename {quote(source)}"
+            f" {quote(target)}` gives it that name.",
         )
     if not is_merge and target in names:
         raise UsageError(

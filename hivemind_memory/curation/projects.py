@@ -135,7 +135,8 @@ def adopt_project(
     above = os.path.join(context.places.notes, _ABOVE)
     with moves_lock(context.places.locks):
         if not os.path.isdir(os.path.join(above, name)):
-            raise missing_project(name)
+            names = os.listdir(above) if os.path.isdir(above) else []
+            raise missing_project(name, names)
         left = []
         record = read_record(above, name)
         others = [one for one in read_records(above) if one.slug != name]

@@ -15,6 +15,7 @@ from hivemind_memory.errors import (
     MemoryNotFoundError,
     NoteNotFoundError,
 )
+from hivemind_memory.model.keys import closest
 
 FAILURE_STATEMENTS = {
     "memory_write": "Nothing was saved.",
@@ -89,7 +90,9 @@ def unknown_argument_error(
     if not unknown:
         return None
     takes = f"it takes {', '.join(names)}" if names else "it takes none"
-    said = f"{tool} has no argument {_shorten(unknown[0])}; {takes}."
+    near = closest(_shorten(unknown[0]), names)
+    meant = f" Did you mean {near[0]}?" if near else ""
+    said = f"{tool} has no argument {_shorten(unknown[0])}; {takes}.{meant}"
     return ToolError(_with_effect(tool, said))
 
 

@@ -105,13 +105,34 @@ def parse_scope(text: str) -> tuple[str, str]:
     kind = _NAMES.get(kind, kind)
     kind = _KINDS.get(kind, kind)
     if (kind != "global" and kind not in FOLDERS) or (kind == "global" and slash):
-        raise ScopeError(
-            f"{_shown(text)} is not a scope.",
-            hint="Scopes are global, project, team/NAME and workspace/NAME.",
-        )
+        hint = "Scopes are global, project, team/NAME and workspace/NAME."
+        if meant := _meant(text.strip()):
+            hint = f"Did you mean {meant}? {hint}"
+        raise ScopeError(f"{_shown(text)} is not a scope.", hint=hint)
     if slash:
         make_scope(kind, slug)
     return kind, slug
+
+
+def _meant(text: str) -> str:
+    """Return the scope that was probably meant, or nothing.
+
+    >>> _meant("projct:shop"), _meant("shop"), _meant("globl")
+    ('project/shop', 'project/shop', 'global')
+    """
+    # Only where a scope was not understood: a search without one loads nothing for it.
+    from hivemind_memory.model.keys import closest
+
+    head, mark, slug = text.replace(":", "/").partition("/")
+    known = ("global", *FOLDERS, *_KINDS, *_NAMES)
+    near = closest(head, known)
+    if near:
+        kind = _NAMES.get(near[0], near[0])
+        kind = _KINDS.get(kind, kind)
+        if kind == "global" or not slug:
+            return kind
+        return "" if slug_problem(slug) else f"{kind}/{slug}"
+    return "" if mark or slug_problem(text) else f"project/{text}"
 
 
 def _shown(text: str) -> str:

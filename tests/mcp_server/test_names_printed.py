@@ -87,3 +87,21 @@ def test_a_claim_keeps_its_source(server: MemoryServer) -> None:
 
     [hit] = found(call(server, "memory_search", query="WAL writer"))["hits"]
     assert hit["source_ref"] == source
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "near"),
+    [
+        ("memory_search", {"query": "x", "scope": "projct:shop"}, "project/shop"),
+        ("memory_search", {"query": "x", "types": ["lessn"]}, "lesson"),
+        ("memory_write", {"content": "x", "scop": "global"}, "scope"),
+        ("memory_link", {"from": "a", "to": "b", "kind": "update"}, "updates"),
+        ("memory_learn", {"topic": "a", "claim": "b", "confidence": "hihg"}, "high"),
+        ("memory_get", {"path": "deplo.md"}, "deploy.md"),
+    ],
+)
+def test_a_mistyped_argument_is_answered_with_the_nearest(
+    server: MemoryServer, tool: str, arguments: dict[str, Any], near: str
+) -> None:
+    """A model tries again with what it is told."""
+    assert f"Did you mean {near}?" in refused(call(server, tool, **arguments))

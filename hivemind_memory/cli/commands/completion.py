@@ -29,8 +29,12 @@ def completion(request: CommandRequest) -> int:
 
     shell = request.values["shell"]
     if shell not in SCRIPTS:
+        from hivemind_memory.cli.unknown_names import nearest
+
+        near = nearest(shell, SCRIPTS)
+        meant = f"Did you mean {near}? " if near else ""
         message = f"There is no completion for {shell}."
-        raise UsageError(message, hint="It is there for bash, zsh and fish.")
+        raise UsageError(message, hint=f"{meant}It is there for bash, zsh and fish.")
     write_stdout(SCRIPTS[shell])
     return 0
 

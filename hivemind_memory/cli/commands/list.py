@@ -152,7 +152,7 @@ def log(request: CommandRequest) -> int:
         return _list_changes(request)
     with request.open_memory() as memory:
         items = memory.curation.log(_filter_of(values))
-        meant = "" if items else _meant_writer(memory, values)
+        meant = "" if items else _what_was_meant(memory, values)
     shown = items[: values["max_results"] or 20]
     if values["json"]:
         print_json(shown)
@@ -205,7 +205,7 @@ def _list_memories(request: CommandRequest) -> int:
     """List typed memories."""
     with request.open_memory() as memory:
         memories = memory.curation.list_memories(_filter_of(request.values))
-        meant = "" if memories else _meant_writer(memory, request.values)
+        meant = "" if memories else _what_was_meant(memory, request.values)
     count = _row_count(request.values, len(memories))
     if request.values["json"]:
         print_json(memories[:count])
@@ -230,11 +230,18 @@ def _list_memories(request: CommandRequest) -> int:
     return 0
 
 
-def _meant_writer(memory: Memory, values: Mapping[str, Any]) -> str:
-    """Return who was probably meant by --agent, for the end of a sentence."""
+def _what_was_meant(memory: Memory, values: Mapping[str, Any]) -> str:
+    """Return what was probably meant by a filter, for the end of a sentence."""
     from hivemind_memory.model.keys import closest
     from hivemind_memory.model.listing import MemoryFilter
+    from hivemind_memory.model.scope import scope_of
 
+    if values["scope"]:
+        scopes = {scope_of(note.path) for note in memory.list()} - {""}
+        wanted = memory.find_scope(values["scope"])
+        near = () if wanted in {"", *scopes} else closest(wanted, scopes)
+        if near:
+            return f"; did you mean --scope {near[0]}?"
     if not values["agent"]:
         return ""
     writers = {one.by for one in memory.curation.log(MemoryFilter())} - {""}

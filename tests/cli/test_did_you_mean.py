@@ -1,0 +1,54 @@
+"""A mistyped name is answered with the nearest one that is there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Hm
+
+
+@pytest.fixture
+def shop(hm: Hm, home: Path) -> None:
+    """A home with a project, a team and a memory."""
+    hm("save", "--scope", "project/shop", "--type", "lesson", "tea", "Green tea.")
+    hm("write", "--scope", "team/red", "--by", "claude", "We meet on Mondays.")
+
+
+@pytest.mark.usefixtures("shop")
+@pytest.mark.parametrize(
+    ("words", "near"),
+    [
+        (("list", "--scope", "projct/shop"), "project/shop"),
+        (("list", "--scope", "projct:shop"), "project/shop"),
+        (("search", "--scope", "project:shop", "tea"), "project/shop"),
+        (("search", "--scope", "shop", "tea"), "project/shop"),
+        (("write", "--scope", "globl", "x"), "global"),
+        (("save", "--scope", "prject", "k", "x"), "project"),
+        (("list", "--scope", "project/shpo"), "--scope projects/shop"),
+        (("log", "--scope", "team/rde"), "--scope teams/red"),
+        (("log", "--agent", "cluade"), "--agent claude"),
+        (("project", "rename", "shpo", "store"), "shop"),
+        (("project", "merge", "shpo", "store"), "shop"),
+        (("list", "--type", "lessn"), "lesson"),
+        (("list", "--status", "activ"), "active"),
+        (("link", "tea", "tea", "--kind", "relatd_to"), "related_to"),
+        (("connect", "cluade"), "claude"),
+        (("inject", "--agent", "cluade"), "claude"),
+        (("config", "get", "min_scor"), "min_score"),
+        (("config", "set", "embedding_provider", "olama"), "ollama"),
+        (("completion", "bsh"), "bash"),
+        (("project", "renam", "a", "b"), "hm project rename"),
+        (("serch", "tea"), "hm search"),
+        (("list", "--typ", "lesson"), "--type"),
+        (("get", "te"), "tea"),
+    ],
+)
+def test_a_mistyped_name_is_answered_with_the_nearest(
+    hm: Hm, words: tuple[str, ...], near: str
+) -> None:
+    """Whatever kind of name it is."""
+    said = hm(*words).err.lower().replace("`", "").replace("'", "")
+
+    assert f"did you mean {near}?" in said
