@@ -80,8 +80,9 @@ def wrap_line(
     offsets = break_offsets(line, max(width, 20), len(hang))
     first, *others = [line[a:b].rstrip() for a, b in _spans(offsets, len(line))]
     # What is too wide is not pushed further over the edge.
-    room = width - max(map(cell_width, others), default=0)
-    lines = [first, *(f"{hang[: max(room, 0)]}{one}" for one in others)]
+    rooms = (max(0, width - cell_width(piece)) for piece in others)
+    indented = (f"{hang[:room]}{x}" for room, x in zip(rooms, others, strict=True))
+    lines = [first, *indented]
     return released("\n".join(lines))
 
 

@@ -156,3 +156,15 @@ def test_a_script_without_blanks_is_broken_between_its_signs() -> None:
     offsets = break_offsets(text, 20)
 
     assert offsets == [10, 20]
+
+
+def test_only_what_is_too_wide_loses_its_indent() -> None:
+    """A path of 90 signs cannot stand in 20 columns; what follows it can."""
+    shown = wrap_line(f"forgot {'x' * 19} (an earlier version)", 20, hang="    ")
+
+    assert shown.split("\n") == [
+        "forgot",
+        f" {'x' * 19}",
+        "    (an earlier",
+        "    version)",
+    ]
