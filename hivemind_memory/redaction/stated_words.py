@@ -12,10 +12,13 @@ from hivemind_memory.redaction.vocabulary import PASSWORD_STEMS
 
 _END = r"(?![^\W\d_]|[_(\[])"
 _NO_LETTER = r"(?<![^\W\d_])(?<![_$@.])"
+_SHORT = [stem for stem in PASSWORD_STEMS if stem.isascii() and len(stem) < 7]
+_LONG = [stem for stem in PASSWORD_STEMS if stem not in _SHORT]
 PASSWORD = lazy_re(
-    rf"(?i){_NO_LETTER}(?:pass(?:words?|phrases?|codes?|wds?|keys?)|pw[ds]?|mdp|laps"
-    rf"|claves?|has[lł](?:o|em|a)|pass(?=[ \t]?[:=])|(?<=, )pass){_END}"
-    rf"|(?:{'|'.join(PASSWORD_STEMS)})(?:[^\W\d_\u2e80-\uffff]{{0,6}}){_END}"
+    # None within a number in base64.
+    r"(?i)(?<![\w$@./+])(?:pass(?:words?|phrases?|codes?|wds?|keys?)|pw[ds]?|mdp|laps"
+    r"|claves?|has[lł](?:o|em|a)|pass(?=[ \t]?[:=])|(?<=, )pass)(?![\w(\[+/])"
+    rf"|(?:(?<![\w+/])(?:{'|'.join(_SHORT)})|{'|'.join(_LONG)})(?:[^\W\d_\u2e80-\uffff]{{0,6}}){_END}"
     r"|密码|密碼|口令|パスワード|パスフレーズ|暗証番号|合言葉|비밀번호|비번|패스워드|암호"
 )
 OPENED = lazy_re(
