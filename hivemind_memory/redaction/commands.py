@@ -92,3 +92,6 @@ FORMS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
 )  # fmt: skip
 """Word -> all that stands before the value. The value is believed unless it is a plain
 word or a placeholder. ``spoken`` reads it."""
+
+WORDS = frozenset(word for word, _ in FORMS)
+"""Words without which no text has one of these forms, in lower case."""

@@ -176,10 +176,12 @@ def _has_phrase(line: str) -> bool:
 
 def _command_starts(text: str, low: str, there: set[str]) -> set[int]:
     """Return where the lines begin with a command that takes a password."""
-    from hivemind_memory.redaction.commands import FORMS
+    from hivemind_memory.redaction.commands import FORMS, WORDS
 
     starts: set[int] = set()
-    rows = [(pattern, word) for word, pattern in FORMS if word in there]
+    rows: list[tuple[re.Pattern[str], str]] = []
+    if not WORDS.isdisjoint(there):
+        rows = [(pattern, word) for word, pattern in FORMS if word in there]
     if not _WRITING.isdisjoint(there):
         from hivemind_memory.redaction.given import PIPED, SENT
         from hivemind_memory.redaction.slots import TO_FILE
