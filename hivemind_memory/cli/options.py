@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from hivemind_memory.cli.command import Argument, Flag
-from hivemind_memory.model.trust import SOURCES
+
+SOURCES = ("human", "agent", "tool", "external")
+"""Those of ``model.trust``, which ``hm --version`` does not load; a test compares."""
 
 MEMORY_DIR = Flag(
     ("--memory-dir",),

@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 
 from hivemind_memory.cli.command import QUESTION, TEXT, VERBATIM, Command
 from hivemind_memory.cli.dates import parse_day
-from hivemind_memory.cli.options import MEMORY_DIR
+from hivemind_memory.cli.options import MEMORY_DIR, SOURCES
 from hivemind_memory.cli.parse import parse_request
 from hivemind_memory.cli.table import ALIASES, all_commands, find_command
 from hivemind_memory.errors import UsageError
+from hivemind_memory.model import trust
 
 COMMANDS = all_commands()
 JSON = {"json": True}
@@ -337,3 +338,8 @@ def test_aliases_name_commands_and_are_no_commands_themselves() -> None:
     assert all(find_command(name) for name in ALIASES.values())
     assert not any(find_command(name) for name in ALIASES)
     assert [one.name for one in reads(QUESTION)] == ["search"]
+
+
+def test_commands_take_each_source_that_there_is() -> None:
+    """The names are written twice: what ``hm --version`` loads stays small."""
+    assert SOURCES == trust.SOURCES

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hivemind_memory.cli.command import Argument, CommandRequest, Flag, command
 from hivemind_memory.cli.confirm import is_sure
-from hivemind_memory.cli.options import DRY_RUN, JSON, SCOPE, SESSION, YES
+from hivemind_memory.cli.options import DRY_RUN, JSON, SCOPE, SESSION, SOURCES, YES
 from hivemind_memory.cli.output import (
     count_text,
     lines_text,
@@ -12,7 +12,6 @@ from hivemind_memory.cli.output import (
     print_line,
     print_notices,
 )
-from hivemind_memory.model.trust import SOURCES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
