@@ -150,7 +150,7 @@ def _take_back(
     if change.kind == FORGET:
         return _show(context, change, result, is_dry_run=is_dry_run)
     raise UsageError(
-        f"{change.id} is a {change.kind}, which cannot be taken back.",
+        f"The {change.kind} {change.id} cannot be taken back.",
         hint=f"`hm undo ID` takes back another change; {_LIST_HINT}",
         effect=_EFFECT,
     )
