@@ -42,6 +42,8 @@ _UNLIKE_A_WORD = lazy_re(
     r"[0-9]|[!#$%&*+@^~?][A-Za-z]|[A-Za-z][!#$%&*+@^~][A-Za-z]|[a-z][A-Z].*[a-z][A-Z]"
     r"|[A-Z]{2}[a-z]+[A-Z]|[a-z]-[a-z]+-[a-z]"
 )
+_DASHED = lazy_re("[A-Za-z]{3,12}(?:-[A-Za-z]{3,12}){2,9}")  # words, perhaps drawn
+_GROUP_OF_FOUR = lazy_re("(?=[A-Z0-9a-z]{4})(?=.*[0-9])(?=.*[A-Z]).{4}")
 _GROUPS = lazy_re("[A-Z0-9]{4,6}(?:-[A-Z0-9]{4,6}){2,7}")  # a product key
 _SIGN = lazy_re("[!#$%&*+@^~?_.-]")
 _ENDS = "\"'`.,;:_()[]{}<>|-“”„«»"
@@ -120,16 +122,26 @@ def _look_of_value(value: str) -> Look:
         return Look.PLAIN
     if _NUMBER_OR_VERSION.fullmatch(value):
         return Look.PLAIN
-    from hivemind_memory.redaction.drawn import is_drawn
+    if value.count("-") > 1 or value.count(".") > 1:
+        from hivemind_memory.redaction.drawn import is_drawn
 
-    if (value.count("-") > 1 or value.count(".") > 1) and is_drawn(value):
-        return Look.TELLING
-    if not _CONSONANTS.search(value):
-        if _WORDS.fullmatch(value):
-            return Look.PLAIN
-        if _NAME_OR_HASH.fullmatch(value):
-            return Look.DOUBTFUL if len(value) > 5 else Look.PLAIN
-    return _judged(value)
+        if is_drawn(value):
+            return Look.TELLING
+    look = _by_form(value)
+    return _judged(value) if look is None else look
+
+
+def _by_form(value: str) -> Look | None:
+    """Return what the form of a value says alone; None: nothing."""
+    if _DASHED.fullmatch(value) or _GROUP_OF_FOUR.fullmatch(value):
+        return Look.DOUBTFUL
+    if _CONSONANTS.search(value):
+        return None
+    if _WORDS.fullmatch(value):
+        return Look.PLAIN
+    if _NAME_OR_HASH.fullmatch(value):
+        return Look.DOUBTFUL if len(value) > _SHORTEST_CHOSEN else Look.PLAIN
+    return None
 
 
 def _judged(value: str) -> Look:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from hivemind_memory.redaction.lazy_pattern import lazy_re
-from hivemind_memory.redaction.spans import TextSpan, has_any
+from hivemind_memory.redaction.spans import TextSpan, found_near, has_any
 from hivemind_memory.redaction.stated_words import MADE
 from hivemind_memory.redaction.values import (
     UUID,
@@ -23,7 +23,7 @@ from hivemind_memory.redaction.values import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 NAMES = frozenset(
     (
@@ -103,9 +103,15 @@ _PREFIX = re.compile("(?!sk_|key_|tok_)[a-z]{2,6}_")  # a customer's, a payment'
 _HEX = re.compile("[0-9a-fA-F]{24,128}")
 
 
-def beside_names(text: str) -> Iterator[TextSpan]:
-    """Yield the keys beside the names of services, and beside words for a key."""
-    for found in _VALUE.finditer(text):
+def beside_names(text: str, low: str, tokens: Iterable[str]) -> Iterator[TextSpan]:
+    """Yield the keys beside the names of services, and beside words for a key.
+
+    Args:
+        text: The text.
+        low: The same in lower case, letter for letter.
+        tokens: Its pieces between blanks that may be a token, in lower case.
+    """
+    for found in found_near(_VALUE, text, low, tokens):
         value = found[0]
         if not _is_key(value):
             continue

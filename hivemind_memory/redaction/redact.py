@@ -238,7 +238,7 @@ def _spans(text: str, known: Iterable[str]) -> list[TextSpan]:
         from hivemind_memory.redaction.providers import beside_names
         from hivemind_memory.redaction.tokens import by_tokens
 
-        spans += [*by_tokens(text, low, tokens), *beside_names(text)]
+        spans += [*by_tokens(text, low, tokens), *beside_names(text, low, tokens)]
     if "@" in text and any(
         "@" in part and ("://" in part or "@tcp(" in part) for part in text.split()
     ):
@@ -277,10 +277,12 @@ def _by_layout(text: str, low: str, there: set[str], gate: WordGate) -> list[Tex
         gate = WordGate((*_WORDS, *FORM_WORDS, *LABEL_PARTS), GATE_PATTERNS)
         _gates.append(gate)
         there, _ = gate.words_in(low)
-    from hivemind_memory.redaction.stated import in_words
+    from hivemind_memory.redaction.seeds import SEED_WORDS, seed_phrases
 
-    spans = list(in_words(text, low, there))
-    if _may_have_forms(low, there):
+    spans: list[TextSpan] = []
+    if not SEED_WORDS.isdisjoint(there):
+        spans += seed_phrases(text, low)
+    if DASHED in there or _may_have_forms(low, there):
         from hivemind_memory.redaction.suspects import suspect_lines
 
         suspects = suspect_lines(text, low, there)
@@ -309,8 +311,10 @@ def _on_lines(text: str, there: set[str]) -> list[TextSpan]:
         text: These lines; see ``suspects``.
         there: Which words the whole text has.
     """
+    from hivemind_memory.redaction.stated import in_words
+
     low = lowered(text)
-    spans: list[TextSpan] = []
+    spans = list(in_words(text, low, there))
     if not there.isdisjoint(_LAYOUT_WORDS):
         from hivemind_memory.redaction.layouts import in_layouts
 

@@ -17,7 +17,6 @@ from hivemind_memory.redaction.chosen import (
 )
 from hivemind_memory.redaction.drawn import is_drawn
 from hivemind_memory.redaction.lazy_pattern import lazy_re
-from hivemind_memory.redaction.seeds import SEED_WORDS, seed_phrases
 from hivemind_memory.redaction.spans import TextSpan, found_near, has_any
 from hivemind_memory.redaction.spoken_words import DASHED, MIXED
 from hivemind_memory.redaction.stated_codes import stated_codes
@@ -73,7 +72,7 @@ _NETWORK_VALUE = lazy_re(r"[A-Za-z0-9!#$%&*+@^_?~-]{8,63}")
 
 
 def in_words(text: str, low: str, there: Collection[str]) -> Iterator[TextSpan]:
-    """Yield all that is stated: passwords, codes, and the words of wallets.
+    """Yield all that is stated: passwords and codes.
 
     Args:
         text: The text.
@@ -84,8 +83,6 @@ def in_words(text: str, low: str, there: Collection[str]) -> Iterator[TextSpan]:
         yield from stated(text, low, there)
     if MIXED in there:
         yield from stated_codes(text, low, there)
-    if not SEED_WORDS.isdisjoint(there):
-        yield from seed_phrases(text, low)
 
 
 def stated(text: str, low: str, there: Collection[str]) -> Iterator[TextSpan]:

@@ -14,7 +14,15 @@ from bisect import bisect_right
 from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.pieces import pieces_by_look
 from hivemind_memory.redaction.spans import found_near, has_any, line_starts
-from hivemind_memory.redaction.vocabulary import PASSWORD_NAMES, PASSWORDS_ELSEWHERE
+from hivemind_memory.redaction.stated_words import CODE, KEY, OPENED, PASSWORD
+from hivemind_memory.redaction.vocabulary import (
+    CODE_PARTS,
+    NETWORK_PARTS,
+    OPENED_PARTS,
+    PASSWORD_NAMES,
+    PASSWORD_PARTS,
+    PASSWORDS_ELSEWHERE,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,13 +52,13 @@ _MAY_BE_BELOW = lazy_re(
 _IS_TAKEN = lazy_re(
     r"(?i)log[ -]?(?:ged|in|on)|sign(?:ed)?[ -]?in|connect|auth|cred|account|user"
     r"|admin|send"
-    r"|root|using|uses| / | -{1,2}[a-z]|\b(?:p|pw)[:=]|<<<|\||->|→|–|—"
+    r"|key|schl|kl[uú]cz|cl[eé]|clave|llave|chiave|chave|ключ|vault|root|using|uses"
+    r"| / | -{1,2}[a-z]|\b(?:p|pw)[:=]|<<<|\||->|→|–|—"
 )
 
 _LABEL_PARTS = frozenset((
     *("pass", "assword", "assphrase", "pw", "contrase", "motdepasse", "mot de"),
-    *PASSWORD_NAMES,
-    *PASSWORDS_ELSEWHERE,
+    *(*PASSWORD_NAMES, *PASSWORDS_ELSEWHERE, *PASSWORD_PARTS, *OPENED_PARTS),
     *("losung", "diceware", "geheim", "cred", "logins", "zugangsdaten"),
     *("seed", "mnemonic", "recovery", "wallet", "bip39", "2fa", "mfa", "totp"),
     *("authenticator", "setup key", "two-factor", "base32"),
@@ -69,17 +77,19 @@ _LABEL = lazy_re(
 )
 """What stands beside or above a plain word or number that is a secret."""
 
-_OTHER_PARTS = frozenset((
+_NUMBER_PARTS = frozenset((
     *("pin", "puk", "code", "código", "codice", "код", "wlan", "wifi", "wi-fi", "wpa"),
     *("netzwerk", "network", "keypad", "tresor", "safe", "lockbox", "alarm", "cvv"),
     *("cvc", "kombination", "combina", "opens with", "öffnet mit", "ouvre avec"),
     *("abre con", "card", "visa", "amex", "karte", "carte", "tarjeta", "门禁"),
-    *("bitlocker", "backup", "otp", "psk", "unlock"),
-    *("encrypt", "decrypt", "lock", "asks", "prompt", "type", "enter"),
-    *("smtp", "imap", "mail", "icloud", "apple", "login", "app "),
+    *("bitlocker", "backup", "otp", "psk", "unlock", *CODE_PARTS, *NETWORK_PARTS),
+))  # fmt: skip
+_PHRASE_PARTS = frozenset((
+    *("encrypt", "decrypt", "lock", "asks", "prompt", "type", "enter", "smtp", "imap"),
+    *("mail", "icloud", "apple", "login", "app "),
 ))  # fmt: skip
 _WRITING = frozenset(("echo ", "print", "send"))
-LABEL_PARTS = (*_LABEL_PARTS, *_OTHER_PARTS, *_WRITING)
+LABEL_PARTS = (*_LABEL_PARTS, *_NUMBER_PARTS, *_PHRASE_PARTS, *_WRITING)
 """Words without which a line without a telling value holds no secret, in lower case."""
 
 _NUMBER_LABEL = lazy_re(
@@ -100,7 +110,7 @@ _ABOVE_WORDS = (
     "kind", "rand", "gen", "made", "connect", "open", "dial", "bind", "ftp", "smtp",
     "user", "hash", "crypt", "hmac", "aes", "jwt", "fernet", "cipher", "wallet",
     "client", "api", "sdk", "init", "conf", "setup", "bot", "set", "send", "vault",
-    "basic", "seed", "recover", "backup", "http", "ssh", "wifi", "wi-fi", "wlan",
+    "basic", "seed", "recover", "backup", "http", "ssh", *NETWORK_PARTS,
 )  # fmt: skip
 _LABEL_ENDS = (":", "(", "{", "[", "=", "|", ",", "\\", "：")
 """What a line above a value has that may be its label."""
@@ -138,9 +148,10 @@ def suspect_lines(text: str, low: str, there: set[str]) -> SuspectText | None:
     values = line_starts(text, telling)
     doubtful_lines = line_starts(text, doubtful)
     labels = line_starts(low, _LABEL_PARTS & there)
-    others = line_starts(low, _OTHER_PARTS & there)
+    numbers = line_starts(low, _NUMBER_PARTS & there)
+    phrases = line_starts(low, _PHRASE_PARTS & there)
     commands = _command_starts(text, low, there)
-    if not (values or doubtful_lines or labels or others or commands):
+    if not (values or doubtful_lines or labels or numbers or phrases or commands):
         return None
     lines = text.split("\n")
     is_kept = [False] * len(lines)
@@ -150,18 +161,36 @@ def suspect_lines(text: str, low: str, there: set[str]) -> SuspectText | None:
         if at in values or (at in doubtful_lines and _IS_TAKEN.search(line)):
             is_kept[row] = True
             _keep_above(lines, row, is_kept)
-        if at in labels and _LABEL.search(line.lower()):
+        if at in labels and _is_label(line):
             is_kept[row] = True
             _keep_below(lines, row, is_kept)
         elif at in commands:
             is_kept[row] = True
-        elif at in others:
-            if _NUMBER_LABEL.search(line.lower()):
-                _keep_numbers(lines, row, is_kept)
-            is_kept[row] = is_kept[row] or _has_phrase(line)
+        elif at in numbers:
+            _keep_numbers(lines, row, is_kept)
+        if at in phrases and not is_kept[row]:
+            is_kept[row] = _has_phrase(line)
     if True not in is_kept:
         return None
     return _joined(lines, is_kept)
+
+
+def _is_label(line: str) -> bool:
+    """Whether a line says that a password or the words of a wallet follow."""
+    return (
+        _LABEL.search(line.lower()) is not None
+        or PASSWORD.search(line) is not None
+        or OPENED.search(line) is not None
+    )
+
+
+def _is_number_label(line: str) -> bool:
+    """Whether a line speaks of something that digits open."""
+    return (
+        _NUMBER_LABEL.search(line.lower()) is not None
+        or CODE.search(line) is not None
+        or KEY.search(line) is not None
+    )
 
 
 def _has_phrase(line: str) -> bool:
@@ -241,14 +270,18 @@ def _keep_below(lines: list[str], row: int, is_kept: list[bool]) -> None:
 
 
 def _keep_numbers(lines: list[str], row: int, is_kept: list[bool]) -> None:
-    """Keep a line that speaks of a number, if one stands on it or below."""
+    """Keep a line that speaks of a number, and the numbers on it and below."""
+    rows = []
     left = ABOVE
     for below in range(row, len(lines)):
         if not left:
             break
         if _NUMBER.search(lines[below]):
-            is_kept[row] = is_kept[below] = True
+            rows.append(below)
         left -= bool(lines[below]) and not lines[below].isspace()
+    if rows and _is_number_label(lines[row]):
+        for kept in (row, *rows):
+            is_kept[kept] = True
 
 
 def _joined(lines: list[str], is_kept: list[bool]) -> SuspectText:
