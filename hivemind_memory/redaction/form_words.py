@@ -6,11 +6,16 @@ once: that takes a fraction of what each form takes to search the text for its o
 
 from __future__ import annotations
 
-from hivemind_memory.redaction import layouts, literals, phrases, spoken
+from hivemind_memory.redaction import layouts, literals, phrases, spoken, suspects
 from hivemind_memory.redaction.seeds import SEED_WORDS
 from hivemind_memory.redaction.vocabulary import STATED_WORDS
 
 FORM_WORDS = layouts.WORDS.union(
-    spoken.WORDS, phrases.WORDS, literals.WORDS, SEED_WORDS, STATED_WORDS
+    spoken.WORDS,
+    phrases.WORDS,
+    literals.WORDS,
+    suspects.LABEL_PARTS,
+    SEED_WORDS,
+    STATED_WORDS,
 )
 """In lower case."""

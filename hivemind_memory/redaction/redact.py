@@ -271,10 +271,9 @@ def _by_layout(text: str, low: str, there: set[str], gate: WordGate) -> list[Tex
         return []
     if gate is _GATE:
         from hivemind_memory.redaction.form_words import FORM_WORDS
-        from hivemind_memory.redaction.suspects import LABEL_PARTS
 
         # Two threads may do so at once: each has a gate that knows all words.
-        gate = WordGate((*_WORDS, *FORM_WORDS, *LABEL_PARTS), GATE_PATTERNS)
+        gate = WordGate((*_WORDS, *FORM_WORDS), GATE_PATTERNS)
         _gates.append(gate)
         there, _ = gate.words_in(low)
     from hivemind_memory.redaction.seeds import SEED_WORDS, seed_phrases
