@@ -21,6 +21,8 @@ SCRIPTS = {
 _hm_complete() {
     local line word head='' at=0
     local -a words=()
+    COMPREPLY=()
+    (( COMP_CWORD )) || return 0  # the cursor is on hm itself
     # Bash splits words at colons, and replaces what follows the last one.
     for word in "${COMP_WORDS[@]:1:COMP_CWORD}"; do
         if (( at )) && [[ $word == :* || ${words[at-1]} == *: ]]; then
@@ -32,7 +34,6 @@ _hm_complete() {
     if [[ ${words[at-1]} == *:* && $COMP_WORDBREAKS == *:* ]]; then
         head=${words[at-1]%:*}:
     fi
-    COMPREPLY=()
     while IFS= read -r line; do
         COMPREPLY+=("${line#"$head"}")
     done < <(hm __complete -- "${words[@]}" 2>/dev/null)

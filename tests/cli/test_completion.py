@@ -157,3 +157,79 @@ def test_a_real_bash_completes(
     assert [one for one in found if one] == offers
     assert "-F _hm_complete hm" in declared
     assert ran.stderr == ""
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
+@pytest.mark.parametrize("words", ["(hm)", "(hm search)", "(hm '')"])
+def test_bash_offers_nothing_for_hm_itself_and_says_nothing(words: str) -> None:
+    """There is no word before the cursor to look at."""
+    program = (
+        f"{SCRIPTS['bash']}COMP_WORDS={words}\nCOMP_CWORD=0\n"
+        '_hm_complete\necho "$? ${#COMPREPLY[@]}"'
+    )
+
+    ran = subprocess.run(
+        ["bash", "--norc", "-c", program], capture_output=True, text=True, check=True
+    )
+
+    assert (ran.stdout, ran.stderr) == ("0 0\n", "")
+
+
+@pytest.mark.parametrize(
+    ("words", "offers"),
+    [
+        (["sea"], ["search"]),
+        (["write", "--source=hu"], ["--source=human"]),
+        (["show", "learn:pi"], ["learn:pip:3fd4e0dfd2a6"]),
+        (["get", "my\\ n"], ["my note.md"]),
+        (["get", "'my n"], ["my note.md"]),
+        (["list", "--status", "pen"], ["pending"]),
+    ],
+)
+def test_the_words_of_zsh_and_fish_are_understood(
+    hm: Hm, notes: Path, words: list[str], offers: list[str]
+) -> None:
+    """Both pass the words as typed: whole at = and :, with quotes and escapes."""
+    (notes / "my note.md").write_text("blank\n")
+    (notes / "pip.md").write_text(
+        "---\ntype: fact\nkey: learn:pip:3fd4e0dfd2a6\n---\nPins.\n"
+    )
+
+    ran = hm("__complete", "--", *words)
+
+    assert (ran.out.split("\n")[:-1], ran.err) == (offers, "")
+
+
+@pytest.mark.skipif(shutil.which("fish") is None, reason="fish is not installed")
+def test_a_real_fish_completes(tmp_path: Path) -> None:
+    """The script is loaded and asked as Tab asks it."""
+    hm = tmp_path / "hm"
+    hm.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m hivemind_memory.cli "$@"\n')
+    hm.chmod(0o755)
+    environ = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    environ["PYTHONPATH"] = str(Path(__file__).parents[2])
+    program = SCRIPTS["fish"] + "complete -C 'hm sea'"
+
+    ran = subprocess.run(
+        ["fish", "--no-config", "-c", program],
+        capture_output=True,
+        text=True,
+        env=environ,
+        check=True,
+    )
+
+    assert ran.stdout.split() == ["search"]
+
+
+@pytest.mark.skipif(shutil.which("zsh") is None, reason="zsh is not installed")
+def test_zsh_reads_the_script() -> None:
+    """Without an error of its own."""
+    ran = subprocess.run(
+        ["zsh", "-f", "-n"],
+        input=SCRIPTS["zsh"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert ran.stderr == ""
