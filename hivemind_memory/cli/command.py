@@ -105,7 +105,15 @@ class Flag:
 class Command:
     """One thing that ``hm`` does."""
 
-    __slots__ = ("arguments", "call", "description", "examples", "flags", "name")
+    __slots__ = (
+        "arguments",
+        "call",
+        "description",
+        "examples",
+        "flags",
+        "is_hook",
+        "name",
+    )
 
     def __init__(
         self,
@@ -116,6 +124,7 @@ class Command:
         arguments: tuple[Argument, ...],
         flags: tuple[Flag, ...],
         examples: tuple[str, ...],
+        is_hook: bool,
     ) -> None:
         self.name = name
         """As typed; two words for a command in a group."""
@@ -126,6 +135,9 @@ class Command:
         self.arguments = arguments
         self.flags = flags
         self.examples = examples
+        self.is_hook = is_hook
+        """Whether other programs have its command line stored: another version of hm
+        may have written it, so words that it does not know are passed over."""
 
 
 class CommandRequest:
@@ -175,6 +187,7 @@ def command(
     arguments: tuple[Argument, ...] = (),
     flags: tuple[Flag, ...] = (),
     examples: tuple[str, ...] = (),
+    is_hook: bool = False,
 ) -> Callable[[Callable[[CommandRequest], int]], Command]:
     """Return a decorator that makes the command *name* of a function."""
 
@@ -186,6 +199,7 @@ def command(
             arguments=arguments,
             flags=flags,
             examples=examples,
+            is_hook=is_hook,
         )
 
     return make

@@ -94,7 +94,7 @@ class _CommandLine:
 
     def read(self, words: list[str]) -> CommandRequest:
         """Return the request that *words* make with the command."""
-        rest = list(words)
+        rest = self._known_words(words) if self._command.is_hook else list(words)
         while rest:
             word = rest.pop(0)
             if word == "--":
@@ -116,6 +116,25 @@ class _CommandLine:
         return CommandRequest(
             self._command, self._values, memory_dir, tuple(self._notes)
         )
+
+    def _known_words(self, words: list[str]) -> list[str]:
+        """Return the options that a hook has, with their values; note the others."""
+        known, unknown = [], []
+        rest = list(words)
+        while rest:
+            word = rest.pop(0)
+            flag = self._flag(word) if len(word) > 1 else None
+            if flag is None and word not in HELP:
+                unknown.append(word)
+                continue
+            known.append(word)
+            if flag and flag.kind != "flag" and word in self._flags and rest:
+                known.append(rest.pop(0))
+        if unknown:
+            shown = ", ".join(f"`{word}`" for word in unknown)
+            verb = "is" if len(unknown) == 1 else "are"
+            self._notes.append(f"{shown} {verb} unknown to this version and ignored")
+        return known
 
     def _option(self, word: str) -> Flag | None:
         """Return the option that *word* is; nothing for a word of a text or question.

@@ -267,6 +267,28 @@ def test_a_command_line_that_is_not_understood_stops_no_agent(
     assert ran.err
 
 
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        (("--of-later",), "`--of-later` is"),
+        (("--of-later=2", "--agent", "claude"), "`--of-later=2` is"),
+        (("--of-later", "2", "--agent=claude", "-x"), "`--of-later`, `2`, `-x` are"),
+    ],
+)
+def test_a_hook_of_another_version_still_gives_the_memories(
+    machine: Machine, worktree: Path, words: tuple[str, ...], shown: str
+) -> None:
+    """The settings of the agent keep a command line of the version that wrote it."""
+    payload = json.dumps({"cwd": str(worktree), "hook_event_name": "SessionStart"})
+
+    ran = machine.run("hook", "session-start", *words, stdin=payload)
+
+    assert ran.code == 0
+    assert ran.err == f"note: {shown} unknown to this version and ignored\n"
+    section = json.loads(ran.out)["hookSpecificOutput"]["additionalContext"]
+    assert "> The shop deploys on Tuesdays." in section
+
+
 def test_a_mistyped_agent_is_named_right_by_the_hook(machine: Machine) -> None:
     """Whoever reads the agent's log sees what to change."""
     ran = machine.run("hook", "session-start", "--agent", "codx", stdin="{}")

@@ -54,6 +54,18 @@ def test_a_worktree_that_git_makes_has_memories(machine, hook, hm) -> None:
     assert hm("git-hook").out == f"installed: {hook}\n"
 
 
+def test_a_hook_of_another_version_still_gives_the_memories(machine, hook) -> None:
+    """The block in the repository may be older or newer than the installed hm."""
+    as_installed(machine)
+    text = hook.read_text()
+    hook.write_text(text.replace("git-hook run", "git-hook run --of-later 2"))
+    assert hook.read_text() != text
+
+    git(machine.repo, "worktree", "add", "-q", "-b", "task", "../task")
+
+    assert b"Tuesdays" in (machine.folder / "task" / "CLAUDE.md").read_bytes()
+
+
 def test_another_checkout_is_left_alone(machine, hook) -> None:
     """Only a new worktree: the others have been seen to."""
     as_installed(machine)

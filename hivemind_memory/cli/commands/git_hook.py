@@ -86,7 +86,7 @@ def remove(request: CommandRequest) -> int:
     return 0
 
 
-@command("git-hook run", flags=(_AGENTS,))
+@command("git-hook run", flags=(_AGENTS,), is_hook=True)
 def run(request: CommandRequest) -> int:
     """Inject into this new worktree, in bounded time and without ever failing."""
     import threading

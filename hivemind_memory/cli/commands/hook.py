@@ -1,7 +1,7 @@
 """hm hook session-start: run by agents when a session or a subagent starts.
 
 It must never get in an agent's way: it always exits with 0, within seconds, and prints
-at most one line to standard error.
+at most one line to standard error, and one about options that it does not know.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ _EVENTS = ("SessionStart", "SubagentStart", _PROMPT)
         " event that hm connect --hooks registers: the start of a session and of a"
         " subagent, and the first prompt after Gemini CLI has compressed a session."
         " Prints nothing if injection is off, or if a file that the agent reads already"
-        " has the section. Always exits with 0, within seconds."
+        " has the section. An option that this version does not know is ignored, and"
+        " named on standard error. Always exits with 0, within seconds."
     ),
     flags=(
         Flag(
@@ -45,6 +46,7 @@ _EVENTS = ("SessionStart", "SubagentStart", _PROMPT)
             completes="agents",
         ),
     ),
+    is_hook=True,
 )
 def session_start(request: CommandRequest) -> int:
     """Print the section in the form that the agent's hook expects."""
