@@ -20,8 +20,10 @@ from hivemind_memory.errors import (
     UsageError,
 )
 from hivemind_memory.model.changes import (
+    ACCEPT,
     FORGET,
     LINK,
+    PURGE,
     RESTORE,
     SAVE,
     WRITE,
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
 
 _EFFECT = "Nothing was taken back"
 _LIST_HINT = "`hm log --changes` lists them."
+_REVERSIBLE = (WRITE, SAVE, FORGET, RESTORE, LINK)
 
 
 def undo(
@@ -149,11 +152,7 @@ def _take_back(
         return _hide(context, change, result, is_dry_run=is_dry_run)
     if change.kind == FORGET:
         return _show(context, change, result, is_dry_run=is_dry_run)
-    raise UsageError(
-        f"The {change.kind} {change.id} cannot be taken back.",
-        hint=f"`hm undo ID` takes back another change; {_LIST_HINT}",
-        effect=_EFFECT,
-    )
+    raise _irreversible(context, change)
 
 
 def _hide(
@@ -326,6 +325,36 @@ def _built_upon(name: str, what: str) -> NotSavedError:
         hint="Take that back first, or hide the memory with `hm forget`.",
         effect=_EFFECT,
     )
+
+
+def _irreversible(context: CurationContext, change: Change) -> UsageError:
+    """Return the error for a change of a kind that cannot be taken back."""
+    why, hints = "", []
+    if change.kind == ACCEPT:
+        why = ": it is a decision about the inbox"
+        accepted = change.items[0].id or change.items[0].path
+        hints.append(f"`hm forget {accepted}` hides what was accepted")
+    elif change.kind == PURGE:
+        why = ": what was purged is erased"
+    earlier = [
+        made
+        for made in ChangeLog(context.state()).newest()
+        if made.actor == context.actor and _is_reversible(made)
+    ]
+    if earlier:
+        last = earlier[0]
+        hints.append(f"`hm undo {last.id}` takes back your last {last.kind}")
+    hints.append(_LIST_HINT)
+    return UsageError(
+        f"The {change.kind} {change.id} cannot be taken back{why}.",
+        hint="; ".join(hints),
+        effect=_EFFECT,
+    )
+
+
+def _is_reversible(change: Change) -> bool:
+    """Return whether an undo without an id would take a change back."""
+    return change.kind in _REVERSIBLE and not (change.is_undo or change.undone_by)
 
 
 def _gone(name: str) -> MemoryNotFoundError:

@@ -366,3 +366,28 @@ def test_a_key_written_otherwise_is_said_to_be_the_same(hm: Hm) -> None:
         "hint: --reason WHY replaces it and keeps this version."
         " db-port.md says: It is 5433.\n"
     )
+
+
+def test_an_undo_takes_the_yes_of_other_commands(hm: Hm) -> None:
+    """A script gives it to every command that changes something."""
+    hm("save", "tea", "Green tea.")
+
+    undone = hm("undo", "--yes")
+
+    assert undone.code == 0
+    assert undone.out.startswith("took back the save")
+
+
+def test_a_restore_of_what_is_visible_says_that_there_is_nothing_to_do(hm: Hm) -> None:
+    """By key, and by the id of a forget that was restored before."""
+    hm("save", "tea", "Green tea.")
+    visible = hm("restore", "tea")
+    [forget_id] = re.findall(r"`hm restore (\w+)`", hm("forget", "tea").err)
+    assert hm("restore", forget_id).out.startswith("restored tea.md")
+
+    again = hm("restore", forget_id)
+
+    assert (visible.code, visible.out) == (0, "")
+    assert visible.err == "tea is not forgotten: nothing to restore.\n"
+    assert (again.code, again.out) == (0, "")
+    assert again.err == f"{forget_id} was restored before: nothing to restore.\n"

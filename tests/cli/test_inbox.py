@@ -147,3 +147,21 @@ def test_a_claim_that_is_not_pending_is_looked_for_in_the_inbox(hm: Hm) -> None:
 
     assert ran.code == 1
     assert "`hm inbox` lists them." in ran.err
+
+
+def test_an_undo_after_an_accept_says_so_and_offers_what_works(
+    hm: Hm, inbox: Path
+) -> None:
+    """An older change is taken back only by its id; both offers can be pasted."""
+    hm("inbox", "accept", "firewall")
+
+    refused = hm("undo")
+
+    assert refused.code != 0
+    assert "it is a decision about the inbox. Nothing was taken back" in refused.err
+    forget, undo, _ = re.findall(r"`hm ([^`]+)`", refused.err)
+    assert hm("undo", "--dry-run").code != 0
+    back = hm(*shlex.split(undo))
+    assert (back.code, "friday" in back.out) == (0, True)
+    assert "firewall" in hm(*shlex.split(forget)).out
+    assert hm("search", "firewall").out == ""

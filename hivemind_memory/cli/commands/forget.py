@@ -141,7 +141,7 @@ def restore(request: CommandRequest) -> int:
     with request.open_memory() as memory:
         _print_where(memory, selector)
         restored = memory.curation.restore(selector)
-    _print_restored(restored, as_json=values["json"])
+    _print_restored(restored, selector.name, as_json=values["json"])
     return 0
 
 
@@ -213,10 +213,14 @@ def _print_forgotten(forgotten: ForgetResult, *, as_json: bool) -> None:
     return None
 
 
-def _print_restored(restored: RestoreResult, *, as_json: bool) -> None:
-    """Print what is visible again."""
+def _print_restored(restored: RestoreResult, name: str, *, as_json: bool) -> None:
+    """Print what is visible again, or that nothing of that *name* was hidden."""
     if as_json:
         return print_json(restored)
+    if name and not (restored.memories or restored.failed):
+        # Only a change that is taken back by its id is recorded even if it was already.
+        said = "was restored before" if restored.id else "is not forgotten"
+        return print_notices([f"{name} {said}: nothing to restore."])
     print_items("restored", restored.memories)
     print_items("superseded again:", restored.replaced)
     print_notices(

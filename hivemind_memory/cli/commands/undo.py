@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hivemind_memory.cli.command import Argument, CommandRequest, command
+from hivemind_memory.cli.command import Argument, CommandRequest, Flag, command
 from hivemind_memory.cli.commands.forget import print_items
 from hivemind_memory.cli.dates import minute_text
 from hivemind_memory.cli.options import DRY_RUN, JSON
@@ -30,7 +30,11 @@ if TYPE_CHECKING:
     arguments=(
         Argument("id", "Id of a change.", is_required=False, completes="changes"),
     ),
-    flags=(DRY_RUN, JSON),
+    flags=(
+        DRY_RUN,
+        Flag(("--yes",), "flag", "As in other commands; an undo never asks."),
+        JSON,
+    ),
     examples=("hm undo --dry-run", "hm undo"),
 )
 def undo(request: CommandRequest) -> int:
