@@ -1,6 +1,6 @@
 """The agents by name, for help, options and completion, which import nothing else.
 
-How each is connected, injected for or started is in the room that does it; a test
+How each is connected, injected for or started is in the folder that does it; a test
 compares the names.
 """
 

@@ -166,7 +166,7 @@ class HitSource(Protocol):
 class InjectionRecords(Protocol):
     """What worktrees were shown: the injection log and sections, or a test's own.
 
-    A room above the memory keeps it; a purge has to reach it all the same.
+    A folder above the memory keeps it; a purge has to reach it all the same.
     """
 
     def count_quoting(self, paths: Collection[str]) -> tuple[int, tuple[str, ...]]:

@@ -49,7 +49,7 @@ def inner_path(path: str) -> str:
 
 
 def place_in_scope(path: str) -> str:
-    """Return ``superseded``, ``inbox`` or nothing: in which room of its scope it is."""
+    """Return ``superseded``, ``inbox`` or nothing: in which part of its scope it is."""
     folder, slash, _ = inner_path(path).partition("/")
     folder = folder.casefold()
     return folder if slash and folder in (SUPERSEDED, INBOX) else ""
