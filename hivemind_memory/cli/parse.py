@@ -229,12 +229,15 @@ class _CommandLine:
         """Say that a word of a question looks like an option and is none."""
         if _has_blank(name):
             return
-        from hivemind_memory.cli.unknown_names import nearest
+        from hivemind_memory.cli.unknown_names import near_options
 
-        near = nearest(name, self._flags)
+        near = near_options(name, self._flags)
         # Options are typed before the question as a habit; inside it, words with
         # dashes are what is asked about.
-        if near or (name.startswith("--") and not self._places):
+        is_first = not self._places
+        is_likely = near and (is_first or len(name) > 2)
+        if is_likely or (is_first and name.startswith("--")):
+            near = near.replace(" or ", "` or `")
             said = (
                 f"did you mean `{near}`?" if near else "`hm search --help` lists them"
             )

@@ -34,7 +34,7 @@ def unknown_option(
     name: str, owner: str, known: Iterable[str], *, hint: str = "", effect: str = ""
 ) -> UsageError:
     """Return the error that *owner* has no option of that name."""
-    near = nearest(name, known)
+    near = near_options(name, known)
     parts = (
         f"Did you mean {near}?" if near else "",
         hint,
@@ -43,6 +43,17 @@ def unknown_option(
     message = f"`{owner}` has no option {name}."
     hint = " ".join(part for part in parts if part)
     return UsageError(message, hint=hint, effect=effect)
+
+
+def near_options(name: str, known: Iterable[str]) -> str:
+    """Return the options that *name* was probably meant to be, or nothing.
+
+    >>> near_options("-t", ("--type", "--tags", "--json"))
+    '--type or --tags'
+    """
+    if len(name) == 2:
+        return " or ".join(one for one in known if one.startswith(f"-{name.lower()}"))
+    return nearest(name, known)
 
 
 def nearest(word: str, known: Iterable[str]) -> str:

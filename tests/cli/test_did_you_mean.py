@@ -42,6 +42,10 @@ def shop(hm: Hm, home: Path) -> None:
         (("project", "renam", "a", "b"), "hm project rename"),
         (("serch", "tea"), "hm search"),
         (("list", "--typ", "lesson"), "--type"),
+        (("list", "-t", "lesson"), "--type"),
+        (("save", "-t", "fact", "k", "x"), "--type or --tags"),
+        (("save", "-r", "typo", "tea", "x"), "--reason or --related"),
+        (("search", "-t", "lesson", "tea"), "--type"),
         (("get", "te"), "tea"),
     ],
 )
@@ -52,3 +56,11 @@ def test_a_mistyped_name_is_answered_with_the_nearest(
     said = hm(*words).err.lower().replace("`", "").replace("'", "")
 
     assert f"did you mean {near}?" in said
+
+
+@pytest.mark.usefixtures("shop")
+def test_a_letter_with_a_dash_inside_a_question_is_asked_about(hm: Hm) -> None:
+    """Only before the question is it likely to be an option."""
+    said = hm("search", "what", "does", "tar", "-t", "do").err
+
+    assert "option" not in said
