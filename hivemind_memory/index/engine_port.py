@@ -87,6 +87,16 @@ class IndexEngine(Protocol):
         """
         ...
 
+    def remove_unfinished_rebuild(self) -> int:
+        """Remove what an interrupted rebuild left; return how many files.
+
+        A rebuild that runs is not disturbed, and there is nothing to remove then.
+
+        Raises:
+            IndexUnusableError: The files cannot be removed.
+        """
+        ...
+
     def set_aside_files(self) -> list[str]:
         """Return the damaged and half-built indexes that a vacuum would remove."""
         ...

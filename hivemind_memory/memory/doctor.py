@@ -9,11 +9,11 @@ import os
 import stat
 
 from hivemind_memory.errors import EmbeddingError, HivemindError, IndexUnusableError
-from hivemind_memory.files.atomic import partial_files, remove_partial_files
 from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.files.locks import KernelLock
 from hivemind_memory.files.scan import BYTES_PER_MB
 from hivemind_memory.index.choose_engine import index_engine
+from hivemind_memory.memory.leftover_files import leftover_findings
 from hivemind_memory.memory.open_index import open_index
 from hivemind_memory.memory.sync import LARGE_NOTE_BYTES
 from hivemind_memory.model.results import Diagnosis, Finding, MemoryStatus
@@ -49,7 +49,7 @@ def diagnose(
             _place_of_index(places),
             *_index(places, now),
             _notes(places, settings, now),
-            *_partial_files(places, now),
+            *leftover_findings(places, now),
             *_recovered(places),
             *project_findings(places.notes),
             _leader(places),
@@ -199,18 +199,6 @@ def _notes(places: Places, settings: Settings, now: Callable[[], float]) -> Find
     if behind:
         detail += f", {behind} changed since the index saw them; the next search looks"
     return Finding(name="notes", is_ok=True, detail=detail)
-
-
-def _partial_files(places: Places, now: Callable[[], float]) -> Iterator[Finding]:
-    """Remove what killed processes left beside the notes, and say so."""
-    partial = partial_files(places.notes)
-    removed = remove_partial_files(places.notes, partial, now())
-    if removed:
-        yield Finding(
-            name="half-written notes",
-            is_ok=True,
-            detail=f"removed {removed} that killed processes left",
-        )
 
 
 def _recovered(places: Places) -> Iterator[Finding]:

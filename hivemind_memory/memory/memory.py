@@ -295,7 +295,7 @@ class Memory:
     def sync(
         self, progress: Progress | None = None, *, is_whole: bool = True
     ) -> SyncResult:
-        """Update the index, and clear what killed processes left among the notes.
+        """Update the index, and clear what killed processes left.
 
         Args:
             progress: Called with the progress.

@@ -185,6 +185,9 @@ class IndexHandle:
             )
         if left and is_whole:
             result = result.followed_by(self.background_sync().sync(progress))
+        if is_whole:
+            # The index is up to date, so it costs nothing to give up the other one.
+            index_engine(self._places, self._clocks.now).remove_unfinished_rebuild()
         return replaced(result, took_s=self._clocks.stopwatch() - started)
 
     def rebuild(self, progress: Progress | None) -> SyncResult:

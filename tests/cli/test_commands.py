@@ -628,7 +628,7 @@ def test_a_provider_without_embeddings_is_named(
 @pytest.mark.parametrize(
     ("command", "kept"),
     [
-        ("rebuild", "the index from before is in use"),
+        ("rebuild", "the old index still answers"),
         ("sync", "indexed so far is kept"),
     ],
 )

@@ -65,7 +65,10 @@ def _index(
 
     kept = "what was indexed so far is kept; `hm sync` goes on"
     if should_rebuild:
-        kept = "the index from before is in use as it was; `hm rebuild` starts again"
+        kept = (
+            "the old index still answers; `hm rebuild` goes on,"
+            " `hm sync` removes the unfinished one"
+        )
     try:
         with request.open_memory() as memory, ProgressDisplay() as progress:
             check_owner(memory.caller, name)

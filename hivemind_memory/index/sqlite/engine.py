@@ -29,7 +29,10 @@ REBUILD_WAIT_S = 10.0
 VACUUM_WAIT_S = 10.0
 """How long a vacuum waits for each process that uses the index."""
 
-_SUFFIXES = ("", "-wal", "-shm")
+_SUFFIXES = ("", "-wal", "-shm", ".hold")
+"""The database goes first: without its log it may be half of what it was.
+
+Its ``index_lock`` is only for the process that rebuilds, so it may go too."""
 
 
 class SqliteEngine:
@@ -156,6 +159,26 @@ class SqliteEngine:
             lock.release()
         return result._replace(files=files, problems=(*problems, *result.problems))
 
+    def remove_unfinished_rebuild(self) -> int:
+        """Remove what a killed rebuild left, unless a rebuild runs that uses it."""
+        from hivemind_memory.files.locks import KernelLock
+
+        rebuild_file = self._places.rebuild_file
+        if not _files_of(rebuild_file):
+            return 0
+        lock = KernelLock(f"{rebuild_file}.lock")
+        try:
+            if not lock.try_acquire():
+                return 0
+        except OSError as error:
+            raise unwritable(self._places.index_file, error) from error
+        try:
+            return _remove(rebuild_file)
+        except OSError as error:
+            raise unwritable(self._places.index_file, error) from error
+        finally:
+            lock.release()
+
     def set_aside_files(self) -> list[str]:
         """Return the damaged and half-built indexes that lie beside the file."""
         from hivemind_memory.index.sqlite.vacuum import set_aside_files
@@ -181,10 +204,14 @@ class SqliteEngine:
         return new
 
 
-def _remove(path: str) -> None:
+def _files_of(path: str) -> list[str]:
+    """Return what there is of a database and the files that belong to it."""
+    return [path + end for end in _SUFFIXES if os.path.exists(path + end)]
+
+
+def _remove(path: str) -> int:
     """Remove a database that no process has open, and what belongs to it."""
-    for suffix in _SUFFIXES:
-        try:
-            os.unlink(path + suffix)
-        except FileNotFoundError:
-            continue
+    files = _files_of(path)
+    for file in files:
+        os.unlink(file)
+    return len(files)
