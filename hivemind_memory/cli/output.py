@@ -105,7 +105,7 @@ def print_indexed(result: SyncResult, embedding: EmbedResult) -> None:
         notices.append(f"{entries} missing from a note and restored")
         notices += [one.notice for one in result.recovered_entries]
     if embedding.problem:
-        pending = f"{count_text(embedding.pending, 'text')} without a vector"
+        pending = f"{count_text(embedding.pending, 'chunk')} without a vector"
         said = pending if embedding.pending else "no vectors"
         notices.append(f"{said}: {embedding.problem}")
     print_notices(notices)

@@ -275,10 +275,6 @@ class VectorIndex(VectorStore, Protocol):
         """Return at most *limit* (text, vector) of that space."""
         ...
 
-    def count_pending_chunks(self, fingerprint: str) -> int:
-        """Return how many chunks cannot be found by their own vector yet."""
-        ...
-
     def count_vectors(self, fingerprint: str) -> int:
         """Return how many chunks have a vector in that space."""
         ...

@@ -160,7 +160,7 @@ class EmbeddingService:
             problem = _error_text(error)
             self._record_problem(index, space, problem)
             return EmbedResult(
-                pending=store.count_pending(fingerprint), problem=problem
+                pending=store.count_pending_chunks(fingerprint), problem=problem
             )
         if is_asked and fingerprint == space.fingerprint:
             fingerprint = adopt_moved_space(index, space, made)

@@ -69,6 +69,10 @@ class VectorStore(Protocol):
         """Return how many texts have no vector in that space."""
         ...
 
+    def count_pending_chunks(self, fingerprint: str) -> int:
+        """Return how many chunks lack a vector: their own, or that of a part."""
+        ...
+
     def cached(self, fingerprint: str, hashes: Collection[str]) -> dict[str, bytes]:
         """Return hash -> vector for those that were paid for earlier."""
         ...

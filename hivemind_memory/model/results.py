@@ -97,7 +97,7 @@ class EmbedResult:
 
     from_cache: int = 0
     pending: int = 0
-    """Texts still without a vector."""
+    """Chunks still without a vector, as ``hm status`` counts them."""
 
     problem: str = ""
     """Why it stopped early; empty when it did not."""

@@ -86,7 +86,7 @@ class EmbedQueue:
         return EmbedResult(
             embedded=self._run.embedded,
             from_cache=self._run.from_cache,
-            pending=store.count_pending(space),
+            pending=store.count_pending_chunks(space),
             problem=problem or self._tell_poisons(),
         )
 

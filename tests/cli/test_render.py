@@ -90,7 +90,7 @@ def test_a_sync_tells_what_is_missing(capsys: pytest.CaptureFixture[str]) -> Non
     ]
     assert "skipped 9.md: odd\nand 2 more; `hm status` lists them\n" in err
     assert "1 saved entry was missing from a note" in err
-    assert "3 texts without a vector: no quota" in err
+    assert "3 chunks without a vector: no quota" in err
 
 
 def test_a_write_that_is_not_indexed_says_when_it_will_be(

@@ -387,6 +387,22 @@ def test_no_invalid_vector_is_ever_stored(
         assert difference_from_fresh(sandbox, memory) == []
 
 
+@pytest.mark.parametrize("fault", ["401", "500", ""])
+def test_a_sync_counts_what_is_pending_as_the_status_does(
+    sandbox: Sandbox, server: EmbeddingServer, fault: str
+) -> None:
+    """A bullet has a vector of its own, yet nobody counts it as a chunk."""
+    server.always = fault
+    with sandbox.memory(embed_batch_size=4) as memory:
+        memory.sync()
+        batches = iter((False, True))
+
+        result = memory.embed_pending(should_stop=lambda: next(batches, True))
+
+        assert result.pending == memory.status().pending_vectors
+        assert 0 < result.pending <= 11
+
+
 def test_a_server_that_got_another_model_under_the_same_name(
     sandbox: Sandbox, filled: Memory, server: EmbeddingServer
 ) -> None:

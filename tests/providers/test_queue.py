@@ -49,6 +49,9 @@ class Store:
     def count_pending(self, fingerprint: str) -> int:
         return len(self.pending_texts(fingerprint, len(self.texts)))
 
+    def count_pending_chunks(self, fingerprint: str) -> int:
+        return self.count_pending(fingerprint)
+
     def cached(self, fingerprint: str, hashes: Collection[str]) -> dict[str, bytes]:
         keys = [(fingerprint, name) for name in hashes]
         return {key[1]: self.cache[key] for key in keys if key in self.cache}

@@ -96,14 +96,14 @@ class SqliteVectorStore:
             return listed + self._count_unlisted(space)
 
     def count_pending_chunks(self, fingerprint: str) -> int:
-        """Return how many chunks cannot be found by their own vector yet."""
+        """Return how many chunks lack a vector: their own, or that of a part."""
         with translated_errors(self._path):
             space = self._space(fingerprint)
             waiting = select_int(
                 self._connection,
                 """
-                SELECT count(*) FROM chunks_vec
-                WHERE space_id = ? AND subchunk = 0 AND vector_id IS NULL
+                SELECT count(DISTINCT chunk_id) FROM chunks_vec
+                WHERE space_id = ? AND vector_id IS NULL
                 """,
                 space,
             )
