@@ -13,7 +13,7 @@ from functools import partial
 from hivemind_memory.access.rules import check_person
 from hivemind_memory.curation.change_log import forgets_of
 from hivemind_memory.curation.context import BatchResult
-from hivemind_memory.curation.lookup import not_found
+from hivemind_memory.curation.lookup import not_found, read_target
 from hivemind_memory.curation.reactivate import deactivate_older, reactivate_older
 from hivemind_memory.curation.selection import entry_ids, find_targets
 from hivemind_memory.errors import (
@@ -242,7 +242,11 @@ def _change_memory(
         return
     if path is not None:
         batch.paths.add(path)
-        batch.done.append(target.as_affected())
+        # The mark is a line of the front matter, so the text is on other lines now.
+        now = read_target(context, path, target.kind) or target
+        first, last = now.start_line, now.end_line
+        done = replace(target, path=path, start_line=first, end_line=last)
+        batch.done.append(done.as_affected())
 
 
 def _refuse_second(context: CurationContext, target: CurationTarget) -> None:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _ANSWER_BYTES = 1_000_000
+_OTHERWISE = "or choose with `hm config set embedding_provider` (openai, none)."
 PORT_PROBE_S = 0.1
 """On this machine a refusal comes at once."""
 
@@ -59,10 +60,11 @@ def why_ollama_is_not_ready(
     try:
         answer = _get(address, "/api/tags", timeout_s=timeout_s, now=now)
     except (OSError, ValueError):
-        return f"Ollama does not answer at {address.place}."
+        return f"Ollama does not answer at {address.place}: start it, {_OTHERWISE}"
     names = _model_names(answer)
     if names is None:
-        return f"What answers at {address.place} is not Ollama."
+        other = f"What answers at {address.place} is not Ollama"
+        return f"{other}: set ollama_url, {_OTHERWISE}"
     if OLLAMA.same_model(model) not in names:
         return f"Ollama answers but has no {model}: `ollama pull {model}` gets it."
     return ""

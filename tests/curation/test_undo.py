@@ -125,7 +125,9 @@ def test_a_dry_run_says_what_would_be_and_changes_nothing(
     plan = memory.curation.undo(is_dry_run=True)
 
     assert (texts(sandbox), plan.is_dry_run, plan.id) == (before, True, "")
-    assert memory.curation.undo().forgotten == plan.forgotten
+    done = memory.curation.undo()
+    # The mark moves the text by a line, so the lines are those before and after it.
+    assert [one.id for one in done.forgotten] == [one.id for one in plan.forgotten]
 
 
 @pytest.mark.parametrize("build", ["replace", "edit", "link", "accept", "delete"])

@@ -172,13 +172,14 @@ def test_a_missing_model_says_how_to_get_it(
     assert "nomic-embed-text:v9" in ready(server.url, "nomic-embed-text:v9", hours)
 
 
-def test_nobody_there_is_said_with_the_address(hours: Hours) -> None:
-    """A refused connection takes no time at all."""
+def test_nobody_there_is_said_with_the_address_and_a_remedy(hours: Hours) -> None:
+    """On one line: `hm status` shows it so."""
     with EmbeddingServer() as gone:
         url = gone.url
 
     assert ready(url, "m", hours) == (
-        f"Ollama does not answer at {url.removeprefix('http://')}."
+        f"Ollama does not answer at {url.removeprefix('http://')}: start it, or choose"
+        " with `hm config set embedding_provider` (openai, none)."
     )
 
 
@@ -188,7 +189,7 @@ def test_something_else_at_the_port_is_not_ollama(
     """Any program may listen there."""
     why = ready(f"{server.url}/elsewhere", "m", hours)
 
-    assert why.endswith("is not Ollama.")
+    assert "is not Ollama: set ollama_url, or choose with `hm config set" in why
 
 
 def test_another_machine_is_not_even_asked(
