@@ -26,6 +26,8 @@ EXIT_INTERRUPTED = 130
 
 def run() -> None:
     """Run ``hm`` as a process."""
+    if sys.getfilesystemencoding() == "ascii" and not sys.flags.utf8_mode:
+        _restart_in_utf8()
     code = main(sys.argv[1:])
     try:
         if sys.stdout is not None:
@@ -40,6 +42,19 @@ def run() -> None:
     if code == output.EXIT_CLOSED_PIPE:
         output.abandon(sys.stdout)
     sys.exit(code)
+
+
+def _restart_in_utf8() -> None:
+    """Become the same command in Python's UTF-8 mode, if that is possible.
+
+    The name of a note is UTF-8 in the index, whatever the locale. With ASCII, Python
+    reads another name from the folder, and the note and its index seem to disagree.
+    """
+    words = [sys.executable, "-X", "utf8", *sys.orig_argv[1:]]
+    try:
+        os.execv(sys.executable, words)  # noqa: S606 - our own words, and no shell
+    except OSError:
+        return  # names in ASCII work without it
 
 
 def main(words: Sequence[str]) -> int:

@@ -120,6 +120,32 @@ def test_any_locale_gets_an_answer(notes: Path, environ: dict[str, str]) -> None
     assert json.loads(ran[2].stdout)["hits"]
 
 
+@pytest.mark.parametrize("locale", ["C", "POSIX"])
+def test_a_note_with_a_name_beyond_ascii_is_read_in_any_locale(
+    notes: Path, locale: str
+) -> None:
+    """An ASCII locale once made its index look damaged, and left the note out."""
+    (notes / "ü.md").write_text("The wombat digs.\n", encoding="utf-8")
+    environ = {"LC_ALL": locale, "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    usual = run("search", "wombat", "--json", PYTHONUTF8="1")
+
+    ran = [
+        run("search", "wombat", "--json", **environ),
+        run("search", "café", "--json", **environ),
+        run("get", "ü.md", **environ),
+        run("write", "--file", "é.md", "The numbat naps.", **environ),
+        run("search", "numbat", "--json", PYTHONUTF8="1"),
+    ]
+
+    assert [one.returncode for one in ran] == [0] * 5
+    assert not any("damaged" in one.stderr for one in ran)
+    hits = [json.loads(ran[at].stdout)["hits"] for at in (0, 1, 4)]
+    assert hits[0] == json.loads(usual.stdout)["hits"]
+    names = [[hit["path"].encode("latin-1").decode() for hit in some] for some in hits]
+    assert names == [["ü.md"], ["cafés.md"], ["é.md"]]
+    assert "The wombat digs." in ran[2].stdout
+
+
 def test_a_person_sees_colour_and_the_words_lit_up(notes: Path) -> None:
     """And every line fits."""
     code, screen = on_terminal("search", "when", "do", "we", "deploy")
