@@ -21,7 +21,7 @@ from functools import partial
 from hivemind_memory.config import CONFIG_NAME, read_config
 from hivemind_memory.config.settings import options
 from hivemind_memory.errors import HivemindError, NoteNotFoundError, UsageError
-from hivemind_memory.files.atomic import PartialFile
+from hivemind_memory.files.atomic import PARTIAL_PREFIX, PartialFile
 from hivemind_memory.files.descriptors import OpenFolder
 from hivemind_memory.files.errors import cause_of
 from hivemind_memory.files.folder import NotesFolder
@@ -189,7 +189,8 @@ class _Archive:
         """Add a copy of ``state.db`` as it is at one moment."""
         if not os.path.exists(self._places.state_file):
             return
-        with tempfile.TemporaryDirectory(prefix=".hm-", dir=self._places.home) as made:
+        home = self._places.home
+        with tempfile.TemporaryDirectory(prefix=PARTIAL_PREFIX, dir=home) as made:
             copy = os.path.join(made, STATE)
             copy_state(self._places.state_file, copy)
             with open(copy, "rb") as file:

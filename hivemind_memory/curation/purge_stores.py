@@ -19,7 +19,11 @@ from hivemind_memory.curation.purge_notes import (
     count_notes,
 )
 from hivemind_memory.errors import HivemindError, StateUnusableError
-from hivemind_memory.files.atomic import partial_files
+from hivemind_memory.files.atomic import (
+    PARTIAL_PREFIX,
+    partial_copies,
+    partial_files,
+)
 from hivemind_memory.state.change_log import ChangeLog
 
 TYPE_CHECKING = False
@@ -94,18 +98,18 @@ def _report_index(report: PurgeReport, counts: IndexCounts, set_aside: int) -> N
 
 def count_partial(report: PurgeReport) -> None:
     """Report how many half-written notes there are."""
-    count = len(partial_files(report.context.places.notes))
+    count = len(_partial_paths(report))
     report.add_count("half-written notes", count, "files")
 
 
 def clean_partial(report: PurgeReport) -> None:
-    """Delete what killed processes wrote beside notes; wait for those at work."""
+    """Delete what killed processes left half-written; wait for those at work."""
     context, notes = report.context, report.context.places.notes
     removed = 0
     still: list[str] = []
     for _ in range(_LOOKS):
         still = []
-        for path in partial_files(notes):
+        for path in _partial_paths(report):
             with suppress(OSError):
                 age_s = abs(context.clocks.now() - os.stat(path).st_mtime)
                 if age_s < _WRITING_S:
@@ -113,13 +117,24 @@ def clean_partial(report: PurgeReport) -> None:
                     continue
                 os.unlink(path)
                 removed += 1
+                folder = os.path.dirname(path)
+                if os.path.basename(folder).startswith(PARTIAL_PREFIX):
+                    os.rmdir(folder)
         if not still:
             break
         time.sleep(_PAUSE_S)
     report.add_count("half-written notes", removed, "files")
     for path in still:
-        if may_read(context.caller, path[len(notes) + 1 :].replace(os.sep, "/")):
+        is_note = path.startswith(notes + os.sep)
+        note = path[len(notes) + 1 :].replace(os.sep, "/")
+        if not is_note or may_read(context.caller, note):
             report.fail(path, f"a program is writing it now; {_AGAIN}")
+
+
+def _partial_paths(report: PurgeReport) -> list[str]:
+    """Return the half-written notes, and what a backup or a restore left unfinished."""
+    places = report.context.places
+    return [*partial_files(places.notes), *partial_copies(places.home)]
 
 
 def count_injections(report: PurgeReport) -> None:
@@ -215,7 +230,8 @@ STORES = (
         count_index,
         clean_index,
     ),
-    Store(("memory/*.tmp",), count_partial, clean_partial),
+    # Of notes; and of ``state.db``, which a backup and a restore write in the home.
+    Store(("memory/*.tmp", ".hm-*"), count_partial, clean_partial),
     # The log of earlier versions, which the first scan of the log takes in.
     Store(("injections.jsonl*",), count_injections, clean_injections),
     # With the log of injections. Vacuumed at the end of the purge, with the plan and
@@ -229,6 +245,8 @@ FILES_WITHOUT_TEXT = (
     "connections.json",
     "mcp-token",
     "locks/*.lock",
+    # The mark of an agent's session, by a hash of its name.
+    "locks/compressed-*",
     "memory/.index/.gitignore",
     "memory/.index/cookie",
     "memory/.index/*.hold",

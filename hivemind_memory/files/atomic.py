@@ -11,6 +11,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+from contextlib import suppress
 
 from hivemind_memory.files import descriptors
 from hivemind_memory.files.descriptors import PRIVATE_FILE, OpenFolder
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Self
 
+
+PARTIAL_PREFIX = ".hm-"
+"""How the name of every file or folder begins that is there for a moment only."""
 
 PARTIAL_FILE = re.compile(r"\.hm-[0-9a-f]{16}\.tmp")
 """The name of a file that does not have its own name yet."""
@@ -187,6 +191,20 @@ def partial_files(folder: str) -> list[str]:
         found += [
             os.path.join(parent, name) for name in files if PARTIAL_FILE.fullmatch(name)
         ]
+    return sorted(found)
+
+
+def partial_copies(home: str) -> list[str]:
+    """Return the files that a killed backup or restore left directly in a home."""
+    found: list[str] = []
+    with suppress(OSError), os.scandir(home) as entries:
+        for entry in entries:
+            if not entry.name.startswith(PARTIAL_PREFIX):
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                found += (os.path.join(entry, name) for name in os.listdir(entry))
+            else:
+                found.append(entry.path)
     return sorted(found)
 
 

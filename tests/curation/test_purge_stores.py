@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
+import sys
 from fnmatch import fnmatch
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 import pytest
@@ -25,6 +28,9 @@ def test_every_file_below_the_home_belongs_to_a_store(
     sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A new file must join the list, or a purge would leave the text in it."""
+    said = {"hook_event_name": "PreCompress", "session_id": "one"}
+    stdin = TextIOWrapper(BytesIO(json.dumps(said).encode()))
+    monkeypatch.setattr(sys, "stdin", stdin)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("HIVEMIND_HOME", str(sandbox.home))
     (tmp_path / "claude").touch(0o755)  # so connect takes it for installed
@@ -43,15 +49,36 @@ def test_every_file_below_the_home_belongs_to_a_store(
         one for one in files if not any(fnmatch(one, pattern) for pattern in patterns)
     ] == []
     assert {"connections.json", "mcp-token"} <= set(files)
+    assert any(fnmatch(one, "locks/compressed-*") for one in files)
     for store in STORES:
         # A killed process leaves the one, an earlier version of the program the other.
-        if store.files not in {("memory/*.tmp",), ("injections.jsonl*",)}:
+        if store.files[0] not in {"memory/*.tmp", "injections.jsonl*"}:
             assert any(fnmatch(one, store.files[0]) for one in files), store.files
+
+
+def test_a_purge_deletes_what_a_killed_backup_left(sandbox: Sandbox) -> None:
+    """Its copy of ``state.db`` names keys; no store covered it."""
+    copy = sandbox.home / ".hm-abc" / "state.db"
+    unnamed = sandbox.home / ".hm-0123456789abcdef.tmp"
+    with sandbox.memory() as memory:
+        memory.save(NewMemory(key="zanzibar", content="The port is 5433."))
+        copy.parent.mkdir()
+        for file in (copy, unnamed):
+            file.write_text("zanzibar")
+            os.utime(file, (1, 1))
+
+        memory.curation.purge(
+            MemorySelector(name="zanzibar"), open_injection_records(memory)
+        )
+
+    assert not copy.parent.exists()
+    assert not unnamed.exists()
 
 
 def use_all(sandbox: Sandbox, memory: Memory, worktree: Path) -> None:
     """Do everything that creates files."""
     assert main(["connect", "claude", "--yes"]) == 0
+    assert main(["hook", "session-start", "--agent", "gemini"]) == 0
     read_token(token_file(str(sandbox.home)), lambda: "a token of many letters")
     memory.write("The kettle is blue.", file="day.md")
     memory.write("A claim from a page.", source="external")
@@ -62,6 +89,8 @@ def use_all(sandbox: Sandbox, memory: Memory, worktree: Path) -> None:
     memory.sync()
     memory.embed_pending()
     open_injector(memory).inject(str(worktree))
+    assert main(["config", "set", "max_note_mb", "7"]) == 0
+    assert main(["backup", str(worktree.parent / "backup.tar.gz")]) == 0
     memory.forget(MemorySelector(name="port"))
     memory.rebuild()
     sandbox.index_file.write_bytes(b"damaged " * 1000)
