@@ -303,58 +303,55 @@ def server_entry(
     return entry | env | dict(form.local_extra)
 
 
-def merged(old: Any, wanted: Mapping[str, Any]) -> dict[str, Any]:
+def merged(old: Any, wanted: Mapping[str, Any], form: EntryForm) -> dict[str, Any]:
     """Return the wanted entry, with everything else that the user set there.
 
-    >>> merged({"command": "old", "timeout": 5}, {"command": "hm"})
+    >>> merged({"command": "old", "timeout": 5}, {"command": "hm"}, EntryForm())
     {'command': 'hm', 'timeout': 5}
     """
     if not isinstance(old, Mapping):
         return dict(wanted)
     new = dict(wanted)
-    for key in ("env", "environment"):
+    for key in sorted({one.env for one in (form, *_FORMS)}):
         kept = {k: v for k, v in _mapping(old.get(key)).items() if k != HOME_VARIABLE}
         if kept and ("command" in wanted):
             new[key] = kept | _mapping(new.get(key))
-    return new | {key: value for key, value in old.items() if key not in _TRANSPORT}
+    transport = _transport_keys(form)
+    return new | {key: value for key, value in old.items() if key not in transport}
 
 
-def is_same(old: Any, wanted: Mapping[str, Any]) -> bool:
+def is_same(old: Any, wanted: Mapping[str, Any], form: EntryForm) -> bool:
     """Return whether an entry already says what is wanted."""
     if not isinstance(old, Mapping):
         return False
-    new = merged(old, wanted)
-    return _without_defaults(old) == _without_defaults(new)
+    new = merged(old, wanted, form)
+    return _without_defaults(old, form) == _without_defaults(new, form)
 
 
-_TRANSPORT = frozenset(
-    {
-        "args",
-        "bearer_token_env_var",
-        "command",
-        "cwd",
-        "env",
-        "env_http_headers",
-        "environment",
-        "headers",
-        "http_headers",
-        "httpUrl",
-        "type",
-        "url",
-    }
-)
-"""How the server is reached; everything else in an entry is the user's."""
+_FORMS = tuple(agent.form for agent in AGENTS)
+
+_FIXED_KEYS = frozenset({"args", "bearer_token_env_var", "command", "cwd", "type"})
+"""Keys of how the server is reached that are the same wherever an agent has them."""
 
 
-_EMPTY_BY_DEFAULT = frozenset({"args", "env", "environment", "headers"})
+def _transport_keys(form: EntryForm) -> set[str]:
+    """Return the keys of how the server is reached; all others are the user's.
+
+    Those of every agent, because people copy an entry from one agent to another.
+    """
+    keys = set(_FIXED_KEYS)
+    for one in (form, *_FORMS):
+        keys |= {one.env, one.url, one.headers, *one.remote_extra}
+    return keys
 
 
-def _without_defaults(entry: Mapping[str, Any]) -> dict[str, Any]:
+def _without_defaults(entry: Mapping[str, Any], form: EntryForm) -> dict[str, Any]:
     """Return an entry without values that equal the default."""
+    may_be_empty = {"args"}.union(*({one.env, one.headers} for one in (form, *_FORMS)))
     return {
         key: value
         for key, value in entry.items()
-        if (key, value) != ("type", "stdio") and (value or key not in _EMPTY_BY_DEFAULT)
+        if (key, value) != ("type", "stdio") and (value or key not in may_be_empty)
     }
 
 

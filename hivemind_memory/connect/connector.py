@@ -228,9 +228,9 @@ def _connect(
     place = (agent.table, SERVER)
     found, wanted = main.value_at(place), server_entry(agent, registration.server)
     state = CONNECTED if found is not None else NOT_CONNECTED
-    if not is_same(found, wanted):
+    if not is_same(found, wanted, agent.form):
         state = DIFFERS if found is not None else NOT_CONNECTED
-        main.put(place, merged(found, wanted))
+        main.put(place, merged(found, wanted, agent.form))
     if agent.hook is not None and has_hooks:
         command = registration.hook_command(agent.name)
         draft.put_hooks(beside, agent.hook, command, is_wanted=registration.has_hooks)

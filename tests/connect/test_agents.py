@@ -9,7 +9,17 @@ import pytest
 from hivemind_memory.cli.completion import candidates
 from hivemind_memory.cli.help import help_text
 from hivemind_memory.connect import connector
-from hivemind_memory.connect.agents import AGENTS, ConnectableAgent, SettingsFile
+from hivemind_memory.connect.agents import (
+    AGENTS,
+    ConnectableAgent,
+    EntryForm,
+    LocalServer,
+    RemoteServer,
+    SettingsFile,
+    is_same,
+    merged,
+    server_entry,
+)
 from hivemind_memory.model.agents import (
     CONNECTABLE,
     PROGRAMS,
@@ -39,6 +49,41 @@ def test_a_new_agent_is_one_item_and_gets_its_own_file(
     assert found.servers.find(home, {"OWL_HOME": "/x"}) == "/x/o/mcp.json"
     with pytest.raises(KeyError, match="lark"):
         connector.chosen_agents(("lark",))
+
+
+def test_a_new_agent_may_spell_every_key_in_its_own_way() -> None:
+    """The old address won where a second list did not know the key."""
+    form = EntryForm(
+        url="serverUrl",
+        headers="serverHeaders",
+        env="serverEnv",
+        remote_extra={"serverVariables": ["PWD"]},
+    )
+    files = SettingsFile(names=("owl.json",))
+    owl = ConnectableAgent(
+        name="owl",
+        title="Owl",
+        program="owl",
+        servers=files,
+        project_servers=files,
+        form=form,
+    )
+    local = LocalServer(command=("hm", "mcp"), home="/new")
+    old, new = (
+        server_entry(owl, RemoteServer(url=f"http://{name}", token=name))
+        for name in ("old", "new")
+    )
+    by_program = server_entry(owl, local)
+    own = {"timeout": 5}
+
+    assert merged(old | own | {"serverVariables": []}, new, form) == new | own
+    assert merged(old | own, by_program, form) == by_program | own
+    assert merged(by_program | own, new, form) == new | own
+    assert merged(
+        {"serverEnv": {"MINE": "1", "HIVEMIND_HOME": "/old"}}, by_program, form
+    )["serverEnv"] == {"MINE": "1", "HIVEMIND_HOME": "/new"}
+    bare = server_entry(owl, LocalServer(command=("hm", "mcp")))
+    assert is_same(bare | {"serverEnv": {}, "serverHeaders": {}}, bare, form)
 
 
 def test_the_names_that_help_knows_are_those_of_the_agents() -> None:
