@@ -312,7 +312,7 @@ def merged(old: Any, wanted: Mapping[str, Any], form: EntryForm) -> dict[str, An
     if not isinstance(old, Mapping):
         return dict(wanted)
     new = dict(wanted)
-    for key in sorted({one.env for one in (form, *_FORMS)}):
+    for key in sorted({known.env for known in (form, *_FORMS)}):
         kept = {k: v for k, v in _mapping(old.get(key)).items() if k != HOME_VARIABLE}
         if kept and ("command" in wanted):
             new[key] = kept | _mapping(new.get(key))
@@ -340,14 +340,16 @@ def _transport_keys(form: EntryForm) -> set[str]:
     Those of every agent, because people copy an entry from one agent to another.
     """
     keys = set(_FIXED_KEYS)
-    for one in (form, *_FORMS):
-        keys |= {one.env, one.url, one.headers, *one.remote_extra}
+    for known in (form, *_FORMS):
+        keys |= {known.env, known.url, known.headers, *known.remote_extra}
     return keys
 
 
 def _without_defaults(entry: Mapping[str, Any], form: EntryForm) -> dict[str, Any]:
     """Return an entry without values that equal the default."""
-    may_be_empty = {"args"}.union(*({one.env, one.headers} for one in (form, *_FORMS)))
+    may_be_empty = {"args"}
+    for known in (form, *_FORMS):
+        may_be_empty |= {known.env, known.headers}
     return {
         key: value
         for key, value in entry.items()
