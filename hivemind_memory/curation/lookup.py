@@ -13,7 +13,7 @@ from hivemind_memory.model.curation import (
     AffectedItem,
     StoredMemory,
 )
-from hivemind_memory.model.keys import closest, folded_key, near_key
+from hivemind_memory.model.keys import closest, folded_key, near_key, quoted
 from hivemind_memory.model.memories import (
     ACTIVE,
     CLAIM_FIELDS,
@@ -205,7 +205,7 @@ def not_found(
 ) -> MemoryNotFoundError:
     """Return the error for a name that refers to nothing the caller sees."""
     shown = repr(ref if len(ref) <= 80 else f"{ref[:80]}…")
-    near = f" Did you mean {meant[0]!r}?" if meant else ""
+    near = f" Did you mean {quoted(meant[0])}?" if meant else ""
     return MemoryNotFoundError(
         f"There is no memory {shown}{tail}.{near}",
         hint="Name it by its key, its id or its path; a search shows them.",

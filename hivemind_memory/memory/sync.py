@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     "Told the phase, what is done, and how much there is."
 
 
-BODY_VERSION = "bodies 2"
-"""Which part of a chunk is searched; with another name every note is read again."""
+BODY_VERSION = "bodies 3"
+"""What of a chunk is searched, by which terms; with another name all is read again."""
 
 REDACTION_VERSION = "secrets 7"
 """Which rules hide secrets from the index; with others every note is read again."""

@@ -53,3 +53,12 @@ def closest(name: str, known: Iterable[str], count: int = 1) -> tuple[str, ...]:
     by_fold = {folded_key(one): one for one in sorted(known)}
     wanted = folded_key(name)
     return tuple(by_fold[one] for one in get_close_matches(wanted, by_fold, count, 0.7))
+
+
+def quoted(name: str) -> str:
+    """Return a name between quotes, as a shell takes it for one word."""
+    if "'" not in name:
+        return f"'{name}'"
+    from shlex import quote  # a name with such a quote is rare
+
+    return quote(name)

@@ -90,11 +90,13 @@ def _bare_letters() -> dict[int, str | None]:
     """Return what becomes of letters and marks that people write or leave out.
 
     The engine folds Latin accents by itself. Greek loses its accents in capitals and in
-    haste, Russian its dots on yo, Hebrew and Arabic their points almost always.
+    haste, Russian its dots on yo, Hebrew and Arabic their points almost always. German
+    is typed without its sharp s where the keyboard has none, and always in Switzerland.
     """
     from unicodedata import normalize
 
     bare: dict[int, str | None] = {ord("ё"): "е", ord("Ё"): "Е", ord("ς"): "σ"}
+    bare |= {ord("ß"): "ss", ord("ẞ"): "SS"}
     for block in (range(0x0386, 0x03CF), range(0x1F00, 0x1FFD)):
         for code in block:
             plain = normalize("NFD", chr(code))[0]

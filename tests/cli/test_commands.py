@@ -419,6 +419,7 @@ def test_config_sets_shows_and_takes_out(hm: Hm, home: Path) -> None:
     )
     assert hm("config", "get", "min_score").out == "0.3\n"
     assert hm("config", "path").out == f"{home / 'config.json'}\n"
+    assert hm("config", "path", "--json").json == {"path": str(home / "config.json")}
     assert hm("config").out == hm("config", "list").out
     assert mode(home / "config.json") == 0o600
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import string
 import unicodedata
 from collections.abc import Iterator
@@ -345,3 +346,15 @@ def test_case_dashes_blanks_and_the_form_of_marks_make_no_key(
 def test_any_text_has_a_folded_key(key: str) -> None:
     """Folding is final for every text, and what is blank stays as it is."""
     assert folded_key(folded_key(key)) == folded_key(key)
+
+
+def test_a_meant_name_with_quotes_can_be_pasted(hm: Hm) -> None:  # noqa: F811
+    """A shell takes what is offered for one word, and that word is the key."""
+    key = """it's the "odd" $HOME key"""
+    assert hm("save", "--type", "fact", key, "A walrus.").code == 0
+
+    said = hm("show", """its the "odd" $HOME key""").err
+
+    offered = said.partition("Did you mean ")[2].partition("?\n")[0]
+    assert shlex.split(offered) == [key]
+    assert hm("show", *shlex.split(offered)).code == 0

@@ -15,6 +15,7 @@ from pathlib import Path
 from hivemind_memory.markdown.note_parser import parse_note
 from hivemind_memory.memory.sync import BODY_VERSION, REDACTION_VERSION
 from hivemind_memory.model.note_path import NotePath
+from hivemind_memory.model.terms import extra_terms
 from hivemind_memory.redaction import scrub
 from tests.redaction.samples import samples
 from tests.redaction.test_forms import forms, made, unescaped
@@ -41,10 +42,13 @@ def digest_of(parts: list[object]) -> str:
 
 
 def test_other_chunks_have_another_version() -> None:
-    """Where notes are cut, and which part of a chunk is searched."""
+    """Where notes are cut, and which part of a chunk is searched by which terms."""
     parts: list[object] = [
-        [chunk.start_line, chunk.end_line, chunk.text, chunk.body, chunk.headings]
-        for text in texts()
+        [
+            *(chunk.start_line, chunk.end_line, chunk.text, chunk.body, chunk.headings),
+            extra_terms(chunk.body),
+        ]
+        for text in (*texts(), "Größe, ёлка, Αθήνα, שָׁלוֹם, HTTPServer, 东京")
         for limit in (800, 200)
         for chunk in parse_note(
             NotePath("a.md"), text.encode("utf-8", "surrogatepass"), limit_chars=limit

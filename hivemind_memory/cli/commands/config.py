@@ -185,9 +185,12 @@ def unset(request: CommandRequest) -> int:
     return 0
 
 
-@command("config path")
-def path(request: CommandRequest) -> int:  # noqa: ARG001 - the shape of a command
+@command("config path", flags=(JSON,))
+def path(request: CommandRequest) -> int:
     """Print the path of config.json."""
+    if request.values["json"]:
+        print_json({"path": _config_path()})
+        return 0
     write_stdout(f"{_config_path()}\n")
     return 0
 
