@@ -162,7 +162,8 @@ _FILES = (
         "status",
         {
             "status": "Show notes, chunks, vectors, provider and skipped files.",
-            "doctor": "Check for problems and say how to fix them.",
+            "doctor": "Check for problems, say how to fix them, and delete half-written"
+            " copies that killed processes left.",
         },
     ),
     (

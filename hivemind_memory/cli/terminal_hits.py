@@ -55,8 +55,8 @@ def hits_text(hits: Sequence[ShownHit], question: str) -> str:
     size = get_terminal_size()
     width = size.columns - _INDENT
     first, *others = hits
-    whole = escape_text(first.snippet).strip("\n")
-    pieces = [_head(first), *_body(first, whole, question), Text()]
+    text = escape_text(first.snippet).strip("\n")
+    pieces = [_head(first), *_body(first, text, question), Text()]
     used = rendered(pieces).count("\n") + _REST_LINES
     heads = [_head(hit, size.columns) for hit in others]
     used += sum(2 + len(hit.above) for hit in others)  # head, empty line

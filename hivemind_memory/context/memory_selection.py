@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import replace
 
 from hivemind_memory.model.injection import LeftOut, Selection
-from hivemind_memory.search.similarity import ChosenTexts, by_marginal_relevance
+from hivemind_memory.search.similarity import NEAR, ChosenTexts, by_marginal_relevance
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 
 DIVERSITY = 0.7
 """Lambda of maximal marginal relevance: the share of relevance against novelty."""
-
-NEAR_COPY = 0.8
-"""Jaccard similarity of words from which a memory adds nothing new."""
 
 MAX_PER_SESSION = 5
 """Memories that one agent's session may have in a section."""
@@ -120,11 +117,11 @@ class _SelectionBuilder:
         """
         tokens = (budget_tokens - self._spent) // rest
         if excerpt.session:
-            if self._session_count[excerpt.session] >= MAX_PER_SESSION:
+            left_tokens = self._left_for(excerpt.session)
+            if not left_tokens:
                 self.leave_out(excerpt, "session")
                 return
-            spent = self._session_spent[excerpt.session]
-            tokens = min(tokens, self._session_tokens - spent)
+            tokens = min(tokens, left_tokens)
         fitting = _cut(excerpt, tokens, self._cost)
         if fitting is None:
             self.leave_out(excerpt, "budget")
@@ -144,18 +141,20 @@ class _SelectionBuilder:
         """Take a memory, or leave it out and record why."""
         if any(_overlap(excerpt, other) for other in self.excerpts):
             self.leave_out(excerpt, "overlap")
-        elif self.texts.nearest(excerpt.text) >= NEAR_COPY:
+        elif self.texts.nearest(excerpt.text) >= NEAR:
             self.leave_out(excerpt, "copy")
         elif self._spent + self._cost(excerpt) > budget_tokens:
             self.leave_out(excerpt, "budget")
-        elif excerpt.session and (
-            self._session_count[excerpt.session] >= MAX_PER_SESSION
-            or self._session_spent[excerpt.session] + self._cost(excerpt)
-            > self._session_tokens
-        ):
+        elif excerpt.session and self._cost(excerpt) > self._left_for(excerpt.session):
             self.leave_out(excerpt, "session")
         else:
             self.take(excerpt)
+
+    def _left_for(self, session: str) -> int:
+        """Return how many tokens a session may still take; 0: it has its share."""
+        if self._session_count[session] >= MAX_PER_SESSION:
+            return 0
+        return max(0, self._session_tokens - self._session_spent[session])
 
     def leave_out(self, excerpt: Excerpt, why: str) -> None:
         """Record a memory that is not shown."""

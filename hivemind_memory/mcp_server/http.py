@@ -40,12 +40,10 @@ from hivemind_memory.mcp_server.http_sessions import (
     SessionLimit,
 )
 from hivemind_memory.mcp_server.server import MemoryServer
+from hivemind_memory.mcp_server.streams import MAX_LINE_BYTES
 
 HOST = "127.0.0.1"
 PATH = "/mcp"
-MAX_BYTES = 32 * 1024 * 1024
-"""Of one request, as over standard input."""
-
 REQUEST_WAIT_S = 10.0
 """How long a request may take to arrive; on one machine it takes milliseconds."""
 
@@ -209,7 +207,7 @@ def make_app(
     app: App = server.streamable_http_app(
         streamable_http_path=PATH,
         host=HOST,
-        max_request_body_size=MAX_BYTES,
+        max_request_body_size=MAX_LINE_BYTES,
         session_idle_timeout=idle_s,
         max_sessions=MAX_OPEN,
         transport_security=TransportSecuritySettings(

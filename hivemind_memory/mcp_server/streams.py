@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MAX_LINE_BYTES = 32 * 1024 * 1024
-"""A longer line is not read; no argument may be nearly as long."""
+"""A longer line, or request over HTTP, is not read; no argument is nearly as long."""
 
 _CHUNK_BYTES = 1 << 16
 _HEAD_BYTES = 1 << 16

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import stat
 
+from hivemind_memory.config import CONFIG_NAME
 from hivemind_memory.errors import EmbeddingError, HivemindError, IndexUnusableError
 from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.files.locks import KernelLock
@@ -16,7 +17,12 @@ from hivemind_memory.index.choose_engine import index_engine
 from hivemind_memory.memory.leftover_files import leftover_findings
 from hivemind_memory.memory.open_index import open_index
 from hivemind_memory.memory.sync import LARGE_NOTE_BYTES
-from hivemind_memory.model.results import Diagnosis, Finding, MemoryStatus
+from hivemind_memory.model.results import (
+    RECOVERY_WINDOW,
+    Diagnosis,
+    Finding,
+    MemoryStatus,
+)
 from hivemind_memory.model.snapshot import IndexedFiles, SkippedNote, compare_files
 from hivemind_memory.projects.twins import project_findings
 
@@ -104,7 +110,7 @@ def _modes(places: Places, settings: Settings) -> Finding:
     for path in (
         places.home,
         places.index_file,
-        os.path.join(places.home, "config.json"),
+        os.path.join(places.home, CONFIG_NAME),
     ):
         try:
             mode = stat.S_IMODE(os.stat(path).st_mode)
@@ -211,7 +217,7 @@ def _recovered(places: Places) -> Iterator[Finding]:
         yield Finding(
             name="recovered entries",
             is_ok=True,
-            detail=f"entries that were removed within ten minutes are in"
+            detail=f"entries that were removed within {RECOVERY_WINDOW} are in"
             f" {', '.join(sorted(found))}; delete there what is not wanted",
         )
 

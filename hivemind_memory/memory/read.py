@@ -5,7 +5,7 @@ from __future__ import annotations
 from hivemind_memory.access.rules import blank_forgotten, check_readable, may_read
 from hivemind_memory.errors import LineNotFoundError, NoteUnreadableError, UsageError
 from hivemind_memory.files.paths import parse_note_path
-from hivemind_memory.files.scan import BYTES_PER_MB
+from hivemind_memory.files.scan import too_large
 from hivemind_memory.markdown.text import decode
 from hivemind_memory.model.listing import folder_named, is_below
 from hivemind_memory.model.memories import FORGOTTEN
@@ -91,8 +91,8 @@ def _bounded(folder: NotesFolder, note: NotePath) -> bytes:
     """Return the bytes of a note unless it is too large to be one."""
     limit, signature = folder.max_note_bytes, folder.signature(note)
     if signature is not None and signature[2] > limit:
-        message = f"{note} is larger than {limit / BYTES_PER_MB:g} MB and was not read."
-        raise NoteUnreadableError(message, hint="Raise max_note_mb to read it.")
+        message = f"{note} was not read: {too_large(limit)}."
+        raise NoteUnreadableError(message)
     return folder.read(note, max_bytes=limit)[0]
 
 

@@ -14,6 +14,12 @@ if TYPE_CHECKING:
     from hivemind_memory.model.note_path import NotePath
     from hivemind_memory.model.snapshot import SkippedNote
 
+RECOVERY_WINDOW_S = 600.0
+"""An entry that vanishes so soon after its writing comes back once."""
+
+RECOVERY_WINDOW = f"{RECOVERY_WINDOW_S / 60:g} minutes"
+"""The same, as people are told."""
+
 
 @value
 class WriteResult:
@@ -36,7 +42,7 @@ class WriteResult:
 
 @value
 class RecoveredEntry:
-    """An entry that was removed within ten minutes of its writing and is back."""
+    """An entry that was removed soon after its writing and is back."""
 
     id: str
     path: NotePath
@@ -49,8 +55,8 @@ class RecoveredEntry:
     def notice(self) -> str:
         """What a reader is told of it, with the command that takes it back."""
         return (
-            f"an entry that was removed from {self.path} within ten minutes is back in"
-            f" {self.target}; `hm forget {self.id}` hides it"
+            f"an entry that was removed from {self.path} within {RECOVERY_WINDOW}"
+            f" is back in {self.target}; `hm forget {self.id}` hides it"
         )
 
 

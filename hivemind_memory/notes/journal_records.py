@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 
 from hivemind_memory.model.note_path import NotePath
+from hivemind_memory.model.results import RECOVERY_WINDOW_S
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,9 +26,6 @@ BEGUN, SAVED, RETURNING, RECOVERED = "begun", "saved", "returning", "recovered"
 
 DROPPED = "dropped"
 """What is said of an entry that was never acknowledged and is forgotten."""
-
-RECOVERY_WINDOW_S = 600.0
-"""An entry that vanishes so soon after its writing comes back once."""
 
 LONGEST_MARK_BYTES = 8192
 """Lines without a text are shorter than this; see ``notes.paths.MAX_PATH_BYTES``."""

@@ -31,13 +31,12 @@ from hivemind_memory.files.errors import is_in_the_way
 from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.markdown.entry import OPENING, parse_provenance
 from hivemind_memory.model.note_path import NotePath
-from hivemind_memory.model.results import RecoveredEntry
+from hivemind_memory.model.results import RECOVERY_WINDOW_S, RecoveredEntry
 from hivemind_memory.notes.append import EntryDraft, OpenNote, append_entry
 from hivemind_memory.notes.journal_records import (
     BEGUN,
     DROPPED,
     RECOVERED,
-    RECOVERY_WINDOW_S,
     RETURNING,
     SAVED,
     is_recoverable,

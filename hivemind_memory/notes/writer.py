@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from hivemind_memory.errors import HivemindError, UsageError
 from hivemind_memory.markdown.entry import new_ulid, parse_provenance, render_provenance
 from hivemind_memory.model.note import Provenance
+from hivemind_memory.model.results import RECOVERY_WINDOW_S
 from hivemind_memory.notes.append import EntryDraft, append_entry
-from hivemind_memory.notes.journal_records import BEGUN, RECOVERY_WINDOW_S, JournalEntry
+from hivemind_memory.notes.journal_records import BEGUN, JournalEntry
 from hivemind_memory.notes.recovery import finish_crashed_write, recover_within
 
 TYPE_CHECKING = False

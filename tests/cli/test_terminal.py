@@ -22,6 +22,9 @@ import pty
 
 COMMAND = [sys.executable, "-m", "hivemind_memory.cli"]
 
+COLUMNS = 60
+"""Width of the terminal."""
+
 
 def run(*words: str, **environ: str) -> subprocess.CompletedProcess[str]:
     """Run ``hm`` with pipes on all sides."""
@@ -37,10 +40,12 @@ def run(*words: str, **environ: str) -> subprocess.CompletedProcess[str]:
 
 
 def on_terminal(*words: str, **environ: str) -> tuple[int, str]:
-    """Run ``hm`` in a terminal of 60 columns; return its exit code and the screen."""
+    """Run ``hm`` in a terminal; return its exit code and the screen."""
     child, descriptor = pty.fork()
     if child == 0:
-        os.environ.update({"TERM": "xterm-256color", "COLUMNS": "60", **environ})
+        os.environ.update(
+            {"TERM": "xterm-256color", "COLUMNS": str(COLUMNS), **environ}
+        )
         os.execv(COMMAND[0], [*COMMAND, *words])
     pieces = []
     while True:
@@ -153,6 +158,8 @@ def test_a_person_sees_colour_and_the_words_lit_up(notes: Path) -> None:
     assert code == 0
     assert "\x1b[1;33mdeploy" in screen
     assert "by keyword search" in screen
+    lines = re.sub(r"\x1b\[[0-9;]*m", "", screen).split("\n")
+    assert [line for line in lines if len(line) > COLUMNS] == []
 
 
 def test_a_terminal_shows_five_hits_and_the_best_one_whole(hm: Hm, notes: Path) -> None:

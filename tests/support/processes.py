@@ -14,7 +14,7 @@ from tests.support.kill_rig import ENTRY
 from tests.support.sandbox import Sandbox, ask, difference_from_fresh
 
 NOTES = ("a.md", "b.md", "deep/c.md")
-RETURNED = "within ten minutes is back in"
+RETURNED = "within 10 minutes is back in"
 """Part of the notice that an entry was removed and has come back."""
 
 

@@ -72,6 +72,8 @@ def doctor(request: CommandRequest) -> int:
 
 def _status_rows(status: MemoryStatus) -> list[tuple[str, str]]:
     """Return the lines of ``hm status``: what, and how much."""
+    from hivemind_memory.model.results import RECOVERY_WINDOW
+
     rows = [
         ("notes folder", status.memory_dir),
         ("index", f"{status.index_file} ({size_text(status.index_bytes)})"),
@@ -87,7 +89,7 @@ def _status_rows(status: MemoryStatus) -> list[tuple[str, str]]:
         rows.insert(5, ("vectors pending", status.vectors_problem))
     if status.unsettled_entries:
         entries = count_text(status.unsettled_entries, "new entry", "new entries")
-        rows.append(("journal", f"{entries}, stored twice for ten minutes"))
+        rows.append(("journal", f"{entries}, stored twice for {RECOVERY_WINDOW}"))
     return [*rows, *(("skipped", f"{x.path}: {x.reason}") for x in status.skipped)]
 
 
