@@ -6,8 +6,11 @@ is still found. A chain may be broken or circular; it is shown as far as it goes
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hivemind_memory.curation.locate import find_entry
 from hivemind_memory.curation.lookup import find_memory, load_memory, not_found
+from hivemind_memory.curation.without_secrets import memories_for
 from hivemind_memory.model.curation import (
     History,
     MemoryDetails,
@@ -56,9 +59,11 @@ def history(context: CurationContext, ref: str, *, scope: str | None = None) -> 
     index = context.index.fresh()
     entry = find_entry(context, index, ref.strip(), scope)
     if entry is not None:
-        return History(key="", scope=entry.scope, memories=(entry,))
+        shown = memories_for(context.caller, [entry])
+        return History(key="", scope=entry.scope, memories=shown)
     row = find_memory(context, index, ref, scope=scope)
-    return _history_of(context, index, row)
+    found = _history_of(context, index, row)
+    return replace(found, memories=memories_for(context.caller, found.memories))
 
 
 def show(
@@ -77,15 +82,18 @@ def show(
     index = context.index.fresh()
     entry = find_entry(context, index, ref.strip(), scope)
     if entry is not None:
-        return MemoryDetails(memory=entry, recall=_recalls_of(context, entry))
+        (shown,) = memories_for(context.caller, [entry])
+        return MemoryDetails(memory=shown, recall=_recalls_of(context, entry))
     row = find_memory(context, index, ref, scope=scope)
     memory = load_memory(context, row.path)
     if memory is None:
         raise not_found(ref)
+    chain = _history_of(context, index, row).memories if row.type else (memory,)
+    (shown,) = memories_for(context.caller, [memory])
     return MemoryDetails(
-        memory=memory,
+        memory=shown,
         edges=tuple(_edges(context, index, memory)),
-        chain=_history_of(context, index, row).memories if row.type else (memory,),
+        chain=memories_for(context.caller, chain),
         recall=_recalls_of(context, memory),
     )
 

@@ -10,6 +10,7 @@ from datetime import datetime
 
 from hivemind_memory.access.rules import may_read
 from hivemind_memory.curation.lookup import load_memory, notes_in, parse_memory
+from hivemind_memory.curation.without_secrets import items_for, memories_for
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.markdown.text import decode
 from hivemind_memory.model.curation import ENTRY, MEMORY
@@ -71,7 +72,7 @@ def list_memories(
         order = list(all_types(context.types))
         # By the type that was found: the note may have been edited since.
         found.sort(key=lambda one: order.index(one[0]))
-    return tuple(memory for _, memory in found)
+    return memories_for(context.caller, (memory for _, memory in found))
 
 
 def recall_counts(
@@ -100,7 +101,8 @@ def read_log(context: CurationContext, wanted: MemoryFilter) -> tuple[WrittenIte
         and wanted.source in ("", item.source)
         and _is_by(wanted.by, item.by)
     ]
-    return tuple(sorted(fitting, key=lambda item: _instant(item.at), reverse=True))
+    newest = sorted(fitting, key=lambda item: _instant(item.at), reverse=True)
+    return items_for(context.caller, newest)
 
 
 def status_name(row: MemoryRow, today: int) -> str:

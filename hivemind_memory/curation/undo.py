@@ -7,6 +7,7 @@ upon is refused: a memory that was replaced, edited or linked since stays as it 
 from __future__ import annotations
 
 from dataclasses import replace
+from shlex import quote
 
 from hivemind_memory.access.rules import check_person, may_write
 from hivemind_memory.curation.change_log import digest_of, items_of, record
@@ -333,7 +334,7 @@ def _irreversible(context: CurationContext, change: Change) -> UsageError:
     if change.kind == ACCEPT:
         why = ": it is a decision about the inbox"
         accepted = change.items[0].id or change.items[0].path
-        hints.append(f"`hm forget {accepted}` hides what was accepted")
+        hints.append(f"`hm forget {quote(accepted)}` hides what was accepted")
     elif change.kind == PURGE:
         why = ": what was purged is erased"
     earlier = [
@@ -343,7 +344,7 @@ def _irreversible(context: CurationContext, change: Change) -> UsageError:
     ]
     if earlier:
         last = earlier[0]
-        hints.append(f"`hm undo {last.id}` takes back your last {last.kind}")
+        hints.append(f"`hm undo {quote(last.id)}` takes back your last {last.kind}")
     hints.append(_LIST_HINT)
     return UsageError(
         f"The {change.kind} {change.id} cannot be taken back{why}.",

@@ -187,3 +187,43 @@ def test_a_broken_file_of_another_project_leaves_it_the_global_notes(
     told = hm("save", "size", "It is large.")
     assert "Nothing was saved" in told.err
     assert "hm project list" in told.err
+
+
+SECRET = "ghp_LEjCfMBeBbCCb4DHj8ga9B5KEDK4FgjMfCBG"
+READING = (
+    ("show", "sk"),
+    ("show", "sk", "--json"),
+    ("history", "sk"),
+    ("history", "sk", "--json"),
+    ("get", "sk"),
+    ("search", "token", "--json"),
+    ("log",),
+    ("log", "--json"),
+    ("list", "--type", "fact"),
+    ("list", "--type", "fact", "--json"),
+    ("list", "--json"),
+    ("list", "--status", "pending", "--json"),
+    ("inbox",),
+    ("inbox", "--json"),
+    ("why", "sk"),
+)
+
+
+@pytest.mark.parametrize("command", READING, ids=" ".join)
+def test_every_command_hides_a_persons_secrets_from_it(
+    hm: Hm, home: Path, shell: Path, monkeypatch: pytest.MonkeyPatch, command: list[str]
+) -> None:
+    """``show``, ``history``, ``log``, ``list``, ``inbox`` printed them as they are."""
+    notes = home / "memory" / "projects" / "shop"
+    head = f"key: sk\ntype: fact\nreason: old was {SECRET}\ntags: [{SECRET}]\n"
+    for name in ("sk.md", "inbox/waiting.md"):
+        note = notes / name
+        note.parent.mkdir(exist_ok=True)
+        note.write_text(f"---\n{head}---\nMy token is {SECRET}\n")
+    (notes / "day.md").write_text(f"# Day\n\nThe token: {SECRET}\n")
+    assert SECRET in hm("show", "sk").out
+
+    monkeypatch.setenv("CLAUDECODE", "1")
+    printed = hm(*command)
+
+    assert SECRET not in printed.out + printed.err

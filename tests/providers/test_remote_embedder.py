@@ -201,7 +201,7 @@ def test_an_address_that_is_none_is_refused_before_asking(
 
 @pytest.mark.parametrize(
     "module",
-    ["choose", "breaker", "fingerprint", "queue", "scripts", "vectors"],
+    ["choose", "breaker", "fingerprint", "queue", "writing_systems", "vectors"],
 )
 def test_only_the_homes_import_the_slow_libraries(module: str) -> None:
     """openai takes 0.7 s, numpy 0.1 s; a cold search pays for what is imported."""

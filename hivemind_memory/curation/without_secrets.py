@@ -1,0 +1,53 @@
+"""Hides secrets in memories from callers other than the owner, as ``memory.read`` does.
+
+An agent may read through its own server or run ``hm`` in its shell: both get the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from hivemind_memory.access.rules import Caller
+    from hivemind_memory.model.curation import StoredMemory
+    from hivemind_memory.model.listing import WrittenItem
+
+
+def memories_for(
+    caller: Caller, memories: Iterable[StoredMemory]
+) -> tuple[StoredMemory, ...]:
+    """Return memories as a caller may see them: only the owner sees secrets."""
+    if caller.is_owner:
+        return tuple(memories)
+    from hivemind_memory.redaction import mask
+
+    return tuple(
+        replace(
+            memory,
+            text=mask(memory.text),
+            by=mask(memory.by),
+            session=mask(memory.session),
+            source_ref=mask(memory.source_ref),
+            reason=mask(memory.reason),
+            tags=tuple(map(mask, memory.tags)),
+            claim={name: mask(said) for name, said in memory.claim.items()},
+        )
+        for memory in memories
+    )
+
+
+def items_for(caller: Caller, items: Iterable[WrittenItem]) -> tuple[WrittenItem, ...]:
+    """Return what was written as a caller may see it: only the owner sees secrets."""
+    if caller.is_owner:
+        return tuple(items)
+    from hivemind_memory.redaction import mask
+
+    return tuple(
+        replace(
+            item, text=mask(item.text), by=mask(item.by), session=mask(item.session)
+        )
+        for item in items
+    )
