@@ -90,7 +90,13 @@ class NotesMissingError(HivemindError):
 
 
 class NoteNotFoundError(HivemindError):
-    """There is no note of that name."""
+    """There is no note of that name; ``similar`` is the path of one like it."""
+
+    def __init__(
+        self, message: str, *, hint: str = "", effect: str = "", similar: str = ""
+    ) -> None:
+        super().__init__(message, hint=hint, effect=effect)
+        self.similar = similar
 
 
 class LineNotFoundError(HivemindError):

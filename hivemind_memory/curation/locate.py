@@ -25,6 +25,8 @@ from hivemind_memory.notes.entry_edits import entries_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from hivemind_memory.curation.context import CurationContext
     from hivemind_memory.model.ports import MemoryIndex
 
@@ -41,6 +43,7 @@ def locate(context: CurationContext, name: str) -> tuple[str, int, int]:
 
     Raises:
         MemoryNotFoundError: The caller sees nothing of that name.
+        NoteNotFoundError: No note is there, and another was probably meant.
         UsageError: Its numbers are of no lines.
     """
     name = name.strip()
@@ -127,10 +130,31 @@ def _refuse_missing(context: CurationContext, index: MemoryIndex, path: str) -> 
         return
     hidden = index.memories(scopes=context.caller.scopes, statuses={FORGOTTEN})
     paths = {one for one in context.folder.signatures() if may_read(caller, one)}
-    meant = closest(path, paths.difference(row.path for row in hidden))
+    meant = _similar_path(path, paths.difference(row.path for row in hidden))
     if meant:
-        message = f"There is no note {path}. Did you mean {meant[0]}?"
-        raise NoteNotFoundError(message, hint="`hm list` names all notes.")
+        message = f"There is no note {path}. Did you mean {meant}?"
+        hint = "`hm list` names all notes."
+        raise NoteNotFoundError(message, hint=hint, similar=meant)
+
+
+def _similar_path(path: str, paths: Iterable[str]) -> str:
+    """Return the path whose file name is like that of *path*; empty: there is none.
+
+    Notes of one folder are alike in all of their path but that.
+    """
+    by_name: dict[str, list[str]] = {}
+    for known in sorted(paths):
+        by_name.setdefault(_file_name(known), []).append(known)
+    near = closest(_file_name(path), by_name)
+    if not near:
+        return ""
+    named = by_name[near[0]]
+    return (*closest(path, named), *named)[0]
+
+
+def _file_name(path: str) -> str:
+    """Return the name of a note's file, without its suffix."""
+    return path.rpartition("/")[2].removesuffix(SUFFIX)
 
 
 def _is_missing(context: CurationContext, path: str) -> bool:

@@ -120,8 +120,13 @@ def _note_to_edit(memory: Memory, name: str) -> tuple[NotePath, int]:
     from hivemind_memory.access.rules import check_writable
     from hivemind_memory.files.paths import SUFFIX, parse_note_path
 
+    name, similar = name.strip(), ""
     try:
         path, line, last = memory.curation.locate(name)
+    except NoteNotFoundError as error:
+        if not name.endswith(SUFFIX):
+            raise
+        path, line, last, similar = name, 0, 0, error.similar
     except MemoryNotFoundError as error:
         message = f"There is no note or memory {name!r}."
         hint = "A new note's name ends in .md."
@@ -133,6 +138,8 @@ def _note_to_edit(memory: Memory, name: str) -> tuple[NotePath, int]:
     if line or (is_new and not name.endswith(SUFFIX)):
         # Says that the note or the line is not there.
         memory.read(note, start_line=line or 1, line_count=last - line)
+    if similar and is_new:
+        write_stderr(f"(new note; a similar one is {similar})\n")
     return note, line
 
 
