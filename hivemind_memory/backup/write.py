@@ -41,7 +41,7 @@ FORMAT = 1
 """Of the archive; a backup of a later format is refused."""
 
 MANIFEST = "manifest.json"
-NOTES, JOURNAL, STATE, CONFIG = "notes/", "journal.jsonl", "state.db", "config.json"
+NOTES, JOURNAL, STATE, CONFIG = "notes/", "journal.jsonl", "state.db", CONFIG_NAME
 """What the members of an archive are called."""
 
 _EFFECT = "No backup was written"

@@ -26,15 +26,15 @@ PANELS = FIND, WRITE, CURATE, AGENTS, MAINTAIN, SET_UP = (
 
 _FILES = (
     (FIND, "search", {"search": "Search the notes with a question in your own words."}),
-    (FIND, "read", {"get": "Print a note, or some of its lines."}),
+    (FIND, "get", {"get": "Print a note, or some of its lines."}),
     (
         FIND,
         "list",
         {
             "list": "List the notes, or typed memories by type, status or day.",
-            "log": "List what was written and by whom, the newest first.",
         },
     ),
+    (FIND, "log", {"log": "List what was written and by whom, the newest first."}),
     (WRITE, "write", {"write": "Add an entry to today's note, or to another."}),
     (WRITE, "edit", {"edit": "Open a note in your editor, then index it."}),
     (
@@ -162,6 +162,12 @@ _FILES = (
         "status",
         {
             "status": "Show notes, chunks, vectors, provider and skipped files.",
+        },
+    ),
+    (
+        MAINTAIN,
+        "doctor",
+        {
             "doctor": "Check for problems, say how to fix them, and delete half-written"
             " copies that killed processes left.",
         },

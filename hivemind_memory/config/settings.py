@@ -7,6 +7,7 @@ environment: see ``resolve``.
 
 from __future__ import annotations
 
+from hivemind_memory.config.file import CONFIG_NAME
 from hivemind_memory.model.embedding_providers import PROVIDER_NAMES
 from hivemind_memory.model.query import DEFAULT_HITS, SearchSettings
 from hivemind_memory.model.value import fields_of, value
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 INFINITY = float("inf")
 
 _NEEDED_TO_WRITE = (
-    "config.json",
+    CONFIG_NAME,
     "enabled",
     "default_scope",
     "projects",

@@ -18,6 +18,7 @@ from hivemind_memory.curation.validate import MAX_ITEMS
 from hivemind_memory.errors import KeyTakenError, UsageError
 from hivemind_memory.model.curation import NewMemory
 from hivemind_memory.model.keys import closest
+from hivemind_memory.model.memory_types import CONFIDENCES
 from hivemind_memory.notes.slug import hash_of, slug_of
 from hivemind_memory.redaction import mask
 
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from hivemind_memory.model.curation import SaveResult
 
 
-CONFIDENCES = ("high", "medium", "low")
 _MAX_TOPIC_CHARS = 200
 _SHOWN_CHARS = 80
 HASH_CHARS = 12

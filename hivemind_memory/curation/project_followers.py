@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from hivemind_memory.config import CONFIG_NAME
 from hivemind_memory.curation.purge_plan import PurgePlan
 from hivemind_memory.errors import NotSavedError, StateUnusableError
 from hivemind_memory.model.scope import FOLDERS, make_scope
@@ -196,7 +197,7 @@ UNNAMED = {
     "memory/.index/*": "derived from the notes, and updated by the next scan",
     "state.db:recalls": "counts by the ids of memories and entries",
     "state.db*": "its tables are listed one by one",
-    "config.json": "a project that it names is not renamed",
+    CONFIG_NAME: "a project that it names is not renamed",
     "connections.json": "names files of agents",
     "mcp-token": "names nothing",
     "locks/*": "named by hashes of what they lock",

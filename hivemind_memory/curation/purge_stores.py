@@ -12,6 +12,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from hivemind_memory.access.rules import may_read
+from hivemind_memory.config import CONFIG_NAME
 from hivemind_memory.curation.purge_notes import (
     clean_journal,
     clean_notes,
@@ -241,7 +242,7 @@ STORES = (
 """All stores, in the order in which a purge cleans them."""
 
 FILES_WITHOUT_TEXT = (
-    "config.json",
+    CONFIG_NAME,
     "connections.json",
     "mcp-token",
     "locks/*.lock",

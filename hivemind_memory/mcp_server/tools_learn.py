@@ -8,7 +8,6 @@ from mcp.server.mcpserver import Context, MCPServer
 from mcp.types import CallToolResult
 from pydantic import Field
 
-from hivemind_memory.curation.learn import CONFIDENCES
 from hivemind_memory.mcp_server.tools import (
     CHANGES,
     TYPES,
@@ -21,6 +20,7 @@ from hivemind_memory.mcp_server.tools import (
 )
 from hivemind_memory.mcp_server.tools_memory import SaveOut, render_saved
 from hivemind_memory.model.curation import NewMemory
+from hivemind_memory.model.memory_types import CONFIDENCES, DEFAULT_CONFIDENCE
 
 _NOT_GIVEN = -1
 
@@ -43,7 +43,7 @@ class LearnTool:
         context: Context[Any],
         confidence: Annotated[
             str, Field(json_schema_extra={"enum": list(CONFIDENCES)})
-        ] = "medium",
+        ] = DEFAULT_CONFIDENCE,
         corroborated: Annotated[
             int,
             Field(

@@ -25,6 +25,11 @@ newest first among equals; by relevance; or only through a search."""
 
 DEFAULT_TYPE = "context"
 
+CONFIDENCES = ("high", "medium", "low")
+"""How certain a claim may be, the most certain first."""
+
+DEFAULT_CONFIDENCE = "medium"
+
 
 @value
 class MemoryType:

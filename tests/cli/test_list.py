@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from hivemind_memory.cli import list_filter
 from hivemind_memory.cli.commands import list as command_list
 from hivemind_memory.model.memories import STATUSES
 from tests.cli.conftest import Hm
@@ -143,9 +144,7 @@ def test_the_log_of_an_empty_memory_says_so(hm: Hm, home: Path) -> None:
 
 def test_a_status_has_one_name_everywhere() -> None:
     """JSON said waiting where the option of ``hm list`` says pending."""
-    offered = command_list._STATUSES
-
-    assert set(STATUSES) <= set(offered)
+    assert set(STATUSES) <= set(list_filter.STATUSES)
 
 
 @pytest.mark.parametrize("words", [("list",), ("list", "--type", "fact")])

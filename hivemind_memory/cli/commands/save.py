@@ -25,7 +25,12 @@ from hivemind_memory.cli.text_input import (
     split_items,
     writer_of,
 )
-from hivemind_memory.model.memory_types import BUILT_IN, DEFAULT_TYPE
+from hivemind_memory.model.memory_types import (
+    BUILT_IN,
+    CONFIDENCES,
+    DEFAULT_CONFIDENCE,
+    DEFAULT_TYPE,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -168,8 +173,8 @@ def save(request: CommandRequest) -> int:
         Flag(
             ("--confidence",),
             "text",
-            "How certain it is (medium).",
-            choices=("high", "medium", "low"),
+            f"How certain it is ({DEFAULT_CONFIDENCE}).",
+            choices=CONFIDENCES,
         ),
         Flag(
             ("--corroborated",),
@@ -216,7 +221,7 @@ def learn(request: CommandRequest) -> int:
         saved = memory.curation.learn(
             wanted,
             topic=values["topic"],
-            confidence=values["confidence"] or "medium",
+            confidence=values["confidence"] or DEFAULT_CONFIDENCE,
             domains=split_items(values["domains"]),
             corroborated=values["corroborated"],
             verified=values["verified"] or "",

@@ -1,4 +1,4 @@
-"""hm status and doctor: what there is, and whether all is well."""
+"""hm status: what there is. Whether all is well: see doctor."""
 
 from __future__ import annotations
 
@@ -15,17 +15,10 @@ from hivemind_memory.cli.output import (
     size_text,
     write_stdout,
 )
-from hivemind_memory.model.escape import escape_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hivemind_memory.model.results import (
-        Diagnosis,
-        Finding,
-        MemoryStatus,
-    )
+    from hivemind_memory.model.results import MemoryStatus
 
 
 @command("status", flags=(JSON,))
@@ -58,18 +51,6 @@ def status(request: CommandRequest) -> int:
     return 0
 
 
-@command("doctor", flags=(JSON,))
-def doctor(request: CommandRequest) -> int:
-    """Check for problems."""
-    from hivemind_memory.access.rules import check_owner
-
-    with request.open_memory() as memory:
-        check_owner(memory.caller, "hm doctor")
-        diagnosis = memory.diagnose()
-    _print_diagnosis(diagnosis, as_json=request.values["json"])
-    return 0 if diagnosis.is_healthy else 1
-
-
 def _status_rows(status: MemoryStatus) -> list[tuple[str, str]]:
     """Return the lines of ``hm status``: what, and how much."""
     from hivemind_memory.model.results import RECOVERY_WINDOW
@@ -91,36 +72,3 @@ def _status_rows(status: MemoryStatus) -> list[tuple[str, str]]:
         entries = count_text(status.unsettled_entries, "new entry", "new entries")
         rows.append(("journal", f"{entries}, stored twice for {RECOVERY_WINDOW}"))
     return [*rows, *(("skipped", f"{x.path}: {x.reason}") for x in status.skipped)]
-
-
-def _print_diagnosis(diagnosis: Diagnosis, *, as_json: bool) -> None:
-    """Print each check, and what to do about those that failed."""
-    if as_json:
-        from hivemind_memory.cli.output import diagnosis_value
-
-        return print_json(diagnosis_value(diagnosis))
-    if is_terminal(sys.stdout):
-        return write_stdout(_terminal_findings(diagnosis.findings))
-    for finding in diagnosis.findings:
-        verdict = "ok" if finding.is_ok else "WRONG"
-        write_stdout(f"{verdict}\t{finding.name}\t{escape_line(finding.detail)}\n")
-        if finding.hint:
-            write_stdout(f"\thint\t{escape_line(finding.hint)}\n")
-    return None
-
-
-def _terminal_findings(findings: Sequence[Finding]) -> str:
-    """Return the checks as a table, and the verdict."""
-    from hivemind_memory.cli.terminal import Text, columns_text, rendered
-
-    rows = []
-    for finding in findings:
-        verdict = Text("ok", "green") if finding.is_ok else Text("wrong", "bold red")
-        detail = Text(escape_line(finding.detail))
-        if finding.hint:
-            detail.append(f"\n{escape_line(finding.hint)}", "yellow")
-        rows.append((verdict, finding.name, detail))
-    wrong = sum(not finding.is_ok for finding in findings)
-    bad = Text(f"\n{count_text(wrong, 'problem')} found", "bold red")
-    end = bad if wrong else Text("\nno problems found", "green")
-    return columns_text(("", "", ""), rows, name=1) + rendered([end])

@@ -1,0 +1,99 @@
+"""hm log: what was written and by whom, and the changes that can be taken back."""
+
+from __future__ import annotations
+
+from hivemind_memory.cli.command import CommandRequest, Flag, command
+from hivemind_memory.cli.dates import minute_text
+from hivemind_memory.cli.list_filter import first_line, memory_filter, suggest_filter
+from hivemind_memory.cli.options import AGENT, JSON, ONLY_SOURCE, SCOPE, SINCE
+from hivemind_memory.cli.output import (
+    lines_text,
+    print_json,
+    print_notices,
+    print_table,
+)
+from hivemind_memory.errors import UsageError
+
+_MAX_LINES = 20
+"""Lines that are shown unless another number is given."""
+
+
+@command(
+    "log",
+    description=(
+        "Lists entries and typed memories, the newest first: time, writer, lines and"
+        " text. What was forgotten is left out. --changes lists what hm undo and hm"
+        " restore can take back instead: time, id, kind and notes."
+    ),
+    flags=(
+        Flag(("--changes",), "flag", "List changes with their ids instead."),
+        Flag(
+            ("-n", "--limit", "--max-results"),
+            "int",
+            f"Maximum number of lines ({_MAX_LINES}).",
+            metavar="N",
+            low=1,
+            high=100_000,
+        ),
+        SINCE,
+        SCOPE,
+        AGENT,
+        ONLY_SOURCE,
+        JSON,
+    ),
+    examples=("hm log", "hm log --since yesterday --agent claude"),
+)
+def log(request: CommandRequest) -> int:
+    """List what was written."""
+    values = request.values
+    if values["changes"]:
+        return _list_changes(request)
+    with request.open_memory() as memory:
+        items = memory.curation.log(memory_filter(values))
+        meant = "" if items else suggest_filter(memory, values)
+    shown = items[: values["max_results"] or _MAX_LINES]
+    if values["json"]:
+        print_json(shown)
+        return 0
+    rows = [
+        (
+            minute_text(item.at) or "no date",
+            item.by or item.source or "unknown",
+            lines_text(item.path, item.start_line, item.end_line),
+            first_line(item.text),
+        )
+        for item in shown
+    ]
+    print_table(("time", "by", "lines", "text"), rows)
+    if not items:
+        print_notices([f"nothing was written, as far as the notes say{meant}"])
+    elif len(items) > len(shown):
+        print_notices([f"{len(shown)} of {len(items)}; -n shows more"])
+    return 0
+
+
+def _list_changes(request: CommandRequest) -> int:
+    """List the changes that can be taken back."""
+    values = request.values
+    if any(values[name] for name in ("since", "scope", "agent", "source")):
+        message = "--changes takes no other filter than -n."
+        raise UsageError(message, hint="Leave out the other options.")
+    with request.open_memory() as memory:
+        changes = memory.curation.changes()
+    shown = changes[: values["max_results"] or _MAX_LINES]
+    if values["json"]:
+        print_json(shown)
+        return 0
+    rows = [
+        (
+            minute_text(change.at),
+            change.id,
+            f"{change.kind}, taken back" if change.undone_by else change.kind,
+            ", ".join(dict.fromkeys(item.path for item in change.items)),
+        )
+        for change in shown
+    ]
+    print_table(("time", "id", "change", "notes"), rows, keep=True)
+    if not changes:
+        print_notices(["no changes are recorded"])
+    return 0

@@ -1,0 +1,62 @@
+"""The filters that ``hm list`` and ``hm log`` share, and a text on one short line."""
+
+from __future__ import annotations
+
+from hivemind_memory.cli.text_input import split_items
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from hivemind_memory.memory import Memory
+    from hivemind_memory.model.listing import MemoryFilter
+
+STATUSES = ("active", "pending", "superseded", "forgotten", "expired", "done")
+"""Values of ``--status``."""
+
+_MAX_CHARS = 60
+"""Characters of a text that a table shows."""
+
+
+def memory_filter(values: Mapping[str, Any]) -> MemoryFilter:
+    """Return which memories the options select."""
+    from hivemind_memory.model.listing import MemoryFilter
+
+    status = values.get("status")
+    statuses = STATUSES if status == "all" else (str(status),)
+    return MemoryFilter(
+        types=split_items(values.get("type")),
+        scope=values["scope"] or "",
+        since=values["since"] or "",
+        by=values["agent"] or "",
+        source=values["source"] or "",
+        source_ref=values.get("source_ref") or "",
+        folder=values.get("folder") or "",
+        statuses=statuses if status else MemoryFilter().statuses,
+    )
+
+
+def suggest_filter(memory: Memory, values: Mapping[str, Any]) -> str:
+    """Return a scope or writer that the filter may have meant, to end a sentence."""
+    from hivemind_memory.model.keys import closest
+    from hivemind_memory.model.listing import MemoryFilter
+    from hivemind_memory.model.scope import scope_of
+
+    if values["scope"]:
+        scopes = {scope_of(note.path) for note in memory.list()} - {""}
+        wanted = memory.find_scope(values["scope"])
+        near = () if wanted in {"", *scopes} else closest(wanted, scopes)
+        if near:
+            return f"; did you mean --scope {near[0]}?"
+    if not values["agent"]:
+        return ""
+    writers = {one.by for one in memory.curation.log(MemoryFilter())} - {""}
+    near = () if values["agent"] in writers else closest(values["agent"], writers)
+    return f"; did you mean --agent {near[0]}?" if near else ""
+
+
+def first_line(text: str) -> str:
+    """Return the first line of a text, shortened."""
+    line = text.strip().partition("\n")[0]
+    return line if len(line) <= _MAX_CHARS else f"{line[: _MAX_CHARS - 1]}…"
