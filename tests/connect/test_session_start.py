@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
 
 from tests.connect.conftest import Machine
+from tests.support.waiting import HANG_S
 
 HEADING = "## Hivemind Memory (auto-injected, do not edit)"
 
@@ -158,7 +158,6 @@ def test_an_agent_that_does_not_close_its_end_waits_seconds_and_no_longer(
     machine: Machine,
 ) -> None:
     """The limit is ours, so that it is the same under every agent."""
-    began = time.monotonic()
     with subprocess.Popen(
         [str(machine.hm), "hook", "session-start"],
         stdin=subprocess.PIPE,
@@ -166,13 +165,12 @@ def test_an_agent_that_does_not_close_its_end_waits_seconds_and_no_longer(
         stderr=subprocess.PIPE,
         env=machine.env,
     ) as process:
-        code = process.wait(timeout=20)
+        code = process.wait(timeout=HANG_S)
         assert process.stderr is not None
         err = process.stderr.read()
 
     assert code == 0
     assert b"no answer within 5 s" in err
-    assert time.monotonic() - began < 15
 
 
 def test_an_agent_that_left_is_nobodys_trouble(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import mkdtemp
@@ -16,6 +15,7 @@ from hivemind_memory.cli import main
 from hivemind_memory.cli.commands import launch
 from tests.inject.conftest import environ, make_home
 from tests.inject.repos import make_repo
+from tests.support.waiting import wait_until
 
 __all__ = ["environ"]  # git of nobody, for every test here
 
@@ -83,10 +83,7 @@ class Said:
 
 def until(is_so: Callable[[], object]) -> None:
     """Wait until something is so."""
-    end_s = time.monotonic() + TIMEOUT_S
-    while not is_so():
-        assert time.monotonic() < end_s, "it never was"
-        time.sleep(0.02)
+    wait_until(is_so)
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +23,7 @@ from tests.mcp_server.agents import (
     recorded,
     text_of,
 )
+from tests.support.waiting import wait_until
 
 LEAVES_WITHIN_S = 60.0
 """Whatever else the machine does: one that waits for something never leaves. How fast
@@ -318,20 +318,16 @@ def test_options_for_http_are_refused_without_it(home: Path) -> None:
 def wait_for_leader(home: Path) -> None:
     """Wait until a watcher leads."""
     lock = home / "memory" / ".index" / "watch.json"
-    until_s = time.monotonic() + 20
-    while not lock.exists():
-        assert time.monotonic() < until_s, "nobody leads"
-        time.sleep(0.02)
+    wait_until(lock.exists, "nobody leads")
 
 
 def wait_until_it_reads(process: subprocess.Popen[bytes]) -> None:
     """Wait until a server has taken its standard streams for itself."""
-    until_s = time.monotonic() + 20
-    while True:
+
+    def reads() -> bool:
         try:
-            if os.readlink(f"/proc/{process.pid}/fd/0") == os.devnull:
-                return
+            return os.readlink(f"/proc/{process.pid}/fd/0") == os.devnull
         except OSError:
-            pass
-        assert time.monotonic() < until_s, "it does not start"
-        time.sleep(0.02)
+            return False
+
+    wait_until(reads, "it does not start")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 import traceback
 
 import pytest
@@ -127,12 +126,11 @@ def test_a_question_is_asked_once_and_in_time(
     """A person waits; whatever the server does, the words answer within the bound."""
     embedder = connect(provider)
     server.always = fault
-    start_s = time.monotonic()
 
     with pytest.raises(EmbeddingError):
-        embedder.embed_query(SECRET_TEXT, timeout_s=min(1.0, retry_policy_for(fault)))
+        embedder.embed_query(SECRET_TEXT, timeout_s=retry_policy_for(fault))
 
-    assert time.monotonic() - start_s < 2.0
+    assert server.outwaited == 0
     assert len(server.requests) == 1
     assert hours.slept == []
 

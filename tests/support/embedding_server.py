@@ -26,7 +26,7 @@ from typing import Any, Self
 from hivemind_memory.testing import hash_text
 
 MODELS = ("nomic-embed-text:latest", "bge-m3:latest")
-SLOW_S = 30.0  # longer than any timeout of a test; ended when the server closes
+SLOW_S = 120.0  # longer than any timeout of a test; ended when the server closes
 DRIP_S = 0.05
 
 # Fault -> status, error code, message, more headers. The messages are what real servers
@@ -95,6 +95,9 @@ class EmbeddingServer:
 
         self.strays: list[str] = []
         """Requests to paths that nobody should ask for."""
+
+        self.outwaited = 0
+        """Requests that were kept waiting to the end; whoever asked is too patient."""
 
         self._faults: deque[str] = deque()
         self._lock = threading.Lock()
@@ -263,15 +266,19 @@ class _Handler(BaseHTTPRequestHandler):
         """Fail below or beside the protocol."""
         self.close_connection = True
         if fault == "slow":
-            self.owner.closing.wait(SLOW_S)
+            if not self.owner.closing.wait(SLOW_S):
+                self.owner.outwaited += 1
         elif fault == "reset":
             linger = struct.pack("ii", 1, 0)  # close without a farewell
             self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
             self.connection.close()
         elif fault == "drip":
             self._head(200, "application/json", 100_000)
-            while not self.owner.closing.wait(DRIP_S):
+            for _ in range(int(SLOW_S / DRIP_S)):
+                if self.owner.closing.wait(DRIP_S):
+                    return
                 self.wfile.write(b" ")
+            self.owner.outwaited += 1
         elif fault == "cut":
             data = json.dumps({"data": [[0.5] * 100], "embeddings": [[0.5] * 100]})
             self._head(200, "application/json", len(data) * 2)
