@@ -71,6 +71,8 @@ class Candidates:
     others: list[Excerpt] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    has_more: bool = False
+    """A question of the worktree has more answers than were looked at."""
 
 
 def find_candidates(memory: Memory, facets: Sequence[Facet]) -> Candidates:
@@ -79,7 +81,7 @@ def find_candidates(memory: Memory, facets: Sequence[Facet]) -> Candidates:
     found = Candidates(always=typed.always(), preferences=_preferences(memory))
     taken = {excerpt.path for excerpt in found.always}
     origins = _Origins(memory)
-    for excerpt in _merge(_search_all(memory, facets, found.warnings)):
+    for excerpt in _merge(_search_all(memory, facets, found)):
         if excerpt.path in taken or typed.is_search_only(excerpt.path):
             continue
         if typed.is_untrusted(excerpt.path) or origins.is_external(excerpt):
@@ -258,19 +260,20 @@ def _has_text(body: str) -> bool:
 
 
 def _search_all(
-    memory: Memory, facets: Sequence[Facet], warnings: list[str]
+    memory: Memory, facets: Sequence[Facet], found: Candidates
 ) -> list[tuple[Facet, Hit]]:
-    """Return every hit of every facet; adds what went wrong to *warnings*."""
+    """Return the best hits of every facet; adds to *found* what was not looked at."""
     spent_ms, answers = 0.0, []
     for facet in facets:
         if spent_ms > 1000 * _SEARCH_BUDGET_S:
-            warnings.append(f"the {facet.name} was not searched for: too slow")
+            found.warnings.append(f"the {facet.name} was not searched for: too slow")
             continue
         answer = memory.search(Query(text=facet.text, max_results=_MAX_HITS))
         spent_ms += answer.report.took_ms
         for warning in answer.report.warnings:
-            if warning not in warnings:
-                warnings.append(warning)
+            if warning not in found.warnings:
+                found.warnings.append(warning)
+        found.has_more |= answer.report.cut.over_limit > 0
         answers += [(facet, hit) for hit in answer.hits]
         if facet.name == PROJECT and len(answer.hits) == _MAX_HITS:
             answers += _typed_hits(memory, facet, answer.hits)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-from hivemind_memory.model.injection import LeftOut, Selection
+from hivemind_memory.model.injection import OVERLAP, LeftOut, Selection
 from hivemind_memory.search.similarity import NEAR, ChosenTexts, by_marginal_relevance
 
 TYPE_CHECKING = False
@@ -140,7 +140,7 @@ class _SelectionBuilder:
     def offer(self, excerpt: Excerpt, budget_tokens: int) -> None:
         """Take a memory, or leave it out and record why."""
         if any(_overlap(excerpt, other) for other in self.excerpts):
-            self.leave_out(excerpt, "overlap")
+            self.leave_out(excerpt, OVERLAP)
         elif self.texts.nearest(excerpt.text) >= NEAR:
             self.leave_out(excerpt, "copy")
         elif self._spent + self._cost(excerpt) > budget_tokens:

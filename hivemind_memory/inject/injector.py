@@ -20,7 +20,11 @@ from hivemind_memory.inject.agent_files import KNOWN_FILES, choose_target
 from hivemind_memory.inject.commit_guard import CommitGuard, section_copies
 from hivemind_memory.inject.git_settings import GitSettings
 from hivemind_memory.inject.injection_record import record_of
-from hivemind_memory.inject.section import plan_section, section_body
+from hivemind_memory.inject.section import (
+    plan_section,
+    section_body,
+    section_tokens,
+)
 from hivemind_memory.inject.section_file import (
     erase_section,
     free_bytes,
@@ -120,8 +124,16 @@ class Injector:
         if placed is None:
             done = replace(done, outcome="nothing", file="")
         else:
+            if planned.body:
+                planned = replace(
+                    planned,
+                    tokens=section_tokens(
+                        section_body(planned, is_ours=placed.is_ours)
+                    ),
+                )
             done = replace(
                 done,
+                planned=planned,
                 outcome=placed.outcome,
                 file=placed.file,
                 is_ours=placed.is_ours,

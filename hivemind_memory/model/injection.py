@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+OVERLAP = "overlap"
+"""Why a text is not shown of its own: its lines are already quoted."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FacetScore:
@@ -67,6 +70,13 @@ class Selection:
 
     excerpts: tuple[Excerpt, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
+    has_more: bool = False
+    """More memories match than were compared."""
+
+    @property
+    def left_out_count(self) -> int:
+        """How many memories match and are not shown, as every text says it."""
+        return sum(one.why != OVERLAP for one in self.left_out)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,6 +18,7 @@ from hivemind_memory.cli.output import (
 )
 from hivemind_memory.errors import UsageError
 from hivemind_memory.model.escape import escape_line, escape_text
+from hivemind_memory.model.injection import OVERLAP
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,11 +29,13 @@ if TYPE_CHECKING:
 
 _WHYS = {
     "budget": "no room in the budget",
+    "cap": "as many lessons as a section takes are in it already",
     "count": "beyond startup_inject_count",
     "session": "one agent's session has enough in the section already",
     "copy": "says the same as another memory",
-    "overlap": "its lines are already quoted",
+    OVERLAP: "its lines are already quoted",
     "external": "from an external source, never injected by itself",
+    "over": "expired or done",
 }
 """Why a memory was left out -> in words."""
 
@@ -251,10 +254,11 @@ def _notices(done: InjectionResult) -> Iterable[str]:
     if done.outcome == "planned":
         empty = done.planned.why_empty
         yield f"nothing written: {empty or sentence(done)}"
-    hidden = [one for one in done.planned.choice.left_out if one.why != "overlap"]
-    if hidden:
-        count = count_text(len(hidden), "memory", "memories")
-        yield f"{count} left out: `hm why` says which and why"
+    choice = done.planned.choice
+    if choice.left_out_count:
+        count = count_text(choice.left_out_count, "memory", "memories")
+        over = "over " if choice.has_more else ""
+        yield f"{over}{count} left out: `hm why` says which and why"
     yield from done.warnings
     yield from done.planned.warnings
 
@@ -275,7 +279,8 @@ def _record_lines(record: dict[str, Any]) -> Iterable[str]:
         yield f"injected: {_memory_line(memory)}"
     for memory in record["left_out"]:
         reason = _WHYS.get(memory["why"], memory["why"])
-        yield f"left out: {_memory_line(memory)}: {reason}"
+        what = "quoted" if memory["why"] == OVERLAP else "left out"
+        yield f"{what}: {_memory_line(memory)}: {reason}"
     for warning in record["warnings"]:
         yield f"warning: {warning}"
     for other in record["others"]:
