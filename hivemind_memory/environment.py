@@ -1,4 +1,4 @@
-"""Reads the environment, the clock and the home folder, as nothing below does.
+"""Reads the environment, the clock and the home folder; lower modules never do.
 
 Imports only what every command needs.
 """

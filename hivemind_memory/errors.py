@@ -1,11 +1,11 @@
-"""Everything that can go wrong, and the next thing to try.
+"""Every error of the package: what happened, and what to do next.
 
 HivemindError
 ├── UsageError            the question itself is wrong (a path, a setting, a number)
 │   ├── NotePathError     the name is not a plain relative Markdown name
 │   ├── ScopeError        it names no scope, or none of the caller's
 │   ├── UnknownTypeError  it names no type of memory
-│   └── ConfigError       config.json or the environment holds a value of no use
+│   └── ConfigError       config.json or the environment holds an invalid value
 ├── NotesMissingError     there is no folder of notes
 ├── NoteNotFoundError     there is no note of that name
 ├── LineNotFoundError     the note ends before the line that was asked for

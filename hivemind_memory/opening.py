@@ -1,4 +1,4 @@
-"""Opens a memory, and what works with it: watcher, injector, launcher.
+"""Opens a memory, its watcher, its injector and the launcher.
 
 Chooses the parts and puts them together; what it reads is in ``environment``. Imports
 only what every command needs.

@@ -41,6 +41,7 @@ OTHERS = {
     "json_each",  # SQLite
     "memory.db.damaged",  # a file
     "projects.NAME.visibility",  # an option of config.json
+    "report.why_empty",  # a field of JSON
     "secure_delete",  # SQLite
     "snake_case",  # the shape itself
     "state.line",  # markdown-it
@@ -54,6 +55,7 @@ _CLASS = re.compile(r"_?[A-Z][a-z0-9]+(?:[A-Z][A-Za-z0-9]*)+")
 _SNAKE = re.compile(r"_?[A-Za-z][a-z0-9A-Z]*(?:_[A-Za-z0-9]+)+")
 _FILE = re.compile(r"(?:[\w.-]+/)*[\w-]+\.py")
 _ENDINGS = frozenset({"db", "json", "jsonl", "lock", "md", "toml", "tsv"})
+_RAISED = re.compile(r"^ +([A-Z]\w+):", re.MULTILINE)
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 
 
@@ -138,6 +140,18 @@ def members() -> dict[str, set[str]]:
     return found
 
 
+@cache
+def functions() -> frozenset[str]:
+    """Return the functions of the package whose names only our own can have."""
+    return frozenset(
+        node.name
+        for module in MODULES
+        if module.parts[0] == "hivemind_memory"
+        for node in code_of(module).body
+        if isinstance(node, ast.FunctionDef) and "_" in node.name.strip("_")
+    )
+
+
 def is_stale(name: str) -> bool:
     """Whether a text between backticks looks like one of our own names and is none."""
     if name in OTHERS:
@@ -152,6 +166,8 @@ def is_stale(name: str) -> bool:
         parts = bare.split(".")
         if parts[-1] in _ENDINGS:
             return False
+        if parts[0] not in members() and parts[-1] in functions():
+            return True  # our own function, in a module that does not exist
         return any(
             left in members() and right not in members()[left] | _inherited(left)
             for left, right in pairwise(parts)
@@ -180,6 +196,19 @@ def test_names_in_docstrings_exist() -> None:
         for module in MODULES
         for text in docstrings_of(tree_of(module))
         for name in _DOUBLE.findall(text)
+        if is_stale(name)
+    }
+
+    assert sorted(stale) == []
+
+
+def test_errors_that_a_docstring_says_are_raised_exist() -> None:
+    """The class had another name since."""
+    stale = {
+        f"{module}: {name}"
+        for module in MODULES
+        for text in docstrings_of(tree_of(module))
+        for name in _RAISED.findall(text.partition("Raises")[2])
         if is_stale(name)
     }
 
@@ -223,6 +252,7 @@ def test_a_stale_name_is_seen() -> None:
         "Folder" + "Look",
         "memory.gone",
         "Memory.sieve",
+        "chunker." + "chunk_note",
         "x/y.py",
     )
 

@@ -1,1 +1,1 @@
-"""What a caller may see and write. Which project a folder is, lies in projects."""
+"""What a caller may read and write. Which project a folder belongs to: see projects."""

@@ -1,4 +1,4 @@
-"""The scopes that a caller asks for, and the caller that results.
+"""Makes the caller of a process from the scopes that it was started with.
 
 Scopes are named once, when a session starts. The tree of workspaces in ``config.json``
 adds what follows from them: the teams of a workspace, and whether it may write to the
@@ -30,7 +30,7 @@ class ScopeRequest:
     """Name of a project; ``auto``: that of the current folder; ``none``."""
 
     is_agent: bool = False
-    """It is for an agent, who sees no more than its scopes, even without any."""
+    """An agent uses it: it sees no more than its scopes, even if there are none."""
 
 
 def caller_of(
@@ -64,7 +64,7 @@ def caller_of(
         try:
             project = find_project()
         except ProjectUnknownError as error:
-            # It reads what all may read; a write that names no scope is refused.
+            # It reads what anyone may read; a write without a scope is refused.
             project, problem = "", str(error)
     elif project == NONE:
         project = ""

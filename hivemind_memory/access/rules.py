@@ -1,8 +1,8 @@
 """Who may read and write what: one pure rule for every command, tool and query.
 
 A caller is fixed when a process starts, by flags, the environment or a token; no
-argument of a tool widens it. What it may not see is treated as missing. The checks
-at the end raise where the rule says no.
+argument of a tool widens it. What it may not see is treated as missing. The checks at
+the end raise an error where the rule denies something.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Caller:
     """The person whose machine it is, at a shell: they see every scope."""
 
     is_agent: bool = False
-    """What only a person may decide is refused to it."""
+    """It may not do what only a person may decide."""
 
     project_problem: str = ""
     """Why it is not known which project is its own; empty: it is known."""
@@ -131,7 +131,7 @@ NO_PROJECT = ProjectHere()
 
 
 def may_read(caller: Caller, path: str) -> bool:
-    """Return whether a caller finds a note there; its visibility apart."""
+    """Return whether a caller may read a scope, visibility aside."""
     scopes = caller.scopes
     return scopes is None or scope_of(path) in scopes
 
@@ -147,7 +147,7 @@ def may_write(caller: Caller, path: str) -> bool:
 
 
 def access_of(caller: Caller, private_scopes: frozenset[str]) -> Access:
-    """Return what a caller may see, as the condition that every query carries.
+    """Return what a caller may see, as a condition that is part of every query.
 
     A note says that it is public or private; one that does not is what its scope is,
     and public where the scope says nothing. A visitor sees what is public.
@@ -170,8 +170,8 @@ def access_of(caller: Caller, private_scopes: frozenset[str]) -> Access:
 def home_scope(caller: Caller) -> str:
     """Return the scope of a write that names none: the narrowest of the caller.
 
-    Its workspace, else its project, else its first team, else the global scope. So what
-    one project's agents write is not found in another.
+    Its workspace, else its project, else its first team, else the global scope. So
+    agents of one project don't find what was written in another.
 
     Raises:
         ProjectUnknownError: It is not known which project is the caller's.
@@ -182,7 +182,7 @@ def home_scope(caller: Caller) -> str:
 
 
 def check_project_known(caller: Caller, *, effect: str = "") -> None:
-    """Raise if it is not known which project is a caller's.
+    """Raise if it is not known which project a caller belongs to.
 
     Raises:
         ProjectUnknownError: It is not.

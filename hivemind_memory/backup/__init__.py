@@ -1,1 +1,1 @@
-"""A home in one archive, and back. A damaged index is made again in memory."""
+"""Writes a home to one archive, and restores it. It never holds the index."""

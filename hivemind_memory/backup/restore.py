@@ -1,4 +1,4 @@
-"""Restores a backup into a home that holds nothing which it would replace.
+"""Restores a backup into a home, unless that would replace a file.
 
 The archive is read and checked as a whole before anything is written. Notes that are
 there already, byte for byte, are left as they are, so a restore that was interrupted
@@ -62,10 +62,10 @@ def restore_backup(places: Places, file: str) -> RestoreResult:
         file: The archive.
 
     Raises:
-        HivemindError: It cannot be read, or the disk refused; what was restored so far
-            stays, and the same call goes on.
-        UsageError: It is no backup, or of a later version, or the home holds a file
-            that it would replace. Nothing was restored.
+        HivemindError: It cannot be read, or the disk failed; what was restored so far
+        stays, and the same call continues. UsageError: It is not a backup, or is from a
+        later version, or the home has a file that it would replace. Nothing was
+        restored.
     """
     try:
         members, manifest = _read(os.path.expanduser(file))

@@ -76,7 +76,7 @@ def write_backup(
     """Write a backup of a home.
 
     Args:
-        places: Where everything lies.
+        places: Where everything is.
         file: The archive to write, a ``.tar.gz``; nothing may be there.
         at: The time, ISO 8601.
         with_keys: Keep the keys of providers in config.json.
@@ -86,7 +86,7 @@ def write_backup(
         ConfigError: config.json cannot be read.
         HivemindError: The backup was not written, and why.
         StateUnusableError: ``state.db`` cannot be copied.
-        UsageError: Something has that name already.
+        UsageError: Something with that name exists already.
     """
     target = os.path.abspath(os.path.expanduser(file))
     folder, name = os.path.split(target)

@@ -1,1 +1,1 @@
-"""The command line: words to one call, result to text. Decides nothing itself."""
+"""The command line: parses words, makes one call, prints the result. No rules here."""

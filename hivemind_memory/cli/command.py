@@ -1,4 +1,4 @@
-"""What a command of ``hm`` is made of: its arguments, its options and its call.
+"""The parts of a command of ``hm``: its arguments, its options and its function.
 
 Each file of ``commands`` declares its commands with the decorator ``command``. Nothing
 here is slow to import: help and usage errors need no more than this.
@@ -20,7 +20,7 @@ PLAIN, TEXT, QUESTION, VERBATIM = range(4)
 
 
 class Argument:
-    """A word that is known by its position."""
+    """A positional argument."""
 
     __slots__ = (
         "completes",
@@ -59,7 +59,7 @@ class Argument:
 
 
 class Flag:
-    """A word that begins with a dash."""
+    """An option: a word that begins with a dash."""
 
     __slots__ = (
         "choices",
@@ -103,7 +103,7 @@ class Flag:
 
 
 class Command:
-    """One thing that ``hm`` does."""
+    """One command of ``hm``."""
 
     __slots__ = (
         "arguments",
@@ -157,14 +157,14 @@ class CommandRequest:
         """Name -> value; None, False or an empty tuple when it was not given."""
         self.memory_dir = memory_dir
         self.notes = notes
-        """What the reader should know about how the words were understood."""
+        """Notices about how the words were understood."""
 
     def open_memory(self, *, is_reported: bool = False) -> Memory:
-        """Return the memory that is meant, open; use it in a ``with`` statement.
+        """Open the memory that the request is for; use it in a ``with`` statement.
 
         Args:
-            is_reported: The command says by itself what matters to it of the options
-                that cannot be used.
+            is_reported: The command itself reports the unusable options that matter to
+            it.
         """
         from hivemind_memory import opening
         from hivemind_memory.cli.output import is_person

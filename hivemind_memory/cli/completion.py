@@ -1,4 +1,4 @@
-"""What the shell offers when a person presses Tab, and the scripts that ask for it.
+"""Tab completion: the candidates for a command line, and the scripts for shells.
 
 The scripts call the hidden command ``hm __complete`` with the words typed so far, which
 prints one candidate a line.
@@ -77,7 +77,7 @@ OPTION_VALUES = "option values"
 
 
 def candidates(words: list[str], memory_dir: str | None = None) -> list[str]:
-    """Return what may stand in place of the last of *words*, which follow ``hm``."""
+    """Return the candidates for the last of *words*, which follow ``hm``."""
     # Bash splits --source=human into three words.
     words = [_unquoted(word) for word in words]
     words = [word for word in words[:-1] if word != "="] + words[-1:]

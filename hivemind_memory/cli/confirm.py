@@ -1,4 +1,4 @@
-"""Asks a person before something is done that they may not have meant."""
+"""Asks a person to confirm a change that they may not have intended."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hivemind_memory.model.escape import escape_line
 
 
 def is_sure(question: str, otherwise: str) -> bool:
-    """Ask; False, saying that nothing was done, for any answer but yes.
+    """Ask; for any answer but yes, say that nothing was done and return False.
 
     Args:
         question: Ends with a question mark.

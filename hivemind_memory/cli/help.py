@@ -1,4 +1,4 @@
-"""Help texts, made from the table of commands: what ``hm help`` says. Pure."""
+"""Builds the texts of ``hm help`` from the table of commands. Pure."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def overview_text(width: int) -> str:
 
 
 def everything_text(width: int) -> str:
-    """Return every command and whatever else holds for all of them."""
+    """Return every command, and the variables and exit codes common to all."""
     parts = [fill(_ABOUT, width), _USAGE]
     for panel in PANELS:
         rows = [(x, _summary(x)) for x in command_names("") if panel_of(x) == panel]

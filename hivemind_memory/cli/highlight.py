@@ -1,4 +1,4 @@
-"""Finds in a snippet what a question asked for, and the lines worth showing. Pure."""
+"""Finds the words of a query in a snippet, and the lines worth showing. Pure."""
 
 from __future__ import annotations
 

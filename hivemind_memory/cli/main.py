@@ -1,4 +1,4 @@
-"""Where the command ``hm`` begins and ends: from words to an exit code.
+"""The entry point of ``hm``: runs a command line and returns its exit code.
 
 0: done, also if nothing was found. 1: an error, with its hint on standard error.
 2: the command line was not understood. 130: Ctrl-C. 141: the reader of the output left.

@@ -1,4 +1,4 @@
-"""What people type by habit from other programs, and the command that does it here.
+"""Commands that people know from other programs, and what to type here instead.
 
 None of them is an alias: a guess never runs, least of all one that deletes.
 """

@@ -1,4 +1,4 @@
-"""What commands print, and how it reaches standard output and standard error.
+"""Prints to standard output and standard error: lines, tables, notices, JSON.
 
 Data goes to standard output, messages to standard error. For a pipe: one fact a line,
 nothing wrapped, nothing cut, no colour; tables for a terminal are in ``terminal``,

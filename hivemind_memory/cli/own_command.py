@@ -1,4 +1,4 @@
-"""How other programs start this installation: an agent, a git hook."""
+"""Returns the command by which agents and git hooks start this installation."""
 
 from __future__ import annotations
 

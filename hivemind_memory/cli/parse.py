@@ -1,4 +1,4 @@
-"""From words to a request: the only parser of the command line.
+"""Parses a command line into a request: the only parser there is.
 
 It reads the table of commands and says precisely what it did not understand. No word is
 dropped: one that is not an option of the command is an error, or belongs to the text.

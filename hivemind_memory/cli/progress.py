@@ -1,4 +1,4 @@
-"""Shows on standard error how far something is that lasts longer than a second."""
+"""Shows progress on standard error for what takes longer than a second."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tells a person, once, of entries that came back since they last looked."""
+"""Prints a notice, once, for each entry that was recovered since the last command."""
 
 from __future__ import annotations
 

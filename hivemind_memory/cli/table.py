@@ -1,4 +1,4 @@
-"""Every command of ``hm`` in one small table: its file, its heading, its summary.
+"""The table of commands: for each one its file, its heading in help, its summary.
 
 The overview needs nothing else. A command itself, with its options, lies in the file of
 ``commands`` that is named here, which is imported when the command is used.

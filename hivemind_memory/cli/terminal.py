@@ -1,4 +1,4 @@
-"""Pieces of what a person at a terminal sees: tables, colour, indented text.
+"""Output for a terminal: tables, colour, indented text.
 
 Imported only when standard output is a terminal, for rich takes longer to import than
 most answers. A command composes these and prints the text that ``rendered`` returns.

@@ -1,4 +1,4 @@
-"""Hits on a terminal: the best one whole, of the others the lines that say most.
+"""Prints hits on a terminal: the best one whole, of the others the best lines.
 
 All of them fit the screen if the best one leaves room, so that it is still in sight.
 """

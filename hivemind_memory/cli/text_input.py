@@ -1,4 +1,4 @@
-"""Where a text comes from that is written: words, or standard input; and who writes."""
+"""Reads the text, author and scope of what a command writes."""
 
 from __future__ import annotations
 

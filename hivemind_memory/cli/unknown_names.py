@@ -1,4 +1,4 @@
-"""Errors for what ``hm`` does not know, with what was probably meant."""
+"""Errors for unknown commands and options, with suggestions."""
 
 from __future__ import annotations
 

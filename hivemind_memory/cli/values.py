@@ -1,4 +1,4 @@
-"""Values of options and arguments: from a word to its type, or an error. Pure."""
+"""Converts words of the command line to values of options. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a line is broken for a terminal: between words, and never within one. Pure.
+"""Wraps lines for a terminal: between words, and never within one. Pure.
 
 A path, a key or a command of which one half stands in each line cannot be copied. A
 word that is wider than the terminal is left whole: the terminal itself continues it on

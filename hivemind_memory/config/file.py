@@ -1,6 +1,6 @@
 """Reads and writes config.json. Knows its shape, not what the options mean.
 
-All our keys are under ``memory``; everything else in the file belongs to others and is
+All our keys are under ``memory``. Everything else in the file belongs to others and is
 kept, as are keys under ``memory`` that this version does not know.
 """
 
@@ -20,7 +20,7 @@ _FIX_HINT = "Correct the file, or move it away to start from the defaults."
 
 
 class ConfigFile:
-    """What config.json says, before anybody asked whether it is allowed.
+    """What config.json says, before it is checked.
 
     Not a dataclass, for speed: it is on the way to every cold answer.
     """

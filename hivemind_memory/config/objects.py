@@ -1,4 +1,4 @@
-"""What may be in the options that are objects: one function each, named in the table.
+"""Checks the options that are objects: one function for each, named in the table.
 
 Each takes the object and returns a sentence about the first thing in it that is not
 allowed, or nothing. Imported only when such an option is set.

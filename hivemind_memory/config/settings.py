@@ -314,7 +314,7 @@ class Settings:
         4_000, "Maximum length of a typed memory, in characters.", low=100, high=100_000
     )
 
-    # What was found on the way; these are no options.
+    # What was found while loading; these are not options.
     has_key_in_config: bool = False
     """config.json holds an OpenAI key: the person chose a provider by writing it."""
 
@@ -335,8 +335,8 @@ class Settings:
     def why_read_only(self) -> str:
         """Return why nothing may be saved while an option is unusable; empty: it may.
 
-        These options say where a memory goes and who may see it, so their defaults
-        could put it in a wrong place.
+        These options say where a memory goes and who may see it, so with their defaults
+        it could go to the wrong place.
         """
         for name in _NEEDED_TO_WRITE:
             if name in self.unusable:

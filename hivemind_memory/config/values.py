@@ -20,7 +20,7 @@ def check_value(option: Option, value: object) -> object:
     Raises:
         ValueError: It is of another type, or outside what is allowed; the message is
             ``allowed_values(option)``.
-        UnfitPartError: It is an object, and a part of it is not allowed.
+        InvalidPartError: It is an object, and a part of it is not allowed.
     """
     checked = value
     if option.kind == "float" and type(value) is int:
@@ -62,7 +62,7 @@ def parse_part(text: str) -> object:
     ('pi --fast', ['pi', '--fast'])
 
     Raises:
-        UnfitPartError: It begins as JSON does, and is none.
+        InvalidPartError: It begins as JSON does, and is none.
     """
     if text.lstrip()[:1] not in ("{", "[", '"'):
         return text
@@ -104,7 +104,7 @@ def _to_float(value: int, option: Option) -> float:
 
 def _check_parts(option: Option, value: object) -> None:
     """Ask the option's own function about the parts of an object."""
-    # Only whoever has set such an option pays for it.
+    # Loaded only if such an option is set.
     from hivemind_memory.config import objects
 
     complaint = getattr(objects, option.check)(value)
@@ -158,7 +158,7 @@ def _parse_json(text: str) -> object:
 
 
 def _parse_bool(text: str) -> bool:
-    """Return the truth value that a person meant."""
+    """Return the boolean that a person meant."""
     folded = text.strip().lower()
     if folded in _TRUE or folded in _FALSE:
         return folded in _TRUE

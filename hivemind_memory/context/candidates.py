@@ -1,6 +1,6 @@
 """Collects the memories that a section may show.
 
-They are the pinned ones, the preferences, and what answers the worktree's questions.
+They are the pinned ones, the preferences, and what matches the worktree's facets.
 Text from outside is never among them: whoever wrote a web page must not speak to an
 agent before the user does. Collecting does not count as a recall, because no agent and
 no person asked.
@@ -161,7 +161,7 @@ class _TypedMemories:
         return row.session if row is not None and row.source == _AGENT else ""
 
     def is_over(self, path: str) -> bool:
-        """Return whether a memory is expired or done."""
+        """Return whether a memory has expired or is done."""
         row = self._rows.get(path)
         return row is not None and is_expired_or_done(
             row.expires_day, row.done_day, today=self._today
@@ -283,7 +283,7 @@ def _search_all(
 def _typed_hits(
     memory: Memory, facet: Facet, found: Sequence[Hit]
 ) -> list[tuple[Facet, Hit]]:
-    """Return the typed memories that a facet asks for beyond what was found.
+    """Return the typed memories that match a facet and are not among the hits.
 
     A busy project has hundreds of entries that match its name as well as a decision.
     """

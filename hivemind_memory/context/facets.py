@@ -1,6 +1,6 @@
-"""The questions that a worktree asks the memory. No I/O.
+"""The queries made from a worktree: project, branch, commits, files. No I/O.
 
-Each facet is a question of its own. One long question would contain the words of all of
+Each facet is a query of its own. One long question would contain the words of all of
 them, and no memory would match more than a few. A memory's score is the sum of what it
 is worth to each facet, so the parts explain it.
 """
@@ -34,7 +34,7 @@ _KIND = re.compile(r"^(?:\w+(?:\([^)]*\))?!?:\s+|Merge (?:branch|pull request) )
 
 
 def facets_of(state: WorktreeState) -> tuple[Facet, ...]:
-    """Return the questions, the weightiest first, none empty and none repeated."""
+    """Return the queries by descending weight, none empty and none repeated."""
     identity = project_identity(state).removesuffix("/.git").removesuffix(".git")
     name = identity.rpartition("/")[2]
     # The folder of a linked worktree often names the task, the project's name apart.

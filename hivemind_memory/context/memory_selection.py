@@ -32,7 +32,7 @@ CUT = " … (cut here; the note has the rest)"
 """Ends a memory that is too long for the budget."""
 
 ALWAYS_CAP = 50
-"""Most memories that are shown without being searched for."""
+"""Maximum number of memories that are always shown."""
 
 PREFERENCE_SHARE = 0.5
 """Of the budget, as long as there is anything else to show."""
@@ -151,7 +151,7 @@ class _SelectionBuilder:
             self.take(excerpt)
 
     def _left_for(self, session: str) -> int:
-        """Return how many tokens a session may still take; 0: it has its share."""
+        """Return how many tokens a session may still use; 0: it has used its share."""
         if self._session_count[session] >= MAX_PER_SESSION:
             return 0
         return max(0, self._session_tokens - self._session_spent[session])

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def why_absent(memory: Memory, path: str) -> str:
     """Return why a note cannot be in a section of this folder, as a clause.
 
-    If nothing forbids it, the clause says that nothing here asked for it.
+    If no rule excludes it, the clause says that no query here found it.
     """
     rows = [row for row in memory.memories() if row.path == path]
     for row in rows:

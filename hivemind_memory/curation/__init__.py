@@ -1,1 +1,1 @@
-"""What changes memories: save, link, forget, purge. Entries: memory and notes."""
+"""Changes memories: save, link, forget, purge. Appending entries: memory and notes."""

@@ -1,4 +1,4 @@
-"""Recording changes in the log of ``state.db``, so that they can be taken back.
+"""Records changes in the log of ``state.db``, so that they can be undone.
 
 A change is recorded once it is on disk. One that cannot be recorded, or whose process
 was killed before, can still be hidden with ``forget``; ``undo`` does not know it.

@@ -1,4 +1,4 @@
-"""What every change to memories works with, and the locks that serialise changes.
+"""The context of every change to memories, and the locks that serialise changes.
 
 ``Memory`` makes one ``CurationContext`` for its caller; the modules of this package
 take it as their first argument and know nothing of ``Memory`` itself.
@@ -40,7 +40,7 @@ _HASH_CHARS = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CurationContext:
-    """What a change to memories works with, for one caller."""
+    """What every change to memories needs, for one caller."""
 
     places: Places
     folder: NotesFolder
@@ -99,7 +99,7 @@ class CurationContext:
         Args:
             scope: Of the memories.
             key: Of the memories.
-            effect: What is not done if the lock cannot be had, for the error.
+            effect: What is not done if the lock is not free, for the error.
         """
         # Equal keys have one lock, however they are spelled.
         name = hash_of(f"{scope}\0{folded_key(key)}")

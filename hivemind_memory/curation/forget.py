@@ -1,4 +1,4 @@
-"""Forgetting and restoring: the text stays in its note, hidden or shown again.
+"""Forgets and restores memories: the text stays in its note, hidden or shown again.
 
 A typed memory gets ``forgotten:`` in its front matter, an entry ``forgotten=`` in its
 comment; nothing else in the file changes. Text that a person wrote without either

@@ -1,4 +1,4 @@
-"""Saving claims: what was found out, how certain it is, and what confirms it.
+"""Saves claims: what was found out, how certain it is, and what confirms it.
 
 The key of a claim is made from its topic and its words, so the same claim replaces what
 was known of it without a reason being given.
@@ -59,7 +59,7 @@ def claim_key(topic: str, claim: str) -> str:
 
 
 def root_domain(name: str) -> str:
-    """Return the registrable domain of a name: what one owner has.
+    """Return the registrable domain of a name: the part that has one owner.
 
     The last two labels; three under names like ``co.uk``. A number address is its own.
 

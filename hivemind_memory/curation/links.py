@@ -1,4 +1,4 @@
-"""Adding and removing edges by hand: related_to, updates, contradicts.
+"""Adds and removes links between memories: related_to, updates, contradicts.
 
 An edge is written to the front matter of the memory it starts at; nothing else changes.
 ``updates`` says that one memory replaces another of any key: both stay active, and a

@@ -1,4 +1,4 @@
-"""Typed memories by type, scope, day, writer and status; and what was written, by whom.
+"""Lists typed memories by type, scope, day, writer and status, and what was written.
 
 Reads only. The index narrows the list of memories; the log reads every note that the
 caller may read.

@@ -1,4 +1,4 @@
-"""Where in the notes a name leads: to a note, to lines of one, or to an entry."""
+"""Finds what a name means: a note, lines of a note, or an entry."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 def locate(context: CurationContext, name: str) -> tuple[str, int, int]:
     """Return note, first and last line of what a name means; without lines: 0.
 
-    The path of a note that is there is taken at its word and needs no index. Any other
+    The path of an existing note means that note and needs no index. Any other
     name is looked up as everywhere: id, key, path without ``.md``.
 
     Args:

@@ -1,4 +1,4 @@
-"""Looking up one memory by its id, key or path, and reading it from its note."""
+"""Looks up a memory by its id, key or path, and reads it from its note."""
 
 from __future__ import annotations
 

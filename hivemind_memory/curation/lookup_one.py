@@ -1,4 +1,4 @@
-"""Finds the memory that a change is about: never one of several scopes by chance."""
+"""Finds the memory to change, and refuses a key that several scopes have."""
 
 from __future__ import annotations
 

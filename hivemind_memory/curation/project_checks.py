@@ -1,4 +1,4 @@
-"""What must be so before a project is moved."""
+"""The checks before a project is renamed or merged."""
 
 from __future__ import annotations
 

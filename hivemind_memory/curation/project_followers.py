@@ -1,4 +1,4 @@
-"""What follows a project to its new name, beside its notes and the references to them.
+"""Updates every store that names a project when the project is renamed or merged.
 
 A store of the program that names notes or scopes joins ``FOLLOWERS``; a test compares
 the list with what the program creates. Each step may be done again: a move that is
@@ -80,7 +80,7 @@ def check_state(places: Places) -> None:
 
 
 def follow(renaming: Renaming) -> None:
-    """Let everything follow a project to its new name.
+    """Update every store for the new name of a project.
 
     Raises:
         NotSavedError: The disk refused, or another process is writing.
@@ -171,7 +171,7 @@ def _rename_state(renaming: Renaming) -> None:
 
 
 class Follower(NamedTuple):
-    """What names notes or scopes, and how it follows."""
+    """A store that names notes or scopes, and how it is updated."""
 
     names: tuple[str, ...]
     """Patterns of files below the home; a table of ``state.db`` after a colon."""
@@ -190,7 +190,7 @@ FOLLOWERS = (
         _rename_state,
     ),
 )
-"""All that is told of a new name, in this order."""
+"""All stores that are updated, in this order."""
 
 UNNAMED = {
     "memory/*.md": "moved with the folder; references in all notes are rewritten",
@@ -204,4 +204,4 @@ UNNAMED = {
     "project-move.json": "the move itself",
     "injections.jsonl*": "taken into state.db before it is rewritten",
 }
-"""What needs not follow, and why."""
+"""Stores that are not updated, and why."""

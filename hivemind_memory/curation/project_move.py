@@ -1,4 +1,4 @@
-"""Notes that go from one project to another: a new name, or two that become one.
+"""Renames a project, or merges it into another: moves its notes, updates references.
 
 The move is announced in a file first, so that one that is killed halfway is finished by
 the next command. References by path are rewritten in all notes.

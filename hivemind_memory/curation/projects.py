@@ -1,4 +1,4 @@
-"""The projects of a memory: listed with their likely twins, and adopted."""
+"""Lists the projects with their likely twins, and adopts repositories."""
 
 from __future__ import annotations
 

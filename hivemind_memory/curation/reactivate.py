@@ -1,4 +1,4 @@
-"""Making replaced versions active again when what replaced them is forgotten, and back.
+"""Reactivates replaced versions when their replacement is forgotten, and the reverse.
 
 So a poisoned session is undone as a whole: what it saved is hidden, and what was known
 before is active again. The active copy is written first and the other removed after: a

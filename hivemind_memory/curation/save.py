@@ -1,4 +1,4 @@
-"""Saving a memory under a key: it is active until another one replaces it.
+"""Saves a memory under a key: it is active until another one replaces it.
 
 The steps are ordered so that a process may be killed between any two of them. The
 memory that is replaced is first copied to ``superseded/``; then the new one takes its

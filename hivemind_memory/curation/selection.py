@@ -1,4 +1,4 @@
-"""Selecting the memories, entries and notes to forget, restore or purge.
+"""Selects the memories, entries and notes to forget, restore or purge.
 
 Typed memories are looked up in the index, which is up to date; entries in the notes
 themselves, for the index does not know forgotten ones. What the caller may not see is

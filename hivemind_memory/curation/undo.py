@@ -1,4 +1,4 @@
-"""Taking back a change: what was written is hidden, what was hidden is shown again.
+"""Undoes a change: what was written is hidden, what was hidden is shown again.
 
 Nothing is deleted, so every undo can be taken back itself. A change that someone built
 upon is refused: a memory that was replaced, edited or linked since stays as it is.

@@ -1,4 +1,4 @@
-"""Checks what may be saved under a key. Pure.
+"""Checks the values of a memory before it is saved. Pure.
 
 A value that passes here is not checked again.
 """

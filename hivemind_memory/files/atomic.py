@@ -1,4 +1,4 @@
-"""The one way of writing a file: written beside its place, synced, renamed, synced.
+"""The one way to write a file: write a temporary file, sync, rename, sync the folder.
 
 A reader sees the old file or the new one, never half of either, and a power cut leaves
 one of the two. What a killed process leaves has a name of its own, so that ``sync`` and
@@ -39,7 +39,7 @@ _NO_LINKS = frozenset(
 
 
 class PartialFile:
-    """A file that is written whole and has no name of its own yet.
+    """A complete temporary file that does not have its final name yet.
 
     Leaving the ``with`` block removes it unless it was given one.
     """

@@ -166,7 +166,7 @@ class OpenFolder:
             sync_folder(self._fd)
 
     def close(self) -> None:
-        """Let go of the folder; a second time does nothing."""
+        """Close the folder; a second call does nothing."""
         if self._fd is not None:
             fd, self._fd = self._fd, None
             os.close(fd)
@@ -188,7 +188,7 @@ class OpenFolder:
 
 
 def signature_of(status: os.stat_result) -> FileSignature:
-    """Return what of a file's status tells that it changed."""
+    """Return the part of a file's status that changes when the file does."""
     # Windows does not say the inode when it lists a folder, so it never counts there.
     inode = 0 if sys.platform == "win32" else status.st_ino
     return (status.st_mtime_ns, status.st_ctime_ns, status.st_size, inode)
@@ -203,7 +203,7 @@ def signature_at(path: str, *, follows_link: bool) -> FileSignature | None:
 
 
 def identity_of(status: os.stat_result) -> FileIdentity:
-    """Return what tells a file from another that takes its name later."""
+    """Return what distinguishes a file from a later one of the same name."""
     return (status.st_dev, status.st_ino)
 
 

@@ -1,4 +1,4 @@
-"""What the system's errors mean to whoever asked: each cause in plain words."""
+"""Turns errors of the operating system into ours, each cause in plain words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Locks that the kernel takes back when their holder dies.
+"""Locks between processes, which the kernel releases when their holder dies.
 
 Kept apart from ``descriptors`` because a search locks nothing and should not load this.
 """

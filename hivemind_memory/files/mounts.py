@@ -1,4 +1,4 @@
-"""Which file systems change without telling.
+"""Which file systems change without an event: network and shared folders.
 
 A network or host-shared folder announces what this machine does to it, and nothing that
 others do. A probe from here would find it in order, so such a folder is known by its

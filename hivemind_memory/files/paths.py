@@ -1,4 +1,4 @@
-"""What a note may be called: every name from outside passes here.
+"""Checks the names of notes: every name from outside passes through here.
 
 A legal name is plain: it means the same place on every system, in every shell and in
 every link, and it cannot leave the notes folder. Nothing here touches a file.

@@ -1,4 +1,4 @@
-"""Where a memory keeps what: the only place where these paths are put together."""
+"""Where each file of a memory is: the only place that builds these paths."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ JOURNAL_FILE = "entries.jsonl"
 """The journal's one file, in its folder. It is empty when it holds no entry."""
 
 RETURNED_FILE = "returned.jsonl"
-"""The file beside it with what is told of entries that came back."""
+"""The file beside it that lists the entries that were recovered."""
 
 
 @value
@@ -68,7 +68,7 @@ class Places:
 
     @property
     def state_file(self) -> str:
-        """What no note can hold: recall figures, and what was purged."""
+        """What no note can hold: recall counters, tombstones, changes, injections."""
         return os.path.join(self.home, "state.db")
 
     def make_index_folder(self) -> None:
@@ -87,7 +87,7 @@ def journal_folders(home: str) -> tuple[str, ...]:
 
 
 def has_journal_entries(journal: str) -> bool:
-    """Tell whether a journal holds entries: a system call, for every search asks.
+    """Return whether a journal holds entries. One system call: every search asks.
 
     Also true once after their ten minutes are over: recovery then checks that they
     survived, and empties the file.
@@ -99,7 +99,7 @@ def has_journal_entries(journal: str) -> bool:
 
 
 def has_returned(journals: Iterable[str]) -> bool:
-    """Tell whether anything came back that is not yet known to be dealt with.
+    """Return whether any recovered entry may still need a person's attention.
 
     Args:
         journals: Folders of journals.

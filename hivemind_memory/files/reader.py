@@ -1,4 +1,4 @@
-"""Reads notes for the index: their bytes, the signature these belong to, and a digest.
+"""Reads notes for the index: their bytes, and the signature and digest of these.
 
 Only a sync that finds a change comes here; a search of an unchanged folder does not.
 """

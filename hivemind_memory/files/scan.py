@@ -1,4 +1,4 @@
-"""One scan of the notes folder: every note with its signature, and what is skipped.
+"""Scans the notes folder: every note with its signature, and the files it skips.
 
 This runs before every answer, so the loop over the files calls no function of the
 package, checks the names of a folder at once, and puts no path together: a digest tells

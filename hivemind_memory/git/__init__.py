@@ -1,1 +1,1 @@
-"""Runs git: repositories, worktrees, hooks. Which project they are: projects."""
+"""Runs git: repositories, worktrees, hooks. Which project they belong to: projects."""

@@ -1,4 +1,4 @@
-"""What git knows about a worktree and about the project it belongs to."""
+"""Asks git about a worktree: branch, commits, changed files, origin of the project."""
 
 from __future__ import annotations
 

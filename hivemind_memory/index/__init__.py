@@ -1,1 +1,1 @@
-"""The port of the index, the one import for all outside. SQL lies in sqlite below."""
+"""The index: its port, which all other code imports, and the SQLite engine."""

@@ -1,4 +1,4 @@
-"""Chooses the engine that keeps the index: SQLite, in one file beside the notes."""
+"""Chooses the engine of the index: SQLite, in one file beside the notes."""
 
 from __future__ import annotations
 

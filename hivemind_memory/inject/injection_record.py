@@ -1,4 +1,4 @@
-"""An injection as the injection log and ``--json`` show it: never a memory's text."""
+"""Makes the record of an injection for the log and ``--json``, without any text."""
 
 from __future__ import annotations
 

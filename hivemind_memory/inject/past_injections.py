@@ -1,4 +1,4 @@
-"""What a purge must reach of injection: sections that show a memory, and the log.
+"""Removes memories from past injections: from sections and from the injection log.
 
 The injection log contains no text, but it contains the paths of memories, and those are
 made from keys, so they are replaced by hashes.

@@ -1,1 +1,1 @@
-"""Text of a note to entries, headings and chunks, and front matter. Opens no file."""
+"""Parses notes: front matter, entries, headings, chunks. Opens no file."""

@@ -1,4 +1,4 @@
-"""A note in blocks: runs of whole entries that are read one by one.
+"""Reads a note in blocks of entries, and parses again only the blocks that changed.
 
 Agents append to a note all day, and each entry would have the whole note read again. An
 entry is parsed by itself, so a run of entries that has not changed makes the same
@@ -65,7 +65,7 @@ class BlockReader:
 
         Args:
             mask: Hides the secrets of a text, and leaves every line where it is.
-            limit_chars: See ``chunker.chunk_note``, as the next one.
+            limit_chars: See ``note_parser.chunk_note``, as the next one.
             overlap_chars: The same.
         """
         self._mask = mask

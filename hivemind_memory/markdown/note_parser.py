@@ -1,4 +1,4 @@
-"""Any bytes to a note and its chunks. The home of markdown-it.
+"""Parses any bytes into a note and its chunks. The home of markdown-it.
 
 Where a note is cut is not decided here: ``sections`` says where a chunk starts, and
 ``packing`` where one is cut that is longer than the limit. Here Markdown is read, as

@@ -1,4 +1,4 @@
-"""Where the blocks of a text lie: by the parser's rules, or without a parser.
+"""Finds the blocks of a text: rules for the parser, and a scan without a parser.
 
 ``note_parser`` finds outlines with markdown-it, which takes microseconds for a line
 however short it is. For ordinary notes that is nothing; for a megabyte of ``>`` it is

@@ -1,4 +1,4 @@
-"""Where a chunk is cut that is longer than the limit.
+"""Cuts a chunk that is longer than the limit.
 
 Arithmetic on line starts, and on a mark for each line that says how good a place its
 beginning is for a cut. Knows nothing of Markdown.

@@ -1,4 +1,4 @@
-"""Where a note is cut: which lines become a chunk, and what a chunk knows of them.
+"""Cuts a note into chunks: which lines become a chunk, with which headings.
 
 A chunk starts at an H1, H2 or H3, after two blank lines, and at the comment of an
 entry; one that is longer than the limit is cut again, by ``packing``.
@@ -86,7 +86,7 @@ def chunks_of(
         front_lines: How many of them are front matter.
         outline_of: Finds the blocks of some lines of a page.
         limit_chars: At least 1.
-        overlap_chars: See ``chunker.chunk_note``.
+        overlap_chars: See ``note_parser.chunk_note``.
         first_line: Number of the first line, from 0, if they are a part of a note.
     """
     starts = list(accumulate([len(line) + 1 for line in lines], initial=0))

@@ -1,4 +1,4 @@
-"""The outline of a short note of headings, prose and plain lists, without a parser.
+"""Finds the blocks of a short, simple note without a parser.
 
 That is what most notes are, and starting the parser takes longer than reading them. One
 expression either takes every line of such a text, or says nothing: then the parser has

@@ -1,4 +1,4 @@
-"""The second level of search: the bullets and paragraphs of one chunk, and their texts.
+"""Splits a chunk into subchunks: its list items, paragraphs, tables and fences.
 
 String work only, and called for every chunk that is indexed. It needs no Markdown
 parser: a subchunk that is cut slightly wrong changes a score a little, and that is all.

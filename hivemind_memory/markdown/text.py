@@ -1,4 +1,4 @@
-r"""Bytes to text and back, whatever the bytes are.
+r"""Decodes bytes to text and splits lines, whatever the bytes are.
 
 One line model for the whole program: a line ends at ``"\n"`` and nowhere else. A
 carriage return, a form feed, U+2028 and the like are characters of their line, so line

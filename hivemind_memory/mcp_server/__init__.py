@@ -1,1 +1,1 @@
-"""Serves the memory to agents as tools, by stdio and HTTP. Decides nothing itself."""
+"""The MCP server: tools for agents, over stdio and HTTP. No rules of its own."""

@@ -1,4 +1,4 @@
-"""Tells which project and which session a call belongs to.
+"""Finds out which project and which session a call belongs to.
 
 One server may serve agents in many repositories, so the folder in which it runs says
 nothing. Over HTTP a connection names its project by a header or in its address, which
@@ -51,7 +51,7 @@ _MAX_SESSIONS = 1_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connection:
-    """Whose call it is."""
+    """The project and the session of a call."""
 
     project: str | None
     """Its name, a folder in it, or ``none``; None: what the server was started with."""
@@ -67,7 +67,7 @@ class Connection:
 
 
 class Connections:
-    """Finds out whose call it is, and remembers what the roots of a session said."""
+    """Finds the connection of each call, and remembers the roots of each session."""
 
     def __init__(
         self, session: str, *, has_projects: bool, asks_for_roots: bool
@@ -88,7 +88,7 @@ class Connections:
         self._waits: OrderedDict[str, int] = OrderedDict()
 
     async def connection_of(self, context: Context[Any]) -> Connection:
-        """Return whose call it is."""
+        """Return the connection of a call."""
         headers = context.headers
         if headers is not None:
             return await self._over_http(context, headers)
@@ -106,7 +106,7 @@ class Connections:
     async def _over_http(
         self, context: Context[Any], headers: Mapping[str, str]
     ) -> Connection:
-        """Return whose call it is that came over HTTP."""
+        """Return the connection of a call over HTTP."""
         request = context.request_context.request
         query = getattr(request, "query_params", {})
         key = headers.get(_SESSION_HEADER, "")

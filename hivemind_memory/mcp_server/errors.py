@@ -1,4 +1,4 @@
-"""What an agent reads when a call fails: a sentence, a hint, and what was saved."""
+"""The error messages of the tools: a sentence, a hint, and what was saved."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Turns one line from a client into a message, or into the errors to answer it with.
+"""Parses one line from a client into a message, or into error responses.
 
 The SDK's own reader drops what it cannot parse, and the client waits forever. Here
 every line with a readable id gets an answer. Pure: bytes in, values out.

@@ -1,4 +1,4 @@
-"""What an agent is told about this server before it has called anything.
+"""The instructions that an agent gets about this server when it connects.
 
 Some clients show only this text and the names of the tools, and cut it at 4,096
 characters; some show only its first sentences.

@@ -1,4 +1,4 @@
-"""Standard input and output, claimed for the protocol: lines in, lines out.
+"""Reserves standard input and output for the protocol, and reads and writes lines.
 
 While they are claimed, anything else in this process that reads standard input finds
 its end, and what it prints goes to standard error. Imports nothing slow, because the

@@ -1,4 +1,4 @@
-"""What all tools share: registration, the thread they run on, and their limits.
+"""What all tools share: registration, the thread they run on, limits on size.
 
 A tool is three things that lie together in one module: the schema of its result, the
 function that fills it in, and the text that says the same for clients that show no

@@ -1,4 +1,4 @@
-"""The tool memory_learn: a claim, and how certain it is."""
+"""The tool memory_learn: saves a claim with its confidence."""
 
 from __future__ import annotations
 

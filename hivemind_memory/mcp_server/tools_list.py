@@ -1,4 +1,4 @@
-"""The tool memory_list: the notes with their titles, or memories without a search."""
+"""The tool memory_list: lists the notes with their titles, or memories by filters."""
 
 from __future__ import annotations
 

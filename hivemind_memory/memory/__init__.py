@@ -1,4 +1,4 @@
-"""The class Memory: write, read, sync, search, embed, doctor. Changing: curation."""
+"""The class Memory: write, read, sync, search, embed. Save and forget: see curation."""
 
 from __future__ import annotations
 

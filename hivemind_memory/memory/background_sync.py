@@ -1,9 +1,9 @@
-"""Indexes large notes beside the searches: on a thread and a connection of its own.
+"""Indexes large notes in the background: on a thread and a connection of its own.
 
 A search must answer within its budget, and a note of some megabytes takes longer than
-that to parse. The search leaves such a note to this, waits for it a little, and answers
-without it if it is not done by then. A process that ends meanwhile loses nothing: the
-next sync or search begins again.
+that to parse. The search starts this for such a note, waits a little, and answers
+without the note if it is not indexed by then. A process that ends meanwhile loses
+nothing: the next sync or search begins again.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""What ``hm doctor`` looks at: each finding says what is wrong and what to do.
-
-What ``hm status`` tells.
-"""
+"""The checks of ``hm doctor``: each finding says what is wrong and what to do."""
 
 from __future__ import annotations
 
@@ -16,14 +13,12 @@ from hivemind_memory.files.scan import BYTES_PER_MB
 from hivemind_memory.index.choose_engine import index_engine
 from hivemind_memory.memory.leftover_files import leftover_findings
 from hivemind_memory.memory.open_index import open_index
-from hivemind_memory.memory.sync import LARGE_NOTE_BYTES
 from hivemind_memory.model.results import (
     RECOVERY_WINDOW,
     Diagnosis,
     Finding,
-    MemoryStatus,
 )
-from hivemind_memory.model.snapshot import IndexedFiles, SkippedNote, compare_files
+from hivemind_memory.model.snapshot import IndexedFiles, compare_files
 from hivemind_memory.projects.twins import project_findings
 
 TYPE_CHECKING = False
@@ -32,10 +27,6 @@ if TYPE_CHECKING:
 
     from hivemind_memory.config.settings import Settings
     from hivemind_memory.files.places import Places
-    from hivemind_memory.files.scan import FolderSnapshot
-    from hivemind_memory.memory.open_index import OpenIndex
-    from hivemind_memory.memory.sync import Syncer
-    from hivemind_memory.model.snapshot import FolderChanges
     from hivemind_memory.providers.provider import Provider
 
 
@@ -294,100 +285,3 @@ def _provider(provider: Provider) -> Finding:
     except EmbeddingError as error:
         return Finding(name=name, is_ok=False, detail=str(error), hint=error.hint)
     return Finding(name=name, is_ok=True, detail=f"{detail} It answers.")
-
-
-def status_of(
-    places: Places,
-    opened: OpenIndex,
-    syncer: Syncer,
-    provider: Provider,
-    now_s: float,
-) -> MemoryStatus:
-    """Return the state of a memory; changes nothing."""
-    index = opened.index
-    known = index.files()
-    # A note too young to be sure of is not behind: the next search reads it.
-    certain = IndexedFiles(signatures=known.signatures)
-    changes, snapshot = syncer.find_changes(certain)
-    vectors, pending, name, reason = _vectors(opened, provider)
-    problem = _vectors_problem(opened, provider, now_s) if pending else ""
-    return MemoryStatus(
-        memory_dir=places.notes,
-        index_file=places.index_file,
-        notes=len(known.signatures),
-        chunks=index.count_chunks(),
-        index_bytes=_size(places.index_file),
-        provider=name,
-        provider_reason=reason,
-        vectors=vectors,
-        pending_vectors=pending,
-        vectors_problem=problem,
-        retrievers=("words", "vectors") if vectors else ("words",),
-        leader=KernelLock(places.leader_lock).holder(),
-        stale_notes=len(changes.changed) + len(changes.gone),
-        skipped=(*_skipped(opened, snapshot.skipped), *_large_notes(changes, snapshot)),
-        unsettled_entries=_unsettled(places, now_s),
-    )
-
-
-def _vectors(opened: OpenIndex, provider: Provider) -> tuple[int, int, str, str]:
-    """Return chunks with and without a vector, the provider, and why it is that one."""
-    space = None if provider.is_off else provider.space()
-    if space is None:
-        return 0, 0, "none", provider.choice().reason
-    from hivemind_memory.memory.moved_spaces import fingerprint_in_use
-
-    store, name = opened.index.vector_store(), fingerprint_in_use(opened.index, space)
-    return (
-        store.count_vectors(name),
-        store.count_pending_chunks(name),
-        f"{space.provider} {space.model}",
-        provider.choice().reason,
-    )
-
-
-def _vectors_problem(opened: OpenIndex, provider: Provider, now_s: float) -> str:
-    """Return why chunks have no vector yet, and what to do."""
-    from hivemind_memory.memory.embed import EmbeddingService
-
-    problem = EmbeddingService(provider, lambda: now_s).problem(opened.index)
-    return problem or "`hm sync` makes them, and so does `hm watch` while it runs."
-
-
-def _skipped(
-    opened: OpenIndex, skipped: tuple[SkippedNote, ...]
-) -> tuple[SkippedNote, ...]:
-    """Return what was passed over, a substitute for the index among it."""
-    if opened.warning:
-        return (SkippedNote(path=".index", reason=opened.warning), *skipped)
-    return skipped
-
-
-def _large_notes(changes: FolderChanges, look: FolderSnapshot) -> Iterator[SkippedNote]:
-    """Yield the changed notes that a search does not wait for."""
-    for path in changes.changed:
-        if look.signatures[path][2] > LARGE_NOTE_BYTES:
-            why = "it is large and not indexed yet; `hm sync` indexes it"
-            yield SkippedNote(path=path, reason=why)
-
-
-def _size(path: str) -> int:
-    """Return the bytes of the index file and its log."""
-    total = 0
-    for suffix in ("", "-wal"):
-        try:
-            total += os.stat(path + suffix).st_size
-        except OSError:
-            continue
-    return total
-
-
-def _unsettled(places: Places, now_s: float) -> int:
-    """Return how many acknowledged entries are in their ten minutes."""
-    from hivemind_memory.files.places import has_journal_entries
-
-    if not has_journal_entries(places.journal):
-        return 0
-    from hivemind_memory.notes.journal import Journal
-
-    return Journal(places.journal).count_pending_entries(now_s)

@@ -1,4 +1,4 @@
-"""The vector side of a memory: which space answers a question, and filling spaces.
+"""Embeds queries and notes: which vector space answers, and filling in vectors.
 
 One space answers, another may be filling: after a change of model the old vectors keep
 answering, asked by the old model, until the new ones are there.

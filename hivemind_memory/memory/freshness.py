@@ -1,4 +1,4 @@
-"""Compares the notes folder with the index before an answer, and indexes what changed.
+"""Makes the index fresh before an answer: compares it with the notes folder.
 
 A process that is asked many questions a second may skip the scan when the kernel proves
 that nothing has happened since the last one; it looks at least once a second all the

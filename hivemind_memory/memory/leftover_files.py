@@ -1,4 +1,4 @@
-"""Removes what killed processes left, for ``hm doctor``, and says so."""
+"""Removes the files that killed processes left, for ``hm doctor``, and reports them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Memory: write, sync, search, read, list, status, for commands and tools alike."""
+"""The class ``Memory``: one method for each thing that commands and tools do."""
 
 from __future__ import annotations
 
@@ -335,7 +335,7 @@ class Memory:
 
     def status(self) -> MemoryStatus:
         """Return what there is, who leads, and what is missing."""
-        from hivemind_memory.memory.doctor import status_of
+        from hivemind_memory.memory.status import status_of
 
         parts, now_s = (self.syncer, self._provider), self.clocks.now()
         with self.lock:

@@ -1,4 +1,4 @@
-"""Which vectors are those of a provider, also after it has moved to another address.
+"""Keeps the vectors of a provider that has moved to another address.
 
 The address is part of a space's name, for two servers may give one name to two models.
 So when the same model answers elsewhere, it is asked for texts whose vectors are there:

@@ -1,4 +1,4 @@
-"""Why no chunk has a vector, told without the network and without what makes vectors.
+"""Says why no chunk has a vector, without the network or a provider's library.
 
 Most searches of a memory without vectors need no more of that side than this.
 """

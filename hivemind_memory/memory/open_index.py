@@ -1,4 +1,4 @@
-"""The index of one memory: held open, reopened when its file changes, kept up to date.
+"""Keeps the index of a memory open: reopens, updates and repairs it.
 
 When the index cannot be opened, one in memory takes its place, so that a question is
 answered all the same.

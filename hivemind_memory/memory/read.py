@@ -1,4 +1,4 @@
-"""Reading notes as they are: the lines of one, and a list of all."""
+"""Reads notes as they are: the lines of one, and a list of all."""
 
 from __future__ import annotations
 

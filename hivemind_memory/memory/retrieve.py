@@ -1,4 +1,4 @@
-"""What the retrievers of the index find for a question: candidates, not yet ranked."""
+"""Asks the retrievers of the index: candidates for a query, not yet ranked."""
 
 from __future__ import annotations
 

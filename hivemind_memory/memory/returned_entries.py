@@ -1,4 +1,4 @@
-"""What a person is told of entries that came back; see ``notes.returned_entries``."""
+"""Lists the recovered entries that a caller may see; see ``notes.returned_entries``."""
 
 from __future__ import annotations
 

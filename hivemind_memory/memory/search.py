@@ -1,4 +1,4 @@
-"""Answers one question: from its text to hits, and how strong the answer is.
+"""Answers one query: its hits, and a report on the answer.
 
 The steps themselves are pure and live in ``search``; they are called here in order,
 with what the index finds.

@@ -1,4 +1,4 @@
-"""Parses what a person or an agent narrows a search to."""
+"""Parses the filters of a search."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sentences of a search report: why it is empty, what came back, what is missing.
+"""Writes the notices of a search report: why it is empty, what is missing.
 
 Loaded only when there is something to say.
 """

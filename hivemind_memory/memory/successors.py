@@ -1,4 +1,4 @@
-"""What replaced a memory that a search shows. Reads the index only."""
+"""Finds the memory that replaced a superseded hit. Reads the index only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Makes the index equal to the folder. The same rule for one note and for all."""
+"""Updates the index from the notes folder. The same rule for one note and for all."""
 
 from __future__ import annotations
 

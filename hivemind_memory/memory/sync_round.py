@@ -1,4 +1,4 @@
-"""One comparison of folder and index: what it may write, and what became of it.
+"""One round of a sync: which notes it may still write, and what it did.
 
 Another process may be faster with a note, and a purge may come between: what was read
 before is then not written.

@@ -1,4 +1,4 @@
-"""What a search does with words that no note holds: longer words, and suggestions.
+"""Handles query words that no note holds: tries longer words, and suggests others.
 
 Loaded only when a query has such a word.
 """

@@ -1,4 +1,4 @@
-"""Writing an entry: what may be written where, then journal, note and disk.
+"""Writes an entry: checks what may be written where, then appends it to its note.
 
 ``Memory.write`` calls the two steps in order and indexes the note. Nothing here knows
 the index.

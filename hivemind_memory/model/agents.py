@@ -1,4 +1,4 @@
-"""The agents by name, for help, options and completion, which import nothing else.
+"""The names of the agents, for help, options and completion, which import only this.
 
 How each is connected, injected for or started is in the folder that does it; a test
 compares the names.

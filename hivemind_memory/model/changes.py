@@ -1,4 +1,4 @@
-"""A change of the memory: enough to take it back, and nothing of any text."""
+"""A change as the log of changes records it: enough to undo it, and no text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where time and randomness come from, and which day it is. Reads no clock itself."""
+"""The clocks that a memory is given: time, time zone, randomness. Reads none itself."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What is asked of typed memories, and what comes back: saving, history, edges.
-
-What is asked of forgetting and purging, and what comes back.
-"""
+"""Requests and results of curation: save, link, history, forget, restore, purge."""
 
 from __future__ import annotations
 
@@ -184,7 +181,7 @@ class LinkResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class History:
-    """What a memory was and is."""
+    """The versions of a memory."""
 
     key: str
     scope: str

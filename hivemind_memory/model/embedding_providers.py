@@ -1,4 +1,4 @@
-"""Every embedding provider: one row each, from which all else about it follows.
+"""The table of embedding providers: one row for each.
 
 What the option may be, what a hint names, the packages that must be installed, the
 options that hold address and model, and the module that connects. Imports nothing slow,

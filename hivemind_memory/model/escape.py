@@ -1,4 +1,4 @@
-r"""Makes text safe to show: no note may steer a terminal or hide from a reader.
+r"""Makes text safe to show: no note may control a terminal or hide text from a reader.
 
 One list for every place where a person or a model reads: the terminal, a pipe, JSON,
 answers over MCP and the section. What is escaped is shown as it would stand in JSON or

@@ -1,4 +1,4 @@
-"""Which notes a question may find: what its caller may see, and what it asks for."""
+"""Conditions on notes: what a caller may see, and what a query asks for."""
 
 from __future__ import annotations
 

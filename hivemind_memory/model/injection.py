@@ -1,4 +1,4 @@
-"""What an injection is made of, and what it did."""
+"""Values of an injection: facets, excerpts, the section, and the result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When two keys are the same key, and when they are too near to be two. Pure.
+"""Compares keys: which are the same, and which are too similar to be two. Pure.
 
 People and agents type ``Deploy_Day`` for ``deploy-day``: case, dashes, underscores,
 blanks and how a letter with a mark is encoded make no difference. A key that differs

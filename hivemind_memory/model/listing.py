@@ -1,4 +1,4 @@
-"""What a list of memories is narrowed to, and what a log of writing holds."""
+"""The filter of a list of memories, and the items of a log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the retrievers of the index hand up to the search: evidence, not yet a score."""
+"""The matches that the retrievers return: counts and cosines, not yet scores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a note lies. Apart from ``note``: every search needs this and nothing else."""
+"""The path of a note. Apart from ``note``, because every search needs only this."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A place in a note as results print it, ``deploy.md:12-18``; what a text is from."""
+"""Parses places such as ``deploy.md:12-18``, and what a text was derived from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the upper floors need from the outside, as shapes that several things fit."""
+"""The ports: interfaces with more than one implementation."""
 
 from __future__ import annotations
 

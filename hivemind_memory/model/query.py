@@ -1,4 +1,4 @@
-"""A question and its answer.
+"""A query, its answer, and the settings of a search.
 
 How an answer is made, as the settings say. Apart: a sync needs nothing else.
 """

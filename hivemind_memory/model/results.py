@@ -1,4 +1,4 @@
-"""What a change to the memory did.
+"""Results of writing, syncing, embedding, listing, status and doctor.
 
 What the memory tells of itself.
 """

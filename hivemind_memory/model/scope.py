@@ -1,4 +1,4 @@
-"""Where a memory lies decides who finds it: scopes, their names and their folders.
+"""Scopes: their names and their folders. The folder of a note decides its scope.
 
 A scope is written as its folder below the notes, ``projects/shop``; the global scope
 is the empty text. Pure.

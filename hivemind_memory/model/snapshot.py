@@ -1,4 +1,4 @@
-"""What a folder looked like at one moment, and how two such scans differ."""
+"""File signatures, and which files differ between the index and a scan."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How text becomes the terms that are looked up: one rule for notes and questions.
+"""Splits text into terms: one rule for notes and queries.
 
 The full-text engine splits at everything that is not a letter, a digit or a combining
 mark, folds case and diacritics, and stems English. What it cannot do is added here, as

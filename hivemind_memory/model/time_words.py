@@ -1,4 +1,4 @@
-"""The words in which fourteen languages name a time, without accents and in lower case.
+"""The words for times in fourteen languages, without accents and in lower case.
 
 Read by ``time_spans``, which folds a question the same way.
 """

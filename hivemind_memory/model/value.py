@@ -1,4 +1,4 @@
-"""Values: frozen, compared by their fields, made by keyword, and cheap to define.
+"""The decorator ``value``: a frozen class of fields that is cheap to define.
 
 The values of this package are data classes. On the way to a cold answer each costs a
 millisecond to define, and ``dataclasses`` eight more to import, most of what an answer

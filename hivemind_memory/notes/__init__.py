@@ -1,1 +1,1 @@
-"""Entries and memories in their files, the journal, recovery. Nothing of the index."""
+"""Entries and memories in their files, the journal, recovery. Knows no index."""

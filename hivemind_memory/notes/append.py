@@ -1,4 +1,4 @@
-"""Appends one entry to one note: all of it or nothing, synced to disk.
+"""Appends one entry to a note: all of it or nothing, synced to disk.
 
 The journal has the text before the note does. A write that fails half-way is undone
 here; one that is killed half-way is undone by the next writer
@@ -117,7 +117,7 @@ class _Attempt:
         try:
             return self._append()
         except FileExistsError:
-            return None  # the another program made the note since the scan
+            return None  # another program made the note since the scan
         except OSError as error:
             raise self._undone(error) from error
         except HivemindError:

@@ -1,4 +1,4 @@
-"""What the values under ``related``, ``supersedes`` and ``contradicts`` refer to.
+"""Parses references: the values of ``related``, ``supersedes`` and ``contradicts``.
 
 The one parser of references: the index makes edges of them, a link and a purge change
 them. A reference is an id, a key or a path, written plainly, as a ``[[wiki link]]``

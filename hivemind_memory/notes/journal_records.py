@@ -1,4 +1,4 @@
-"""The lines of the journal: one JSON object each, and what they add up to.
+"""The lines of the journal: one JSON object each, and the entries they describe.
 
 An entry's story is ``begin`` (with its whole text), ``saved``, and, if it vanished,
 ``again`` (with the text for ``recovered.md``) and ``recovered``; or ``dropped``. The
@@ -28,7 +28,7 @@ DROPPED = "dropped"
 """What is said of an entry that was never acknowledged and is forgotten."""
 
 LONGEST_MARK_BYTES = 8192
-"""Lines without a text are shorter than this; see ``notes.paths.MAX_PATH_BYTES``."""
+"""Lines without a text are shorter than this; see ``files.paths.MAX_PATH_BYTES``."""
 
 _TEXT = b',"text":'  # cannot stand inside a JSON string: its quotes would be escaped
 

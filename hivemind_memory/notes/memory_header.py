@@ -1,4 +1,4 @@
-"""What a note's front matter and path say about it: type, key, edges, status and day.
+"""Reads type, key, edges, status and day of a note from its front matter and path.
 
 Front matter is written by people: what means nothing is ignored, never an error. Ages
 are whole days since the epoch, so that a score does not move within a day.

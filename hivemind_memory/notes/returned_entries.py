@@ -1,4 +1,4 @@
-"""The entries that came back, kept until a person has dealt with them.
+"""The list of recovered entries, each kept until a person keeps or deletes it.
 
 A file beside the journal, because an entry may be brought back by a server or a watcher
 whose answers a person does not see. It names ids and paths, never a text.

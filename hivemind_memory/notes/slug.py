@@ -1,4 +1,4 @@
-"""From a key in any script to the name of a file that a person can read.
+"""Makes a readable file name from a key in any script.
 
 Pure. A key may hold any character; a name holds letters and digits of any script and
 dashes, and means the same on every system.

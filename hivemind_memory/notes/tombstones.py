@@ -1,4 +1,4 @@
-"""What is kept of a purged text: enough to recognise it, nothing that can be read.
+"""Tombstones: keyed hashes that recognise a purged text and reveal nothing.
 
 Pure. The key never leaves the file that holds the tombstones, so texts cannot be tried
 out on a tombstone alone.

@@ -1,4 +1,4 @@
-"""Writing an entry: what is answered "saved" is in its note and synced.
+"""Appends entries to notes: a saved entry is in its note and synced.
 
 ``append`` is all that agents do to notes: nothing that stands there is ever changed.
 """

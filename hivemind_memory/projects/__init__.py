@@ -1,1 +1,1 @@
-"""Which project a folder belongs to, and its folder of notes. Moves no note."""
+"""Finds the project of a folder, and its folder of notes. Moves no note."""

@@ -1,4 +1,4 @@
-"""Finds the folder of a project from its repository, and keeps in it what it knows.
+"""Finds the notes folder of a project from its repository, or claims a new one.
 
 A folder has the short name that a person would give, ``projects/shop``. The file
 ``.project`` in it names its repositories, so that two of one name never share a folder

@@ -1,9 +1,10 @@
-"""Which project a git folder belongs to: one pure rule over what projects know.
+"""Decides which project a git folder belongs to: one pure rule.
 
 A project knows its origins, the places of repositories without one, and the git folders
 that were seen in it. Only an origin that counts, or the very git folder that was seen
 before, makes a repository part of a project. Everything else, such as a former origin,
-is only told: a copy, a fork and another repository of one name are other projects.
+is only reported: a copy, a fork and another repository of the same name are other
+projects.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Looks up the project of a folder, again whenever something may have changed.
+"""Looks up the project of a folder, and again after anything relevant changed.
 
 A server outlives the creation of the notes folder, a renamed project and a new origin.
 So each call asks, and git is asked only if a file on which its answer depends is

@@ -1,4 +1,4 @@
-"""What a project knows once a person has merged it, or taken a repository out of it."""
+"""Changes the record of a project: merges another one, or removes a repository."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The file ``.project``: what a project knows, a line for each thing.
+"""Reads and writes ``.project``: the record of a project, one fact a line.
 
 The first field of a line says what it is; an identity stands alone, as in the files of
 earlier versions. Fields are separated by tabs.

@@ -1,4 +1,4 @@
-"""Projects that no repository leads to any more, and those that are likely one."""
+"""Finds orphaned projects, and projects that are probably the same one."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Texts to vectors, by the provider that was chosen. Keeps none: see index."""
+"""Computes vectors of texts with the chosen provider. Stores none: see index."""

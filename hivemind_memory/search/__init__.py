@@ -1,1 +1,1 @@
-"""Candidates to ranked hits: scores, fusion, near copies. No file, no clock, no SQL."""
+"""Ranks candidates: scores, fusion, near copies. No files, no clock, no SQL."""

@@ -1,4 +1,4 @@
-"""Says how a score came about: parts that add up to it, and the figures behind them."""
+"""Explains a score: parts that add up to it, and the figures behind them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the evidence of two retrievers to one raw score.
+"""Computes the raw score of a chunk from the matches of both retrievers.
 
 A raw score is what chunks are ordered by: larger is better, additive, on the scale of
 the words (1 is more than any chunk can reach). What each retriever gives is kept apart,

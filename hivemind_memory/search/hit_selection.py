@@ -1,4 +1,4 @@
-"""The last steps of an answer: which of the relevant chunks are shown, in which order.
+"""Selects the hits: merges overlaps, orders near copies, diversifies, cuts.
 
 Of chunks that share lines one is shown, of near-copies the newest comes first, and, if
 asked for, hits that add something come before hits that repeat. Texts are read here, so

@@ -1,4 +1,4 @@
-"""The steps of an answer after its retrievers: fuse, weigh, judge, order.
+"""Ranks candidates: fuses raw scores, applies age, importance and time, breaks ties.
 
 Pure. Everything here works on numbers of chunks; texts come into play only for the
 few that are left, in ``search/hit_selection.py``.

@@ -1,4 +1,4 @@
-"""How alike two texts are, by their words, and the order that avoids repetition.
+"""Measures how similar two texts are, and orders items so that they don't repeat.
 
 The one home of the word split for comparing texts, of Jaccard similarity and of maximal
 marginal relevance. Pure.

@@ -1,4 +1,4 @@
-"""Words of the memory that a question may have meant."""
+"""Suggests words of the notes for a misspelled word of a query."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What replaces or disputes what, among the answers to one question.
+"""Removes superseded candidates, and moves disputed ones below the newer.
 
 Pure. Where a memory and the one that replaced it both answer, the older leaves; where
 two dispute each other, the newer goes first and the other is marked. A memory that was

@@ -1,4 +1,4 @@
-"""Opens the index file and turns SQLite's errors into ours. Decides nothing else."""
+"""Opens SQLite files, runs transactions, and translates SQLite's errors into ours."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What no note can hold, in state.db: recalls, tombstones, changes, injections."""
+"""The file state.db: recall counters, tombstones, changes, injections."""

@@ -1,6 +1,6 @@
-"""The log of changes, so that the last one can be taken back.
+"""The log of changes, a table of ``state.db``, so that they can be undone.
 
-A table of ``state.db``, for it belongs to this machine and no note can hold it. A
+It belongs to this machine, and no note can hold it. A
 record names ids and paths and keeps keyed hashes, never a text; a purge deletes those
 that name what it purges. The newest ``MAX_CHANGES`` are kept.
 """

@@ -1,4 +1,4 @@
-"""Sets a damaged ``state.db`` aside, and says so to ``hm doctor``.
+"""Sets a damaged ``state.db`` aside, and reports it to ``hm doctor``.
 
 Only a file that is damaged beyond doubt; a busy or an unreadable one stays.
 """

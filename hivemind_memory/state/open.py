@@ -1,4 +1,4 @@
-"""Opens ``state.db``, creates it if it is missing, and says why when it cannot.
+"""Opens ``state.db``, creates it if it is missing, and copies it for a backup.
 
 Its tables are in ``schema``, and what is done about damage is in ``damage``.
 """

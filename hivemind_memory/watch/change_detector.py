@@ -1,4 +1,4 @@
-"""Learns of changes in the notes folder: from file events, or by polling.
+"""Detects changes in the notes folder: by file events, or by polling.
 
 Events come from the operating system. The detector polls every two seconds, and says
 why, whenever events are not enough:

@@ -1,4 +1,4 @@
-"""What the watcher reports while it runs: plain values that the CLI puts into words."""
+"""The events that a watcher reports while it runs; the CLI prints them."""
 
 from __future__ import annotations
 

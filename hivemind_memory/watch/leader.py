@@ -1,4 +1,4 @@
-"""One leader for each index: the process that watches, indexes and embeds.
+"""Elects one leader for each index: the process that watches, indexes and embeds.
 
 The leader holds a kernel lock, so a killed leader stops being one at once. How it
 watches is recorded in a second file, which counts only while the lock is held by the

@@ -1,4 +1,4 @@
-"""What a leader does from taking the lead to losing it."""
+"""The loop of the leader: waits for changes, syncs, starts embedding."""
 
 from __future__ import annotations
 

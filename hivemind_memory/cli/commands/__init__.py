@@ -1,1 +1,1 @@
-"""The commands of hm, one file a group. What they share lies in the folder above."""
+"""The commands of hm, one file for each group. Shared parts are in the folder above."""

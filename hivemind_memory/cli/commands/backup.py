@@ -1,4 +1,4 @@
-"""hm backup and hm restore-backup: all that cannot be made again, in one file."""
+"""hm backup and hm restore-backup: everything that cannot be rebuilt, in one file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""hm completion: the scripts for shells, and the command that these call."""
+"""hm completion: the scripts for shells, and the hidden command that they call."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def completion(request: CommandRequest) -> int:
     ),
 )
 def complete(request: CommandRequest) -> int:
-    """Print what may stand in place of the last word."""
+    """Print the candidates for the last word."""
     from hivemind_memory.cli.completion import candidates
 
     try:

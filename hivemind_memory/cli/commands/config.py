@@ -146,7 +146,7 @@ def set_option(request: CommandRequest) -> int:
 
 
 def _check_whole(path: str, name: str, value: object) -> None:
-    """Refuse a change after which the file as a whole could not be used.
+    """Refuse a change that would make the whole file unusable.
 
     Raises:
         ConfigError: Two options would contradict each other; nothing was changed.
@@ -262,7 +262,7 @@ def _option(key: str) -> Option:
 
 
 def _shown(option: Option, value: object) -> object:
-    """Return a value as it may be shown: of a secret, only whether it is set."""
+    """Return a value for display; of a secret, only whether it is set."""
     return ("set" if value else "not set") if option.is_secret else value
 
 

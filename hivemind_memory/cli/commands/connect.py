@@ -223,7 +223,7 @@ def _check_flags(agents: tuple[ConnectableAgent, ...], request: CommandRequest) 
 
 
 def _check_workspace(name: str, *, is_http: bool) -> None:
-    """Refuse a workspace that there is not, or that the server would not heed."""
+    """Refuse a workspace that does not exist, or that the server would ignore."""
     from hivemind_memory.cli.commands.mcp import check_workspace
 
     if is_http:

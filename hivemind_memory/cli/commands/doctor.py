@@ -1,4 +1,4 @@
-"""hm doctor: whether all is well, and what to do if not. The checks: memory.doctor."""
+"""hm doctor: prints what is wrong, and what to do. The checks: memory.doctor."""
 
 from __future__ import annotations
 

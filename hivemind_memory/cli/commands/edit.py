@@ -51,7 +51,7 @@ def edit(request: CommandRequest) -> int:
 
 
 def edit_note(request: CommandRequest, name: str) -> int:
-    """Open the note of a name in the editor, then index it; return the exit code."""
+    """Open the note that a name means in the editor, index it, return the exit code."""
     import subprocess
 
     from hivemind_memory.cli.progress import ProgressDisplay

@@ -160,7 +160,7 @@ def _selector(values: Mapping[str, Any]) -> MemorySelector:
 
 
 def _print_where(memory: Memory, selector: MemorySelector) -> None:
-    """Say that only one project is looked at, if the person did not name it."""
+    """Say that the selection is limited to one project, unless the person named it."""
     from hivemind_memory.curation.selection import set_scope
 
     if where := set_scope(memory.caller, selector, memory.find_scope):
@@ -185,7 +185,7 @@ def _purge_all(
 def _purge(
     memory: Memory, selector: MemorySelector, *, is_dry_run: bool
 ) -> PurgeResult:
-    """Purge, the sections of worktrees too."""
+    """Purge, including the sections in worktrees."""
     from hivemind_memory import opening
 
     # A path, or a scope by itself, plainly means whole notes, whoever wrote them.
@@ -218,7 +218,8 @@ def _print_restored(restored: RestoreResult, name: str, *, as_json: bool) -> Non
     if as_json:
         return print_json(restored)
     if name and not (restored.memories or restored.failed):
-        # Only a change that is taken back by its id is recorded even if it was already.
+        # Only a change that is undone by its id is recorded even if nothing was left to
+        # do.
         said = "was restored before" if restored.id else "is not forgotten"
         return print_notices([f"{name} {said}: nothing to restore."])
     print_items("restored", restored.memories)
@@ -246,7 +247,7 @@ def _print_receipt(receipt: PurgeResult, *, as_json: bool) -> None:
 
 
 def _amount(place: PurgeCount) -> str:
-    """Return what a place of a receipt held."""
+    """Return the count of one place in a receipt."""
     if not place.count:
         return "nothing"
     unit = place.unit
@@ -266,7 +267,7 @@ def print_items(verb: str, memories: Sequence[AffectedItem]) -> None:
 
 
 def _print_rest(already: int, what: str, failed: Sequence[FailedItem]) -> None:
-    """Print what needed nothing, and what could not be done."""
+    """Print how many needed no change, and what could not be done."""
     if already:
         print_notices([f"{count_text(already, 'memory', 'memories')} {what}"])
     print_notices(f"NOT done: {one.what}: {one.why}" for one in failed)

@@ -1,4 +1,4 @@
-"""hm inbox: the untrusted claims that are pending, until a person decides."""
+"""hm inbox: lists, accepts, edits and rejects untrusted claims that are pending."""
 
 from __future__ import annotations
 

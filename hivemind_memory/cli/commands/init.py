@@ -1,4 +1,4 @@
-"""hm init: a notes folder, a first note, the agents, and what to do next."""
+"""hm init: creates the notes folder and a first note, and offers to connect agents."""
 
 from __future__ import annotations
 

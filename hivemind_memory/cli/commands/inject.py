@@ -1,4 +1,4 @@
-"""hm inject, eject and why: the section in the file that an agent reads first."""
+"""hm inject, eject and why: add a section to an agent's file, remove it, explain it."""
 
 from __future__ import annotations
 

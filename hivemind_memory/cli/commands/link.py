@@ -1,4 +1,4 @@
-"""hm link and hm unlink: how two memories are related."""
+"""hm link and hm unlink: add or remove a link between two memories."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""hm log: what was written and by whom, and the changes that can be taken back."""
+"""hm log: lists what was written and by whom, and the changes that can be undone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""hm project: which project a folder belongs to, and the projects of this memory."""
+"""hm project: shows, lists, renames, merges and adopts projects."""
 
 from __future__ import annotations
 

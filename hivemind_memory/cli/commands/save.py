@@ -1,4 +1,4 @@
-"""hm save and hm learn: a memory under a key, and a claim with how certain it is."""
+"""hm save and hm learn: save a memory under a key, or a claim with its confidence."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from hivemind_memory.model.curation import SaveResult
 
 _MAX_SAID = 300
-"""Characters of the text that a key has already, in the error."""
+"""Characters of the existing text that the error quotes."""
 
 
 def _type_flag(default: str) -> Flag:

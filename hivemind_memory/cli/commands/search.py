@@ -42,7 +42,7 @@ _TERMINAL_HITS = 5
 
 _MAX_HITS = 1000
 _NARROWING = ("type", "scope", "since", "until", "source_ref")
-"""Options that say what to list where there is no question."""
+"""Options that select what to list if there is no query."""
 
 
 @command(
@@ -150,7 +150,7 @@ def catch_up(memory: Memory) -> None:
 
 
 def print_pending(memory: Memory, *, is_fresh: bool) -> None:
-    """Say how many claims wait in the inbox of what the shell sees, if any do."""
+    """Print how many claims are pending in the inboxes that the shell may see."""
     try:
         count = memory.count_pending(is_fresh=is_fresh)
     except IndexUnusableError:
@@ -196,7 +196,7 @@ def print_answer(
 
 
 def report_lines(answer: SearchAnswer) -> list[str]:
-    """Return in words how good the answer is, and what to do if it is empty."""
+    """Return how good the answer is, and what to do if it is empty."""
     return [*_summary_lines(answer), *answer.report.warnings]
 
 
@@ -244,7 +244,7 @@ def _search_filter(memory: Memory, values: Mapping[str, Any]) -> SearchFilter:
 
 
 def _weaknesses(report: SearchReport) -> Iterable[str]:
-    """Return what the answer lacks, in words."""
+    """Return the limitations of the answer, one sentence each."""
     if not report.is_fresh:
         changed = count_text(report.stale_notes, "changed note")
         yield f"{changed} not yet in the index; `hm sync` updates it"
@@ -279,7 +279,7 @@ def _score_text(hit: Hit) -> str:
 
 
 def label_text(hit: Hit) -> str:
-    """Return what a reader must know of a memory: its type, and what speaks against it.
+    """Return the label of a hit: its type, and any reason to doubt it.
 
     Empty for plain text that nothing disputes.
     """
@@ -300,7 +300,7 @@ def label_text(hit: Hit) -> str:
 
 
 def _told_lines(hit: Hit) -> list[str]:
-    """Return what a memory says of itself that bears on the answer, one fact a line."""
+    """Return the reason, claim and origin of a memory, one fact a line."""
     from hivemind_memory.model.memories import claim_text
 
     told = []

@@ -1,4 +1,4 @@
-"""hm show and hm history: one memory with all that is known, and its versions."""
+"""hm show and hm history: print a memory with its metadata, or its versions."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def show(request: CommandRequest) -> int:
 
 @command("history", arguments=(MEMORY,), flags=(SCOPE, JSON))
 def history(request: CommandRequest) -> int:
-    """Show what a memory was and is."""
+    """Show the versions of a memory."""
     values = request.values
     with request.open_memory() as memory:
         found = memory.curation.history(values["ref"], scope=values["scope"] or "")

@@ -1,4 +1,4 @@
-"""hm status: what there is. Whether all is well: see doctor."""
+"""hm status: prints what the memory holds. The figures: memory.status."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @command("status", flags=(JSON,))
 def status(request: CommandRequest) -> int:
-    """Show what there is."""
+    """Show the figures of the memory."""
     from hivemind_memory import opening
     from hivemind_memory.access.rules import check_owner
     from hivemind_memory.cli.commands.search import print_pending

@@ -1,4 +1,4 @@
-"""hm sync and rebuild: update the index, or build it anew."""
+"""hm sync and rebuild: update the index, or rebuild it from the notes."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def sync(request: CommandRequest) -> int:
     flags=(JSON,),
 )
 def rebuild(request: CommandRequest) -> int:
-    """Build the index anew."""
+    """Rebuild the index."""
     result, embedding = _index(request, "hm rebuild", should_rebuild=True)
     if request.values["json"]:
         print_sync(result, embedding, as_json=True)

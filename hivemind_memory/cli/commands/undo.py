@@ -1,4 +1,4 @@
-"""hm undo: takes back a change of the memory."""
+"""hm undo: undoes the last change of the memory, or another one."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def watch(request: CommandRequest) -> int:
 
 
 def event_line(event: WatchEvent) -> str:
-    """Return what to print about an event; empty if it is of no interest."""
+    """Return the line for an event; empty if nothing is worth printing."""
     from hivemind_memory.watch.events import (
         Embedded,
         Following,

@@ -1,4 +1,4 @@
-"""How the chunks of a note in the index differ from what it should hold.
+"""Compares the indexed chunks of a note with its new ones, and applies the changes.
 
 Chunks that are the same keep their number, and so their vectors.
 """

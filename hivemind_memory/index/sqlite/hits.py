@@ -1,4 +1,4 @@
-"""What is listed without a question, and what stands beside the text of a hit."""
+"""Lists hits without a query, and reads the details and titles of hits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lock that keeps an index file the same one during several transactions.
+"""A lock that keeps the index file from being replaced between transactions.
 
 A rebuild copies another index over the file, with other numbers for the same notes.
 A process that stages a large note, or stores vectors, would then write by the old

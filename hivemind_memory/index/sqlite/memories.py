@@ -1,4 +1,4 @@
-"""The side of the index that knows memories: by key, by id, by what joins them."""
+"""Queries for typed memories, by key or id, and for their edges."""
 
 from __future__ import annotations
 

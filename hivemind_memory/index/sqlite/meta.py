@@ -1,4 +1,4 @@
-"""What processes share in the index: the table ``meta``, a value under each key.
+"""The table ``meta``: values that processes share, one under each key.
 
 One key holds the digest of the scan of the folder that the whole index is equal to. A
 search that sees the same digest need not read what the index knows of each note.

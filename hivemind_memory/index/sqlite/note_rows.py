@@ -1,4 +1,4 @@
-"""How the rows of a note go into the tables ``files``, ``edges`` and ``chunks``."""
+"""Writes the rows of a note to the tables ``files``, ``edges`` and ``chunks``."""
 
 from __future__ import annotations
 

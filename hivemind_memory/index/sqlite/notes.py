@@ -1,4 +1,4 @@
-"""The side of the index that notes are written to: whole notes, in short steps."""
+"""Writes notes to the index and removes them, in short transactions."""
 
 from __future__ import annotations
 

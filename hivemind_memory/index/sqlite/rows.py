@@ -1,4 +1,4 @@
-"""From a parsed note to the rows of the index. Reads and writes no database."""
+"""Makes the rows of the index from a parsed note. Reads and writes no database."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures over the chunks that a caller may see, for callers who don't see everything.
+"""Counts words over the chunks that a caller may see, if that is not everything.
 
 The full-text engine counts over the whole index. A score made from its figures would
 tell how common a word is among hidden notes, so a limited caller's are counted here.

@@ -1,4 +1,4 @@
-"""The vectors retriever: exact cosines with vectors that are decoded once and kept.
+"""The vectors retriever: exact cosines with vectors that are kept in memory.
 
 The home of numpy. Imported only when a space of vectors answers.
 """

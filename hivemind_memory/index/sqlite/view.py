@@ -1,4 +1,4 @@
-"""The index as one query sees it: its retrievers, under what its caller may find."""
+"""The index as one query sees it: retrievers, limited to what the caller may see."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The words of the notes: longer words that contain one, and how a token is spelled.
+"""The words of the notes: longer words that contain a part, and spellings of tokens.
 
 A limited caller gets only words of notes that it may see.
 """
