@@ -40,8 +40,9 @@ from hivemind_memory.mcp_server.streams import LineReader, write_all
 logger = logging.getLogger(__name__)
 
 GRACE_S = 1.2
-"""How long requests may still be answered after the client has left: they may have been
-piped in. The whole exit takes less than 3 s."""
+"""How long the next answer may take after the client has left: requests may have been
+piped in. Each answer that goes out gives the next one as long again, so many requests
+and a busy machine lose nothing, and one that hangs ends the wait."""
 
 LAST_ANSWERS_S = 0.4
 """How long the SDK may take to say that the remaining requests are not answered."""
@@ -110,14 +111,20 @@ class _Connection:
             group.start_soon(self._send, to_send)
             self._start_reading()
             await self._left.wait()
-            with anyio.move_on_after(GRACE_S):
-                while self._pending:
-                    await self._fewer.wait()
+            await self._answer_the_rest()
             received.close()
             self._rejections.close()
             with anyio.move_on_after(LAST_ANSWERS_S):
                 await self._sent.wait()
             group.cancel_scope.cancel()
+
+    async def _answer_the_rest(self) -> None:
+        """Wait for the pending requests as long as one after the other is answered."""
+        while self._pending:
+            with anyio.move_on_after(GRACE_S) as wait:
+                await self._fewer.wait()
+            if wait.cancelled_caught:
+                return
 
     async def _heed_signals(self) -> None:
         """Leave when the process is told to end."""

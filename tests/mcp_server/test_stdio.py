@@ -23,7 +23,7 @@ from tests.mcp_server.agents import (
     recorded,
     text_of,
 )
-from tests.support.waiting import wait_until
+from tests.support.waiting import HANG_S, wait_until
 
 LEAVES_WITHIN_S = 60.0
 """Whatever else the machine does: one that waits for something never leaves. How fast
@@ -169,11 +169,9 @@ def test_it_leaves_while_a_call_hangs(home: Path) -> None:
         assert pipes.answer_to(1)["error"]["message"] == "Connection closed"
 
 
-def test_requests_that_were_piped_in_are_answered_before_it_leaves(
-    home: Path, notes: Path
-) -> None:
-    """`printf … | hm mcp` works, and nothing that was sent is dropped."""
-    frames = [
+def piped_writes(count: int) -> bytes:
+    """What a script sends that writes so many entries and closes its end."""
+    frames: list[dict[str, object]] = [
         {
             "jsonrpc": "2.0",
             "id": 0,
@@ -195,24 +193,52 @@ def test_requests_that_were_piped_in_are_answered_before_it_leaves(
                     "arguments": {"content": f"entry {number}.", "file": "piped.md"},
                 },
             }
-            for number in range(1, 21)
+            for number in range(1, count + 1)
         ),
     ]
-    sent = "".join(json.dumps(frame) + "\n" for frame in frames)
+    return "\n".join(json.dumps(frame) for frame in frames).encode()
 
+
+# A write takes half a second, twelve of them longer than the wait for one answer.
+SLOW_WRITES = """\
+import sys, threading, time
+from hivemind_memory.memory.memory import Memory
+from hivemind_memory.mcp_server import stdio
+stdio.GRACE_S = 5.0
+write, one_at_a_time = Memory.write, threading.Lock()
+def slow(self, *args, **kwargs):
+    with one_at_a_time:
+        time.sleep(0.5)
+    return write(self, *args, **kwargs)
+Memory.write = slow
+from hivemind_memory.cli.main import main
+sys.exit(main(["mcp"]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("command", "count"),
+    [(COMMAND, 20), ((sys.executable, "-c", SLOW_WRITES), 12)],
+    ids=["at once", "one after the other"],
+)
+def test_requests_that_were_piped_in_are_answered_before_it_leaves(
+    home: Path, notes: Path, command: tuple[str, ...], count: int
+) -> None:
+    """`printf … | hm mcp` works, and nothing that was sent is dropped."""
     done = subprocess.run(
-        COMMAND,
-        input=sent.removesuffix("\n").encode(),
+        command,
+        input=piped_writes(count),
         capture_output=True,
         env=environ(),
         check=True,
-        timeout=30,
+        timeout=HANG_S,
     )
 
     answers = [json.loads(line) for line in done.stdout.splitlines()]
-    assert sorted(answer["id"] for answer in answers) == list(range(21))
+    assert sorted(answer["id"] for answer in answers) == list(range(count + 1))
+    assert [answer for answer in answers if "result" not in answer] == []
     text = (notes / "piped.md").read_text(encoding="utf-8")
-    for number in range(1, 21):
+    for number in range(1, count + 1):
         assert f"\nentry {number}.\n" in text
 
 
