@@ -26,12 +26,19 @@ from unittest import mock
 import apsw
 
 from hivemind_memory.index.sqlite import notes as index_notes
+from hivemind_memory.memory import sync
 from tests.support.sandbox import Sandbox, ask, difference_from_fresh
 
 ENTRY = re.compile(r"^<!-- hm id=([0-9A-Z]{26}) ", re.MULTILINE)
 NOTES = ("a.md", "deep/b.md", "2026-01-02.md")
 STEP_CHUNKS = 6
 """Instead of 1,000: so small notes are indexed in steps, as large ones are."""
+
+BATCH_NOTES, BATCH_CHUNKS = 4, 3
+"""Instead of 500: so a few small notes take several batches, as thousands do."""
+
+MANY_NOTES = 10
+"""Notes that change at once."""
 
 MAX_ACKNOWLEDGED = 3
 """The most entries that a victim acknowledges before it is killed from outside."""
@@ -70,7 +77,10 @@ def kill_often(base: Path, kills: int, seed: int) -> Result:
     result = Result()
     acknowledged: set[str] = set()
     sandbox = Sandbox(base / "home")
-    with mock.patch.object(index_notes, "STEP_CHUNKS", STEP_CHUNKS):
+    with (
+        mock.patch.object(index_notes, "STEP_CHUNKS", STEP_CHUNKS),
+        mock.patch.multiple(sync, BATCH_NOTES=BATCH_NOTES, BATCH_CHUNKS=BATCH_CHUNKS),
+    ):
         for number in range(kills):
             if number % ROUNDS_PER_HOME == 0:
                 result.acknowledged += len(acknowledged)
@@ -202,6 +212,11 @@ def _work(sandbox: Sandbox, rng: random.Random, said: int) -> None:
                 text = f"remember {rng.randrange(1000)} " + "word " * rng.randrange(40)
                 entry = memory.write(text, file=rng.choice(NOTES))
                 os.write(said, f"{entry.id}\n".encode())
+            elif action < 0.65:
+                for number in range(MANY_NOTES):
+                    text = f"one of many {number} {rng.randrange(1000)}\n"
+                    sandbox.save_over(f"many/{number}.md", text)
+                memory.sync()
             elif action < 0.75:
                 parts = (
                     f"part {n} {rng.randrange(99)}" for n in range(rng.randrange(20))
