@@ -23,6 +23,7 @@ from hivemind_memory.index.sqlite.index import SqliteIndex
 from hivemind_memory.markdown.blocks import BlockReader
 from hivemind_memory.memory import sync
 from hivemind_memory.model.curation import MemorySelector
+from hivemind_memory.model.query import Query
 from tests.support.purge_rig import traces
 from tests.support.sandbox import Sandbox, ask, difference_from_fresh, paths
 
@@ -205,7 +206,8 @@ def test_a_note_that_changes_in_the_midst_of_a_batch_is_found_as_it_is(
     ):
         memory.sync()
 
-        found = set(paths(ask(memory, "mountain", max_results=100)))
+        query = Query(text="mountain", min_score=0.0, max_results=100)
+        found = set(paths(memory.search(query, is_fresh=False)))
         assert found == {note(number) for number in range(0, COUNT, 2)}
         assert difference_from_fresh(sandbox, memory, QUESTIONS) == []
 
