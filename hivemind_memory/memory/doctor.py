@@ -20,6 +20,7 @@ from hivemind_memory.model.results import (
 )
 from hivemind_memory.model.snapshot import IndexedFiles, compare_files
 from hivemind_memory.projects.twins import project_findings
+from hivemind_memory.providers.provider import PROBE_TEXT, PROVIDER_TIMEOUT_S
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
     from hivemind_memory.files.places import Places
     from hivemind_memory.providers.provider import Provider
 
-
-PROVIDER_TIMEOUT_S = 3.0
 
 SYNC_TOOLS = ("Dropbox", "OneDrive", "Google Drive", "iCloud", "Syncthing", "Nextcloud")
 
@@ -281,7 +280,7 @@ def _provider(provider: Provider) -> Finding:
     if space is None:
         return Finding(name=name, is_ok=True, detail=detail)
     try:
-        provider.connect(space).embed_query("ready?", timeout_s=PROVIDER_TIMEOUT_S)
+        provider.connect(space).embed_query(PROBE_TEXT, timeout_s=PROVIDER_TIMEOUT_S)
     except EmbeddingError as error:
         return Finding(name=name, is_ok=False, detail=str(error), hint=error.hint)
     return Finding(name=name, is_ok=True, detail=f"{detail} It answers.")

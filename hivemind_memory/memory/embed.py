@@ -20,6 +20,7 @@ from hivemind_memory.memory.moved_spaces import (
 )
 from hivemind_memory.memory.no_vectors import PROBLEM, last_problem, why_no_vectors
 from hivemind_memory.model.matches import QueryVector
+from hivemind_memory.providers.provider import PROBE_TEXT, PROVIDER_TIMEOUT_S
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,10 +78,11 @@ class EmbeddingService:
         """
         spaces = index.spaces()
         if not spaces:
-            return QueryVector(None, "", why_no_vectors(index, self._provider))
+            why = why_no_vectors(index, self._provider)
+            return QueryVector(None, self._chosen(index), why)
         fingerprint, reason = self._answering_space(index, spaces)
         if not fingerprint:
-            return QueryVector(None, "", reason)
+            return QueryVector(None, self._chosen(index), reason)
         reason = self._why_abstain(index, fingerprint, text)
         if reason:
             return QueryVector(None, fingerprint, reason)
@@ -131,6 +133,26 @@ class EmbeddingService:
             self._questions.clear()
         self._questions[question.fingerprint, question.text] = answer
         return QueryVector(answer, question.fingerprint, "")
+
+    def check(self, handle: IndexHandle) -> bool:
+        """Ask the provider that the settings name for a vector, and record the answer.
+
+        So `hm status` says that it is down before a search or a sync finds out.
+
+        Returns:
+            Whether there is one to ask.
+        """
+        space = self._provider.named_space()
+        if space is None:
+            return False
+        question = QueryEmbedRequest(PROBE_TEXT, space.fingerprint, space, None)
+        answer = self.ask(question, timeout_s=PROVIDER_TIMEOUT_S)
+        with handle.lock:
+            handle.run_with_fallback(
+                lambda opened: self.record_answer(opened.index, question, answer),
+                may_repair=False,
+            )
+        return True
 
     def fill(
         self,
@@ -189,14 +211,6 @@ class EmbeddingService:
             embedder.close()
         return result
 
-    def pending(self, index: Index) -> int:
-        """Return how many chunks have no vector in the chosen space."""
-        space = self._provider.space()
-        if space is None:
-            return 0
-        fingerprint = fingerprint_in_use(index, space)
-        return index.vector_store().count_pending_chunks(fingerprint)
-
     def _answering_space(self, index: Index, spaces: dict[str, int]) -> tuple[str, str]:
         """Return the space that answers, and why there is none."""
         space = self._provider.space()
@@ -212,6 +226,11 @@ class EmbeddingService:
         if not problem and moved_spaces(index, space):
             return "", MOVED
         return "", why_no_vectors(index, self._provider, space.fingerprint)
+
+    def _chosen(self, index: Index) -> str:
+        """Return the space that the chosen provider fills; empty: there is none."""
+        space = self._provider.space()
+        return fingerprint_in_use(index, space) if space else ""
 
     def _may_ask(self, index: Index, fingerprint: str) -> bool:
         """Return whether an earlier model may still be asked.

@@ -333,16 +333,16 @@ class Memory:
 
     # -- looking after ---------------------------------------------------------
 
-    def status(self) -> MemoryStatus:
-        """Return what there is, who leads, and what is missing."""
-        from hivemind_memory.memory.status import status_of
+    def status(self, *, should_ask: bool = False) -> MemoryStatus:
+        """Return what there is, who leads, and what is missing.
 
-        parts, now_s = (self.syncer, self._provider), self.clocks.now()
-        with self.lock:
-            return self.index_handle.run_with_fallback(
-                lambda opened: status_of(self.places, opened, *parts, now_s),
-                may_repair=False,
-            )
+        *should_ask*: also ask the provider that the settings name whether it answers.
+        """
+        from hivemind_memory.memory.status import read_status
+
+        service = self._embedding_service() if should_ask else None
+        parts = (self.places, self.syncer, self._provider, self.clocks.now())
+        return read_status(self.index_handle, *parts, service=service)
 
     def diagnose(self) -> Diagnosis:
         """Look for what is wrong, and say what to do."""

@@ -58,7 +58,9 @@ def answer_without_vectors(
     with handle.lock:
         if handle.run_with_fallback(lambda opened: opened.index.spaces()):
             return None
+        space = provider.named_space()
+        fingerprint = space.fingerprint if space else ""
         why = handle.run_with_fallback(
-            lambda opened: why_no_vectors(opened.index, provider)
+            lambda opened: why_no_vectors(opened.index, provider, fingerprint)
         )
-        return QueryVector(None, "", why)
+        return QueryVector(None, fingerprint, why)

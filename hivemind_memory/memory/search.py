@@ -195,7 +195,9 @@ def _answer(
         is_fresh=freshness.is_verified and not stale,
         stale_notes=stale,
         skipped_notes=len(access.readable(freshness.skipped)),
-        pending_vectors=view.pending_chunks(question.fingerprint) if is_hybrid else 0,
+        pending_vectors=view.pending_chunks(question.fingerprint)
+        if question.fingerprint and not is_list
+        else 0,
         retrievers=()
         if is_list
         else (("words", "vectors") if is_hybrid else ("words",)),

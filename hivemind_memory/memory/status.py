@@ -15,27 +15,63 @@ if TYPE_CHECKING:
 
     from hivemind_memory.files.places import Places
     from hivemind_memory.files.scan import FolderSnapshot
-    from hivemind_memory.memory.open_index import OpenIndex
+    from hivemind_memory.memory.embed import EmbeddingService
+    from hivemind_memory.memory.open_index import IndexHandle, OpenIndex
     from hivemind_memory.memory.sync import Syncer
     from hivemind_memory.model.snapshot import FolderChanges
     from hivemind_memory.providers.provider import Provider
 
 
-def status_of(
+def read_status(
+    handle: IndexHandle,
+    places: Places,
+    syncer: Syncer,
+    provider: Provider,
+    now_s: float,
+    *,
+    service: EmbeddingService | None,
+) -> MemoryStatus:
+    """Return the state of a memory; changes nothing in it.
+
+    Args:
+        handle: The index.
+        places: Where the files are.
+        syncer: Compares the folder with the index.
+        provider: Who makes vectors.
+        now_s: Seconds since 1970.
+        service: Asks the provider first whether it answers; None: it is not asked.
+    """
+    is_asked = service is not None and service.check(handle)
+    with handle.lock:
+        return handle.run_with_fallback(
+            lambda opened: _status_of(
+                places, opened, syncer, provider, now_s, is_asked=is_asked
+            ),
+            may_repair=False,
+        )
+
+
+def _status_of(
     places: Places,
     opened: OpenIndex,
     syncer: Syncer,
     provider: Provider,
     now_s: float,
+    *,
+    is_asked: bool,
 ) -> MemoryStatus:
-    """Return the state of a memory; changes nothing."""
+    """Return the state of a memory from its open index."""
     index = opened.index
     known = index.files()
     # A note too young to be sure of is not behind: the next search reads it.
     certain = IndexedFiles(signatures=known.signatures)
     changes, snapshot = syncer.find_changes(certain)
     vectors, pending, name, reason = _vectors(opened, provider)
-    problem = _vectors_problem(opened, provider, now_s) if pending else ""
+    problem = ""
+    if pending or is_asked:
+        problem = _last_problem(opened, provider, now_s)
+    if pending and not problem:
+        problem = "`hm sync` makes them, and so does `hm watch` while it runs."
     return MemoryStatus(
         memory_dir=places.notes,
         index_file=places.index_file,
@@ -71,12 +107,11 @@ def _vectors(opened: OpenIndex, provider: Provider) -> tuple[int, int, str, str]
     )
 
 
-def _vectors_problem(opened: OpenIndex, provider: Provider, now_s: float) -> str:
-    """Return why chunks have no vector yet, and what to do."""
+def _last_problem(opened: OpenIndex, provider: Provider, now_s: float) -> str:
+    """Return why the provider last failed, and what to do; empty: it did not."""
     from hivemind_memory.memory.embed import EmbeddingService
 
-    problem = EmbeddingService(provider, lambda: now_s).problem(opened.index)
-    return problem or "`hm sync` makes them, and so does `hm watch` while it runs."
+    return EmbeddingService(provider, lambda: now_s).problem(opened.index)
 
 
 def _skipped(

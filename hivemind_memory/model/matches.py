@@ -141,7 +141,7 @@ class QueryVector(NamedTuple):
 
     vector: bytes | None
     fingerprint: str
-    """The space it belongs to; empty when none answers."""
+    """The space it belongs to, or would; empty: no provider is known."""
 
     reason: str
     """Why there is none; empty when there is one."""

@@ -162,8 +162,8 @@ class MemoryStatus:
     """Changed since the index saw them."""
 
     vectors_problem: str = ""
-    """Why chunks have no vector yet, and what to do; empty: all have one, or none is
-    to have one."""
+    """Why the provider does not answer or chunks have no vector yet, and what to do;
+    empty: all have one, or none is to have one."""
 
     skipped: tuple[SkippedNote, ...] = ()
     unsettled_entries: int = 0

@@ -35,6 +35,12 @@ if TYPE_CHECKING:
 
 
 OLLAMA_PROBE_S = 0.3
+PROBE_TEXT = "ready?"
+"""What a provider is sent to see whether it answers."""
+
+PROVIDER_TIMEOUT_S = 3.0
+"""How long `hm status` and `hm doctor` wait for that answer."""
+
 _MODULES = "hivemind_memory.providers"
 
 
@@ -83,6 +89,17 @@ class Provider:
             return ""
         choice = self.choice()
         return choice.reason if choice.provider == "none" else ""
+
+    def named_space(self) -> VectorSpace | None:
+        """Return the space of the provider that the settings name, if it can be used.
+
+        Asks no network: a choice that is left open is not looked into.
+        """
+        settings = self._settings
+        is_open = (
+            settings.embedding_provider == "auto" and not settings.has_key_in_config
+        )
+        return None if self.is_off or is_open else self.space()
 
     @property
     def batch_texts(self) -> int:

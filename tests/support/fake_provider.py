@@ -32,6 +32,9 @@ class FakeProvider:
     def why_none_is_named(self) -> str:
         return ""
 
+    def named_space(self) -> VectorSpace:
+        return self._space
+
     def space(self) -> VectorSpace:
         return self._space
 

@@ -18,7 +18,6 @@ from hivemind_memory.cli.output import (
 )
 from hivemind_memory.errors import UsageError
 from hivemind_memory.model.escape import escape_line, escape_text
-from hivemind_memory.model.injection import OVERLAP
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ _WHYS = {
     "count": "beyond startup_inject_count",
     "session": "one agent's session has enough in the section already",
     "copy": "says the same as another memory",
-    OVERLAP: "its lines are already quoted",
+    "overlap": "its lines are already quoted",
     "external": "from an external source, never injected by itself",
     "over": "expired or done",
 }
@@ -265,6 +264,9 @@ def _notices(done: InjectionResult) -> Iterable[str]:
 
 def _record_lines(record: dict[str, Any]) -> Iterable[str]:
     """Return a record of the injection log, one fact a line."""
+    # Not at the top: the completion reads every command and must start at once.
+    from hivemind_memory.model.injection import OVERLAP
+
     yield f"{minute_text(record['at'])}  {record['file'] or '-'}  {record['outcome']}"
     if not record["is_there"] and record["memories"]:
         yield f"not injected now: {_gone(record)}; this was in it"

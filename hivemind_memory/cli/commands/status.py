@@ -21,7 +21,14 @@ if TYPE_CHECKING:
     from hivemind_memory.model.results import MemoryStatus
 
 
-@command("status", flags=(JSON,))
+@command(
+    "status",
+    description=(
+        "If you chose an embedding provider, asks it whether it answers, for up to 3"
+        " seconds, and says what to do if it does not."
+    ),
+    flags=(JSON,),
+)
 def status(request: CommandRequest) -> int:
     """Show the figures of the memory."""
     from hivemind_memory import opening
@@ -31,7 +38,7 @@ def status(request: CommandRequest) -> int:
 
     with request.open_memory() as memory:
         check_owner(memory.caller, "hm status")
-        found = memory.status()
+        found = memory.status(should_ask=True)
         here = opening.describe_project(memory)
         returned = returned_entries(memory)
         if request.values["json"]:
@@ -67,7 +74,8 @@ def _status_rows(status: MemoryStatus) -> list[tuple[str, str]]:
         ("not indexed yet", count_text(status.stale_notes, "changed note")),
     ]
     if status.vectors_problem:
-        rows.insert(5, ("vectors pending", status.vectors_problem))
+        what = "vectors pending" if status.pending_vectors else "provider problem"
+        rows.insert(5, (what, status.vectors_problem))
     if status.unsettled_entries:
         entries = count_text(status.unsettled_entries, "new entry", "new entries")
         rows.append(("journal", f"{entries}, stored twice for {RECOVERY_WINDOW}"))

@@ -65,6 +65,8 @@ class SqliteView:
         visible = self._visible_stats
         if visible is None:
             return self._views.pending_chunks(fingerprint)
+        if not self._views.has_space(fingerprint):
+            return len(visible.chunks)  # and numpy, which counts them, is not loaded
         retriever = self._views.vector_retriever(fingerprint)
         return len(visible.chunks) - retriever.count_vectors(visible.chunks)
 
@@ -130,6 +132,12 @@ class Views:
 
             self._words = WordRetriever(self._connection, self._path, self._tokens_of)
         return self._words
+
+    def has_space(self, fingerprint: str) -> bool:
+        """Return whether anything was ever stored in a space of vectors."""
+        sql = "SELECT 1 FROM spaces WHERE fingerprint = ?"
+        with translated_errors(self._path):
+            return bool(self._connection.execute(sql, (fingerprint,)).fetchone())
 
     def vector_retriever(self, fingerprint: str) -> VectorRetriever:
         """Return the retriever of one space of vectors; loads numpy."""
