@@ -237,7 +237,7 @@ def open_injector(memory: Memory) -> Injector:
 
 def _has_tools(agent: str, root: str) -> bool:
     """Return whether an agent that works in *root* is connected to the memory."""
-    from hivemind_memory.connect.connected import is_connected
+    from hivemind_memory.connect.connection import is_connected
 
     return is_connected(agent, root, os.path.expanduser("~"), os.environ)
 

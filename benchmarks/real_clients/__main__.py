@@ -36,12 +36,12 @@ from pathlib import Path
 
 from benchmarks.real_clients import (
     agents,
-    conforming,
-    connecting,
+    conformance,
+    connect,
     first_requests,
-    inspecting,
+    inspectors,
     pane,
-    registering,
+    registration,
 )
 from benchmarks.real_clients.check import FAILED, OK, SKIPPED, Check, Outcome, outcomes
 from benchmarks.real_clients.scratch import Setting, source_hm
@@ -52,8 +52,8 @@ IDLE = "/bin/true"
 
 def all_checks() -> list[Check]:
     """Return every check, the quick ones first."""
-    rooms = (registering, connecting, inspecting, conforming, agents, pane)
-    return [check for room in rooms for check in room.checks()]
+    modules = (registration, connect, inspectors, conformance, agents, pane)
+    return [check for module in modules for check in module.checks()]
 
 
 def folders_of(clients: Path | None) -> tuple[Path, ...]:

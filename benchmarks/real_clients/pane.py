@@ -23,7 +23,7 @@ from benchmarks.real_clients.agents import (
     see_tools,
 )
 from benchmarks.real_clients.check import Check, FailedError, tail
-from benchmarks.real_clients.running import TIMEOUT_S, end_group
+from benchmarks.real_clients.programs import TIMEOUT_S, end_group
 from benchmarks.real_clients.scratch import NAME, QUESTION, Scratch
 from benchmarks.real_clients.stand_in import LAST_WORDS, StandIn, playing
 

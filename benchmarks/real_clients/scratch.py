@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmarks.real_clients.answering import answering
-from benchmarks.real_clients.running import Done, end_group, run
+from benchmarks.real_clients.programs import Done, end_group, run
+from benchmarks.real_clients.web_server import serving
 
 ROOT = Path(__file__).parents[2]
 NAME = "hivemind"
@@ -150,7 +150,7 @@ class Scratch:
         """
         file = self.root / "token"
         if self.setting.is_mute:
-            with answering(lambda _path, _body: ("application/json", b"{}")) as url:
+            with serving(lambda _path, _body: ("application/json", b"{}")) as url:
                 yield url, "any"
             return
         with subprocess.Popen(

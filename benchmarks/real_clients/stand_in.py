@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from benchmarks.real_clients.answering import answering
 from benchmarks.real_clients.dialects import (
     LOOK,
     Body,
@@ -22,6 +21,7 @@ from benchmarks.real_clients.dialects import (
     Use,
     dialect_of,
 )
+from benchmarks.real_clients.web_server import serving
 
 LAST_WORDS = "The stand-in is done."
 MAX_LOOKS = 3
@@ -126,7 +126,7 @@ class StandIn:
 def playing(*calls: ScriptedCall) -> Iterator[StandIn]:
     """Serve a scripted model on a free port."""
     model = StandIn(calls)
-    with answering(model.answer) as url:
+    with serving(model.answer) as url:
         model.url = url
         yield model
 

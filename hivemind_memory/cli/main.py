@@ -80,9 +80,9 @@ def _main(words: Sequence[str]) -> int:
         is_reading = request.command.name in READING or request.values.get("dry_run")
         output.keep_going(is_wanted=not is_reading)
         if output.is_terminal(sys.stderr):
-            from hivemind_memory.cli.returned_entries import tell_returned
+            from hivemind_memory.cli.recovery_notice import print_recovery_notices
 
-            tell_returned(request)
+            print_recovery_notices(request)
         return request.command.call(request)
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED

@@ -19,7 +19,7 @@ from hivemind_memory.model.scope import FOLDERS, make_scope
 from hivemind_memory.model.value import replaced
 from hivemind_memory.notes.edge import replace_references
 from hivemind_memory.notes.journal import Journal
-from hivemind_memory.notes.returned_entries import rename_returned
+from hivemind_memory.notes.recovered_entries import rename_recovered
 from hivemind_memory.projects.record_file import read_records, write_record
 from hivemind_memory.state.change_log import ChangeLog
 from hivemind_memory.state.injection_log import InjectionLog
@@ -114,7 +114,7 @@ def _rename_journal(renaming: Renaming) -> None:
     with journal.session() as session:
         try:
             session.rename(renaming.new_path)
-            rename_returned(journal.folder, renaming.new_path)
+            rename_recovered(journal.folder, renaming.new_path)
         except OSError as error:
             raise journal.write_error(error) from error
 

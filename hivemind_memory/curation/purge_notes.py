@@ -9,7 +9,7 @@ from hivemind_memory.errors import HivemindError, NoteNotFoundError, NotSavedErr
 from hivemind_memory.model.curation import ENTRY, MEMORY, NOTE
 from hivemind_memory.notes.entry_edits import change_entries, without_entries
 from hivemind_memory.notes.memory_file import remove_note
-from hivemind_memory.notes.returned_entries import count_returned, drop_returned
+from hivemind_memory.notes.recovered_entries import count_recovered, drop_recovered
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -87,11 +87,11 @@ def clean_journal(report: PurgeReport) -> None:
 def _clean_returned(report: PurgeReport) -> None:
     """Remove what is kept to tell of entries that came back."""
     journal, names = report.context.journal(), report.plan.ids | report.plan.paths
-    if not count_returned(journal.folder, names):
+    if not count_recovered(journal.folder, names):
         return
     try:
         with journal.session():
-            drop_returned(journal.folder, names)
+            drop_recovered(journal.folder, names)
     except (HivemindError, OSError) as error:
         report.fail("recovered entries", str(error))
 

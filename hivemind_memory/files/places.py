@@ -19,8 +19,8 @@ INDEX_FOLDER = ".index"
 JOURNAL_FILE = "entries.jsonl"
 """The journal's one file, in its folder. It is empty when it holds no entry."""
 
-RETURNED_FILE = "returned.jsonl"
-"""The file beside it that lists the entries that were recovered."""
+RECOVERED_FILE = "returned.jsonl"
+"""The file beside it that lists the recovered entries."""
 
 
 @value
@@ -98,13 +98,13 @@ def has_journal_entries(journal: str) -> bool:
         return False
 
 
-def has_returned(journals: Iterable[str]) -> bool:
+def has_recovered(journals: Iterable[str]) -> bool:
     """Return whether any recovered entry may still need a person's attention.
 
     Args:
         journals: Folders of journals.
     """
-    return any(os.path.exists(os.path.join(one, RETURNED_FILE)) for one in journals)
+    return any(os.path.exists(os.path.join(one, RECOVERED_FILE)) for one in journals)
 
 
 def notes_folder(home: str) -> str:

@@ -199,7 +199,7 @@ def _notes(places: Places, settings: Settings, now: Callable[[], float]) -> Find
 
 def _recovered(places: Places) -> Iterator[Finding]:
     """Name the notes that hold entries which something had removed."""
-    from hivemind_memory.notes.returned_entries import RECOVERED_NAME
+    from hivemind_memory.notes.recovered_entries import RECOVERED_NAME
 
     paths = NotesFolder(places.notes).snapshot().signatures
     found = [path for path in paths if path.rpartition("/")[2] == RECOVERED_NAME]

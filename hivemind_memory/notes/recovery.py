@@ -41,10 +41,10 @@ from hivemind_memory.notes.journal_records import (
     SAVED,
     is_recoverable,
 )
-from hivemind_memory.notes.returned_entries import (
-    add_returned,
+from hivemind_memory.notes.recovered_entries import (
+    add_recovered,
+    recovered_entry,
     recovered_note,
-    returned_entry,
 )
 
 TYPE_CHECKING = False
@@ -115,7 +115,7 @@ def recover_within(
     else:
         gone = _still_lost(seen, entries)
     # First: who is killed in between has told too much, which is found out later.
-    add_returned(session.folder, gone)
+    add_recovered(session.folder, gone)
     back = [entry for entry in gone if _put_back(session, entry)]
     undecided = {lost.entry.id for lost in seen} | (entries.keys() - looked_at)
     kept = {
@@ -126,7 +126,7 @@ def recover_within(
         and entry not in gone
     }
     session.keep(kept, now_s)
-    return tuple(map(returned_entry, back))
+    return tuple(map(recovered_entry, back))
 
 
 def _recover(

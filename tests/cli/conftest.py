@@ -3,30 +3,14 @@
 from __future__ import annotations
 
 import io
-import json
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from hivemind_memory.cli import main
-
-
-@dataclass(frozen=True)
-class Ran:
-    """What a command printed and how it ended."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.out)
-
+from tests.support.ran import Ran
 
 Hm = Callable[..., Ran]
 

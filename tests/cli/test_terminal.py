@@ -14,6 +14,7 @@ import pytest
 
 from hivemind_memory.cli.terminal import columns_text
 from tests.cli.conftest import Hm
+from tests.support.terminal import read_to_end
 
 if os.name != "posix":
     pytest.skip("these are POSIX pipes and terminals", allow_module_level=True)
@@ -47,18 +48,8 @@ def on_terminal(*words: str, **environ: str) -> tuple[int, str]:
             {"TERM": "xterm-256color", "COLUMNS": str(COLUMNS), **environ}
         )
         os.execv(COMMAND[0], [*COMMAND, *words])
-    pieces = []
-    while True:
-        try:
-            piece = os.read(descriptor, 65536)
-        except OSError:  # Linux says so when the other end is closed
-            break
-        if not piece:
-            break
-        pieces.append(piece)
-    os.close(descriptor)
+    text = read_to_end(descriptor)
     _, status = os.waitpid(child, 0)
-    text = b"".join(pieces).decode("utf-8").replace("\r\n", "\n")
     return os.waitstatus_to_exitcode(status), text
 
 

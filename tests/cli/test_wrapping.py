@@ -12,6 +12,7 @@ import pytest
 
 from hivemind_memory.cli.wrap import break_offsets, cell_width, wrap_line
 from tests.cli.conftest import Hm
+from tests.support.terminal import read_to_end
 
 if os.name != "posix":
     pytest.skip("these are POSIX terminals", allow_module_level=True)
@@ -61,18 +62,8 @@ def screens(commands: list[list[str]], columns: int) -> list[str]:
     if child == 0:
         os.environ.update(TERM="xterm-256color", COLUMNS=str(columns), NO_COLOR="1")
         os.execv(sys.executable, [sys.executable, "-c", CHILD, json.dumps(commands)])
-    text = b""
-    while True:
-        try:
-            piece = os.read(descriptor, 65536)
-        except OSError:  # Linux says so when the other end is closed
-            break
-        if not piece:
-            break
-        text += piece
-    os.close(descriptor)
+    shown = read_to_end(descriptor)
     os.waitpid(child, 0)
-    shown = text.decode("utf-8").replace("\r\n", "\n")
     shown = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]|\r", "", shown)
     return shown.split(END)[:-1]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import pty
 import select
@@ -14,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.support.ran import Ran
 
 ROOT = Path(__file__).parents[2]
 TIMEOUT_S = 30.0
@@ -40,19 +41,6 @@ _FAKE = """\
 #!/bin/sh
 echo "$0 $*" >> {calls}
 """
-
-
-@dataclass(frozen=True)
-class Ran:
-    """What a command printed and how it ended."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.out)
 
 
 @dataclass

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.real_clients.running import run
+from benchmarks.real_clients.programs import run
 from benchmarks.real_clients.stand_in import ScriptedCall, StandIn, playing
 from tests.connect.conftest import FILES, PROGRAMS, Machine
 

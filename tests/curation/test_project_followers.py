@@ -19,7 +19,7 @@ from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model.curation import MemorySelector, NewMemory
 from hivemind_memory.model.value import replaced
 from hivemind_memory.notes.edge import RELATED
-from hivemind_memory.notes.returned_entries import read_returned
+from hivemind_memory.notes.recovered_entries import read_recovered
 from hivemind_memory.opening import open_injection_records
 from hivemind_memory.projects.record_file import read_record, write_record
 from hivemind_memory.state.injection_log import InjectionLog
@@ -199,7 +199,7 @@ def test_an_entry_that_is_lost_after_the_rename_comes_back_in_the_new_folder(
         assert paths(ask(store, "harbour")) == ["projects/store/recovered.md"]
 
     assert not os.path.lexists(sandbox.notes / "projects" / "shop")
-    [kept] = read_returned(sandbox.places.journal)
+    [kept] = read_recovered(sandbox.places.journal)
     assert kept.entry.target == "projects/store/recovered.md"
 
 
@@ -249,6 +249,6 @@ def test_after_a_merge_each_note_has_its_own_new_path(
     with memory.as_caller(STORE) as store:
         assert paths(ask(store, "harbour")) == ["projects/store/recovered.md"]
         assert store.curation.undo().kind == "save"
-    [kept] = read_returned(sandbox.places.journal)
+    [kept] = read_recovered(sandbox.places.journal)
     assert kept.entry.path == "projects/store/n-shop.md"
     assert (sandbox.notes / "projects/store/n.md").read_text() == "# Of the store\n"

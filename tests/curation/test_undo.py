@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -13,17 +11,6 @@ from hivemind_memory.errors import MemoryNotFoundError, NotSavedError, UsageErro
 from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model.curation import MemorySelector, NewMemory
 from tests.support.sandbox import Sandbox, ask, paths
-
-
-@pytest.fixture
-def sandbox(tmp_path: Path) -> Sandbox:
-    return Sandbox(tmp_path / "home")
-
-
-@pytest.fixture
-def memory(sandbox: Sandbox) -> Iterator[Memory]:
-    with sandbox.memory() as opened:
-        yield opened
 
 
 def save(memory: Memory, key: str, content: str, **more: str) -> str:

@@ -26,6 +26,20 @@ TIMEOUT_S = 30.0
 """Machines are busy; a test that waits so long has failed."""
 
 
+def initialize_request(number: int, client: str) -> dict[str, Any]:
+    """The first request of a client in the older protocols."""
+    return {
+        "jsonrpc": "2.0",
+        "id": number,
+        "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": {"name": client, "version": "1"},
+        },
+    }
+
+
 def environ() -> dict[str, str]:
     """The environment of this process, in which the package is found."""
     return {**os.environ, "PYTHONPATH": str(ROOT)}

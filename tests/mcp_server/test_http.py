@@ -27,18 +27,15 @@ from mcp.client.streamable_http import streamable_http_client
 
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.mcp_server.http import listen, make_config, read_token
-from tests.mcp_server.agents import COMMAND, MODES, environ, text_of
+from tests.mcp_server.agents import (
+    COMMAND,
+    MODES,
+    environ,
+    initialize_request,
+    text_of,
+)
 
-HELLO = {
-    "jsonrpc": "2.0",
-    "id": 1,
-    "method": "initialize",
-    "params": {
-        "protocolVersion": "2025-06-18",
-        "capabilities": {},
-        "clientInfo": {"name": "http", "version": "1"},
-    },
-}
+HELLO = initialize_request(1, "http")
 
 
 @dataclass(frozen=True)

@@ -15,18 +15,10 @@ import uvicorn
 
 from hivemind_memory.mcp_server.http import listen, make_app, make_config
 from hivemind_memory.mcp_server.server import MemoryServer
+from tests.mcp_server.agents import initialize_request
 
 TOKEN = "0123456789abcdef"
-HELLO = {
-    "jsonrpc": "2.0",
-    "id": 1,
-    "method": "initialize",
-    "params": {
-        "protocolVersion": "2025-06-18",
-        "capabilities": {},
-        "clientInfo": {"name": "http", "version": "1"},
-    },
-}
+HELLO = initialize_request(1, "http")
 LIST = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
 
 

@@ -18,6 +18,7 @@ from tests.mcp_server.agents import (
     COMMAND,
     MODES,
     environ,
+    initialize_request,
     is_frame,
     piped,
     recorded,
@@ -172,16 +173,7 @@ def test_it_leaves_while_a_call_hangs(home: Path) -> None:
 def piped_writes(count: int) -> bytes:
     """What a script sends that writes so many entries and closes its end."""
     frames: list[dict[str, object]] = [
-        {
-            "jsonrpc": "2.0",
-            "id": 0,
-            "method": "initialize",
-            "params": {
-                "protocolVersion": "2025-06-18",
-                "capabilities": {},
-                "clientInfo": {"name": "sh", "version": "1"},
-            },
-        },
+        initialize_request(0, "sh"),
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
         *(
             {
@@ -258,16 +250,7 @@ def test_what_the_program_prints_does_not_reach_the_client(home: Path) -> None:
         "sys.exit(main(['mcp']))\n"
     )
     frames = [
-        {
-            "jsonrpc": "2.0",
-            "id": 0,
-            "method": "initialize",
-            "params": {
-                "protocolVersion": "2025-06-18",
-                "capabilities": {},
-                "clientInfo": {"name": "sh", "version": "1"},
-            },
-        },
+        initialize_request(0, "sh"),
         {
             "jsonrpc": "2.0",
             "id": 1,

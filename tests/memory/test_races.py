@@ -6,7 +6,6 @@ Each test stops one handle at the worst moment and lets another one finish its w
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 from unittest import mock
 
@@ -19,11 +18,6 @@ from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model.note_path import NotePath
 from tests.support.index_race import RacePlan, race
 from tests.support.sandbox import Sandbox, ask, difference_from_fresh, paths
-
-
-@pytest.fixture
-def sandbox(tmp_path: Path) -> Sandbox:
-    return Sandbox(tmp_path / "home")
 
 
 @pytest.fixture

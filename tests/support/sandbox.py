@@ -35,6 +35,17 @@ _TABLES = {
 }
 
 
+def utc_clocks(now: Callable[[], float], stopwatch: Callable[[], float]) -> Clocks:
+    """Return clocks in UTC."""
+    return Clocks(
+        now=now,
+        stopwatch=stopwatch,
+        local_iso=lambda s: time.strftime("%Y-%m-%dT%H:%M:%S+00:00", time.gmtime(s)),
+        local_offset_s=lambda _: 0,
+        randomness=lambda: os.urandom(10),
+    )
+
+
 @dataclass
 class Sandbox:
     """A home folder, its notes, and a clock that can be set wrong."""
@@ -69,15 +80,7 @@ class Sandbox:
         """Return a memory over this home, as another process would open it."""
         options = {"embedding_provider": "none", **self.flags, **flags}
         settings = load_settings(str(self.home), {}, options)
-        clocks = Clocks(
-            now=self.now,
-            stopwatch=self.stopwatch,
-            local_iso=lambda s: time.strftime(
-                "%Y-%m-%dT%H:%M:%S+00:00", time.gmtime(s)
-            ),
-            local_offset_s=lambda _: 0,
-            randomness=lambda: os.urandom(10),
-        )
+        clocks = utc_clocks(self.now, self.stopwatch)
         provider = self.provider or Provider(settings)
         return Memory(places or self.places, settings, provider, clocks)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
@@ -27,7 +26,7 @@ from hivemind_memory.model.ports import MemoryIndex
 from hivemind_memory.model.scope import scope_of
 from hivemind_memory.notes.memory_header import header_of
 from hivemind_memory.state.state_file import StateFile
-from tests.support.sandbox import Sandbox
+from tests.support.sandbox import Sandbox, utc_clocks
 
 START_S = 1_795_255_391.0
 
@@ -43,15 +42,7 @@ class Ticking:
         return self.now_s
 
     def clocks(self) -> Clocks:
-        return Clocks(
-            now=self.now,
-            stopwatch=time.perf_counter,
-            local_iso=lambda s: time.strftime(
-                "%Y-%m-%dT%H:%M:%S+00:00", time.gmtime(s)
-            ),
-            local_offset_s=lambda _: 0,
-            randomness=lambda: os.urandom(10),
-        )
+        return utc_clocks(self.now, time.perf_counter)
 
 
 @dataclass

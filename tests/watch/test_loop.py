@@ -32,14 +32,6 @@ from tests.watch.styles import STYLES
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    memory = tmp_path / "memory"
-    memory.mkdir()
-    (memory / "note.md").write_text("old text")
-    return memory
-
-
-@pytest.fixture
 def memory(folder: Path) -> FolderMemory:
     return FolderMemory(folder)
 

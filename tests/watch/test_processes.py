@@ -19,14 +19,6 @@ from tests.watch.fakes import SOON_S, FolderMemory, make_watcher, running
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    memory = tmp_path / "memory"
-    memory.mkdir()
-    (memory / "note.md").write_text("old text")
-    return memory
-
-
 @contextmanager
 def watching(
     folder: Path, *rest: str, until: str, within: tuple[str, ...] = ()

@@ -34,19 +34,19 @@ def status(request: CommandRequest) -> int:
     from hivemind_memory import opening
     from hivemind_memory.access.rules import check_owner
     from hivemind_memory.cli.commands.search import print_pending
-    from hivemind_memory.memory.returned_entries import returned_entries
+    from hivemind_memory.memory.recovered_entries import recovered_entries
 
     with request.open_memory() as memory:
         check_owner(memory.caller, "hm status")
         found = memory.status(should_ask=True)
         here = opening.describe_project(memory)
-        returned = returned_entries(memory)
+        recovered = recovered_entries(memory)
         if request.values["json"]:
-            names = [one.notice for one in returned]
+            names = [one.notice for one in recovered]
             print_json({**plain_value(found), "project": here, "recovered": names})
             return 0
         rows = [*_status_rows(found), ("project here", here)]
-        rows += [("recovered", one.notice) for one in returned]
+        rows += [("recovered", one.notice) for one in recovered]
         if is_terminal(sys.stdout):
             from hivemind_memory.cli.terminal import facts, rendered
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.notes.journal_records import SAVED, JournalEntry
-from hivemind_memory.notes.returned_entries import add_returned, read_returned
+from hivemind_memory.notes.recovered_entries import add_recovered, read_recovered
 
 
 def lost(root: Path, entry_id: str) -> JournalEntry:
@@ -32,7 +32,7 @@ def test_entries_of_two_folders_that_come_back_together_are_all_kept(
     for folder in (*roots, journal):
         folder.mkdir()
 
-    add_returned(str(journal), [lost(root, f"id-{root.name}") for root in roots])
+    add_recovered(str(journal), [lost(root, f"id-{root.name}") for root in roots])
 
-    kept = {one.entry.id for one in read_returned(str(journal))}
+    kept = {one.entry.id for one in read_recovered(str(journal))}
     assert kept == {"id-one", "id-two"}

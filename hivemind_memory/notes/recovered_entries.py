@@ -13,7 +13,7 @@ from contextlib import suppress
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.files.atomic import PARTIAL_FILE, write_file
 from hivemind_memory.files.folder import NotesFolder
-from hivemind_memory.files.places import RETURNED_FILE
+from hivemind_memory.files.places import RECOVERED_FILE
 from hivemind_memory.markdown.entry import OPENING, parse_provenance
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.results import RecoveredEntry
@@ -30,22 +30,22 @@ RECOVERED_NAME = "recovered.md"
 
 
 @value
-class ReturnedEntry:
-    """An entry that came back, as it is kept."""
+class RecoveryRecord:
+    """A recovered entry, as the file records it."""
 
     entry: RecoveredEntry
-    is_told: bool = False
-    """A person has been told of it, apart from ``hm status``."""
+    is_reported: bool = False
+    """A command other than ``hm status`` has reported it to a person."""
 
 
-def read_returned(journal: str) -> list[ReturnedEntry]:
-    """Return the entries that came back, the first one first; torn lines are skipped.
+def read_recovered(journal: str) -> list[RecoveryRecord]:
+    """Return all records, the oldest first; torn lines are skipped.
 
     Args:
         journal: Folder of the journal.
     """
     found = []
-    with suppress(OSError), open(os.path.join(journal, RETURNED_FILE), "rb") as lines:
+    with suppress(OSError), open(os.path.join(journal, RECOVERED_FILE), "rb") as lines:
         for line in lines:
             with suppress(ValueError, KeyError, TypeError):
                 said = json.loads(line)
@@ -54,19 +54,21 @@ def read_returned(journal: str) -> list[ReturnedEntry]:
                     path=NotePath(said["path"]),
                     target=NotePath(said["target"]),
                 )
-                found.append(ReturnedEntry(entry=entry, is_told=bool(said["told"])))
+                found.append(
+                    RecoveryRecord(entry=entry, is_reported=bool(said["told"]))
+                )
     return found
 
 
-def open_returned(journal: str, folder: NotesFolder) -> list[ReturnedEntry]:
-    """Return those that are still where they came back, and are not forgotten."""
-    returned = read_returned(journal)
-    there = {path: _active_in(folder, path) for path in _targets(returned)}
-    return [one for one in returned if one.entry.id in there[one.entry.target]]
+def open_recovered(journal: str, folder: NotesFolder) -> list[RecoveryRecord]:
+    """Return the records of entries that are still there and not forgotten."""
+    records = read_recovered(journal)
+    there = {path: _active_in(folder, path) for path in _targets(records)}
+    return [one for one in records if one.entry.id in there[one.entry.target]]
 
 
 def recovered_note(path: NotePath) -> NotePath:
-    """Return the note in which an entry of another note comes back.
+    """Return the note that receives a lost entry of another note.
 
     It is in the same scope, so that only those who could read the entry can read it,
     and in the inbox of that scope if the entry was pending.
@@ -78,95 +80,97 @@ def recovered_note(path: NotePath) -> NotePath:
     return NotePath("/".join([*filter(None, folders), RECOVERED_NAME]))
 
 
-def returned_entry(entry: JournalEntry) -> RecoveredEntry:
-    """Return where an entry was, and where it comes back."""
+def recovered_entry(entry: JournalEntry) -> RecoveredEntry:
+    """Return where an entry was, and which note receives it."""
     target = recovered_note(entry.path)
     return RecoveredEntry(id=entry.id, path=entry.path, target=target)
 
 
-def add_returned(journal: str, entries: Collection[JournalEntry]) -> None:
-    """Keep entries that are about to come back; the lock of the journal is held.
+def add_recovered(journal: str, entries: Collection[JournalEntry]) -> None:
+    """Record entries that are about to be recovered; the lock of the journal is held.
 
-    If the disk refuses, they come back all the same, if they can.
+    If that fails, they are recovered all the same, if possible.
     """
     if not entries:
         return
-    new = [returned_entry(one) for one in entries]
+    new = [recovered_entry(one) for one in entries]
     with suppress(OSError):
         kept = {
-            returned.entry.id
+            record.entry.id
             for root in {entry.root for entry in entries}
-            for returned in open_returned(journal, NotesFolder(root))
+            for record in open_recovered(journal, NotesFolder(root))
         } - {one.id for one in new}
-        before = [one for one in read_returned(journal) if one.entry.id in kept]
-        _write(journal, [*before, *(ReturnedEntry(entry=one) for one in new)])
+        before = [one for one in read_recovered(journal) if one.entry.id in kept]
+        _write(journal, [*before, *(RecoveryRecord(entry=one) for one in new)])
 
 
-def keep_open(journal: str, folder: NotesFolder, told: Collection[str]) -> None:
-    """Forget those that are dealt with, and remember of which a person was told.
+def keep_open(journal: str, folder: NotesFolder, reported: Collection[str]) -> None:
+    """Drop records that are settled, and mark those that were reported to a person.
 
     The lock of the journal is held.
 
     Raises:
         OSError: The disk refused.
     """
-    kept = {one.entry.id for one in open_returned(journal, folder)}
+    kept = {one.entry.id for one in open_recovered(journal, folder)}
 
-    def now(returned: ReturnedEntry) -> ReturnedEntry | None:
-        is_told = returned.is_told or returned.entry.id in told
+    def now(record: RecoveryRecord) -> RecoveryRecord | None:
+        is_reported = record.is_reported or record.entry.id in reported
         return (
-            replaced(returned, is_told=is_told) if returned.entry.id in kept else None
+            replaced(record, is_reported=is_reported)
+            if record.entry.id in kept
+            else None
         )
 
     _change(journal, now)
 
 
-def count_returned(journal: str, names: Collection[str]) -> int:
-    """Return how many name one of these ids and paths."""
-    return sum(_names(one, names) for one in read_returned(journal))
+def count_recovered(journal: str, names: Collection[str]) -> int:
+    """Return how many records name one of these ids and paths."""
+    return sum(_names(one, names) for one in read_recovered(journal))
 
 
-def drop_returned(journal: str, names: Collection[str]) -> int:
-    """Delete those that name one of these ids and paths; return how many.
+def drop_recovered(journal: str, names: Collection[str]) -> int:
+    """Delete the records that name one of these ids and paths; return how many.
 
     The lock of the journal is held.
 
     Raises:
         OSError: The disk refused.
     """
-    count = count_returned(journal, names)
+    count = count_recovered(journal, names)
     _change(journal, lambda one: None if _names(one, names) else one)
     return count
 
 
-def rename_returned(journal: str, new_path: Callable[[str], str]) -> None:
-    """Let them follow notes that were moved; the lock of the journal is held.
+def rename_recovered(journal: str, new_path: Callable[[str], str]) -> None:
+    """Rename notes in the records; the lock of the journal is held.
 
     Raises:
         OSError: The disk refused.
     """
 
-    def moved(returned: ReturnedEntry) -> ReturnedEntry:
+    def moved(record: RecoveryRecord) -> RecoveryRecord:
         entry = replaced(
-            returned.entry,
-            path=NotePath(new_path(returned.entry.path)),
-            target=NotePath(new_path(returned.entry.target)),
+            record.entry,
+            path=NotePath(new_path(record.entry.path)),
+            target=NotePath(new_path(record.entry.target)),
         )
-        return replaced(returned, entry=entry)
+        return replaced(record, entry=entry)
 
     _change(journal, moved)
 
 
-def _names(entry: ReturnedEntry, names: Collection[str]) -> bool:
-    """Tell whether one names an id or a path."""
+def _names(entry: RecoveryRecord, names: Collection[str]) -> bool:
+    """Return whether a record names one of these ids or paths."""
     return any(
         name in names for name in (entry.entry.id, entry.entry.path, entry.entry.target)
     )
 
 
-def _targets(returned: Iterable[ReturnedEntry]) -> set[NotePath]:
-    """Return the notes in which some came back."""
-    return {one.entry.target for one in returned}
+def _targets(records: Iterable[RecoveryRecord]) -> set[NotePath]:
+    """Return the notes that received the entries."""
+    return {one.entry.target for one in records}
 
 
 def _active_in(folder: NotesFolder, path: NotePath) -> frozenset[str]:
@@ -181,29 +185,29 @@ def _active_in(folder: NotesFolder, path: NotePath) -> frozenset[str]:
 
 
 def _change(
-    journal: str, change: Callable[[ReturnedEntry], ReturnedEntry | None]
+    journal: str, change: Callable[[RecoveryRecord], RecoveryRecord | None]
 ) -> None:
-    """Replace each by what *change* makes of it; None: it goes."""
-    before = read_returned(journal)
+    """Replace each record by what *change* returns; None: delete it."""
+    before = read_recovered(journal)
     after = [one for one in map(change, before) if one is not None]
     if after != before:
         _write(journal, after)
 
 
-def _write(journal: str, returned: Iterable[ReturnedEntry]) -> None:
-    """Write the file anew; without any there is none."""
+def _write(journal: str, records: Iterable[RecoveryRecord]) -> None:
+    """Rewrite the file; without records, delete it."""
     lines = [
         json.dumps(
             {
                 "id": entry.entry.id,
                 "path": entry.entry.path,
                 "target": entry.entry.target,
-                "told": entry.is_told,
+                "told": entry.is_reported,
             }
         )
-        for entry in returned
+        for entry in records
     ]
-    path = os.path.join(journal, RETURNED_FILE)
+    path = os.path.join(journal, RECOVERED_FILE)
     for name in os.listdir(journal):
         if PARTIAL_FILE.fullmatch(name):  # a killed process left it
             os.unlink(os.path.join(journal, name))

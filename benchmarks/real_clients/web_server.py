@@ -14,7 +14,7 @@ _JSON = "application/json"
 
 
 @contextmanager
-def answering(answer: Answer) -> Iterator[str]:
+def serving(answer: Answer) -> Iterator[str]:
     """Serve on a free port; yield the address."""
 
     class Handler(BaseHTTPRequestHandler):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hivemind_memory.files.places import RETURNED_FILE
+from hivemind_memory.files.places import RECOVERED_FILE
 from tests.cli.conftest import Hm
 
 if os.name != "posix":
@@ -87,7 +87,7 @@ def test_who_deletes_or_moves_it_by_hand_is_told_no_more(
 
     assert "note:" not in on_terminal("list")[1]
     assert "recovered" not in hm("status").out
-    assert not (home / "journal" / RETURNED_FILE).exists()
+    assert not (home / "journal" / RECOVERED_FILE).exists()
 
 
 def test_who_may_not_see_the_scope_is_told_nothing(entry: str) -> None:
@@ -122,7 +122,7 @@ def test_what_a_pipe_reads_stays_as_it_was(hm: Hm, entry: str) -> None:
 
 def test_a_purge_reaches_it(home: Path, hm: Hm, entry: str) -> None:
     """Its id and its path are gone with it."""
-    kept = home / "journal" / RETURNED_FILE
+    kept = home / "journal" / RECOVERED_FILE
     assert entry in kept.read_text()
 
     assert hm("forget", entry, "--purge", "--yes").code == 0

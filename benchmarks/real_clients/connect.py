@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import partial
 
 from benchmarks.real_clients.check import Check, FailedError, SkippedError, tail
-from benchmarks.real_clients.registering import LISTERS, Lister, line_of, see
+from benchmarks.real_clients.registration import LISTERS, Lister, line_of, see
 from benchmarks.real_clients.scratch import NAME, Scratch
 
 _NOT_INSTALLED = "does not run without the environment"

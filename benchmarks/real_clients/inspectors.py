@@ -8,8 +8,8 @@ from functools import partial
 from typing import Any
 
 from benchmarks.real_clients.check import Check, FailedError, expect, tail
-from benchmarks.real_clients.registering import WRONG
-from benchmarks.real_clients.running import Done
+from benchmarks.real_clients.programs import Done
+from benchmarks.real_clients.registration import WRONG
 from benchmarks.real_clients.scratch import NAME, PORT, QUESTION, Scratch
 
 ERAS = ("legacy", "auto", "modern")

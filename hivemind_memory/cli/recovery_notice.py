@@ -15,26 +15,26 @@ _SILENT = frozenset({"completion", "git-hook", "help", "hook", "mcp"})
 one that needs no memory."""
 
 
-def tell_returned(request: CommandRequest) -> None:
+def print_recovery_notices(request: CommandRequest) -> None:
     """Print a notice for each entry that came back since the last command.
 
     Only for scopes that the caller may see. ``hm status`` shows them until a person has
-    dealt with them.
+    kept or deleted them.
     """
     if request.command.name.partition(" ")[0] in _SILENT:
         return
     from hivemind_memory.environment import resolve_home
-    from hivemind_memory.files.places import has_returned, journal_folders
+    from hivemind_memory.files.places import has_recovered, journal_folders
 
-    if not has_returned(journal_folders(resolve_home())):
+    if not has_recovered(journal_folders(resolve_home())):
         return
-    # What cannot be opened is for the command itself to report.
+    # If the memory cannot be opened, the command itself reports it.
     with suppress(HivemindError), request.open_memory(is_reported=True) as memory:
         from hivemind_memory.cli.output import print_notices
-        from hivemind_memory.memory.returned_entries import untold_entries
+        from hivemind_memory.memory.recovered_entries import unreported_entries
 
         if memory.caller.is_agent:
             return  # a person reads it
-        entries = untold_entries(memory)
+        entries = unreported_entries(memory)
         if request.command.name != "status":
             print_notices(f"note: {one.notice}" for one in entries)

@@ -16,7 +16,7 @@ _CHUNK_BYTES = 1 << 16
 
 
 @contextmanager
-def passing(url: str, token: str) -> Iterator[str]:
+def forwarding(url: str, token: str) -> Iterator[str]:
     """Yield an address under which the server at *url* answers without a token."""
     target = urlsplit(url)
     assert target.port is not None

@@ -10,7 +10,7 @@ import re
 from functools import partial
 
 from benchmarks.real_clients.check import Check, FailedError, tail
-from benchmarks.real_clients.passing import passing
+from benchmarks.real_clients.proxy import forwarding
 from benchmarks.real_clients.scratch import Scratch
 
 SCENARIOS = (
@@ -46,7 +46,7 @@ def checks() -> list[Check]:
 
 def _scenario(scenario: str, place: Scratch) -> str:
     """Run one scenario."""
-    with place.http() as (url, token), passing(url, token) as open_url:
+    with place.http() as (url, token), forwarding(url, token) as open_url:
         done = place.run(
             "conformance", "server", "--url", open_url, "--scenario", scenario
         )
