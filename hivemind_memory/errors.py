@@ -131,7 +131,7 @@ class GitError(HivemindError):
 
 
 class ProjectUnknownError(GitError):
-    """Which project a repository belongs to cannot be told; nothing was changed."""
+    """It is unknown which project a repository belongs to; nothing was changed."""
 
 
 class NotInjectedError(HivemindError):

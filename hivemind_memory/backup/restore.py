@@ -63,9 +63,9 @@ def restore_backup(places: Places, file: str) -> RestoreResult:
 
     Raises:
         HivemindError: It cannot be read, or the disk failed; what was restored so far
-        stays, and the same call continues. UsageError: It is not a backup, or is from a
-        later version, or the home has a file that it would replace. Nothing was
-        restored.
+            stays, and the same call continues.
+        UsageError: It is not a backup, or is from a later version, or the home has a
+            file that it would replace. Nothing was restored.
     """
     try:
         members, manifest = _read(os.path.expanduser(file))

@@ -36,7 +36,7 @@ def run() -> None:
         code = code or output.EXIT_CLOSED_PIPE
         output.abandon(sys.stdout)
     except OSError as error:
-        # What is left in the buffer would fail once more when Python exits.
+        # The rest of the buffer would fail once more when Python exits.
         code = code or _report_unwritten(error)
         output.abandon(sys.stdout)
     if code == output.EXIT_CLOSED_PIPE:

@@ -50,7 +50,7 @@ def columns_text(
     name: int = 0,
     keep: bool = False,
 ) -> str:
-    """Return a table; one column is bold, and the last one takes what is left.
+    """Return a table; one column is bold, and the last one takes the rest of the width.
 
     Where the others leave it too little, each row has a line of its own instead, above
     its last cell: a name or a place that is folded is no longer read as one.
@@ -217,7 +217,7 @@ def _stacked(row: Sequence[Text]) -> list[Text]:
 
 
 def _folded(text: Text, width: int) -> list[Text]:
-    """Return the lines of a text, each at most as wide as told if its words are."""
+    """Return the lines of a text, each within the width unless a word is longer."""
     lines: list[Text] = []
     for line in text.split("\n", allow_blank=True):
         pieces = line.divide(break_offsets(line.plain, max(width, 1)))

@@ -195,7 +195,7 @@ def _shown(value: object) -> str:
 def _check_together(
     values: Mapping[str, object], origins: Mapping[str, Origin]
 ) -> None:
-    """Check what one row alone cannot tell."""
+    """Check options that depend on each other."""
     overlap, size = values["chunk_overlap_chars"], values["chunk_chars"]
     if overlap < size:  # type: ignore[operator]  # both are int, by the table
         return

@@ -32,7 +32,7 @@ _NEEDED_TO_WRITE = (
 
 
 class Option:
-    """What is known about one option beside its value.
+    """The properties of one option, without its value.
 
     Not a dataclass, for speed: two dozen are made before every cold answer.
     """

@@ -1,9 +1,9 @@
 """Collects the memories that a section may show.
 
-They are the pinned ones, the preferences, and what matches the worktree's facets.
-Text from outside is never among them: whoever wrote a web page must not speak to an
-agent before the user does. Collecting does not count as a recall, because no agent and
-no person asked.
+They are the pinned ones, the preferences, and what matches the worktree's facets. Text
+from outside is never among them: the author of a web page must not speak to an agent
+before the user does. Collecting does not count as a recall, because no agent and no
+person asked.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Candidates:
     left_out: list[LeftOut] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     has_more: bool = False
-    """A question of the worktree has more answers than were looked at."""
+    """A facet of the worktree has more answers than were read."""
 
 
 def find_candidates(memory: Memory, facets: Sequence[Facet]) -> Candidates:

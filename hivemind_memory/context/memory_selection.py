@@ -108,7 +108,7 @@ class _SelectionBuilder:
         self.texts = ChosenTexts()
 
     def keep(self, excerpt: Excerpt, budget_tokens: int, *, rest: int) -> None:
-        """Take a memory, cut to an equal share of what is left of the budget.
+        """Take a memory, cut to an equal share of the remaining budget.
 
         Args:
             excerpt: Pinned, or an identity.

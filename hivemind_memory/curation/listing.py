@@ -68,7 +68,7 @@ def list_memories(
         if memory.source_ref.startswith(source_ref):
             found.append((row.type, memory))
     if len(types) > 1:
-        # As sections tell them; the sort keeps the newest first within a type.
+        # In the order of a section; the sort keeps the newest first within a type.
         order = list(all_types(context.types))
         # By the type that was found: the note may have been edited since.
         found.sort(key=lambda one: order.index(one[0]))

@@ -46,7 +46,7 @@ class ListedProject:
     """When the newest of its notes changed, ISO 8601; empty: there are none."""
 
     is_orphan: bool
-    """No repository leads to it any more, as far as can be told."""
+    """No repository leads to it any more, as far as known."""
 
     twins: tuple[str, ...]
     """Projects that are likely the same one."""

@@ -85,7 +85,7 @@ def clean_journal(report: PurgeReport) -> None:
 
 
 def _clean_returned(report: PurgeReport) -> None:
-    """Remove what is kept to tell of entries that came back."""
+    """Remove the records of recovered entries."""
     journal, names = report.context.journal(), report.plan.ids | report.plan.paths
     if not count_recovered(journal.folder, names):
         return

@@ -285,7 +285,7 @@ def make_private_folder(path: str) -> None:
     if os.path.isdir(path):
         return
     above, name = os.path.split(path)
-    if not name:  # not even the root: the system cannot tell us what is there
+    if not name:  # not even the root: the system doesn't say what is there
         raise OSError(errno.EIO, os.strerror(errno.EIO), path)
     make_private_folder(above)
     with OpenFolder.at(above) as folder:

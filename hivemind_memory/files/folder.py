@@ -364,7 +364,7 @@ def _read_quiet(fd: int, max_bytes: int | None) -> tuple[bytes, FileSignature]:
 
 def _read_whole(fd: int, size: int) -> bytes:
     """Return what an open file holds, which is most likely *size* bytes."""
-    # In one call, and the byte too many tells that nothing follows.
+    # In one call; asking for one byte more shows that nothing follows.
     data = os.read(fd, size + 1)
     if len(data) != size:
         os.lseek(fd, 0, os.SEEK_SET)

@@ -47,15 +47,15 @@ class InotifyProbe:
             cookie: A file outside the watched folders, made if it is missing.
 
         Raises:
-            OSError: The system cannot tell, or not about so many folders.
+            OSError: The system has no inotify, or too few watches for these folders.
         """
         self._fd = -1
         self.is_complete = True
         """Whether every folder is still watched; else throw it away."""
 
         self.changed: set[str] = set()
-        """Paths below the folder of what has changed, as far as ``is_quiet`` was asked;
-        whoever has looked at them takes them out."""
+        """Paths below the folder that have changed since, up to the last call of
+        ``is_quiet``; the caller removes those it has read."""
 
         self._cookie = cookie
         self._folders: dict[int, str] = {}
@@ -82,7 +82,7 @@ class InotifyProbe:
     def is_quiet(self) -> bool:
         """Return whether nothing has changed since this was last asked.
 
-        What has changed before the answer is not told again: look at the folder then.
+        A change is reported only once: after False, scan the folder.
         """
         is_quiet, is_ours = True, False
         try:

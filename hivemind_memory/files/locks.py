@@ -74,7 +74,7 @@ class KernelLock:
         self._fd: int | None = None
 
     def try_acquire(self) -> bool:
-        """Take the lock if it is free; tell whether it was taken.
+        """Take the lock if it is free; return whether it was taken.
 
         Raises:
             OSError: The file cannot be opened.
@@ -82,7 +82,7 @@ class KernelLock:
         return self.acquire(wait_s=0)
 
     def acquire(self, *, wait_s: float) -> bool:
-        """Take the lock, waiting up to *wait_s* seconds; tell whether it was taken.
+        """Take the lock, waiting up to *wait_s* seconds; return whether it was taken.
 
         Waiters are served in about the order in which they came.
 
@@ -141,7 +141,7 @@ class KernelLock:
 
 
 def _is_at(fd: int, path: str) -> bool:
-    """Tell whether an open file is the one at a path."""
+    """Return whether an open file is the one at a path."""
     try:
         return os.path.samestat(os.fstat(fd), os.stat(path))
     except FileNotFoundError:
@@ -178,7 +178,7 @@ if sys.platform == "win32":
         return False
 
     def _is_free(fd: int) -> bool:
-        """Tell whether the lock is free."""
+        """Return whether the lock is free."""
         if not _lock(fd):
             return False
         os.lseek(fd, _WINDOWS_OFFSET, os.SEEK_SET)
@@ -219,7 +219,7 @@ else:
         return taken.wait(wait_s)
 
     def _is_free(fd: int) -> bool:
-        """Tell whether the lock is free."""
+        """Return whether the lock is free."""
         try:
             fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except BlockingIOError:

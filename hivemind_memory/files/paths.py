@@ -79,9 +79,9 @@ def path_problem(text: str) -> str:
 
 
 def is_plain(names: str) -> bool:
-    """Tell quickly whether *names*, joined by ``/``, hold no character of concern.
+    """Return quickly whether *names*, joined by ``/``, hold only harmless characters.
 
-    False says only that each name deserves a closer look.
+    False only means that each name must be checked.
     """
     return names.isprintable() and not any(odd in names for odd in _SHELL)
 

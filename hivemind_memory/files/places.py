@@ -53,7 +53,7 @@ class Places:
 
     @property
     def watch_state(self) -> str:
-        """What the leader tells about how it watches."""
+        """How the leader watches, as it says."""
         return os.path.join(self.index, "watch.json")
 
     @property

@@ -32,7 +32,7 @@ class ReadNote(NamedTuple):
 
 
 class NoteReader:
-    """Reads one note after the other, those of one folder without opening it anew.
+    """Reads one note after the other, and opens each folder once for its notes.
 
     Holds the folder of the last note open: use it with ``with``, and not for long. What
     is renamed meanwhile is read where it is now, with a signature in which the next

@@ -230,9 +230,9 @@ class _Pass:
     def _take_link(
         self, folder: OpenFolder, link: os.DirEntry[str], prefix: str, depth: int
     ) -> None:
-        """Scan the folder behind a link that is listed; report one that may be meant.
+        """Scan the folder behind a listed link; report one that may be meant.
 
-        Where any other leads is not looked at: that may be anywhere.
+        Other links are not followed: they may lead anywhere.
         """
         path = prefix + link.name
         try:

@@ -55,7 +55,8 @@ def project_state(folder: str, repository: Repository | None) -> WorktreeState:
     """Return what identifies a worktree's project; reads none of its files.
 
     Raises:
-        GitError: Git does not tell the origin: what is not known is not missing.
+        GitError: Git failed to report the origin, which does not mean that there is
+        none.
     """
     if repository is None:
         return WorktreeState(folder=folder)
@@ -67,7 +68,7 @@ def project_state(folder: str, repository: Repository | None) -> WorktreeState:
 
 
 def git_folder_mark(git_folder: str) -> str:
-    """Return what tells a git folder from every other, and stays when it is moved.
+    """Return what distinguishes a git folder from all others, and survives a move.
 
     Its inode, and the time at which the system last changed the file ``description``,
     which git makes with the folder and never touches. A copy has another inode, and

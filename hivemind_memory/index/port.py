@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 class FileRecord(NamedTuple):
-    """What the index records of one note beside its chunks."""
+    """What the index records of one note besides its chunks."""
 
     signature: FileSignature
     digest: str
@@ -193,7 +193,7 @@ class IndexView(Protocol):
     """The index as one query sees it: only what matches, counted over what is visible.
 
     A figure of a ranking (how common a word is, how long a chunk, how near the average
-    vector) is taken over what the caller may see, so that no score tells of the rest.
+    vector) is computed over what the caller may see, so that no score reveals the rest.
     """
 
     def find_words(self, terms: Sequence[QueryTerm], *, limit: int) -> WordMatches:
@@ -260,7 +260,7 @@ class SearchIndex(Protocol):
         ...
 
     def hit_source(self) -> HitSource:
-        """Return what lists hits without a question, and tells more of them."""
+        """Return the source of hits without a query, and of details of hits."""
         ...
 
 

@@ -16,7 +16,7 @@ CHECK_OPTION = "hivemind.check"
 """Option of git that switches the check off, for one command or for a repository."""
 
 MAX_COMMITS = 1000
-"""So many of the newest commits of an update are read, so an import stays fast."""
+"""Newest commits of an update that are read, so that an import stays fast."""
 
 # A mark between two quotes is only mentioned. The headline is a third mark, for a copy
 # without its first and last lines. In awk, quotes are easiest as octal numbers.

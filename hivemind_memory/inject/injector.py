@@ -246,9 +246,9 @@ class Injector:
     def _is_there(
         self, record: dict[str, Any], root: str, repository: Repository | None
     ) -> bool:
-        """Return whether what a record tells of is still in its file.
+        """Return whether the section of a record is still in its file.
 
-        What was printed for an agent that started is in no file, and stays told.
+        A section that was printed for an agent is in no file, and counts as there.
         """
         file = record["file"]
         if record["outcome"] not in ("written", "unchanged") or not file:

@@ -111,7 +111,7 @@ def plan_section(
     if not settings.enabled:
         return SectionPlan(body="", why_empty="the memory is switched off")
     why = settings.why_read_only()
-    if why:  # who may see what, or whether anything may be told, cannot be known
+    if why:  # unknown who may see what, or whether anything may be shown
         raise NotInjectedError(why, effect="Nothing was injected")
     facets = facets_of(state)
     candidates = find_candidates(memory, facets)
@@ -163,7 +163,7 @@ def section_tokens(body: str) -> int:
 
 
 def _frame_tokens(*, has_tools: bool) -> int:
-    """Return the most that a section costs beside its memories.
+    """Return the most that a section costs besides its memories.
 
     One that shows none has a shorter text in their place.
     """

@@ -148,7 +148,7 @@ def new_ulid(now_s: float, randomness: bytes) -> str:
 
 
 def _is_time(text: str) -> bool:
-    """Tell whether *text* is a time as ISO 8601 writes it."""
+    """Return whether *text* is a time as ISO 8601 writes it."""
     try:
         datetime.fromisoformat(text)
     except ValueError:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 _MAX_LINE_CHARS = 1000
-"""What the parser sees of a longer line: no line needs more to tell its kind."""
+"""What the parser sees of a longer line: its kind depends on no more than this."""
 
 _WHOLE = frozenset({"fence", "code_block", "html_block", "table"})
 # What decides, however far to the right, where a block of HTML or a fence ends.

@@ -93,7 +93,7 @@ class ParsedLines(NamedTuple):
 
 
 def is_too_dense(page: ParsedLines, first: int, stop: int) -> bool:
-    """Tell whether a parser would take longer than 1 s for a megabyte of these lines.
+    """Return whether a parser would take longer than 1 s for a megabyte of these lines.
 
     It depends on the text alone, so a note has the same chunks on every machine.
     """
@@ -151,7 +151,7 @@ State = Any
 """``markdown_it.rules_block.StateBlock``."""
 
 _MAX_LEVEL = 12
-"""Levels of nesting that are told apart, a list being two. Deeper ones count as one
+"""Levels of nesting that are distinguished; a list is two. Deeper ones count as one
 block, so that time and stack are bounded."""
 
 INERT = (
@@ -288,7 +288,7 @@ def prose(state: State, start: int, end: int, _silent: bool) -> bool:  # noqa: F
 
 
 def _is_table_head(state: State, line: int) -> bool:
-    """Tell whether a table begins: a row of cells over a row of as many rules."""
+    """Return whether a table begins: a row of cells over a row of as many rules."""
     below = line + 1
     if state.sCount[below] < state.blkIndent or state.is_code_block(below):
         return False
@@ -316,7 +316,7 @@ def _item(state: State, line: int) -> re.Match[str] | None:
 
 
 def _is_prose(state: State, line: int) -> bool:
-    """Tell whether a line is the text of a paragraph and nothing else.
+    """Return whether a line is the text of a paragraph and nothing else.
 
     Unless it is indented, or the line below underlines it.
     """

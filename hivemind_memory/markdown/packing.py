@@ -140,7 +140,7 @@ def _within_line(text: str, begin: int, reach: int) -> int:
 
 
 def _is_joined(text: str, cut: int) -> bool:
-    """Tell whether the character at *cut* belongs to the one before it."""
+    """Return whether the character at *cut* belongs to the one before it."""
     return (
         text[cut - 1] == "\u200d"
         or text[cut] in _JOINERS

@@ -51,7 +51,7 @@ def simple_outline(page: ParsedLines, first: int, stop: int) -> Outline | None:
 
 
 def is_simple(text: str, begin: int, end: int) -> bool:
-    """Return whether a part of a text has an outline that is easy to tell."""
+    """Return whether a part of a text has a simple outline."""
     return end - begin <= MAX_CHARS and _SIMPLE.fullmatch(text, begin, end) is not None
 
 

@@ -47,7 +47,7 @@ def split_lines(text: str) -> list[str]:
 
 
 def is_blank(line: str) -> bool:
-    """Tell whether Markdown sees nothing on a line."""
+    """Return whether Markdown sees nothing on a line."""
     return not line.strip(" \t\r")
 
 

@@ -41,7 +41,7 @@ _VARIABLE = re.compile(r"[${}]")
 _SESSION_HEADER = "mcp-session-id"
 _OWN_FOLDER = "auto"
 _TURN = "x-codex-turn-metadata"
-"""Where Codex tells the folders that a turn works in; its header names the shell's."""
+"""Where Codex sends the folders that a turn works in; its header names the shell's."""
 
 _SESSION_KEYS = ("sessionId", "threadId")
 _ROOTS_WAIT_S = 2.0
@@ -63,7 +63,7 @@ class Connection:
     """The connection names no project, though it could."""
 
     is_late: bool = False
-    """The client has a folder, and has not told it yet."""
+    """The client has a folder, and has not sent it yet."""
 
 
 class Connections:
@@ -140,7 +140,7 @@ class Connections:
         return _digest(told or f"{self._session}\n{name}\n{project}")
 
     async def _told(self, context: Context[Any], key: str) -> tuple[str, bool]:
-        """Return the folder that a client tells, and whether it may still tell one."""
+        """Return the folder that a client sends, and whether it may still send one."""
         folder = _turn_folder(context) or self._folders.get(key, "")
         if folder:
             return folder, False
@@ -200,7 +200,7 @@ def _turn_folder(context: Context[Any]) -> str:
 
 
 def _meta(context: Context[Any]) -> Mapping[str, Any]:
-    """Return what a client says about a call, beside its arguments."""
+    """Return the metadata that a client sends with a call."""
     meta = context.request_context.meta
     return meta if isinstance(meta, Mapping) else {}
 

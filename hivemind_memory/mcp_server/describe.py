@@ -68,7 +68,7 @@ def first_answers() -> dict[str, Any]:
             for number, method in enumerate(("server/discover", "tools/list"))
         ),
     )
-    # Told once in the file: the protocols must not differ in them.
+    # Once in the file: the protocols must not differ in them.
     same = (discover.pop("instructions"), envelope.pop("tools"))
     assert same == (initialize["instructions"], listed["tools"])  # noqa: S101
     del initialize["protocolVersion"], initialize["serverInfo"]["version"]

@@ -52,7 +52,7 @@ MAX_WAITING = 256
 take a quarter of the descriptors at most, for the tools need some too."""
 
 ACCEPTED_AT_ONCE = 4
-"""Connections that are accepted before those accepted earlier are looked at. asyncio
+"""Connections that are accepted before earlier ones are handled. asyncio
 accepts as many as may queue: a burst would use up the descriptors before the oldest can
 be closed."""
 
@@ -154,7 +154,7 @@ class RequestTimeout(H11Protocol):
         self._wait_for_request()
 
     def data_received(self, data: bytes) -> None:
-        """Stop waiting once a request is complete; wait anew when another begins."""
+        """Stop waiting once a request is complete; wait again when another begins."""
         super().data_received(data)
         self._wait_for_request()
 

@@ -19,15 +19,15 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 IDLE_S = 24 * 60 * 60.0
 """How long a session is kept without a request. An agent that is left open overnight
-goes on in the morning, and not every client begins anew."""
+goes on in the morning, and not every client starts a new session."""
 
 MAX_IDLE = 256
 """Sessions that are kept; one more, and the idle one used longest ago ends. Each takes
 some 50 KB."""
 
 MAX_OPEN = 1024
-"""Sessions with a request in the air, which never end for another: one more is refused.
-Each takes a descriptor too."""
+"""Sessions with a pending request, which are never ended for another: one more is
+refused. Each takes a descriptor too."""
 
 _SESSION = b"mcp-session-id"
 
@@ -47,7 +47,7 @@ class SessionLimit:
         self._path = path
         self._most = most
         self._requests: dict[bytes, int] = {}
-        """Session -> its requests in the air; the one used longest ago is first."""
+        """Session -> its pending requests; the one used longest ago is first."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request; if it opens a session too many, end another."""

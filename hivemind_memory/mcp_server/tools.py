@@ -123,8 +123,8 @@ class ToolCall:
         """Raise if nothing says yet where to write.
 
         Raises:
-            UsageError: The call names no scope, and the client has a folder that it
-                has not told yet.
+            UsageError: The call names no scope, and the client has a folder that it has
+            not sent yet.
         """
         if self.connection.is_late and not scope:
             raise UsageError(
@@ -155,7 +155,7 @@ class ToolRunner:
     """Runs the tools of one server process on its memory."""
 
     def __init__(self, server_state: ServerState, connections: Connections) -> None:
-        """Take what opens the memory, and what tells whose call it is."""
+        """Take what opens the memory, and what finds the connection of a call."""
         self._server_state = server_state
         self._connections = connections
         self._told: set[tuple[str, str]] = set()

@@ -31,7 +31,7 @@ from hivemind_memory.model.scope import scope_of
 from hivemind_memory.model.trust import untrusted_source
 
 _ROW_CHARS = 110
-"""What a row costs in a list, beside its path and texts."""
+"""What a row costs in a list, besides its path and texts."""
 
 _TEXT_CHARS = 200
 _FACT_CHARS = 200

@@ -132,7 +132,7 @@ class SearchTool:
     def __init__(self, runner: ToolRunner) -> None:
         """Take what runs the tool."""
         self._runner = runner
-        # Why a search is not hybrid seldom changes, and is told a session once.
+        # Why a search is not hybrid seldom changes, so a session is told once.
         self._reasons: dict[str, str] = {}
 
     def add_to(self, server: MCPServer) -> None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 WAIT_S = 1.0
-"""So long do the searches of a process wait for the notes that one run indexes."""
+"""How long the searches of a process wait for the notes that one run indexes."""
 
 
 class BackgroundSync:

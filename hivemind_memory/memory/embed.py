@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 ANSWER_TIMEOUT_S = 1.8
-"""Every question is answered within 2 s; so long may its vector take."""
+"""How long the vector of a query may take: every query is answered within 2 s."""
 
 MIN_QUERY_TIMEOUT_S = 0.2
 """A question's vector is asked for even if loading the library took long."""

@@ -33,7 +33,7 @@ MAX_SCANS = 5
 """How often an answer looks again because notes change while it looks."""
 
 MAX_UNCHECKED_S = 1.0
-"""So long after a scan its result may be trusted while no event says otherwise."""
+"""How long the result of a scan is trusted while no event contradicts it."""
 
 
 @value
@@ -248,7 +248,7 @@ class FreshnessCheck:
         return lambda: self._stopwatch() < end_s
 
     def _watch(self) -> None:
-        """Have the kernel tell of changes, if it can be trusted to."""
+        """Have the kernel report changes, if that works for this folder."""
         if self._syncer.has_links:
             self._can_watch = False  # they lead to where nothing is watched
             return

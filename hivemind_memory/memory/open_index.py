@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 class IndexHandle:
-    """The open index; whoever uses it holds ``lock``."""
+    """The open index; hold ``lock`` while using it."""
 
     def __init__(self, places: Places, syncer: Syncer, clocks: Clocks) -> None:
         self.lock = RLock()
@@ -54,7 +54,7 @@ class IndexHandle:
         self._beyond_repair: tuple[tuple[int, ...], ...] | None = None
 
     def close(self) -> None:
-        """Close the index, to open it anew when it is wanted."""
+        """Close the index; the next use opens it again."""
         if self._fresh is not None:
             self._fresh.close()
             self._fresh = None
@@ -63,7 +63,7 @@ class IndexHandle:
             self._open = None
 
     def opened(self) -> OpenIndex:
-        """Return the open index, opened anew if its file is another one now."""
+        """Return the open index, reopened if its file is another one now."""
         if self._open is not None and not self._open.index.is_still_there():
             self.close()
         if self._open is None:

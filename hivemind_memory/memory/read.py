@@ -44,7 +44,7 @@ def read_passage(
 
     Raises:
         LineNotFoundError: The note ends before *start_line*. Line 1 of an empty note
-            is no error: whoever reads a note from its beginning gets what it holds.
+            is no error: reading a note from its beginning returns what it holds.
         NoteNotFoundError: The caller sees no such note.
         NotePathError: *path* is not a plain relative name of a note.
         NoteUnreadableError: It is larger than ``max_note_mb``.
@@ -99,8 +99,8 @@ def _bounded(folder: NotesFolder, note: NotePath) -> bytes:
 def _masked(lines: list[str], start: int, stop: int) -> list[str]:
     """Return some lines without their secrets.
 
-    Masked together with the text around them: a line in the middle of a key tells
-    nothing by itself. The rest of the note is not looked at.
+    Masked together with the text around them: a line from the middle of a key is not
+    recognised by itself. The rest of the note is not read.
     """
     from hivemind_memory.redaction import mask
 

@@ -22,7 +22,7 @@ def successor_of(index: Index, path: str, access: Access) -> str:
             for edge in index.edges_of(newest or path, scopes=access.scopes)
             if edge.kind == UPDATES and edge.to_path == (newest or path)
         }
-        # The edges that begin there are told of notes that the caller sees, and of none
+        # Only edges of notes that the caller sees count, and of none
         # that a person has not accepted.
         shown = index.strong_edges(newer - seen, access)
         found = sorted({start for start, kind, _ in shown if kind == UPDATES})

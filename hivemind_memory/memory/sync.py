@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     "A note, what was read of it, and whether that is settled."
 
     Progress = Callable[[str, int, int], None]
-    "Told the phase, what is done, and how much there is."
+    "Called with the phase, how much is done, and how much there is."
 
 
 BODY_VERSION = "bodies 3"
@@ -107,7 +107,7 @@ class Syncer:
 
     @property
     def has_links(self) -> bool:
-        """Notes behind links are read too, which no event of the folder tells of."""
+        """Notes behind links are read too; no event reports their changes."""
         return bool(self._folder.links)
 
     def sync(
@@ -326,7 +326,7 @@ class Syncer:
         return path, read, settled
 
     def _record(self, note: Note, read: ReadNote, *, is_settled: bool) -> FileRecord:
-        """Return what the index must be told of a note beside its chunks."""
+        """Return what the index records of a note besides its chunks."""
         # What parses and cuts notes loads only when one has changed.
         from hivemind_memory.index.port import FileRecord
         from hivemind_memory.notes.memory_header import day_of_note, header_of
@@ -367,6 +367,6 @@ class Syncer:
         return True
 
     def _chunking_key(self) -> str:
-        """Return what shapes the index beside the notes; other settings, other rows."""
+        """Return the settings that shape the index; with others it has other rows."""
         own = "".join(f" {one!r}" for one in self._types.values())
         return f"{self._chunking.name} {BODY_VERSION} {REDACTION_VERSION}{own}"

@@ -36,7 +36,7 @@ class SyncRound:
     ) -> None:
         self.may_take_large = may_take_large
         self.known = known.signatures
-        """What the index held before the folder was looked at or a note was read."""
+        """What the index held before the folder was scanned or a note was read."""
         self.skipped = list(skipped)
         self.added: set[NotePath] = set()
         self.updated: set[NotePath] = set()

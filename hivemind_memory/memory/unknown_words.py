@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from hivemind_memory.model.matches import WordMatches
 
 MAX_WHOLE_READS = 3
-"""So many words that no note holds are worth reading the whole vocabulary for."""
+"""Words that no note holds for which the whole vocabulary is read, at most."""
 
 PART_MIN_CHARS = 3
 PARTS_OF_WORD = 5
-"""A word that no note holds is looked up as a part of so many longer words."""
+"""Longer words that are looked up instead of a word that no note holds, at most."""
 
 
 def suggest(view: IndexView, words: WordMatches) -> tuple[str, ...]:

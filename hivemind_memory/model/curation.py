@@ -362,7 +362,7 @@ class PurgeResult:
     is_dry_run: bool
     memories: tuple[AffectedItem, ...]
     places: tuple[PurgeCount, ...]
-    """Every place that was looked at, those with nothing in them too."""
+    """Every place that was searched, including empty ones."""
 
     left: tuple[FailedItem, ...] = ()
     """What could not be done now; the same purge again finishes it."""

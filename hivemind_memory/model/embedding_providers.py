@@ -25,7 +25,7 @@ class EmbeddingProvider:
     """Module of ``hivemind_memory.providers`` with a function ``connect``."""
 
     packages: tuple[str, ...] = ()
-    """Packages it needs beside those that every provider needs."""
+    """Packages it needs besides those that every provider needs."""
 
     url_option: str = ""
     """Option with its address; empty: it is on no other machine and has none."""

@@ -62,7 +62,7 @@ class Access:
 
 @value
 class SearchFilter:
-    """What a question narrows itself to, or asks for beside the usual."""
+    """What a query is narrowed to, or also asks for."""
 
     types: tuple[str, ...] = ()
     """Names of types; empty: any, free text too."""

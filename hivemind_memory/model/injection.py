@@ -27,7 +27,7 @@ class Excerpt:
     end_line: int
     text: str
     date: str = ""
-    """Day of the entry, ISO 8601; empty when nothing tells it."""
+    """Day of the entry, ISO 8601; empty if unknown."""
 
     score: float = 0.0
     """Sum of the reasons."""
@@ -81,7 +81,7 @@ class Selection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facet:
-    """One thing that a worktree tells about what is being worked on."""
+    """One fact about the work in a worktree, used as a query."""
 
     name: str
     text: str

@@ -3,8 +3,8 @@
 People and agents type ``Deploy_Day`` for ``deploy-day``: case, dashes, underscores,
 blanks and how a letter with a mark is encoded make no difference. A key that differs
 from another in accents alone, or in a dash between letters that is or is not there, may
-be another word (*resume*, *résumé*); it is refused with the other's name, and whoever
-saves decides.
+be another word (*resume*, *résumé*); it is refused with the other's name, and the
+caller decides.
 """
 
 from __future__ import annotations

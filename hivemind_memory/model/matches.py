@@ -43,7 +43,7 @@ class ChunkLocation(NamedTuple):
 
 
 class HitDetails(NamedTuple):
-    """What a memory says of itself beside its text."""
+    """What a memory says of itself besides its text."""
 
     reason: str
     """Why it replaced an earlier one."""

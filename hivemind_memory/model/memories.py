@@ -71,7 +71,7 @@ class MemoryHeader(NamedTuple):
 
 
 class MemoryRow(NamedTuple):
-    """A typed memory as the index tells it."""
+    """A typed memory as the index returns it."""
 
     path: str
     scope: str
@@ -115,7 +115,7 @@ def claim_of(lines: str) -> dict[str, str]:
 
 
 def claim_text(claim: Mapping[str, str]) -> str:
-    """Return how certain a claim is, as people and agents are told.
+    """Return how certain a claim is, as people and agents read it.
 
     >>> claim_text({"confidence": "high", "corroborated": "2"})
     'high, 2 sources'

@@ -7,11 +7,11 @@ class NotePath(str):
     """A note's place relative to the notes folder, with forward slashes.
 
     Made only by ``files.paths.parse_note_path`` (from outside) and by the listing of
-    the folder (from inside), so whoever holds one need not check it again.
+    the folder (from inside), so it need not be checked again.
     """
 
     __slots__ = ()
 
 
 GLOBAL_NOTE = NotePath("global.md")
-"""The note of the global scope that every agent is told, and the one you edit first."""
+"""The global note that every agent is shown, and the one you edit first."""

@@ -143,7 +143,7 @@ class MemoryIndex(Protocol):
 
 
 class HitSource(Protocol):
-    """Lists hits without a question, and tells what stands beside their text."""
+    """Lists hits without a query, and returns their details and titles."""
 
     def newest_chunks(
         self, access: Access, search_filter: SearchFilter, today: int, *, limit: int
@@ -178,7 +178,7 @@ class InjectionRecords(Protocol):
         ...
 
     def refresh_section(self, worktree: str) -> str:
-        """Write a worktree's section anew; return why that failed, empty: it did not.
+        """Rewrite a worktree's section; return why that failed, empty: it did not.
 
         Half-written files that a killed process left there are taken away.
         """

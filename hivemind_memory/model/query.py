@@ -24,7 +24,7 @@ class Query:
     """Any text at all; it never has to follow a syntax."""
 
     max_results: int = DEFAULT_HITS
-    """At most so many hits, at least 1."""
+    """Maximum number of hits, at least 1."""
 
     min_score: float | None = None
     """Relevance in 0..1 that a hit must have; None: as the settings say."""
@@ -68,7 +68,7 @@ class Hit:
 
     headings: tuple[str, ...] = ()
     date: str = ""
-    """Day of the entry, ISO 8601; empty when nothing tells it."""
+    """Day of the entry, ISO 8601; empty if unknown."""
 
     retrievers: tuple[str, ...] = ()
     """words, vectors or both."""

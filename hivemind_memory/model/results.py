@@ -18,7 +18,7 @@ RECOVERY_WINDOW_S = 600.0
 """An entry that vanishes so soon after its writing comes back once."""
 
 RECOVERY_WINDOW = f"{RECOVERY_WINDOW_S / 60:g} minutes"
-"""The same, as people are told."""
+"""The same, as people read it."""
 
 
 @value
@@ -53,7 +53,7 @@ class RecoveredEntry:
 
     @property
     def notice(self) -> str:
-        """What a reader is told of it, with the command that takes it back."""
+        """The notice about it, with the command that undoes it."""
         return (
             f"an entry that was removed from {self.path} within {RECOVERY_WINDOW}"
             f" is back in {self.target}; `hm forget {self.id}` hides it"
@@ -139,7 +139,7 @@ class ListedNote:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryStatus:
-    """What ``hm status`` tells."""
+    """What ``hm status`` prints."""
 
     memory_dir: str
     index_file: str
@@ -172,7 +172,7 @@ class MemoryStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One thing that ``hm doctor`` looked at."""
+    """One thing that ``hm doctor`` checked."""
 
     name: str
     is_ok: bool

@@ -36,7 +36,7 @@ NS_PER_DAY = 86_400 * 1_000_000_000
 
 
 def is_of_same_day(one: FileSignature, other: FileSignature) -> bool:
-    """Return whether both tell the same day of the last edit, in UTC."""
+    """Return whether both have the same day of the last edit, in UTC."""
     return one[0] // NS_PER_DAY == other[0] // NS_PER_DAY
 
 
@@ -60,7 +60,7 @@ class IndexedFiles:
 
 @value
 class FolderChanges:
-    """What must be looked at so that the index equals the folder."""
+    """The notes to read or remove so that the index equals the folder."""
 
     changed: tuple[NotePath, ...] = ()
     """New or perhaps changed: to be read and compared by their bytes."""

@@ -262,7 +262,7 @@ def kinds_and_words(data: bytes) -> tuple[bytes, bytes]:
 def scan_kinds(kinds: bytes, words: bytes) -> tuple[int, list[str]]:
     """Return what ``scan_ascii_words`` does, for what ``kinds_and_words`` returned."""
     # Kinds instead of a pattern over the text: nearly every word is plain, and this
-    # tells so in a tenth of the time.
+    # shows that in a tenth of the time.
     each = kinds.split()
     parts: list[str] = []
     if not _PLAIN.issuperset(each):

@@ -313,7 +313,7 @@ class OpenNote:
             self._parent.sync()
 
     def is_in_place(self, data: bytes) -> bool:
-        """Tell whether the note of this name is still this file and holds *data*.
+        """Return whether the note of this name is still this file and holds *data*.
 
         An editor that saves by renaming, or from the start of the file, may have done
         so between our opening and our writing.
@@ -333,7 +333,7 @@ class OpenNote:
         descriptors.sync_file(self._fd)
 
     def rollback(self, data: bytes) -> bool:
-        """Undo ``append`` and the creation; tell whether nothing of it is left.
+        """Undo ``append`` and the creation; return whether nothing of it is left.
 
         Text that another program has put behind ours is never cut off.
         """

@@ -67,11 +67,11 @@ class Journal:
         self._reader = JournalReader(os.path.join(folder, JOURNAL_FILE))
 
     def may_need_recovery(self) -> bool:
-        """Tell whether ``recovery.recover`` has anything to do, by one stat."""
+        """Return whether ``recovery.recover`` has anything to do, by one stat."""
         return has_journal_entries(self.folder)
 
     def is_busy(self) -> bool:
-        """Tell whether a process holds the lock now."""
+        """Return whether a process holds the lock now."""
         return bool(self._lock.holder())
 
     def entries(self) -> tuple[JournalEntry, ...]:
@@ -105,7 +105,7 @@ class Journal:
 
     @contextmanager
     def session(self, *, wait_s: float = LOCK_WAIT_S) -> Iterator[JournalFile]:
-        """Hold the lock and the file; whoever writes to a note does it in here.
+        """Hold the lock and the file; every write to a note happens inside.
 
         Raises:
             NotSavedError: Another process held the lock for too long, or the journal
@@ -184,7 +184,7 @@ class JournalFile:
             os.close(fd)
 
     def is_unfinished(self) -> bool:
-        """Tell whether the last writer died before its entry was saved or dropped."""
+        """Return whether the last writer died before its entry was saved or dropped."""
         # The end of a line with a long text makes no heading, and is one in doubt.
         do = heading_of(self._last_line()).get("do", "begin")
         return self._size() > 0 and do in ("begin", "again")

@@ -65,7 +65,7 @@ class JournalReader:
         self._last_line = last_line or self._last_line
 
     def _forget(self) -> None:
-        """Begin anew."""
+        """Start over."""
         self._entries = {}
         self._generation = _NONE
         self._last_line = b""

@@ -72,7 +72,7 @@ class LastSaved:
 
 
 def is_recoverable(entry: JournalEntry, now_s: float) -> bool:
-    """Tell whether an entry is in its ten minutes, whichever way the clock was set."""
+    """Return whether an entry is in its ten minutes, also if the clock was set."""
     return abs(now_s - entry.at_s) < RECOVERY_WINDOW_S
 
 

@@ -99,7 +99,7 @@ def _claim(front_matter: Mapping[str, object]) -> str:
 
 
 def _line(front_matter: Mapping[str, object], key: str, limit_chars: int) -> str:
-    """Return a value as one line, cut to a limit: it is told beside the text."""
+    """Return a value as one line, cut to a limit: it is shown next to the text."""
     line = " ".join(_text(front_matter, key).split())
     return line if len(line) <= limit_chars else f"{line[: limit_chars - 1]}…"
 
@@ -126,7 +126,7 @@ def _visibility(front_matter: Mapping[str, object]) -> str:
 
 
 def _day(front_matter: Mapping[str, object], key: str) -> int | None:
-    """Return the day that a value tells; ``true`` was long ago."""
+    """Return the day that a value means; ``true`` means long ago."""
     value = front_matter.get(key)
     if value is True:
         return 0
@@ -170,7 +170,7 @@ def is_forgotten(front_matter: Mapping[str, object]) -> bool:
 def is_expired_or_done(
     expires_day: int | None, done_day: int | None, *, today: int
 ) -> bool:
-    """Return whether a memory is over: no longer told unasked, and found lower.
+    """Return whether a memory is over: it is not injected any more, and ranks lower.
 
     Args:
         expires_day: First day, since the epoch, on which it is expired; None: never.
@@ -217,7 +217,7 @@ def day_of_iso(text: str) -> int | None:
 
 
 def _day_of_value(value: object) -> int | None:
-    """Return the day that a value of a front matter tells, if it tells one."""
+    """Return the day that a value of a front matter means, if it is one."""
     if isinstance(value, datetime | date):
         return date(value.year, value.month, value.day).toordinal() - _EPOCH
     return day_of_iso(value) if isinstance(value, str) else None

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from hivemind_memory.notes.journal_records import JournalEntry
 
 
-# A search waits so long for the lock: what it cannot look after now, the next one does.
+# How long a search waits for the lock; what it cannot do now, the next one does.
 _WAIT_S = 2.0
 
 
@@ -114,7 +114,7 @@ def recover_within(
         looked_at = entries.keys()
     else:
         gone = _still_lost(seen, entries)
-    # First: who is killed in between has told too much, which is found out later.
+    # First: a process killed in between has reported too much, which is settled later.
     add_recovered(session.folder, gone)
     back = [entry for entry in gone if _put_back(session, entry)]
     undecided = {lost.entry.id for lost in seen} | (entries.keys() - looked_at)
@@ -152,18 +152,18 @@ def _recover(
         except OSError as error:
             raise journal.write_error(error) from error
     # Nearly always the writer was at work a moment ago. Rewriting the journal for that
-    # would have all processes read it anew; an entry that was coming back when its
+    # would make all processes read it again; an entry that was coming back when its
     # process was killed may be lost again.
     return _recover(journal, now_s, may_settle=False) if may_settle else ()
 
 
 def _is_in_doubt(entries: Collection[JournalEntry]) -> bool:
-    """Tell whether a writer is at work, or was killed."""
+    """Return whether a writer is at work, or was killed."""
     return any(entry.state in (BEGUN, RETURNING) for entry in entries)
 
 
 def _is_over(entries: Collection[JournalEntry], now_s: float) -> bool:
-    """Tell whether no entry is in its ten minutes any more."""
+    """Return whether no entry is in its ten minutes any more."""
     return not any(
         entry.state == SAVED and is_recoverable(entry, now_s) for entry in entries
     )
@@ -287,7 +287,7 @@ def _missing_from(
 
 
 def _glance(folder: NotesFolder, path: NotePath) -> _Glance | None:
-    """Return which entries a note holds now, or None when that cannot be told."""
+    """Return which entries a note holds now, or None if that is unknown."""
     try:
         data, signature = folder.read(path)
     except (NoteNotFoundError, NotePathError):
@@ -343,7 +343,7 @@ def finish_crashed_write(session: JournalFile) -> None:
 
 
 def _is_there(entry: JournalEntry, data: bytes) -> bool:
-    """Tell whether an entry in doubt is in its note; cut it off if it is torn."""
+    """Return whether an entry in doubt is in its note; cut it off if it is torn."""
     try:
         note = OpenNote.find(NotesFolder(entry.root), entry.target)
     except (UsageError, PermissionError):

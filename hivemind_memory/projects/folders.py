@@ -138,14 +138,14 @@ def find_project(
 
 
 def _refuse_unknown(records: Iterable[ProjectRecord]) -> None:
-    """Raise if it cannot be told whether a repository belongs to a project.
+    """Raise if it is unknown whether a repository belongs to a project.
 
     Raises:
         ProjectUnknownError: What a project knows cannot be read.
     """
     for record in records:
         if record.problem:
-            # The name is not told: another project's agent may be asking.
+            # The name is not shown: another project's agent may be asking.
             raise ProjectUnknownError(
                 f"The {IDENTITY_FILE} file of a project cannot be read, so it is not"
                 " known whether this repository belongs to it.",

@@ -46,7 +46,7 @@ class SeenRepository:
     """The normalised URL of ``origin``; empty: none."""
 
     mark: str = ""
-    """Tells the git folder from every other, copies included; empty: cannot be told."""
+    """Distinguishes the git folder from all others, copies included; empty: unknown."""
 
     @property
     def identity(self) -> str:
@@ -348,7 +348,7 @@ def _likely(
         elif other := _other_name(record, key):
             yield record.slug, f"{seen.origin} may be another name of {other}"
         elif places & {*record.identities, *(known.path for known in record.folders)}:
-            # A place that another repository has now, or that was cloned anew.
+            # A place that another repository has now, or that was cloned again.
             yield record.slug, f"it was in {seen.folder}"
         elif seen.origin.startswith("/") and _is_origin(record, seen.origin):
             yield record.slug, f"this is a clone of {seen.origin}"

@@ -125,7 +125,7 @@ class ProjectLookup:
         )
 
     def _notice(self) -> str:
-        """Return what an agent is told of its project with its first answer."""
+        """Return the notice about the project for an agent's first answer."""
         try:
             return self.find().notice
         except ProjectUnknownError as error:
@@ -174,7 +174,7 @@ class ProjectLookup:
 
 
 def _signature(path: str) -> _Signature:
-    """Return what tells whether a file or folder changed; empty: it is not there."""
+    """Return what changes when a file or folder does; empty: it is not there."""
     try:
         status = os.stat(path)
     except OSError:

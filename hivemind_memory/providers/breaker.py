@@ -37,7 +37,7 @@ class BreakerState:
 
 
 def load_breaker_state(text: str) -> BreakerState:
-    """Return the state that *text* tells; a fresh one if it tells none."""
+    """Return the state that *text* describes; a fresh one if it describes none."""
     parts = text.split(" ", 3)
     if len(parts) != 4 or parts[0] != _VERSION:
         return BreakerState()

@@ -53,7 +53,7 @@ def explain_status(
     Args:
         space: Whom we asked for what.
         status: HTTP status.
-        said: The body of the answer; looked at, never repeated.
+        said: The body of the answer; read, never repeated.
         code: Error code of the answer, such as ``insufficient_quota``.
         headers: Headers of the answer, names in lower case.
     """

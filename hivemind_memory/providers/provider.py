@@ -59,7 +59,7 @@ class Provider:
 
     @property
     def is_surely_absent(self) -> bool:
-        """Whether there is no provider, as far as can be told in a millisecond.
+        """Whether there is certainly no provider: a check of a millisecond.
 
         Nothing is chosen, and nothing listens on Ollama's port: that is so on most
         machines, and every sync asks.

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 BATCH_TEXTS = 64
 POISON_IN_A_ROW = 8
-"""So many texts without a usable vector, and none with one between them: it is not the
-texts, it is the provider."""
+"""After this many texts in a row without a usable vector, the provider is at fault and
+not the texts."""
 
 
 class EmbedQueue:

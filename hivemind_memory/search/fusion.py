@@ -182,7 +182,7 @@ NOTE_WEIGHT = 0.15
 """What the whole note adds: the words that its other chunks hold."""
 
 NOTE_CANDIDATES = 25
-"""Candidates, in the order of the rough ranking, that tell what a note holds: always as
+"""Candidates, in the order of the rough ranking, that show what a note holds: always as
 many, so that a score does not depend on how many hits are wanted."""
 
 SUBCHUNK_LENGTH = 0.5

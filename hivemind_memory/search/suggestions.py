@@ -19,7 +19,7 @@ def nearest_words(
     Args:
         word: A word that no note holds, in lower case.
         vocabulary: Words of the memory and in how many chunks they stand.
-        is_seen: Whether whoever asks may know of a word.
+        is_seen: Whether the caller may see a word.
 
     Returns:
         At most three, the nearest first, among equals the most common.

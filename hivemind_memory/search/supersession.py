@@ -29,7 +29,7 @@ BELOW = 0.999
 
 
 class Superseded(NamedTuple):
-    """What is left of the candidates."""
+    """The remaining candidates."""
 
     kept: list[RankedChunk]
     """In their new order."""

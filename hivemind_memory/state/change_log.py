@@ -157,7 +157,7 @@ def _mark(connection: apsw.Connection, change_id: str, by: str) -> None:
 
 
 def _record_of(change: Change) -> str:
-    """Return what is in a change beside its columns, as JSON."""
+    """Return the fields of a change that have no column, as JSON."""
     values = {
         name: value for name, value in asdict(change).items() if name not in _IN_COLUMNS
     }

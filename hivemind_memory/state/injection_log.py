@@ -157,7 +157,7 @@ class InjectionLog:
         return any(map(os.path.exists, (self._state.path, *self._old_files)))
 
     def _run(self, work: Callable[[apsw.Connection], T]) -> T:
-        """Return what *work* does with the open file, the old log taken in before."""
+        """Return what *work* returns for the open file; first import the old log."""
 
         def run(connection: apsw.Connection) -> T:
             if any(map(os.path.exists, self._old_files)):
@@ -220,7 +220,7 @@ def _as_json(record: Record) -> str:
 
 
 def _mark_of(path: str) -> str | None:
-    """Return what tells one old file from another; None: there is none."""
+    """Return what distinguishes one old file from another; None: there is none."""
     try:
         status = os.stat(path)
     except OSError:

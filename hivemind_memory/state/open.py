@@ -17,7 +17,7 @@ from hivemind_memory.files.descriptors import (
 )
 
 COUNT_WAIT_MS = 50
-"""So long an answer may be late because another process is counting."""
+"""How long an answer may wait because another process is counting."""
 
 _NEW_FILE = os.O_CREAT | os.O_EXCL | os.O_RDWR | getattr(os, "O_CLOEXEC", 0)
 

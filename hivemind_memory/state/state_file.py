@@ -119,7 +119,7 @@ class StateFile:
     def add_tombstones(self, texts: Collection[str], scope: str = "") -> int:
         """Remember that texts were purged in a scope; return how many are new.
 
-        Other scopes are not affected, so that no answer tells what was purged there.
+        Other scopes are not affected, so that no answer reveals what was purged there.
         """
 
         def add(connection: apsw.Connection) -> int:
@@ -197,14 +197,14 @@ class StateFile:
         self.run(put, PROMISE_WAIT_MS)
 
     def unfinished(self) -> Mapping[bytes, str]:
-        """Return hash of what was to be purged -> what is left of the work."""
+        """Return hash of the purged selection -> what remains to be done."""
         if not os.path.exists(self.path):
             return {}
         sql = "SELECT hash, work FROM unfinished"
         return self.run(lambda c: dict(c.execute(sql)), PROMISE_WAIT_MS)
 
     def rewrite_unfinished(self, change: Callable[[str], str]) -> None:
-        """Replace what is left of each work by what *change* makes of it."""
+        """Replace the rest of each purge by what *change* returns."""
 
         def rewrite(connection: apsw.Connection) -> None:
             with write_transaction(connection):
@@ -240,7 +240,7 @@ class StateFile:
     def run(
         self, work: Callable[[apsw.Connection], T], wait_ms: int = COUNT_WAIT_MS
     ) -> T:
-        """Return what *work* does with the open file; a damaged one is made anew once.
+        """Return what *work* returns for the open file; a damaged one is replaced once.
 
         Raises:
             StateUnusableError: It cannot be used, and why.
@@ -277,7 +277,7 @@ class StateFile:
         return True
 
     def _opened(self, wait_ms: int) -> apsw.Connection:
-        """Return the open file, opened anew if the path names another one now."""
+        """Return the open file, reopened if the path now names another one."""
         if self._connection is not None and identity_at(self.path) != self._identity:
             self.close()
         if self._connection is None:

@@ -5,7 +5,7 @@ why, whenever events are not enough:
 
 - no inotify watches or instances are left, or there are no events (it tries again at
   each rescan);
-- links to other folders are followed, where no event is heard of;
+- links to other folders are followed, whose events do not arrive;
 - the folder is missing (it tries again at each poll);
 - the file system does not report the changes that other machines make;
 - a probe was not answered (until the next event arrives);
@@ -40,7 +40,7 @@ class ChangeDetectorSettings:
     """Notes behind links are read too; the source does not hear of their changes."""
 
     probe_s: float = 1.0
-    """A source that has not told of a probe by then counts as muted."""
+    """A source that has not reported a probe by then counts as silent."""
 
 
 class ChangeDetector:
@@ -118,7 +118,7 @@ class ChangeDetector:
         self._next_poll_s = now_s + self._settings.poll_s
         is_lost = self._source is not None and not self._source.is_current()
         if is_lost or self._refusal == FOLDER_MISSING:
-            # Looked at in any case: it may be another folder by now.
+            # Scan in any case: it may be another folder by now.
             self._reopen(now_s)
             return self._refusal != FOLDER_MISSING
         return self.state.mode == "polling"
@@ -139,7 +139,7 @@ class ChangeDetector:
         self._missed_event = "a change came without an event"
 
     def _reopen(self, now_s: float) -> None:
-        """Begin anew with the folder that bears the name now."""
+        """Start again with the folder that has the name now."""
         self.close()
         self._refusal = ""
         self._is_unanswered = False

@@ -13,7 +13,7 @@ EAGER_SHARE = 0.1
 finish the steps of one save within a few milliseconds of each other."""
 
 MAX_WAIT_FACTOR = 4
-"""A folder that never is quiet is looked at after so many quiet times: 2 s."""
+"""A folder that is never quiet is scanned after this many quiet times: 2 s."""
 
 
 @dataclass(slots=True)
@@ -37,7 +37,7 @@ class Debouncer:
     _is_eager: bool = False
 
     def add(self, now_s: float, *, is_complete: bool = False) -> None:
-        """Gather one hint; *is_complete*: the change it tells of is not half done."""
+        """Gather one hint; *is_complete*: its change is not half done."""
         if self._first_s is None:
             self._first_s = now_s
             self._follows_calm = now_s - self._last_s >= self.max_wait_s

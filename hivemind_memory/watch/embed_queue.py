@@ -13,7 +13,7 @@ logger = logging.getLogger(__name__)
 
 FIRST_RETRY_S = 5.0
 LAST_RETRY_S = 60.0
-"""After a problem the queue rests so long, doubling from the first to the last."""
+"""How long the queue pauses after a problem, doubling from the first to the last."""
 
 
 class Embed(Protocol):

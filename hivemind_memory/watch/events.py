@@ -14,7 +14,8 @@ class WatchState:
     """How the leader learns of changes."""
 
     mode: str
-    """native: the system tells; polling: the folder is looked at every few seconds."""
+    """native: the system reports changes; polling: the folder is scanned every few
+    seconds."""
 
     reason: str = ""
     """Why it polls; empty when native."""
@@ -25,7 +26,7 @@ class Following:
     """Another process leads; this one waits to take over."""
 
     leader: str
-    """``pid 123``, or empty when it cannot be told."""
+    """``pid 123``, or empty if unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -31,15 +31,15 @@ TICK_S = 0.5
 """Longest wait of any thread before it looks whether it should stop."""
 
 LATE_EVENT_S = 1.0
-"""So long after a rescan found a change its event may still come."""
+"""How long after a rescan found a change its event may still arrive."""
 
 SETTLE_S = SETTLED_NS / 1e9 + 0.5
-"""So long after a change a further scan finds its files settled: until then every
-search has to read them to be sure."""
+"""How long after a change its files are settled: until then every search reads them to
+be sure."""
 
 FIRST_RETRY_S = 1.0
 LAST_RETRY_S = 30.0
-"""A failed sync is tried again after so long, doubling from the first to the last."""
+"""When a failed sync is tried again, doubling from the first to the last."""
 
 
 class SyncableMemory(Protocol):
@@ -117,7 +117,7 @@ class LeaderLoop:
         self._on_event = on_event
         self._vectors.start()
         try:
-            # Watched first and looked at second, so that nothing falls in between.
+            # Watch first, then scan, so that no change is missed in between.
             self._detector.open(self._hint, self._clock())
             self._sync("start")
             while not stop.is_set() and self._leadership.still_leads():

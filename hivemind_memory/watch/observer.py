@@ -64,7 +64,7 @@ _EVENTS: list[type[FileSystemEvent]] = [
 ]
 _WHOLE = (events.FileClosedEvent, events.FileMovedEvent, events.FileAttribEvent)
 PROBE_NAME = ".hm-probe"
-"""Name of the file that is made and removed at once to see whether anything is told.
+"""Name of the file that is made and removed at once to see whether events arrive.
 Always the same, so that one left by a killed process goes with the next probe."""
 
 
@@ -221,7 +221,7 @@ class InotifySource(_Probing):
             try:
                 with os.scandir(path) as entries:
                     # Watched before its entries are read, so that a folder made in
-                    # between is either read here or told as an event.
+                    # between is either read here or reported as an event.
                     self._watch(path, identity)
                     seen.add(identity)
                     todo += [
@@ -330,7 +330,7 @@ class Listener(Protocol):
 
 
 class EventSource(Protocol):
-    """Tells when something below a folder changes: the system's, or a test's own."""
+    """Reports changes below a folder: the system's, or a fake in tests."""
 
     def refresh(self, *, is_forced: bool = False) -> None:
         """Watch the folders that are there now; cheap unless some came or went.
@@ -349,10 +349,10 @@ class EventSource(Protocol):
         ...
 
     def probe(self) -> None:
-        """Make and remove a hidden file, so that a working source has to speak.
+        """Make and remove a hidden file, so that a working source reports an event.
 
         Raises:
-            OSError: The folder cannot be written to; nothing can be told.
+            OSError: The folder cannot be written to, so the probe says nothing.
         """
         ...
 

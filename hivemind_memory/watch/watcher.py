@@ -54,9 +54,9 @@ class Watcher:
         """Follow and lead until *stop* is set, then leave no thread, watch or lock.
 
         Args:
-            stop: Looked at twice a second; ``interrupt`` makes that at once.
-            on_event: Told all that happens, on the calling thread. What it raises ends
-                the run.
+            stop: Checked twice a second; at once after ``interrupt``.
+            on_event: Called with every event, on the calling thread. What it raises
+                ends the run.
 
         Raises:
             KeyboardInterrupt: The person did, and *stop* was not set by a handler.

@@ -59,7 +59,7 @@ def rebuild(request: CommandRequest) -> int:
 def _index(
     request: CommandRequest, name: str, *, should_rebuild: bool
 ) -> tuple[SyncResult, EmbedResult]:
-    """Update the index or build it anew, and make the missing vectors."""
+    """Update or rebuild the index, and compute missing vectors."""
     from hivemind_memory.access.rules import check_owner
     from hivemind_memory.cli.progress import ProgressDisplay
 

@@ -49,7 +49,7 @@ FROM chunks JOIN files ON files.id = file_id AND state = 0 GROUP BY file_id
 
 
 class SqliteHits:
-    """Lists hits without a question, and tells what stands beside their text."""
+    """Lists hits without a query, and reads their details and titles."""
 
     __slots__ = ("_connection", "_contents", "_path")
 

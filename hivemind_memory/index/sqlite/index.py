@@ -1,6 +1,6 @@
 """The index in one SQLite file: the port ``Index``, each method one statement or step.
 
-What a method needs beside the connection is imported when it is called: a sync needs
+What a method needs besides the connection is imported when it is called: a sync needs
 nothing of what a search does, and a cold search nothing of what writes.
 """
 
@@ -295,7 +295,7 @@ class SqliteIndex:
             return texts_of(self._connection, chunks)
 
     def hit_source(self) -> SqliteHits:
-        """Return what lists hits without a question, and tells more of them."""
+        """Return the source of hits without a query, and of details of hits."""
         from hivemind_memory.index.sqlite.hits import SqliteHits
 
         return SqliteHits(self._connection, self.path, self._contents)

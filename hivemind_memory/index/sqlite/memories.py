@@ -16,7 +16,7 @@ _COLUMNS = """
   coalesce(session, ''), is_pinned, expires_day, done_day, coalesce(claim, '')
 """
 _ID_CHARS = 26
-"""Of a ULID, which nothing but a memory itself answers to."""
+"""Characters of a ULID, which only a memory can have as its name."""
 
 _BY_NAME = f"""
 SELECT {_COLUMNS} FROM files
@@ -133,7 +133,7 @@ def _incoming(
     ):
         if scopes is not None and scope not in scopes:
             continue
-        # A name may mean another note to whoever wrote it.
+        # A name may mean another note to its author.
         end = find_ref(connection, target, scopes=scopes, near=scope)
         if end is not None and end.path == mine.path:
             yield EdgeRow(kind, weight, path, memory_id, mine.path, mine.memory_id)

@@ -190,9 +190,9 @@ _STEPS: tuple[tuple[str, bool], ...] = (
         False,
     ),
     (
-        # What a memory says of itself beside its text: why it replaced another, what it
-        # was derived from, and how certain a claim is. The reason is searched, a word
-        # in it counting half.
+        # What a memory says of itself besides its text: why it replaced another, what
+        # it was derived from, and how certain a claim is. The reason is searched, a
+        # word in it counting half.
         f"""
         DROP TRIGGER chunks_inserted;
         DROP TRIGGER chunks_deleted;
@@ -272,7 +272,7 @@ def upgrade(connection: apsw.Connection) -> bool:
 
 
 def make_tokenizer(connection: apsw.Connection) -> Callable[[str], list[str]]:
-    """Return what tells the tokens that the full-text index makes of a text."""
+    """Return a function that splits a text into the tokens of the full-text index."""
     tokenize = connection.fts5_tokenizer("porter", _TOKENIZER_ARGUMENTS)
 
     def tokens_of(text: str) -> list[str]:

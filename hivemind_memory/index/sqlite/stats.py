@@ -1,7 +1,7 @@
 """Counts words over the chunks that a caller may see, if that is not everything.
 
 The full-text engine counts over the whole index. A score made from its figures would
-tell how common a word is among hidden notes, so a limited caller's are counted here.
+reveal how common a word is among hidden notes, so a limited caller's are counted here.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Removes every trace of deleted content from the index file and the files beside it.
 
 SQLite only unlinks what is deleted: the bytes stay in free pages, in the gaps of pages
-in use, in the segments of the postings, and in the log beside the file. A vacuum writes
-the file anew.
+in use, in the segments of the postings, and in the log beside the file. A vacuum
+rewrites the file.
 """
 
 from __future__ import annotations
@@ -241,7 +241,7 @@ def _drop_vectors(
 
 
 def _rewrite(connection: apsw.Connection) -> bool:
-    """Write postings and pages anew, and empty the log; False: a reader prevents it.
+    """Rewrite postings and pages, and empty the log; False: a reader prevents it.
 
     A deleted posting stays in its segment, with a mark of the deletion in the next.
     ``optimize`` does not always merge them away: where all segments are of one level it
