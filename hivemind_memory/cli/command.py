@@ -163,8 +163,7 @@ class CommandRequest:
         """Open the memory that the request is for; use it in a ``with`` statement.
 
         Args:
-            is_reported: The command itself reports the unusable options that matter to
-            it.
+            is_reported: The command itself reports the unusable options that matter.
         """
         from hivemind_memory import opening
         from hivemind_memory.cli.output import is_person

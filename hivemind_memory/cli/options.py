@@ -13,7 +13,7 @@ MEMORY_DIR = Flag(
     "Notes folder to use instead of memory/ in the home folder.",
     metavar="FOLDER",
 )
-JSON = Flag(("--json",), "flag", "Print JSON, complete and for programs.")
+JSON = Flag(("--json",), "flag", "Print everything as JSON.")
 DRY_RUN = Flag(("--dry-run",), "flag", "Show what would change without changing it.")
 YES = Flag(("--yes",), "flag", "Do not ask for confirmation.")
 SCOPE = Flag(

@@ -190,7 +190,7 @@ _FILES = (
         SET_UP,
         "config",
         {
-            "config list": "Show every option, its value and where that comes from.",
+            "config list": "Show every option with its value and where it was set.",
             "config get": "Print the value of an option; secrets are not shown.",
             "config set": "Set an option in config.json.",
             "config unset": "Remove an option from config.json.",

@@ -20,6 +20,13 @@ from hivemind_memory.model.agents import PROJECT_HEADER
 SERVER = "hivemind"
 """The server's name in every agent's settings."""
 
+READING_TOOLS = ("memory_search", "memory_get", "memory_list", "memory_history")
+"""Tools that an agent may call without asking, if its user allows it: they only read.
+``memory_write`` is not among them: every later session reads what one session writes,
+so the user should confirm it."""
+
+PERMISSION_RULES = tuple(f"mcp__hivemind__{tool}" for tool in READING_TOOLS)
+
 HOME_VARIABLE = "HIVEMIND_HOME"
 
 _SHELL_FOLDER = "${PWD}"

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from hivemind_memory.connect import json_edit, toml_edit
-from hivemind_memory.connect.agents import HookForm
+from hivemind_memory.connect.agents import PERMISSION_RULES, HookForm
 from hivemind_memory.connect.json_edit import JsonPath
 from hivemind_memory.connect.jsonc import BrokenTextError, Dialect
 from hivemind_memory.connect.plans import pasteable
@@ -140,12 +140,6 @@ class _Refusal:
             hint = f"Add this at {where} by hand: {pasteable(self._value)}"
         raise NotConnectedError(message, hint=hint) from None
 
-
-READING_TOOLS = ("memory_search", "memory_get", "memory_list", "memory_history")
-"""Tools that change nothing. ``memory_write`` is not among them: every later session
-reads what one session writes, so the user should confirm it."""
-
-PERMISSION_RULES = tuple(f"mcp__hivemind__{tool}" for tool in READING_TOOLS)
 
 _HOOKS = ("hooks",)
 _ALLOW = ("permissions", "allow")

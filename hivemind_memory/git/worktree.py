@@ -55,8 +55,7 @@ def project_state(folder: str, repository: Repository | None) -> WorktreeState:
     """Return what identifies a worktree's project; reads none of its files.
 
     Raises:
-        GitError: Git failed to report the origin, which does not mean that there is
-        none.
+        GitError: Git failed to report the origin; there may be one.
     """
     if repository is None:
         return WorktreeState(folder=folder)

@@ -124,7 +124,7 @@ class ToolCall:
 
         Raises:
             UsageError: The call names no scope, and the client has a folder that it has
-            not sent yet.
+                not sent yet.
         """
         if self.connection.is_late and not scope:
             raise UsageError(

@@ -28,7 +28,7 @@ _KEY = Argument("key", "Name of an option, such as min_score.", completes="optio
 
 @command("config list", flags=(JSON,))
 def list_options(request: CommandRequest) -> int:
-    """Show every option, its value and where that comes from."""
+    """Show every option with its value and where it was set."""
     from hivemind_memory.config import options, read_config, resolve
 
     file = read_config(_config_path())

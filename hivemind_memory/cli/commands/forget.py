@@ -52,7 +52,7 @@ _SETS = (
     Flag(("--day",), "day", "Everything written on this day.", metavar="DAY"),
 )
 _ALL_SCOPES = Flag(
-    ("--all-scopes",), "flag", "Also of other projects and of the global memory."
+    ("--all-scopes",), "flag", "Include other projects and the global memory."
 )
 
 _WHY = {"older": "earlier version", "inbox": "pending claim", "copy": "same text"}

@@ -122,7 +122,7 @@ def eject(request: CommandRequest) -> int:
 @command(
     "why",
     description=(
-        "Of a worktree, shows what was injected, what was left out and why. Of a"
+        "For a worktree, shows what was injected, what was left out and why. For a"
         " memory, shows whether it was injected into the current folder, or why not."
     ),
     arguments=(

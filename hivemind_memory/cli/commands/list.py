@@ -60,8 +60,8 @@ _ALL = Flag(("--all",), "flag", "Show all rows, even on a terminal.")
     description=(
         "With a filter (--type, --scope, --since, --agent, --source, --source-ref,"
         " --status), lists typed memories instead: key, type, status, day, lines and"
-        " text, the newest first, of several types one by one. FOLDER narrows both to"
-        " what lies below it."
+        " text, the newest first, grouped by type if there are several. FOLDER limits"
+        " both to what is below it."
     ),
     arguments=(
         Argument(
