@@ -179,8 +179,13 @@ def _project_here(settings: Settings, places: Places, *, is_write: bool) -> str:
     return _lookup(os.getcwd(), settings, places).find(is_write=is_write).scope
 
 
-def _caller_in(state: WorktreeState, memory: Memory) -> Caller:
-    """Return the caller that an agent's server has in a worktree."""
+def _caller_in(
+    state: WorktreeState, memory: Memory, scope_request: ScopeRequest | None = None
+) -> Caller:
+    """Return the caller that an agent's server has in a worktree.
+
+    Its scopes are those of the environment, unless others are requested.
+    """
     from hivemind_memory.access.callers import caller_of
     from hivemind_memory.access.rules import check_project_known
     from hivemind_memory.projects import folders
@@ -188,7 +193,7 @@ def _caller_in(state: WorktreeState, memory: Memory) -> Caller:
 
     notes, settings = memory.places.notes, memory.settings
     caller = caller_of(
-        agent_scope_request(),
+        scope_request or agent_scope_request(),
         workspaces=settings.workspaces,
         find_project=lambda: (
             folders.find_project(seen_in(state), notes, settings.projects).slug
@@ -221,15 +226,23 @@ def open_watcher(memory: Memory) -> Watcher:
     )
 
 
-def open_injector(memory: Memory) -> Injector:
-    """Return what puts the memory's section into worktrees."""
+def open_injector(
+    memory: Memory, scope_request: ScopeRequest | None = None
+) -> Injector:
+    """Return what puts the memory's section into worktrees.
+
+    Args:
+        memory: The memory.
+        scope_request: What the agents of a worktree see; None: what the environment of
+            this process says.
+    """
     from hivemind_memory.inject.injector import Injector
 
     return Injector(
         memory,
         git_environ(),
         lambda: local_iso(time.time()),
-        lambda state: _caller_in(state, memory),
+        lambda state: _caller_in(state, memory, scope_request),
         explicit_git(),
         _has_tools,
     )
@@ -243,11 +256,17 @@ def _has_tools(agent: str, root: str) -> bool:
 
 
 def open_injection_records(memory: Memory) -> InjectionRecords:
-    """Return what worktrees were shown of a memory, so that a purge reaches it."""
+    """Return what worktrees were shown of a memory, so that a purge reaches it.
+
+    The scopes in this process's environment are not those of other worktrees.
+    """
+    from hivemind_memory.access.callers import AUTO, ScopeRequest
     from hivemind_memory.inject.past_injections import InjectionTraces
     from hivemind_memory.state.injection_log import InjectionLog
 
-    return InjectionTraces(InjectionLog(memory.state()), open_injector(memory))
+    of_worktree = ScopeRequest(project=AUTO, is_agent=True)
+    injector = open_injector(memory, of_worktree)
+    return InjectionTraces(InjectionLog(memory.state()), injector)
 
 
 def open_launcher() -> Launcher:

@@ -261,8 +261,10 @@ class Curation:
         """
         from hivemind_memory.curation.change_log import record_forgotten
         from hivemind_memory.curation.forget import forget
-        from hivemind_memory.curation.purge_receipt import count_injections
-        from hivemind_memory.model.curation import FailedItem
+        from hivemind_memory.curation.purge_receipt import (
+            find_injections,
+            refresh_sections,
+        )
 
         with self._lock:
             forgotten = forget(self._context, selector, is_dry_run=is_dry_run)
@@ -270,12 +272,12 @@ class Curation:
                 forgotten = record_forgotten(self._context, forgotten)
         if is_dry_run or injected is None or not forgotten.memories:
             return forgotten
-        _, worktrees, unread = count_injections(
-            injected, {one.path for one in forgotten.memories}
+        quoting = find_injections(
+            self._context, injected, {one.path for one in forgotten.memories}
         )
-        problems = [(place, injected.refresh_section(place)) for place in worktrees]
-        failed = [FailedItem(what=place, why=why) for place, why in problems if why]
-        return replace(forgotten, failed=(*forgotten.failed, *unread, *failed))
+        failed, _ = refresh_sections(injected, quoting)
+        left = (*forgotten.failed, *quoting.unread, *failed)
+        return replace(forgotten, failed=left)
 
     def record_written(self, path: str, entry_id: str, content: str) -> None:
         """Record an entry that was written, so that ``undo`` can take it back."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from hivemind_memory.access.rules import check_person
+from hivemind_memory.access.rules import OWNER, check_person
 from hivemind_memory.curation.forget import forget
 from hivemind_memory.curation.purge_plan import (
     PurgePlan,
@@ -31,6 +31,7 @@ from hivemind_memory.errors import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from hivemind_memory.access.rules import Caller
     from hivemind_memory.curation.context import CurationContext
     from hivemind_memory.model.curation import (
         AffectedItem,
@@ -110,15 +111,21 @@ def _unfinished(context: CurationContext, selector: MemorySelector) -> PurgePlan
     state = context.state()
     try:
         plans = state.unfinished()
-        text = plans.get(state.hash_of(_name_of(selector))) if plans else None
+        name = _name_of(selector, context.caller)
+        text = plans.get(state.hash_of(name)) if plans else None
     except StateUnusableError:
         return None
     return PurgePlan.from_json(text) if text else None
 
 
-def _name_of(selector: MemorySelector) -> str:
-    """Return the name under which the plan of a purge is kept."""
-    return "\0".join(f"{name}={value}" for name, value in asdict(selector).items())
+def _name_of(selector: MemorySelector, caller: Caller) -> str:
+    """Return the name under which the plan of a purge is kept.
+
+    The same selector means other memories to a caller of other scopes.
+    """
+    values = [f"{name}={value}" for name, value in asdict(selector).items()]
+    values += [] if caller.scopes is None else [f"of={','.join(sorted(caller.scopes))}"]
+    return "\0".join(values)
 
 
 def _begin(
@@ -127,7 +134,7 @@ def _begin(
     """Keep the plan before anything is changed, and make the tombstones."""
     state = context.state()
     try:
-        state.begin(_name_of(selector), report.plan.as_json())
+        state.begin(_name_of(selector, context.caller), report.plan.as_json())
         new = 0
         for scope in sorted({target.scope for target in report.targets}):
             here = [target for target in report.targets if target.scope == scope]
@@ -161,8 +168,11 @@ def _finish(
     """Delete the plan if everything is done, and what was deleted from the file."""
     state = context.state()
     try:
+        if report.is_hidden_left:
+            # The caller must not be told; `hm doctor` tells the owner.
+            state.begin(_name_of(selector, OWNER), report.plan.as_json())
         if not report.left:
-            state.finish([state.hash_of(_name_of(selector))])
+            state.finish([state.hash_of(_name_of(selector, context.caller))])
         if not state.vacuum():
             report.fail("state.db", "another process is reading it; purge again")
     except StateUnusableError as error:

@@ -22,6 +22,7 @@ from hivemind_memory.model.curation import (
     PurgeCount,
     PurgeResult,
 )
+from hivemind_memory.model.value import value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,12 +35,34 @@ if TYPE_CHECKING:
     from hivemind_memory.model.ports import InjectionRecords
 
 
-_OWNER_ONLY = frozenset({"free pages", "set-aside indexes", "half-written notes"})
-"""Counts that include the notes of all scopes."""
+OWNER_ONLY = frozenset(
+    {
+        *("vectors", "free pages", "set-aside indexes", "half-written notes"),
+        "recall counters",
+    }
+)
+"""Counts of what all scopes share: not kept by scope, so only the owner reads them."""
 
 _MAX_QUOTED = 20
 _BLOCK_BYTES = 1024 * 1024
 _MIN_PROBE_CHARS = 8
+
+
+@value
+class QuotingInjections:
+    """What was injected of some notes, as far as the injection log tells."""
+
+    records: int = 0
+    """Records that name one of them, of worktrees that the caller may know of."""
+
+    worktrees: tuple[str, ...] = ()
+    """Those worktrees, as far as they still exist."""
+
+    hidden: tuple[str, ...] = ()
+    """Worktrees of which the caller must not know."""
+
+    unread: tuple[FailedItem, ...] = ()
+    """Why the log could not be read."""
 
 
 class PurgeReport:
@@ -65,13 +88,13 @@ class PurgeReport:
         self.index_counts = IndexCounts()
         """What the index held before anything was removed."""
 
-        self.injection_records = 0
-        """Records of the injection log that name one of the notes."""
-
-        self.worktrees: tuple[str, ...] = ()
-        """Worktrees whose section quotes one of the notes."""
+        self.injections = QuotingInjections()
+        """Records of the injection log that name one of the notes, and sections."""
 
         self.left: list[FailedItem] = []
+        self.is_hidden_left = False
+        """Something is left in a place of which the caller must not know."""
+
         self.links: list[FailedItem] = []
         """Links to the targets in the text of other notes."""
 
@@ -88,15 +111,19 @@ class PurgeReport:
                 paths=self.plan.paths,
                 entry_ids=self.plan.ids,
                 text_hashes=self.plan.hashes,
+                is_seen=self.may_read,
             )
         except IndexUnusableError as error:
             if is_shown:
                 self.fail("index", str(error))
         if self.injected is None or not self.plan.notes:
             return
-        counted = count_injections(self.injected, self.plan.notes)
-        self.injection_records, self.worktrees, problem = counted
-        self.left += problem
+        self.injections = find_injections(self.context, self.injected, self.plan.notes)
+        self.left += self.injections.unread
+
+    def may_read(self, path: str) -> bool:
+        """Return whether the caller may read a note, and so what is counted of it."""
+        return may_read(self.context.caller, path)
 
     def add_count(self, name: str, count: int, unit: str) -> None:
         """Report what was found in a place."""
@@ -120,12 +147,12 @@ class PurgeReport:
                 if is_dry_run or target.path not in stayed
             ),
             places=tuple(
-                one for one in self._places if is_owner or one.name not in _OWNER_ONLY
+                one for one in self._places if is_owner or one.name not in OWNER_ONLY
             ),
             left=tuple(self.left),
             out_of_reach=tuple(self._out_of_reach()),
             reinstated=reinstated,
-            worktrees=self.worktrees,
+            worktrees=self.injections.worktrees,
         )
 
     def probes(self) -> list[str]:
@@ -152,7 +179,7 @@ class PurgeReport:
                 "keep what was committed; `git filter-repo` rewrites it"
             )
             yield FailedItem(what=repository, why=why)
-        if self.worktrees:
+        if self.injections.worktrees:
             why = "agents that read the section may keep it in their own logs"
             yield FailedItem(what="transcripts", why=why)
         why = "copies that other programs made of the home folder"
@@ -271,18 +298,48 @@ def _notes_quoting(
                 yield FailedItem(what=f"{path}:{number}", why=why)
 
 
-def count_injections(
-    injected: InjectionRecords, paths: Collection[str]
-) -> tuple[int, tuple[str, ...], list[FailedItem]]:
+def find_injections(
+    context: CurationContext, injected: InjectionRecords, paths: Collection[str]
+) -> QuotingInjections:
     """Return what the injection log says about some notes.
 
-    Called once notes were changed, so a log that cannot be read is no error.
-
-    Returns:
-        How many records name one of them, the worktrees these are about, and what
-        could not be read.
+    A worktree whose agents see other scopes than the caller is kept apart: neither its
+    name nor its records may be told. Called once notes were changed, so a log that
+    cannot be read is no error.
     """
     try:
-        return (*injected.count_quoting(paths), [])
+        quoting = injected.count_quoting(paths)
     except (HivemindError, OSError) as error:
-        return 0, (), [FailedItem(what="injection log", why=str(error))]
+        unread = FailedItem(what="injection log", why=str(error))
+        return QuotingInjections(unread=(unread,))
+    scopes = context.caller.scopes
+    seen = {
+        worktree: scopes is None or injected.is_within(worktree, scopes)
+        for worktree in quoting
+    }
+    there = [worktree for worktree in quoting if os.path.isdir(worktree)]
+    return QuotingInjections(
+        records=sum(count for worktree, count in quoting.items() if seen[worktree]),
+        worktrees=tuple(worktree for worktree in there if seen[worktree]),
+        hidden=tuple(worktree for worktree in there if not seen[worktree]),
+    )
+
+
+def refresh_sections(
+    injected: InjectionRecords, quoting: QuotingInjections
+) -> tuple[list[FailedItem], bool]:
+    """Write sections again; return what failed, and whether a hidden one did."""
+    failed: dict[str, str] = {}
+    for worktree in (*quoting.worktrees, *quoting.hidden):
+        try:
+            why = injected.refresh_section(worktree)
+        except HivemindError as error:
+            why = str(error)
+        if why:
+            failed[worktree] = why
+    told = [
+        FailedItem(what=worktree, why=why)
+        for worktree, why in failed.items()
+        if worktree in quoting.worktrees
+    ]
+    return told, len(told) < len(failed)

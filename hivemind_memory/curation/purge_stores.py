@@ -19,13 +19,17 @@ from hivemind_memory.curation.purge_notes import (
     count_journal,
     count_notes,
 )
+from hivemind_memory.curation.purge_receipt import (
+    find_injections,
+    refresh_sections,
+)
 from hivemind_memory.errors import HivemindError, StateUnusableError
 from hivemind_memory.files.atomic import (
     PARTIAL_PREFIX,
     partial_copies,
     partial_files,
 )
-from hivemind_memory.state.change_log import ChangeLog
+from hivemind_memory.state.change_log import ChangeLog, NamesInChanges
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,6 +37,7 @@ if TYPE_CHECKING:
 
     from hivemind_memory.curation.purge_receipt import PurgeReport
     from hivemind_memory.index.port import IndexCounts
+    from hivemind_memory.model.ports import InjectionRecords
 
 
 _AGAIN = "purge again to finish"
@@ -140,39 +145,47 @@ def _partial_paths(report: PurgeReport) -> list[str]:
 
 def count_injections(report: PurgeReport) -> None:
     """Report the injection records and sections that name one of the notes."""
-    report.add_count("injection log", report.injection_records, "records")
-    report.add_count("injected sections", len(report.worktrees), "worktrees")
+    _report_injections(report, report.injections.records)
 
 
 def clean_injections(report: PurgeReport) -> None:
     """Write the sections again that quote a memory, and blank paths in the log."""
-    injected, records = report.injected, 0
-    if injected is not None:
-        problems = []
-        for worktree in report.worktrees:
-            try:
-                problems.append((worktree, injected.refresh_section(worktree)))
-            except HivemindError as error:
-                problems.append((worktree, str(error)))
-        stale = [(worktree, why) for worktree, why in problems if why]
-        for worktree, why in stale:
-            report.fail(worktree, why)
+    records = 0
+    if report.injected is not None:
+        left, report.is_hidden_left = refresh_sections(
+            report.injected, report.injections
+        )
+        report.left += left
         # By the paths in the log the next purge finds the sections that failed.
-        if report.injection_records and not stale:
-            records = _blank_paths(report)
+        if not left and not report.is_hidden_left:
+            records = _blank_paths(report, report.injected)
+    _report_injections(report, records)
+
+
+def _report_injections(report: PurgeReport, records: int) -> None:
+    """Report the records of the log, and the worktrees whose section quotes a note."""
     report.add_count("injection log", records, "records")
-    report.add_count("injected sections", len(report.worktrees), "worktrees")
+    worktrees = len(report.injections.worktrees)
+    report.add_count("injected sections", worktrees, "worktrees")
 
 
-def _blank_paths(report: PurgeReport) -> int:
-    """Replace paths, which are made from keys, in the log; return how many records."""
+def _blank_paths(report: PurgeReport, injected: InjectionRecords) -> int:
+    """Replace paths, which are made from keys, in the log.
+
+    Returns:
+        How many of the records that the caller may know of named them.
+    """
     state = report.context.state()
     try:
         names = {path: state.hash_of(path).hex() for path in report.plan.paths}
-        return report.injected.rename(names) if report.injected and names else 0
+        if not names:
+            return 0
+        found = find_injections(report.context, injected, names)
+        injected.rename(names)
     except (HivemindError, OSError) as error:
         report.fail("injection log", str(error))
         return 0
+    return found.records
 
 
 def count_recalls(report: PurgeReport) -> None:
@@ -211,10 +224,13 @@ def clean_changes(report: PurgeReport) -> None:
     report.add_count("log of changes", count, "changes")
 
 
-def _names(report: PurgeReport) -> set[str]:
+def _names(report: PurgeReport) -> NamesInChanges:
     """Return the ids, paths and keys of what is purged."""
-    keys = {target.key for target in report.targets if target.key}
-    return report.plan.ids | report.plan.paths | keys
+    return NamesInChanges(
+        own=frozenset(report.plan.ids | report.plan.paths),
+        keys=frozenset(target.key for target in report.targets if target.key),
+        is_seen=report.may_read,
+    )
 
 
 STORES = (

@@ -55,8 +55,11 @@ class IndexEngine(Protocol):
         paths: Collection[str],
         entry_ids: Collection[str],
         text_hashes: Collection[str],
+        is_seen: Callable[[str], bool],
     ) -> IndexCounts:
         """Return what the index holds of some notes, entries and texts.
+
+        Chunks are counted in notes for which *is_seen* is true.
 
         Raises:
             IndexUnusableError: It cannot be read now.

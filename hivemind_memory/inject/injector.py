@@ -142,6 +142,14 @@ class Injector:
         self._log(done)
         return done
 
+    def caller_in(self, worktree: str) -> Caller:
+        """Return what the agents of a worktree may see.
+
+        Raises:
+            HivemindError: It is no folder, or it is not known whose it is.
+        """
+        return self._caller_of(worktree_state(*self._find(worktree)))
+
     def eject(self, worktree: str) -> EjectionResult:
         """Restore every file byte for byte, and git's settings.
 

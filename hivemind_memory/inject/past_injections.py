@@ -6,7 +6,6 @@ made from keys, so they are replaced by hashes.
 
 from __future__ import annotations
 
-import os
 from contextlib import suppress
 
 from hivemind_memory.errors import HivemindError
@@ -29,22 +28,24 @@ class InjectionTraces:
         self._injector = injector
         self._agents: dict[str, dict[str, None]] = {}
 
-    def count_quoting(self, paths: Collection[str]) -> tuple[int, tuple[str, ...]]:
-        """Return how many records name the notes, and for which worktrees."""
-        count = 0
-        quoting: dict[str, None] = {}
+    def count_quoting(self, paths: Collection[str]) -> Mapping[str, int]:
+        """Return worktree -> how many of its records name the notes."""
+        quoting: dict[str, int] = {}
         for record in self._log.records():
             worktree = str(record.get("worktree", ""))
             agents = self._agents.setdefault(worktree, {})
             agents[str(record.get("agent", ""))] = None
-            if not any(
-                listed.get("path") in paths for listed in _memory_records(record)
-            ):
-                continue
-            count += 1
-            if os.path.isdir(worktree):
-                quoting[worktree] = None
-        return count, tuple(quoting)
+            if any(listed.get("path") in paths for listed in _memory_records(record)):
+                quoting[worktree] = quoting.get(worktree, 0) + 1
+        return quoting
+
+    def is_within(self, worktree: str, scopes: frozenset[str]) -> bool:
+        """Return whether the agents of a worktree see none but some scopes."""
+        try:
+            seen = self._injector.caller_in(worktree).scopes
+        except (HivemindError, OSError):
+            return False  # it is gone, or it is not known whose it is
+        return seen is not None and seen <= scopes
 
     def refresh_section(self, worktree: str) -> str:
         """Rewrite a worktree's sections, one for each agent that was started there.

@@ -173,8 +173,12 @@ class InjectionRecords(Protocol):
     A folder above the memory keeps it; a purge has to reach it all the same.
     """
 
-    def count_quoting(self, paths: Collection[str]) -> tuple[int, tuple[str, ...]]:
-        """Return how many records name some notes, and of which worktrees they are."""
+    def count_quoting(self, paths: Collection[str]) -> Mapping[str, int]:
+        """Return worktree -> how many of its records name some notes."""
+        ...
+
+    def is_within(self, worktree: str, scopes: frozenset[str]) -> bool:
+        """Return whether the agents of a worktree see none but some scopes."""
         ...
 
     def refresh_section(self, worktree: str) -> str:

@@ -12,6 +12,7 @@ import os
 from dataclasses import asdict, replace
 
 from hivemind_memory.model.changes import Change, ChangedItem
+from hivemind_memory.model.value import value
 from hivemind_memory.sqlite.connection import write_transaction
 from hivemind_memory.state.state_file import PROMISE_WAIT_MS
 
@@ -26,6 +27,20 @@ if TYPE_CHECKING:
 MAX_CHANGES = 2_000
 _COLUMNS = "id, actor, record, undoes, undone_by, is_undo"
 _IN_COLUMNS = ("id", "actor", "undoes", "undone_by", "is_undo")
+
+
+@value
+class NamesInChanges:
+    """Names by which changes are found, for a caller who may not see all of them."""
+
+    own: frozenset[str]
+    """Ids and paths, which nothing else has."""
+
+    keys: frozenset[str]
+    """Keys, which memories of other scopes may have too."""
+
+    is_seen: Callable[[str], bool]
+    """Path of a note -> whether the caller may see it."""
 
 
 class ChangeLog:
@@ -76,21 +91,22 @@ class ChangeLog:
             None,
         )
 
-    def count_naming(self, names: Collection[str]) -> int:
-        """Return how many changes name one of these ids and paths."""
-        return sum(_is_about(one, set(names)) for one in self.newest())
+    def count_naming(self, names: NamesInChanges) -> int:
+        """Return how many changes name a memory, of those that the caller sees."""
+        return sum(_is_seen_about(one, names) for one in self.newest())
 
-    def drop(self, names: Collection[str]) -> int:
-        """Delete the changes that name one of these ids and paths; return how many.
+    def drop(self, names: NamesInChanges) -> int:
+        """Delete the changes that name a memory; return how many the caller sees.
 
-        Of a change that names other memories too, those are kept.
+        Of a change that names other memories too, those are kept. A key in a note that
+        the caller may not see means another memory.
         """
-        gone = set(names)
+        gone = names.own
 
         def delete(connection: apsw.Connection) -> int:
             with write_transaction(connection):
                 rows = connection.execute(f"SELECT {_COLUMNS} FROM changes").fetchall()
-                named = [one for one in map(_change_of, rows) if _is_about(one, gone)]
+                named = [one for one in map(_change_of, rows) if _is_about(one, names)]
                 for change in named:
                     items = tuple(
                         item for item in change.items if not _is_of(item, gone)
@@ -106,7 +122,7 @@ class ChangeLog:
                         "UPDATE changes SET record = ? WHERE id = ?",
                         (_record_of(kept), change.id),
                     )
-                return len(named)
+                return sum(_is_seen_about(one, names) for one in named)
 
         if not os.path.exists(self._state.path):
             return 0
@@ -184,14 +200,32 @@ def _change_of(row: tuple[object, ...]) -> Change:
     )
 
 
-def _is_about(change: Change, names: set[str]) -> bool:
-    """Return whether a change names one of some ids and paths."""
-    if any(_is_of(item, names) for item in (*change.items, *change.others)):
+def _is_about(change: Change, names: NamesInChanges) -> bool:
+    """Return whether a change names a memory."""
+    items = (*change.items, *change.others)
+    return (
+        any(_is_of(item, names.own) for item in items)
+        or _links_to(change, names.own)
+        or _is_seen_about(change, names)
+    )
+
+
+def _is_seen_about(change: Change, names: NamesInChanges) -> bool:
+    """Return whether a change names a memory in what the caller sees of it."""
+    items = (*change.items, *change.others)
+    if any(_is_of(item, names.own) and names.is_seen(item.path) for item in items):
         return True
+    # A link is in the front matter of its only item.
+    is_seen = all(names.is_seen(item.path) for item in change.items)
+    return is_seen and _links_to(change, names.own | names.keys)
+
+
+def _links_to(change: Change, names: Collection[str]) -> bool:
+    """Return whether the links that a change made or removed name a memory."""
     text = json.dumps([*change.before, *change.after], ensure_ascii=False)
     return bool(change.field) and any(name in text for name in names)
 
 
-def _is_of(item: ChangedItem, names: set[str]) -> bool:
+def _is_of(item: ChangedItem, names: Collection[str]) -> bool:
     """Return whether an item has one of some ids and paths."""
     return item.id in names or item.path in names

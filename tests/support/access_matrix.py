@@ -56,7 +56,7 @@ PAIRS = tuple(
 )
 """Every caller with every scope that it may not see."""
 
-CONFIG = {"workspaces": {"web": {}, "leaf": {"parent": "web"}}}
+CONFIG = {"memory": {"workspaces": {"web": {}, "leaf": {"parent": "web"}}}}
 HIDDEN_SESSION, OPEN_SESSION = "5ec0e7", "0be17e"
 DAY = "2026-01-05"
 _THEN_NS = 20_000 * 86_400 * 10**9

@@ -106,8 +106,12 @@ class SqliteEngine:
         paths: Collection[str],
         entry_ids: Collection[str],
         text_hashes: Collection[str],
+        is_seen: Callable[[str], bool],
     ) -> IndexCounts:
-        """Return what the file holds of some notes, entries and texts."""
+        """Return what the file holds of some notes, entries and texts.
+
+        Chunks are counted in notes for which *is_seen* is true.
+        """
         from hivemind_memory.index.sqlite.vacuum import count_in_index
 
         return count_in_index(
@@ -115,6 +119,7 @@ class SqliteEngine:
             paths=paths,
             entry_ids=entry_ids,
             text_hashes=text_hashes,
+            is_seen=is_seen,
         )
 
     def vacuum(

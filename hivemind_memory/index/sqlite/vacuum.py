@@ -24,7 +24,7 @@ from hivemind_memory.sqlite.connection import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
 
 _AT_ONCE = 500
@@ -51,8 +51,16 @@ def count_in_index(
     paths: Collection[str],
     entry_ids: Collection[str],
     text_hashes: Collection[str],
+    is_seen: Callable[[str], bool],
 ) -> IndexCounts:
     """Return what the index at *path* holds of some notes, entries and texts.
+
+    Args:
+        path: The index file.
+        paths: Notes.
+        entry_ids: Entries, in whatever notes they are.
+        text_hashes: SHA-256 of texts, hexadecimal.
+        is_seen: Path of a note -> whether its chunks are counted.
 
     Raises:
         IndexUnusableError: It cannot be read now.
@@ -62,22 +70,21 @@ def count_in_index(
     connection = open_connection(path)
     try:
         with translated_errors(path):
-            chunks = 0
+            chunks: dict[int, str] = {}
             for column, values in (("path", paths), ("entry_id", entry_ids)):
                 for some, marks in _steps(values):
-                    also = " AND path NOT IN (SELECT value FROM json_each(?))"
-                    known = (_json(paths),) if column == "entry_id" else ()
-                    chunks += select_int(
-                        connection,
-                        f"""
-                        SELECT count(*) FROM chunks JOIN files ON files.id = file_id
-                        WHERE {column} IN ({marks}){also if known else ""}
-                        """,
-                        *some,
-                        *known,
+                    chunks.update(
+                        connection.execute(
+                            f"""
+                            SELECT chunks.id, path
+                            FROM chunks JOIN files ON files.id = file_id
+                            WHERE {column} IN ({marks})
+                            """,
+                            some,
+                        )
                     )
             return IndexCounts(
-                chunks=chunks,
+                chunks=sum(map(is_seen, chunks.values())),
                 vectors=sum(
                     select_int(
                         connection,
@@ -260,10 +267,3 @@ def _steps(values: Collection[str]) -> Iterator[tuple[list[str], str]]:
     for at in range(0, len(ordered), _AT_ONCE):
         some = ordered[at : at + _AT_ONCE]
         yield some, ",".join("?" * len(some))
-
-
-def _json(values: Collection[str]) -> str:
-    """Return values as SQLite's ``json_each`` takes them."""
-    import json
-
-    return json.dumps(sorted(values))
