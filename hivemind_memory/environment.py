@@ -94,9 +94,14 @@ def given_project(flag: str) -> str:
     return flag or os.environ.get(SCOPE_VARIABLES[2], "").strip()
 
 
+def is_agents_shell() -> bool:
+    """Return whether an agent opened the shell that this process runs in."""
+    return bool(agent_in(os.environ))
+
+
 def shell_scope_request() -> ScopeRequest | None:
     """Return the scopes that the environment of a shell names; None: none."""
-    if agent_in(os.environ):
+    if is_agents_shell():
         return agent_scope_request()
     if not any(os.environ.get(name, "").strip() for name in SCOPE_VARIABLES):
         return None

@@ -56,7 +56,7 @@ def caller_of(
     if not scope_request.is_agent and not has_scopes:
         return OWNER
     if name and workspaces:
-        check_workspace(name, workspaces)
+        check_workspace(name, workspaces, is_agent=scope_request.is_agent)
     teams = (*scope_request.teams, *teams_of(name, workspaces))
     project = scope_request.project
     problem = ""
@@ -78,8 +78,12 @@ def caller_of(
     )
 
 
-def check_workspace(name: str, workspaces: Mapping[str, object]) -> None:
+def check_workspace(
+    name: str, workspaces: Mapping[str, object], *, is_agent: bool
+) -> None:
     """Raise if a workspace is not in the tree: it must not get the rights of a root.
+
+    A person is told which there are and how to add one; an agent is not.
 
     Raises:
         ScopeError: It is neither listed nor a parent.
@@ -89,12 +93,15 @@ def check_workspace(name: str, workspaces: Mapping[str, object]) -> None:
         return
     root = min(one for one in known if not _parent_of(one, workspaces))
     make_scope("workspace", name)
+    problem = f"There is no workspace {name!r} in config.json."
+    if is_agent:
+        raise ScopeError(problem, hint="Ask a person to correct the name or to add it.")
     from json import dumps
     from shlex import quote
 
     option, value = f"workspaces.{name}", dumps({"parent": root})
     raise ScopeError(
-        f"There is no workspace {name!r} in config.json.",
+        problem,
         hint=f"Known: {', '.join(sorted(known))}."
         f" `hm config set {quote(option)} {quote(value)}` adds it.",
     )

@@ -65,6 +65,7 @@ def test_tools_answer_as_if_the_other_scope_were_not_there(
     leaks = twins.leaks(lambda side: side.tools([*reads, *writes, *reads[:9]]))
 
     assert leaks == []
+    assert twins.are_changed
 
 
 @pytest.mark.parametrize(("caller", "hidden"), PAIRS)
@@ -79,6 +80,7 @@ def test_commands_answer_as_if_the_other_scope_were_not_there(
     leaks = twins.leaks(lambda side: side.commands([*reads, *writes, *reads[:9]]))
 
     assert leaks == []
+    assert twins.are_changed
 
 
 def test_an_editor_opens_no_note_behind_a_link(

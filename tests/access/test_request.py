@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import itertools
 import random
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from hivemind_memory.access.callers import ScopeRequest, caller_of, teams_of
-from hivemind_memory.access.rules import Caller, may_write
+from hivemind_memory.access.rules import AGENT_VARIABLES, Caller, may_write
 from hivemind_memory.cli.main import main
 from hivemind_memory.errors import ScopeError
 
@@ -22,16 +23,78 @@ def open_as(workspace: str, tree: dict[str, object], **more: object) -> Caller:
     return caller_of(request, workspaces=tree, find_project=str)
 
 
-@pytest.mark.parametrize("is_agent", [False, True])
-def test_an_unknown_workspace_has_no_rights_of_a_root(is_agent: bool) -> None:
+def test_an_unknown_workspace_has_no_rights_of_a_root() -> None:
     """A slip of the finger must not write what everyone reads."""
     with pytest.raises(ScopeError) as refused:
-        open_as("typo", TREE, is_agent=is_agent)
+        open_as("typo", TREE)
 
     assert str(refused.value) == "There is no workspace 'typo' in config.json."
     assert refused.value.hint == (
         "Known: office, ui, web. `hm config set workspaces.typo"
         ' \'{"parent": "office"}\'` adds it.'
+    )
+
+
+def test_an_agent_is_not_told_which_workspaces_there_are() -> None:
+    """The sentence is the same whatever they are called, and names what it gave."""
+    said = []
+    for tree in (TREE, {"secret": {"parent": "hidden"}}):
+        with pytest.raises(ScopeError) as refused:
+            open_as("typo", tree, is_agent=True)
+        said.append((str(refused.value), refused.value.hint))
+
+    assert (
+        said
+        == [
+            (
+                "There is no workspace 'typo' in config.json.",
+                "Ask a person to correct the name or to add it.",
+            )
+        ]
+        * 2
+    )
+
+
+@pytest.mark.parametrize("agent", ["", "CLAUDECODE"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("status",),
+        ("inject", ".", "--dry-run"),
+        ("hook", "session-start", "--agent", "claude"),
+        ("launch", "claude", "--workspace", "typo"),
+        ("connect", "--workspace", "typo", "--yes"),
+    ],
+)
+def test_commands_tell_a_person_the_workspaces_and_an_agent_none(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    words: tuple[str, ...],
+    agent: str,
+) -> None:
+    """Whoever reads the refusal decides, not for whom the server would be."""
+    for name in AGENT_VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("HIVEMIND_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("HIVEMIND_EMBEDDING_PROVIDER", "none")
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"{}")))
+    monkeypatch.chdir(tmp_path)
+    assert main(("config", "set", "workspaces.web", '{"parent": "office"}')) == 0
+    if "--workspace" not in words:
+        monkeypatch.setenv("HIVEMIND_WORKSPACE", "typo")
+    if agent:
+        monkeypatch.setenv(agent, "1")
+    capsys.readouterr()
+
+    main(words)
+
+    said = "".join(capsys.readouterr())
+    is_hook = words[0] == "hook"
+    assert "There is no workspace 'typo'" in said
+    assert (
+        ("office" in said) == ("hm config set" in said) == (not agent and not is_hook)
     )
 
 

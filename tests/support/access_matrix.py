@@ -13,10 +13,11 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import anyio
 from mcp import Client
@@ -58,7 +59,7 @@ PAIRS = tuple(
 
 CONFIG = {"memory": {"workspaces": {"web": {}, "leaf": {"parent": "web"}}}}
 HIDDEN_SESSION, OPEN_SESSION = "5ec0e7", "0be17e"
-DAY = "2026-01-05"
+DAY, NOW = "2026-01-05", "2026-02-01"
 _THEN_NS = 20_000 * 86_400 * 10**9
 _ULID = re.compile(r"\b01[0-9A-HJKMNP-TV-Z]{24}\b")
 _TIME = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d([+-]\d\d:\d\d|Z))?")
@@ -401,6 +402,14 @@ def command_writes(hidden: str) -> Iterator[tuple[str, ...]]:
         yield *purge, "--yes"
 
 
+@contextmanager
+def at_one_time() -> Iterator[None]:
+    """Let everything be written at one time, so that no list depends on the second."""
+    at = f"{NOW}T12:00:00+00:00"
+    with mock.patch.object(environment, "local_iso", return_value=at):
+        yield
+
+
 # -- both sides ---------------------------------------------------------------------
 
 
@@ -429,7 +438,8 @@ class Side:
                 return [await self._call(client, *one) for one in calls]
 
         try:
-            return anyio.run(run)
+            with at_one_time():
+                return anyio.run(run)
         finally:
             assert server_state.close(within_s=5)
 
@@ -458,7 +468,7 @@ class Side:
         out, err = io.TextIOWrapper(io.BytesIO()), io.TextIOWrapper(io.BytesIO())
         stdin, sys.stdin = sys.stdin, io.TextIOWrapper(io.BytesIO())
         try:
-            with redirect_stdout(out), redirect_stderr(err):
+            with redirect_stdout(out), redirect_stderr(err), at_one_time():
                 code = main.main([str(self._placed(word)) for word in line])
                 out.flush()
                 err.flush()
@@ -526,6 +536,16 @@ class Twins:
 
     def __iter__(self) -> Iterator[Side]:
         return iter((self.whole, self.without))
+
+    @property
+    def are_changed(self) -> bool:
+        """Whether anything was written or removed in the scopes that the caller sees.
+
+        Else all that would write was refused, and its answers prove little.
+        """
+        seen = open_notes(CALLERS[self.without.caller][1], self.hidden)
+        before = {path: self.without._told(text) for path, text in seen.items()}
+        return self.without.tree(is_hidden=False, hidden=self.hidden) != before
 
     def leaks(self, ask: Callable[[Side], list[Answer]]) -> list[str]:
         """Return the answers that differ when the hidden scope exists."""

@@ -156,9 +156,12 @@ def check_workspace(name: str) -> None:
         ConfigError: config.json cannot be used.
     """
     from hivemind_memory import environment, opening
+    from hivemind_memory.model.value import replaced
 
     scope_request = environment.agent_scope_request(workspace=name, project="none")
-    opening.open_memory(scope_request=scope_request).close()
+    # The refusal is for the one who types this, not for the agent of the server.
+    asked = replaced(scope_request, is_agent=environment.is_agents_shell())
+    opening.open_memory(scope_request=asked).close()
 
 
 def _announce(url: str, token_file: str) -> None:
