@@ -18,10 +18,13 @@ from hivemind_memory.model.note_path import GLOBAL_NOTE
 from hivemind_memory.model.scope import (
     FOLDERS,
     GLOBAL,
+    SUPERSEDED,
     make_scope,
     parse_scope,
+    place_in_scope,
     scope_of,
 )
+from hivemind_memory.model.trust import HUMAN
 from hivemind_memory.model.value import replaced, value
 
 TYPE_CHECKING = False
@@ -326,7 +329,7 @@ def check_source(caller: Caller, source: str) -> None:
     Raises:
         UsageError: It does.
     """
-    if caller.is_agent and source == "human":
+    if caller.is_agent and source == HUMAN:
         raise UsageError(
             "An agent cannot save under --source human.",
             hint="Leave --source out.",
@@ -350,13 +353,30 @@ def check_readable(caller: Caller, path: NotePath) -> None:
     raise read_error(path, FileNotFoundError())
 
 
-def check_writable(caller: Caller, path: NotePath, effect: str = "") -> None:
+def check_writable(
+    caller: Caller, path: NotePath, effect: str = "", *, source: str = HUMAN
+) -> None:
     """Raise if a caller may not save to a note, whether it is there or not.
 
+    Args:
+        caller: Who writes, edits or links.
+        path: The note that would change.
+        effect: What was not done, for the error.
+        source: Who says so, as far as it is given. Replaced versions are a record:
+            only the owner changes them by hand.
+
     Raises:
-        NotSavedError: It is outside the caller's scopes.
+        NotSavedError: It is outside the caller's scopes, or a replaced version.
     """
     if may_write(caller, path):
+        is_person = caller.is_owner and source == HUMAN
+        if place_in_scope(path) == SUPERSEDED and not is_person:
+            raise NotSavedError(
+                "replaced versions are kept there.",
+                hint="Leave out the file, or save the memory under its key with a"
+                " reason.",
+                effect=effect or f"Nothing was saved to {path}",
+            )
         return
     scope = scope_of(path)
     where = "the global memory" if scope == GLOBAL else scope
@@ -365,28 +385,3 @@ def check_writable(caller: Caller, path: NotePath, effect: str = "") -> None:
         hint="Leave out the file and scope, or name one of your own.",
         effect=effect or f"Nothing was saved to {path}",
     )
-
-
-def blank_forgotten(path: NotePath, text: str) -> str:
-    """Return a note's text with the lines of forgotten entries blank.
-
-    Every other line keeps its number.
-
-    Raises:
-        NoteNotFoundError: The note is forgotten as a whole.
-    """
-    if "forgotten" not in text:
-        return text
-    from hivemind_memory.files.errors import read_error
-    from hivemind_memory.markdown.note_parser import parse_note
-    from hivemind_memory.notes.memory_header import is_forgotten
-
-    note = parse_note(path, text.encode())
-    if is_forgotten(note.front_matter):
-        raise read_error(path, FileNotFoundError())
-    lines = text.split("\n")
-    for chunk in note.chunks:
-        if chunk.provenance is not None and chunk.provenance.is_forgotten:
-            blank = [""] * (chunk.end_line - chunk.start_line + 1)
-            lines[chunk.start_line - 1 : chunk.end_line] = blank
-    return "\n".join(lines)

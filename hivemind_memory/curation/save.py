@@ -220,18 +220,25 @@ def _save_pending(
         except HivemindError:
             continue
         if has_same_content(there, new, context.types):
-            return _unchanged(context, new, there, status=PENDING)
+            return replace(
+                _unchanged(context, new, there, status=PENDING),
+                hints=(_pending_hint(there.path, new),),
+            )
     memory_id, data, start_line = _compose(context, new, None)
     name = f"{INBOX}/{name_with_id(new.key, memory_id)}"
     path = create_note(context.folder, [path_in_scope(new.scope, name)], data)
-    hint = (
-        f"it is pending in {path}, because its source is {new.source}; a person makes"
-        f" it active with `hm inbox accept {quote(new.key)}`"
-    )
     return replace(
         _saved(context, new, path, memory_id, start_line),
         status=STATUSES[PENDING],
-        hints=(hint,),
+        hints=(_pending_hint(path, new),),
+    )
+
+
+def _pending_hint(path: NotePath, new: NewMemory) -> str:
+    """Return how a claim that waits in the inbox becomes a memory."""
+    return (
+        f"it waits in {path} for a person to accept it, because its source is"
+        f" {new.source}: `hm inbox accept {quote(new.key)}`; searches leave it out"
     )
 
 

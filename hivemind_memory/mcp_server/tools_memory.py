@@ -36,6 +36,7 @@ from hivemind_memory.model.curation import (
     NewMemory,
     StoredMemory,
 )
+from hivemind_memory.model.memories import PENDING, STATUSES
 from hivemind_memory.redaction import mask
 
 _NO_IMPORTANCE = -1.0
@@ -62,7 +63,7 @@ class SaveOut(ResultPart):
         default=True, description="false: the memory already said exactly this"
     )
     superseded: str = Field(default="", description="id of the memory it replaced")
-    is_indexed: bool = Field(description="a search already finds it")
+    is_indexed: bool = Field(description="it is in the index already")
     hints: list[str] = Field(default_factory=list, description="what to improve")
     warnings: list[str] = Field(default_factory=list)
 
@@ -326,15 +327,18 @@ def _undo_of(forgotten: AffectedOut) -> str:
 def render_saved(saved: SaveOut) -> str:
     """Return where a memory was saved and what it replaced, as text."""
     place = place_of(saved.path, saved.start_line, saved.end_line)
-    verb = "Saved in" if saved.is_new else "Unchanged, the memory already says this:"
+    is_pending = saved.status == STATUSES[PENDING]
+    what, verb = ("claim", "Pending in") if is_pending else ("memory", "Saved in")
+    if not saved.is_new:
+        verb = f"Unchanged, the {'pending ' * is_pending}{what} already says this:"
     text = f"{verb} {place} as {saved.type} {saved.key} (id {saved.id})"
     if saved.scope:
         text += f" in {saved.scope}"
-    if saved.status == "pending":
-        text += ", in the inbox until a person accepts it"
     if saved.superseded:
         text += f", replacing {saved.superseded}"
     found = "a search finds it now" if saved.is_indexed else "it is not indexed yet"
+    if is_pending:
+        found = "it waits for a person to accept it"
     notes = [f"warning: {one}" for one in saved.warnings]
     notes += [f"hint: {one}" for one in saved.hints]
     return "\n".join([f"{text}; {found}.", *notes])

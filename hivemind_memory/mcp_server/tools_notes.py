@@ -22,7 +22,7 @@ from hivemind_memory.mcp_server.tools import (
     client_name,
     place_of,
 )
-from hivemind_memory.model.results import NoteLines
+from hivemind_memory.model.results import NoteLines, pending_notice
 
 
 class WriteOut(ResultPart):
@@ -33,7 +33,7 @@ class WriteOut(ResultPart):
     end_line: int
     id: str
     scope: str = Field(default="", description="left out: global")
-    is_indexed: bool = Field(description="a search already finds it")
+    is_indexed: bool = Field(description="it is in the index already")
     warnings: list[str] = Field(default_factory=list)
 
 
@@ -150,9 +150,11 @@ def shape_passage(passage: NoteLines, asked_to: int = 0) -> PassageOut:
 def render_written(written: WriteOut) -> str:
     """Return where the entry was saved, as text."""
     place = place_of(written.path, written.start_line, written.end_line)
-    found = "a search finds it now" if written.is_indexed else "it is not indexed yet"
     scope = f" in {written.scope}" if written.scope else ""
     warnings = "".join(f"; {warning}" for warning in written.warnings)
+    if pending_notice(written.path):
+        return f"Pending in {place} (id {written.id}){scope}{warnings}."
+    found = "a search finds it now" if written.is_indexed else "it is not indexed yet"
     return f"Saved in {place} (id {written.id}){scope}; {found}{warnings}."
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hivemind_memory.access.rules import blank_forgotten, check_readable, may_read
+from hivemind_memory.access.rules import check_readable, may_read
 from hivemind_memory.errors import LineNotFoundError, NoteUnreadableError, UsageError
 from hivemind_memory.files.paths import parse_note_path
 from hivemind_memory.files.scan import too_large
@@ -59,7 +59,7 @@ def read_passage(
     data = _bounded(folder, note)
     text = decode(data)
     if not caller.is_owner:
-        text = blank_forgotten(note, text)
+        text = _blank_forgotten(note, text)
     lines = text.split("\n")
     if lines[-1] == "":
         lines.pop()
@@ -166,3 +166,28 @@ def list_notes(
         for path, signature in sorted(signatures.items())
         if path in seen and is_below(path, named)
     ]
+
+
+def _blank_forgotten(path: NotePath, text: str) -> str:
+    """Return a note's text with the lines of forgotten entries blank.
+
+    Every other line keeps its number.
+
+    Raises:
+        NoteNotFoundError: The note is forgotten as a whole.
+    """
+    if "forgotten" not in text:
+        return text
+    from hivemind_memory.files.errors import read_error
+    from hivemind_memory.markdown.note_parser import parse_note
+    from hivemind_memory.notes.memory_header import is_forgotten
+
+    note = parse_note(path, text.encode())
+    if is_forgotten(note.front_matter):
+        raise read_error(path, FileNotFoundError())
+    lines = text.split("\n")
+    for chunk in note.chunks:
+        if chunk.provenance is not None and chunk.provenance.is_forgotten:
+            blank = [""] * (chunk.end_line - chunk.start_line + 1)
+            lines[chunk.start_line - 1 : chunk.end_line] = blank
+    return "\n".join(lines)

@@ -9,19 +9,17 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hivemind_memory.access.rules import check_person, check_source, check_writable
-from hivemind_memory.errors import NotSavedError, StateUnusableError, UsageError
+from hivemind_memory.errors import StateUnusableError, UsageError
 from hivemind_memory.files.descriptors import make_private_folder
 from hivemind_memory.files.paths import parse_note_path
 from hivemind_memory.model.note_path import GLOBAL_NOTE
 from hivemind_memory.model.place import parse_source_ref
-from hivemind_memory.model.results import WriteResult
+from hivemind_memory.model.results import WriteResult, pending_notice
 from hivemind_memory.model.scope import (
     INBOX,
-    SUPERSEDED,
-    place_in_scope,
     scope_of,
 )
-from hivemind_memory.model.trust import HUMAN, is_trusted
+from hivemind_memory.model.trust import is_trusted
 from hivemind_memory.model.value import value
 from hivemind_memory.notes.journal import Journal
 from hivemind_memory.notes.writer import NoteWriter, refuse_unfit
@@ -88,15 +86,8 @@ def prepare_entry(
             text was purged before.
     """
     path = note_to_write(provenance, file=file, scope=scope, find_scope=find_scope)
-    check_writable(caller, path)
+    check_writable(caller, path, source=provenance.source)
     check_source(caller, provenance.source)
-    is_person = caller.is_owner and provenance.source == HUMAN
-    if place_in_scope(path) == SUPERSEDED and not is_person:
-        raise NotSavedError(
-            "replaced versions are kept there.",
-            hint="Leave out the file, or save the memory under its key with a reason.",
-            effect=f"Nothing was saved to {path}",
-        )
     # Before the search for secrets, which takes seconds for megabytes.
     refuse_unfit(content)
     ref = parse_source_ref(provenance.ref)
@@ -107,16 +98,7 @@ def prepare_entry(
         path=path,
         content=content,
         provenance=replace(provenance, by=by, session=session, ref=ref),
-        warnings=(*warning_of(found), *doubts, *_pending_warning(path)),
-    )
-
-
-def _pending_warning(path: NotePath) -> tuple[str, ...]:
-    """Return a warning that searches do not show what is in an inbox."""
-    if place_in_scope(path) != INBOX:
-        return ()
-    return (
-        f"it is pending in {path}: searches do not show it until a person accepts it",
+        warnings=(*warning_of(found), *doubts, *pending_notice(path)),
     )
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from hivemind_memory.model.scope import INBOX, place_in_scope
 from hivemind_memory.model.value import replaced, value
 
 TYPE_CHECKING = False
@@ -38,6 +39,13 @@ class WriteResult:
     """Where it was saved, ``projects/shop``; empty: the global scope."""
 
     warnings: tuple[str, ...] = ()
+
+
+def pending_notice(path: str) -> tuple[str, ...]:
+    """Return what to say of a text in an inbox: it waits; else nothing."""
+    if place_in_scope(path) != INBOX:
+        return ()
+    return (f"it waits in {path} for a person to accept it; searches leave it out",)
 
 
 @value

@@ -61,6 +61,7 @@ def test_tools_answer_as_if_the_other_scope_were_not_there(
     twins = make_twins(tmp_path, caller, hidden)
     reads = part_of(list(tool_reads(hidden)), seed + caller + hidden)
     writes = part_of(list(tool_writes(hidden)), seed + caller + hidden)
+    writes.append(("memory_save", {"key": "gnu", "content": "A gnu is allowed."}))
 
     leaks = twins.leaks(lambda side: side.tools([*reads, *writes, *reads[:9]]))
 
@@ -76,6 +77,7 @@ def test_commands_answer_as_if_the_other_scope_were_not_there(
     twins = make_twins(tmp_path, caller, hidden)
     reads = part_of(list(command_reads(hidden)), seed + caller + hidden)
     writes = part_of(list(command_writes(hidden)), seed + caller + hidden)
+    writes.append(("save", "gnu", "A gnu is allowed."))
 
     leaks = twins.leaks(lambda side: side.commands([*reads, *writes, *reads[:9]]))
 

@@ -36,10 +36,7 @@ def test_what_an_agent_writes_to_an_inbox_is_pending(memory: Memory, file: str) 
         written = agent.write("The kettle is blue.", file=file)
 
         assert written.warnings == (
-            (
-                f"it is pending in {file}: searches do not show it until a person"
-                " accepts it"
-            ),
+            f"it waits in {file} for a person to accept it; searches leave it out",
         )
         assert paths(ask(agent, "kettle")) == []
 
@@ -50,4 +47,4 @@ def test_a_claim_from_outside_is_pending_too(memory: Memory) -> None:
         written = agent.write("The kettle is blue.", source="external")
 
     assert written.path.startswith("projects/shop/inbox/")
-    assert "it is pending in" in written.warnings[0]
+    assert "it waits in" in written.warnings[0]

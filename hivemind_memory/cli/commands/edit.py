@@ -6,7 +6,7 @@ import os
 from contextlib import suppress
 
 from hivemind_memory.cli.command import Argument, CommandRequest, command
-from hivemind_memory.cli.output import print_sync, write_stderr
+from hivemind_memory.cli.output import print_notices, print_sync, write_stderr
 from hivemind_memory.errors import (
     HivemindError,
     MemoryNotFoundError,
@@ -55,6 +55,7 @@ def edit_note(request: CommandRequest, name: str) -> int:
     import subprocess
 
     from hivemind_memory.cli.progress import ProgressDisplay
+    from hivemind_memory.model.results import pending_notice
 
     editor = editor_command(os.environ)
     with request.open_memory() as memory:
@@ -73,6 +74,7 @@ def edit_note(request: CommandRequest, name: str) -> int:
             result = memory.sync(progress)
             embedding = memory.embed_pending(progress)
         is_changed = memory.folder.signature(note) != before
+    print_notices(pending_notice(note) if memory.folder.signature(note) else ())
     if not memory.caller.is_owner:
         # The counts cover all notes, also those that this caller may not see.
         write_stderr(f"{note} was changed\n" if is_changed else "nothing changed\n")

@@ -222,7 +222,7 @@ def _print_restored(restored: RestoreResult, name: str, *, as_json: bool) -> Non
         # do.
         said = "was restored before" if restored.id else "is not forgotten"
         return print_notices([f"{name} {said}: nothing to restore."])
-    print_items("restored", restored.memories)
+    print_restored("restored", restored.memories)
     print_items("superseded again:", restored.replaced)
     print_notices(
         f"another forget hid more of it: `hm restore {one}`" for one in restored.left
@@ -264,6 +264,14 @@ def print_items(verb: str, memories: Sequence[AffectedItem]) -> None:
         more = f" ({said})" if said else ""
         place = lines_text(item.path, item.start_line, item.end_line)
         print_line(f"{verb} {place}{more}", keep=[place])
+
+
+def print_restored(verb: str, memories: Sequence[AffectedItem]) -> None:
+    """Print memories that are visible again, and which of them wait in an inbox."""
+    from hivemind_memory.model.results import pending_notice
+
+    print_items(verb, memories)
+    print_notices(notice for item in memories for notice in pending_notice(item.path))
 
 
 def _print_rest(already: int, what: str, failed: Sequence[FailedItem]) -> None:

@@ -251,13 +251,17 @@ def _key_taken(key: str, error: KeyTakenError) -> KeyTakenError:
 
 def _print_saved(saved: SaveResult, *, as_json: bool) -> None:
     """Print where a memory is and what it replaced."""
+    from hivemind_memory.model.memories import PENDING, STATUSES
+
     if as_json:
         return print_json(saved)
+    is_pending = saved.status == STATUSES[PENDING]
     place = lines_text(saved.path, saved.start_line, saved.end_line)
     if not saved.is_new:
         print_line(f"unchanged: {place} already says exactly this", keep=[place])
-        return print_notices(saved.warnings)
-    said = f"saved {place} as {saved.type} {saved.key} ({saved.id})"
+        return print_notices((*saved.warnings, *(saved.hints if is_pending else ())))
+    verb = "pending" if is_pending else "saved"
+    said = f"{verb} {place} as {saved.type} {saved.key} ({saved.id})"
     print_line(said, keep=[place, saved.key])
     if saved.superseded:
         kept = saved.superseded_path or saved.superseded

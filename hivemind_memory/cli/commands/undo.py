@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hivemind_memory.cli.command import Argument, CommandRequest, Flag, command
-from hivemind_memory.cli.commands.forget import print_items
+from hivemind_memory.cli.commands.forget import print_items, print_restored
 from hivemind_memory.cli.dates import minute_text
 from hivemind_memory.cli.options import DRY_RUN, JSON
 from hivemind_memory.cli.output import (
@@ -57,7 +57,7 @@ def _print_undone(undone: UndoResult, *, as_json: bool) -> None:
     at = minute_text(undone.at)
     print_line(f"{verb} the {undone.kind} of {at} ({undone.undone})")
     print_items("would forget" if is_plan else "forgot", undone.forgotten)
-    print_items("would restore" if is_plan else "restored", undone.restored)
+    print_restored("would restore" if is_plan else "restored", undone.restored)
     print_items("active again:", undone.reactivated)
     print_items("superseded again:", undone.superseded)
     if undone.link:

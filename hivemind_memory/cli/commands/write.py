@@ -83,9 +83,12 @@ def write(request: CommandRequest) -> int:
 
 def print_written(written: WriteResult, *, as_json: bool) -> None:
     """Print where an entry went."""
+    from hivemind_memory.model.results import pending_notice
+
     if as_json:
         return print_json(written)
     place = lines_text(written.path, written.start_line, written.end_line)
-    print_line(f"saved {place} ({written.id})", keep=[place])
+    verb = "pending" if pending_notice(written.path) else "saved"
+    print_line(f"{verb} {place} ({written.id})", keep=[place])
     later = () if written.is_indexed else ("the next search will index it first",)
     return print_notices((*later, *written.warnings))
