@@ -84,6 +84,12 @@ _COMMON_NAMES = (
 def in_calls(text: str) -> Iterator[TextSpan]:
     """Yield what calls that sign in, connect or encrypt are given as a literal."""
     for found in _LITERAL.finditer(text):
+        at = found.start()
+        if (
+            max(text.rfind(sign, max(0, at - _ARGUMENT_CHARS), at) for sign in "([{")
+            < 0
+        ):
+            continue
         group = found.lastgroup or "one"
         value = found[group]
         is_password, is_key = may_be_chosen(value), _is_key(value, is_strict=False)

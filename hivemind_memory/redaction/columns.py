@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.names import NAME_PARTS, ValueKind, classify_name
 from hivemind_memory.redaction.spans import TextSpan, has_any
@@ -25,6 +23,7 @@ _SERVICE_HEADS = frozenset(
     )
 )  # fmt: skip
 _NETWORK_HEAD = lazy_re(r"(?i)ssid|wi-?fi|wlan|network|netz|réseau|red|rete|无线|無線")
+_PLAIN_HEAD = lazy_re(r"[\w -]+")
 _GAP = lazy_re(r"[ \t]{2,}|\t")
 
 
@@ -48,14 +47,14 @@ def columns(text: str) -> Iterator[TextSpan]:
         for sign in signs:
             if at < done or line.count(sign) < 1 or len(line) > 400:
                 continue
+            below = at + 1 + (sign == "|")
+            if not _is_head(line, lines[at + 1], sign):
+                continue
             heads = [cell.strip(" \t>*`\"'") for cell in _split(line, sign)]
             kinds = _kinds_of(heads)
             if any(len(head) > 40 for head in heads) or not any(kinds):
                 continue
-            below = at + 1
-            if sign == "|" and _is_separator(lines[below]):
-                below += 1
-            elif sign == "|" or not all(re.fullmatch(r"[\w -]+", one) for one in heads):
+            if sign != "|" and not all(map(_PLAIN_HEAD.fullmatch, heads)):
                 continue
             rows = range(below, min(len(lines), below + _MAX_ROWS))
             for row in rows:
@@ -64,6 +63,15 @@ def columns(text: str) -> Iterator[TextSpan]:
                     break
                 done = row
                 yield from _cells(cells, starts[row], heads, kinds)
+
+
+def _is_head(line: str, below: str, sign: str) -> bool:
+    """Whether a line may be the head of a table, by the line below it."""
+    if sign == "|":
+        return _is_separator(below)
+    if sign == "  ":
+        return sign in below or "\t" in below
+    return below.count(sign) == line.count(sign)
 
 
 def _kinds_of(heads: list[str]) -> list[ValueKind | None]:

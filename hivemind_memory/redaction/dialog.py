@@ -10,7 +10,8 @@ import re
 
 from hivemind_memory.redaction.chosen import is_counted, looks_chosen, may_be_chosen
 from hivemind_memory.redaction.lazy_pattern import lazy_re
-from hivemind_memory.redaction.spans import TextSpan, has_any, line_starts
+from hivemind_memory.redaction.pieces import pieces_by_look
+from hivemind_memory.redaction.spans import TextSpan, found_at, has_any, line_starts
 from hivemind_memory.redaction.spoken_words import ACCOUNTS
 from hivemind_memory.redaction.stated_words import SOFT
 from hivemind_memory.redaction.vocabulary import PASSWORD_NAMES, PASSWORDS_ELSEWHERE
@@ -27,8 +28,8 @@ _PASSWORD_NAME = (
     + r"|wpa\d?|psk|(?:network|wi-?fi|wlan)[ -](?:key|code))"
 )
 _PASSWORD_WORDS = (
-    "code", "pass", "pw", "cred", "login", "wpa", "psk", "wifi", "wlan", "wi-fi",
-    "network", *PASSWORD_NAMES, *PASSWORDS_ELSEWHERE,
+    "code", "pass", "chpass", "pw", "cred", "login", "wpa", "psk", "wifi", "wlan",
+    "wi-fi", "network", *PASSWORD_NAMES, *PASSWORDS_ELSEWHERE,
 )  # fmt: skip
 _SAYS_PASSWORD = lazy_re(
     rf"(?i)(?<![a-z]){_PASSWORD_NAME}(?![a-z])|(?:{'|'.join(PASSWORDS_ELSEWHERE)})"
@@ -151,40 +152,45 @@ def on_lines(text: str, low: str) -> Iterator[TextSpan]:
         return
     start = 0
     above: list[tuple[bool, bool]] = []  # speaks of a password, asks for it
+    is_below = False  # whether one of these does
     listed = _NO_LIST
     for line in text.split("\n"):
         at, start = start, start + len(line) + 1
         if len(line) > _LONGEST_LINE:
-            above, listed = [], _NO_LIST
+            above, is_below, listed = [], False, _NO_LIST
             continue
         is_telling = at in telling
-        says = is_telling and _SAYS_PASSWORD.search(line) is not None
+        says = is_telling and any(
+            found_at(_SAYS_PASSWORD, line, low[at : start - 1], _PASSWORD_WORDS)
+        )
         is_open = (
-            (at in paired or says or listed[0] or any(map(any, above)))
+            (at in paired or says or listed[0] or is_below)
             and _HAS_DIGIT.search(line) is not None
             and _PUBLIC_LINE.search(line) is None
         )
         if is_open:
-            if says:
+            is_led = at in chosen and (
+                (not says and SOFT.search(line) is not None)
+                or (_ALONE.match(line) is not None and _is_led_to(low, at))
+            )
+            if says or is_led:
                 yield from _beside(line, at)
             if at in paired:
                 yield from _pairs(line, at, is_known=says)
-            if at in chosen and not says and SOFT.search(line):
-                yield from _beside(line, at)
-            if at in chosen and _ALONE.match(line) and _is_led_to(low, at):
-                yield from _beside(line, at)
             if above and not says:
                 yield from _answers(line, at, above)
             if listed[0] and not says:
                 yield from _in_list(line, at, listed[1])
-        listed = _listed_below(line, listed, says=says)
-        if line.strip(" \t>`*-\r"):
+        if says or listed[0]:
+            listed = _listed_below(line, listed, says=says)
+        if (is_telling or is_below) and line.strip(" \t>`*-\r"):
             asks = False
             if is_telling:
                 low_line = line.lower()
                 says = says or has_any(low_line, _NETWORKS)
                 asks = bool(_QUESTION.search(line) and _ASKED.search(line))
             above = [(says and len(line) < _SHORT_LINE, asks), *above[:1]]
+            is_below = any(map(any, above))
 
 
 def _is_led_to(low: str, at: int) -> bool:
@@ -213,7 +219,7 @@ def _chosen_pieces(text: str) -> list[str]:
     """Return the pieces between blanks that hold what looks like a password."""
     return [
         piece
-        for piece in set(text.split())
+        for piece in set().union(*pieces_by_look(text))
         if len(piece) >= _SHORTEST
         and not piece.islower()
         and not piece.isupper()

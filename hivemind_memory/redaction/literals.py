@@ -10,7 +10,7 @@ import re
 from itertools import pairwise
 
 from hivemind_memory.redaction.lazy_pattern import lazy_re
-from hivemind_memory.redaction.spans import found_near
+from hivemind_memory.redaction.spans import blocks_with, found_near
 from hivemind_memory.redaction.values import entropy
 
 TYPE_CHECKING = False
@@ -43,10 +43,9 @@ _SOME_BYTES = lazy_re(
 )
 _SOME_ESCAPES = lazy_re(r"\\[x0-7][0-9a-fA-F]{2}\\[x0-7]")
 _SOME_GROUPS = lazy_re(
-    r"(?:[0-9a-fA-F]{2}[ :-][0-9a-fA-F]{2}|[0-9a-fA-F]{4} [0-9a-fA-F]{4})"
-    r"[ :-][0-9a-fA-F]{2}"
+    r"[ :-](?<=[0-9a-fA-F]{2}.)[0-9a-fA-F]{2}(?:[0-9a-fA-F]{2})?[ :-][0-9a-fA-F]{2}"
 )
-_WALLET = lazy_re(r"(?<![\w])0x[0-9a-fA-F]{64}(?!\w)")
+_WALLET = lazy_re(r"0x(?<!\w0x)[0-9a-fA-F]{64}(?!\w)")
 _WALLET_LABEL = lazy_re(
     r"(?i)(?:accounts?\"?[ \t]*[:=][ \t]*\[|private|secret|priv[_-]?key|wallet[ \t]*\("
     r"|signer|deployer|mnemonic|hot[ _-]wallet|owner[ _-]key|\bpk\b|\bkey\b|\bkeys\b"
@@ -84,6 +83,7 @@ WORDS = frozenset(
 )
 """Words that the gate looks for before ``keys_as_numbers`` is asked, in lower case."""
 NEAR_CHARS = 120
+_FARTHEST = 12  # lines below a word on which an array of bytes may end
 
 
 def joined(text: str, find: Callable[[str], list[TextSpan]]) -> list[TextSpan]:
@@ -130,12 +130,15 @@ def keys_as_numbers(text: str, low: str, there: AbstractSet[str]) -> Iterator[Te
         there: Which of ``WORDS`` it has.
     """
     words = WORDS & there
+    near = "\n".join(
+        text[start:end] for start, end in blocks_with(low, words, below=_FARTHEST)
+    )
     for pattern, sign, below in (
-        (_ARRAY, _SOME_BYTES, 12),
+        (_ARRAY, _SOME_BYTES, _FARTHEST),
         (_ESCAPES, _SOME_ESCAPES, 1),
         (_GROUPS, _SOME_GROUPS, 1),
     ):
-        if sign.search(text) is None:
+        if sign.search(near) is None:
             continue
         for found in found_near(pattern, text, low, words, below=below):
             is_key = _is_labelled(text, found.start(), found.end(), _LABEL)

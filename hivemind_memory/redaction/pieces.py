@@ -29,10 +29,10 @@ _WORDS = lazy_re(
 _PATH = lazy_re(r"[\w./:-]{1,200}?\.[a-z]{1,5}(?::\d{1,6}(?:-\d{1,6})?)?")
 # Words as names in code are made of, and numbers with three words or none before them.
 _ORDINARY = lazy_re(
-    r"[^\w!#$%&*+?^~@]*(?:(?:[A-Z]?[a-z]+(?:[A-Z][a-z]{2,})*|[A-Z]+)"
-    r"(?:[^A-Za-z0-9!#$%&*+?^~@]+|\Z)){1,40}|[^\w!#$%&*+?^~@]*"
-    r"(?:(?:[A-Z]?[a-z]+(?:[A-Z][a-z]{2,})*|[A-Z]+)[^A-Za-z0-9!#$%&*+?^~@]+){3,40}"
-    r"\d{1,6}[^A-Za-z0-9!#$%&*+?^~@]*"
+    r"[^\w!#$%&*+?^~@]*+(?:(?:[A-Z]?[a-z]++(?:[A-Z][a-z]{2,}+)*+|[A-Z]++)"
+    r"(?:[^A-Za-z0-9!#$%&*+?^~@]++|\Z)){1,40}+|[^\w!#$%&*+?^~@]*+"
+    r"(?:(?:[A-Z]?[a-z]++(?:[A-Z][a-z]{2,}+)*+|[A-Z]++)[^A-Za-z0-9!#$%&*+?^~@]++){3,40}+"
+    r"\d{1,6}+[^A-Za-z0-9!#$%&*+?^~@]*+"
 )
 _CONSONANTS = lazy_re("(?i)[bcdfghjklmnpqrstvwxz]{5}")
 _IS_GIVEN = lazy_re(
@@ -46,6 +46,8 @@ _DASHED = lazy_re("[A-Za-z]{3,12}(?:-[A-Za-z]{3,12}){2,9}")  # words, perhaps dr
 _GROUP_OF_FOUR = lazy_re("(?=[A-Z0-9a-z]{4})(?=.*[0-9])(?=.*[A-Z]).{4}")
 _GROUPS = lazy_re("[A-Z0-9]{4,6}(?:-[A-Z0-9]{4,6}){2,7}")  # a product key
 _SIGN = lazy_re("[!#$%&*+@^~?_.-]")
+_EMPHASIS = lazy_re(r"\*\*([^*\s]+)\*\*")
+_NAME = lazy_re(r"[A-Za-z0-9_.-]+")
 _ENDS = "\"'`.,;:_()[]{}<>|-“”„«»"
 
 
@@ -88,6 +90,15 @@ def pieces_by_look(text: str) -> tuple[set[str], set[str]]:
 def _look_of(piece: str) -> Look:
     """Return what a piece may be: what that part is which most looks like a secret."""
     look = Look.PLAIN
+    if "**" in piece:
+        piece = _EMPHASIS.sub(r"\1", piece)
+    inner = piece.strip(_ENDS)
+    if inner.isdecimal() or (
+        inner.isalpha()
+        and (inner.islower() or inner[1:].islower())
+        and len(piece) < _LONG
+    ):
+        return look
     if _UNLIKE_A_WORD.search(piece) is None and len(piece) < _LONG:
         return look
     if (
@@ -97,7 +108,7 @@ def _look_of(piece: str) -> Look:
         and piece.count(".") < 3
     ):
         return look
-    for part in _QUOTES.split(piece):
+    for part in (inner,) if _NAME.fullmatch(inner) else _QUOTES.split(piece):
         inner = part.strip(_ENDS)
         if len(inner) < SHORTEST:
             continue

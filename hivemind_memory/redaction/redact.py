@@ -280,7 +280,7 @@ def _by_layout(text: str, low: str, there: set[str], gate: WordGate) -> list[Tex
 
     spans: list[TextSpan] = []
     if not SEED_WORDS.isdisjoint(there):
-        spans += seed_phrases(text, low)
+        spans += seed_phrases(text, low, there)
     if DASHED in there or _may_have_forms(low, there):
         from hivemind_memory.redaction.suspects import suspect_lines
 

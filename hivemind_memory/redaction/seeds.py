@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 
 from hivemind_memory.redaction.lazy_pattern import lazy_re
-from hivemind_memory.redaction.spans import TextSpan, found_at, found_near
+from hivemind_memory.redaction.spans import TextSpan, blocks_with, found_at, found_near
 from hivemind_memory.redaction.vocabulary import WALLET_WORDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
+    from collections.abc import Set as AbstractSet
 
 # Words of one kind of length, parted alike, from one mark or line end to another.
 _WORDS_ALONE = lazy_re(
@@ -33,6 +34,8 @@ _PHRASE = lazy_re(
 )
 _PHRASE_STARTS = ("seed", "mnemonic", "recovery", "backup", "wallet")
 _PHRASE_LENGTHS = frozenset((12, 15, 18, 20, 21, 24, 25, 33))
+_FEWEST = 12
+_WORD = lazy_re("[A-Za-z]+")
 _LONGEST_LIST = 26  # lines of one word each
 # Frequent words that no list of seed words holds (BIP 39).
 _NO_SEED_WORDS = frozenset(
@@ -44,25 +47,49 @@ _NO_SEED_WORDS = frozenset(
     )
 )  # fmt: skip
 _NUMBERED_WORDS = lazy_re(
-    r"(?<![\w.])1[.):=-]?[ \t]{0,3}[a-z]{3,8}(?:[ \t,;|]{1,4}\d{1,2}[.):=-]?"
+    r"1(?<![\w.]1)[.):=-]?[ \t]{0,3}[a-z]{3,8}(?:[ \t,;|]{1,4}\d{1,2}[.):=-]?"
     r"[ \t]{0,3}[a-z]{3,8}){11,32}(?![\w-])"
 )
 _NUMBERED_LINES = lazy_re(
     r"(?<![\w.])1[.):=-]?[ \t]{1,3}[a-z]{3,8}(?:[ \t,;|]{0,8}(?:\r?\n[ \t>*|-]{0,8})?"
     r"\d{1,2}[.):=-]?[ \t|]{1,3}[a-z]{3,8}){11,32}(?![\w-])"
 )
+_WALLET_WORDS = frozenset(WALLET_WORDS)
 SEED_WORDS = frozenset((*WALLET_WORDS, *_PHRASE_STARTS, "12.", "12)", "12:"))
 """One of these stands in each text that has such words, in lower case."""
 
 
-def seed_phrases(text: str, low: str) -> Iterator[TextSpan]:
-    """Yield the seed phrases of wallets."""
-    for found in found_near(_WORDS_ALONE, text, low, WALLET_WORDS, below=2):
+def _words_alone(text: str, low: str, words: Iterable[str]) -> Iterator[re.Match[str]]:
+    """Yield twelve words or more that stand together near a word for a wallet."""
+    for first, last in blocks_with(low, words, below=2):
+        start = first
+        for line in text[first:last].split("\n"):
+            # Prose has other words among them: to ask the pattern takes far longer.
+            run = longest = 0
+            for word in _WORD.findall(line):
+                is_likely = 2 < len(word) < 9 and word.islower()
+                run = run + 1 if is_likely and word not in _NO_SEED_WORDS else 0
+                longest = max(longest, run)
+            if longest >= _FEWEST:
+                yield from _WORDS_ALONE.finditer(text, start, start + len(line))
+            start += len(line) + 1
+
+
+def seed_phrases(text: str, low: str, there: AbstractSet[str]) -> Iterator[TextSpan]:
+    """Yield the seed phrases of wallets.
+
+    Args:
+        text: The text.
+        low: The same in lower case, letter for letter.
+        there: Which of ``SEED_WORDS`` it has.
+    """
+    wallets = _WALLET_WORDS & there
+    for found in _words_alone(text, low, wallets):
         words = re.findall("[a-z]+", found[0])
         if len(words) in _PHRASE_LENGTHS and _NO_SEED_WORDS.isdisjoint(words):
             yield (*found.span(), "seed-phrase")
     every = [*_NUMBERED_WORDS.finditer(text)]
-    every += found_near(_NUMBERED_LINES, text, low, WALLET_WORDS, below=_LONGEST_LIST)
+    every += found_near(_NUMBERED_LINES, text, low, wallets, below=_LONGEST_LIST)
     for found in every:
         yield (*found.span(), "seed-phrase")
     for found in found_at(_PHRASE, text, low, _PHRASE_STARTS):

@@ -116,13 +116,19 @@ def blocks_with(
     if not starts:
         return []
     blocks: list[tuple[int, int]] = []
+    before = end = -1  # the start before, and where its block ends
     for start in sorted(starts):
         first = start
         for _ in range(above if start else 0):
             first = low.rfind("\n", 0, max(0, first - 1)) + 1
-        end = _line_end(low, start)
-        for _ in range(below):
+        rows = below
+        if start <= end:
+            rows = low.count("\n", before, start)
+        else:
+            end = _line_end(low, start)
+        for _ in range(rows):
             end = _line_end(low, min(len(low), end + 1))
+        before = start
         if blocks and first <= blocks[-1][1] + 1:
             first, end = blocks[-1][0], max(end, blocks[-1][1])
             blocks[-1] = (first, end)
@@ -177,17 +183,28 @@ def _found_in(
 def found_at(
     pattern: re.Pattern[str], text: str, low: str, words: Iterable[str]
 ) -> Iterator[re.Match[str]]:
-    """Yield what a pattern finds that begins with one of some words."""
+    """Yield what a pattern finds, if all that it finds begins with one of some words.
+
+    Args:
+        pattern: Of many words, which takes long to search a text for.
+        text: The text.
+        low: The same in lower case, letter for letter.
+        words: In lower case.
+    """
+    starts: set[int] = set()
     for word in words:
         if word not in low:
             continue
-        done, at = 0, low.find(word)
+        at = low.find(word)
         while at >= 0:
-            found = pattern.match(text, at) if at >= done else None
-            if found:
-                yield found
-                done = found.end()
+            starts.add(at)
             at = low.find(word, at + 1)
+    done = 0
+    for at in sorted(starts):
+        found = pattern.match(text, at) if at >= done else None
+        if found:
+            yield found
+            done = found.end()
 
 
 _UPPER_TO_LOWER = {upper: upper + 32 for upper in range(65, 91)}

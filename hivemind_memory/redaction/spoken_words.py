@@ -45,15 +45,23 @@ DASHED = "words and dashes"
 GATE_WORDS = (*_OTHERS, "/")
 """Words that a text is searched for before ``may_be_spoken`` is asked."""
 
+_SIGN = "[!$%&*#?^~@]"
 GATE_PATTERNS = {
-    _NAMED: lazy_re(rf"(?m){_ACCOUNT}$"),
-    _ASSIGNED: lazy_re(rf"{_ACCOUNT}[:,]"),
-    MIXED: lazy_re(
-        r"[0-9][a-z]|[a-z_-][0-9]|[0-9]{4}|[a-z0-9][!$%&*#?^~@]{1,3}[a-z0-9]"
-        r"|[a-z]{4}(?:-[a-z]{4}){3}"
+    _NAMED: (lazy_re(rf"(?m){_ACCOUNT}$"), ACCOUNTS),
+    _ASSIGNED: (lazy_re(rf"{_ACCOUNT}[:,]"), ACCOUNTS),
+    MIXED: (
+        lazy_re(
+            r"[0-9!$%&*#?^~@-](?:(?<=[0-9])(?:[a-z]|[0-9]{3}|(?<=[a-z_-].))"
+            rf"|(?<={_SIGN})(?<=[a-z0-9].){_SIGN}{{0,2}}[a-z0-9]"
+            r"|(?<=[a-z]{4}-)[a-z]{4}-[a-z]{4}-[a-z]{4})"
+        ),
+        (),
     ),
-    DASHED: lazy_re(r"[a-z]{3}-[a-z]{3,12}-[a-z]{3}"),
-    _LOGIN: lazy_re(r"\b(?:(?:log(?:ged)?|sign(?:ed)?)-?(?:in)?|connect|auth\w+)\b"),
+    DASHED: (lazy_re(r"-(?<=[a-z]{3}-)[a-z]{3,12}-[a-z]{3}"), ()),
+    _LOGIN: (
+        lazy_re(r"\b(?:(?:log(?:ged)?|sign(?:ed)?)-?(?:in)?|connect|auth\w+)\b"),
+        ("log", "sign", "connect", "auth"),
+    ),
 }
 """What its pieces between blanks are searched for, by a name that is not a word."""
 

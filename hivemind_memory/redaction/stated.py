@@ -17,11 +17,18 @@ from hivemind_memory.redaction.chosen import (
 )
 from hivemind_memory.redaction.drawn import is_drawn
 from hivemind_memory.redaction.lazy_pattern import lazy_re
-from hivemind_memory.redaction.spans import TextSpan, found_near, has_any
+from hivemind_memory.redaction.spans import (
+    TextSpan,
+    found_at,
+    found_near,
+    has_any,
+    line_starts,
+)
 from hivemind_memory.redaction.spoken_words import DASHED, MIXED
 from hivemind_memory.redaction.stated_codes import stated_codes
 from hivemind_memory.redaction.stated_words import (
     CHANGED,
+    CHANGED_WORDS,
     COPULAS,
     FROM,
     KEY,
@@ -93,13 +100,13 @@ def stated(text: str, low: str, there: Collection[str]) -> Iterator[TextSpan]:
         low: The same in lower case, letter for letter.
         there: Which of the gate's words are there.
     """
-    for label in found_near(OPENED, text, low, _present(there, OPENED_PARTS)):
+    for label in found_at(OPENED, text, low, _present(there, OPENED_PARTS)):
         for start, end in _values(text, label.end(), _judge_opened):
             yield (start, end, "password")
     if DASHED in there:
         yield from _vaults(text, low)
-    yield from _old_and_new(text)
-    for label in found_near(PASSWORD, text, low, _present(there, PASSWORD_PARTS)):
+    yield from _old_and_new(text, low)
+    for label in found_at(PASSWORD, text, low, _present(there, PASSWORD_PARTS)):
         for start, end in _values(text, label.end(), _judge_password(label[0])):
             yield (start, end, "password")
     yield from _of_networks(text, low, there)
@@ -230,9 +237,10 @@ def _vaults(text: str, low: str) -> Iterator[TextSpan]:
             yield (*found.span(), "password")
 
 
-def _old_and_new(text: str) -> Iterator[TextSpan]:
+def _old_and_new(text: str, low: str) -> Iterator[TextSpan]:
     """Yield the values of two lines that say what a password was and is."""
-    found = list(CHANGED.finditer(text))
+    starts = sorted(line_starts(low, CHANGED_WORDS))
+    found = [one for one in (CHANGED.match(text, at) for at in starts) if one]
     for one, other in pairwise(found):
         between = text[one.end() : other.start()].strip()
         values = (one["value"], other["value"])

@@ -11,7 +11,7 @@ import re
 
 from hivemind_memory.redaction.chosen import is_counted, looks_chosen
 from hivemind_memory.redaction.lazy_pattern import lazy_re
-from hivemind_memory.redaction.spans import TextSpan, line_starts
+from hivemind_memory.redaction.spans import TextSpan, found_at, line_starts
 from hivemind_memory.redaction.stated_words import (
     CODE,
     COPULAS,
@@ -48,7 +48,7 @@ _MEASURE = lazy_re(
     r"(?:size|port|length|limit|year|date|number of|version|line|row|page|zeile|seite"
     r"|ligne|línea|linea|riga|linha|строке|client|in) ?\Z"
 )
-_KEYED = lazy_re(r"[0-9]{3}[#*](?![\w.-])|[#*][0-9]{3}")
+_KEYED = lazy_re(r"[#*](?:(?<=[0-9]{3}.)(?![\w.-])|[0-9]{3})")
 _DIGIT = lazy_re("[0-9]")
 _SIGNED = lazy_re(
     r"[ \t]{0,3}(?:[:=：→]|->)[ \t*`\"']{0,4}(?P<value>\d{3,8}[#*]"
@@ -89,9 +89,11 @@ def stated_codes(text: str, low: str, there: Collection[str]) -> Iterator[TextSp
         end = min(len(text) if end < 0 else end, start + _LONGEST_LINE)
         line = text[start:end]
         is_asked = "?" in line
-        if _DIGIT.search(line) is None and not is_asked:
+        words = CODE_PARTS if start in coded else ()
+        labels = list(found_at(CODE, line, low[start:end], words))
+        is_labelled = bool(labels) or start in signed
+        if not is_labelled or (_DIGIT.search(line) is None and not is_asked):
             continue
-        labels = list(CODE.finditer(line)) if start in coded else []
         is_place = PLACE.search(line) is not None
         if is_place:
             yield from _of_places(text, line, start, is_code=bool(labels))

@@ -23,7 +23,7 @@ PASSWORD = lazy_re(
 )
 OPENED = lazy_re(
     r"(?i)(?<![^\W\d_])(?:(?:en|de)crypted|(?:un)?locked|unlocks?|opens|decrypts?"
-    r"|(?:password[- ])?protected|verschlüsselt|entschlüsseln|gesperrt|entsperren"
+    r"|protected|verschlüsselt|entschlüsseln|gesperrt|entsperren"
     r"|geschützt"
     r"|öffnet(?: sich)?|chiffrée?|s'ouvre|se abre|cifrad[ao]|si apre|cifrat[ao]"
     r"|versleuteld"
@@ -70,7 +70,7 @@ FROM = frozenset(
     )
 )  # fmt: skip
 CODE = lazy_re(
-    r"(?i)(?:(?<![^\W\d_])(?<![_$@.])(?:(?:\w{1,20}-)?pin|puk)[12]?(?:[- ]?(?:code"
+    r"(?i)(?:(?<![^\W\d_])(?<![_$@.])(?:pin|puk)[12]?(?:[- ]?(?:code"
     r"|kod\w{0,3}"
     r"|codes|nummer|number))?s?(?![^\W\d_]|[_(\[.=])"
     r"|(?<![_$@.])(?:(?<!error )(?<!status )(?<!exit )(?<!return )(?<!returns )"
@@ -168,13 +168,15 @@ NOT_STATED = frozenset(
     )
 )  # fmt: skip
 """Behind a label these say that it speaks of passwords, and states none."""
+CHANGED_WORDS = (
+    "old", "new", "previous", "current", "before", "after", "alt", "neu", "ancien",
+    "nouveau", "nouvelle", "viej", "antigu", "nuev", "actual", "vecchi", "nuov",
+    "antig", "nov", "stare", "nowe", "oud", "nieuw", "gammel", "nyt", "gammalt",
+    "старый", "новый", "旧", "新",
+)  # fmt: skip
 CHANGED = lazy_re(
-    r"(?im)^[ \t>*-]{0,12}[*_]{0,2}(?:the )?(?:old|new|previous|current|before|after"
-    r"|alt|neu"
-    r"|altes|neues|ancien|nouveau|nouvelle|vieja?|viejo|antigu[ao]|nuev[ao]|actual"
-    r"|vecchi[ao]|nuov[ao]|antig[ao]|nov[aoáé]|stare|nowe|oud|nieuw|gammelt?|nytt?"
-    r"|gammalt"
-    r"|старый|новый|旧|新)[*_]{0,2}[ \t]{0,3}(?:[:=：]|->|→)[ \t*_\"'`]{0,6}"
+    rf"(?im)^[ \t>*-]{{0,12}}[*_]{{0,2}}(?:the )?(?:{'|'.join(CHANGED_WORDS)})"
+    r"(?:es|[aoáét])?[*_]{0,2}[ \t]{0,3}(?:[:=：]|->|→)[ \t*_\"'`]{0,6}"
     r"(?P<value>[^\s\"'`]{6,80})[\"'`*_]{0,3}[ \t\r]*$"
 )
 """Lines that say what a password was and is; two follow each other."""

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from itertools import accumulate
 
 from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.pieces import pieces_by_look
-from hivemind_memory.redaction.spans import found_near, has_any, line_starts
+from hivemind_memory.redaction.spans import found_at, found_near, has_any, line_starts
 from hivemind_memory.redaction.stated_words import CODE, KEY, OPENED, PASSWORD
 from hivemind_memory.redaction.vocabulary import (
     CODE_PARTS,
@@ -49,12 +50,16 @@ _MAY_BE_BELOW = lazy_re(
     r"|(?:[a-z]{4}[ -]){3}[a-z]{4}|(?:[a-z]{3,8}[ ,]+){11}[a-z]|[^\x00-\x7f]"
 )
 # What else is on the line of a value that a person may have chosen as a password.
-_IS_TAKEN = lazy_re(
-    r"(?i)log[ -]?(?:ged|in|on)|sign(?:ed)?[ -]?in|connect|auth|cred|account|user"
-    r"|admin|send"
-    r"|key|schl|kl[uú]cz|cl[eé]|clave|llave|chiave|chave|ключ|vault|root|using|uses"
-    r"| / | -{1,2}[a-z]|\b(?:p|pw)[:=]|<<<|\||->|→|–|—"
-)
+_TAKEN_WORDS = (
+    "login", "log in", "log-in", "logon", "log on", "log-on", "logged", "log ged",
+    "log-ged", "signin", "sign in", "sign-in", "signedin", "signed in", "signed-in",
+    "connect", "auth", "cred", "account", "user", "admin", "send", "key", "schl",
+    "klucz", "klúcz", "cle", "clé", "clave", "llave", "chiave", "chave", "ключ",
+    "vault", "root", "using", "uses", " / ", "<<<", "|", "->", "→", "–", "—",
+)  # fmt: skip
+_OPTION = lazy_re(r" --?[A-Za-z]")
+_SHORT_NAMES = ("p:", "p=", "pw:", "pw=")
+_SHORT_NAME = lazy_re(r"\bpw?[:=]")
 
 _LABEL_PARTS = frozenset((
     *("pass", "assword", "assphrase", "pw", "contrase", "motdepasse", "mot de"),
@@ -67,8 +72,7 @@ _LABEL_PARTS = frozenset((
 ))  # fmt: skip
 _LABEL = lazy_re(
     r"assword|assphrase|pass(?:word|wd|phrase|code|wort|ord|w\b)|passes\s*:"
-    r"|(?<![a-z])(?:[a-z]{0,8}[_-])?"
-    r"(?:pass|pw|pwd|creds?|credentials?|logins|seed|wallet|recovery|mnemonic|2fa|mfa"
+    r"|(?<![a-z])(?:pass|pw|pwd|creds?|credentials?|logins|seed|wallet|recovery|mnemonic|2fa|mfa"
     r"|totp|passe|scratch|emergency)(?![a-z])|bip39|one[- ]time|zugangsdaten"
     r"|(?:user|my|db|root|admin|sudo|ssh|smtp|auth|pg)pass|(?:user|admin|root|db)pw"
     rf"|contrase|{'|'.join((*PASSWORD_NAMES, *PASSWORDS_ELSEWHERE))}"
@@ -93,7 +97,7 @@ LABEL_PARTS = (*_LABEL_PARTS, *_NUMBER_PARTS, *_PHRASE_PARTS, *_WRITING)
 """Words without which a line without a telling value holds no secret, in lower case."""
 
 _NUMBER_LABEL = lazy_re(
-    r"(?<![a-z])(?:[a-z]{0,12}[-_])?(?:pins?|puk|otp|psk|wpa\d?|visa|amex|cvv2?|cvc2?"
+    r"(?<![a-z])(?:pins?|puk|otp|psk|wpa\d?|visa|amex|cvv2?|cvc2?"
     r"|safe|alarm|backup|network)(?![a-z])|codes?(?![a-z])|código|codice|код|wlan"
     r"|wi-?fi|netzwerk|keypad|tresor|lockbox|kombination|combina|opens with|öffnet mit"
     r"|ouvre avec|abre con|card(?![a-z]{2})|karte|carte|tarjeta|门禁|bitlocker|unlock"
@@ -102,7 +106,8 @@ _NUMBER_LABEL = lazy_re(
 
 _QUOTED = lazy_re(r"(?:[\"'`“„«]|\*\*)(?P<value>[A-Za-z]{3,12}[-_.+ ][\w. +-]{5,80})")
 _FOUR_GROUPS = lazy_re(r"(?<![\w-])[a-z]{4}(?:[ -][a-z]{4}){3}(?![\w-])")
-_NUMBER = lazy_re(r"\d{3}|\d\d-\d\d")
+_DIGIT = "[0-9\uff10-\uff19\u0660-\u0669\u06f0-\u06f9\u0966-\u096f]"
+_NUMBER = lazy_re(rf"{_DIGIT}{{2}}(?:{_DIGIT}|-{_DIGIT}{{2}})")
 
 _ABOVE_WORDS = (
     "key", "token", "secret", "auth", "cred", "log", "sign", "account", "pass", "pw",
@@ -154,14 +159,16 @@ def suspect_lines(text: str, low: str, there: set[str]) -> SuspectText | None:
     if not (values or doubtful_lines or labels or numbers or phrases or commands):
         return None
     lines = text.split("\n")
+    starts = [0, *accumulate(len(line) + 1 for line in lines)]
     is_kept = [False] * len(lines)
-    start = 0
-    for row, line in enumerate(lines):
-        at, start = start, start + len(line) + 1
-        if at in values or (at in doubtful_lines and _IS_TAKEN.search(line)):
+    asked = values.union(doubtful_lines, labels, numbers, phrases, commands)
+    for at in sorted(asked):
+        row = bisect_right(starts, at) - 1
+        line, low_line = lines[row], low[at : starts[row + 1] - 1]
+        if at in values or (at in doubtful_lines and _is_taken(line, low_line)):
             is_kept[row] = True
             _keep_above(lines, row, is_kept)
-        if at in labels and _is_label(line):
+        if at in labels and _is_label(line, low_line):
             is_kept[row] = True
             _keep_below(lines, row, is_kept)
         elif at in commands:
@@ -172,23 +179,33 @@ def suspect_lines(text: str, low: str, there: set[str]) -> SuspectText | None:
             is_kept[row] = _has_phrase(line)
     if True not in is_kept:
         return None
-    return _joined(lines, is_kept)
+    return _joined(lines, starts, is_kept)
 
 
-def _is_label(line: str) -> bool:
+def _is_taken(line: str, low: str) -> bool:
+    """Whether a line says that a value on it signs in or opens something."""
+    return (
+        has_any(low, _TAKEN_WORDS)
+        or (" -" in line and _OPTION.search(line) is not None)
+        or (has_any(low, _SHORT_NAMES) and _SHORT_NAME.search(low) is not None)
+    )
+
+
+def _is_label(line: str, low: str) -> bool:
     """Whether a line says that a password or the words of a wallet follow."""
     return (
-        _LABEL.search(line.lower()) is not None
-        or PASSWORD.search(line) is not None
-        or OPENED.search(line) is not None
+        _LABEL.search(low) is not None
+        or any(found_at(PASSWORD, line, low, PASSWORD_PARTS))
+        or any(found_at(OPENED, line, low, OPENED_PARTS))
     )
 
 
 def _is_number_label(line: str) -> bool:
     """Whether a line speaks of something that digits open."""
+    low = line.lower()
     return (
-        _NUMBER_LABEL.search(line.lower()) is not None
-        or CODE.search(line) is not None
+        _NUMBER_LABEL.search(low) is not None
+        or any(found_at(CODE, line, low, CODE_PARTS))
         or KEY.search(line) is not None
     )
 
@@ -284,33 +301,29 @@ def _keep_numbers(lines: list[str], row: int, is_kept: list[bool]) -> None:
             is_kept[kept] = True
 
 
-def _joined(lines: list[str], is_kept: list[bool]) -> SuspectText:
+def _joined(lines: list[str], starts: list[int], is_kept: list[bool]) -> SuspectText:
     """Return the lines that are kept, and placeholders for those beside them."""
     parts: list[str] = []
     ends: list[int] = []
     shifts: list[int] = []
-    at = shift = 0
-    shown_to = -1  # rows below a kept one that are shown
-    rows = iter([row for row, keep in enumerate(is_kept) if keep])
-    next_kept = next(rows, len(lines))
-    for row, line in enumerate(lines):
-        if row == next_kept:
-            shown = line
-            shown_to = row + _BESIDE
-            next_kept = next(rows, len(lines) + _BESIDE + 1)
-        elif row > shown_to and row < next_kept - _BESIDE:
-            shift += len(line) + 1
-            continue
-        else:
-            body = line.lstrip(" \t")
-            is_short = len(body) <= _SHORT_LINE
-            shown = line if is_short else line[: len(line) - len(body)] + _PLACEHOLDER
-        if not shifts:
-            shifts.append(shift)
-        elif shift != shifts[-1]:
-            ends.append(at)
-            shifts.append(shift)
-        parts.append(shown)
-        at += len(shown) + 1
-        shift += len(line) - len(shown)
+    at = done = 0  # the place in what is returned, and the row
+    kept = [row for row, keep in enumerate(is_kept) if keep]
+    for place, last in enumerate(kept):
+        following = kept[place + 1] if place + 1 < len(kept) else len(lines) + _BESIDE
+        first = max(done, last - _BESIDE)
+        done = min(last + _BESIDE + 1, following, len(lines))
+        for row in range(first, done):
+            shown = lines[row]
+            if row != last and len(shown) > _SHORT_LINE:
+                body = shown.lstrip(" \t")
+                if len(body) > _SHORT_LINE:
+                    shown = shown[: len(shown) - len(body)] + _PLACEHOLDER
+            shift = starts[row] - at
+            if not shifts:
+                shifts.append(shift)
+            elif shift != shifts[-1]:
+                ends.append(at)
+                shifts.append(shift)
+            parts.append(shown)
+            at += len(shown) + 1
     return SuspectText("\n".join(parts), ends, shifts)

@@ -52,12 +52,13 @@ OPENED_PARTS = (
     "si apre",
     "cifrat", "versleuteld", "geopend", "zaszyfrowan", "otwiera", "зашифрован",
     "открыва",
-    "security answer", "secret answer", "security question", "sicherheitsfrage",
-    "secrète", "secreta", "segreta", "master", "first pet",
+    "entschl", "entsperr", "security answer", "secret answer", "security question",
+    "secret question", "sicherheitsfrage", "réponse secrète", "respuesta secreta",
+    "risposta segreta", "first pet",
 )  # fmt: skip
 """What is opened with a password, and how that is said."""
 CODE_PARTS = (
-    "pin", "puk", "code", "kod", "kód", "koodi", "codice", "codigo", "código", "combin",
+    "pin", "puk", "code", "kod", "kód", "koodi", "codic", "codigo", "código", "combin",
     "kombin", "geheimzahl", "tunnusluku", "код", "пин", "κωδικ", "קוד", "رمز", "कोड",
     "mã ", "รหัส", "暗証番号", "密码", "密碼", "비밀번호",
 )  # fmt: skip

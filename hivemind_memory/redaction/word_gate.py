@@ -7,10 +7,18 @@ what a piece holds is remembered. A piece that may be a token never is.
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from itertools import accumulate
+
+from hivemind_memory.redaction.spans import found_at, shortest_parts
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
+
+    GatePattern = tuple[re.Pattern[str], tuple[str, ...]]
+    """A pattern, and the words with which all it finds begins, if there are such."""
 
 SHORTEST_TOKEN = 14  # what the rules ask for at least
 LONG = 28  # from here on it need not have a digit
@@ -28,7 +36,7 @@ class WordGate:
     __slots__ = ("_parts", "_patterns", "_plain", "_spaced", "_telling")
 
     def __init__(
-        self, words: Iterable[str], patterns: Mapping[str, re.Pattern[str]]
+        self, words: Iterable[str], patterns: Mapping[str, GatePattern]
     ) -> None:
         """Make a gate.
 
@@ -44,7 +52,10 @@ class WordGate:
             parts[part] = None
             if part != word:
                 self._spaced.append((part, word))
-        self._parts = tuple(parts)
+        self._parts = tuple(
+            (part, tuple(other for other in parts if part in other and other != part))
+            for part in shortest_parts(parts)
+        )
         self._plain: set[str] = set()
         self._telling: dict[str, tuple[str, ...]] = {}
 
@@ -78,24 +89,42 @@ class WordGate:
     def _learn(self, pieces: list[str]) -> list[str]:
         """Return which words stand in some pieces, and remember what each holds."""
         joined = "\n".join(pieces)
-        present = [part for part in self._parts if part in joined]
-        patterns = [one for one in self._patterns if one[1].search(joined)]
-        named = [name for name, _ in patterns]
+        places = list(self._places(joined))
         if len(pieces) > _MAX_NEW:
-            return present + named
+            return [word for _, word in places]
         if len(self._plain) + len(self._telling) > _MAX_KEPT:
             self._plain.clear()
             self._telling.clear()
-        for piece in pieces:
+        told: list[dict[str, None]] = [{} for _ in pieces]
+        ends = list(accumulate(len(piece) + 1 for piece in pieces))
+        for at, word in places:
+            told[bisect_right(ends, at)][word] = None
+        for piece, words in zip(pieces, told, strict=True):
             if may_be_token(piece):
                 continue
-            told = [part for part in present if part in piece]
-            told += [name for name, pattern in patterns if pattern.search(piece)]
-            if told:
-                self._telling[piece] = tuple(told)
+            if words:
+                self._telling[piece] = tuple(words)
             else:
                 self._plain.add(piece)
-        return present + named
+        return [word for _, word in places]
+
+    def _places(self, joined: str) -> Iterator[tuple[int, str]]:
+        """Yield where words stand in some pieces, and what the patterns find."""
+        for shortest, longer in self._parts:
+            if shortest in joined:
+                for word in (shortest, *longer):
+                    at = joined.find(word)
+                    while at >= 0:
+                        yield at, word
+                        at = joined.find(word, at + 1)
+        for name, (pattern, starts) in self._patterns:
+            found = (
+                found_at(pattern, joined, joined, starts)
+                if starts
+                else pattern.finditer(joined)
+            )
+            for match in found:
+                yield match.start(), name
 
 
 def may_be_token(piece: str) -> bool:

@@ -1,0 +1,56 @@
+"""Patterns of many words are tried only where one of their words stands: all of them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hivemind_memory.redaction import dialog, spoken_words, stated_words, vocabulary
+from hivemind_memory.redaction.spans import found_at, line_starts, lowered
+
+if TYPE_CHECKING:
+    from hivemind_memory.redaction.lazy_pattern import LazyPattern
+
+PATTERNS = {
+    "password": (stated_words.PASSWORD, vocabulary.PASSWORD_PARTS),
+    "opened": (stated_words.OPENED, vocabulary.OPENED_PARTS),
+    "code": (stated_words.CODE, vocabulary.CODE_PARTS),
+    "says password": (dialog._SAYS_PASSWORD, dialog._PASSWORD_WORDS),
+    **{
+        name: (pattern, words)
+        for name, (pattern, words) in spoken_words.GATE_PATTERNS.items()
+        if words
+    },
+}
+
+
+def compiled(pattern: re.Pattern[str] | LazyPattern) -> re.Pattern[str]:
+    """Return a pattern as the library of drawn texts takes it."""
+    return re.compile(pattern.pattern, pattern.flags & ~re.UNICODE)
+
+
+@pytest.mark.parametrize("name", sorted(PATTERNS))
+@settings(max_examples=200)
+@given(data=st.data())
+def test_a_pattern_finds_the_same_where_its_words_stand(
+    name: str, data: st.DataObject
+) -> None:
+    pattern, words = PATTERNS[name]
+    text = data.draw(st.from_regex(compiled(pattern)))
+    low = lowered(text)
+    in_gate = name in spoken_words.GATE_PATTERNS
+    whole = low if in_gate else text
+    expected = [found.span() for found in pattern.finditer(whole)]
+    assert [found.span() for found in found_at(pattern, whole, low, words)] == expected
+
+
+@settings(max_examples=200)
+@given(text=st.from_regex(compiled(stated_words.CHANGED)))
+def test_every_line_that_says_what_changed_has_a_word_for_it(text: str) -> None:
+    starts = line_starts(lowered(text), stated_words.CHANGED_WORDS)
+    for found in stated_words.CHANGED.finditer(text):
+        assert text.rfind("\n", 0, found.start()) + 1 in starts
