@@ -1,4 +1,4 @@
-"""Patterns of many words are tried only where one of their words stands: all of them."""
+"""Patterns of many words are tried where one of their words stands: nowhere else."""
 
 from __future__ import annotations
 
