@@ -178,13 +178,10 @@ class Curation:
         Raises:
             HivemindError: Nothing was changed; the message says why.
         """
-        from hivemind_memory.curation.change_log import record_accepted
         from hivemind_memory.curation.inbox import accept
 
         with self._lock:
-            accepted = accept(self._context, ref)
-            record_accepted(self._context, accepted)
-            return accepted
+            return accept(self._context, ref)
 
     def find_pending(self, ref: str) -> str:
         """Return the path of a pending claim.

@@ -7,6 +7,7 @@ source, so a search marks it as untrusted and it is never injected.
 from __future__ import annotations
 
 from hivemind_memory.access.rules import check_person, check_writable
+from hivemind_memory.curation.change_log import record_accepted
 from hivemind_memory.curation.lookup import (
     is_name,
     load_memory,
@@ -23,14 +24,17 @@ from hivemind_memory.curation.supersede import (
 from hivemind_memory.errors import KeyTakenError, UsageError
 from hivemind_memory.files.paths import parse_note_path, path_in_scope
 from hivemind_memory.model.memories import PENDING
+from hivemind_memory.model.scope import INBOX
 from hivemind_memory.notes.memory_file import read_memory_file
 from hivemind_memory.notes.slug import name_with_id, names_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hivemind_memory.curation.context import CurationContext
+    from hivemind_memory.curation.lookup import CurationTarget
     from hivemind_memory.model.curation import StoredMemory
     from hivemind_memory.model.memories import MemoryRow
+    from hivemind_memory.model.note_path import NotePath
 
 
 def find_pending(context: CurationContext, ref: str) -> MemoryRow:
@@ -61,10 +65,25 @@ def find_pending(context: CurationContext, ref: str) -> MemoryRow:
 
 
 def accept(context: CurationContext, ref: str) -> StoredMemory:
-    """Move a pending claim out of the inbox; return the memory that it is now.
+    """Move a pending claim out of the inbox, and record that it can be taken back.
+
+    Raises:
+        HivemindError: As ``accept_claim``.
+    """
+    memory, text = accept_claim(context, ref)
+    record_accepted(context, memory, text=text)
+    return memory
+
+
+def accept_claim(context: CurationContext, ref: str) -> tuple[StoredMemory, str]:
+    """Move a pending claim out of the inbox.
 
     The new file is on disk before the old one is removed, so a process that is killed
     in between leaves the claim in both places, and accepting it again ends that.
+
+    Returns:
+        The memory that it is now, and its text; no text if a memory that said the same
+        was there, and stays.
 
     Raises:
         KeyTakenError: Another memory is active under its key; nothing was changed.
@@ -98,4 +117,23 @@ def accept(context: CurationContext, ref: str) -> StoredMemory:
     memory = load_memory(context, made)
     if memory is None:
         raise not_found(ref)
-    return memory
+    return memory, "" if active else claim.body
+
+
+def return_claim(context: CurationContext, claim: CurationTarget) -> NotePath:
+    """Move an accepted claim back into the inbox, byte for byte; return its path.
+
+    The caller updates the index.
+
+    Raises:
+        HivemindError: Nothing was changed; the message says why.
+    """
+    check_person(context.caller, "Taking back an accept")
+    check_writable(context.caller, claim.path)
+    key = claim.key or claim.path.rpartition("/")[2].removesuffix(".md")
+    place = path_in_scope(claim.scope, f"{INBOX}/{name_with_id(key, claim.id)}")
+    with context.key_lock(claim.scope, key, effect="Nothing was changed"):
+        data, signature = context.folder.read(claim.path)
+        made = create_note(context.folder, [place], data)
+        remove_own_file(context.folder, claim.path, signature)
+    return made

@@ -7,13 +7,21 @@ upon is refused: a memory that was replaced, edited or linked since stays as it 
 from __future__ import annotations
 
 from dataclasses import replace
-from shlex import quote
 
 from hivemind_memory.access.rules import check_person, may_write
 from hivemind_memory.curation.change_log import digest_of, items_of, record
 from hivemind_memory.curation.forget import hide_targets, show_targets
+from hivemind_memory.curation.inbox import accept_claim, return_claim
 from hivemind_memory.curation.links import change_list
 from hivemind_memory.curation.lookup import CurationTarget, entry_target, read_target
+from hivemind_memory.curation.undo_errors import (
+    EFFECT,
+    LIST_HINT,
+    built_upon,
+    gone,
+    irreversible,
+    is_known,
+)
 from hivemind_memory.errors import (
     HivemindError,
     MemoryNotFoundError,
@@ -24,8 +32,8 @@ from hivemind_memory.model.changes import (
     ACCEPT,
     FORGET,
     LINK,
-    PURGE,
     RESTORE,
+    RETURN,
     SAVE,
     WRITE,
     Change,
@@ -34,7 +42,7 @@ from hivemind_memory.model.changes import (
 )
 from hivemind_memory.model.curation import ENTRY, MEMORY, RestoreResult
 from hivemind_memory.model.note_path import NotePath
-from hivemind_memory.model.scope import SUPERSEDED, place_in_scope, scope_of
+from hivemind_memory.model.scope import INBOX, SUPERSEDED, place_in_scope, scope_of
 from hivemind_memory.notes.entry_edits import entries_in
 from hivemind_memory.state.change_log import ChangeLog
 
@@ -46,10 +54,6 @@ if TYPE_CHECKING:
     from hivemind_memory.model.curation import ForgetResult
     from hivemind_memory.model.memories import MemoryRow
     from hivemind_memory.model.ports import MemoryIndex
-
-_EFFECT = "Nothing was taken back"
-_LIST_HINT = "`hm log --changes` lists them."
-_REVERSIBLE = (WRITE, SAVE, FORGET, RESTORE, LINK)
 
 
 def undo(
@@ -124,18 +128,18 @@ def _find(context: CurationContext, change_id: str) -> Change:
     if not change_id:
         last = log.last_of(context.actor)
         if last is None:
-            raise MemoryNotFoundError("There is no change of yours.", effect=_EFFECT)
+            raise MemoryNotFoundError("There is no change of yours.", effect=EFFECT)
         return last
     change = log.find(change_id)
     is_own = change is not None and change.actor == context.actor
     if change is None or not (is_own or context.caller.is_owner):
         message = f"There is no change {change_id[:60]!r} of yours."
-        raise MemoryNotFoundError(message, hint=_LIST_HINT, effect=_EFFECT)
+        raise MemoryNotFoundError(message, hint=LIST_HINT, effect=EFFECT)
     if change.undone_by:
         raise UsageError(
             f"{change.id} was taken back already.",
             hint=f"`hm undo {change.undone_by}` makes it again.",
-            effect=_EFFECT,
+            effect=EFFECT,
         )
     return change
 
@@ -145,7 +149,7 @@ def _take_back(
 ) -> UndoResult:
     """Do the opposite of a change, or only find what that is."""
     if not _may_touch(context, change):
-        raise NotSavedError("You cannot write there from here.", effect=_EFFECT)
+        raise NotSavedError("You cannot write there from here.", effect=EFFECT)
     result = UndoResult(undone=change.id, kind=change.kind, at=change.at)
     if change.kind == LINK:
         return _relink(context, change, result, is_dry_run=is_dry_run)
@@ -153,7 +157,9 @@ def _take_back(
         return _hide(context, change, result, is_dry_run=is_dry_run)
     if change.kind == FORGET:
         return _show(context, change, result, is_dry_run=is_dry_run)
-    raise _irreversible(context, change)
+    if change.kind in {ACCEPT, RETURN} and is_known(change):
+        return _move_claim(context, change, result, is_dry_run=is_dry_run)
+    raise irreversible(context, change)
 
 
 def _hide(
@@ -167,9 +173,9 @@ def _hide(
         name = target.key or path
         if change.kind == SAVE and _folder(path) != _folder(item.path):
             is_replaced = place_in_scope(path) == SUPERSEDED
-            raise _built_upon(name, "replaced" if is_replaced else "moved")
+            raise built_upon(name, "replaced" if is_replaced else "moved")
         if item.digest and item.digest != digest_of(context.state(), text):
-            raise _built_upon(name, "edited")
+            raise built_upon(name, "edited")
 
     targets = _targets(context, change)
     shown = [target for target in targets if not target.forgotten]
@@ -199,6 +205,37 @@ def _show(
     return _with_changes(result, done)
 
 
+def _move_claim(
+    context: CurationContext, change: Change, result: UndoResult, *, is_dry_run: bool
+) -> UndoResult:
+    """Put an accepted claim back into the inbox, or accept it again."""
+    [claim], [item] = _targets(context, change), change.items
+    part, is_back = place_in_scope(claim.path), change.kind == ACCEPT
+    name = claim.key or claim.path
+    is_same = item.digest == digest_of(context.state(), claim.text)
+    for what, is_so in (
+        ("forgotten", bool(claim.forgotten)),
+        ("replaced", part == SUPERSEDED),
+        ("edited", not is_same),
+    ):
+        if is_so:
+            raise built_upon(name, what)
+    if (part == INBOX) is is_back:
+        return replace(result, already=True)
+    path = claim.path
+    if not is_dry_run and is_back:
+        path = return_claim(context, claim)
+    elif not is_dry_run:
+        path = NotePath(accept_claim(context, path)[0].path)
+    moved = (replace(claim, path=path).as_affected(),)
+    result = replace(result, **{"pending" if is_back else "accepted": moved})
+    if is_dry_run:
+        return result
+    paths = (path, claim.path)
+    is_indexed = context.update_index(paths)
+    return replace(result, changed_paths=paths, is_indexed=is_indexed)
+
+
 def _with_changes(result: UndoResult, done: ForgetResult | RestoreResult) -> UndoResult:
     """Return a result with what was written, and what failed."""
     return replace(
@@ -217,20 +254,20 @@ def _relink(
     index = context.index.fresh()
     row = next(_rows(index, item), None)
     if row is None:
-        raise _gone(item.path)
+        raise gone(item.path)
     before, after = list(change.before), list(change.after)
 
     def revert(items: list[object]) -> list[object]:
         if items == before:
             return items
         if items != after:
-            raise _built_upon(row.key or row.path, "linked again")
+            raise built_upon(row.key or row.path, "linked again")
         return items if is_dry_run else before
 
     result = replace(result, link=row.path)
     with (
-        context.updates_lock(_EFFECT),
-        context.key_lock(row.scope, row.key, _EFFECT),
+        context.updates_lock(EFFECT),
+        context.key_lock(row.scope, row.key, EFFECT),
     ):
         was, now = change_list(context, row.path, change.field, revert)
     if is_dry_run or was == now:
@@ -244,7 +281,8 @@ def _record_undo(
     context: CurationContext, change: Change, done: UndoResult, *, is_undo: bool
 ) -> str:
     """Record that a change was taken back; return the id of that."""
-    kind = {LINK: LINK, FORGET: RESTORE}.get(change.kind, FORGET)
+    opposites = {LINK: LINK, FORGET: RESTORE, ACCEPT: RETURN, RETURN: ACCEPT}
+    kind = opposites.get(change.kind, FORGET)
     return record(
         context,
         kind,
@@ -261,6 +299,8 @@ def _record_undo(
 
 def _items(change: Change, done: UndoResult) -> tuple[ChangedItem, ...]:
     """Return what an undo changed."""
+    if moved := (*done.pending, *done.accepted):
+        return (replace(change.items[0], path=moved[0].path),)
     return items_of((*done.forgotten, *done.restored)) or change.items
 
 
@@ -273,7 +313,7 @@ def _targets(context: CurationContext, change: Change) -> list[CurationTarget]:
     index = context.index.fresh()
     targets = [one for item in change.items for one in _now(context, index, item)]
     if not targets:
-        raise _gone(change.items[0].path if change.items else change.id)
+        raise gone(change.items[0].path if change.items else change.id)
     return targets
 
 
@@ -317,49 +357,3 @@ def _may_touch(context: CurationContext, change: Change) -> bool:
 def _folder(path: str) -> str:
     """Return the folder of a note."""
     return path.rpartition("/")[0]
-
-
-def _built_upon(name: str, what: str) -> NotSavedError:
-    """Return the error for a change that cannot be taken back by itself."""
-    return NotSavedError(
-        f"{name} was {what} since.",
-        hint="Take that back first, or hide the memory with `hm forget`.",
-        effect=_EFFECT,
-    )
-
-
-def _irreversible(context: CurationContext, change: Change) -> UsageError:
-    """Return the error for a change of a kind that cannot be taken back."""
-    why, hints = "", []
-    if change.kind == ACCEPT:
-        why = ": it is a decision about the inbox"
-        accepted = change.items[0].id or change.items[0].path
-        hints.append(f"`hm forget {quote(accepted)}` hides what was accepted")
-    elif change.kind == PURGE:
-        why = ": what was purged is erased"
-    earlier = [
-        made
-        for made in ChangeLog(context.state()).newest()
-        if made.actor == context.actor and _is_reversible(made)
-    ]
-    if earlier:
-        last = earlier[0]
-        hints.append(f"`hm undo {quote(last.id)}` takes back your last {last.kind}")
-    hints.append(_LIST_HINT)
-    return UsageError(
-        f"The {change.kind} {change.id} cannot be taken back{why}.",
-        hint="; ".join(hints),
-        effect=_EFFECT,
-    )
-
-
-def _is_reversible(change: Change) -> bool:
-    """Return whether an undo without an id would take a change back."""
-    return change.kind in _REVERSIBLE and not (change.is_undo or change.undone_by)
-
-
-def _gone(name: str) -> MemoryNotFoundError:
-    """Return the error for a change of which nothing is left."""
-    return MemoryNotFoundError(
-        f"{name} is no longer there.", hint=_LIST_HINT, effect=_EFFECT
-    )

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from hivemind_memory.model.curation import AffectedItem, FailedItem
 
 WRITE, SAVE, FORGET, RESTORE = "write", "save", "forget", "restore"
-LINK, ACCEPT, PURGE = "link", "accept", "purge"
-"""Kinds of changes. An ``unlink`` is a link that goes; a claim that is learned and one
-that is rejected are a save and a forget."""
+LINK, ACCEPT, RETURN, PURGE = "link", "accept", "return", "purge"
+"""Kinds of changes. A return puts an accepted claim back into the inbox. An
+``unlink`` is a link that goes; a claim that is learned and one that is rejected are a
+save and a forget."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +27,8 @@ class ChangedItem:
     """ULID; empty: a note of a person without one."""
 
     digest: str = ""
-    """Keyed hash of its text, of what was written or saved; see ``StateFile``."""
+    """Keyed hash of its text, of what was written, saved or accepted; see
+    ``StateFile``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +74,7 @@ class UndoResult:
     """Id of the change that was taken back."""
 
     kind: str
-    """What that change was: write, save, forget, restore or link."""
+    """What that change was: write, save, forget, restore, link, accept or return."""
 
     at: str
     """When it was made."""
@@ -87,6 +89,12 @@ class UndoResult:
 
     superseded: tuple[AffectedItem, ...] = ()
     """Versions that are superseded again."""
+
+    pending: tuple[AffectedItem, ...] = ()
+    """Claims that wait in the inbox again."""
+
+    accepted: tuple[AffectedItem, ...] = ()
+    """Claims that are out of the inbox again."""
 
     link: str = ""
     """Note whose links are as they were before; empty: none."""

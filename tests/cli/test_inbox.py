@@ -149,19 +149,79 @@ def test_a_claim_that_is_not_pending_is_looked_for_in_the_inbox(hm: Hm) -> None:
     assert "`hm inbox` lists them." in ran.err
 
 
-def test_an_undo_after_an_accept_says_so_and_offers_what_works(
+def test_an_undo_after_an_accept_puts_the_claim_back(hm: Hm, inbox: Path) -> None:
+    """It waits again under its old name, byte for byte; it was refused."""
+    [claim] = (inbox / "inbox").glob("firewall*.md")
+    before = claim.read_bytes()
+    hm("inbox", "accept", "firewall")
+
+    plan = hm("undo", "--dry-run")
+    done = hm("undo")
+
+    assert "would be pending again: firewall.md:" in plan.out
+    assert f"pending again: inbox/{claim.name}:" in done.out
+    assert claim.read_bytes() == before
+    assert not (inbox / "firewall.md").exists()
+    assert hm("search", "firewall").out == ""
+    assert {one["key"] for one in hm("inbox", "list", "--json").json} == {
+        "firewall",
+        "proxy",
+    }
+    [again] = re.findall(r"`hm (undo [^`]+)`", done.err)
+    assert "accepted firewall.md:" in hm(*shlex.split(again)).out
+    assert (inbox / "firewall.md").read_bytes() == before
+    assert hm("undo").code == 0  # the accept is in effect again
+    assert claim.read_bytes() == before
+
+
+def test_an_undo_after_a_reject_puts_the_claim_back(hm: Hm, inbox: Path) -> None:
+    """A reject is a change of one's own like any other."""
+    hm("inbox", "reject", "firewall")
+
+    assert hm("undo").code == 0
+
+    keys = {one["key"] for one in hm("inbox", "list", "--json").json}
+    assert keys == {"firewall", "proxy"}
+
+
+@pytest.mark.parametrize(
+    ("then", "why"),
+    [
+        (("save", "--reason", "it is on", "firewall", "It is on."), "replaced"),
+        (("forget", "firewall"), "forgotten"),
+        (("edit",), "edited"),
+    ],
+)
+def test_an_accept_that_was_built_upon_is_not_undone(
+    hm: Hm, inbox: Path, then: tuple[str, ...], why: str
+) -> None:
+    """What came after it would be lost with it."""
+    hm("inbox", "accept", "firewall")
+    accept = hm("log", "--changes", "--json").json[0]["id"]
+    note = inbox / "firewall.md"
+    if then == ("edit",):
+        note.write_text(note.read_text().replace("off", "on"))
+    else:
+        assert hm(*then).code == 0
+
+    refused = hm("undo", accept)
+
+    assert refused.code == 1
+    assert f"was {why} since. Nothing was taken back" in refused.err
+    assert note.exists()
+
+
+def test_an_accept_of_what_was_known_already_cannot_be_undone(
     hm: Hm, inbox: Path
 ) -> None:
-    """An older change is taken back only by its id; both offers can be pasted."""
+    """The memory that said it first stays where it is; the offer can be pasted."""
+    hm("save", "--source", "human", "firewall", "Turn the firewall off.")
     hm("inbox", "accept", "firewall")
 
     refused = hm("undo")
 
     assert refused.code != 0
-    assert "it is a decision about the inbox. Nothing was taken back" in refused.err
-    forget, undo, _ = re.findall(r"`hm ([^`]+)`", refused.err)
-    assert hm("undo", "--dry-run").code != 0
-    back = hm(*shlex.split(undo))
-    assert (back.code, "friday" in back.out) == (0, True)
-    assert "firewall" in hm(*shlex.split(forget)).out
-    assert hm("search", "firewall").out == ""
+    assert "and is gone. Nothing was taken back" in refused.err
+    assert (inbox / "firewall.md").exists()
+    undo, _ = re.findall(r"`hm ([^`]+)`", refused.err)
+    assert "firewall" in hm(*shlex.split(undo)).out

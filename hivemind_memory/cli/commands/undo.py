@@ -22,10 +22,11 @@ if TYPE_CHECKING:
     description=(
         "Without ID, takes back your own last change; run again, the one before it."
         " What was written or saved is hidden, what was forgotten is shown again, and"
-        " links are as they were: nothing is deleted, and the printed id takes the undo"
-        " back. A memory that was replaced, edited or linked since is left alone."
-        " hm log --changes lists the ids. Changes at a terminal are yours; those of"
-        " programs and agents are taken back by id."
+        " links are as they were. A claim that was accepted or rejected is pending"
+        " again. Nothing is deleted, and the printed id takes the undo back. A memory"
+        " that was replaced, edited or linked since is left alone. hm log --changes"
+        " lists the ids. Changes at a terminal are yours; those of programs and agents"
+        " are taken back by id."
     ),
     arguments=(
         Argument("id", "Id of a change.", is_required=False, completes="changes"),
@@ -58,6 +59,10 @@ def _print_undone(undone: UndoResult, *, as_json: bool) -> None:
     print_line(f"{verb} the {undone.kind} of {at} ({undone.undone})")
     print_items("would forget" if is_plan else "forgot", undone.forgotten)
     print_restored("would restore" if is_plan else "restored", undone.restored)
+    print_items(
+        "would be pending again:" if is_plan else "pending again:", undone.pending
+    )
+    print_items("would accept" if is_plan else "accepted", undone.accepted)
     print_items("active again:", undone.reactivated)
     print_items("superseded again:", undone.superseded)
     if undone.link:
