@@ -228,7 +228,10 @@ def _move_claim(
     elif not is_dry_run:
         path = NotePath(accept_claim(context, path)[0].path)
     moved = (replace(claim, path=path).as_affected(),)
-    result = replace(result, **{"pending" if is_back else "accepted": moved})
+    if is_back:
+        result = replace(result, pending=moved)
+    else:
+        result = replace(result, accepted=moved)
     if is_dry_run:
         return result
     paths = (path, claim.path)
