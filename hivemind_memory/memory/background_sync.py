@@ -1,9 +1,9 @@
-"""Indexes large notes in the background: on a thread and a connection of its own.
+"""Indexes in the background what takes long: on a thread and a connection of its own.
 
-A search must answer within its budget, and a note of some megabytes takes longer than
-that to parse. The search starts this for such a note, waits a little, and answers
-without the note if it is not indexed by then. A process that ends meanwhile loses
-nothing: the next sync or search begins again.
+A search must answer within its budget, and a note of some megabytes, or thousands that
+have to be read again, take longer than that. The search starts this for them, waits a
+little, and answers without them if they are not indexed by then. A process that ends
+meanwhile loses nothing: the next sync or search begins again.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 WAIT_S = 1.0
-"""How long the searches of a process wait for the notes that one run indexes."""
+"""How long the searches of a process wait for what one run indexes, from the first that
+has to wait."""
 
 
 class BackgroundSync:
@@ -46,7 +47,7 @@ class BackgroundSync:
         self._one_at_a_time = threading.Lock()
         self._done = threading.Event()
         self._done.set()
-        self._started_s = 0.0
+        self._waited_since_s: float | None = None
 
     def start(self) -> None:
         """Begin a sync on a thread of its own, unless one is running."""
@@ -54,7 +55,7 @@ class BackgroundSync:
             if not self._done.is_set():
                 return
             self._done.clear()
-            self._started_s = self._stopwatch()
+            self._waited_since_s = None
         # A daemon: no answer and no end of a process waits for it.
         thread = threading.Thread(target=self._run, name="large notes", daemon=True)
         try:
@@ -66,8 +67,10 @@ class BackgroundSync:
 
     def wait(self) -> bool:
         """Wait for the running sync within its budget; return whether it ended."""
-        left_s = self._started_s + WAIT_S - self._stopwatch()
-        return self._done.wait(max(0.0, left_s))
+        now_s = self._stopwatch()
+        if self._waited_since_s is None:
+            self._waited_since_s = now_s
+        return self._done.wait(max(0.0, self._waited_since_s + WAIT_S - now_s))
 
     def sync(self, progress: Progress | None = None) -> SyncResult:
         """Index all that changed, on the calling thread.

@@ -46,6 +46,10 @@ class Freshness:
     left: tuple[str, ...] = ()
     """Those of them that are large and being indexed in the background."""
 
+    outdated: tuple[str, ...] = ()
+    """Paths of notes that other rules indexed; they are read again in the
+    background."""
+
     skipped: tuple[str, ...] = ()
     """Paths of files that were passed over."""
 
@@ -68,10 +72,10 @@ class FreshnessCheck:
         places: Places,
         stopwatch: Callable[[], float],
         *,
-        index_large_notes: Callable[[], None],
+        index_rest: Callable[[], None],
     ) -> None:
         self._syncer = syncer
-        self._index_large_notes = index_large_notes
+        self._index_rest = index_rest
         self._places = places
         self._stopwatch = stopwatch
         self._inotify_probe: InotifyProbe | None = None
@@ -89,13 +93,17 @@ class FreshnessCheck:
             self._inotify_probe = None
         self._read_all_s = -MAX_UNCHECKED_S
 
-    def ensure_fresh(self, index: Index, *, is_whole: bool = False) -> Freshness:
+    def ensure_fresh(
+        self, index: Index, *, is_whole: bool = False, leaves_outdated: bool = False
+    ) -> Freshness:
         """Update *index* if the folder has changed, and say how far that went.
 
         Args:
             index: The index.
             is_whole: Index large notes at once, however long that takes; else they
                 are indexed in the background.
+            leaves_outdated: Many notes that have to be read again because the rules
+                have changed are left to the background, too.
         """
         recovered: tuple[RecoveredEntry, ...] = ()
         for _ in range(MAX_SCANS):
@@ -115,9 +123,14 @@ class FreshnessCheck:
             self._looked_s = now_s
             changed = self._named_changes(index, now_s)
             freshness = self._compare(
-                index, version, is_whole=is_whole, changed=changed
+                index,
+                version,
+                is_whole=is_whole,
+                leaves_outdated=leaves_outdated,
+                changed=changed,
             )
-            is_done = self._verified is not None and not freshness.stale
+            is_behind = freshness.stale or freshness.outdated
+            is_done = self._verified is not None and not is_behind
             if self._inotify_probe is not None and is_done:
                 if changed is None:
                     self._read_all_s, self._read_all_of = now_s, index
@@ -158,6 +171,7 @@ class FreshnessCheck:
         version: object,
         *,
         is_whole: bool,
+        leaves_outdated: bool,
         changed: frozenset[str] | None,
     ) -> Freshness:
         """Look at every note, and index what changed.
@@ -169,32 +183,48 @@ class FreshnessCheck:
             index: The index.
             version: Its version.
             is_whole: See ``ensure_fresh``.
+            leaves_outdated: See ``ensure_fresh``.
             changed: See ``_named_changes``.
         """
         self._looked_at = self._verified = None
         # Before the scan: what the index gains later is newer than the scan.
         digest = index.scan_digest()
-        # A lost entry shows as a change of its note; the sync puts it back.
-        snapshot = self._syncer.snapshot()
         may_trust = (
             self._syncer.has_current_chunking(index) and not index.has_unfinished()
         )
-        if may_trust and digest and digest == snapshot.digest:
-            return self._equal(version, snapshot)
-        known = index.files()
-        if index.version() is not version:
-            version, known = index.version(), index.files()
-            snapshot = self._syncer.snapshot()
+        known: IndexedFiles | None = None
+        if not digest or not may_trust:
+            with index.snapshot():
+                version, known = index.version(), index.files()
+        # A lost entry shows as a change of its note; the sync puts it back.
+        snapshot = self._syncer.snapshot()
+        if known is None:
+            if digest == snapshot.digest:
+                return self._equal(version, snapshot)
+            known = index.files()
+            if index.version() is not version:
+                version, known = index.version(), index.files()
+                snapshot = self._syncer.snapshot()
         is_settled = not known.unsettled
+        is_file = index.path == self._places.index_file
+        leaves_outdated = leaves_outdated and is_file
+        later = self._syncer.left_for_later(known) if leaves_outdated else frozenset()
         if changed is not None:
-            known = replaced(known, unsettled=known.unsettled & changed)
-        changes = compare_files(snapshot.signatures, known)
+            young = known.unsettled & changed | known.outdated
+            known = replaced(known, unsettled=young)
+        changes = compare_files(
+            snapshot.signatures, replaced(known, unsettled=known.unsettled - later)
+        )
         if may_trust and changes.is_empty:
+            if later:
+                self._verified = version
+                self._index_rest()
+                skipped = _paths(snapshot.skipped)
+                return Freshness(outdated=tuple(sorted(later)), skipped=skipped)
             if is_settled:
                 index.record_scan(version, snapshot.digest)
             return self._equal(version, snapshot)
-        is_file = index.path == self._places.index_file
-        large: set[NotePath] = set()
+        left: set[NotePath] = set()
         try:
             result = self._syncer.sync(
                 index,
@@ -202,7 +232,8 @@ class FreshnessCheck:
                 may_take_large=None
                 if is_whole
                 else self._large_note_rule(is_file=is_file),
-                left=large,
+                leaves_outdated=leaves_outdated,
+                left=left,
             )
             version, indexed = index.version(), index.files()
         except IndexDamagedError:
@@ -217,13 +248,17 @@ class FreshnessCheck:
         behind = compare_files(
             snapshot.signatures, IndexedFiles(signatures=indexed.signatures)
         )
+        # Of outdated notes alone it is known that their text has not changed.
+        outdated = left & indexed.outdated - set(behind.changed)
+        large = left - outdated
         if not behind.gone and set(behind.changed) <= {*skipped, *large}:
             self._verified = version
-        if large and is_file:
-            self._index_large_notes()
+        if left and is_file:
+            self._index_rest()
         return Freshness(
             stale=tuple(sorted(large)),
             left=tuple(sorted(large)),
+            outdated=tuple(sorted(outdated)),
             skipped=skipped,
             recovered=result.recovered_entries,
         )

@@ -40,13 +40,20 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 
+MAX_PAUSE_S = 0.25
+"""So long does work in the background make way for one who holds the lock."""
+
+NOTES_PER_PAUSE = 100
+"""Notes between two pauses: with searches one after the other, some 400 a second."""
+
+
 class IndexHandle:
     """The open index; hold ``lock`` while using it."""
 
     def __init__(self, places: Places, syncer: Syncer, clocks: Clocks) -> None:
         self.lock = RLock()
+        self.syncer = syncer
         self._places = places
-        self._syncer = syncer
         self._clocks = clocks
         self._open: OpenIndex | None = None
         self._fresh: FreshnessCheck | None = None
@@ -114,7 +121,7 @@ class IndexHandle:
         engine = index_engine(self._places, self._clocks.now)
         try:
             engine.rebuild(
-                lambda index: self._syncer.sync(index, may_take_large=bool), wait_s=0
+                lambda index: self.syncer.sync(index, may_take_large=bool), wait_s=0
             )
             index = engine.open()
         except IndexBusyError:
@@ -141,10 +148,10 @@ class IndexHandle:
         """Return what updates the index before an answer."""
         if self._fresh is None:
             self._fresh = FreshnessCheck(
-                self._syncer,
+                self.syncer,
                 self._places,
                 self._clocks.stopwatch,
-                index_large_notes=lambda: self.background_sync().start(),
+                index_rest=lambda: self.background_sync().start(),
             )
         return self._fresh
 
@@ -161,7 +168,22 @@ class IndexHandle:
         with self.separate() as opened:
             if opened.error is not None:
                 raise opened.error
-            return self._syncer.sync(opened.index, progress=progress)
+            return self.syncer.sync(opened.index, progress=self._polite(progress))
+
+    def _polite(self, progress: Progress | None) -> Progress:
+        """Return *progress*, which now and then waits until nobody is being answered.
+
+        Threads share one interpreter: what works for nobody makes way.
+        """
+
+        def told(phase: str, done: int, total: int) -> None:
+            is_time = done % NOTES_PER_PAUSE == 0
+            if is_time and self.lock.acquire(timeout=MAX_PAUSE_S):
+                self.lock.release()
+            if progress is not None:
+                progress(phase, done, total)
+
+        return told
 
     @contextmanager
     def separate(self) -> Iterator[OpenIndex]:
@@ -180,8 +202,12 @@ class IndexHandle:
             opened = self.opened()
             if opened.error is not None:
                 raise opened.error
-            result = self._syncer.sync(
-                opened.index, progress=progress, may_take_large=bool, left=left
+            result = self.syncer.sync(
+                opened.index,
+                progress=progress,
+                may_take_large=bool,
+                leaves_outdated=True,
+                left=left,
             )
         if left and is_whole:
             result = result.followed_by(self.background_sync().sync(progress))
@@ -196,15 +222,15 @@ class IndexHandle:
 
         def fill(index: Index) -> SyncResult:
             # What changes in the meantime is in the index from its first moment.
-            first = self._syncer.sync(index, progress=progress)
-            return first.followed_by(self._syncer.sync(index))
+            first = self.syncer.sync(index, progress=progress)
+            return first.followed_by(self.syncer.sync(index))
 
         with self.lock:
             self.close()
             result = index_engine(self._places, self._clocks.now).rebuild(fill)
         return replaced(result, took_s=self._clocks.stopwatch() - started)
 
-    def wait_for_large_notes(self) -> bool:
+    def wait_for_rest(self) -> bool:
         """Wait for what is indexed in the background, within a search's budget.
 
         Returns whether it ended. Called without the lock, so that others can search.
@@ -261,8 +287,8 @@ class IndexHandle:
         try:
             index = self.opened().index
             if is_whole or index.path != self._places.index_file:
-                return self._syncer.sync_note(index, path)
-            if self._syncer.sync_note(index, path, may_take_large=bool):
+                return self.syncer.sync_note(index, path)
+            if self.syncer.sync_note(index, path, may_take_large=bool):
                 return True
         except HivemindError:
             return False  # it is saved all the same, and the next scan indexes it

@@ -68,7 +68,7 @@ def read_passage(
     end = len(lines) if line_count is None else start_line - 1 + line_count
     chosen = lines[start_line - 1 : end]
     if chosen and not caller.is_owner:
-        chosen = _masked(lines, start_line - 1, start_line - 1 + len(chosen))
+        chosen = mask_lines(lines, start_line - 1, start_line - 1 + len(chosen))
     return NoteLines(
         path=note,
         start_line=start_line,
@@ -96,7 +96,7 @@ def _bounded(folder: NotesFolder, note: NotePath) -> bytes:
     return folder.read(note, max_bytes=limit)[0]
 
 
-def _masked(lines: list[str], start: int, stop: int) -> list[str]:
+def mask_lines(lines: list[str], start: int, stop: int) -> list[str]:
     """Return some lines without their secrets.
 
     Masked together with the text around them: a line from the middle of a key is not

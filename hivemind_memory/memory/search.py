@@ -7,6 +7,7 @@ with what the index finds.
 from __future__ import annotations
 
 import time
+from functools import partial
 
 from hivemind_memory.memory.freshness import MAX_SCANS, Freshness
 from hivemind_memory.memory.retrieve import RetrievedCandidates, retrieve, shown_text
@@ -27,10 +28,9 @@ from hivemind_memory.search.ranking import rank
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from hivemind_memory.index.port import Index, IndexView
-    from hivemind_memory.memory.freshness import FreshnessCheck
     from hivemind_memory.memory.open_index import IndexHandle, OpenIndex
     from hivemind_memory.model.clocks import Clocks
     from hivemind_memory.model.filters import Access, SearchFilter
@@ -79,69 +79,74 @@ def ask(
         started: When the question came, by the stopwatch.
         is_fresh: Update the index first; else it answers as it is.
     """
+    if query.min_score is not None:
+        settings = replaced(settings, min_score=query.min_score)
+    answer_of = partial(
+        _answer,
+        query,
+        question=question,
+        settings=settings,
+        access=access,
+        clocks=clocks,
+        started=started,
+    )
+    is_behind = False
 
     def answer(opened: OpenIndex) -> SearchAnswer:
-        return _ask(
-            query,
-            opened,
-            handle.freshness_check() if is_fresh else None,
-            question=question,
-            settings=settings,
-            access=access,
-            clocks=clocks,
-            started=started,
-        )
+        nonlocal is_behind
+        found, is_behind = _ask(opened, handle, answer_of, is_fresh=is_fresh)
+        return found
 
     with handle.lock:
         found = handle.run_with_fallback(answer)
         handle.clear_notice()
-    if found.report.stale_notes and handle.wait_for_large_notes():
+    if is_behind and handle.wait_for_rest():
         with handle.lock:
             found = handle.run_with_fallback(answer)
     return found
 
 
 def _ask(
-    query: Query,
     opened: OpenIndex,
-    freshness_check: FreshnessCheck | None,
+    handle: IndexHandle,
+    answer_of: Callable[[OpenIndex, Freshness], SearchAnswer],
     *,
-    question: QueryVector,
-    settings: SearchSettings,
-    access: Access,
-    clocks: Clocks,
-    started: float,
-) -> SearchAnswer:
-    """Return the answer of one open index; see ``ask``."""
-    if query.min_score is not None:
-        settings = replaced(settings, min_score=query.min_score)
+    is_fresh: bool,
+) -> tuple[SearchAnswer, bool]:
+    """Return the answer of one open index, and whether notes are left for later."""
+    freshness_check = handle.freshness_check() if is_fresh else None
     freshness = Freshness()
     recovered: tuple[RecoveredEntry, ...] = ()
     scans = 0
     while True:
         scans += 1
         if freshness_check is not None:
-            freshness = freshness_check.ensure_fresh(opened.index)
+            freshness = freshness_check.ensure_fresh(opened.index, leaves_outdated=True)
             recovered += freshness.recovered
         # All of one state of the index, the one that was compared with the folder.
         with opened.index.snapshot():
-            is_verified = freshness_check is None or freshness_check.is_verified(
-                opened.index
+            # What reads outdated notes again changes the index all the time, and
+            # nothing that was compared.
+            is_verified = (
+                freshness_check is None
+                or bool(freshness.outdated)
+                or freshness_check.is_verified(opened.index)
             )
             if not is_verified and not freshness.warning and scans < MAX_SCANS:
                 continue
             if not is_verified and not freshness.warning:
                 freshness = replaced(freshness, is_verified=False)
-            return _answer(
-                query,
-                opened,
-                replaced(freshness, recovered=recovered),
-                question=question,
-                settings=settings,
-                access=access,
-                clocks=clocks,
-                started=started,
-            )
+            found = answer_of(opened, replaced(freshness, recovered=recovered))
+            if freshness.outdated or freshness.warning or not is_fresh:
+                from hivemind_memory.memory.outdated_hits import without_old_text
+
+                found = without_old_text(
+                    found,
+                    opened.index,
+                    handle.syncer,
+                    is_behind=bool(freshness.outdated) or not is_fresh,
+                )
+            return found, bool(freshness.stale or freshness.outdated)
 
 
 def _answer(
@@ -230,7 +235,7 @@ def _time_spans(question: str, today: int) -> tuple[TimeSpan, ...]:
 
 def _freshness_notices(freshness: Freshness, access: Access) -> tuple[str, ...]:
     """Return what the answer has to say of entries that came back and large notes."""
-    if not freshness.recovered and not freshness.left:
+    if not freshness.recovered and not freshness.left and not freshness.outdated:
         return ()
     from hivemind_memory.memory.search_notices import freshness_notices
 

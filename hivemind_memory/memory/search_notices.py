@@ -19,7 +19,7 @@ MAX_NAMED = 5
 
 
 def freshness_notices(freshness: Freshness, access: Access) -> tuple[str, ...]:
-    """Return a notice for each entry that came back, and one for large notes.
+    """Return a notice for each entry that came back, and for notes still to be indexed.
 
     Only of notes that the caller may see.
     """
@@ -30,6 +30,7 @@ def freshness_notices(freshness: Freshness, access: Access) -> tuple[str, ...]:
             if access.readable([entry.target])
         ),
         *_large_note_notices(freshness, access),
+        *_outdated_notices(freshness, access),
     )
 
 
@@ -62,4 +63,15 @@ def _large_note_notices(freshness: Freshness, access: Access) -> Iterator[str]:
         yield (
             f"{named}{more} {is_are} still being indexed, so the answer may lack"
             f" {text}; `hm sync` finishes it"
+        )
+
+
+def _outdated_notices(freshness: Freshness, access: Access) -> Iterator[str]:
+    """Yield how many notes have to be read again, if a caller may see any."""
+    count = len(access.readable(freshness.outdated))
+    if count:
+        notes = "1 note is" if count == 1 else f"{count:,} notes are"
+        yield (
+            f"{notes} being indexed again because the rules or settings have changed,"
+            " so the answer may lack a hit; `hm sync` finishes it"
         )

@@ -18,6 +18,7 @@ from hivemind_memory.model.snapshot import (
     is_of_same_day,
     is_settled,
 )
+from hivemind_memory.model.value import replaced
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -106,6 +107,11 @@ class Syncer:
         self._journal: Journal | None = None
 
     @property
+    def folder(self) -> NotesFolder:
+        """The folder that is indexed."""
+        return self._folder
+
+    @property
     def has_links(self) -> bool:
         """Notes behind links are read too; no event reports their changes."""
         return bool(self._folder.links)
@@ -117,6 +123,7 @@ class Syncer:
         progress: Progress | None = None,
         seen: tuple[IndexedFiles, FolderSnapshot] | None = None,
         may_take_large: Callable[[], bool] | None = None,
+        leaves_outdated: bool = False,
         left: set[NotePath] | None = None,
     ) -> SyncResult:
         """Apply what changed; ``took_s`` is left to the caller.
@@ -126,7 +133,8 @@ class Syncer:
             progress: Called with the progress.
             seen: What the index held, and a later scan of the folder; None: scan now.
             may_take_large: Asked before each large note; None: all are indexed.
-            left: Gathers the large notes that changed and were not indexed.
+            leaves_outdated: Leave what ``left_for_later`` names.
+            left: Gathers the notes that were not indexed, but will have to be.
         """
         from hivemind_memory.memory.sync_round import SyncRound
         from hivemind_memory.model.results import SyncResult
@@ -147,9 +155,13 @@ class Syncer:
             work = SyncRound(
                 self._folder, index, known, snapshot.skipped, may_take_large
             )
-            self._apply(
-                index, compare_files(snapshot.signatures, known), work, progress
+            later = self.left_for_later(known) if leaves_outdated else frozenset()
+            changes = compare_files(
+                snapshot.signatures,
+                replaced(known, unsettled=known.unsettled - later),
             )
+            later = later.difference(changes.changed, changes.gone)
+            self._apply(index, changes, work, progress)
             added += len(work.added)
             updated += len(work.updated)
             removed += work.removed
@@ -157,19 +169,29 @@ class Syncer:
             if not work.overtaken:
                 break
         if left is not None:
-            left.update(work.left)
+            left.update(work.left, later)
         return SyncResult(
             added=added,
             updated=updated,
             removed=removed,
             unchanged=max(
-                0, len(snapshot.signatures) - added - updated - len(work.left)
+                0,
+                len(snapshot.signatures) - added - updated - len({*work.left, *later}),
             ),
             chunks=chunks,
             recovered=len(recovered),
             recovered_entries=recovered,
             skipped=tuple(work.skipped),
         )
+
+    def left_for_later(self, known: IndexedFiles) -> frozenset[NotePath]:
+        """Return outdated notes, if to read them again takes longer than an answer may.
+
+        Their text has not changed, so the old rows answer meanwhile.
+        """
+        sizes = [known.signatures[path][2] for path in known.outdated]
+        is_quick = len(sizes) <= BATCH_NOTES and sum(sizes) <= BATCH_BYTES
+        return frozenset() if is_quick else known.outdated
 
     def recover(self) -> tuple[RecoveredEntry, ...]:
         """Put back acknowledged entries that vanished; return which."""

@@ -200,7 +200,7 @@ def append_entry(
         )
         is_indexed = handle.index_note(entry.path, is_whole=False)
         record(entry.path, entry.id, new.content)
-    if not is_indexed and handle.wait_for_large_notes():
+    if not is_indexed and handle.wait_for_rest():
         with handle.lock:
             is_indexed = handle.index_note(entry.path, is_whole=False)
     later = () if is_indexed else ("the next search indexes it",)

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from hivemind_memory.model.filters import Access, SearchFilter
     from hivemind_memory.model.matches import ChunkLocation, HitDetails
     from hivemind_memory.model.memories import EdgeRow, MemoryRow
+    from hivemind_memory.model.snapshot import FileSignature
 
 
 class Embedder(Protocol):
@@ -164,6 +165,17 @@ class HitSource(Protocol):
 
     def hit_details(self, chunks: Sequence[int]) -> dict[int, HitDetails]:
         """Return what the memories of chunks say of themselves; of others, nothing."""
+        ...
+
+    def signatures(
+        self, paths: Collection[str], *, is_outdated: bool
+    ) -> dict[str, FileSignature]:
+        """Return the signatures of those notes that are indexed.
+
+        Args:
+            paths: Notes.
+            is_outdated: Only of those that were indexed by other rules.
+        """
         ...
 
 

@@ -55,7 +55,10 @@ class IndexedFiles:
     signatures: Mapping[NotePath, FileSignature]
     unsettled: frozenset[NotePath] = frozenset()
     """Notes that were too young when they were read for their signature to prove
-    much."""
+    much, and those that are outdated."""
+
+    outdated: frozenset[NotePath] = frozenset()
+    """Notes whose rows were made by other rules or settings than those of today."""
 
 
 @value

@@ -97,7 +97,7 @@ def test_a_rebuild_that_read_the_notes_before_the_purge_brings_nothing_back(
     """It ends between the change of the notes and the cleaning of the index."""
     bench.sandbox.save("n.md", MEMORY)
     stale = SqliteIndex(str(bench.sandbox.home / "stale.db"), now=time.time)
-    bench.memory.index_handle._syncer.sync(stale)
+    bench.memory.index_handle.syncer.sync(stale)
     real = SqliteEngine.vacuum
 
     def vacuum(engine: SqliteEngine, *args: Any, **kwargs: Any) -> Any:

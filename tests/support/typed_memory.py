@@ -232,7 +232,7 @@ class Shelf:
         syncer = Syncer(folder, places.journal, chunking, time.time)
         opened = open_index(places, time.time)
         freshness_check = FreshnessCheck(
-            syncer, places, clocks.stopwatch, index_large_notes=lambda: None
+            syncer, places, clocks.stopwatch, index_rest=lambda: None
         )
 
         def look() -> MemoryIndex:

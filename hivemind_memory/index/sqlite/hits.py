@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hivemind_memory.index.sqlite.filters import query_filter
+from hivemind_memory.index.sqlite.notes import OUTDATED
 from hivemind_memory.index.sqlite.words import LOCATION
 from hivemind_memory.model.matches import ChunkLocation, HitDetails
 from hivemind_memory.model.memories import PENDING, SUPERSEDED
@@ -11,12 +12,13 @@ from hivemind_memory.sqlite.connection import translated_errors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     import apsw
 
     from hivemind_memory.index.sqlite.filters import IndexContents
     from hivemind_memory.model.filters import Access, SearchFilter
+    from hivemind_memory.model.snapshot import FileSignature
 
 MAX_TITLE_CHARS = 80
 
@@ -39,6 +41,10 @@ WHERE chunks.id IN ({marks}) AND (
   reason <> '' OR claim IS NOT NULL
   OR chunks.source_ref IS NOT NULL OR files.source_ref IS NOT NULL
 )
+"""
+_SIGNATURES = """
+SELECT path, mtime, ctime, size, inode FROM files
+WHERE state = 0 AND path IN ({marks})
 """
 _TITLES = """
 SELECT path, min(start_line), headings,
@@ -89,6 +95,21 @@ class SqliteHits:
                 chunk: HitDetails(reason.partition("\n")[0], source_ref, claim)
                 for chunk, reason, source_ref, claim in self._connection.execute(
                     sql, tuple(chunks)
+                )
+            }
+
+    def signatures(
+        self, paths: Collection[str], *, is_outdated: bool
+    ) -> dict[str, FileSignature]:
+        """Return the signatures of indexed notes; see the port."""
+        sql = _SIGNATURES.format(marks=",".join("?" * len(paths)))
+        if is_outdated:
+            sql += f" AND {OUTDATED}"
+        with translated_errors(self._path):
+            return {
+                path: (mtime, ctime, size, inode)
+                for path, mtime, ctime, size, inode in self._connection.execute(
+                    sql, tuple(paths)
                 )
             }
 

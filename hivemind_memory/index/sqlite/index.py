@@ -197,7 +197,7 @@ class SqliteIndex:
     def mark_all_stale(self) -> None:
         """Have every note read and chunked again at the next sync."""
         with translated_errors(self.path), meta.notes_transaction(self._connection):
-            self._connection.execute("UPDATE files SET is_settled = 0, hash = ''")
+            notes.mark_all_stale(self._connection)
 
     def has_unfinished(self) -> bool:
         """Return whether a note is half written, by a live process or a killed one."""

@@ -32,11 +32,14 @@ if TYPE_CHECKING:
 STEP_CHUNKS = 1_000
 """Chunks written in one transaction: some 30 ms of work."""
 
+OUTDATED = "is_settled = 0 AND hash = ''"
+"""True for a note that ``mark_all_stale`` marked, and that was not read again since."""
+
 _BEING_WRITTEN, _REPLACED = 1, 2
 
 
 def indexed_files(connection: apsw.Connection) -> IndexedFiles:
-    """Return the signatures of all indexed notes, and which of them are too young."""
+    """Return the signatures of all indexed notes, and which have to be read again."""
     signatures: dict[NotePath, FileSignature] = {}
     unsettled = []
     for path, mtime, ctime, size, inode, is_settled in connection.execute(
@@ -45,7 +48,30 @@ def indexed_files(connection: apsw.Connection) -> IndexedFiles:
         signatures[NotePath(path)] = (mtime, ctime, size, inode)
         if not is_settled:
             unsettled.append(NotePath(path))
-    return IndexedFiles(signatures=signatures, unsettled=frozenset(unsettled))
+    outdated = connection.execute(
+        f"SELECT path FROM files WHERE {OUTDATED} AND state = 0"
+    )
+    return IndexedFiles(
+        signatures=signatures,
+        unsettled=frozenset(unsettled),
+        outdated=frozenset(NotePath(path) for (path,) in outdated),
+    )
+
+
+def mark_all_stale(connection: apsw.Connection) -> None:
+    """Have every note read again.
+
+    The signature stays, so that a note that has changed as well can be told from the
+    others; not that of a note that is too young for it to prove much.
+    """
+    connection.execute(
+        """
+        UPDATE files
+        SET mtime = CASE WHEN is_settled = 1 OR hash = '' THEN mtime ELSE 0 END,
+            is_settled = 0,
+            hash = ''
+        """
+    )
 
 
 def digest_of(connection: apsw.Connection, path: NotePath) -> str:

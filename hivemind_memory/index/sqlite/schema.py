@@ -266,7 +266,9 @@ def upgrade(connection: apsw.Connection) -> bool:
             must_reread = must_reread or (rereads and version > 0)
         connection.pragma("user_version", SCHEMA_VERSION)
         if must_reread:
-            connection.execute("UPDATE files SET is_settled = 0, hash = ''")
+            # With a time that no file has, they count as changed and answer nothing
+            # before: a step may change what of them a caller may see.
+            connection.execute("UPDATE files SET is_settled = 0, hash = '', mtime = 0")
             connection.execute("DELETE FROM meta WHERE key = 'scan'")
     return must_reread
 

@@ -1,0 +1,86 @@
+"""Hits of notes that were indexed by other rules than those of today.
+
+A new rule finds secrets that an index of yesterday still holds. To read thousands of
+notes again takes longer than an answer may, so hits come from the old rows meanwhile.
+Nothing of these rows is shown: the lines are read from the note and masked by the rules
+of today, together with what stands around them.
+"""
+
+from __future__ import annotations
+
+from hivemind_memory.errors import HivemindError
+from hivemind_memory.markdown.text import decode
+from hivemind_memory.memory.read import mask_lines
+from hivemind_memory.memory.retrieve import shown_text
+from hivemind_memory.model.note_path import NotePath
+from hivemind_memory.model.value import replaced
+from hivemind_memory.redaction import mask
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hivemind_memory.files.folder import NotesFolder
+    from hivemind_memory.index.port import Index
+    from hivemind_memory.memory.sync import Syncer
+    from hivemind_memory.model.query import Hit, SearchAnswer
+    from hivemind_memory.model.snapshot import FileSignature
+
+
+MAX_GROWTH = 4
+"""Lines that are so many times as long as the chunk that was found are not those that
+were indexed, or the chunk is a part of one: the hit is left out."""
+
+
+def without_old_text(
+    answer: SearchAnswer, index: Index, syncer: Syncer, *, is_behind: bool
+) -> SearchAnswer:
+    """Return an answer in which no text comes from an outdated row.
+
+    A hit whose lines can't be read as they were indexed is left out.
+
+    Args:
+        answer: Of one state of the index.
+        index: That state.
+        syncer: Knows the rules of today, and the notes.
+        is_behind: It is known that some rows are outdated.
+    """
+    is_current = syncer.has_current_chunking(index)
+    old = index.hit_source().signatures(
+        {hit.path for hit in answer.hits}, is_outdated=is_current
+    )
+    if is_current and not old and not is_behind:
+        return answer
+    hits = []
+    for hit in answer.hits:
+        shown: Hit | None = hit
+        if hit.path in old:
+            shown = _masked_hit(hit, syncer.folder, old[hit.path])
+        if shown is not None:
+            hits.append(shown)
+    # Words like those of the question come from anywhere in the index.
+    report = replaced(answer.report, suggestions=())
+    return replaced(answer, hits=tuple(hits), report=report)
+
+
+def _masked_hit(hit: Hit, folder: NotesFolder, indexed: FileSignature) -> Hit | None:
+    """Return a hit with the lines of its note; None: they are others by now."""
+    try:
+        data, signature = folder.read(
+            NotePath(hit.path), max_bytes=folder.max_note_bytes
+        )
+    except HivemindError:
+        return None
+    if signature != indexed:
+        return None
+    lines = mask_lines(decode(data).split("\n"), hit.start_line - 1, hit.end_line)
+    text = shown_text("\n".join(lines))
+    if len(text) > MAX_GROWTH * len(hit.snippet):
+        return None
+    return replaced(
+        hit,
+        snippet=text,
+        headings=tuple(map(mask, hit.headings)),
+        key=mask(hit.key),
+        reason=mask(hit.reason),
+        source_ref=mask(hit.source_ref),
+        claim={name: mask(value) for name, value in hit.claim.items()},
+    )
