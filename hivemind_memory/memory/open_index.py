@@ -171,9 +171,9 @@ class IndexHandle:
             return self.syncer.sync(opened.index, progress=self._polite(progress))
 
     def _polite(self, progress: Progress | None) -> Progress:
-        """Return *progress*, which now and then waits until nobody is being answered.
+        """Return *progress*, which now and then lets an answer go first.
 
-        Threads share one interpreter: what works for nobody makes way.
+        Threads share one interpreter: what no caller waits for makes way.
         """
 
         def told(phase: str, done: int, total: int) -> None:
