@@ -38,7 +38,6 @@ OTHERS = {
     "agents.pi",  # an option of config.json
     "context.fileName",  # of Gemini CLI
     "http.client",
-    "json_each",  # SQLite
     "memory.db.damaged",  # a file
     "projects.NAME.visibility",  # an option of config.json
     "report.why_empty",  # a field of JSON
