@@ -26,6 +26,7 @@ from hivemind_memory.model.time_words import (
     THIS,
     UNSPACED,
     UNSPACED_UNITS,
+    VERSION_WORDS,
     WITHIN,
     YEAR_WORDS,
     tables,
@@ -169,6 +170,9 @@ class _Reader:
             return " "
 
         def take_dotted(match: re.Match[str]) -> str:
+            before = re.findall(r"[^\W\d_]+", match.string[: match.start()][-20:])
+            if before and before[-1] in VERSION_WORDS:
+                return match[0]
             day, month, year = map(int, match.groups())
             self._add_date(year, month, day)
             return " "
@@ -179,7 +183,9 @@ class _Reader:
             self._text,
         )
         self._text = re.sub(
-            r"(?<![\d.])(\d\d?)\. ?(\d\d?)\. ?((?:19|20)\d\d)(?!\.?\d)",
+            # Neither part of a version or an address, nor followed by a port.
+            r"(?<![\w.@])(?<!\w[/:])(\d\d?)\. ?(\d\d?)\. ?((?:19|20)\d\d)"
+            r"(?!\w|[.:/]\w|-(?!\d\d?\.)\w)",
             take_dotted,
             self._text,
         )
@@ -202,6 +208,13 @@ class _Reader:
             return " "
 
         month_and_day = r"(\d\d?) ?[月월] ?(?:(\d\d?) ?[日号號일])?"
+        for (unit, offset), words in UNSPACED.items():
+            if unit == "year":
+                year = str(self._today.year + offset)
+                named = words.replace(" ", "|")
+                self._text = re.sub(
+                    rf"(?:{named})[的の]? ?(?={month_and_day})", f"{year}年", self._text
+                )
         for pattern, take in (
             (
                 r"(\d{1,4}) ?(天|日|일|周|週間|주|[个個かヶ]月|달|年|년) ?[前전]",
@@ -255,6 +268,9 @@ class _Reader:
         year = self._year(behind)
         if year:
             self._words[behind] = ""  # it is no year by itself
+        else:
+            year = self._take_relative_year(behind)
+        if year:
             is_since = self._word(left) in SINCE
             self._add_date(year, month, day, is_since=is_since)
         elif not day and self._word(at - 1) in LAST | SINCE:
@@ -266,6 +282,17 @@ class _Reader:
             )
         elif day or self._word(at - 1) in BEFORE_TIME | THIS:
             self._add_each_year(month, day)
+
+    def _take_relative_year(self, at: int) -> int:
+        """Take "last year" or "año pasado" behind a month; 0: it is not there."""
+        first, second = self._word(at), self._word(at + 1)
+        if not {first, second} & YEAR_WORDS:
+            return 0
+        is_last = bool({first, second} & LAST)
+        if not is_last and first not in THIS:
+            return 0
+        self._words[at] = self._words[at + 1] = ""
+        return self._today.year - is_last
 
     def _read_unit(self, at: int, unit: str) -> None:
         """Take "last week", "semana pasada", "this month", "3 days ago"."""

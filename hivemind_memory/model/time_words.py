@@ -94,6 +94,12 @@ SINCE = _set_of("since seit desde depuis dal od с sinds sedan")
 WITHIN = _set_of("in over within during for")
 ORDINAL_ENDINGS = _set_of("st nd rd th er")
 BETWEEN = _set_of("of de del di do the den der von van")
+VERSION_WORDS = _set_of(
+    "version versions versie versione versao wersja версия версии surum versi ver v"
+    " build ip"
+)
+"""Behind these, 10.1.2020 is no date."""
+
 ALONE = {
     "yesterday": -1,
     "today": 0,

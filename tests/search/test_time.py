@@ -55,6 +55,18 @@ def named(question: str) -> list[tuple[str, str]]:
         ("what changed since May 2023", "2023-05-01", "2026-11-18"),
         ("what changed since May", "2026-05-01", "2026-11-18"),
         ("the plan of last May", "2026-05-01", "2026-05-31"),
+        ("what broke in May last year", "2025-05-01", "2025-05-31"),
+        ("what broke on 7 May of last year", "2025-05-07", "2025-05-07"),
+        ("im Mai letzten Jahres", "2025-05-01", "2025-05-31"),
+        ("en mayo del año pasado", "2025-05-01", "2025-05-31"),
+        ("in May this year", "2026-05-01", "2026-05-31"),
+        ("去年5月", "2025-05-01", "2025-05-31"),
+        ("去年的5月7日决定了什么", "2025-05-07", "2025-05-07"),
+        ("一昨年の5月", "2024-05-01", "2024-05-31"),
+        ("今年 5月", "2026-05-01", "2026-05-31"),
+        ("작년 5월 7일에", "2025-05-07", "2025-05-07"),
+        ("am 10.1.2020: was lief schief?", "2020-01-10", "2020-01-10"),
+        ("(10.1.2020)", "2020-01-10", "2020-01-10"),
         ("the plan of last December", "2025-12-01", "2025-12-31"),
         ("in the last year", "2025-11-17", "2026-11-18"),
         ("2023-05-07-standup.md", "2023-05-07", "2023-05-07"),
@@ -93,6 +105,36 @@ def test_a_time_is_found_in_the_words_of_many_languages(
 ) -> None:
     """By day, month, year, or counted from today."""
     assert named(question) == [(first, last)]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "who has 10.1.2020.5",
+        "the router at 10.1.20.20",
+        "ping 192.10.1.2020",
+        "upgrade to v10.1.2020",
+        "version 10.1.2020 is broken",
+        "die Version 10.1.2020",
+        "curl 10.1.2020:8080",
+        "10.1.2020/24",
+        "pkg-10.1.2020b2",
+        "tool@10.1.2020",
+        "https://example.com/10.1.2020",
+        "10.1.2020-beta",
+    ],
+)
+def test_a_version_or_an_address_names_no_time(question: str) -> None:
+    """Its three numbers look like a day, a month and a year."""
+    assert named(question) == []
+
+
+def test_a_range_of_days_is_two_days() -> None:
+    """A dash before a date is no part of a version."""
+    assert named("7.5.2023-9.5.2023") == [
+        ("2023-05-07", "2023-05-07"),
+        ("2023-05-09", "2023-05-09"),
+    ]
 
 
 @pytest.mark.parametrize(
