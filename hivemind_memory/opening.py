@@ -148,8 +148,19 @@ def open_connection_memory(
 
 
 def find_project(folder: str, memory: Memory) -> ProjectFolder:
-    """Return the folder in which the memory of a folder's project is."""
-    return _lookup(folder, memory.settings, memory.places).find()
+    """Return the folder in which the memory of a folder's project is.
+
+    Raises:
+        ProjectUnknownError: It is not known which project that is.
+        ScopeError: The memory's caller does not see that project.
+    """
+    from hivemind_memory.access.rules import unseen_folder
+
+    found = _lookup(folder, memory.settings, memory.places).find()
+    scopes = memory.caller.scopes
+    if scopes is not None and f"projects/{found.slug}" not in scopes:
+        raise unseen_folder(memory.caller, folder)
+    return found
 
 
 def describe_project(memory: Memory) -> str:
@@ -267,6 +278,27 @@ def open_injection_records(memory: Memory) -> InjectionRecords:
     of_worktree = ScopeRequest(project=AUTO, is_agent=True)
     injector = open_injector(memory, of_worktree)
     return InjectionTraces(InjectionLog(memory.state()), injector)
+
+
+def check_worktree(memory: Memory, worktree: str) -> None:
+    """Raise if an agent's shell names a worktree whose project it does not see.
+
+    The one that the shell is in is its own, whatever project it was given.
+
+    Raises:
+        ScopeError: It does.
+        UsageError: The folder does not exist.
+    """
+    from hivemind_memory.access.rules import unseen_folder
+
+    caller = memory.caller
+    if not caller.is_agent or caller.scopes is None:
+        return
+    injector = open_injector(memory)
+    if injector.root_of(worktree) == injector.root_of(os.curdir):
+        return
+    if not open_injection_records(memory).is_within(worktree, caller.scopes):
+        raise unseen_folder(caller, worktree)
 
 
 def open_launcher() -> Launcher:

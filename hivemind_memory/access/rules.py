@@ -296,10 +296,7 @@ def check_owner(caller: Caller, what: str) -> None:
     if not caller.is_owner:
         raise UsageError(
             f"{what} covers the whole memory; you can only see part of it here.",
-            hint=_ASK_PERSON
-            if caller.is_agent
-            else "Unset HIVEMIND_WORKSPACE, HIVEMIND_TEAM and HIVEMIND_PROJECT to see"
-            " all of it.",
+            hint=_hint(caller),
         )
 
 
@@ -321,6 +318,22 @@ def check_person(caller: Caller, what: str) -> None:
             hint=_ASK_PERSON,
             effect="Nothing was changed",
         )
+
+
+def unseen_folder(caller: Caller, folder: str) -> ScopeError:
+    """Return the error for a folder whose project a caller does not see.
+
+    It names neither the project nor whether there is one.
+    """
+    message = f"{folder} is not in a project of this session."
+    return ScopeError(message, hint=_hint(caller))
+
+
+def _hint(caller: Caller) -> str:
+    """Return how a caller gets to see more."""
+    if caller.is_agent:
+        return _ASK_PERSON
+    return "To see all, unset HIVEMIND_WORKSPACE, HIVEMIND_TEAM, HIVEMIND_PROJECT."
 
 
 def check_source(caller: Caller, source: str) -> None:
@@ -362,8 +375,7 @@ def check_writable(
         caller: Who writes, edits or links.
         path: The note that would change.
         effect: What was not done, for the error.
-        source: Who says so, as far as it is given. Replaced versions are a record:
-            only the owner changes them by hand.
+        source: Who says so. Only the owner changes replaced versions by hand.
 
     Raises:
         NotSavedError: It is outside the caller's scopes, or a replaced version.
@@ -373,8 +385,7 @@ def check_writable(
         if place_in_scope(path) == SUPERSEDED and not is_person:
             raise NotSavedError(
                 "replaced versions are kept there.",
-                hint="Leave out the file, or save the memory under its key with a"
-                " reason.",
+                hint="Save the memory under its key with a reason.",
                 effect=effect or f"Nothing was saved to {path}",
             )
         return

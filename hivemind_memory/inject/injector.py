@@ -142,6 +142,15 @@ class Injector:
         self._log(done)
         return done
 
+    def root_of(self, worktree: str) -> str:
+        """Return the worktree around a folder.
+
+        Raises:
+            GitError: Git cannot be used there.
+            UsageError: The folder does not exist.
+        """
+        return self._find(worktree)[0]
+
     def caller_in(self, worktree: str) -> Caller:
         """Return what the agents of a worktree may see.
 

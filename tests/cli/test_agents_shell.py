@@ -189,6 +189,72 @@ def test_a_broken_file_of_another_project_leaves_it_the_global_notes(
     assert "hm project list" in told.err
 
 
+@pytest.fixture
+def site(shell: Path, tmp_path: Path) -> Path:
+    """The repository of the other project."""
+    folder = tmp_path / "site"
+    subprocess.run(["git", "init", "-q", folder], check=True)
+    return folder
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("inject", "{site}"),
+        ("inject", "{site}", "--dry-run", "--json"),
+        ("inject", "{site}", "--off"),
+        ("eject", "{site}"),
+        ("why", "{site}"),
+        ("project", "show", "{site}"),
+        ("project", "show", "{site}", "--json"),
+    ],
+)
+@pytest.mark.parametrize("project", ["", "shop", "site"])
+def test_it_names_no_worktree_of_another_project(
+    hm: Hm,
+    shell: Path,
+    site: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    words: tuple[str, ...],
+    project: str,
+) -> None:
+    """Neither to read what is injected there, nor to put its own project's notes in."""
+    hm("inject", str(site))
+    before = (site / "CLAUDE.md").read_bytes()
+    monkeypatch.setenv("CLAUDECODE", "1")
+    monkeypatch.setenv("HIVEMIND_PROJECT", project)
+    line = [word.replace("{site}", str(site)) for word in words]
+
+    said = hm(*line)
+
+    if project == "site":
+        assert said.code == 0
+        return
+    assert said.code == 2, said
+    assert f"{site} is not in a project of this session." in said.err
+    assert "blue" not in said.out + said.err
+    assert "theme" not in said.out + said.err
+    assert (site / "CLAUDE.md").read_bytes() == before
+
+
+def test_it_names_its_own_worktrees(
+    hm: Hm, shell: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All worktrees of its repository, and a folder in the one that it is in."""
+    git = ("git", "-C", str(shell), "-c", "user.name=a", "-c", "user.email=a@b.c")
+    subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "a"], check=True)
+    other = tmp_path / "other"
+    subprocess.run([*git, "worktree", "add", "-q", str(other)], check=True)
+    (shell / "deep").mkdir()
+    monkeypatch.setenv("CLAUDECODE", "1")
+
+    for folder in (shell / "deep", other):
+        for words in (("inject", "--yes"), ("why",), ("eject",), ("project", "show")):
+            said = hm(*words, str(folder))
+
+            assert said.code == 0, (words, folder, said)
+
+
 SECRET = "ghp_LEjCfMBeBbCCb4DHj8ga9B5KEDK4FgjMfCBG"
 READING = (
     ("show", "sk"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -225,3 +226,26 @@ def test_a_forgotten_memory_of_a_folder_is_listed_by_its_status(
     listed = hm("list", "projects/shop", "--status", "forgotten", "--json").json
 
     assert [one["key"] for one in listed] == ["tea"]
+
+
+def test_a_project_whose_origin_another_took_is_not_called_hand_made(
+    hm: Hm, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its git folder says which repository it is."""
+    for name in ("shop", "store"):
+        folder = tmp_path / name
+        subprocess.run(["git", "init", "-q", folder], check=True)
+        origin = ["git", "-C", str(folder), "remote", "add", "origin"]
+        subprocess.run([*origin, "git@example.com:me/shop.git"], check=True)
+    (home / "memory/projects/other").mkdir(parents=True)
+    (home / "memory/projects/made").mkdir()
+    monkeypatch.chdir(tmp_path / "shop")
+    hm("write", "The shop is open.")
+    monkeypatch.chdir(tmp_path / "store")
+    hm("project", "adopt", "other")
+
+    listed = {line.split()[0]: line for line in hm("project", "list").out.splitlines()}
+
+    assert str(tmp_path / "shop/.git") in listed["shop"]
+    assert "example.com/me/shop" in listed["other"]
+    assert "made by hand" in listed["made"]

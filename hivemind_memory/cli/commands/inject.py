@@ -77,6 +77,7 @@ def inject(request: CommandRequest) -> int:
         raise UsageError("--off and --on exclude each other.")
     worktree = values["worktree"] or os.curdir
     with request.open_memory() as memory:
+        opening.check_worktree(memory, worktree)
         injector = opening.open_injector(memory)
         if values["off"] or values["on"]:
             ejection = injector.switch(worktree, is_on=values["on"])
@@ -109,9 +110,11 @@ def eject(request: CommandRequest) -> int:
 
     from hivemind_memory import opening
 
+    worktree = request.values["worktree"] or os.curdir
     with request.open_memory() as memory:
+        opening.check_worktree(memory, worktree)
         injector = opening.open_injector(memory)
-        done = injector.eject(request.values["worktree"] or os.curdir)
+        done = injector.eject(worktree)
     if request.values["json"]:
         print_json(asdict(done))
     else:
@@ -145,6 +148,7 @@ def why(request: CommandRequest) -> int:
     if not os.path.isdir(named):
         return _show_why(request, named)
     with request.open_memory() as memory:
+        opening.check_worktree(memory, named)
         record = opening.open_injector(memory).why(named)
     if request.values["json"]:
         print_json(record)

@@ -92,7 +92,9 @@ def _identity(listed: ListedProject) -> str:
     """Return which repository a project belongs to, as a list shows it."""
     if listed.problem:
         return f"unknown: its .project file cannot be read: {listed.problem}"
-    return next(iter(listed.identities), "made by hand")
+    # A repository whose origin belongs to another project is known by its git folder.
+    former = (f"once {one}" for one in listed.former)
+    return next(iter((*listed.identities, *listed.folders, *former)), "made by hand")
 
 
 @command(
