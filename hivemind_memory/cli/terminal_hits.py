@@ -38,7 +38,7 @@ class ShownHit(NamedTuple):
     score: str
     label: str
     is_fine: bool
-    """Nothing speaks against it."""
+    """There is no reason to doubt it."""
 
     date: str
     headings: str
@@ -63,7 +63,7 @@ def hits_text(hits: Sequence[ShownHit], question: str) -> str:
     limit = (size.lines - used) // max(len(others), 1)
     limit = max(1, min(limit, _MAX_LINES))
     for hit, head in zip(others, heads, strict=True):
-        lines = _best_lines(hit, question, limit, width)
+        lines = _shown_lines(hit, question, limit, width)
         pieces += [head, *_body(hit, lines, question), Text()]
     return rendered(pieces)
 
@@ -91,7 +91,7 @@ def _head(hit: ShownHit, width: int = 0) -> Text:
     return head
 
 
-def _best_lines(hit: ShownHit, question: str, limit: int, width: int) -> str:
+def _shown_lines(hit: ShownHit, question: str, limit: int, width: int) -> str:
     """Return the lines of a hit that say most, without empty ones.
 
     No more than fill *limit* lines of the screen, but at least one.
@@ -112,4 +112,5 @@ def _body(hit: ShownHit, lines: str, question: str) -> list[Text]:
     shown = Text(lines)
     for first, last in spans(lines, question):
         shown.stylize("bold yellow", first, last)
-    return [indented(x) for x in (*(Text(y, "dim") for y in hit.above), shown)]
+    above = (Text(line, "dim") for line in hit.above)
+    return [indented(text) for text in (*above, shown)]

@@ -38,9 +38,9 @@ _PORT = re.compile(r"([^:]+|\[.*\]):\d*")
 _SECOND_LEVEL = frozenset(
     {"ac", "co", "com", "edu", "go", "gov", "ne", "net", "or", "org"}
 )
-"""What stands before a country's two letters where names are given out one level below,
-as in ``co.uk``. The standard library has no public suffix list: under other such names,
-as ``github.io``, everything counts as one domain."""
+"""Labels before a country code below which names are registered, as in ``co.uk``. The
+standard library has no public suffix list: everything below other such names, like
+``github.io``, counts as one domain."""
 
 
 def claim_key(topic: str, claim: str) -> str:
@@ -61,9 +61,8 @@ def claim_key(topic: str, claim: str) -> str:
 def root_domain(name: str) -> str:
     """Return the registrable domain of a name: the part that has one owner.
 
-    The last two labels; three under names like ``co.uk``. A number address is its own.
-
-    A port counts for nothing.
+    The last two labels; three under names like ``co.uk``. An IP address stays as it is;
+    a port is ignored.
 
     >>> root_domain("docs.example.org:443"), root_domain("www.example.co.uk")
     ('example.org', 'example.co.uk')
@@ -99,7 +98,7 @@ def learn(
         confidence: high, medium or low.
         domains: Domains that confirm it; those with one root count as one source.
         corroborated: How many independent sources there are, at least as many as the
-            domains have roots; None: so many.
+            domains have roots; None: that many.
         verified: ISO date of the last check; empty: today.
 
     Raises:

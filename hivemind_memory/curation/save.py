@@ -65,7 +65,7 @@ if TYPE_CHECKING:
 
 _SHOWN_CHARS = 300
 _MANY_VERSIONS = 20
-"""Versions of one key, this one included, from which it looks like state."""
+"""Versions of one key from which it looks like changing state rather than a memory."""
 
 _LONG_DATA_CHARS = 500
 

@@ -1,11 +1,11 @@
 """Keeps a section out of commits under any other file name: copied, renamed, linked.
 
-Two locks, both in the folder that the worktrees of a repository share. The clean filter
-is named for all Markdown, in a file of attributes that git consults last, so that a
-filter of the user's own (Git LFS, git-crypt) always wins. And the hooks of
+It has two parts, both in the folder that the worktrees of a repository share. The clean
+filter is assigned to all Markdown, in a file of attributes that git consults last, so
+that a filter of the user's own (Git LFS, git-crypt) always wins. And the hooks of
 ``commit_check`` refuse what contains the section, in a file of any name or a message.
 
-A lock that cannot be installed is left out: the filter for the file itself, which
+A part that cannot be installed is left out: the filter for the file itself, which
 ``git_settings`` makes, does not depend on them.
 """
 
@@ -49,14 +49,14 @@ _SAMPLE_NAME = "hivemind-sample.md"
 
 
 class CommitGuard:
-    """The two locks of one repository."""
+    """The filter and the hooks of one repository."""
 
     def __init__(self, repository: Repository) -> None:
         self._repository = repository
         self._options = _options(repository)
 
     def install(self) -> None:
-        """Install both locks, or update them; a lock that cannot be is left out."""
+        """Install or update filter and hooks; leave out what cannot be installed."""
         if self._options is None:
             return
         with suppress(OSError, GitError):
@@ -74,7 +74,7 @@ class CommitGuard:
         return any(map(self._has_block, (*HOOKS, *FORMER_HOOKS)))
 
     def remove(self) -> None:
-        """Remove both locks."""
+        """Remove the filter and the hooks."""
         if self._local_attributes() == self._file:
             self._repository.run("config", "--local", "--unset", _OPTION)
         with suppress(OSError):
@@ -106,7 +106,7 @@ class CommitGuard:
             return False
 
     def _install_filter(self) -> None:
-        """Name the filter for all Markdown, unless that could change other files."""
+        """Assign the filter to all Markdown, unless that could change other files."""
         current = self._local_attributes()
         if current not in ("", self._file):
             return  # the user's own choice for this repository

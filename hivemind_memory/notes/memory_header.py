@@ -55,35 +55,28 @@ def header_of(
     edges = tuple(edges_of(front_matter, bodies))
     if not front_matter:  # nearly all notes that a person writes
         return MemoryHeader(status=status_of(path, front_matter), edges=edges)
-    kind = find_type(_text(front_matter, "type"), custom)
-    if kind is None:
-        return MemoryHeader(
-            memory_id=_text(front_matter, "id"),
-            visibility=_visibility(front_matter),
-            status=status_of(path, front_matter),
-            source=_source(front_matter),
-            session=_text(front_matter, "session"),
-            expires_day=_day(front_matter, "expires"),
-            is_pinned=front_matter.get("pinned") is True,
-            does_age=front_matter.get("pinned") is not True,
-            edges=edges,
-        )
     is_pinned = front_matter.get("pinned") is True
-    return MemoryHeader(
+    header = MemoryHeader(
         memory_id=_text(front_matter, "id"),
-        type=kind.name,
-        key=_text(front_matter, "key") or _stem(path),
-        importance=fraction(front_matter.get("importance"), kind.importance),
         visibility=_visibility(front_matter),
         status=status_of(path, front_matter),
         source=_source(front_matter),
         session=_text(front_matter, "session"),
-        created=_text(front_matter, "created"),
         expires_day=_day(front_matter, "expires"),
-        done_day=_day(front_matter, "done"),
         is_pinned=is_pinned,
-        does_age=kind.does_age and not is_pinned,
+        does_age=not is_pinned,
         edges=edges,
+    )
+    kind = find_type(_text(front_matter, "type"), custom)
+    if kind is None:
+        return header
+    return header._replace(
+        type=kind.name,
+        key=_text(front_matter, "key") or _stem(path),
+        importance=fraction(front_matter.get("importance"), kind.importance),
+        created=_text(front_matter, "created"),
+        done_day=_day(front_matter, "done"),
+        does_age=kind.does_age and not is_pinned,
         source_ref=_line(front_matter, "source_ref", MAX_SOURCE_REF_CHARS),
         claim=_claim(front_matter),
     )

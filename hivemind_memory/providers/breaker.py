@@ -18,7 +18,7 @@ _VERSION = "1"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BreakerState:
-    """What the next process must know."""
+    """The state of a breaker, as processes pass it on."""
 
     failures: int = 0
     """Failures in a row."""
@@ -53,7 +53,7 @@ def load_breaker_state(text: str) -> BreakerState:
 
 @dataclass(slots=True)
 class Breaker:
-    """May the provider be asked now, and if not, why not.
+    """A circuit breaker: it decides whether the provider may be asked now.
 
     Holds no thread and reads no clock; the caller passes seconds since the epoch.
     """
@@ -65,7 +65,7 @@ class Breaker:
         return self._wait_s(now_s) <= 0
 
     def why_not(self, now_s: float) -> str:
-        """Return why not to ask, and for how long; empty when one may."""
+        """Return why not to ask, and for how long; empty if it may be asked."""
         wait_s = self._wait_s(now_s)
         if wait_s <= 0:
             return ""
@@ -77,7 +77,7 @@ class Breaker:
         self.state = BreakerState()
 
     def fail(self, now_s: float, reason: str, *, is_refusal: bool = False) -> None:
-        """The provider did not answer, or (*is_refusal*) said no."""
+        """The provider did not answer, or (*is_refusal*) refused."""
         failures = self.state.failures + 1
         should_open = is_refusal or failures >= FAILURES_TO_OPEN
         opened_at_s = now_s if should_open else self.state.opened_at_s

@@ -6,6 +6,7 @@ Only a file that is damaged beyond doubt; a busy or an unreadable one stays.
 from __future__ import annotations
 
 import os
+import re
 from contextlib import suppress
 
 import apsw
@@ -14,6 +15,7 @@ from hivemind_memory.errors import StateUnusableError
 from hivemind_memory.files.locks import KernelLock
 from hivemind_memory.sqlite.connection import move_aside
 from hivemind_memory.state.open import open_state
+from hivemind_memory.state.schema import STEPS
 
 DAMAGE_HINT = (
     "purge again what must not come back, then delete the damaged file: it holds "
@@ -21,7 +23,7 @@ DAMAGE_HINT = (
 )
 
 _WAIT_S = 2.0
-_TABLES = ("recalls", "tombstones", "unfinished", "injections", "changes", "meta")
+_TABLES = tuple(re.findall(r"CREATE TABLE (\w+)", "".join(STEPS)))
 
 
 def set_aside(path: str) -> bool:
