@@ -181,7 +181,7 @@ def _write(
 
 
 def _moved(journal: bytes, old_root: str, new_root: str) -> bytes:
-    """Return a journal whose entries lie in another notes folder."""
+    """Return a journal whose entries are in another notes folder."""
     lines = []
     for line in journal.splitlines(keepends=True):
         try:

@@ -3,7 +3,7 @@
 Data goes to standard output, messages to standard error. For a pipe: one fact a line,
 nothing wrapped, nothing cut, no colour; tables for a terminal are in ``terminal``,
 which alone imports rich. JSON is complete, and the same value in any encoding. Data
-that could not be written whole is an error; a message that is not read is none.
+that could not be written whole is an error; a message that nobody reads is not.
 """
 
 from __future__ import annotations
@@ -164,8 +164,8 @@ def keep_going(*, is_wanted: bool) -> None:
 
     Args:
         is_wanted: The command changes something. It goes on, and its results go to
-            standard error: ended midway, or with an error behind a saved entry, it
-            would be run again and do everything twice.
+            standard error: if it ended midway, or with an error after saving an entry,
+            it would be run again and do everything twice.
     """
     global _fallback  # noqa: PLW0603 - one process has one standard output
     _fallback = is_wanted

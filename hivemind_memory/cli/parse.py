@@ -226,7 +226,7 @@ class _CommandLine:
             )
 
     def _note_unknown_option(self, name: str) -> None:
-        """Say that a word of a question looks like an option and is none."""
+        """Note that a word of a question looks like an option but is not one."""
         if _has_blank(name):
             return
         from hivemind_memory.cli.unknown_names import near_options

@@ -1,6 +1,6 @@
 """The table of commands: for each one its file, its heading in help, its summary.
 
-The overview needs nothing else. A command itself, with its options, lies in the file of
+The overview needs nothing else. The command itself, with its options, is in the file of
 ``commands`` that is named here, which is imported when the command is used.
 """
 

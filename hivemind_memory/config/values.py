@@ -62,7 +62,7 @@ def parse_part(text: str) -> object:
     ('pi --fast', ['pi', '--fast'])
 
     Raises:
-        InvalidPartError: It begins as JSON does, and is none.
+        InvalidPartError: It begins like JSON but is not.
     """
     if text.lstrip()[:1] not in ("{", "[", '"'):
         return text

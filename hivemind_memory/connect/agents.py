@@ -107,7 +107,7 @@ class HookForm:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectableAgent:
-    """A program that speaks the Model Context Protocol."""
+    """An agent that uses the Model Context Protocol."""
 
     name: str
     """As typed."""

@@ -1,8 +1,8 @@
 """Collects the memories that a section may show.
 
 They are the pinned ones, the preferences, and what matches the worktree's facets. Text
-from outside is never among them: the author of a web page must not speak to an agent
-before the user does. Collecting does not count as a recall, because no agent and no
+from outside is never among them: the author of a web page must not reach an agent
+before its user does. Collecting does not count as a recall, because no agent and no
 person asked.
 """
 

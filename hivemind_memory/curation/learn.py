@@ -170,7 +170,7 @@ def _check(
 
 def _domain_problem(name: str) -> str:
     """Return what is wrong with a name that is no domain."""
-    # Without what a URL may carry before and behind its domain: passwords, keys.
+    # Without what a URL may have before and after its domain: passwords, keys.
     domain = _URL.match(name)
     if domain and _is_domain(domain[1]):
         return f"domains holds a URL; its domain is {domain[1]}"

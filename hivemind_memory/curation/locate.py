@@ -112,7 +112,7 @@ def find_entry(
 
 
 def _is_there(context: CurationContext, path: str) -> bool:
-    """Return whether a note of that path lies where the caller may read."""
+    """Return whether a note has that path, where the caller may read."""
     if path_problem(path) or not may_read(context.caller, path):
         return False
     return context.folder.signature(NotePath(path)) is not None

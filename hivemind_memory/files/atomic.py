@@ -212,7 +212,7 @@ def remove_partial_files(folder: str, paths: Iterable[str], now_s: float) -> int
     """Remove what killed processes left; return how many files that were.
 
     Args:
-        folder: Where they lie.
+        folder: Where they are.
         paths: Paths in it, or below it; other files are left alone.
         now_s: The time; a file younger than ``ABANDONED_S`` may still get its name.
     """

@@ -97,7 +97,7 @@ class NotesFolder:
         signature is older than the bytes, so the next scan sees a change.
 
         Args:
-            path: Where it lies.
+            path: Its path below the notes folder.
             max_bytes: Read no note that is larger; None: any.
             parent: The folder it lies in, if that is open already.
 
@@ -143,7 +143,7 @@ class NotesFolder:
         still has some microseconds to be overwritten in.
 
         Args:
-            path: Where it lies; folders that are missing are made.
+            path: Its path; folders that are missing are made.
             data: All of its bytes.
             expected: What the note must still be; None: there must be none yet.
 

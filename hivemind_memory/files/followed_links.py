@@ -66,6 +66,6 @@ def _problem(root: str, links: Mapping[str, str], path: str) -> str:
 
 
 def _overlap(one: str, other: str) -> bool:
-    """Return whether a folder is the other, or lies in it."""
+    """Return whether a folder is the other one, or is inside it."""
     one, other = (os.path.join(path, "") for path in (one, other))
     return one.startswith(other) or other.startswith(one)

@@ -88,7 +88,7 @@ def shared_type_in(mountinfo: str, path: str) -> str:
 
 
 def _holds(point: str, path: str) -> bool:
-    """*path* is the mount point or lies below it."""
+    """*path* is the mount point or is below it."""
     return os.path.commonpath([point, path]) == point
 
 

@@ -120,7 +120,7 @@ def locks_folder(home: str) -> str:
 def notes_locks(notes: str) -> str:
     """Return the folder of the locks of a notes folder, made if it is missing.
 
-    It lies with the notes, so that all homes with these notes share it. Empty: the
+    It is next to the notes, so that all homes with these notes share it. Empty: the
     notes folder is not there or cannot be written.
     """
     if not os.path.isdir(notes):

@@ -60,7 +60,7 @@ class NoteReader:
         return ReadNote(data=data, signature=signature, digest=digest_of(data))
 
     def close(self) -> None:
-        """Let go of the folder that is held open."""
+        """Close the folder that is held open."""
         if self._parent is not None:
             self._parent.close()
             self._parent = None

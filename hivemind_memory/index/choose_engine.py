@@ -14,7 +14,7 @@ def index_engine(places: Places, now: Callable[[], float]) -> IndexEngine:
     """Return the engine of a memory's index; opens nothing.
 
     Args:
-        places: Where the memory lies.
+        places: Where the files of the memory are.
         now: Seconds since the epoch, UTC.
     """
     from hivemind_memory.index.sqlite.engine import SqliteEngine

@@ -205,7 +205,7 @@ def blocks_of(text: str) -> list[str]:
         return [text] if text else []
     blocks: list[str] = []
     start = 0
-    # What looks like an entry within the front matter is none.
+    # What looks like an entry within the front matter is not one.
     after = len("\n".join(split_lines(text)[: split_front_matter(text).line_count]))
     while True:
         at = _next_entry(text, start, max(after, start + BLOCK_CHARS))
@@ -219,7 +219,7 @@ def blocks_of(text: str) -> list[str]:
 
 
 def _next_entry(text: str, start: int, after: int) -> int:
-    """Return where the first entry behind *after* begins; -1: there is none."""
+    """Return where the first entry after *after* begins; -1: there is none."""
     for blank in _BEFORE_ENTRY.finditer(text, after):
         at = blank.end()
         end = text.find("\n", at)

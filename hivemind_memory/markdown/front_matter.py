@@ -256,7 +256,7 @@ def _quoted(text: str) -> str:
 
 
 def _lines_of(head: list[str], key: str) -> tuple[int, int]:
-    """Return the lines of a key: first and behind-last; at the end when not there."""
+    """Return the lines of a key: the first, and the one after the last."""
     start = next(
         (
             at
@@ -270,7 +270,7 @@ def _lines_of(head: list[str], key: str) -> tuple[int, int]:
 
 
 def _end_of_value(head: list[str], start: int) -> int:
-    """Return the line behind a key's value that begins on line *start*."""
+    """Return the line after a key's value that begins on line *start*."""
     end = min(start + 1, len(head))
     at = end
     # Its value may go on: indented lines, or the items of a list; blank lines between.

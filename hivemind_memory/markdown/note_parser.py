@@ -52,7 +52,7 @@ def parse_note(
     """Return the note that *data* is; any bytes are a note.
 
     Args:
-        path: Where it lies.
+        path: Its path below the notes folder.
         data: The whole file.
         limit_chars: Characters that a chunk may hold, at least 1.
         overlap_chars: See ``chunk_note``.
@@ -167,7 +167,7 @@ def _chunks(
 
 
 def outline_of(page: ParsedLines, first: int, stop: int) -> Outline:
-    """Return where the blocks of lines *first* up to *stop* of a page lie.
+    """Return the blocks of lines *first* up to *stop* of a page.
 
     The lines are read as a Markdown text of their own.
     """

@@ -71,7 +71,7 @@ class Heading(NamedTuple):
 
 
 class Outline(NamedTuple):
-    """Where the blocks of a text lie. Lines are indexes, from 0."""
+    """The blocks of a text. Lines are indexes, from 0."""
 
     blocks: Sequence[tuple[int, int]] = ()
     """(first line, depth of nesting) of each block; 0 is the top level."""

@@ -31,9 +31,10 @@ _SIMPLE = re.compile(rf"(?:{_LINE}\n)*+{_LINE}")
 
 
 def simple_outline(page: ParsedLines, first: int, stop: int) -> Outline | None:
-    """Return where the headings of lines *first* up to *stop* lie, if that is easy.
+    """Return the headings of lines *first* up to *stop*, if the text is simple.
 
-    The other blocks are left out: they tell where to cut, and so short a text is not.
+    The other blocks are left out: they decide where to cut, and so short a text is not
+    cut.
 
     Returns:
         None: Only the parser can tell.
@@ -60,7 +61,7 @@ def heading_on(line: str, number: int) -> Heading | None:
     if line[:1] != "#":
         return None
     marks, _, title = line.partition(" ")
-    # What is no heading (#tag) has no space behind the marks alone.
+    # #tag is not a heading: there is no space after the mark.
     if marks.strip("#"):
         return None
     title = " ".join(title.split())[:MAX_TITLE_CHARS]

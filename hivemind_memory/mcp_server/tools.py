@@ -1,6 +1,6 @@
 """What all tools share: registration, the thread they run on, limits on size.
 
-A tool is three things that lie together in one module: the schema of its result, the
+A tool is three things in one module: the schema of its result, the
 function that fills it in, and the text that says the same for clients that show no
 objects. Its docstring is the description that the model reads.
 """

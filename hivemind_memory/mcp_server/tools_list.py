@@ -195,7 +195,7 @@ def shape_memories(
     after: str,
     wanted: MemoryFilter = _NO_FILTER,
 ) -> MemoriesOut:
-    """Return the memories behind the path *after*, in their order, up to the limit.
+    """Return the memories after the path *after*, in their order, up to the limit.
 
     Raises:
         UsageError: *after* is not among them.

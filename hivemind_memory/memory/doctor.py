@@ -125,7 +125,7 @@ def _modes(places: Places, settings: Settings) -> Finding:
 
 
 def _place_of_index(places: Places) -> Finding:
-    """Check whether the index lies where SQLite's locks can be trusted."""
+    """Check whether the index is on a disk where SQLite's locks work."""
     from hivemind_memory.files.mounts import shared_type
 
     shared = shared_type(places.index)

@@ -260,7 +260,7 @@ class EmbeddingService:
                 index.set_meta(PROBLEM, record)
 
     def _why_abstain(self, index: Index, fingerprint: str, text: str) -> str:
-        """Return why vectors should not speak to this question; empty: they should."""
+        """Return why vectors should not be used for this query; empty: they should."""
         from hivemind_memory.providers.writing_systems import LATIN, script_of
 
         script = script_of(text)

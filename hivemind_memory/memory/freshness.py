@@ -302,5 +302,5 @@ class FreshnessCheck:
 
 
 def _paths(skipped: tuple[SkippedNote, ...]) -> tuple[str, ...]:
-    """Return where the files lie that were passed over."""
+    """Return the paths of the files that were passed over."""
     return tuple(one.path for one in skipped)

@@ -105,7 +105,7 @@ class IndexHandle:
             return answer(opened)
 
     def clear_notice(self) -> None:
-        """Forget what an answer has said of the index; the lock is held."""
+        """Drop the notice that an answer has shown; the lock is held."""
         if self._open is not None and self._open.notice:
             self._open = replaced(self._open, notice="")
 
@@ -357,8 +357,8 @@ def reopen_index(
 ) -> OpenIndex:
     """Return the index file in the place of a substitute, once it can be used.
 
-    A file that looks as it did when it could not be used is not tried again, for what
-    is wrong may lie where opening does not look.
+    A file that looks as it did when it could not be used is not tried again, because
+    opening may not notice what is wrong.
     """
     state = index_engine(places, now).state()
     if state and state == opened.broken:

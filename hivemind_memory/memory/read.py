@@ -79,7 +79,7 @@ def read_passage(
 
 
 def _no_such_line(note: NotePath, line: int, count: int) -> LineNotFoundError:
-    """Return the error for a line behind the end of a note."""
+    """Return the error for a line after the end of a note."""
     if not count:
         return LineNotFoundError(f"{note} is empty; there is no line {line:,}.")
     lines = "1 line" if count == 1 else f"{count:,} lines"
@@ -136,10 +136,10 @@ def list_notes(
         handle: Their index, which knows how many chunks each note has.
         caller: Who asks.
         local_iso: Returns a time as ISO 8601 in the local time zone.
-        below: The folder that they lie below, as a person names it; empty: any.
+        below: The folder that they are in or below, as a person names it; empty: any.
 
     Raises:
-        NoteNotFoundError: No note lies below a folder of that name.
+        NoteNotFoundError: No note is below a folder of that name.
     """
 
     def known(index: Index) -> tuple[dict[str, int], dict[str, str], set[str]]:

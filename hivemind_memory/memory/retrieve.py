@@ -21,7 +21,7 @@ behind these does not come back among the first ten (docs/quality.md)."""
 FUSED_WORD_CANDIDATES = 40
 
 FUSED_VECTOR_CANDIDATES = 100
-"""Candidates of each retriever when both speak: one may lift what the other puts
+"""Candidates of each retriever when both are used: one may lift what the other ranks
 low."""
 
 WANTED_FACTOR = 2

@@ -48,7 +48,7 @@ class EmbeddingProvider:
     """A model's name without a tag means ``:latest``, and case does not matter."""
 
     has_compatible_servers: bool = False
-    """Other servers speak its API: elsewhere it is not called by its title."""
+    """Other servers offer its API: at other addresses it is not called by its title."""
 
     if_not_running: str = ""
     """What to do when it does not answer; empty: nothing that helps always."""

@@ -54,7 +54,7 @@ class Access:
     """What a note must meet to be there for the caller; its scope is part of it."""
 
     def readable(self, paths: Sequence[str]) -> Sequence[str]:
-        """Return those of some paths that lie in open scopes."""
+        """Return the paths that are in open scopes."""
         if self.scopes is None:
             return paths
         return [path for path in paths if scope_of(path) in self.scopes]

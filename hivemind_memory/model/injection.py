@@ -97,7 +97,7 @@ class SectionPlan:
 
     why_empty: str = ""
     has_tools: bool = True
-    """Its agent has our tools; otherwise the section speaks of commands."""
+    """Its agent has our tools; otherwise the section names commands."""
 
     tokens: int = 0
     """Estimated, of the whole section."""

@@ -39,7 +39,7 @@ class MemoryFilter:
     """active, pending, superseded, forgotten, expired or done."""
 
     folder: str = ""
-    """The folder that they lie below, as a caller names it; empty: any."""
+    """The folder that they are in or below, as a caller names it; empty: any."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +73,7 @@ def folder_named(text: str, paths: Collection[str]) -> str:
         paths: Of all notes that the caller sees.
 
     Raises:
-        NoteNotFoundError: No note lies below a folder of that name.
+        NoteNotFoundError: No note is below a folder of that name.
 
     >>> folder_named("./projects/shop/", ["projects/shop/a.md"])
     'projects/shop'
@@ -94,7 +94,7 @@ def folder_named(text: str, paths: Collection[str]) -> str:
 
 
 def is_below(path: str, folder: str) -> bool:
-    """Return whether a note lies below a folder; empty: the notes folder itself."""
+    """Return whether a note is below a folder; empty: the notes folder itself."""
     return not folder or path.startswith(f"{folder}/")
 
 

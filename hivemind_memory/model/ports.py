@@ -48,7 +48,7 @@ class Embedder(Protocol):
         ...
 
     def close(self) -> None:
-        """Let go of what it has open; it is not asked again."""
+        """Close its connections; it is not asked again."""
         ...
 
 
@@ -134,7 +134,7 @@ class MemoryIndex(Protocol):
     def edges_of(self, path: str, *, scopes: frozenset[str] | None) -> list[EdgeRow]:
         """Return the edges that begin or end at a note, both ends resolved.
 
-        An end that lies in none of *scopes* is as one that is not there; None: all.
+        An end outside *scopes* counts as missing; None: all scopes.
         """
         ...
 

@@ -26,7 +26,7 @@ SUPERSEDED, INBOX = "superseded", "inbox"
 
 
 def scope_of(path: str) -> str:
-    """Return the scope in which a note lies.
+    """Return the scope of a note.
 
     Folders are compared as the most forgiving file system would, in any case: else a
     disk that does not tell ``Teams`` from ``teams`` would have two names for one

@@ -109,7 +109,7 @@ class _Reader:
     def _add_date(
         self, year: int, month: int = 0, day: int = 0, *, is_since: bool = False
     ) -> None:
-        """Add a year, a month of it, or a day; what the calendar lacks is none.
+        """Add a year, a month of it, or a day; a date that does not exist is skipped.
 
         Args:
             year: 1 to 9999.
@@ -329,7 +329,7 @@ class _Reader:
         return self._words[at] if 0 <= at < len(self._words) else ""
 
     def _has_beside(self, at: int, words: frozenset[str]) -> bool:
-        """Whether the word before or behind is one of some."""
+        """Whether the word before or after is one of some."""
         return self._word(at - 1) in words or self._word(at + 1) in words
 
     def _number(self, at: int, most: int) -> int:

@@ -276,7 +276,7 @@ class OpenNote:
         return cls(folder.open_parent(path, made=made), path, descriptors.CREATE)
 
     def close(self) -> None:
-        """Let go of the note."""
+        """Close the note."""
         os.close(self._fd)
         self._parent.close()
 

@@ -207,7 +207,7 @@ def change_entries(
     """Change entries in their notes; a note that cannot be changed stops no other.
 
     Args:
-        folder: Where the notes lie.
+        folder: The notes.
         journal: The journal of that folder.
         entries: Note -> ids of its entries.
         change: Bytes of a note and ids -> its new bytes.

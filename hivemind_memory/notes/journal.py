@@ -57,7 +57,7 @@ class Journal:
         """Lock nothing yet.
 
         Args:
-            folder: Where the journal lies.
+            folder: Its folder.
             notes: The notes folder that is written to, whose lock all homes with these
                 notes share; empty: no other home has them.
         """
@@ -178,7 +178,7 @@ class JournalFile:
         self._mark = self._cut_torn_line()
 
     def close(self) -> None:
-        """Let go of the file, not of the lock; a second time does nothing."""
+        """Close the file and keep the lock; a second call does nothing."""
         fd, self._fd = self._fd, -1
         if fd >= 0:
             os.close(fd)

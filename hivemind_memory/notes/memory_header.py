@@ -47,7 +47,7 @@ def header_of(
     """Return what a note says of itself.
 
     Args:
-        path: Where it lies.
+        path: Its path below the notes folder.
         front_matter: Its parsed values; empty for free text.
         bodies: Its chunks' texts, for ``[[links]]``.
         custom: Types of a person's own.
@@ -135,7 +135,7 @@ def status_of(path: str, front_matter: Mapping[str, object]) -> int:
     """Return the status of a note: one of ``ACTIVE`` to ``FORGOTTEN``.
 
     Args:
-        path: Where it lies, relative to the notes folder.
+        path: Its path below the notes folder.
         front_matter: Its parsed values.
     """
     if is_forgotten(front_matter):

@@ -62,7 +62,7 @@ class NoteWriter:
         """Take the parts.
 
         Args:
-            folder: Where the notes lie.
+            folder: The notes.
             journal: Where entries go first.
             clock: Tells when an entry is written.
             randomness: Returns 10 random bytes, other ones each time.

@@ -155,7 +155,7 @@ class read_transaction:  # noqa: N801 - a context manager reads like a word
         self._connection.execute("BEGIN")
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        """Let go of the state."""
+        """End the transaction."""
         if kind is None:
             with translated_errors(self._connection.filename):
                 self._connection.execute("COMMIT")

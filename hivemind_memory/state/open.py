@@ -34,7 +34,7 @@ def open_state(path: str, *, wait_ms: int = COUNT_WAIT_MS) -> apsw.Connection:
     """Return a connection to the state at *path*, made if it is not there.
 
     Args:
-        path: Where the file lies.
+        path: The file.
         wait_ms: How long to wait for other processes.
 
     Raises:

@@ -76,14 +76,14 @@ class ChangeDetector:
         self._missed_event = ""
 
     def open(self, listener: Listener, now_s: float) -> None:
-        """Start to watch; errors become the reason to poll."""
+        """Start watching; an error becomes the reason to poll."""
         self._listener = listener
         self._missed_event = ""
         self._next_poll_s = now_s + self._settings.poll_s
         self._reopen(now_s)
 
     def close(self) -> None:
-        """Stop to watch."""
+        """Stop watching."""
         source, self._source = self._source, None
         if source is not None:
             source.close()

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchState:
-    """How the leader learns of changes."""
+    """How the leader detects changes."""
 
     mode: str
     """native: the system reports changes; polling: the folder is scanned every few
@@ -36,7 +36,7 @@ class Leading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StateChanged:
-    """The leader learns of changes in another way than before."""
+    """The leader detects changes in another way than before."""
 
     state: WatchState
 

@@ -87,7 +87,7 @@ class Leadership:
         return self._lock.holder()
 
     def write_state(self, state: WatchState) -> None:
-        """Leave word of how this leader watches.
+        """Record how this leader watches.
 
         Raises:
             OSError: It could not be written; leading goes on all the same.
@@ -97,7 +97,7 @@ class Leadership:
         write_file(self._state_path, words.encode(), is_durable=False)
 
     def read_state(self) -> WatchState | None:
-        """Return what the present leader said; None without a leader or its word."""
+        """Return how the current leader watches; None if unknown."""
         try:
             with open(self._state_path, encoding="utf-8") as file:
                 words = json.load(file)

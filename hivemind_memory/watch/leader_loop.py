@@ -150,7 +150,7 @@ class LeaderLoop:
             self._inbox.put(None)
 
     def _wait(self) -> None:
-        """Wait for news or for the next date, whichever is first."""
+        """Wait for an event or for the next due time, whichever is first."""
         wait_s = min(self._next_due_s() - self._clock(), TICK_S)
         try:
             result = self._inbox.get(timeout=max(wait_s, 0.0))
@@ -199,7 +199,7 @@ class LeaderLoop:
         return "poll" if is_time else ""
 
     def _sync(self, cause: str) -> None:
-        """Look at the folder once, and say how it went."""
+        """Sync once, and report the result."""
         now_s = self._clock()
         hints = self._hints
         self._due_times.pop("settle", None)
@@ -248,7 +248,7 @@ class LeaderLoop:
         self._on_event(SyncFailed(error=error, retry_in_s=retry_s))
 
     def _begin_late_event_check(self, hints_before: int) -> None:
-        """A rescan found something: was there, or will there be, an event for it?"""
+        """Start waiting for the event of a change that a rescan found."""
         with self._lock:
             is_announced = self._debouncer.due_s() is not None
         if not is_announced and self._hints == hints_before:
@@ -263,7 +263,7 @@ class LeaderLoop:
         self._late_event_check = None
 
     def _report_state(self) -> None:
-        """Say how changes are learned of, whenever that is new."""
+        """Report how changes are detected, whenever that has changed."""
         state = self._detector.state
         if state == self._reported_state:
             return

@@ -257,7 +257,7 @@ class InotifySource(_Probing):
 
 
 def _is_of_one_folder(error: OSError) -> bool:
-    """The folder vanished or is not ours to read; its neighbours can be watched."""
+    """Whether an error concerns one folder only, so that others can be watched."""
     return error.errno in {errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.EPERM}
 
 

@@ -97,7 +97,7 @@ class Watcher:
     def _lead(
         self, stop: threading.Event, on_event: Callable[[WatchEvent], None]
     ) -> None:
-        """Serve one term."""
+        """Lead until the lock is lost or *stop* is set."""
         try:
             on_event(Leading())
             self._leader_loop = LeaderLoop(

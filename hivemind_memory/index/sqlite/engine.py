@@ -185,7 +185,7 @@ class SqliteEngine:
             lock.release()
 
     def set_aside_files(self) -> list[str]:
-        """Return the damaged and half-built indexes that lie beside the file."""
+        """Return the damaged and half-built indexes next to the file."""
         from hivemind_memory.index.sqlite.vacuum import set_aside_files
 
         return set_aside_files(self._places.index_file, self._places.rebuild_file)

@@ -25,7 +25,7 @@ class notes_transaction(write_transaction):  # noqa: N801 - as its parent
     __slots__ = ()
 
     def __enter__(self) -> None:
-        """Begin; no earlier scan speaks for the index any more."""
+        """Begin; no earlier scan describes the index any more."""
         super().__enter__()
         try:
             self._connection.execute("DELETE FROM meta WHERE key = ?", (SCAN,))

@@ -148,7 +148,7 @@ def _row(
 def _extra_and_subchunks(
     body: str, tokens_of: Callable[[str], list[str]]
 ) -> tuple[str, bytes]:
-    """Return the extra terms of a chunk, and where its subchunks lie among the tokens.
+    """Return the extra terms of a chunk, and the places of its subchunks in the tokens.
 
     Returns:
         The extra terms, space-separated; and unsigned 16-bit numbers, four for each

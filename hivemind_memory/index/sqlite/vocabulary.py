@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     """Each token, and in how many chunks it stands."""
 
 LAST_CHARACTER = "\U0010ffff"
-"""Sorts behind every character that a word can hold."""
+"""Sorts after every character that a word can contain."""
 
 SPELLINGS = 10
 """Chunks that are searched for the shortest word of a stem."""
