@@ -3,7 +3,7 @@
 Data goes to standard output, messages to standard error. For a pipe: one fact a line,
 nothing wrapped, nothing cut, no colour; tables for a terminal are in ``terminal``,
 which alone imports rich. JSON is complete, and the same value in any encoding. Data
-that could not be written whole is an error; a message that nobody reads is not.
+that could not be written whole is an error; a message that is not read is no error.
 """
 
 from __future__ import annotations
