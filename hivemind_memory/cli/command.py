@@ -28,6 +28,7 @@ class Argument:
         "is_many",
         "is_raw",
         "is_required",
+        "may_be_empty",
         "name",
         "reads",
     )
@@ -41,9 +42,12 @@ class Argument:
         reads: int | None = None,
         completes: str = "",
         is_raw: bool = False,
+        may_be_empty: bool = False,
     ) -> None:
         self.name = name
         self.description = description
+        self.may_be_empty = may_be_empty
+        """Whether an empty word says something; else it is an error."""
         self.is_required = is_required
         self.is_many = reads is not None
         """Whether it takes all the words that are left."""

@@ -55,6 +55,8 @@ def parse_request(words: Sequence[str]) -> CommandRequest:
 
             raise unknown_option(name, "hm", _GLOBAL)
         memory_dir = value if equals else _next_word(name, MEMORY_DIR, rest, _GLOBAL)
+        if not memory_dir.strip():
+            raise _empty_option(name, MEMORY_DIR)
     if not rest:
         return _help_request()
     name = rest.pop(0)
@@ -160,7 +162,7 @@ class _CommandLine:
         hint = effect = ""
         if self._reads == TEXT:
             hint = "Text that begins with a dash goes after `--`."
-            effect = "Nothing was saved"
+            effect = self._effect()
         elif self._reads == VERBATIM or self._command.name == "launch":
             hint = "Put the agent's own arguments after `--`."
         known = (*self._flags, *HELP)
@@ -189,6 +191,11 @@ class _CommandLine:
             name, text = word[:2], word[2:]
         elif not equals:
             text = _next_word(name, flag, rest, (*self._flags, *HELP, "--"))
+        if not text.strip():
+            if self._command.is_hook or self._reads == VERBATIM:
+                self._notes.append(f"`{name}` is empty and ignored")
+                return  # the agent starts in any case
+            raise _empty_option(name, flag, self._effect())
         from hivemind_memory.cli.values import parse_value
 
         self._values[flag.name] = parse_value(name, flag, text)
@@ -254,6 +261,10 @@ class _CommandLine:
             if argument.is_many:
                 self._values[argument.name], places = tuple(places), []
             else:
+                if places and not places[0].strip() and not argument.may_be_empty:
+                    raise self._usage_error(
+                        f"was given an empty {argument.name.upper()}"
+                    )
                 self._values[argument.name] = places[0] if places else None
                 places = places[1:]
         if places:
@@ -266,8 +277,7 @@ class _CommandLine:
         Raises:
             UsageError: A word is not UTF-8.
         """
-        effect = "Nothing was saved" if self._reads == TEXT else ""
-        command = self._command
+        effect, command = self._effect(), self._command
         names = [one.name for one in command.arguments if not one.is_raw]
         names += [one.name for one in command.flags if one.kind == "text"]
         for name in names:
@@ -282,7 +292,12 @@ class _CommandLine:
         from hivemind_memory.cli.help import usage
 
         message = f"`hm {self._command.name}` {what}."
-        return UsageError(message, hint=f"Usage: {usage(self._command)}")
+        hint = f"Usage: {usage(self._command)}"
+        return UsageError(message, hint=hint, effect=self._effect())
+
+    def _effect(self) -> str:
+        """Return what a mistake did not do, for a command that saves a text."""
+        return "Nothing was saved" if self._reads == TEXT else ""
 
 
 def _help_request(topic: str = "") -> CommandRequest:
@@ -304,6 +319,15 @@ def _next_word(name: str, flag: Flag, rest: list[str], known: Iterable[str]) -> 
         hint = f"`{flag.names[-1]}={rest[0] if rest else flag.metavar}` gives it one."
         raise UsageError(message, hint=hint)
     return rest.pop(0)
+
+
+def _empty_option(name: str, flag: Flag, effect: str = "") -> UsageError:
+    """Return the error for an option without a value: to leave it out says the same.
+
+    A variable of a script that is not set would otherwise pass for that.
+    """
+    hint = f"Leave it out, or give it one: {flag.names[-1]} {flag.metavar}."
+    return UsageError(f"The value of `{name}` is empty.", hint=hint, effect=effect)
 
 
 def _is_folder_of(default: str, group: str, word: str) -> bool:

@@ -237,9 +237,9 @@ def test_a_bare_repository_has_worktrees_too(machine, hm) -> None:
     ("words", "sentence"),
     [
         (("--worktree", "nowhere"), "'nowhere' is not a folder; no agent was started."),
-        (("--worktree", ""), "'' is not a folder; no agent was started."),
+        (("--worktree", ""), "The value of `--worktree` is empty."),
         (("--branch", "a..b"), "'a..b' is not a branch name; no agent was started."),
-        (("--branch", ""), "'' is not a branch name; no agent was started."),
+        (("--branch", ""), "The value of `--branch` is empty."),
         (("--branch", "-x"), "'-x' is not a branch name; no agent was started."),
         (("--branch", "HEAD"), "No worktree was created for HEAD: fatal: "),
         (("--branch", "x", "--worktree", "."), "--worktree and --branch exclude each"),

@@ -97,7 +97,12 @@ def get(request: CommandRequest) -> int:
         " in the shell's history. If an option is an object, a part of it is set by its"
         " name: agents.NAME."
     ),
-    arguments=(_KEY, Argument("value", "The new value.", completes="option values")),
+    arguments=(
+        _KEY,
+        Argument(
+            "value", "The new value.", completes="option values", may_be_empty=True
+        ),
+    ),
     examples=(
         "hm config set embedding_provider ollama",
         "hm config set openai_api_key -",
