@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from hivemind_memory import environment, opening
+from hivemind_memory.access.rules import Caller, home_scope
 from hivemind_memory.cli.main import main
 from hivemind_memory.errors import ScopeError, UsageError
+from hivemind_memory.mcp_server import server
 from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model.curation import NewMemory
 from hivemind_memory.model.query import Query
@@ -114,6 +118,70 @@ def test_what_is_global_is_found_by_all(agent: Agent) -> None:
         assert everywhere.path == "editor.md"
         assert len(found(second, "kettle")) == 2
         assert found(second, "prefers tabs") == ["editor.md"]
+
+
+@pytest.mark.parametrize(
+    ("given", "scope"),
+    [
+        ({"workspace": "workspaces/web", "project": "projects/a"}, "workspaces/web"),
+        ({"project": "projects/a", "teams": ("teams/red",)}, "projects/a"),
+        ({"teams": ("teams/red", "teams/blue")}, "teams/red"),
+        ({}, ""),
+    ],
+)
+def test_a_write_without_a_scope_goes_to_the_narrowest_of_the_caller(
+    given: dict[str, Any], scope: str
+) -> None:
+    """Its workspace, else its project, else its first team, else the global scope."""
+    assert home_scope(Caller(**given)) == scope
+
+
+@pytest.mark.parametrize("tool", ["memory_write", "memory_save", "memory_learn"])
+def test_the_tools_say_what_is_global(tool: str) -> None:
+    """An agent reads it before its first call."""
+    prebuilt = Path(server.__file__).with_name("tools.json").read_text()
+    [described] = _objects(json.loads(prebuilt), tool)
+
+    scope = described["inputSchema"]["properties"]["scope"]
+
+    assert "about the user or the machine: global" in scope["description"]
+
+
+def _objects(value: Any, name: str) -> list[dict[str, Any]]:
+    """Return the tools of a name in the prebuilt answers, each once."""
+    found: dict[str, dict[str, Any]] = {}
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, dict):
+            if one.get("name") == name and "inputSchema" in one:
+                found[json.dumps(one, sort_keys=True)] = one
+            waiting += one.values()
+        elif isinstance(one, list):
+            waiting += one
+    return list(found.values())
+
+
+def test_project_and_status_say_which_project_this_is_and_why(
+    repository: Callable[[str], Path],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Also in a folder of it, before and after its first write."""
+    said = []
+    for folder in ("", "deep"):
+        (repository("shop") / folder).mkdir(exist_ok=True)
+        monkeypatch.chdir(repository("shop") / folder)
+        for command in ("project", "status"):
+            assert main((command,)) == 0
+            said.append(capsys.readouterr().out)
+        assert main(("write", "The shop is open.")) == 0
+        capsys.readouterr()
+
+    for shown in said[::2]:
+        assert re.match(r"projects/shop  example\.com/me/shop  \(\w.+\)\n", shown)
+    for shown in said[1::2]:
+        assert re.search(r"^project here: projects/shop \(\w.+\)$", shown, re.MULTILINE)
 
 
 def test_a_file_with_a_folder_sets_the_scope(agent: Agent) -> None:

@@ -86,6 +86,34 @@ def test_every_command_that_takes_a_name_is_in_the_table() -> None:
     }
 
 
+@pytest.mark.parametrize("name", ["port", "port.md", "PORT", "[[port]]", "port.md:1"])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_file_of_another_folder_stands_for_no_name(
+    hm: Hm,  # noqa: F811
+    home: Path,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+    command: str,
+    name: str,
+) -> None:
+    """Neither a note in a folder nor one in a project, whatever the command."""
+    monkeypatch.setenv("EDITOR", "false")
+    hm("save", "other", "Quite another thing")
+    hm("save", "linked", "Something linked")
+    notes = home / "memory"
+    text = "---\ntype: fact\nkey: harbour\n---\nThe wombat of the docs.\n"
+    for folder in ("docs", "projects/shop", "docs/inbox"):
+        (notes / folder).mkdir(parents=True)
+        (notes / folder / "port.md").write_text(text)
+
+    ran = _run(hm, command, name)
+
+    assert "wombat" not in ran.out
+    assert not re.search(r"^\w+ed:? \S+/port\.md", ran.out, re.MULTILINE)
+    for folder in ("docs", "projects/shop", "docs/inbox"):
+        assert (notes / folder / "port.md").read_text() == text
+    assert "port.md" not in (notes / "other.md").read_text()
+
+
 @pytest.mark.skipif(os.name != "posix", reason="the editor is a shell script")
 @pytest.mark.parametrize("form", MEMORY_FORMS)
 @pytest.mark.parametrize("command", COMMANDS)
@@ -101,7 +129,7 @@ def test_a_memory_is_named_as_it_is_printed(
     if command.startswith("inbox"):
         words[1:1] = ["--source", "external"]
     place, key, memory_id = re.fullmatch(
-        r"saved (\S+) as context (\S+) \((\w+)\)\n", hm(*words).out
+        r"(?:saved|pending) (\S+) as context (\S+) \((\w+)\)\n", hm(*words).out
     ).groups()  # type: ignore[union-attr]
     path = place.partition(":")[0]
     hm("save", "--related", "deploy-day", "linked", "Something linked")
