@@ -11,7 +11,7 @@ from bisect import bisect_left
 from itertools import pairwise
 
 from hivemind_memory.redaction.lazy_pattern import lazy_re
-from hivemind_memory.redaction.spans import line_starts, shortest_parts
+from hivemind_memory.redaction.spans import found_at, line_starts, shortest_parts
 from hivemind_memory.redaction.values import (
     entropy,
     is_identifier,
@@ -60,9 +60,16 @@ _EVERY_LABEL = sorted(
 )
 _LABEL_PARTS = shortest_parts(("key", "pat ", "pat:", *_EVERY_LABEL))
 _LABEL = lazy_re(
-    "[a-z0-9]{2,12}[ _-]?key(?![a-z])|(?<![a-z])(?:pat|keygen|genkey)(?![a-z])|"
+    r"key(?:(?<=[a-z0-9]{2}key)|(?<=[a-z0-9]{2}[ _-]key))(?![a-z])"
+    r"|(?<![a-z])(?:pat|keygen|genkey)(?![a-z])|"
     + "|".join(map(re.escape, _EVERY_LABEL))
 )
+_LABEL_STARTS = tuple(
+    one
+    for one in ("key", "pat", "genkey", *_EVERY_LABEL)
+    if not any(one != other and one.startswith(other) for other in _EVERY_LABEL)
+)
+"""One of these begins each of them."""
 _PUBLIC = lazy_re(
     r"(?<![a-z])(?:public(?:key)?|pub|ssh-[a-z]+|fingerprint|commit"
     r"|(?<!hmac-)(?<!hmac )sha\d*|hash(?:ed|es)?|checksum|digest|"
@@ -163,7 +170,10 @@ def near_labels(text: str, low: str) -> list[TextSpan]:
         )
         if (is_labelled or has_host or True in above) and _MAY_HOLD.search(shown):
             labels = (
-                [found.end() + start for found in _LABEL.finditer(line)]
+                [
+                    found.end() + start
+                    for found in found_at(_LABEL, line, line, _LABEL_STARTS)
+                ]
                 if is_labelled
                 else []
             )
@@ -184,7 +194,7 @@ def _is_heading(line: str) -> bool:
     """Whether a line is short, and speaks of a secret."""
     return (
         len(line) < NEAR
-        and _LABEL.search(line) is not None
+        and any(found_at(_LABEL, line, line, _LABEL_STARTS))
         and not _PUBLIC.search(line)
     )
 

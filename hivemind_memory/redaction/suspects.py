@@ -38,7 +38,7 @@ BELOW = 8
 """Lines with text below a label on which its value may stand."""
 
 _SHORT_LINE = 16  # a brace, a fence, ``data:``: what holds a form together
-_BESIDE = 8  # lines above and below one that is kept: no rule looks further
+_BESIDE = 8  # lines below one that is kept: no rule looks further
 _PLACEHOLDER = "x"
 _MAX_TABLE = 200
 _SIGNS_OF_TABLES = ("|", ",", ";", "\t", "  ")
@@ -81,6 +81,16 @@ _LABEL = lazy_re(
 )
 """What stands beside or above a plain word or number that is a secret."""
 
+_LABEL_STARTS = (
+    "assword", "assphrase", "pass", "pw", "cred", "logins", "seed", "wallet",
+    "recovery", "mnemonic", "2fa", "mfa", "totp", "scratch", "emergency", "bip39",
+    "one-time", "one time", "zugangsdaten", "user", "mypass", "db", "root", "admin",
+    "sudo", "ssh", "smtp", "auth", "pgpass", "contrase", *PASSWORD_NAMES,
+    *PASSWORDS_ELSEWHERE, "losung", "diceware", "geheim", "setup key", "two-factor",
+    "base32", "mot de passe", "motdepasse", "12",
+)  # fmt: skip
+"""One of these begins each of them."""
+
 _NUMBER_PARTS = frozenset((
     *("pin", "puk", "code", "código", "codice", "код", "wlan", "wifi", "wi-fi", "wpa"),
     *("netzwerk", "network", "keypad", "tresor", "safe", "lockbox", "alarm", "cvv"),
@@ -105,7 +115,9 @@ _NUMBER_LABEL = lazy_re(
 """What stands beside or above digits that are a secret."""
 
 _QUOTED = lazy_re(r"(?:[\"'`“„«]|\*\*)(?P<value>[A-Za-z]{3,12}[-_.+ ][\w. +-]{5,80})")
-_FOUR_GROUPS = lazy_re(r"(?<![\w-])[a-z]{4}(?:[ -][a-z]{4}){3}(?![\w-])")
+_FOUR_GROUPS = lazy_re(
+    r"[ -](?<=[a-z]{4}.)(?<![\w-][a-z]{4}.)[a-z]{4}(?:[ -][a-z]{4}){2}(?![\w-])"
+)
 _DIGIT = "[0-9\uff10-\uff19\u0660-\u0669\u06f0-\u06f9\u0966-\u096f]"
 _NUMBER = lazy_re(rf"{_DIGIT}{{2}}(?:{_DIGIT}|-{_DIGIT}{{2}})")
 
@@ -194,7 +206,7 @@ def _is_taken(line: str, low: str) -> bool:
 def _is_label(line: str, low: str) -> bool:
     """Whether a line says that a password or the words of a wallet follow."""
     return (
-        _LABEL.search(low) is not None
+        any(found_at(_LABEL, low, low, _LABEL_STARTS))
         or any(found_at(PASSWORD, line, low, PASSWORD_PARTS))
         or any(found_at(OPENED, line, low, OPENED_PARTS))
     )
@@ -306,13 +318,12 @@ def _joined(lines: list[str], starts: list[int], is_kept: list[bool]) -> Suspect
     parts: list[str] = []
     ends: list[int] = []
     shifts: list[int] = []
-    at = done = 0  # the place in what is returned, and the row
+    at = 0  # the place in what is returned
     kept = [row for row, keep in enumerate(is_kept) if keep]
     for place, last in enumerate(kept):
         following = kept[place + 1] if place + 1 < len(kept) else len(lines) + _BESIDE
-        first = max(done, last - _BESIDE)
         done = min(last + _BESIDE + 1, following, len(lines))
-        for row in range(first, done):
+        for row in range(last, done):
             shown = lines[row]
             if row != last and len(shown) > _SHORT_LINE:
                 body = shown.lstrip(" \t")

@@ -9,7 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hivemind_memory.redaction import dialog, spoken_words, stated_words, vocabulary
+from hivemind_memory.redaction import (
+    dialog,
+    labelled,
+    spoken_words,
+    stated_words,
+    suspects,
+    vocabulary,
+)
 from hivemind_memory.redaction.spans import found_at, line_starts, lowered
 
 if TYPE_CHECKING:
@@ -19,6 +26,8 @@ PATTERNS = {
     "password": (stated_words.PASSWORD, vocabulary.PASSWORD_PARTS),
     "opened": (stated_words.OPENED, vocabulary.OPENED_PARTS),
     "code": (stated_words.CODE, vocabulary.CODE_PARTS),
+    "label of a plain word": (suspects._LABEL, suspects._LABEL_STARTS),
+    "label of a random value": (labelled._LABEL, labelled._LABEL_STARTS),
     "says password": (dialog._SAYS_PASSWORD, dialog._PASSWORD_WORDS),
     **{
         name: (pattern, words)
