@@ -95,10 +95,10 @@ RETIRED_TEXTS = {
 ALLOWED_NAMES: set[str] = set()
 ALLOWED_TEXTS: set[str] = {
     "hivemind_memory/redaction/dialog.py: door",  # that of a house, and its code
-    "hivemind_memory/redaction/given.py: door",
-    "hivemind_memory/redaction/stated_words.py: door",
-    "hivemind_memory/redaction/stated_words.py: doors",
-    "hivemind_memory/redaction/stated_words.py: ledger",  # a wallet
+    "hivemind_memory/redaction/arguments.py: door",
+    "hivemind_memory/redaction/statement_words.py: door",
+    "hivemind_memory/redaction/statement_words.py: doors",
+    "hivemind_memory/redaction/statement_words.py: ledger",  # a wallet
     "hivemind_memory/index/sqlite/schema.py: stamp",
     "hivemind_memory/index/sqlite/schema.py: standing",  # the steps as released
     "hivemind_memory/index/sqlite/schema.py: trail",

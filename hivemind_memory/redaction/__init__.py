@@ -6,12 +6,7 @@ It reads only its own two data files, and only for a text with a word of some ru
 
 from __future__ import annotations
 
-from hivemind_memory.redaction.redact import (
-    RedactedText,
-    Secret,
-    find_secrets,
-    mask,
-    scrub,
-)
+from hivemind_memory.redaction.detection import Secret, find_secrets
+from hivemind_memory.redaction.redact import RedactedText, mask, scrub
 
 __all__ = ["RedactedText", "Secret", "find_secrets", "mask", "scrub"]

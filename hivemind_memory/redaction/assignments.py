@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 
-from hivemind_memory.redaction.drawn import is_dashed
 from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.names import ValueKind, classify_name
+from hivemind_memory.redaction.passphrase_check import is_dashed
 from hivemind_memory.redaction.spans import TextSpan
 from hivemind_memory.redaction.values import is_real, is_sure, looks_random
 

@@ -1,4 +1,4 @@
-"""Finds the literals that calls are given which sign in, connect or encrypt.
+"""Finds literals in calls that sign in, connect or encrypt.
 
 ``connect(url, "shop", "Xk9…")``, ``Fernet("…")``, ``jwt.sign(claims, "…")``: the name
 of the call says how much a literal must look like a secret.
@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import re
 
-from hivemind_memory.redaction.chosen import (
+from hivemind_memory.redaction.lazy_pattern import lazy_re
+from hivemind_memory.redaction.passphrase_check import is_drawn
+from hivemind_memory.redaction.password_check import (
     is_likely,
     is_random,
     looks_chosen,
     may_be_chosen,
 )
-from hivemind_memory.redaction.drawn import is_drawn
-from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.values import (
     entropy,
     is_identifier,

@@ -1,4 +1,4 @@
-"""Finds secrets in the columns of tables: Markdown, CSV, or set with blanks."""
+"""Finds secrets in the columns of tables: Markdown, CSV, or aligned with blanks."""
 
 from __future__ import annotations
 

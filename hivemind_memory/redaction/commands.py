@@ -1,9 +1,9 @@
 """The commands that take a password: one row each; a new one is added here.
 
-An option that takes one in any program, such as ``--password``, is in ``given``.
+An option that takes one in any program, such as ``--password``, is in ``arguments``.
 Two tables, for two ways to say where the value stands. Each row begins with a word, in
 lower case, without which a text is not looked at; a word of ``FORMS`` stands in
-``spoken_words`` too, and a test compares them.
+``sentence_gate`` too, and a test compares them.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ FORMS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     )
 )  # fmt: skip
 """Word -> all that stands before the value. The value is believed unless it is a plain
-word or a placeholder. ``spoken`` reads it."""
+word or a placeholder. ``sentences`` reads it."""
 
 WORDS = frozenset(word for word, _ in FORMS)
 """Words without which no text has one of these forms, in lower case."""

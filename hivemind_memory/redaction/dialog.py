@@ -1,4 +1,4 @@
-"""Finds passwords beside names, in answers and in lists: line by line.
+"""Finds passwords next to names, in answers and in lists, line by line.
 
 ``kim / Xk9…`` beside an address, the answer to a question for a password, the rows
 below a heading. The place says how much a value must look like a password.
@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import re
 
-from hivemind_memory.redaction.chosen import is_counted, looks_chosen, may_be_chosen
 from hivemind_memory.redaction.lazy_pattern import lazy_re
+from hivemind_memory.redaction.password_check import (
+    is_counted,
+    looks_chosen,
+    may_be_chosen,
+)
 from hivemind_memory.redaction.pieces import pieces_by_look
+from hivemind_memory.redaction.sentence_gate import ACCOUNTS
 from hivemind_memory.redaction.spans import TextSpan, found_at, has_any, line_starts
-from hivemind_memory.redaction.spoken_words import ACCOUNTS
-from hivemind_memory.redaction.stated_words import SOFT
+from hivemind_memory.redaction.statement_words import SOFT
 from hivemind_memory.redaction.vocabulary import PASSWORD_NAMES, PASSWORDS_ELSEWHERE
 
 TYPE_CHECKING = False

@@ -6,12 +6,12 @@ once: that takes a fraction of what each form takes to search the text for its o
 
 from __future__ import annotations
 
-from hivemind_memory.redaction import layouts, literals, phrases, spoken, suspects
+from hivemind_memory.redaction import layouts, literals, phrases, sentences, suspects
 from hivemind_memory.redaction.seeds import SEED_WORDS
 from hivemind_memory.redaction.vocabulary import STATED_WORDS
 
 FORM_WORDS = layouts.WORDS.union(
-    spoken.WORDS,
+    sentences.WORDS,
     phrases.WORDS,
     literals.WORDS,
     suspects.LABEL_PARTS,

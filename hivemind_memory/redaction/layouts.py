@@ -1,4 +1,4 @@
-"""Finds secrets that the layout around them gives away: tables, files and lists.
+"""Finds secrets by the layout around them: known files, tables and lists.
 
 A password column, a line of ``.pgpass``, the ``data`` of a Kubernetes Secret, a default
 in HCL, a list of recovery codes, a seed phrase, a value below its label. Each form is
@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 
-from hivemind_memory.redaction.chosen import is_gibberish, is_random
 from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.names import ValueKind, classify_name
+from hivemind_memory.redaction.password_check import is_gibberish, is_random
 from hivemind_memory.redaction.spans import TextSpan, found_at, found_near
 from hivemind_memory.redaction.values import (
     is_identifier,

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 
-from hivemind_memory.redaction.chosen import is_likely
 from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.names import classify_name
+from hivemind_memory.redaction.password_check import is_likely
 from hivemind_memory.redaction.values import (
     UUID,
     entropy,

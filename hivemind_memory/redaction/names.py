@@ -1,4 +1,4 @@
-"""Classifies the name of a setting: it holds a password, another secret, or neither."""
+"""Classifies names of settings: for a password, another secret, or neither."""
 
 from __future__ import annotations
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from hivemind_memory.redaction.chosen import is_gibberish
-from hivemind_memory.redaction.drawn import is_drawn
 from hivemind_memory.redaction.lazy_pattern import lazy_re
+from hivemind_memory.redaction.passphrase_check import is_drawn
+from hivemind_memory.redaction.password_check import is_gibberish
 from hivemind_memory.redaction.spans import TextSpan, blocks_with, found_near
 from hivemind_memory.redaction.vocabulary import PASSWORD_NAMES, PASSWORDS_ELSEWHERE
 

@@ -1,4 +1,4 @@
-"""Tells what a piece between blanks may be by its look: a secret, doubtful, or plain.
+"""Classifies text between blanks by its look: a secret, doubtful, or plain.
 
 Every text of more than plain words is asked, so what a piece may be is remembered.
 """
@@ -134,7 +134,7 @@ def _look_of_value(value: str) -> Look:
     if _NUMBER_OR_VERSION.fullmatch(value):
         return Look.PLAIN
     if value.count("-") > 1 or value.count(".") > 1:
-        from hivemind_memory.redaction.drawn import is_drawn
+        from hivemind_memory.redaction.passphrase_check import is_drawn
 
         if is_drawn(value):
             return Look.TELLING
@@ -172,7 +172,7 @@ def _judged(value: str) -> Look:
         return Look.PLAIN
     is_mixed = value != value.lower() and value != value.upper()
     if is_mixed or _SIGN.search(value):
-        from hivemind_memory.redaction.chosen import looks_chosen
+        from hivemind_memory.redaction.password_check import looks_chosen
 
         if looks_chosen(value):
             return Look.TELLING

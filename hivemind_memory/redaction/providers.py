@@ -11,7 +11,7 @@ import re
 
 from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.spans import TextSpan, found_near, has_any
-from hivemind_memory.redaction.stated_words import MADE
+from hivemind_memory.redaction.statement_words import MADE
 from hivemind_memory.redaction.values import (
     UUID,
     entropy,

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import re
 
-from hivemind_memory.redaction.chosen import (
+from hivemind_memory.redaction.lazy_pattern import lazy_re
+from hivemind_memory.redaction.names import classify_name
+from hivemind_memory.redaction.passphrase_check import is_drawn
+from hivemind_memory.redaction.password_check import (
     is_random,
     looks_chosen,
     may_be,
     may_be_chosen,
 )
-from hivemind_memory.redaction.drawn import is_drawn
-from hivemind_memory.redaction.lazy_pattern import lazy_re
-from hivemind_memory.redaction.names import classify_name
 from hivemind_memory.redaction.spans import TextSpan, found_near
 from hivemind_memory.redaction.values import entropy, is_real, looks_random
 

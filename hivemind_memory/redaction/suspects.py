@@ -15,7 +15,7 @@ from itertools import accumulate
 from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.pieces import pieces_by_look
 from hivemind_memory.redaction.spans import found_at, found_near, has_any, line_starts
-from hivemind_memory.redaction.stated_words import CODE, KEY, OPENED, PASSWORD
+from hivemind_memory.redaction.statement_words import CODE, KEY, OPENED, PASSWORD
 from hivemind_memory.redaction.vocabulary import (
     CODE_PARTS,
     NETWORK_PARTS,
@@ -224,7 +224,7 @@ def _is_number_label(line: str) -> bool:
 
 def _has_phrase(line: str) -> bool:
     """Whether a line has four groups of letters, or quotes words that were drawn."""
-    from hivemind_memory.redaction.drawn import is_drawn
+    from hivemind_memory.redaction.passphrase_check import is_drawn
 
     return _FOUR_GROUPS.search(line) is not None or any(
         is_drawn(re.split(r"[\"'`”»*]", found["value"])[0])
@@ -241,7 +241,7 @@ def _command_starts(text: str, low: str, there: set[str]) -> set[int]:
     if not WORDS.isdisjoint(there):
         rows = [(pattern, word) for word, pattern in FORMS if word in there]
     if not _WRITING.isdisjoint(there):
-        from hivemind_memory.redaction.given import PIPED, SENT
+        from hivemind_memory.redaction.arguments import PIPED, SENT
         from hivemind_memory.redaction.slots import TO_FILE
 
         rows += [(PIPED, "echo "), (PIPED, "printf "), (SENT, "send")]

@@ -1,4 +1,4 @@
-"""Tells which rules for tokens a text needs, and applies them; most texts need none."""
+"""Applies the rules for tokens that a text needs; most texts need none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The words by which people call a secret, in the languages that they write.
+"""Words for passwords, keys and codes in many languages.
 
 One list for every way of looking: a name that is assigned, the head of a column, a
 sentence, the label above a value. All in lower case.
@@ -60,7 +60,7 @@ OPENED_PARTS = (
 CODE_PARTS = (
     "pin", "puk", "code", "kod", "kód", "koodi", "codic", "codigo", "código", "combin",
     "kombin", "geheimzahl", "tunnusluku", "код", "пин", "κωδικ", "קוד", "رمز", "कोड",
-    "mã ", "รหัส", "暗証番号", "密码", "密碼", "비밀번호",
+    "mã", "รหัส", "暗証番号", "密码", "密碼", "비밀번호",
 )  # fmt: skip
 """Words for a code of digits."""
 ONE_TIME_PARTS = (
@@ -79,7 +79,7 @@ NETWORK_PARTS = (
 STATED_WORDS = (
     *PASSWORD_PARTS, *OPENED_PARTS, *CODE_PARTS, *ONE_TIME_PARTS, *NETWORK_PARTS,
 )  # fmt: skip
-"""What ``stated`` and ``stated_codes`` need to have been looked for."""
+"""What ``statements`` and ``lock_codes`` need to have been looked for."""
 WALLET_WORDS = (
     "wallet", "metamask", "ledger", "trezor", "electrum", "exodus", "phantom", "bip39",
     "bip-39", "seed", "mnemonic", "recovery phrase", "recovery words", "bitcoin",

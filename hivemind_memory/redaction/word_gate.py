@@ -1,4 +1,4 @@
-"""Tells which words that rules need stand in a text: every text is asked this first.
+"""Finds the words of rules in a text: the first check of every text.
 
 To search a text for each of hundreds of words takes longer than to index it. But a text
 has few different pieces between its blanks, and most of these stood in an earlier text:

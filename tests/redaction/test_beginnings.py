@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from hivemind_memory.redaction import (
     dialog,
-    labelled,
-    spoken_words,
-    stated_words,
+    labels,
+    sentence_gate,
+    statement_words,
     suspects,
     vocabulary,
 )
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from hivemind_memory.redaction.lazy_pattern import LazyPattern
 
 PATTERNS = {
-    "password": (stated_words.PASSWORD, vocabulary.PASSWORD_PARTS),
-    "opened": (stated_words.OPENED, vocabulary.OPENED_PARTS),
-    "code": (stated_words.CODE, vocabulary.CODE_PARTS),
+    "password": (statement_words.PASSWORD, vocabulary.PASSWORD_PARTS),
+    "opened": (statement_words.OPENED, vocabulary.OPENED_PARTS),
+    "code": (statement_words.CODE, vocabulary.CODE_PARTS),
     "label of a plain word": (suspects._LABEL, suspects._LABEL_STARTS),
-    "label of a random value": (labelled._LABEL, labelled._LABEL_STARTS),
+    "label of a random value": (labels._LABEL, labels._LABEL_STARTS),
     "says password": (dialog._SAYS_PASSWORD, dialog._PASSWORD_WORDS),
     **{
         name: (pattern, words)
-        for name, (pattern, words) in spoken_words.GATE_PATTERNS.items()
+        for name, (pattern, words) in sentence_gate.GATE_PATTERNS.items()
         if words
     },
 }
@@ -51,15 +51,15 @@ def test_a_pattern_finds_the_same_where_its_words_stand(
     pattern, words = PATTERNS[name]
     text = data.draw(st.from_regex(compiled(pattern)))
     low = lowered(text)
-    in_gate = name in spoken_words.GATE_PATTERNS
+    in_gate = name in sentence_gate.GATE_PATTERNS
     whole = low if in_gate else text
     expected = [found.span() for found in pattern.finditer(whole)]
     assert [found.span() for found in found_at(pattern, whole, low, words)] == expected
 
 
 @settings(max_examples=200)
-@given(text=st.from_regex(compiled(stated_words.CHANGED)))
+@given(text=st.from_regex(compiled(statement_words.CHANGED)))
 def test_every_line_that_says_what_changed_has_a_word_for_it(text: str) -> None:
-    starts = line_starts(lowered(text), stated_words.CHANGED_WORDS)
-    for found in stated_words.CHANGED.finditer(text):
+    starts = line_starts(lowered(text), statement_words.CHANGED_WORDS)
+    for found in statement_words.CHANGED.finditer(text):
         assert text.rfind("\n", 0, found.start()) + 1 in starts

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from hivemind_memory.redaction import find_secrets, scrub
-from hivemind_memory.redaction.alone import chosen_passwords
+from hivemind_memory.redaction.lone_passwords import chosen_passwords
 
 FORMS = Path(__file__).with_name("forms.tsv")
 LETTERS = {

@@ -93,7 +93,7 @@ PATTERNS = patterns()
 
 MENDED = (
     *("htpasswd", "snmpwalk -v3", "xfreerdp", "mosquitto_pub", "Label\n"),
-    *("given._PAIR", "given._CALLED"),
+    *("arguments._PAIR", "arguments._CALLED"),
 )
 """What patterns that were slow once look for; all the others are checked by hand with
 ``python -m tests.redaction.test_linear``, for that takes some minutes."""

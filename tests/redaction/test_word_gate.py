@@ -6,9 +6,10 @@ import random
 
 import pytest
 
-from hivemind_memory.redaction import redact, spoken_words
+from hivemind_memory.redaction import detection, sentence_gate
+from hivemind_memory.redaction.detection import LAYOUT_WORDS
 from hivemind_memory.redaction.form_words import FORM_WORDS
-from hivemind_memory.redaction.redact import LAYOUT_WORDS, scrub
+from hivemind_memory.redaction.redact import scrub
 from hivemind_memory.redaction.word_gate import WordGate, may_be_token
 from tests.redaction.samples import samples
 
@@ -70,11 +71,11 @@ def test_the_gate_forgets_before_it_grows_without_bound(
 
 def test_the_rules_ask_the_gate_for_words_that_it_looks_for() -> None:
     """A word that the gate does not know would never be found."""
-    asked = {*LAYOUT_WORDS, *redact.ASSIGNED, *redact.ASSIGNED_NON_ASCII}
-    asked |= {*redact.HEADERS, *redact.LOGINS, *spoken_words.GATE_WORDS}
+    asked = {*LAYOUT_WORDS, *detection.ASSIGNED, *detection.ASSIGNED_NON_ASCII}
+    asked |= {*detection.HEADERS, *detection.LOGINS, *sentence_gate.GATE_WORDS}
 
     missing = {
-        word for word in asked if word not in redact._GATE.words_in(f"a {word} b")[0]
+        word for word in asked if word not in detection._GATE.words_in(f"a {word} b")[0]
     }
 
     assert missing == set()
@@ -83,7 +84,7 @@ def test_the_rules_ask_the_gate_for_words_that_it_looks_for() -> None:
 def test_the_forms_are_told_every_word_of_a_text_that_they_need() -> None:
     """They look for nothing else, so what the gate leaves out would never be found."""
     scrub("the password is x")
-    [first, *_, gate] = redact._gates
+    [first, *_, gate] = detection._gates
     chance = random.Random(5)
     words = sorted(FORM_WORDS)
 
@@ -101,8 +102,8 @@ def test_the_forms_are_told_every_word_of_a_text_that_they_need() -> None:
 def test_a_second_reading_finds_the_same_secrets() -> None:
     """The first one fills the memory of the gate."""
     texts = [f"notes of today\n{sample.text}\nand more\n" for sample in samples(3, 1)]
-    redact._gates[-1]._plain.clear()
-    redact._gates[-1]._telling.clear()
+    detection._gates[-1]._plain.clear()
+    detection._gates[-1]._telling.clear()
 
     first = [scrub(text) for text in texts]
 

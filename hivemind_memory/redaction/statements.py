@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from hivemind_memory.redaction.chosen import (
+from hivemind_memory.redaction.lazy_pattern import lazy_re
+from hivemind_memory.redaction.lock_codes import stated_codes
+from hivemind_memory.redaction.passphrase_check import is_drawn
+from hivemind_memory.redaction.password_check import (
     is_counted,
     is_gibberish,
     looks_chosen,
     may_be_chosen,
 )
-from hivemind_memory.redaction.drawn import is_drawn
-from hivemind_memory.redaction.lazy_pattern import lazy_re
+from hivemind_memory.redaction.sentence_gate import DASHED, MIXED
 from hivemind_memory.redaction.spans import (
     TextSpan,
     found_at,
@@ -24,9 +26,7 @@ from hivemind_memory.redaction.spans import (
     has_any,
     line_starts,
 )
-from hivemind_memory.redaction.spoken_words import DASHED, MIXED
-from hivemind_memory.redaction.stated_codes import stated_codes
-from hivemind_memory.redaction.stated_words import (
+from hivemind_memory.redaction.statement_words import (
     CHANGED,
     CHANGED_WORDS,
     COPULAS,

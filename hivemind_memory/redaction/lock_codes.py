@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 
-from hivemind_memory.redaction.chosen import is_counted, looks_chosen
 from hivemind_memory.redaction.lazy_pattern import lazy_re
+from hivemind_memory.redaction.password_check import is_counted, looks_chosen
 from hivemind_memory.redaction.spans import TextSpan, found_at, line_starts
-from hivemind_memory.redaction.stated_words import (
+from hivemind_memory.redaction.statement_words import (
     CODE,
     COPULAS,
     ONE_TIME,

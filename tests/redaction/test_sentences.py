@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from hivemind_memory.redaction import commands, find_secrets, redact, scrub, spoken
-from hivemind_memory.redaction.spoken_words import (
+from hivemind_memory.redaction import (
+    commands,
+    detection,
+    find_secrets,
+    scrub,
+    sentences,
+)
+from hivemind_memory.redaction.sentence_gate import (
     ACCOUNTS,
     LOGIN_WORDS,
     may_be_spoken,
@@ -132,13 +138,13 @@ def test_a_quoted_password_may_be_all_letters(sentence: str) -> None:
 
 def test_every_word_that_a_pattern_needs_opens_the_gate() -> None:
     """A text without such a word is never shown to the patterns."""
-    needed = {word for words, _ in spoken._SENTENCES for word in words}
+    needed = {word for words, _ in sentences._SENTENCES for word in words}
     needed |= {word for word, _ in commands.FORMS}
 
     shut = {
         word
         for word in needed - {*ACCOUNTS, *LOGIN_WORDS}
-        if not may_be_spoken(word, redact._GATE.words_in(word)[0])
+        if not may_be_spoken(word, detection._GATE.words_in(word)[0])
     }
 
     assert shut == set()

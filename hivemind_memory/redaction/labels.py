@@ -1,4 +1,4 @@
-"""Finds values beside or below words that say a secret is there.
+"""Finds values next to or below a label that announces a secret.
 
 ``the token of the runner, still valid: q7Zp…``, a heading and the value below it,
 a chat that asks for a key and gets it. What stands near such a word must look random.

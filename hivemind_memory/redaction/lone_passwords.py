@@ -1,4 +1,4 @@
-"""Finds passwords by their look alone: no word near them need say what they are.
+"""Finds passwords by their look alone, without a word next to them.
 
 ``Winter2024$t5`` has what rules for passwords ask for: small and large letters, digits
 and a sign in the middle. Of a million lines of documents and code, a few dozen words

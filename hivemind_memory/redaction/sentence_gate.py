@@ -1,4 +1,4 @@
-"""Tells quickly whether a text may hold what ``spoken`` finds: every text is asked."""
+"""Decides quickly whether a text may hold what ``sentences`` finds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Judges whether a value is a password, by its look and by the place it stands in.
+"""Judges whether a value is a password, by its look and its place.
 
 In prose a value must mix kinds of characters as no word does; where only a password can
 stand, behind ``-u name:`` for instance, a word with a number is enough.
@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 
-from hivemind_memory.redaction.alone import is_chosen_password
-from hivemind_memory.redaction.drawn import is_dashed
 from hivemind_memory.redaction.lazy_pattern import lazy_re
+from hivemind_memory.redaction.lone_passwords import is_chosen_password
+from hivemind_memory.redaction.passphrase_check import is_dashed
 from hivemind_memory.redaction.values import (
     entropy,
     is_identifier,

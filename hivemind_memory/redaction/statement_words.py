@@ -1,8 +1,8 @@
 """The words with which people state a password, a code or a key, in many languages.
 
-``stated`` reads them: each is a pattern of whole words, as they are written in notes,
-with the endings that a language gives them. The words by which a text is searched
-first stand in ``vocabulary``.
+``statements`` reads them: each is a pattern of whole words, as people write them, with
+the endings of the language. The words that a text is searched for first are in
+``vocabulary``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Judges whether words were drawn for a passphrase, or chosen with a number."""
+"""Judges whether words are a passphrase: drawn at random, or chosen with a number."""
 
 from __future__ import annotations
 

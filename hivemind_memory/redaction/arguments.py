@@ -1,4 +1,4 @@
-"""Finds values that a command, a call or a setting is given as a secret.
+"""Finds secrets among the arguments of commands, calls and settings.
 
 No program is known here by name: an option that usually takes a password, a command
 that sets variables, a value piped to a program that reads passwords, a name and a value
@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import re
 
-from hivemind_memory.redaction.chosen import (
+from hivemind_memory.redaction.lazy_pattern import lazy_re
+from hivemind_memory.redaction.names import ValueKind, classify_name
+from hivemind_memory.redaction.password_check import (
     is_counted,
     is_likely,
     is_random,
@@ -17,8 +19,6 @@ from hivemind_memory.redaction.chosen import (
     may_be,
     may_be_chosen,
 )
-from hivemind_memory.redaction.lazy_pattern import lazy_re
-from hivemind_memory.redaction.names import ValueKind, classify_name
 from hivemind_memory.redaction.spans import found_near
 from hivemind_memory.redaction.values import is_real
 

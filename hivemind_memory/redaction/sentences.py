@@ -13,8 +13,7 @@ from itertools import pairwise
 from hivemind_memory.redaction.commands import FORMS
 from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.names import classify_name
-from hivemind_memory.redaction.spans import TextSpan, found_near
-from hivemind_memory.redaction.spoken_words import (
+from hivemind_memory.redaction.sentence_gate import (
     ACCOUNTS,
     CREDENTIAL_WORDS,
     LOGIN_WORDS,
@@ -22,6 +21,7 @@ from hivemind_memory.redaction.spoken_words import (
     SECRET_WORDS,
     has_pair,
 )
+from hivemind_memory.redaction.spans import TextSpan, found_near
 from hivemind_memory.redaction.values import (
     is_no_secret,
     is_placeholder,

@@ -1,0 +1,327 @@
+"""Finds the secrets in a text: where each one is, and of which kind.
+
+A text is first searched for the words that rules need. Most texts have none of them,
+and are done in microseconds without a regular expression; the rules are loaded only for
+the others. Values that the caller names as secret are found as well, however encoded.
+"""
+
+from __future__ import annotations
+
+from hivemind_memory.model.value import value
+from hivemind_memory.redaction.lone_passwords import chosen_passwords
+from hivemind_memory.redaction.sentence_gate import (
+    DASHED,
+    GATE_PATTERNS,
+    GATE_WORDS,
+    MIXED,
+    may_be_spoken,
+)
+from hivemind_memory.redaction.spans import (
+    HIDDEN,
+    TextSpan,
+    has_any,
+    is_within,
+    lowered,
+    merge_spans,
+    without_marks,
+)
+from hivemind_memory.redaction.vocabulary import (
+    KEY_NAMES,
+    KEYS_ELSEWHERE,
+    PASSWORD_NAMES,
+    PASSWORDS_ELSEWHERE,
+    WALLET_WORDS,
+)
+from hivemind_memory.redaction.word_gate import LONG, WordGate, may_be_token
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+
+_OF_NUMBERS = frozenset((
+    "key", "secret", "seed", "private", "account", "wallet", "aes", "solana", "phantom",
+))  # fmt: skip
+"""Words beside which an array of numbers may be a key."""
+LONG_WORD = 18  # longer than nearly all words
+_DIGITS = frozenset("0123456789")
+ASSIGNED = (
+    "pass", "pw", "secret", "token", "key", "auth", "cred", "contrasen",
+    *PASSWORD_NAMES, *KEY_NAMES,
+)  # fmt: skip
+"""Words beside which something is assigned that may be a secret, in lower case."""
+ASSIGNED_NON_ASCII = (*PASSWORDS_ELSEWHERE, *KEYS_ELSEWHERE)
+"""The same in texts that are not in ASCII letters."""
+SIGNS = (
+    "=", ":", "：", "＝", "|", ",", "->", "—", "–", "→", "(", "%3d", "%3a", ">",
+    "是", "为", "為", "は", " is ", " was ", " are ", " to ",
+    " ist ", " lautet ", " est ", " es ", " é ", " è ",
+)  # fmt: skip
+"""What stands between a name and its value."""
+LAYOUT_WORDS = (
+    *ASSIGNED, "5432", ":*:", "kind:", "stringdata:", "variable", "identified",
+    "login", "account",
+    "psk", "sae_", "appid=", "app_id=", "code", "_pat", "_sid", ".local.", ".public.",
+    "recovery", "=", "12. ", "12) ", "pepper", *WALLET_WORDS,
+)  # fmt: skip
+"""Words without which no layout gives a secret away."""
+MANY = 32  # occurrences of a word
+NEAR = 80  # how far a value may be from its name
+HEADERS = ("bearer", "basic", "authorization", "cookie:")
+LOGINS = (
+    "curl", "sshpass", "login", "mysql", "redis-cli", "ldap", "add-generic-password",
+)  # fmt: skip
+FLAGS = (" -u", " --user", " --proxy-user", " -p", " -a ", " -w", " -b", " --cookie")
+SHORTEST_ALONE = 16  # letters of a value that nothing assigns
+_GOES_ON = (":", "=", "|", ">", "-")
+_UNLIKE_A_WORD = frozenset("0123456789!@#$%^&*+?~")
+_LAYOUT_WORDS, _ASSIGNED = frozenset(LAYOUT_WORDS), frozenset(ASSIGNED)
+_HEADERS, _LOGINS = frozenset(HEADERS), frozenset(LOGINS)
+_ASSIGNED_ORDER = {
+    word: place
+    for place, word in enumerate(dict.fromkeys((*ASSIGNED, *ASSIGNED_NON_ASCII)))
+}
+_WORDS = (
+    *(*ASSIGNED, *ASSIGNED_NON_ASCII, *LAYOUT_WORDS, *HEADERS, *LOGINS),
+    *(*GATE_WORDS, *_OF_NUMBERS),
+    *("kennwort", "losung", "unlock", "diceware", "geheim"),
+)
+_GATE = WordGate(_WORDS, GATE_PATTERNS)
+_gates = [_GATE]
+"""The last one is asked. The first knows what tells whether a text is suspicious; from
+the first that is, there is one that knows the words of every form too."""
+
+
+@value
+class Secret:
+    """Where a secret stands, and what it is."""
+
+    kind: str
+    """What it is: the rule's name, in small letters and dashes."""
+
+    start: int
+    """Its first place in the text."""
+
+    end: int
+    """The place behind its last one."""
+
+
+def find_secrets(text: str, known: Iterable[str] = ()) -> tuple[Secret, ...]:
+    """Return the secrets in a text, in order and without overlaps.
+
+    Args:
+        text: Any text; marks of an earlier scrubbing count as clean.
+        known: Values that are secret whatever they look like, from a vault for
+            instance. Those shorter than four letters are passed over.
+
+    >>> [(one.kind, one.start) for one in find_secrets("postgres://me:tr0ub4d@host/db")]
+    [('url-password', 14)]
+    """
+    hidden = without_marks(text)
+    values = tuple(known)
+    spans = _spans(hidden, values)
+    if '"' in hidden or "'" in hidden or "\\\n" in hidden:
+        from hivemind_memory.redaction.literals import joined
+
+        spans += joined(hidden, lambda whole: _spans(whole, values))
+    if not text.isascii():
+        from hivemind_memory.redaction.layouts import has_zero_width
+
+        if has_zero_width(hidden):
+            from hivemind_memory.redaction.layouts import split_by_zero_width
+
+            spans += split_by_zero_width(hidden, lambda whole: _spans(whole, values))
+    if "ENC[" in hidden:  # encrypted already, by sops for instance
+        spans = [span for span in spans if not is_within(hidden, span, "ENC[", "]")]
+    return tuple(
+        Secret(kind=kind, start=start, end=end)
+        for start, end, kind in merge_spans(spans)
+        if HIDDEN not in hidden[start:end] or HIDDEN in text[start:end]
+    )
+
+
+def _spans(text: str, known: Iterable[str]) -> list[TextSpan]:
+    """Return what each way of looking finds, the surest way first."""
+    low = lowered(text)
+    spans: list[TextSpan] = []
+    values = [one for one in known if len(one.strip()) > 3]
+    if values:
+        from hivemind_memory.redaction.known_values import known_values
+
+        spans += known_values(text, values)
+    if "PRIVATE KEY" in text or "Private-Lines:" in text:
+        from hivemind_memory.redaction.private_keys import private_keys
+
+        spans += private_keys(text)
+    if "MII" in text or "b3BlbnNz" in text or "CAQ" in text or "MIG" in text:
+        from hivemind_memory.redaction.private_keys import private_key_bodies
+
+        spans += private_key_bodies(text)
+    gate = _gates[-1]
+    there, pieces = gate.words_in(low)
+    # Of nearly all notes that agents write, no word is as long as a token.
+    tokens = [piece for piece in pieces if may_be_token(piece)]
+    if tokens:
+        from hivemind_memory.redaction.providers import beside_names
+        from hivemind_memory.redaction.tokens import by_tokens
+
+        spans += [*by_tokens(text, low, tokens), *beside_names(text, low, tokens)]
+    if "@" in text and any(
+        "@" in part and ("://" in part or "@tcp(" in part) for part in text.split()
+    ):
+        from hivemind_memory.redaction.credentials import url_passwords
+
+        spans += url_passwords(text)
+    if _has_header(low, there):
+        from hivemind_memory.redaction.credentials import in_headers
+
+        spans += in_headers(low=low, text=text)
+    named = sorted(there & _ASSIGNED_ORDER.keys(), key=_ASSIGNED_ORDER.__getitem__)
+    words = [word for word in named if _is_assigned(low, word)]
+    if words:
+        from hivemind_memory.redaction.assignments import find_assigned
+
+        spans += find_assigned(text, low, words)
+    spans += _by_layout(text, low, there, gate)
+    long = [piece for piece in tokens if len(piece) >= LONG]
+    if long:
+        from hivemind_memory.redaction.tokens import in_runs
+
+        spans += in_runs(text, low, long)
+    return spans
+
+
+def _by_layout(text: str, low: str, there: set[str], gate: WordGate) -> list[TextSpan]:
+    """Return what the layout of the text gives away."""
+    has_numbers = not there.isdisjoint(_OF_NUMBERS)
+    if not has_numbers and DASHED not in there and not _may_have_forms(low, there):
+        return []
+    if gate is _GATE:
+        from hivemind_memory.redaction.form_words import FORM_WORDS
+
+        # Two threads may do so at once: each has a gate that knows all words.
+        gate = WordGate((*_WORDS, *FORM_WORDS), GATE_PATTERNS)
+        _gates.append(gate)
+        there, _ = gate.words_in(low)
+    from hivemind_memory.redaction.seeds import SEED_WORDS, seed_phrases
+
+    spans: list[TextSpan] = []
+    if not SEED_WORDS.isdisjoint(there):
+        spans += seed_phrases(text, low, there)
+    if DASHED in there or _may_have_forms(low, there):
+        from hivemind_memory.redaction.suspects import suspect_lines
+
+        suspects = suspect_lines(text, low, there)
+        if suspects is not None:
+            spans += suspects.original(_on_lines(suspects.text, there))
+    if has_numbers:
+        from hivemind_memory.redaction.literals import keys_as_numbers
+
+        spans += keys_as_numbers(text, low, there)
+    return spans
+
+
+def _may_have_forms(low: str, there: set[str]) -> bool:
+    """Whether a text has what a form, a sentence or a value alone needs."""
+    return (
+        MIXED in there
+        or not there.isdisjoint(_LAYOUT_WORDS)
+        or may_be_spoken(low, there)
+    )
+
+
+def _on_lines(text: str, there: set[str]) -> list[TextSpan]:
+    """Return what rules find on the lines that may hold a secret.
+
+    Args:
+        text: These lines; see ``suspects``.
+        there: Which words the whole text has.
+    """
+    from hivemind_memory.redaction.statements import in_words
+
+    low = lowered(text)
+    spans = list(in_words(text, low, there))
+    if not there.isdisjoint(_LAYOUT_WORDS):
+        from hivemind_memory.redaction.layouts import in_layouts
+
+        spans += in_layouts(text, low, there)
+    if may_be_spoken(low, there):
+        from hivemind_memory.redaction.sentences import in_sentences
+
+        spans += in_sentences(text, low, there)
+    if MIXED in there:
+        from hivemind_memory.redaction.arguments import in_arguments
+        from hivemind_memory.redaction.labels import near_labels
+
+        spans += [*in_arguments(text, low), *near_labels(text, low)]
+        spans += chosen_passwords(text)
+        from hivemind_memory.redaction.calls import in_calls
+        from hivemind_memory.redaction.columns import columns
+        from hivemind_memory.redaction.dialog import on_lines
+        from hivemind_memory.redaction.links import secret_links
+        from hivemind_memory.redaction.slots import in_slots
+
+        spans += [*in_calls(text), *in_slots(text, low), *on_lines(text, low)]
+        spans += columns(text)
+        if "://" in text:
+            spans += secret_links(text)
+    if MIXED in there or not there.isdisjoint(_ASSIGNED):
+        from hivemind_memory.redaction.phrases import by_form, phrases
+
+        spans += phrases(text, low, there)
+        if MIXED in there:
+            spans += by_form(text)
+    return spans
+
+
+def _has_header(low: str, there: set[str]) -> bool:
+    """Whether a header or a login is there, and a value for it."""
+    if not _LOGINS.isdisjoint(there) and has_any(low, FLAGS):
+        return True
+    return any(
+        _is_promising(near, words=4)
+        for word in _HEADERS & there
+        for _, near in _places(low, word)
+    )
+
+
+def _is_assigned(low: str, word: str) -> bool:
+    """Whether something that is not a plain word follows a sign behind a word."""
+    if low.count(word) > MANY:
+        return True  # then asking costs more than looking
+    for at, near in _places(low, word):
+        if not _is_promising(near, words=NEAR):
+            continue
+        if any(
+            _is_promising(near.partition(sign)[2]) for sign in SIGNS if sign in near
+        ):
+            return True
+        if any(
+            len(part) >= SHORTEST_ALONE and not _DIGITS.isdisjoint(part)
+            for part in near.split()
+        ):
+            return True
+        takes_argument = "--" in low[max(0, at - 40) : at] or "login " in low
+        if takes_argument and _is_promising(near):
+            return True
+    return False
+
+
+def _places(low: str, word: str) -> Iterator[tuple[int, str]]:
+    """Return where a word stands, and what follows on its line, or on the next."""
+    at = low.find(word)
+    while at >= 0:
+        start = at + len(word)
+        near, _, next_line = low[start : start + NEAR].partition("\n")
+        if near.rstrip()[-1:] in _GOES_ON:
+            near += " " + next_line.partition("\n")[0]
+        yield at, near
+        at = low.find(word, start)
+
+
+def _is_promising(near: str, words: int = 2) -> bool:
+    """Whether one of the next words is none of a language."""
+    return any(
+        len(part) >= LONG_WORD or not _UNLIKE_A_WORD.isdisjoint(part)
+        for part in near.split(maxsplit=words)[:words]
+    )
