@@ -1,4 +1,4 @@
-"""Saving, looking up, linking, forgetting and purging memories, for one caller.
+"""Saves, looks up, links, forgets and purges memories, for one caller.
 
 ``Memory.curation`` returns it. Each method takes the memory's lock, calls the module of
 the same name, and updates the index for the notes that changed. What looks like a

@@ -1,4 +1,4 @@
-"""Purging: a text is removed from every store within reach; a receipt lists them.
+"""Purges memories: removes their text from every store, and reports in a receipt.
 
 Each store is cleaned on its own: a failure is reported in the receipt, the others are
 cleaned all the same, and the same purge again finds and removes the rest. The stores

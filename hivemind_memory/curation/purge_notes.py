@@ -1,4 +1,4 @@
-"""Removing purged memories from the notes and from the journal."""
+"""Removes purged memories from the notes and from the journal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Planning a purge: what to remove, worked out before any note is changed.
+"""Plans a purge: what to remove, worked out before any note is changed.
 
 The plan is kept in ``state.db`` until the purge is complete, without the texts, so that
 a purge that was interrupted can be finished when the notes no longer hold anything.

@@ -1,4 +1,4 @@
-"""Removing references to purged memories from the front matter of other notes.
+"""Removes references to purged memories from the front matter of other notes.
 
 No memory refers to a purged one afterwards, however the reference was written, and a
 chain of versions has no gap. The text below the front matter belongs to a person: links

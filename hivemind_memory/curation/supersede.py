@@ -1,4 +1,4 @@
-"""Superseding: what a memory takes over from the one it replaces, and its files.
+"""Decides what a new version keeps of the old one, and writes the files of both.
 
 The new memory keeps what describes the subject: type, visibility, importance, tags,
 relations, a pin, and every key that this program does not know. It does not keep what

@@ -1,4 +1,4 @@
-"""Hits of notes that were indexed by other rules than those of today.
+"""Handles hits of notes that were indexed by older rules than the current ones.
 
 A new rule finds secrets that an index of yesterday still holds. To read thousands of
 notes again takes longer than an answer may, so hits come from the old rows meanwhile.

@@ -1,4 +1,4 @@
-"""Finds the secret part of links that open something for whoever has them.
+"""Finds the secret part of links that open something for anyone who has them.
 
 A link to sign in, to join, to a private calendar or a shared folder, and the values of
 parameters that are keys. What such a link holds must look random; the rest of it stays.

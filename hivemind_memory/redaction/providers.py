@@ -1,4 +1,4 @@
-"""Finds keys beside the name of the service that they belong to.
+"""Finds keys next to the name of the service that they belong to.
 
 ``NewsAPI: 9f0b…``, ``Vultr → P1QI…``, ``| Mailjet | 1d8d… |``: the name is known, and
 what follows it looks as keys do. Names of projects whose commits have the same look are

@@ -1,4 +1,4 @@
-"""Finds values in places where only a secret stands, of many formats and commands.
+"""Finds values where only a secret can be, in many formats and commands.
 
 An XML entry named ``api_key``, the result of a random password in a state file, a value
 written to a file of passwords. One row each; a new one is added at the end.
