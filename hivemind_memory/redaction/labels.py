@@ -65,9 +65,9 @@ _LABEL = lazy_re(
     + "|".join(map(re.escape, _EVERY_LABEL))
 )
 _LABEL_STARTS = tuple(
-    one
-    for one in ("key", "pat", "genkey", *_EVERY_LABEL)
-    if not any(one != other and one.startswith(other) for other in _EVERY_LABEL)
+    label
+    for label in ("key", "pat", "genkey", *_EVERY_LABEL)
+    if not any(label != other and label.startswith(other) for other in _EVERY_LABEL)
 )
 """One of these begins each of them."""
 _PUBLIC = lazy_re(
