@@ -42,7 +42,7 @@ from hivemind_memory.model.memories import (
     UPDATES,
 )
 from hivemind_memory.model.query import Query
-from hivemind_memory.model.scope import scope_of
+from hivemind_memory.model.scope import place_in_scope, scope_of
 from tests.support.sandbox import Sandbox, difference_from_fresh
 
 CALLERS = (
@@ -446,7 +446,8 @@ class TypedMemoryMachine(RuleBasedStateMachine):
         act = curation.unlink if is_ended else curation.link
         call = lambda: act(start.id, end.id, kind)  # noqa: E731
         sees = [self._sees(caller, one) for one in (start, end)]
-        is_refused = not sees[0] or not may_write(caller, path)
+        is_kept = place_in_scope(path) == "superseded" and not caller.is_owner
+        is_refused = not sees[0] or not may_write(caller, path) or is_kept
         if not is_ended:
             is_refused = is_refused or not sees[1] or start is end
             is_circle = kind == UPDATES and self._reaches(caller, end, start)
