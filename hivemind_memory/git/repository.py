@@ -27,6 +27,11 @@ class GitIndexEntry:
     """Of the content; empty when the file is untracked or in conflict."""
 
     is_tracked: bool = False
+    mode: str = ""
+    """As git writes it, ``100644``."""
+
+    is_compared: bool = False
+    """Git looks for changes of it: it was not told to assume that there are none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,13 +73,17 @@ class Repository:
 
     def entry(self, file: str) -> GitIndexEntry:
         """Return what the index holds for a file."""
-        listed = self.ask("ls-files", "--stage", "-z", "--", f":(literal){file}")
-        stages = [line.split(" ", 2) for line in listed.split("\0") if line]
+        words = ("ls-files", "--stage", "-v", "-z", "--", f":(literal){file}")
+        stages = [line.split(" ", 3) for line in self.ask(*words).split("\0") if line]
         if len(stages) != 1:
             return GitIndexEntry(is_tracked=bool(stages))
-        object_id, stage = stages[0][1], stages[0][2].partition("\t")[0]
+        tag, mode, object_id, rest = stages[0]
+        stage = rest.partition("\t")[0]
         return GitIndexEntry(
-            object_id=object_id if stage == "0" else "", is_tracked=True
+            object_id=object_id if stage == "0" else "",
+            is_tracked=True,
+            mode=mode,
+            is_compared=tag == "H",
         )
 
     def holds(self, entry: GitIndexEntry, text: bytes) -> bool:

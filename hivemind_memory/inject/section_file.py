@@ -101,6 +101,8 @@ def erase_section(
     if is_ours:
         delete_file(old)
     else:
+        if repository is not None:
+            _forget_size(repository, old)
         write_file(old, rest, beside=repository.git_dir if repository else "")
         if repository is not None:
             warnings = _refresh_index(repository, old.file, rest)
@@ -178,6 +180,8 @@ def _write_into(
     outcome = "unchanged"
     if new != old.data:
         outcome = "written"
+        if repository is not None:
+            _forget_size(repository, old)
         write_file(old, new, beside=repository.git_dir if repository else "")
     if repository is not None and not is_ours:
         warnings += _refresh_index(repository, old.file, new)
@@ -250,6 +254,32 @@ def _prepare_git(
     return ()
 
 
+def _forget_size(repository: Repository, old: WorktreeFile) -> None:
+    """Have git compare what the file holds, not how long it is, until it is refreshed.
+
+    Else a process that is killed between writing and refreshing leaves a file that
+    ``git status`` calls modified.
+    """
+    entry = repository.entry(old.file)
+    if not entry.object_id or not entry.is_compared:
+        return
+    if repository.stored_id(old.file, old.data or b"") == entry.object_id:
+        known = f"{entry.mode},{entry.object_id},{old.file}"
+        _update_index(repository, "--cacheinfo", known)
+
+
+def _update_index(repository: Repository, *words: str) -> bool:
+    """Run ``git update-index``, waiting for other gits; return whether that worked."""
+    for _ in range(_TRIES):
+        done = repository.run("update-index", *words)
+        if done.returncode == 0:
+            return True
+        if b"index.lock" not in done.stderr:
+            break
+        time.sleep(_PAUSE_S)  # another git process is running, usually an agent's
+    return False
+
+
 def _refresh_index(repository: Repository, file: str, data: bytes) -> tuple[str, ...]:
     """Update the file's size in the index if the stored content stays the same.
 
@@ -260,13 +290,8 @@ def _refresh_index(repository: Repository, file: str, data: bytes) -> tuple[str,
         return ()  # not tracked, or with edits of the user's own, which stay visible
     if repository.run("diff-files", "--quiet", "--", file).returncode == 0:
         return ()
-    for _ in range(_TRIES):
-        done = repository.run("update-index", "--", file)
-        if done.returncode == 0:
-            return ()
-        if b"index.lock" not in done.stderr:
-            break
-        time.sleep(_PAUSE_S)  # another git process is running, usually an agent's
+    if _update_index(repository, "--", file):
+        return ()
     return (f"git status may show {file} as changed; `git add {file}` fixes that",)
 
 

@@ -14,6 +14,7 @@ import pytest
 from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.index.sqlite import notes as index_notes
 from hivemind_memory.index.sqlite.index import SqliteIndex
+from hivemind_memory.memory.freshness import FreshnessCheck
 from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model.note_path import NotePath
 from tests.support.index_race import RacePlan, race
@@ -72,6 +73,25 @@ def test_an_older_look_does_not_remove_a_newer_note(
     assert difference_from_fresh(sandbox, other) == []
 
 
+def test_an_older_look_does_not_remove_a_note_that_came_back(
+    sandbox: Sandbox, slow: Memory, other: Memory
+) -> None:
+    """A looks while an editor saves, B indexes what it saved, A applies its look."""
+    file = sandbox.save("a.md", "old text\n")
+    slow.sync()
+    file.unlink()
+
+    def come_back() -> None:
+        sandbox.save("a.md", "xylophone\n")
+        other.sync()
+
+    look = after(NotesFolder.snapshot, come_back)
+    with mock.patch.object(NotesFolder, "snapshot", look):
+        slow.sync()
+
+    assert is_indexed(other, "xylophone")
+
+
 def test_an_older_reading_does_not_overwrite_a_newer_one(
     sandbox: Sandbox, slow: Memory, other: Memory
 ) -> None:
@@ -123,16 +143,13 @@ def test_an_answer_is_of_the_state_that_was_compared(
     sandbox.save("a.md", "some text\n")
     other.sync()
     ask(slow, "text")
-    real = SqliteIndex.snapshot
+    replaced = after(
+        FreshnessCheck.ensure_fresh,
+        lambda: other.index_handle.opened().index.remove([NotePath("a.md")]),
+    )
 
-    def snapshot(self: SqliteIndex) -> Any:
-        patch.stop()
-        other.index_handle.opened().index.remove([NotePath("a.md")])
-        return real(self)
-
-    patch = mock.patch.object(SqliteIndex, "snapshot", snapshot)
-    patch.start()
-    answer = ask(slow, "text")
+    with mock.patch.object(FreshnessCheck, "ensure_fresh", replaced):
+        answer = ask(slow, "text")
 
     assert paths(answer) == ["a.md"]
     assert answer.report.is_fresh
