@@ -273,8 +273,9 @@ def test_an_untrusted_claim_waits_and_touches_nothing(
     assert saved.path == f"inbox/k--{saved.id}.md"
     assert shelf.said(saved.path).status == "pending"
     assert shelf.said("k.md").text == "old"
-    assert "a person makes it active" in saved.hints[0]
-    assert not shelf.save("k", "new", source=source).is_new  # it waits already
+    assert "for a person to accept it" in saved.hints[0]
+    again = shelf.save("k", "new", source=source)
+    assert (again.is_new, again.hints) == (False, saved.hints)
     assert shelf.files() == [saved.path, "k.md"]
 
 
