@@ -39,16 +39,14 @@ def memory_filter(values: Mapping[str, Any]) -> MemoryFilter:
 
 def suggest_filter(memory: Memory, values: Mapping[str, Any]) -> str:
     """Return a scope or writer that the filter may have meant, to end a sentence."""
+    from hivemind_memory.files.near_scope import nearest_scope
     from hivemind_memory.model.keys import closest
     from hivemind_memory.model.listing import MemoryFilter
-    from hivemind_memory.model.scope import scope_of
 
-    if values["scope"]:
-        scopes = {scope_of(note.path) for note in memory.list()} - {""}
+    if values["scope"] and memory.caller.is_owner:
         wanted = memory.find_scope(values["scope"])
-        near = () if wanted in {"", *scopes} else closest(wanted, scopes)
-        if near:
-            return f"; did you mean --scope {near[0]}?"
+        if near := nearest_scope(memory.places.notes, wanted):
+            return f"; did you mean --scope {near}?"
     if not values["agent"]:
         return ""
     writers = {one.by for one in memory.curation.log(MemoryFilter())} - {""}

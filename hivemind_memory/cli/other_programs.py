@@ -7,7 +7,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 _SEARCH = "hm search QUESTION"
 _WRITE = "hm write TEXT"
@@ -81,6 +81,32 @@ _SENTENCES = {
 _SENTENCES |= dict.fromkeys(("commit", "push", "pull", "clone"), _SENTENCES["git"])
 _SENTENCES |= {"copy": _SENTENCES["cp"], "chat": "Agents use the memory: `hm connect`."}
 """What people type -> what to do, where no one command does it."""
+
+
+_SESSIONS = {
+    "hm sessions": ("list", "ls", "show", "status"),
+    "hm attach": ("attach", "open", "join", "a", "enter", "switch"),
+    "hm kill": ("kill", "stop", "rm", "delete", "remove", "end", "terminate"),
+    "hm launch": ("launch", "start", "new", "run", "add"),
+}
+"""What to type here -> what people type after ``hm sessions``, as in tmux."""
+
+
+def session_pointer(words: Sequence[str]) -> str:
+    """Return what a person who typed ``hm sessions WORDS`` probably wants, or nothing.
+
+    >>> session_pointer(["stop", "shop-claude"])
+    'Did you mean `hm kill shop-claude`?'
+    """
+    from shlex import join
+
+    for answer, known in _SESSIONS.items():
+        if words[0].lower() in known:
+            rest = (
+                f" {join(words[1:])}" if words[1:] and answer != "hm sessions" else ""
+            )
+            return f"Did you mean `{answer}{rest}`?"
+    return f"`hm attach {join(words[:1])}` shows a session, `hm kill` ends it."
 
 
 def pointer(word: str) -> str:

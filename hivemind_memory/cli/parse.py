@@ -269,7 +269,13 @@ class _CommandLine:
                 places = places[1:]
         if places:
             what = f"takes {_listed(self._command.arguments)}"
-            raise self._usage_error(f"{what}, so `{places[0]}` is one word too many")
+            hint = ""
+            if self._command.name == "sessions":
+                from hivemind_memory.cli.other_programs import session_pointer
+
+                hint = session_pointer(places)
+            said = f"{what}, so `{places[0]}` is one word too many"
+            raise self._usage_error(said, hint)
 
     def _decode_values(self) -> None:
         """Make text of every word that must be text.
@@ -287,12 +293,12 @@ class _CommandLine:
             elif isinstance(value, tuple):
                 self._values[name] = tuple(_decoded(one, effect) for one in value)
 
-    def _usage_error(self, what: str) -> UsageError:
+    def _usage_error(self, what: str, hint: str = "") -> UsageError:
         """Return the error that the words do not fit the arguments."""
         from hivemind_memory.cli.help import usage
 
         message = f"`hm {self._command.name}` {what}."
-        hint = f"Usage: {usage(self._command)}"
+        hint = hint or f"Usage: {usage(self._command)}"
         return UsageError(message, hint=hint, effect=self._effect())
 
     def _effect(self) -> str:

@@ -86,6 +86,7 @@ def mcp(request: CommandRequest) -> int:
     # Over HTTP each connection brings its project, unless the server was given one.
     given = environment.given_project(values["project"] or "")
     project = given or ("none" if is_http else "")
+    _warn_of_new_project(given, request.memory_dir)
     scope_request = environment.agent_scope_request(project=project, **scopes)
     own_folder = "" if is_http or given else _current_folder()
     server_state = ServerState(
@@ -127,6 +128,23 @@ def mcp(request: CommandRequest) -> int:
         raise
     _leave(server_state)
     return 0
+
+
+def _warn_of_new_project(name: str, memory_dir: str | None) -> None:
+    """Say so if a project without notes is named like one that has some."""
+    if not name:
+        return
+    from hivemind_memory import environment
+    from hivemind_memory.files.near_scope import nearest_scope
+    from hivemind_memory.files.places import notes_folder
+
+    notes = memory_dir or notes_folder(environment.resolve_home())
+    if near := nearest_scope(notes, f"projects/{name}"):
+        meant = near.partition("/")[2]
+        write_stderr(
+            f"projects/{escape_line(name)} has no notes yet;"
+            f" did you mean --project {escape_line(meant)}?\n"
+        )
 
 
 def _current_folder() -> str:

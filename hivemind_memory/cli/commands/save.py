@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hivemind_memory.cli.command import TEXT, Argument, CommandRequest, Flag, command
+from hivemind_memory.cli.commands.write import new_scope_notices
 from hivemind_memory.cli.options import (
     BY,
     FORCE,
@@ -151,11 +152,13 @@ def save(request: CommandRequest) -> int:
         **writer_of(values),
     )
     with request.open_memory() as memory:
+        notices = new_scope_notices(memory, wanted.scope)
         try:
             saved = memory.curation.save(wanted, is_forced=values["force"])
         except KeyTakenError as error:
             raise _key_taken(wanted.key, error) from error
     _print_saved(saved, as_json=values["json"])
+    print_notices(notices)
     return 0
 
 
@@ -218,6 +221,7 @@ def learn(request: CommandRequest) -> int:
         **writer_of(values),
     )
     with request.open_memory() as memory:
+        notices = new_scope_notices(memory, wanted.scope)
         saved = memory.curation.learn(
             wanted,
             topic=values["topic"],
@@ -227,6 +231,7 @@ def learn(request: CommandRequest) -> int:
             verified=values["verified"] or "",
         )
     _print_saved(saved, as_json=values["json"])
+    print_notices(notices)
     return 0
 
 

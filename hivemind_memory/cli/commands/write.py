@@ -24,6 +24,7 @@ from hivemind_memory.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from hivemind_memory.memory import Memory
     from hivemind_memory.model.results import WriteResult
 
 
@@ -69,6 +70,7 @@ def write(request: CommandRequest) -> int:
         message = "There is nothing to write."
         raise UsageError(message, hint="`hm write TEXT`, or pipe the text in.")
     with request.open_memory() as memory:
+        notices = new_scope_notices(memory, scope_of(values))
         written = memory.write(
             content,
             file=values["file"] or "",
@@ -78,7 +80,22 @@ def write(request: CommandRequest) -> int:
             **writer_of(values),
         )
     print_written(written, as_json=values["json"])
+    print_notices(notices)
     return 0
+
+
+def new_scope_notices(memory: Memory, named: str) -> list[str]:
+    """Return that a text begins a new scope, if that is like one that exists."""
+    if not named:
+        return []
+    from hivemind_memory.errors import ScopeError
+    from hivemind_memory.memory.search_notices import scope_notice
+
+    try:
+        notice = scope_notice(memory, memory.find_scope(named))
+    except ScopeError:
+        return []  # the write refuses it
+    return [f"{notice} `hm undo` takes this back"] if notice else []
 
 
 def print_written(written: WriteResult, *, as_json: bool) -> None:

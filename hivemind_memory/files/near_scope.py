@@ -1,0 +1,25 @@
+"""Finds the scope that a misspelt name was probably meant to be, by its folder."""
+
+from __future__ import annotations
+
+import os
+
+from hivemind_memory.model.keys import closest
+
+
+def nearest_scope(notes: str, scope: str) -> str:
+    """Return the scope with notes that is most like one without; empty: none is.
+
+    Args:
+        notes: The notes folder.
+        scope: Such as ``projects/shpo``; one that has a folder is what was meant.
+    """
+    folder, _, slug = scope.partition("/")
+    if not slug or os.path.isdir(os.path.join(notes, scope)):
+        return ""
+    try:
+        known = os.listdir(os.path.join(notes, folder))
+    except OSError:
+        return ""
+    near = closest(slug, [name for name in known if not name.startswith(".")])
+    return f"{folder}/{near[0]}" if near else ""
