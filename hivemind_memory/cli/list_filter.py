@@ -45,8 +45,8 @@ def suggest_filter(memory: Memory, values: Mapping[str, Any]) -> str:
 
     if values["scope"] and memory.caller.is_owner:
         wanted = memory.find_scope(values["scope"])
-        if near := nearest_scope(memory.places.notes, wanted):
-            return f"; did you mean --scope {near}?"
+        if scope := nearest_scope(memory.places.notes, wanted):
+            return f"; did you mean --scope {scope}?"
     if not values["agent"]:
         return ""
     writers = {one.by for one in memory.curation.log(MemoryFilter())} - {""}
