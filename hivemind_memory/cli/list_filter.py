@@ -1,4 +1,4 @@
-"""The filters that ``hm list`` and ``hm log`` share, and a text on one short line."""
+"""The filters that ``hm list`` and ``hm log`` share, and the first line of a text."""
 
 from __future__ import annotations
 
@@ -14,9 +14,6 @@ if TYPE_CHECKING:
 
 STATUSES = ("active", "pending", "superseded", "forgotten", "expired", "done")
 """Values of ``--status``."""
-
-_MAX_CHARS = 60
-"""Characters of a text that a table shows."""
 
 
 def memory_filter(values: Mapping[str, Any]) -> MemoryFilter:
@@ -55,6 +52,5 @@ def suggest_filter(memory: Memory, values: Mapping[str, Any]) -> str:
 
 
 def first_line(text: str) -> str:
-    """Return the first line of a text, shortened."""
-    line = text.strip().partition("\n")[0]
-    return line if len(line) <= _MAX_CHARS else f"{line[: _MAX_CHARS - 1]}…"
+    """Return the first line of a text; a table cuts it to the terminal's width."""
+    return text.strip().partition("\n")[0]

@@ -47,7 +47,11 @@ def print_rows(rows: Iterable[Sequence[object]]) -> None:
 
 
 def print_table(
-    heads: Sequence[str], rows: Sequence[Sequence[str]], *, keep: bool = False
+    heads: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    keep: bool = False,
+    is_cut: bool = False,
 ) -> None:
     """Print rows: a table with a head on a terminal, else as ``print_rows``.
 
@@ -55,11 +59,12 @@ def print_table(
         heads: A title for each column.
         rows: A cell for each column.
         keep: The last cells are not broken at blanks either: they are names.
+        is_cut: The last cells are cut to one line of the terminal; a pipe gets all.
     """
     if rows and is_terminal(sys.stdout):
         from hivemind_memory.cli.terminal import columns_text
 
-        write_stdout(columns_text(heads, rows, keep=keep))
+        write_stdout(columns_text(heads, rows, keep=keep, is_cut=is_cut))
     else:
         print_rows(rows)
 

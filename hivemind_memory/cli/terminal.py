@@ -49,6 +49,7 @@ def columns_text(
     *,
     name: int = 0,
     keep: bool = False,
+    is_cut: bool = False,
 ) -> str:
     """Return a table; one column is bold, and the last one takes the rest of the width.
 
@@ -60,6 +61,7 @@ def columns_text(
         rows: A cell for each column.
         name: Number of the column that is bold.
         keep: The last cells are not broken, not even at blanks.
+        is_cut: The last cells are cut to one line, whose width is the terminal's.
     """
     cells = [[_cell(cell) for cell in row] for row in rows]
     for row in cells:
@@ -68,8 +70,12 @@ def columns_text(
     widths = _widths(heads, cells)[:-1]
     room = _columns() - sum(widths) - _GAP * len(widths)
     last = [row[-1] for row in cells]
+    if is_cut:
+        width = room if room >= _MIN_LAST else _columns() - _INDENT
+        for cell in last:
+            cell.truncate(max(width, 1), overflow="ellipsis")
     wanted = min(max(cell.cell_len for cell in last), _MIN_LAST)
-    longest = max(map(_longest_word, last))
+    longest = 0 if is_cut else max(map(_longest_word, last))
     if room < max(wanted, longest, cell_width(heads[-1])):
         return rendered([piece for row in cells for piece in _stacked(row)])
     return rendered(

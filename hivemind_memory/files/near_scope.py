@@ -23,3 +23,12 @@ def nearest_scope(notes: str, scope: str) -> str:
         return ""
     near = closest(slug, [name for name in known if not name.startswith(".")])
     return f"{folder}/{near[0]}" if near else ""
+
+
+def scope_notice(notes: str, scope: str | None) -> str:
+    """Return which scope was probably meant by one without notes; empty: none.
+
+    For a person: to others the scopes that they do not see do not exist.
+    """
+    near = nearest_scope(notes, scope) if scope else ""
+    return f"{scope} has no notes yet; did you mean {near}?" if near else ""

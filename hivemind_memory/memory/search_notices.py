@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from hivemind_memory.memory.freshness import Freshness
-    from hivemind_memory.memory.memory import Memory
     from hivemind_memory.memory.retrieve import RetrievedCandidates
     from hivemind_memory.model.filters import Access, SearchFilter
     from hivemind_memory.search.ranking import Ranking
@@ -33,19 +32,6 @@ def freshness_notices(freshness: Freshness, access: Access) -> tuple[str, ...]:
         *_large_note_notices(freshness, access),
         *_outdated_notices(freshness, access),
     )
-
-
-def scope_notice(memory: Memory, scope: str | None) -> str:
-    """Return which scope was probably meant by one that has no notes; empty: none.
-
-    Only a person is told: to others the scopes that they do not see do not exist.
-    """
-    from hivemind_memory.files.near_scope import nearest_scope
-
-    if not scope or not memory.caller.is_owner:
-        return ""
-    near = nearest_scope(memory.places.notes, scope)
-    return f"{scope} has no notes yet; did you mean {near}?" if near else ""
 
 
 def why_empty(

@@ -321,3 +321,22 @@ def test_a_row_of_empty_cells_is_shown_by_its_last_one(
     shown = columns_text(["key", "place", "text"], [["", "", long], ["k", "", long]])
 
     assert shown.count("walrus") == 24
+
+
+@pytest.mark.parametrize("columns", [80, 130, 250])
+@pytest.mark.parametrize("words", [["list", "--type", "lesson"], ["inbox"], ["log"]])
+def test_a_text_in_a_table_is_as_wide_as_the_terminal(
+    hm: Hm, words: list[str], columns: int
+) -> None:
+    """It was cut at 60 characters at any width, and for a pipe too."""
+    text = "we " * 150 + "never deploy on Fridays"
+    source = "external" if words == ["inbox"] else "human"
+    hm("save", "--source", source, "--type", "lesson", "deploys", text)
+
+    _, screen = on_terminal(*words, COLUMNS=str(columns), NO_COLOR="1")
+
+    shown = re.sub(r"\x1b\[[0-9;]*m", "", screen).splitlines()
+    [line] = [one for one in shown if "we we we" in one]
+    assert line.endswith("…")
+    assert len(line) == columns
+    assert text in hm(*words).out

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hivemind_memory.cli.command import Argument, CommandRequest, command
 from hivemind_memory.cli.commands.edit import edit_note
+from hivemind_memory.cli.list_filter import first_line
 from hivemind_memory.cli.options import JSON
 from hivemind_memory.cli.output import (
     lines_text,
@@ -32,11 +33,11 @@ def list_(request: CommandRequest) -> int:
             claim.source,
             claim.created[:10],
             lines_text(claim.path, claim.start_line, claim.end_line),
-            claim.text.strip().partition("\n")[0],
+            first_line(claim.text),
         )
         for claim in claims
     ]
-    print_table(("key", "source", "day", "lines", "text"), rows)
+    print_table(("key", "source", "day", "lines", "text"), rows, is_cut=True)
     if not claims:
         print_notices(["the inbox is empty"])
     return 0

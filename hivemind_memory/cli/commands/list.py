@@ -140,7 +140,8 @@ def _list_memories(request: CommandRequest) -> int:
         )
         for memory in memories[:count]
     ]
-    print_table(("key", "type", "status", "day", "lines", "text"), rows)
+    heads = ("key", "type", "status", "day", "lines", "text")
+    print_table(heads, rows, is_cut=True)
     if not memories:
         print_notices(
             [f"no typed memory matches{meant}; `hm log` also lists entries of notes"]

@@ -64,7 +64,7 @@ def log(request: CommandRequest) -> int:
         )
         for item in shown
     ]
-    print_table(("time", "by", "lines", "text"), rows)
+    print_table(("time", "by", "lines", "text"), rows, is_cut=True)
     if not items:
         print_notices([f"nothing was written, as far as the notes say{meant}"])
     elif len(items) > len(shown):

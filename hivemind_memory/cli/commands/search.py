@@ -113,10 +113,10 @@ def search(request: CommandRequest) -> int:
             search_filter=_search_filter(memory, values),
         )
         answer = memory.search(query)
-        if not answer.hits and query.search_filter.scope:
-            from hivemind_memory.memory.search_notices import scope_notice
+        if not answer.hits and query.search_filter.scope and memory.caller.is_owner:
+            from hivemind_memory.files.near_scope import scope_notice
 
-            notice = scope_notice(memory, query.search_filter.scope)
+            notice = scope_notice(memory.places.notes, query.search_filter.scope)
             answer = answer.with_warnings([notice] if notice else [])
         is_full = len(answer.hits) == query.max_results < _MAX_HITS
         wider = min(4 * query.max_results, _MAX_HITS)

@@ -109,7 +109,9 @@ def _version_head(memory: StoredMemory) -> str:
     """Return when a version was written, its status, and why it was written."""
     reason = f": {memory.reason}" if memory.reason else ""
     at = minute_text(memory.updated or memory.created)
-    return f"{at or 'no date'}  {memory.status}{reason}"
+    when = f"{at}  " if at else ""
+    unknown = "" if at else "; the note does not say when it was written"
+    return f"{when}{memory.status}{reason}{unknown}"
 
 
 def _all_facts(shown: MemoryDetails) -> Iterable[tuple[str, str]]:

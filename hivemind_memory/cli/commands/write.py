@@ -86,13 +86,13 @@ def write(request: CommandRequest) -> int:
 
 def new_scope_notices(memory: Memory, named: str) -> list[str]:
     """Return that a text begins a new scope, if that is like one that exists."""
-    if not named:
+    if not named or not memory.caller.is_owner:
         return []
     from hivemind_memory.errors import ScopeError
-    from hivemind_memory.memory.search_notices import scope_notice
+    from hivemind_memory.files.near_scope import scope_notice
 
     try:
-        notice = scope_notice(memory, memory.find_scope(named))
+        notice = scope_notice(memory.places.notes, memory.find_scope(named))
     except ScopeError:
         return []  # the write refuses it
     return [f"{notice} `hm undo` takes this back"] if notice else []
