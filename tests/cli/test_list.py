@@ -64,11 +64,13 @@ def test_a_list_of_hits_is_newest_first_whatever_the_settings(
     assert [hit["key"] for hit in listed["hits"]] == ["c", "b", "a"]
 
 
-def test_a_blank_source_is_no_filter(hm: Hm, memories: Path) -> None:
-    """In hm list as in hm search."""
-    given = hm("list", "--source-ref", "  ", "--json")
+@pytest.mark.parametrize("command", ["list", "search"])
+def test_a_blank_source_is_refused(hm: Hm, memories: Path, command: str) -> None:
+    """It was passed over: a list of everything is not what was asked for."""
+    given = hm(command, "--source-ref", "  ", "--json")
 
-    assert "We deploy on Tuesdays." in given.out
+    assert given.code == 2
+    assert "The value of `--source-ref` is empty." in given.err
 
 
 @pytest.mark.parametrize(

@@ -125,7 +125,7 @@ def test_the_notes_folder_may_be_named_anywhere(line: str) -> None:
         ("search --until soon x", "`--until` takes a day, not `soon`.", "yesterday"),
         ("search --since 99999w x", "takes a day", "yesterday"),
         ("search --since 20261121 x", "takes a day", "2026-11-21"),
-        ("forget --day ''", "`--day` takes a day, not ``.", "yesterday"),
+        ("forget --day ''", "The value of `--day` is empty.", "Leave it out"),
         ("save --expires never k x", "takes a day, not `never`", "tomorrow"),
         (
             "save '--reson=new team' k x",
