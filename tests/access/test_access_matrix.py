@@ -137,3 +137,17 @@ def test_a_purge_counts_no_page_of_others(tmp_path: Path) -> None:
 
     assert '"journal"' in told
     assert not any(name in told for name in ("free pages", "set-aside", "half-written"))
+
+
+def test_a_suggested_spelling_does_not_tell_of_hidden_notes(tmp_path: Path) -> None:
+    """Where all notes are seen, ten chunks are read for it; so they are elsewhere."""
+    twins = make_twins(tmp_path, "global", "projects/a")
+    for side in twins:
+        for number in range(20):
+            words = "numbats" if number < 15 else "numbat"
+            (side.home / f"memory/n{number:02}.md").write_text(f"Some {words} ran.")
+    reads = [("search", "nummbat"), ("search", "umba"), ("search", "numb", "--json")]
+
+    leaks = twins.leaks(lambda side: side.commands(reads))
+
+    assert leaks == []

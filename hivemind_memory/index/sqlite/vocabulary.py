@@ -34,7 +34,7 @@ ORDER BY doc DESC LIMIT ?
 _TEXTS = """
 SELECT doc, body || ' ' || extra || ' ' || breadcrumbs || ' ' || reason
 FROM occurrences JOIN chunk_words ON chunk_words.id = doc
-WHERE term = ? LIMIT ?
+WHERE term = ?
 """
 
 
@@ -83,19 +83,25 @@ class SqliteVocabulary:
         ]
 
     def shortest_spelling(self, token: str, *, chunks: int = SPELLINGS) -> str:
-        """Return the shortest word in some *chunks* that becomes *token*."""
+        """Return the shortest word that becomes *token*, in the first *chunks*.
+
+        As many are read for a limited caller: more would tell of hidden notes.
+        """
         from hivemind_memory.model.terms import words_of
 
         found = set()
-        limit = chunks if self._stats is None else -1
+        left = chunks
         with translated_errors(self._path):
             # Not by a full-text query, which would make the stem of the stem.
-            for chunk, text in self._connection.execute(_TEXTS, (token, limit)):
+            for chunk, text in self._connection.execute(_TEXTS, (token,)):
                 if self._stats is not None and chunk not in self._stats.chunks:
                     continue
                 for word in words_of(text):
                     if self._tokens_of(word) == [token]:
                         found.add(word.lower())
+                left -= 1
+                if not left:
+                    break
         return min(found, key=lambda word: (len(word), word), default=token)
 
     def _longer(self, part: str, limit: int, *, anywhere: bool) -> Tokens:
