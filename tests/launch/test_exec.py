@@ -10,6 +10,7 @@ import pytest
 
 from tests.inject.repos import status
 from tests.launch.conftest import until
+from tests.support.waiting import HANG_S
 
 pytestmark = pytest.mark.usefixtures("environ")
 
@@ -139,7 +140,7 @@ def test_signals_reach_the_command_and_end_it(machine) -> None:
 
     started.send_signal(signal.SIGTERM)
 
-    assert started.wait(10) == -signal.SIGTERM
+    assert started.wait(HANG_S) == -signal.SIGTERM
     piped = subprocess.run(
         ["bash", "-c", "hm exec -- yes | head -n 1; echo ${PIPESTATUS[0]}"],
         capture_output=True,

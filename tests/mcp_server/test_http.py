@@ -34,6 +34,7 @@ from tests.mcp_server.agents import (
     initialize_request,
     text_of,
 )
+from tests.support.waiting import HANG_S
 
 HELLO = initialize_request(1, "http")
 
@@ -182,7 +183,7 @@ def test_it_leaves_when_it_is_told_to(served: Served) -> None:
 
     served.process.send_signal(signal.SIGTERM)
 
-    assert served.process.wait(3) == 0
+    assert served.process.wait(HANG_S) == 0
     connection.close()
 
 
@@ -260,7 +261,7 @@ def test_connections_that_send_no_request_are_closed() -> None:
                 one.sendall(sent)
                 closed.append(one.recv(1))
         server.should_exit = True
-        thread.join(30)
+        thread.join(HANG_S)
 
     assert closed == [b""] * 30
 
@@ -289,7 +290,7 @@ def test_a_request_is_answered_while_very_many_others_do_not_arrive() -> None:
         whole.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
         answer = whole.recv(12)
         server.should_exit = True
-        thread.join(30)
+        thread.join(HANG_S)
 
     assert answer == b"HTTP/1.1 204"
 
