@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 _TIMEOUT_S = 30.0
 
+_END_S = 5.0
+"""How long a git that was asked to end may take for that."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GitIndexEntry:
@@ -194,18 +197,30 @@ def run_git(
         GitError: It did not finish in time.
         FileNotFoundError: git is not installed.
     """
+    command = ["git", "-C", folder, *words]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        command, env=dict(environ), stdin=pipe, stdout=pipe, stderr=pipe
+    ) as process:
+        try:
+            out, err = process.communicate(stdin or b"", timeout=timeout_s)
+        except subprocess.TimeoutExpired as error:
+            _end(process)
+            message = f"git {words[0]} did not finish within {timeout_s:g} s"
+            raise GitError(message) from error
+        except BaseException:
+            _end(process)
+            raise
+    return subprocess.CompletedProcess(command, process.returncode, out, err)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a git that takes too long; asked first, it takes its locks away."""
+    process.terminate()
     try:
-        return subprocess.run(
-            ["git", "-C", folder, *words],
-            env=dict(environ),
-            input=b"" if stdin is None else stdin,
-            capture_output=True,
-            timeout=timeout_s,
-            check=False,
-        )
-    except subprocess.TimeoutExpired as error:
-        message = f"git {words[0]} did not finish within {timeout_s:g} s"
-        raise GitError(message) from error
+        process.wait(_END_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
 
 
 def complaint_of(done: subprocess.CompletedProcess[bytes]) -> str:

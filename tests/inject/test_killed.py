@@ -11,17 +11,22 @@ from typing import Any
 
 import pytest
 
+from hivemind_memory.environment import git_environ
+from hivemind_memory.errors import GitError
+from hivemind_memory.git.repository import run_git
 from hivemind_memory.opening import open_injector, open_memory
 from tests.inject.repos import (
     MARK,
     absent,
     edited,
+    git,
     ignored,
     no_object_has_the_section,
     status,
     tracked,
     untracked,
 )
+from tests.support.waiting import without_hanging
 
 CALLS = (
     *("open", "write", "fsync", "ftruncate", "chmod", "fchmod", "link", "symlink"),
@@ -48,7 +53,7 @@ def die_at(number: int) -> None:
 
     for name in CALLS:
         setattr(os, name, counted(getattr(os, name)))
-    subprocess.run = counted(subprocess.run)
+    subprocess.Popen = counted(subprocess.Popen)  # type: ignore[misc, assignment]
 
 
 def inject(home: Path, worktree: Path) -> None:
@@ -102,3 +107,29 @@ def test_a_killed_injection_leaves_no_change_for_git_and_no_lock(
         assert no_object_has_the_section(worktree)
 
     assert kills > 100 // EVERY
+
+
+@pytest.mark.usefixtures("environ")
+def test_a_git_that_takes_too_long_leaves_no_lock(tmp_path: Path) -> None:
+    """A filter of the person's own hangs while git holds the lock of its index."""
+    worktree = tracked(tmp_path)
+    begun = tmp_path / "begun"
+    git(worktree, "config", "filter.slow.clean", f"touch {begun}; exec sleep 30")
+    (worktree / ".git" / "info").mkdir(exist_ok=True)
+    (worktree / ".git" / "info" / "attributes").write_text("shop.py filter=slow\n")
+    (worktree / "shop.py").write_text("price = 3\n")
+    lock = worktree / ".git" / "index.lock"
+    errors: list[GitError] = []
+
+    def update() -> None:
+        try:
+            words = ("update-index", "shop.py")
+            run_git(str(worktree), words, git_environ(), timeout_s=3.0)
+        except GitError as error:
+            errors.append(error)
+
+    while not begun.exists():  # a machine this busy has not begun in three seconds
+        without_hanging(update)
+
+    assert errors
+    assert not lock.exists()
