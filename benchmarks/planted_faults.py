@@ -129,7 +129,7 @@ FAULTS = (
         rig="index_race --steps 1000 --seconds 60",
         module="memory/freshness.py",
         code=(
-            "def _compare(self, index, version, *, is_whole, changed):\n"
+            "def _compare(self, index, version, **_):\n"
             "    self._in_step = self._verified = version\n"
             "    return self._last\n\n\n"
             "assert FreshnessCheck._compare\n"
