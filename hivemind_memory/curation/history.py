@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from hivemind_memory.curation.locate import find_entry
 from hivemind_memory.curation.lookup import find_memory, load_memory, not_found
+from hivemind_memory.curation.own_day import with_own_day
 from hivemind_memory.curation.without_secrets import memories_for
 from hivemind_memory.model.curation import (
     History,
@@ -56,8 +57,9 @@ def history(context: CurationContext, ref: str, *, scope: str | None = None) -> 
     Raises:
         MemoryNotFoundError: The caller sees no such memory.
     """
+    ref = with_own_day(context, ref.strip())
     index = context.index.fresh()
-    entry = find_entry(context, index, ref.strip(), scope)
+    entry = find_entry(context, index, ref, scope)
     if entry is not None:
         shown = memories_for(context.caller, [entry])
         return History(key="", scope=entry.scope, memories=shown)
@@ -79,8 +81,9 @@ def show(
     Raises:
         MemoryNotFoundError: The caller sees no such memory.
     """
+    ref = with_own_day(context, ref.strip())
     index = context.index.fresh()
-    entry = find_entry(context, index, ref.strip(), scope)
+    entry = find_entry(context, index, ref, scope)
     if entry is not None:
         (shown,) = memories_for(context.caller, [entry])
         return MemoryDetails(memory=shown, recall=_recalls_of(context, entry))

@@ -8,6 +8,7 @@ from hivemind_memory.curation.lookup import (
     find_memory,
     is_name,
 )
+from hivemind_memory.curation.own_day import with_own_day
 from hivemind_memory.errors import (
     HivemindError,
     MemoryNotFoundError,
@@ -46,7 +47,7 @@ def locate(context: CurationContext, name: str) -> tuple[str, int, int]:
         NoteNotFoundError: No note is there, and another was probably meant.
         UsageError: Its numbers are of no lines.
     """
-    name = name.strip()
+    name = with_own_day(context, name.strip())
     path, start_line, end_line = split_place(name)
     is_place = path != name
     note = path if path.endswith(SUFFIX) else f"{path}{SUFFIX}"

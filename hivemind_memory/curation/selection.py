@@ -25,6 +25,7 @@ from hivemind_memory.curation.lookup import (
     text_of,
 )
 from hivemind_memory.curation.lookup_one import several_scopes
+from hivemind_memory.curation.own_day import with_own_day
 from hivemind_memory.errors import MemoryNotFoundError, NotSavedError, UsageError
 from hivemind_memory.markdown.front_matter import split_front_matter
 from hivemind_memory.markdown.text import decode
@@ -137,7 +138,7 @@ class _TargetSearch:
 
     def by_name(self) -> Iterator[CurationTarget]:
         """Yield what a name refers to: an id, else a key, else a path."""
-        name = self._selector.name.strip()
+        name = with_own_day(self._context, self._selector.name.strip())
         if not is_name(name):
             return
         placed = entries_named(self._context, self._index, name, self._scopes)

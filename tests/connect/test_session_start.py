@@ -37,7 +37,11 @@ def worktree(machine: Machine) -> Path:
 
 def said(machine: Machine, worktree: Path, *words: str) -> str:
     """What the hook gives an agent that starts in a worktree."""
-    payload = {"cwd": str(worktree), "source": "startup", "hook_event_name": "x"}
+    payload = {
+        "cwd": str(worktree),
+        "source": "startup",
+        "hook_event_name": "SessionStart",
+    }
     ran = machine.run("hook", "session-start", *words, stdin=json.dumps(payload))
     assert ran.code == 0
     assert ran.err == ""
@@ -207,6 +211,22 @@ def answered(machine: Machine, worktree: Path, event: str, **more: str) -> str:
     answer = json.loads(ran.out)["hookSpecificOutput"]
     assert answer["hookEventName"] == event
     return str(answer["additionalContext"])
+
+
+def test_an_event_of_another_version_is_named_and_answered(
+    machine: Machine, worktree: Path
+) -> None:
+    """In one sentence, with exit code 0: nothing keeps the agent from starting."""
+    payload = {"cwd": str(worktree), "hook_event_name": "SessionResumed"}
+
+    ran = machine.run("hook", "session-start", stdin=json.dumps(payload))
+
+    assert ran.code == 0
+    assert ran.err == (
+        "note: the event SessionResumed is unknown to this version; it is answered as"
+        " SessionStart\n"
+    )
+    assert HEADING in ran.out
 
 
 def test_a_subagent_gets_the_memories(machine: Machine, worktree: Path) -> None:

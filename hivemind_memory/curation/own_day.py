@@ -1,0 +1,35 @@
+"""Finds the note of a day that is named without its folder: the project's own first."""
+
+from __future__ import annotations
+
+import re
+
+from hivemind_memory.access.rules import may_read
+from hivemind_memory.errors import HivemindError
+from hivemind_memory.model.note_path import NotePath
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hivemind_memory.curation.context import CurationContext
+
+_DAY = re.compile(r"(\d{4}-\d\d-\d\d)(?:\.md)?(:[\d-]+)?")
+
+
+def with_own_day(context: CurationContext, name: str) -> str:
+    """Return *name*, or the path of the project's note if it is one of its days.
+
+    Every scope has a note of the same name for a day; inside a project its own is
+    meant. Lines behind the name stay.
+    """
+    day = _DAY.fullmatch(name.strip())
+    if day is None:
+        return name
+    try:
+        scope = context.find_scope("project")
+        path = NotePath(f"{scope}/{day[1]}.md")
+        is_there = bool(scope) and context.folder.signature(path) is not None
+    except HivemindError:
+        return name
+    return (
+        f"{path}{day[2] or ''}" if is_there and may_read(context.caller, path) else name
+    )
