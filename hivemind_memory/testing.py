@@ -44,7 +44,7 @@ def hash_text(text: str, dims: int = 64) -> list[float]:
                 place = int.from_bytes(half, "little")
                 numbers[(place >> 1) % dims] += weight if place & 1 else -weight
     if not any(numbers):
-        numbers[0] = 1.0  # everything cancelled out
+        numbers[0] = 1.0  # everything canceled out
     return numbers
 
 

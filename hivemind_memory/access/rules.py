@@ -193,8 +193,8 @@ def check_project_known(caller: Caller, *, effect: str = "") -> None:
     if caller.project_problem:
         raise ProjectUnknownError(
             caller.project_problem,
-            hint="`hm project list` names the file, to a person. Repair it, or run"
-            " `hm project adopt NAME` in the repository that it belongs to.",
+            hint="A person can run `hm project list` to see which file it is."
+            " Repair it, or run `hm project adopt NAME` in the repository that it belongs to.",
             effect=effect,
         )
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 _EFFECT = "Nothing was restored"
-_DAMAGED = "The file is damaged or no backup of `hm backup`: use another copy."
+_DAMAGED = "The file is damaged or was not created by `hm backup`. Use another copy."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +101,7 @@ def _read(file: str) -> tuple[dict[str, bytes], dict[str, Any]]:
         manifest = json.loads(members.pop(MANIFEST))
         version, known = manifest["format"], manifest["members"]
     except (tarfile.TarError, EOFError, ValueError, LookupError, TypeError) as error:
-        raise _unusable("it cannot be read to its end") from error
+        raise _unusable("the archive is truncated or corrupt") from error
     if version != FORMAT:
         raise UsageError(
             f"{file} was made by a newer version of this program.",
@@ -110,7 +110,7 @@ def _read(file: str) -> tuple[dict[str, bytes], dict[str, Any]]:
         )
     for name, data in members.items():
         if known.get(name, {}).get("sha256") != hashlib.sha256(data).hexdigest():
-            raise _unusable(f"{name} in it is not what was written")
+            raise _unusable(f"the checksum of {name} in it does not match")
     if members.keys() != known.keys():
         raise _unusable("a part of it is missing")
     return members, manifest

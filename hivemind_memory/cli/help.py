@@ -38,7 +38,7 @@ VARIABLES = (
     ("HIVEMIND_<OPTION>", "Overrides config.json for any option of `hm config`."),
     ("OPENAI_API_KEY", "API key for OpenAI, if that provider is chosen."),
     ("VISUAL, EDITOR", "The editor that `hm edit` opens."),
-    ("NO_COLOR", "Turns colour off if it is set to anything."),
+    ("NO_COLOR", "Turns color off if it is set to anything."),
     ("HIVEMIND_DEBUG", "Set to 1, errors also print a traceback."),
 )
 EXIT_CODES = (

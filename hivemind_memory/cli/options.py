@@ -39,7 +39,7 @@ SOURCE = Flag(
 SINCE = Flag(
     ("--since",),
     "day",
-    "Only what is from this day or later: 2026-11-21, yesterday, 7d.",
+    "Only items from this day or later: 2026-11-21, yesterday, 7d.",
     metavar="DAY",
 )
 TYPE = Flag(

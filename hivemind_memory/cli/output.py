@@ -1,7 +1,7 @@
 """Prints to standard output and standard error: lines, tables, notices, JSON.
 
 Data goes to standard output, messages to standard error. For a pipe: one fact a line,
-nothing wrapped, nothing cut, no colour; tables for a terminal are in ``terminal``,
+nothing wrapped, nothing cut, no color; tables for a terminal are in ``terminal``,
 which alone imports rich. JSON is complete, and the same value in any encoding. Data
 that could not be written whole is an error; a message that is not read is no error.
 """

@@ -1,4 +1,4 @@
-"""Output for a terminal: tables, colour, indented text.
+"""Output for a terminal: tables, color, indented text.
 
 Imported only when standard output is a terminal, for rich takes longer to import than
 most answers. A command composes these and prints the text that ``rendered`` returns.

@@ -204,4 +204,4 @@ def _check_together(
         f" and chunk_chars {size} (from {origins['chunk_chars']}), but the overlap"
         " must be the smaller one."
     )
-    raise ConfigError(message, hint="Make chunk_overlap_chars smaller; 0 is the usual.")
+    raise ConfigError(message, hint="Reduce chunk_overlap_chars; the default is 0.")

@@ -1,4 +1,4 @@
-"""The context of every change to memories, and the locks that serialise changes.
+"""The context of every change to memories, and the locks that serialize changes.
 
 ``Memory`` makes one ``CurationContext`` for its caller; the modules of this package
 take it as their first argument and know nothing of ``Memory`` itself.

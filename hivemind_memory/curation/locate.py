@@ -180,6 +180,6 @@ def _checked_lines(
         UsageError: They are of no lines.
     """
     if is_place and not 1 <= start_line <= end_line:
-        hint = "Lines count from 1, as in deploy.md:12-18."
-        raise UsageError(f"{name} names no lines.", hint=hint)
+        hint = "Line numbers start at 1, as in deploy.md:12-18."
+        raise UsageError(f"{name} is not a valid line range.", hint=hint)
     return start_line, end_line

@@ -1,6 +1,6 @@
 """Removes references to purged memories from the front matter of other notes.
 
-No memory refers to a purged one afterwards, however the reference was written, and a
+No memory refers to a purged one afterward, however the reference was written, and a
 chain of versions has no gap. The text below the front matter belongs to a person: links
 to a purged memory in it are reported and stay.
 """

@@ -138,7 +138,7 @@ def _find(context: CurationContext, change_id: str) -> Change:
     if change.undone_by:
         raise UsageError(
             f"{change.id} was taken back already.",
-            hint=f"`hm undo {change.undone_by}` makes it again.",
+            hint=f"`hm undo {change.undone_by}` redoes it.",
             effect=EFFECT,
         )
     return change

@@ -57,7 +57,7 @@ def read_error(path: NotePath, error: OSError) -> HivemindError:
         message = f"There is no note {path}."
         return NoteNotFoundError(message, hint="`hm list` names all notes.")
     if is_in_the_way(error):
-        message = f"{path} is not a note: a link or no regular file is in its place."
+        message = f"{path} is not a note: it is a link or not a regular file."
         hint = "Links are not followed; put the file itself into the notes folder."
         return NotePathError(message, hint=hint)
     cause, hint = cause_of(error)

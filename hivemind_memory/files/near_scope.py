@@ -1,4 +1,4 @@
-"""Finds the scope that a misspelt name was probably meant to be, by its folder."""
+"""Finds the scope that a misspelled name was probably meant to be, by its folder."""
 
 from __future__ import annotations
 

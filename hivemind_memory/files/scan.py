@@ -37,7 +37,7 @@ MAX_NOTE_BYTES = 5 * BYTES_PER_MB
 """The default of the option ``max_note_mb``."""
 
 _OTHER_SUFFIXES = (SUFFIX, ".markdown", ".mdown", ".mdx", ".mkd")
-"""In small letters: who writes such a file takes it for a note, so it is named."""
+"""Lowercase. A file with such a suffix is probably meant as a note, and is reported."""
 
 # Shorter than this in characters, a folder's path leaves room for any name in bytes.
 _SAFE_PREFIX_CHARS = 192

@@ -112,7 +112,7 @@ def project_identity(state: WorktreeState) -> str:
 
 
 def origin_identity(state: WorktreeState) -> str:
-    """Return the normalised origin of a worktree; empty: it has none."""
+    """Return the normalized origin of a worktree; empty: it has none."""
     common = state.common_dir
     base = os.path.dirname(common) if os.path.basename(common) == ".git" else common
     return normalise_origin(state.origin, base)

@@ -7,7 +7,7 @@ fences, headings, items and paragraphs, but not what is inside of what.
 
 For all other text here are rules for markdown-it that take a line's time for a line.
 Its own rule for tables makes up to a hundred tokens for two bytes, and the one for
-definitions of links normalises their addresses; both are replaced. Two more take what
+definitions of links normalizes their addresses; both are replaced. Two more take what
 most notes consist of, prose and plain lists, without asking every other rule for each
 line. The rest is the library's, and the outline is the same: a test compares them.
 

@@ -220,7 +220,7 @@ class _Connection:
             self._left.set()
 
     def _count(self, message: JSONRPCMessage) -> None:
-        """Record a request as pending; a cancelled one is no longer."""
+        """Record a request as pending; a canceled one is no longer."""
         if isinstance(message, JSONRPCRequest):
             self._pending.add(str(message.id))
         elif (

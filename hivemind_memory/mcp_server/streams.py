@@ -26,7 +26,7 @@ _CLOSED = select.POLLERR | select.POLLNVAL
 
 @contextmanager
 def claimed_streams() -> Iterator[tuple[int, int]]:
-    """Yield descriptors for the client's input and output; give them back afterwards.
+    """Yield descriptors for the client's input and output; give them back afterward.
 
     Raises:
         OSError: Standard input or output is closed.

@@ -128,7 +128,7 @@ class ToolCall:
         """
         if self.connection.is_late and not scope:
             raise UsageError(
-                "the client has not told yet which folder it works in.",
+                "the client has not reported its working folder yet.",
                 hint='Call again, or pass scope="global" if it is for all projects.',
                 effect="Nothing was saved",
             )

@@ -159,7 +159,7 @@ def _index(places: Places, now: Callable[[], float]) -> Iterator[Finding]:
                 name=name,
                 is_ok=not problem,
                 detail=problem or "sound",
-                hint="`hm rebuild` makes the index again; the notes are untouched"
+                hint="`hm rebuild` rebuilds the index; the notes are untouched"
                 if problem
                 else "",
             )

@@ -100,7 +100,7 @@ def mask_lines(lines: list[str], start: int, stop: int) -> list[str]:
     """Return some lines without their secrets.
 
     Masked together with the text around them: a line from the middle of a key is not
-    recognised by itself. The rest of the note is not read.
+    recognized by itself. The rest of the note is not read.
     """
     from hivemind_memory.redaction import mask
 

@@ -319,7 +319,7 @@ class Syncer:
         reader: NoteReader,
     ) -> _ReadNote | None:
         """Return what a note holds and whether it is settled; None: indexed already."""
-        # The time before it is read: what changes during a long pause afterwards may
+        # The time before it is read: what changes during a long pause afterward may
         # still bear the signature of these bytes.
         now_ns = int(self._now() * 1e9)
         known = work.known.get(path)

@@ -21,7 +21,7 @@ class Embedder(Protocol):
     def fingerprint(self) -> str:
         """Name of all that shapes a vector.
 
-        That is provider, address, model, asked dimensions, prefixes, normalisation.
+        That is provider, address, model, asked dimensions, prefixes, normalization.
         Vectors are compared only within one fingerprint.
         """
         ...
@@ -30,12 +30,12 @@ class Embedder(Protocol):
         """Return one vector for each text, in order.
 
         Returns:
-            Little-endian float32, L2-normalised, all of the same length.
+            Little-endian float32, L2-normalized, all of the same length.
 
         Raises:
             EmbeddingRefusedError: The provider said no; asking again is useless.
             EmbeddingInvalidError: A vector was missing, not finite, zero, or of another
-                length than its neighbours'. None of the batch may be stored.
+                length than its neighbors'. None of the batch may be stored.
             EmbeddingError: It could not be reached, or not in time.
         """
         ...
@@ -83,9 +83,9 @@ class VectorStore(Protocol):
         ...
 
     def store(self, fingerprint: str, dims: int, vectors: Mapping[str, bytes]) -> None:
-        """Keep hash -> vector, all of *dims* numbers; afterwards none of them pends.
+        """Keep hash -> vector, all of *dims* numbers; afterward none of them pends.
 
-        A hash that no text has any more is kept in the cache all the same.
+        Vectors stay cached even after no text uses them.
         """
         ...
 

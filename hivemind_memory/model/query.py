@@ -30,7 +30,7 @@ class Query:
     """Relevance in 0..1 that a hit must have; None: as the settings say."""
 
     should_explain: bool = False
-    """Each hit says how its score came about."""
+    """Each hit says how its score was calculated."""
 
     search_filter: SearchFilter = DEFAULT_FILTER
     """What it narrows itself to: types, a scope, days; or asks for: the inbox."""

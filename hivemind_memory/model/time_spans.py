@@ -1,8 +1,9 @@
 """The times that a question names: "in May", "last week", 2023-05, 先月.
 
 One rule for many languages: a question is cut into words and numbers, and words are
-looked up in tables of months, units and fixed phrases. What is not certain to be a time
-is none: "may" and "march" count only beside a number or behind a preposition.
+looked up in tables of months, units and fixed phrases. Anything ambiguous is
+not treated as a time: "may" and "march" count only beside a number or after a
+preposition.
 
 Loaded only for a question that may name a time; see ``terms.may_name_time``.
 """

@@ -159,7 +159,7 @@ class Journal:
         holder = self._lock.holder() or "another process"
         raise NotSavedError(
             f"{holder} has been writing for {wait_s:g} s.",
-            hint="Try again; if it stays so, see what that process is doing.",
+            hint="Try again. If it keeps happening, check what that process is doing.",
             effect="Nothing was saved",
         )
 

@@ -231,7 +231,7 @@ def _unfit(path: str, clause: str) -> NotSavedError:
     """Return the error for a file that is left alone."""
     return NotSavedError(
         f"{path} cannot be changed, for {clause}.",
-        hint="Mend the file by hand, then try again.",
+        hint="Fix the file by hand, then try again.",
         effect="Nothing was saved",
     )
 

@@ -1,4 +1,4 @@
-"""Tombstones: keyed hashes that recognise a purged text and reveal nothing.
+"""Tombstones: keyed hashes that recognize a purged text and reveal nothing.
 
 Pure. The key never leaves the file that holds the tombstones, so texts cannot be tried
 out on a tombstone alone.

@@ -168,7 +168,7 @@ def refuse_binary(name: str, text: str) -> None:
     """
     if "\0" in text:
         message = f"The {name} holds a NUL character, as binary files do."
-        hint = "Remove it; UTF-16 needs a byte order mark to be recognised."
+        hint = "Remove it; UTF-16 needs a byte order mark to be recognized."
         raise UsageError(message, hint=hint, effect="Nothing was saved")
     refuse_surrogates(name, text)
 

@@ -149,8 +149,8 @@ def _refuse_unknown(records: Iterable[ProjectRecord]) -> None:
             raise ProjectUnknownError(
                 f"The {IDENTITY_FILE} file of a project cannot be read, so it is not"
                 " known whether this repository belongs to it.",
-                hint="`hm project list` names the file, to a person. Repair it, or run"
-                " `hm project adopt NAME` in the repository that it belongs to.",
+                hint="A person can run `hm project list` to see which file it is."
+                " Repair it, or run `hm project adopt NAME` in the repository that it belongs to.",
             )
 
 
@@ -158,7 +158,7 @@ def long_name(identity: str) -> str:
     """Return the name of a folder that says the whole identity; no two share one.
 
     Args:
-        identity: A normalised origin, or a folder on this machine; empty: no project.
+        identity: A normalized origin, or a folder on this machine; empty: no project.
 
     >>> long_name("github.com/Acme/Shop")
     'github.com--acme--shop'

@@ -43,7 +43,7 @@ class SeenRepository:
     """The folder that all worktrees share; empty: no repository."""
 
     origin: str = ""
-    """The normalised URL of ``origin``; empty: none."""
+    """The normalized URL of ``origin``; empty: none."""
 
     mark: str = ""
     """Distinguishes the git folder from all others, copies included; empty: unknown."""

@@ -49,7 +49,7 @@ def read_record(above: str, slug: str) -> ProjectRecord:
 def write_record(above: str, record: ProjectRecord) -> bool:
     """Put what a project knows into its folder; return whether that succeeded.
 
-    Without it, the project is found as before, and only what was learnt is missing.
+    Without it, the project is found as before, and only what was learned is missing.
     """
     data = render_record(record).encode("utf-8", "surrogateescape")
     try:

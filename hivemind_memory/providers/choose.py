@@ -91,8 +91,9 @@ def _try_ollama(
     address = parse_address(settings.ollama_url)
     if not address.is_loopback:
         reason = (
-            f"No provider was chosen; Ollama at {address.place} is another machine and"
-            " must be named: `hm config set embedding_provider ollama`."
+            f"No provider was chosen; Ollama at {address.place} is on another"
+            " machine, so you have to select it explicitly:"
+            " `hm config set embedding_provider ollama`."
         )
         return ProviderChoice("none", reason)
     why_not = ask_ollama()

@@ -56,7 +56,7 @@ def why_ollama_is_not_ready(
     """
     address = parse_address(url, default_port=OLLAMA.default_port)
     if not address.is_loopback:
-        return f"{address.place} is another machine and is not asked by itself."
+        return f"{address.place} is on another machine; it is not checked by default."
     try:
         answer = _get(address, "/api/tags", timeout_s=timeout_s, now=now)
     except (OSError, ValueError):

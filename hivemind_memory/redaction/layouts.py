@@ -224,7 +224,7 @@ def _tokens(text: str) -> Iterator[TextSpan]:
 
 
 def _codes(text: str, low: str) -> Iterator[TextSpan]:
-    """Yield the codes of a list that is labelled as recovery codes."""
+    """Yield the codes of a list that is labeled as recovery codes."""
     done = 0
     labels = found_at(_CODES_LABEL, text, low, _CODES_STARTS)
     for label in sorted(labels, key=lambda one: one.start()):

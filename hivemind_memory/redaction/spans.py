@@ -99,7 +99,7 @@ def merge_spans(spans: list[TextSpan]) -> list[TextSpan]:
 def blocks_with(
     low: str, words: Iterable[str], *, above: int = 0, below: int = 0
 ) -> list[tuple[int, int]]:
-    r"""Return where the lines begin and end that hold a word, neighbours as one.
+    r"""Return where the lines begin and end that hold a word, neighbors as one.
 
     A pattern that needs the word is dear on a whole text, and cheap on these.
 

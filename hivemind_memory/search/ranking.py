@@ -39,14 +39,14 @@ least, however long it is."""
 
 
 TIME_REACH = 0.5
-"""So much of its raw score a chunk gains that is from a time that the question names:
-at most 15 % of its score, so the words still decide."""
+"""The fraction of its raw score that a chunk gains if it dates from a time named in the
+query: at most 15 % of its score, so the words still decide."""
 
 WRITTEN_AFTER_DAYS = 5
 """Days after such a time in which the gain falls to a third."""
 
 IMPORTANCE_REACH = 0.05
-"""So much of its raw score the most important memory gains over free text, and the
+"""How much of its raw score the most important memory gains over free text, and the
 least important loses: half of what age takes at most. docs/decisions/015 has the
 figures."""
 
@@ -123,7 +123,7 @@ def age_factor(
 ) -> float:
     """Return the share of its raw score that a memory of *day* keeps, in floor..1.
 
-    Exponential decay towards the floor, not to nothing: notes that stay true for
+    Exponential decay toward the floor, not to nothing: notes that stay true for
     years must not vanish behind yesterday's.
 
     Args:

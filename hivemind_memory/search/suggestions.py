@@ -41,7 +41,7 @@ def nearest_words(
 
 
 def _distance(one: str, other: str, limit: int) -> int:
-    """Return the edit distance with swaps of neighbours; above *limit* it stops.
+    """Return the edit distance with swaps of neighbors; above *limit* it stops.
 
     Source:
         Damerau: A technique for computer detection and correction of spelling errors,

@@ -1,9 +1,9 @@
 """Removes superseded candidates, and moves disputed ones below the newer.
 
-Pure. Where a memory and the one that replaced it both answer, the older leaves; where
-two dispute each other, the newer goes first and the other is marked. A memory that was
-replaced and stands alone is still an answer, and says that it was. What the caller does
-not get to see replaces nothing.
+Pure. Where a memory and the one that replaced it both answer, the older one is dropped;
+where two dispute each other, the newer goes first and the other is marked. A memory
+that was replaced and is the only match is still an answer, marked as superseded. A
+memory that the caller may not see replaces nothing.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 BELOW = 0.999
-"""So far a disputed memory goes below the newer one, if it was not below it."""
+"""A disputed memory weighs at most this fraction of what the newer one does."""
 
 
 class Superseded(NamedTuple):

@@ -249,7 +249,7 @@ def _damaged(path: str) -> IndexDamagedError:
     """Return the error for a file that is not sound."""
     return IndexDamagedError(
         f"the index {path} is damaged; the notes are untouched",
-        hint="run `hm rebuild`: it makes the index again from the notes",
+        hint="run `hm rebuild`: it rebuilds the index from the notes",
     )
 
 

@@ -214,7 +214,7 @@ def test_numbers_that_are_of_no_line_are_refused(
     ran = hm("get", f"deploy.md:{lines}")
 
     assert (ran.code, ran.out) == (2, "")
-    assert f"deploy.md:{lines} names no lines" in ran.err
+    assert f"deploy.md:{lines} is not a valid line range" in ran.err
 
 
 @pytest.mark.parametrize(

@@ -30,10 +30,10 @@ _LINE_EDITORS = frozenset(
 @command(
     "edit",
     description=(
-        "REF names the note as everything printed names it: by a path, with lines or"
-        " without, by a key or by an id. The editor is the one that VISUAL or EDITOR"
-        " names; nano, vi, vim, emacs and their kin open at the line. Saving creates a"
-        " note that does not exist yet, if REF ends in .md."
+        "REF can be anything hm prints for a note: a path (with or without line"
+        " numbers), a key or an id. The editor comes from VISUAL or EDITOR; nano, vi,"
+        " vim, emacs and similar editors open at the line. If REF ends in .md and the"
+        " note does not exist, saving creates it."
     ),
     arguments=(
         Argument(

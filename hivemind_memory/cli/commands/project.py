@@ -60,8 +60,8 @@ def show(request: CommandRequest) -> int:
 @command(
     "project list",
     description=(
-        "Prints name, number of notes, day of the last change, and identity. No"
-        " repository belongs to an orphan any more; twins are likely the same project."
+        "Prints name, number of notes, day of the last change, and identity. An"
+        " orphan no longer has a repository; twins are probably the same project."
     ),
     flags=(JSON,),
 )
@@ -159,8 +159,8 @@ def rename(request: CommandRequest) -> int:
     "project merge",
     description=(
         "The notes move, and the repositories of both belong to the other project from"
-        " then on. A note whose name is taken there gets the first project's name at"
-        " its end. If both have an active memory of one key, nothing is done."
+        " then on. If a note's name is already taken there, the source project's name"
+        " is appended to it. If both have an active memory of one key, nothing is done."
     ),
     arguments=(
         _OLD,

@@ -48,11 +48,12 @@ _NARROWING = ("type", "scope", "since", "until", "source_ref")
 @command(
     "search",
     description=(
-        "Changes to the notes are always seen. The words are joined by spaces; quotes"
-        " and operators are not needed. Options may stand anywhere; any other word that"
-        " begins with a dash is part of the question, and so is everything after --."
-        " With - the question is read from standard input. Without a question, --type,"
-        " --scope, --since, --until and --source-ref list what fits, newest first."
+        "Every search picks up the latest changes to your notes. The words are joined"
+        " by spaces; quotes and operators are not needed. Options can go anywhere; any"
+        " other word that begins with a dash is part of the question, and so is"
+        " everything after --. With - the question is read from standard input. Without"
+        " a question, --type, --scope, --since, --until and --source-ref list what"
+        " matches, newest first."
     ),
     arguments=(Argument("query", "The question.", is_required=False, reads=QUESTION),),
     flags=(
@@ -78,14 +79,14 @@ _NARROWING = ("type", "scope", "since", "until", "source_ref")
         Flag(
             ("--until",),
             "day",
-            "Only what is from this day or earlier.",
+            "Only items from this day or earlier.",
             metavar="DAY",
         ),
         Flag(("--inbox",), "flag", "Include untrusted claims pending in the inbox."),
         Flag(("--expired",), "flag", "Include expired memories."),
         ONLY_SOURCE_REF,
         JSON,
-        Flag(("--explain",), "flag", "Show how each score came about."),
+        Flag(("--explain",), "flag", "Show how each score was calculated."),
         Flag(("--fail-empty",), "flag", "Exit with 1 if nothing is found."),
     ),
     examples=(

@@ -33,7 +33,11 @@ if TYPE_CHECKING:
     ),
     flags=(
         DRY_RUN,
-        Flag(("--yes",), "flag", "As in other commands; an undo never asks."),
+        Flag(
+            ("--yes",),
+            "flag",
+            "Accepted for consistency; `hm undo` never asks for confirmation.",
+        ),
         JSON,
     ),
     examples=("hm undo --dry-run", "hm undo"),
@@ -71,7 +75,7 @@ def _print_undone(undone: UndoResult, *, as_json: bool) -> None:
         )
     notices = [f"NOT done: {one.what}: {one.why}" for one in undone.failed]
     if undone.already:
-        notices.append("it was so already")
+        notices.append("it was already undone")
     if undone.id:
-        notices.append(f"`hm undo {undone.id}` makes it again")
+        notices.append(f"`hm undo {undone.id}` redoes it")
     return print_notices(notices)

@@ -24,7 +24,7 @@ REASON_WEIGHT = 0.5
 """What a word in the reason of a memory counts, of what it counts in the text."""
 
 # Each step runs in the transaction that records it. The flag says whether the notes
-# must be read again afterwards, because the step changes what is derived from them.
+# must be read again afterward, because the step changes what is derived from them.
 _STEPS: tuple[tuple[str, bool], ...] = (
     (
         f"""
