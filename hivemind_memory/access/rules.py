@@ -194,7 +194,8 @@ def check_project_known(caller: Caller, *, effect: str = "") -> None:
         raise ProjectUnknownError(
             caller.project_problem,
             hint="A person can run `hm project list` to see which file it is."
-            " Repair it, or run `hm project adopt NAME` in the repository that it belongs to.",
+            " Repair it, or run `hm project adopt NAME` in the repository that"
+            " it belongs to.",
             effect=effect,
         )
 

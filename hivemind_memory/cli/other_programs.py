@@ -98,15 +98,17 @@ def session_pointer(words: Sequence[str]) -> str:
     >>> session_pointer(["stop", "shop-claude"])
     'Did you mean `hm kill shop-claude`?'
     """
-    from shlex import join
+    import shlex
 
     for answer, known in _SESSIONS.items():
         if words[0].lower() in known:
             rest = (
-                f" {join(words[1:])}" if words[1:] and answer != "hm sessions" else ""
+                f" {shlex.join(words[1:])}"
+                if words[1:] and answer != "hm sessions"
+                else ""
             )
             return f"Did you mean `{answer}{rest}`?"
-    return f"`hm attach {join(words[:1])}` shows a session, `hm kill` ends it."
+    return f"`hm attach {shlex.join(words[:1])}` shows a session, `hm kill` ends it."
 
 
 def pointer(word: str) -> str:

@@ -150,7 +150,8 @@ def _refuse_unknown(records: Iterable[ProjectRecord]) -> None:
                 f"The {IDENTITY_FILE} file of a project cannot be read, so it is not"
                 " known whether this repository belongs to it.",
                 hint="A person can run `hm project list` to see which file it is."
-                " Repair it, or run `hm project adopt NAME` in the repository that it belongs to.",
+                " Repair it, or run `hm project adopt NAME` in the repository that"
+                " it belongs to.",
             )
 
 
