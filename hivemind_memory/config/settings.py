@@ -8,8 +8,9 @@ environment: see ``resolve``.
 from __future__ import annotations
 
 from hivemind_memory.config.file import CONFIG_NAME
-from hivemind_memory.model.embedding_providers import PROVIDER_NAMES
+from hivemind_memory.model.embedding_providers import OPENAI, PROVIDER_NAMES
 from hivemind_memory.model.query import DEFAULT_HITS, SearchSettings
+from hivemind_memory.model.snapshot import DEFAULT_MAX_NOTE_MB
 from hivemind_memory.model.value import fields_of, value
 
 TYPE_CHECKING = False  # typing costs milliseconds on the way to a cold answer
@@ -115,7 +116,7 @@ class Settings:
         "API key for OpenAI or a compatible server. A key that is set only in"
         " the environment is used, but does not select OpenAI.",
         is_secret=True,
-        also_env="OPENAI_API_KEY",
+        also_env=OPENAI.key_variable,
     )
     openai_model: str = _option(
         "text-embedding-3-small", "Embedding model to request from OpenAI."
@@ -177,7 +178,7 @@ class Settings:
         " synced folder. Empty: .index in the notes folder.",
     )
     max_note_mb: int = _option(
-        5,
+        DEFAULT_MAX_NOTE_MB,
         "Maximum size of a note, in megabytes. Larger notes are not indexed; hm"
         " status lists them.",
         low=1,

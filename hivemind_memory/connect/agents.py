@@ -1,4 +1,4 @@
-"""The agents: their names, the files they keep servers in, and the form of an entry.
+"""The agents that ``hm connect`` knows: their files of servers, the form of an entry.
 
 Everything that differs between agents is a field here: a new agent is one item of
 ``AGENTS``, and its name in ``model/agents.py``, from which help and completion have it.

@@ -1,4 +1,6 @@
-"""Undoes a change: what was written is hidden, what was hidden is shown again.
+"""Undoes a recorded change to a memory: hides what was written, shows what was hidden.
+
+Moves of projects are not recorded: see ``project_move``.
 
 Nothing is deleted, so every undo can be taken back itself. A change that someone built
 upon is refused: a memory that was replaced, edited or linked since stays as it is.

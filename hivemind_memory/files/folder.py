@@ -24,7 +24,7 @@ from hivemind_memory.files import descriptors
 from hivemind_memory.files.descriptors import OpenFolder, signature_of
 from hivemind_memory.files.errors import cause_of, read_error, save_error
 from hivemind_memory.files.scan import (
-    MAX_NOTE_BYTES,
+    DEFAULT_MAX_NOTE_BYTES,
     FolderSnapshot,
     take_snapshot,
     too_large,
@@ -52,7 +52,7 @@ class NotesFolder:
         self,
         root: str,
         *,
-        max_note_bytes: int = MAX_NOTE_BYTES,
+        max_note_bytes: int = DEFAULT_MAX_NOTE_BYTES,
         links: Mapping[str, str] = _NO_LINKS,
     ) -> None:
         self.root = os.path.abspath(root)

@@ -19,7 +19,7 @@ from hivemind_memory.files.paths import (
     path_problem,
 )
 from hivemind_memory.model.note_path import NotePath
-from hivemind_memory.model.snapshot import SkippedNote
+from hivemind_memory.model.snapshot import DEFAULT_MAX_NOTE_MB, SkippedNote
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     """Opens the folder behind a link; None: the link is not listed."""
 
 BYTES_PER_MB = 1_000_000
-MAX_NOTE_BYTES = 5 * BYTES_PER_MB
-"""The default of the option ``max_note_mb``."""
+DEFAULT_MAX_NOTE_BYTES = DEFAULT_MAX_NOTE_MB * BYTES_PER_MB
 
 _OTHER_SUFFIXES = (SUFFIX, ".markdown", ".mdown", ".mdx", ".mkd")
 """Lowercase. A file with such a suffix is probably meant as a note, and is reported."""
@@ -104,7 +103,7 @@ class FolderSnapshot:
 
 def take_snapshot(
     root: OpenFolder,
-    max_note_bytes: int = MAX_NOTE_BYTES,
+    max_note_bytes: int = DEFAULT_MAX_NOTE_BYTES,
     follow: FollowLink | None = None,
 ) -> FolderSnapshot:
     """Return every note below *root*, and what was skipped and why.

@@ -47,7 +47,7 @@ _DECISIVE = (
 
 
 def parse_note(
-    path: NotePath, data: bytes, *, limit_chars: int = 800, overlap_chars: int = 0
+    path: NotePath, data: bytes, *, limit_chars: int, overlap_chars: int = 0
 ) -> Note:
     """Return the note that *data* is; any bytes are a note.
 
@@ -70,7 +70,7 @@ def parse_note(
 
 
 def chunk_note(
-    text: str, *, limit_chars: int = 800, overlap_chars: int = 0
+    text: str, *, limit_chars: int, overlap_chars: int = 0
 ) -> tuple[Chunk, ...]:
     """Return the chunks of a decoded note: in order, disjoint, covering all of it.
 
@@ -126,7 +126,7 @@ def block_chunks(
 def join_chunks(chunks: Sequence[Chunk]) -> str:
     r"""Return the text that *chunks* are of, without its last newline.
 
-    >>> join_chunks(chunk_note("# a\n\n## b\n"))
+    >>> join_chunks(chunk_note("# a\n\n## b\n", limit_chars=800))
     '# a\n\n## b'
     """
     parts: list[str] = []

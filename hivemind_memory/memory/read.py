@@ -182,7 +182,7 @@ def _blank_forgotten(path: NotePath, text: str) -> str:
     from hivemind_memory.markdown.note_parser import parse_note
     from hivemind_memory.notes.memory_header import is_forgotten
 
-    note = parse_note(path, text.encode())
+    note = parse_note(path, text.encode(), limit_chars=len(text))
     if is_forgotten(note.front_matter):
         raise read_error(path, FileNotFoundError())
     lines = text.split("\n")

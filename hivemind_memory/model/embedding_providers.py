@@ -35,6 +35,9 @@ class EmbeddingProvider:
     """Option with how many numbers to ask for; empty: it cannot be asked for any."""
 
     key_option: str = ""
+    key_variable: str = ""
+    """Environment variable that is read as the key too."""
+
     default_url: str = "http://localhost"
     """Address where the option is empty."""
 
@@ -60,6 +63,14 @@ class EmbeddingProvider:
     def where(self) -> str:
         """What to correct when the address is wrong."""
         return self.url_option or "embedding_provider"
+
+    @property
+    def key_hint(self) -> str:
+        """What to correct when the key is wrong."""
+        if not self.key_option:
+            return f"It is sent no key: check {self.where} in config.json."
+        option = f"{self.key_option} in config.json"
+        return f"Check {self.key_variable}, or {option}."
 
     def same_model(self, name: str) -> str:
         """Return the one spelling that all names of a model have in common."""
@@ -90,6 +101,7 @@ OPENAI = EmbeddingProvider(
     model_option="openai_model",
     dimensions_option="openai_dimensions",
     key_option="openai_api_key",
+    key_variable="OPENAI_API_KEY",
     default_url="https://api.openai.com/v1",
     example_url="http://localhost:8080/v1; empty: OpenAI itself",
     has_compatible_servers=True,

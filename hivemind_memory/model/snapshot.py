@@ -40,6 +40,10 @@ def is_of_same_day(one: FileSignature, other: FileSignature) -> bool:
     return one[0] // NS_PER_DAY == other[0] // NS_PER_DAY
 
 
+DEFAULT_MAX_NOTE_MB = 5
+"""A larger note is skipped, unless the option ``max_note_mb`` says otherwise."""
+
+
 @value
 class SkippedNote:
     """A file that could not be indexed, and why."""

@@ -145,8 +145,7 @@ def _refusal(space: VectorSpace, status: int, *, is_quota: bool) -> tuple[str, s
     if is_quota:
         return "says that the quota is used up", "Check the billing of that account."
     if status == 401:
-        hint = "Check OPENAI_API_KEY, or openai_api_key in config.json."
-        return "did not accept the key", hint
+        return "did not accept the key", provider_named(space.provider).key_hint
     if status == 403:
         return "does not let this key use the model", f"Check the account and {option}."
     if status == 404:

@@ -14,7 +14,7 @@ import struct
 import openai
 
 from hivemind_memory.errors import EmbeddingRefusedError
-from hivemind_memory.model.embedding_providers import OPENAI
+from hivemind_memory.model.embedding_providers import provider_named
 from hivemind_memory.providers.addresses import parse_address
 from hivemind_memory.providers.errors import (
     explain_bad_answer,
@@ -69,7 +69,7 @@ def connect(
     require_address(space)
     if not (api_key.isascii() and api_key.isprintable()) or " " in api_key:
         message = f"The key for {space.who} has characters that no key has."
-        hint = "Check OPENAI_API_KEY, or openai_api_key in config.json."
+        hint = provider_named(space.provider).key_hint
         raise EmbeddingRefusedError(message, hint=hint)
     request = _OpenAIRequest(space, api_key)
     return RemoteEmbedder(
@@ -88,7 +88,7 @@ class _OpenAIRequest:
             max_retries=0,
             http_client=openai.DefaultHttpxClient(**transport_of(space)),
         )
-        if space.address != parse_address(OPENAI.default_url):
+        if space.address != parse_address(provider_named(space.provider).default_url):
             # From the environment, by the client: none of other people's business.
             self._client.organization = None
             self._client.project = None

@@ -43,7 +43,7 @@ def index(open_index: Open) -> SqliteIndex:
 
 
 def note_of(text: str, path: str = "note.md") -> Note:
-    return parse_note(NotePath(path), text.encode())
+    return parse_note(NotePath(path), text.encode(), limit_chars=800)
 
 
 def put(index: SqliteIndex, text: str, path: str = "note.md") -> int:

@@ -30,7 +30,7 @@ TODAY = 20_000
 def put(index: Index, path: str, text: str) -> int:
     """Index a note as a sync does; return the chunks written."""
     name = NotePath(path)
-    note = parse_note(name, text.encode())
+    note = parse_note(name, text.encode(), limit_chars=800)
     bodies = (chunk.body for chunk in note.chunks)
     record = FileRecord(
         signature=(1, 2, len(text), 4),

@@ -257,7 +257,9 @@ def test_the_id_in_the_name_of_a_replaced_memory_does_not_weigh() -> None:
     breadcrumbs_of = [
         [
             row.row.breadcrumbs
-            for row in rows_of(parse_note(NotePath(f"{name}.md"), b"x"), str.split)
+            for row in rows_of(
+                parse_note(NotePath(f"{name}.md"), b"x", limit_chars=800), str.split
+            )
         ]
         for name in names
     ]

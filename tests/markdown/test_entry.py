@@ -203,7 +203,7 @@ def test_no_content_ends_its_entry_or_begins_another(
     before = "a person's text" + newline
     added = new_entry_text(PROVENANCE, content, newline=newline)
 
-    note = parse_note(NotePath("a.md"), (before + added).encode())
+    note = parse_note(NotePath("a.md"), (before + added).encode(), limit_chars=800)
 
     ids = [chunk.provenance and chunk.provenance.id for chunk in note.chunks]
     assert ids[0] is None

@@ -41,12 +41,15 @@ LIMITS = st.integers(1, 90)
 
 def starts_of(text: str) -> list[int]:
     """Return the first lines of the chunks of a short text."""
-    return [chunk.start_line for chunk in chunk_note(text)]
+    return [chunk.start_line for chunk in chunk_note(text, limit_chars=800)]
 
 
-def bodies_of(text: str, **settings: int) -> list[str]:
+def bodies_of(
+    text: str, *, limit_chars: int = 800, overlap_chars: int = 0
+) -> list[str]:
     """Return the bodies of the chunks of a text."""
-    return [chunk.body for chunk in chunk_note(text, **settings)]
+    chunks = chunk_note(text, limit_chars=limit_chars, overlap_chars=overlap_chars)
+    return [chunk.body for chunk in chunks]
 
 
 def check_whole(text: str, chunks: tuple[Chunk, ...], limit: int) -> None:
@@ -120,7 +123,7 @@ def test_headings_and_starts_are_those_of_the_library(text: str) -> None:
                 title for _, title in breadcrumbs if title
             )
 
-    chunks = chunk_note(text)
+    chunks = chunk_note(text, limit_chars=800)
 
     starts = {chunk.start_line for chunk in chunks}
     lead = len(text) - len(text.lstrip(" \t\n"))
@@ -134,7 +137,7 @@ def test_headings_and_starts_are_those_of_the_library(text: str) -> None:
 
 def test_the_heading_is_in_its_chunk_and_in_its_breadcrumbs() -> None:
     """A snippet shows it, and the index finds it in every chunk below."""
-    [_, chunk] = chunk_note("# Ports\n\n## Web\n\n80 and 443\n")
+    [_, chunk] = chunk_note("# Ports\n\n## Web\n\n80 and 443\n", limit_chars=800)
 
     assert chunk.text == "## Web\n\n80 and 443"
     assert chunk.headings == ("Ports", "Web")
@@ -144,7 +147,7 @@ def test_a_setext_heading_of_a_whole_page_is_repeated_only_in_part() -> None:
     """It would be in every chunk below it: the index would grow with the square."""
     note = "word\n" * 2_000 + "===\n\n" + "text\n" * 2_000
 
-    chunks = chunk_note(note)
+    chunks = chunk_note(note, limit_chars=800)
 
     assert max(len(title) for chunk in chunks for title in chunk.headings) == 200
 
@@ -153,7 +156,7 @@ def test_what_is_searched_is_clean() -> None:
     """Comments are provenance; carriage returns and NUL are nobody's words."""
     note = f"\r\n{COMMENT}\r\n\r\n    make\0\r\nrun\r\n\r\n"
 
-    [chunk] = chunk_note(note)
+    [chunk] = chunk_note(note, limit_chars=800)
 
     assert chunk.body == "    make\ufffd\nrun"
     assert chunk.text.endswith("run\r\n\r")
@@ -163,7 +166,9 @@ def test_what_is_searched_is_clean() -> None:
 
 def test_front_matter_is_covered_and_not_searched() -> None:
     """A snippet of YAML answers no question; its values are in the note."""
-    note = parse_note(NOTE, b"\xef\xbb\xbf---\ntitle: x\n---\n\ntext\n")
+    note = parse_note(
+        NOTE, b"\xef\xbb\xbf---\ntitle: x\n---\n\ntext\n", limit_chars=800
+    )
 
     assert [chunk.body for chunk in note.chunks] == ["", "text"]
     assert note.front_matter == {"title": "x"}
@@ -173,7 +178,7 @@ def test_front_matter_is_covered_and_not_searched() -> None:
 
 def test_broken_front_matter_is_searched_as_text() -> None:
     """What a person wrote can be found, however they wrote it."""
-    note = parse_note(NOTE, b"---\ntitle: [x\n---\ntext\n")
+    note = parse_note(NOTE, b"---\ntitle: [x\n---\ntext\n", limit_chars=800)
 
     assert note.has_broken_front_matter
     assert "title" in "".join(chunk.body for chunk in note.chunks)
@@ -191,7 +196,7 @@ def test_a_forgotten_entry_is_known_as_one() -> None:
     """Its lines stay where they are; the index leaves them out."""
     forgotten = COMMENT.replace(" -->", " forgotten=2026-12-01T09:00:00Z -->")
 
-    person, entry = chunk_note(f"mine\n\n{forgotten}\nold\n")
+    person, entry = chunk_note(f"mine\n\n{forgotten}\nold\n", limit_chars=800)
 
     assert person.provenance is None
     assert entry.provenance is not None
@@ -259,7 +264,7 @@ def test_a_text_of_nothing_but_starts_is_cut_by_length() -> None:
     """A megabyte of tiny headings would be a quarter of a million chunks."""
     note = "# a\n" * 5_000
 
-    chunks = chunk_note(note)
+    chunks = chunk_note(note, limit_chars=800)
 
     check_whole(note, chunks, 800)
     assert len(chunks) < 50

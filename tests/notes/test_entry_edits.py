@@ -124,7 +124,7 @@ def test_what_is_taken_out_is_what_a_search_would_find(
     """Chunks and edits agree on where an entry begins and ends."""
     note, _ = written(raw(text), contents, "\n")
     entries = entries_in(note)
-    chunks = parse_note(NOTE, note).chunks
+    chunks = parse_note(NOTE, note, limit_chars=800).chunks
     assert [one.provenance for one in entries] == list(
         dict.fromkeys(chunk.provenance for chunk in chunks if chunk.provenance)
     )

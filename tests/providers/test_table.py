@@ -18,6 +18,7 @@ from hivemind_memory.model.embedding_providers import (
     EmbeddingProvider,
 )
 from hivemind_memory.providers.choose import find_missing_packages
+from hivemind_memory.providers.errors import explain_status
 from hivemind_memory.providers.fingerprint import VectorSpace, describe_space
 from hivemind_memory.providers.provider import Provider
 
@@ -78,3 +79,14 @@ def test_nothing_is_sent_for_vectors_of_an_unknown_provider() -> None:
     with pytest.raises(EmbeddingRefusedError, match="no embedding provider other"):
         describe_space(Settings(), "other")
     assert space.fingerprint.startswith("other/m@localhost")
+
+
+def test_a_refused_key_names_the_options_of_the_provider_that_refused_it() -> None:
+    """Ollama behind a proxy that wants a key named the key of OpenAI."""
+    hints = {}
+    for provider in ("openai", "ollama"):
+        space = describe_space(Settings(), provider)
+        hints[provider] = explain_status(space, 401, said="", headers={}).hint
+
+    assert hints["openai"] == "Check OPENAI_API_KEY, or openai_api_key in config.json."
+    assert hints["ollama"] == "It is sent no key: check ollama_url in config.json."
