@@ -258,7 +258,7 @@ class Curation:
         """
         from hivemind_memory.curation.change_log import record_forgotten
         from hivemind_memory.curation.forget import forget
-        from hivemind_memory.curation.purge_receipt import (
+        from hivemind_memory.curation.purge_report import (
             find_injections,
             refresh_sections,
         )

@@ -20,7 +20,7 @@ from hivemind_memory.curation.purge_plan import (
     targets_of_purge,
     texts_of,
 )
-from hivemind_memory.curation.purge_receipt import PurgeReport
+from hivemind_memory.curation.purge_report import PurgeReport
 from hivemind_memory.curation.purge_stores import STORES
 from hivemind_memory.errors import (
     HivemindError,

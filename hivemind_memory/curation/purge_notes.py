@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from hivemind_memory.curation.context import CurationContext
     from hivemind_memory.curation.lookup import CurationTarget
     from hivemind_memory.curation.purge_plan import PurgePlan
-    from hivemind_memory.curation.purge_receipt import PurgeReport
+    from hivemind_memory.curation.purge_report import PurgeReport
 
 
 _ATTEMPTS = 10

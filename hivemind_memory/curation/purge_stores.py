@@ -19,7 +19,7 @@ from hivemind_memory.curation.purge_notes import (
     count_journal,
     count_notes,
 )
-from hivemind_memory.curation.purge_receipt import (
+from hivemind_memory.curation.purge_report import (
     find_injections,
     refresh_sections,
 )
@@ -35,7 +35,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hivemind_memory.curation.purge_receipt import PurgeReport
+    from hivemind_memory.curation.purge_report import PurgeReport
     from hivemind_memory.index.port import IndexCounts
     from hivemind_memory.model.ports import InjectionRecords
 

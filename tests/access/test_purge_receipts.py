@@ -21,7 +21,7 @@ from hivemind_memory.access.rules import AGENT_VARIABLES, OWNER, Caller
 from hivemind_memory.cli.main import main
 from hivemind_memory.curation.purge import _name_of
 from hivemind_memory.curation.purge_plan import PurgePlan
-from hivemind_memory.curation.purge_receipt import OWNER_ONLY
+from hivemind_memory.curation.purge_report import OWNER_ONLY
 from hivemind_memory.model.curation import MemorySelector
 from hivemind_memory.opening import open_injector
 from hivemind_memory.state.state_file import StateFile

@@ -13,8 +13,8 @@ from unittest import mock
 import apsw
 import pytest
 
-from hivemind_memory.curation import purge, purge_receipt
-from hivemind_memory.curation.purge_receipt import PurgeReport
+from hivemind_memory.curation import purge, purge_report
+from hivemind_memory.curation.purge_report import PurgeReport
 from hivemind_memory.errors import MemoryNotFoundError, UsageError
 from hivemind_memory.files.locks import KernelLock
 from hivemind_memory.index.sqlite import notes as index_notes
@@ -593,7 +593,7 @@ def test_a_receipt_names_a_large_note_that_cannot_be_searched(bench: Bench) -> N
         file.truncate(6_000_000)
     refused = mock.Mock(side_effect=PermissionError)
 
-    with mock.patch.object(purge_receipt, "open", refused, create=True):
+    with mock.patch.object(purge_report, "open", refused, create=True):
         result = bench.purge("vault")
 
     named = {one.what: one.why for one in result.out_of_reach}
