@@ -13,6 +13,7 @@ from dataclasses import asdict, replace
 
 from hivemind_memory.model.changes import Change, ChangedItem
 from hivemind_memory.model.value import value
+from hivemind_memory.notes.edge import links_in
 from hivemind_memory.sqlite.connection import write_transaction
 from hivemind_memory.state.state_file import PROMISE_WAIT_MS
 
@@ -222,8 +223,26 @@ def _is_seen_about(change: Change, names: NamesInChanges) -> bool:
 
 def _links_to(change: Change, names: Collection[str]) -> bool:
     """Return whether the links that a change made or removed name a memory."""
-    text = json.dumps([*change.before, *change.after], ensure_ascii=False)
-    return bool(change.field) and any(name in text for name in names)
+    if not change.field:
+        return False
+    wanted = {name.casefold() for name in names}
+    wanted |= {name.removesuffix(".md") for name in wanted}
+    return any(
+        name.casefold().removesuffix(".md") in wanted
+        for name in _names_in([*change.before, *change.after])
+    )
+
+
+def _names_in(value: object) -> Iterator[str]:
+    """Yield every name in some links, as whole as it stands there."""
+    if isinstance(value, list | tuple):
+        for item in value:
+            yield from _names_in(item)
+    elif isinstance(value, dict):
+        yield from _names_in(list(value.values()))  # all of them, not the first alone
+    else:
+        yield str(value).strip()
+        yield from links_in(str(value))
 
 
 def _is_of(item: ChangedItem, names: Collection[str]) -> bool:

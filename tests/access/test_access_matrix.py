@@ -151,3 +151,62 @@ def test_a_suggested_spelling_does_not_tell_of_hidden_notes(tmp_path: Path) -> N
     leaks = twins.leaks(lambda side: side.commands(reads))
 
     assert leaks == []
+
+
+def test_the_near_copies_of_a_memory_do_not_tell_of_hidden_notes(
+    tmp_path: Path,
+) -> None:
+    """A word that only hidden notes repeat is as rare as if they were not there."""
+    twins = make_twins(tmp_path, "global", "projects/a")
+    text = "Each spring the old ibex of the valley climbs slowly over the grey"
+    for side in twins:
+        for number in range(60):
+            rare = "noon" if number % 4 == 0 else "wall"
+            (side.home / f"memory/n{number:02}.md").write_text(f"{text} {rare}.")
+    hidden = twins.whole.home / "memory/projects/a"
+    for number in range(400):
+        (hidden / f"h{number}.md").write_text("Noon is noon.")
+    saves = [("save", "goat", f"{text} wall noon.")]
+
+    said = [side.commands(saves) for side in twins]
+
+    assert said[0] == said[1]
+    assert said[0][0][1].count("nearly the same as") == 10
+
+
+def test_words_and_phrases_are_ranked_alike_where_notes_are_hidden(
+    tmp_path: Path,
+) -> None:
+    """The order is the same to the last tie, for rare words beside common ones too."""
+    twins = make_twins(tmp_path, "global", "projects/a")
+    for side in twins:
+        for number in range(1_100):
+            rare = ("The gnu-herd ran.", *["An ibex sat."] * 2, *[""] * 6)[number % 9]
+            words = f"A common tale {'of old ' * (number % 5)}goes on. {rare}\n"
+            (side.home / f"memory/n{number:04}.md").write_text(words)
+    hidden = twins.whole.home / "memory/projects/a"
+    for number in range(300):
+        (hidden / f"h{number}.md").write_text("Old tale, old herd, old gnu. " * 3)
+    words = ("tale gnu-herd", "common tale old", '"of old" tale', "herd ibex")
+    reads = [("search", one, "--json", "--min-score", "0") for one in words]
+
+    said = [side.commands(reads) for side in twins]
+
+    assert said[0] == said[1]
+
+
+def test_longer_words_do_not_tell_of_hidden_notes(tmp_path: Path) -> None:
+    """However many longer words stand in hidden notes only, the visible ones count."""
+    twins = make_twins(tmp_path, "global", "projects/a")
+    for side in twins:
+        (side.home / "memory/one.md").write_text("The gazellefold stands.")
+    hidden = twins.whole.home / "memory/projects/a"
+    many = " ".join(f"gazelle{number}x" for number in range(1_000))
+    for name in ("h1", "h2"):
+        (hidden / f"{name}.md").write_text(many)
+    reads = [("search", word, "--json") for word in ("gazel", "azell")]
+
+    said = [side.commands(reads) for side in twins]
+
+    assert said[0] == said[1]
+    assert "gazellefold" in said[0][0][1]

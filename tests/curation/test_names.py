@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hivemind_memory.cli.table import all_commands
@@ -349,6 +349,8 @@ WORDS = st.lists(
 GAPS = st.sampled_from(["-", "_", " ", "--", " - ", "\u2013", "\u00a0"])
 
 
+# A busy machine draws slowly, and the check would take that for a costly strategy.
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(words=WORDS, data=st.data())
 def test_case_dashes_blanks_and_the_form_of_marks_make_no_key(
     words: list[str], data: st.DataObject

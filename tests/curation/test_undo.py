@@ -290,3 +290,22 @@ def test_two_processes_that_undo_at_once_lose_no_note(
         if row.key == "k" and not row.status and "superseded" not in row.path
     ]
     assert len(active) <= 1
+
+
+def test_a_purge_drops_only_link_records_that_name_its_key_as_a_whole(
+    memory: Memory, sandbox: Sandbox
+) -> None:
+    """Not those of another key that begins with it or ends with it."""
+    for key in ("deploy", "deploy-day", "redeploy", "end"):
+        save(memory, key, f"About {key} alone")
+    for name in ("other", "same"):
+        key = "redeploy, '[[deploy-day|that day]]'" if name == "other" else "[[deploy]]"
+        text = f"---\ntype: context\nkey: {name}\nrelated: [{key}]\n---\nWritten.\n"
+        (sandbox.notes / f"{name}.md").write_text(text)
+        memory.curation.link(name, "end", "related_to")
+
+    memory.curation.purge(MemorySelector(name="deploy"))
+
+    links = [one for one in memory.curation.changes() if one.kind == "link"]
+    assert [one.items[0].path for one in links] == ["other.md"]
+    assert memory.curation.undo(links[0].id).link == "other.md"

@@ -24,12 +24,9 @@ LAST_CHARACTER = "\U0010ffff"
 SPELLINGS = 10
 """Chunks that are searched for the shortest word of a stem."""
 
-HIDDEN_FACTOR = 20
-"""How many times more words are read where some may stand in hidden notes only."""
-
 _LONGER = """
 SELECT term, doc FROM vocabulary WHERE term >= ? AND term < ?
-ORDER BY doc DESC LIMIT ?
+ORDER BY doc DESC, term
 """
 _TEXTS = """
 SELECT doc, body || ' ' || extra || ' ' || breadcrumbs || ' ' || reason
@@ -107,15 +104,20 @@ class SqliteVocabulary:
     def _longer(self, part: str, limit: int, *, anywhere: bool) -> Tokens:
         """Return the tokens that contain a part."""
         start = (self._tokens_of(part) or [part])[0]
-        most = limit if self._stats is None else limit * HIDDEN_FACTOR
         if anywhere:
-            found = [row for row in self._read() if start in row[0]]
-            found.sort(key=lambda row: -row[1])
+            rows = [row for row in self._read() if start in row[0]]
+            rows.sort(key=lambda row: (-row[1], row[0]))
         else:
-            values = (start, start + LAST_CHARACTER, most)
-            found = list(self._connection.execute(_LONGER, values))
+            values = (start, start + LAST_CHARACTER)
+            rows = list(self._connection.execute(_LONGER, values))
         if self._stats is None:
-            return found
-        counted = [(token, self._stats.documents(token)) for token, _ in found[:most]]
-        counted.sort(key=lambda row: (-row[1], row[0]))
-        return [row for row in counted if row[1]]
+            return rows[:limit]
+        # A word stands in no more visible chunks than in all: behind those that stand
+        # in as many as the last one wanted, none is better.
+        counted: list[tuple[int, str]] = []
+        for token, count in rows:
+            if len(counted) == limit and count < -counted[-1][0]:
+                break
+            if seen := self._stats.documents(token):
+                counted = sorted([*counted, (-seen, token)])[:limit]
+        return [(token, -count) for count, token in counted]

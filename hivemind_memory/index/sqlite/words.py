@@ -60,7 +60,7 @@ SELECT seen(chunks_fts), chunks_fts.rank,
 FROM chunks_fts
 JOIN chunks ON chunks.id = chunks_fts.rowid
 JOIN files ON files.id = chunks.file_id AND files.state = 0
-WHERE chunks_fts MATCH ?{{where}}
+WHERE chunks_fts MATCH ?{{ranked}}{{where}}
 ORDER BY chunks_fts.rank
 LIMIT ?
 """
@@ -70,9 +70,9 @@ MAX_TIED_ROWS = 1_000
 path and line are kept, whatever numbers the index gave them. Of a larger tie, those
 that the index has had longest."""
 
-HIDDEN_FACTOR = 4
-"""The rough ranking counts hidden notes too. A limited caller gets so many times more
-candidates to make up for it."""
+_VISIBLE_RANK = " AND chunks_fts.rank MATCH 'visible_rank()'"
+"""Ranks for a limited caller: the rank of the table counts hidden notes too, and where
+it cuts would tell of them."""
 
 
 class _RowMatches(NamedTuple):
@@ -82,6 +82,54 @@ class _RowMatches(NamedTuple):
     length: int
     breadcrumbs_length: int
     reason_length: int
+
+
+class _VisibleRanks:
+    """Ranks rows as FTS5 would if the index held only what a caller may see.
+
+    Equal to the last bit: the order of rows must not tell whether anything is hidden.
+
+    Source:
+        SQLite, FTS5 extension, "The bm25() function": k1 = 1.2, b = 0.75, and an
+        inverse document frequency of at least 1e-6; the order of operations is that
+        of ``fts5Bm25Function`` in its source.
+    """
+
+    __slots__ = ("_chunks", "_mean", "_phrases", "_rows", "_weights")
+
+    def __init__(self, phrases: Sequence[TermCount], visible: CorpusStats) -> None:
+        """Take the phrases in the order of the expression, and what is visible."""
+        self._rows, *tokens = visible.totals
+        self._mean = sum(tokens) / max(1, self._rows)
+        self._chunks = visible.chunks
+        self._phrases = phrases
+        self._weights: list[float] | None = None
+
+    def rank_of(self, api: apsw.FTS5ExtensionApi) -> float:
+        """Return the rank of a row, the smaller the better; of a hidden one, 0."""
+        if api.rowid not in self._chunks:
+            return 0.0
+        if self._weights is None:
+            self._weights = [self._weight(api, n) for n in range(len(self._phrases))]
+        norm = 1.2 * (1 - 0.75 + 0.75 * api.column_size(-1) / self._mean)
+        score = 0.0
+        for phrase, weight in enumerate(self._weights):
+            *others, in_reason = api.phrase_locations(phrase)
+            count = float(sum(map(len, others)))
+            for _ in in_reason:
+                count += REASON_WEIGHT
+            score += weight * ((count * 2.2) / (count + norm))
+        return -score
+
+    def _weight(self, api: apsw.FTS5ExtensionApi, phrase: int) -> float:
+        """Return the inverse document frequency of a phrase."""
+        hits = self._phrases[phrase].chunks
+        if len(self._phrases[phrase].tokens) > 1:  # those are counted word by word
+            found: list[int] = []
+            api.query_phrase(phrase, lambda row, rows: rows.append(row.rowid), found)
+            hits = len(self._chunks.intersection(found))
+        weight = log((self._rows - hits + 0.5) / (hits + 0.5))
+        return weight if weight > 0 else 1e-6
 
 
 class WordRetriever:
@@ -101,7 +149,9 @@ class WordRetriever:
         self._phrases = 0
         self._document_counts: dict[str, int] = {}
         self._counted_at = (-1, -1)
+        self._visible_ranks: _VisibleRanks | None = None
         connection.register_fts5_function("seen", self._record_row)
+        connection.register_fts5_function("visible_rank", self._rank_row)
 
     def find(
         self,
@@ -115,7 +165,7 @@ class WordRetriever:
 
         Args:
             terms: Of the query.
-            limit: Candidates at most; more of them for a limited caller.
+            limit: Candidates at most.
             matching: What may be found.
             visible: What the figures are counted over; None: everything.
         """
@@ -134,43 +184,38 @@ class WordRetriever:
         known = tuple(term for term in asked if term.chunks)
         if not known:
             return WordMatches(asked=asked)
+        phrases, expression = _expression(known)
         self._totals = (0, 0, 0, 0)
         self._phrases = len(known)
+        self._visible_ranks = None
+        if visible is not None:
+            self._visible_ranks = _VisibleRanks(phrases, visible)
         ranked: list[tuple[float, tuple[str, int], WordCandidate]] = []
-        rows_limit = limit if visible is None else limit * HIDDEN_FACTOR
+        sql = _SELECT.format(
+            ranked="" if visible is None else _VISIBLE_RANK, where=matching.sql
+        )
         for _, rank, *place, subchunks in self._connection.execute(
-            _SELECT.format(where=matching.sql),
-            (_expression(known), *matching.values, rows_limit + MAX_TIED_ROWS),
+            sql, (expression, *matching.values, limit + MAX_TIED_ROWS)
         ):
             seen = self._row
             if seen is None:  # pragma: no cover - the callback runs for every row
                 continue
-            if len(ranked) >= rows_limit and rank != ranked[-1][0]:
+            if len(ranked) >= limit and rank != ranked[-1][0]:
                 break
             candidate = _candidate(ChunkLocation(*place), seen, subchunks)
             ranked.append((rank, _place_of(candidate), candidate))
         # By place where ranks are equal: the index numbers chunks as they came.
         ranked.sort(key=lambda one: one[:2])
-        candidates = [candidate for _, _, candidate in ranked[:rows_limit]]
-        rows, text_tokens, breadcrumbs_tokens, reason_tokens = (
+        rows, text_tokens, breadcrumbs_tokens, _ = (
             self._totals if visible is None else visible.totals
         )
-        if visible is not None:
-            # As many as a caller gets from whom nothing is hidden, and by the same
-            # order: no count of what follows tells whether there is more.
-            all_tokens = text_tokens + breadcrumbs_tokens + reason_tokens
-            mean = all_tokens / max(1, rows)
-            candidates.sort(
-                key=lambda one: (-_bm25(one, known, rows, mean), _place_of(one))
-            )
-            del candidates[limit:]
         return WordMatches(
             asked=asked,
             known=known,
             chunk_count=rows,
             mean_length=text_tokens / max(1, rows),
             mean_breadcrumbs_length=breadcrumbs_tokens / max(1, rows),
-            candidates=candidates,
+            candidates=[candidate for _, _, candidate in ranked[:limit]],
         )
 
     def _count(
@@ -203,6 +248,11 @@ class WordRetriever:
         if version != self._counted_at or len(self._document_counts) > MAX_COUNTS:
             self._counted_at = version
             self._document_counts.clear()
+
+    def _rank_row(self, api: apsw.FTS5ExtensionApi, *_: object) -> float:
+        """Return the rank of a row for a limited caller."""
+        ranks = self._visible_ranks
+        return ranks.rank_of(api) if ranks is not None else 0.0
 
     def _record_row(self, api: apsw.FTS5ExtensionApi, *_: object) -> None:
         """Record what a row holds; called once for each row that is returned."""
@@ -260,27 +310,8 @@ def _place_of(candidate: WordCandidate) -> tuple[str, int]:
     return (candidate.place.path, candidate.place.start_line)
 
 
-def _bm25(
-    candidate: WordCandidate, known: Sequence[TermCount], rows: int, mean: float
-) -> float:
-    """Return what FTS5 would rank a row by if the index held only the visible rows.
-
-    Source:
-        SQLite, FTS5 extension, "The bm25() function": k1 = 1.2, b = 0.75, and an
-        inverse document frequency of at least 1e-6.
-    """
-    tokens = candidate.length + candidate.breadcrumbs_length + candidate.reason_length
-    norm = 1.2 * (0.25 + 0.75 * tokens / max(1.0, mean))
-    score = 0.0
-    for term, counts in zip(known, candidate.counts, strict=True):
-        weight = log((rows - term.chunks + 0.5) / (term.chunks + 0.5))
-        count = sum(counts)
-        score += max(weight, 1e-6) * count * 2.2 / (count + norm)
-    return score
-
-
-def _expression(known: Sequence[TermCount]) -> str:
-    """Return the full-text expression for terms that are in the index.
+def _expression(known: Sequence[TermCount]) -> tuple[list[TermCount], str]:
+    """Return the full-text expression for terms that are in the index, and its phrases.
 
     The rarest terms bring the candidates. A common one that would go over the budget
     is joined by AND to what the rare ones found: it is seen where it stands, and
@@ -295,9 +326,9 @@ def _expression(known: Sequence[TermCount]) -> str:
         bringing.append(term)
         rows += term.chunks
     if len(bringing) == len(known):
-        return everything
+        return list(known), everything
     rare = " OR ".join(_quoted(term) for term in bringing)
-    return f"({everything}) AND ({rare})"
+    return [*known, *bringing], f"({everything}) AND ({rare})"
 
 
 def _quoted(term: TermCount) -> str:
