@@ -186,7 +186,7 @@ def test_an_overlap_as_large_as_the_chunk_is_refused(tmp_path: Path) -> None:
     """Each value is allowed, together they would never end."""
     write_config(tmp_path, {"chunk_chars": 200, "chunk_overlap_chars": 200})
 
-    assert "overlap must be the smaller one" in problem(tmp_path)
+    assert "overlap must be smaller" in problem(tmp_path)
     assert load_settings(str(tmp_path), {}).chunk_overlap_chars == 0
 
 
@@ -320,7 +320,7 @@ def test_the_person_names_agents_by_commands(tmp_path: Path) -> None:
         ([], "but agents is a JSON object"),
         ({"x": 3}, 'The command of "x" must be a string or a list of strings.'),
         ({"x": ["y", 3]}, 'The command of "x" must be a string or a list of strings.'),
-        ({"x": "it's"}, 'The command of "x" has a quote that is not closed.'),
+        ({"x": "it's"}, 'The command of "x" has an unclosed quote.'),
         ({"x": " "}, 'The command of "x" is empty.'),
         ({"x": []}, 'The command of "x" is empty.'),
         (

@@ -78,7 +78,7 @@ def restore_backup(places: Places, file: str) -> RestoreResult:
         _write(places, members, manifest, targets)
     except OSError as error:
         cause, hint = cause_of(error)
-        effect = "Only a part was restored"
+        effect = "Only part of it was restored"
         raise HivemindError(f"{cause}.", hint=hint, effect=effect) from error
     return RestoreResult(
         at=str(manifest.get("at", "")),
@@ -148,7 +148,7 @@ def _refuse_replacing(
             is_there = os.path.lexists(path) and folder.read(note)[0] != data
         if is_there:
             raise UsageError(
-                f"{path} exists, and the backup would replace it.",
+                f"{path} exists, and restoring would overwrite it.",
                 hint="Restore into an empty HIVEMIND_HOME, or move this one away.",
                 effect=_EFFECT,
             )

@@ -99,7 +99,7 @@ def write_backup(
             if not written.create(name):
                 raise UsageError(
                     f"{target} exists already.",
-                    hint="Name another file; a backup replaces none.",
+                    hint="Choose another file; a backup never overwrites one.",
                     effect=_EFFECT,
                 )
         size_bytes = os.stat(target).st_size

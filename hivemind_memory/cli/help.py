@@ -44,8 +44,8 @@ VARIABLES = (
 EXIT_CODES = (
     ("0", "Done; also if nothing was found, unless --fail-empty is given."),
     ("1", "An error; standard error says what is wrong and what to do."),
-    ("2", "The command line was refused: an unknown option, a missing or a bad value."),
-    ("130, 141", "Ended by Ctrl-C; the reader of the output closed it early."),
+    ("2", "A usage error: an unknown option, or a missing or invalid value."),
+    ("130, 141", "Stopped with Ctrl-C; the reader of the output closed it early."),
 )
 HELP_ROW = ("-h, --help", "Print this help.")
 

@@ -111,7 +111,7 @@ def _report(message: str, hint: str, code: int) -> int:
 
 def _report_unwritten(error: Exception) -> int:
     """Report that the output could not be written."""
-    return _report(f"The output could not be written: {error}.", "", EXIT_ERROR)
+    return _report(f"Could not write the output: {error}.", "", EXIT_ERROR)
 
 
 def _report_unexpected(error: Exception) -> int:

@@ -23,13 +23,11 @@ SCOPE = Flag(
     metavar="SCOPE",
     completes="scopes",
 )
-GLOBAL = Flag(("-g", "--global"), "flag", "The same as --scope global.")
+GLOBAL = Flag(("-g", "--global"), "flag", "Same as --scope global.")
 BY = Flag(
-    ("--by",), "text", "Who writes: the name of a person or an agent.", metavar="NAME"
+    ("--by",), "text", "Name of the writer: a person or an agent.", metavar="NAME"
 )
-SESSION = Flag(
-    ("--session",), "text", "The writer's name for its session.", metavar="NAME"
-)
+SESSION = Flag(("--session",), "text", "Name of the writer's session.", metavar="NAME")
 SOURCE = Flag(
     ("--source",),
     "text",
@@ -52,14 +50,14 @@ TYPE = Flag(
 AGENT = Flag(
     ("--agent",),
     "text",
-    "Only what this agent or person wrote, as --by named it.",
+    "Only items by this agent or person, as given with --by.",
     metavar="NAME",
     completes="writers",
 )
 ONLY_SOURCE = Flag(
     ("--source",),
     "text",
-    "Only what this kind of writer wrote.",
+    "Only items by this kind of writer.",
     choices=SOURCES,
 )
 SOURCE_REF = Flag(
@@ -71,7 +69,7 @@ SOURCE_REF = Flag(
 ONLY_SOURCE_REF = Flag(
     ("--source-ref",),
     "text",
-    "Only what was derived from a source that begins with this.",
+    "Only items derived from a source that begins with this.",
     metavar="REF",
 )
 FORCE = Flag(("--force",), "flag", "Store the text even if it was purged before.")

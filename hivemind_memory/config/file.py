@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 CONFIG_NAME = "config.json"
 
-_FIX_HINT = "Correct the file, or move it away to start from the defaults."
+_FIX_HINT = "Fix the file, or move it away to start from the defaults."
 
 
 class ConfigFile:
@@ -59,10 +59,10 @@ def read_config(path: str) -> ConfigFile:
         return ConfigFile(path, {}, {})
     except OSError as error:
         message = f"{path} cannot be read: {error.strerror}."
-        raise ConfigError(message, hint="Check who may read it (chmod 600).") from error
+        raise ConfigError(message, hint="Check its permissions (chmod 600).") from error
     document = _parse(path, data)
     if not isinstance(document, dict):
-        message = f"{path} holds no JSON object."
+        message = f"{path} does not contain a JSON object."
         raise ConfigError(message, hint=_FIX_HINT)
     memory = document.get("memory", {})
     if not isinstance(memory, dict):
@@ -150,4 +150,4 @@ def _write(path: str, document: Mapping[str, object]) -> None:
         write_file(real, text.encode("utf-8", "surrogatepass"))
     except OSError as error:
         message = f"{path} could not be written: {error.strerror}."
-        raise NotSavedError(message, hint="The file is as it was before.") from error
+        raise NotSavedError(message, hint="The file is unchanged.") from error

@@ -28,7 +28,7 @@ def check_agents(agents: Mapping[str, object]) -> str:
     >>> check_agents({"quick": "claude --model haiku", "pi": ["pi", "--fast"]})
     ''
     >>> check_agents({"pi": "pi 'fast"})
-    'The command of "pi" has a quote that is not closed.'
+    'The command of "pi" has an unclosed quote.'
     """
     for name, command in agents.items():
         shown = json.dumps(name, ensure_ascii=False)
@@ -48,7 +48,7 @@ def _command_complaint(command: object) -> str:
         try:
             words = shlex.split(command)
         except ValueError:
-            return "has a quote that is not closed"
+            return "has an unclosed quote"
     if not isinstance(words, list) or not all(isinstance(one, str) for one in words):
         return "must be a string or a list of strings"
     if not words or not words[0].strip():
@@ -77,7 +77,7 @@ def check_types(types: Mapping[str, object]) -> str:
     for name, meaning in types.items():
         shown = json.dumps(name, ensure_ascii=False)
         if not name.isidentifier() or name != name.lower():
-            return f"{shown} cannot name a type: use one word in lower case."
+            return f"{shown} cannot name a type: use one lowercase word."
         if not isinstance(meaning, dict):
             return f"The type {shown} must be an object, such as {{}}."
         unknown = meaning.keys() - {"importance", "ages", "injected", "aliases"}

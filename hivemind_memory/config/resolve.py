@@ -57,7 +57,7 @@ def load_settings(
     except ConfigError as error:
         file = ConfigFile(path, {}, {})
         unusable[CONFIG_NAME] = _sentence(
-            error, "Until then every option has its default, and nothing is saved."
+            error, "Until then, every option has its default, and nothing is saved."
         )
     return resolve(file, environ, flags, unusable=unusable)[0]
 
@@ -97,7 +97,7 @@ def resolve(
         for name in table.keys() & file.document.keys():
             unusable.setdefault(
                 name,
-                f"{file.path}: {name} stands beside memory, where it has no effect;"
+                f"{file.path}: {name} is outside memory, where it has no effect;"
                 f' it belongs inside: {{"memory": {{"{name}": …}}}}.',
             )
     try:
@@ -166,8 +166,8 @@ def _refusal(
         name = _NO_EMBEDDINGS[str(value).lower()]
         return ConfigError(
             f"{place} names {name}, which has no embeddings.",
-            hint=f"Set it to {', '.join(PROVIDER_NAMES)} or none; with none, words are"
-            " searched.",
+            hint=f"Set it to {', '.join(PROVIDER_NAMES)} or none; with none,"
+            " searches use words only.",
         )
     message = (
         f"{place} has the value{shown}, but {option.name} is {allowed_values(option)}."
@@ -180,7 +180,7 @@ def _hint(option: Option, place: str) -> str:
         return f"Set {option.env[0]} to an allowed value, or unset it."
     return (
         f"`hm config set {option.name} VALUE` changes it,"
-        f" `hm config unset {option.name}` takes it out."
+        f" `hm config unset {option.name}` removes it."
     )
 
 
@@ -202,6 +202,6 @@ def _check_together(
     message = (
         f"chunk_overlap_chars is {overlap} (from {origins['chunk_overlap_chars']})"
         f" and chunk_chars {size} (from {origins['chunk_chars']}), but the overlap"
-        " must be the smaller one."
+        " must be smaller."
     )
     raise ConfigError(message, hint="Reduce chunk_overlap_chars; the default is 0.")

@@ -147,7 +147,7 @@ def restore(context: CurationContext, selector: MemorySelector) -> RestoreResult
     hidden = [target for target in targets if target.forgotten]
     forgets = forgets_of(context, hidden)
     if hidden and not (forgets and forgets[0][0].actor == context.actor):
-        check_person(context.caller, "Restoring what another forgot")
+        check_person(context.caller, "Restoring what someone else forgot")
     if forgets:
         newest, chosen = forgets[0]
         is_deactivating = bool(newest.others)

@@ -153,7 +153,7 @@ def _check(
     elif isinstance(count, bool) or not isinstance(count, int) or count < 0:
         problem = "corroborated must be a whole number from 0"
     elif len(domains) > MAX_ITEMS:
-        problem = f"{len(domains)} domains are named, at most {MAX_ITEMS} are possible"
+        problem = f"{len(domains)} domains are given; the limit is {MAX_ITEMS}"
     elif wrong := [one for one in domains if not _is_domain(one)]:
         problem = _domain_problem(wrong[0])
     elif not _is_date(day):

@@ -76,7 +76,7 @@ def link(
             others = _without(context, index, row, items, other)
             if len(others) >= MAX_EDGES:
                 raise UsageError(
-                    f"{row.path} already has {MAX_EDGES} edges of this kind.",
+                    f"{row.path} already has {MAX_EDGES} links of this kind.",
                     hint="Remove one of them first.",
                     effect=_EFFECT,
                 )
@@ -124,7 +124,7 @@ def _check_kind(kind: str) -> None:
         near = closest(kind[:60], EDGE_KINDS)
         meant = f"Did you mean {near[0]}? " if near else ""
         raise UsageError(
-            f"{kind[:60]!r} is not a kind of edge.",
+            f"{kind[:60]!r} is not a kind of link.",
             hint=f"{meant}Kinds: {', '.join(EDGE_KINDS)}.",
             effect=_EFFECT,
         )
@@ -155,7 +155,7 @@ def _refuse_circle(
         if path == row.path:
             raise UsageError(
                 f"{other.path} already updates {row.path}.",
-                hint="Remove that link first, or link the other way round.",
+                hint="Remove that link first, or link them the other way around.",
                 effect=_EFFECT,
             )
         if path in seen:

@@ -134,7 +134,7 @@ def _refuse_missing(context: CurationContext, index: MemoryIndex, path: str) -> 
     meant = _similar_path(path, paths.difference(row.path for row in hidden))
     if meant:
         message = f"There is no note {path}. Did you mean {meant}?"
-        hint = "`hm list` names all notes."
+        hint = "`hm list` shows all notes."
         raise NoteNotFoundError(message, hint=hint, similar=meant)
 
 

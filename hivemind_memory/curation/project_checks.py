@@ -21,7 +21,7 @@ _ABOVE = FOLDERS["project"]
 
 def missing_project(name: str, names: Iterable[str]) -> UsageError:
     """Return the error that there is no such project among *names*."""
-    hint = f"{_meant(name, names)}`hm project list` names them."
+    hint = f"{_meant(name, names)}`hm project list` shows them."
     return UsageError(f"There is no project {name}.", hint=hint)
 
 
@@ -40,7 +40,7 @@ def check_names(names: list[str], source: str, target: str, *, is_merge: bool) -
     if source not in names:
         raise missing_project(source, names)
     if source == target:
-        raise UsageError(f"{source} is its name already.", effect="Nothing was moved")
+        raise UsageError(f"It is already called {source}.", effect="Nothing was moved")
     if is_merge and target not in names:
         raise UsageError(
             f"There is no project {target}.",
@@ -49,7 +49,7 @@ def check_names(names: list[str], source: str, target: str, *, is_merge: bool) -
         )
     if not is_merge and target in names:
         raise UsageError(
-            f"There is a project {target} already.",
+            f"There is already a project {target}.",
             hint=f"`hm project merge {quote(source)} {quote(target)}` moves the"
             " notes there.",
             effect="Nothing was moved",

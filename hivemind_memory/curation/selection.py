@@ -84,7 +84,7 @@ def find_targets(
         where = targets[0].scope or "the global memory"
         raise NotSavedError(
             f"you cannot write to {where} from here.",
-            hint="Ask the person whose memory it is.",
+            hint="Ask the owner of the memory.",
             effect="Nothing was changed",
         )
     if not allowed:

@@ -89,7 +89,7 @@ def restore_change(context: CurationContext, change: Change) -> RestoreResult:
         HivemindError: Nothing was changed; the message says why.
     """
     if change.actor != context.actor:
-        check_person(context.caller, "Restoring what another forgot")
+        check_person(context.caller, "Restoring what someone else forgot")
     with context.undo_lock():
         done = _take_back(context, change, is_dry_run=False)
         made = _record_undo(context, change, done, is_undo=False)
@@ -139,7 +139,7 @@ def _find(context: CurationContext, change_id: str) -> Change:
         raise MemoryNotFoundError(message, hint=LIST_HINT, effect=EFFECT)
     if change.undone_by:
         raise UsageError(
-            f"{change.id} was taken back already.",
+            f"{change.id} is already undone.",
             hint=f"`hm undo {change.undone_by}` redoes it.",
             effect=EFFECT,
         )

@@ -31,7 +31,7 @@ def built_upon(name: str, what: str) -> NotSavedError:
     """Return the error for a change that cannot be taken back by itself."""
     return NotSavedError(
         f"{name} was {what} since.",
-        hint="Take that back first, or hide the memory with `hm forget`.",
+        hint="Undo that first, or hide the memory with `hm forget`.",
         effect=EFFECT,
     )
 

@@ -92,7 +92,7 @@ def _validate_content(content: str, limit_chars: int) -> str:
         raise _invalid("the content is blank", "Give the text to remember.")
     if len(text) > limit_chars:
         raise _invalid(
-            f"the content has {len(text):,} characters, and a memory holds at most"
+            f"the content has {len(text):,} characters; the limit for a memory is"
             f" {limit_chars:,}",
             "Shorten it; memory_write takes longer texts.",
         )
@@ -105,7 +105,7 @@ def _validate_line(name: str, text: str, limit_chars: int = MAX_LINE_CHARS) -> s
     fit = text.strip()
     if len(fit) > limit_chars:
         raise _invalid(
-            f"the {name} has {len(fit):,} characters, at most {limit_chars:,} fit",
+            f"the {name} has {len(fit):,} characters; the limit is {limit_chars:,}",
             "Shorten it; the content may be longer.",
         )
     return fit
@@ -115,7 +115,7 @@ def _validate_items(name: str, items: tuple[str, ...]) -> tuple[str, ...]:
     """Return the items of a list, without blanks and duplicates."""
     if len(items) > MAX_ITEMS:
         raise _invalid(
-            f"{name} has {len(items):,} items, at most {MAX_ITEMS} fit", "Give fewer."
+            f"{name} has {len(items):,} items; the limit is {MAX_ITEMS}", "Give fewer."
         )
     fit = (_validate_line(name, item, MAX_LINE_CHARS) for item in items)
     return tuple(dict.fromkeys(item for item in fit if item))

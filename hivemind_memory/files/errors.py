@@ -27,15 +27,15 @@ _IN_THE_WAY = frozenset(
 )
 _CAUSES = {
     errno.ENOSPC: ("the disk is full", "Free some space and try again."),
-    errno.EDQUOT: ("the disk quota is used up", "Free some space and try again."),
+    errno.EDQUOT: ("the disk quota is exceeded", "Free some space and try again."),
     errno.EFBIG: (
         "the file would be larger than this process may write",
         "Raise the limit (ulimit -f) and try again.",
     ),
     errno.EIO: ("the disk reported an error", "Check the disk, then try again."),
-    errno.EROFS: ("the disk is read-only", "Mount it for writing and try again."),
-    errno.EACCES: ("permission is denied", "Check who owns the folder and its mode."),
-    errno.EPERM: ("permission is denied", "Check who owns the folder and its mode."),
+    errno.EROFS: ("the disk is read-only", "Mount it read-write and try again."),
+    errno.EACCES: ("permission is denied", "Check the owner and mode of the folder."),
+    errno.EPERM: ("permission is denied", "Check the owner and mode of the folder."),
     errno.EMFILE: ("too many files are open", "Close some programs and try again."),
     errno.ENFILE: ("too many files are open", "Close some programs and try again."),
 }
@@ -51,14 +51,14 @@ def cause_of(error: OSError) -> tuple[str, str]:
     if error.errno in _CAUSES:
         return _CAUSES[error.errno]
     reason = os.strerror(error.errno) if error.errno else str(error)
-    return reason.lower(), "Try again; `hm doctor` looks for what may be wrong."
+    return reason.lower(), "Try again; `hm doctor` checks for problems."
 
 
 def read_error(path: NotePath, error: OSError) -> HivemindError:
     """Return the error to raise when a note could not be opened or read."""
     if isinstance(error, FileNotFoundError):
         message = f"There is no note {path}."
-        return NoteNotFoundError(message, hint="`hm list` names all notes.")
+        return NoteNotFoundError(message, hint="`hm list` shows all notes.")
     if is_in_the_way(error):
         message = f"{path} is not a note: it is a link or not a regular file."
         hint = "Links are not followed; put the file itself into the notes folder."

@@ -176,7 +176,9 @@ class NotesFolder:
             return OpenFolder.at(self.root)
         except (FileNotFoundError, NotADirectoryError) as error:
             message = f"There is no notes folder {self.root}."
-            hint = "`hm init` makes it; if it is on a drive, see that it is mounted."
+            hint = (
+                "`hm init` creates it; if it is on a drive, check that it is mounted."
+            )
             raise UsageError(message, hint=hint) from error
 
     def open_parent(
@@ -229,7 +231,7 @@ class NotesFolder:
         link = self.link_above(path)
         inside = path.removeprefix(link).lstrip("/")
         return NotePathError(
-            f"{path} lies behind the link {link}, where nothing is written.",
+            f"{path} is behind the link {link}, where nothing is written.",
             hint=f"Change {os.path.join(self.links.get(link, ''), inside)} by hand.",
             effect=effect,
         )
@@ -314,7 +316,7 @@ def _replace_note(
             if not partial.was_named:
                 raise
             cause, hint = cause_of(error)
-            effect = f"{path} was replaced, but a power cut might undo it"
+            effect = f"{path} was replaced, but a power failure might undo it"
             raise HivemindError(f"{cause}.", hint=hint, effect=effect) from error
 
 
@@ -341,7 +343,7 @@ def _not_as_expected(path: NotePath, found: str) -> NotSavedError:
     """Return the error for a note that another program has changed."""
     return NotSavedError(
         f"the note {found}.",
-        hint="Read the note again, then decide.",
+        hint="Read the note again before you decide.",
         effect=f"Nothing was saved to {path}",
     )
 

@@ -49,7 +49,7 @@ def exclusive(
         is_held = lock.acquire(wait_s=wait_s)
     except OSError as error:
         cause, hint = cause_of(error)
-        raise refused(f"the lock {path} cannot be taken: {cause}.", hint) from error
+        raise refused(f"the lock {path} cannot be acquired: {cause}.", hint) from error
     if not is_held:
         holder = lock.holder() or "another process"
         message = f"{holder} has held the lock {path} for {wait_s:g} s."

@@ -175,8 +175,8 @@ def _describe(found: list[bytes], marks: SectionMarks) -> str:
     """Return what is wrong with the marks."""
     odd = [line for line in found if line not in (marks.begin, marks.end)]
     if odd:
-        return f"line {odd[0][:60].decode('utf-8', 'replace')!r} looks like a mark"
+        return f"line {odd[0][:60].decode('utf-8', 'replace')!r} looks like a marker"
     begins, ends = found.count(marks.begin), found.count(marks.end)
     if begins == ends == 1:
-        return "end mark comes before the begin mark"
-    return f"marks do not form one pair: {begins} begin, {ends} end"
+        return "end marker comes before the begin marker"
+    return f"markers do not form one pair: {begins} begin, {ends} end"

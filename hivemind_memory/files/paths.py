@@ -24,7 +24,9 @@ MAX_PATH_BYTES = 1024
 MAX_PARTS = 32
 """Folders down to a note, itself included: one open descriptor for each."""
 
-_HINT = "A name is relative and ends in .md, like global.md or projects/site/deploy.md."
+_HINT = (
+    "A name is relative and ends in .md, such as global.md or projects/site/deploy.md."
+)
 # A device on Windows, whatever follows the first dot.
 _DEVICES = frozenset(
     ["con", "prn", "aux", "nul", "conin$", "conout$"]
@@ -99,7 +101,7 @@ def _path_problems(text: str) -> Iterator[str]:
         yield "the name must be relative to the notes folder"
     parts = text.split("/")
     if len(parts) > MAX_PARTS:
-        yield f"it lies more than {MAX_PARTS} folders deep"
+        yield f"it is more than {MAX_PARTS} folders deep"
     for part in parts:
         yield from _name_problems(part)
     if not text.endswith(SUFFIX):

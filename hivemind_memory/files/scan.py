@@ -214,7 +214,7 @@ class _Pass:
         path = f"{prefix}{name}/"
         problem = name_problem(name)
         if not problem and depth >= MAX_PARTS:
-            problem = f"it lies {MAX_PARTS} folders deep"
+            problem = f"it is {MAX_PARTS} folders deep"
         if problem:
             self.skipped[path] = problem
             return

@@ -76,7 +76,7 @@ def read_hook(path: str) -> HookScript:
     except NotInjectedError as error:
         raise HookNotChangedError(
             f"{error} in {path}.",
-            hint="Repair the file by hand.",
+            hint="Fix the file by hand.",
             effect="The hook was not changed",
         ) from error
 

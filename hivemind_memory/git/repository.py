@@ -148,7 +148,7 @@ def find_repository(
     if done.returncode:
         if b"not a git repository" in done.stderr and not _has_git_above(folder):
             return _explicit_repository(folder, {**environ, **(explicit or {})})
-        hint = "Name the folder of a worktree."
+        hint = "Give the folder of a worktree."
         if b"work tree" not in done.stderr:
             hint = "Run `git status` there for details."
         raise GitError(f"git says: {complaint_of(done)}", hint=hint)

@@ -37,7 +37,7 @@ def expected_error(tool: str, error: HivemindError) -> ToolError:
     """Return the error for the model when the memory refused a call."""
     hint = error.hint
     if isinstance(error, NoteNotFoundError):
-        hint = "memory_list names all notes"
+        hint = "memory_list shows all notes"
     elif isinstance(error, MemoryNotFoundError):
         hint = "memory_search finds memories, with their keys and ids"
     elif isinstance(error, KeyTakenError):

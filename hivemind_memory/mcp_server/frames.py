@@ -88,7 +88,7 @@ def error_response(code: int, given: Id, message: str) -> dict[str, object]:
 
 def too_long_line(head: bytes) -> RejectedLine:
     """Return the answer to a line of which only the beginning was read."""
-    message = f"a message may have at most {MAX_LINE_BYTES:,} bytes"
+    message = f"a message can have at most {MAX_LINE_BYTES:,} bytes"
     return _refused(INVALID_REQUEST, readable_id(head), message)
 
 

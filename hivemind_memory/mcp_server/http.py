@@ -304,12 +304,12 @@ def read_token(path: str, make_token: Callable[[], str]) -> str:
         reason = getattr(error, "strerror", None) or "it is not text"
         raise HivemindError(
             f"Cannot read the token from {path}: {reason}.",
-            hint="Check who owns the file, or name another with --token-file.",
+            hint="Check who owns the file, or choose another with --token-file.",
         ) from error
     if len(token) < _MIN_CHARS or not token.isascii() or not token.isprintable():
         raise HivemindError(
-            f"{path} holds no token of at least {_MIN_CHARS} characters.",
-            hint="Delete the file, and a new token is created.",
+            f"{path} does not contain a token of at least {_MIN_CHARS} characters.",
+            hint="Delete the file to have a new token created.",
         )
     return token
 

@@ -53,5 +53,5 @@ def _upgraded(how: str) -> HivemindError:
     running = f"hivemind-memory {version.__version__}"
     return HivemindError(
         f"{running} was {how} while this server ran, so nothing was done.",
-        hint="Restart the agent; a server that you started yourself, restart that.",
+        hint="Restart the agent, or the server if you started it yourself.",
     )

@@ -63,14 +63,14 @@ def _config(settings: Settings) -> Finding:
             name="config",
             is_ok=False,
             detail=" ".join(settings.unusable.values()),
-            hint="`hm config list` names all options and what they may be",
+            hint="`hm config list` shows all options",
         )
     if settings.unknown_keys:
         return Finding(
             name="config",
             is_ok=False,
             detail=f"no option is called {', '.join(settings.unknown_keys)}",
-            hint="`hm config list` names all options; unknown ones have no effect",
+            hint="`hm config list` shows all options; unknown ones have no effect",
         )
     if not settings.enabled:
         return Finding(
@@ -90,7 +90,7 @@ def _folder(places: Places) -> Finding:
         name="notes folder",
         is_ok=False,
         detail=f"there is no folder {places.notes}",
-        hint="`hm init` makes it",
+        hint="`hm init` creates it",
     )
 
 
@@ -115,7 +115,7 @@ def _modes(places: Places, settings: Settings) -> Finding:
             detail=f"other users can read {', '.join(open_to_others)}",
             hint=f"`chmod -R go= {places.home}`",
         )
-    has_key = "; the key in config.json is readable by you only"
+    has_key = "; only you can read the key in config.json"
     detail = "only you can read the memory"
     return Finding(
         name="privacy",
@@ -145,7 +145,9 @@ def _index(places: Places, now: Callable[[], float]) -> Iterator[Finding]:
     """Check the index file itself, and the full-text index against its content."""
     if not os.path.exists(places.index_file):
         yield Finding(
-            name="index", is_ok=True, detail="not made yet; the first search makes it"
+            name="index",
+            is_ok=True,
+            detail="not created yet; the first search creates it",
         )
         return
     try:
@@ -189,7 +191,7 @@ def _notes(places: Places, settings: Settings, now: Callable[[], float]) -> Find
             name="notes",
             is_ok=False,
             detail=f"{len(snapshot.skipped)} passed over: {first.path}: {first.reason}",
-            hint="`hm status` names them all",
+            hint="`hm status` lists them all",
         )
     detail = f"{len(snapshot.signatures)} notes"
     if behind:
@@ -266,7 +268,7 @@ def _state(places: Places) -> Finding:
             name=name,
             is_ok=False,
             detail=f"{unfinished} purges were not finished: text may be left",
-            hint="the same `hm forget … --purge` again finishes it",
+            hint="run the same `hm forget … --purge` again to finish it",
         )
     return Finding(name=name, is_ok=True, detail="recall counters and tombstones")
 

@@ -248,7 +248,7 @@ class IndexHandle:
         if freshness.warning:
             raise NotSavedError(
                 freshness.warning,
-                hint="Try again; `hm doctor` looks for what is wrong.",
+                hint="Try again; `hm doctor` checks for problems.",
                 effect="Nothing was changed",
             )
         return opened.index
@@ -328,7 +328,7 @@ def open_index(places: Places, now: Callable[[], float]) -> OpenIndex:
     if not os.path.isdir(places.notes):
         raise NotesMissingError(
             f"there is no notes folder {places.notes}",
-            hint="`hm init` makes it; --memory-dir or HIVEMIND_HOME names another",
+            hint="`hm init` creates it; --memory-dir or HIVEMIND_HOME selects another",
         )
     try:
         return OpenIndex(index=index_engine(places, now).open())
@@ -342,7 +342,7 @@ def memory_fallback(
     places: Places, now: Callable[[], float], error: IndexUnusableError
 ) -> OpenIndex:
     """Return an empty index in memory, for the file that cannot be used."""
-    remedy = error.hint or "`hm doctor` looks for what is wrong"
+    remedy = error.hint or "`hm doctor` checks for problems"
     return OpenIndex(
         index=index_engine(places, now).open_in_memory(),
         warning=f"{str(error).removesuffix('.')}; this answer was made from the notes"

@@ -68,5 +68,5 @@ def _day(text: str) -> int | None:
 
     day = day_of_iso(text.strip())
     if day is None:
-        raise UsageError(f"{text!r} is not a day.", hint="A day is like 2026-11-21.")
+        raise UsageError(f"{text!r} is not a day.", hint="A day looks like 2026-11-21.")
     return day

@@ -46,8 +46,8 @@ def why_empty(
         )
     if not retrieved.words.asked:
         if search_filter.is_narrow:
-            return "nothing fits the filters"
-        return "the question holds no word to look for"
+            return "nothing matches the filters"
+        return "the question contains no word to search for"
     if search_filter.is_narrow:
         return "no note within the filters contains a word of the question"
     return "no note contains a word of the question"

@@ -71,7 +71,7 @@ def _status_of(
     if pending or is_asked:
         problem = _last_problem(opened, provider, now_s)
     if pending and not problem:
-        problem = "`hm sync` makes them, and so does `hm watch` while it runs."
+        problem = "`hm sync` computes them, and so does `hm watch` while it runs."
     return MemoryStatus(
         memory_dir=places.notes,
         index_file=places.index_file,

@@ -87,7 +87,7 @@ def folder_named(text: str, paths: Collection[str]) -> str:
             return folder
     near = closest(wanted, folders)
     said = f" Did you mean {near[0]}?" if near else ""
-    hint = "`hm list` names all notes with their folders."
+    hint = "`hm list` shows all notes with their folders."
     if wanted in paths:
         hint = f"It is a note; `hm get {quote(wanted)}` prints it."
     raise NoteNotFoundError(f"There is no folder {wanted!r}.{said}", hint=hint)

@@ -35,9 +35,7 @@ def parse_source_ref(text: str) -> str:
     ref = text.strip()
     problem = ""
     if len(ref) > MAX_SOURCE_REF_CHARS:
-        problem = (
-            f"has {len(ref):,} characters, at most {MAX_SOURCE_REF_CHARS} are possible"
-        )
+        problem = f"has {len(ref):,} characters; the limit is {MAX_SOURCE_REF_CHARS}"
     elif not ref.isprintable():
         problem = "must be one line without control characters"
     if problem:

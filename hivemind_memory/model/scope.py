@@ -67,9 +67,9 @@ def slug_problem(slug: str) -> str:
     if len(slug) > MAX_SLUG:
         return f"the name is longer than {MAX_SLUG} characters"
     if not NAME_CHARS.issuperset(slug):
-        return "a name holds only a-z, 0-9, dot, dash and underscore"
+        return "a name can only contain a-z, 0-9, dot, dash and underscore"
     if slug[0] in ".-" or slug[-1] == ".":
-        return "a name does not begin with a dot or a dash, nor end in a dot"
+        return "a name cannot begin with a dot or a dash, or end with a dot"
     return ""
 
 
@@ -83,7 +83,7 @@ def make_scope(kind: str, slug: str) -> str:
     if problem:
         raise ScopeError(
             f"{_shown(slug)} cannot be the name of a {kind}: {problem}.",
-            hint="A name is like shop or github.com-me-shop.",
+            hint="A name looks like shop or github.com-me-shop.",
         )
     return f"{FOLDERS[kind]}/{slug}"
 

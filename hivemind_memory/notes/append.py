@@ -91,7 +91,7 @@ def append_entry(
     session.rollback()
     raise NotSavedError(
         f"another program replaced the file {_ATTEMPTS} times in a row.",
-        hint="See which program keeps writing that file, and try again.",
+        hint="Find out which program keeps writing that file, and try again.",
         effect=f"Nothing was saved to {draft.entry.target}",
     )
 

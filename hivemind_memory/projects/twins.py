@@ -41,7 +41,7 @@ def project_findings(notes: str) -> Iterator[Finding]:
                 yield Finding(
                     name="projects",
                     is_ok=False,
-                    detail=f"{record.slug} and {twin} are likely one project",
+                    detail=f"{record.slug} and {twin} are probably the same project",
                     hint=f"`hm project merge {quote(record.slug)} {quote(twin)}"
                     " --dry-run`, or `hm project adopt` in its repository keeps"
                     " them apart",

@@ -70,7 +70,7 @@ class Breaker:
         if wait_s <= 0:
             return ""
         reason = self.state.reason.rstrip(". ") or "The provider does not answer"
-        return f"{reason}; it is asked again in {max(1, round(wait_s))} s."
+        return f"{reason}; it is tried again in {max(1, round(wait_s))} s."
 
     def succeed(self) -> None:
         """The provider answered."""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from hivemind_memory.providers.fingerprint import VectorSpace
 
 
-_OFFLINE_HINT = "Search goes on with words alone; `hm status` tells more."
+_OFFLINE_HINT = "Searches use words only; see `hm status` for details."
 
 # How servers say that a text is longer than the model takes, some of them with status
 # 400, some with 500: Ollama, OpenAI, vLLM, llama.cpp, text-embeddings-inference.
@@ -59,7 +59,7 @@ def explain_status(
     """
     if status in (400, 413, 422, 500) and _TOO_LONG.search(said):
         message = f"{space.who} says that a text is too long for {space.model}."
-        hint = "A smaller chunk_chars makes shorter texts."
+        hint = "Reduce chunk_chars to make texts shorter."
         return EmbeddingTooLongError(message, hint=hint)
     is_quota = code in _QUOTA_CODES
     if (status in _PASSING or status >= 500) and not is_quota:
@@ -72,14 +72,14 @@ def explain_status(
 def explain_no_address(space: VectorSpace) -> EmbeddingRefusedError:
     """Return the error for an address to which nothing can be sent."""
     option = _address_option(space)
-    message = f"{option} is not an address that can be asked."
+    message = f"{option} is not a usable address."
     hint = f"Write {option} like {provider_named(space.provider).example_url}."
     return EmbeddingRefusedError(message, hint=hint)
 
 
 def explain_no_answer(space: VectorSpace) -> EmbeddingError:
     """Return the error for a server that could not be reached or broke off."""
-    message = f"{space.who} cannot be reached, or broke off in the middle."
+    message = f"{space.who} cannot be reached, or closed the connection early."
     hint = provider_named(space.provider).if_not_running or _OFFLINE_HINT
     return EmbeddingError(message, hint=hint)
 
@@ -135,7 +135,7 @@ def _passing(
         message = f"{space.who} received too many requests (429){wait}."
     else:
         message = f"{space.who} returned a server error ({status})."
-    hint = "It is asked again later; until then, search uses words only."
+    hint = "It is tried again later; until then, search uses words only."
     return EmbeddingError(message, hint=hint, retry_after_s=wait_s)
 
 
@@ -143,7 +143,7 @@ def _refusal(space: VectorSpace, status: int, *, is_quota: bool) -> tuple[str, s
     """Return what a refusal says, and what to do about it."""
     option = _address_option(space)
     if is_quota:
-        return "says that the quota is used up", "Check the billing of that account."
+        return "says that the quota is exhausted", "Check the billing of that account."
     if status == 401:
         return "did not accept the key", provider_named(space.provider).key_hint
     if status == 403:

@@ -68,7 +68,7 @@ def connect(
     """
     require_address(space)
     if not (api_key.isascii() and api_key.isprintable()) or " " in api_key:
-        message = f"The key for {space.who} has characters that no key has."
+        message = f"The key for {space.who} contains characters that no key has."
         hint = provider_named(space.provider).key_hint
         raise EmbeddingRefusedError(message, hint=hint)
     request = _OpenAIRequest(space, api_key)
@@ -153,9 +153,9 @@ def _read_vector(space: VectorSpace, value: object) -> Sequence[float]:
     if isinstance(value, list):
         return value
     if not isinstance(value, str):
-        raise explain_bad_answer(space, "with something else than a vector")
+        raise explain_bad_answer(space, "with something other than a vector")
     try:
         data = base64.b64decode(value, validate=True)
         return struct.unpack(f"<{len(data) // 4}f", data)
     except (binascii.Error, ValueError, struct.error):
-        raise explain_bad_answer(space, "with a vector that is cut off") from None
+        raise explain_bad_answer(space, "with a truncated vector") from None

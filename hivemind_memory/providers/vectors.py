@@ -34,7 +34,7 @@ def pack(values: Sequence[float]) -> bytes:
         message = "A vector is empty."
         raise EmbeddingInvalidError(message, hint=_HINT)
     if largest == 0.0:
-        message = "A vector holds nothing but zeros."
+        message = "A vector contains only zeros."
         raise EmbeddingInvalidError(message, hint=_HINT)
     # Scaled first: the squares of very large or very small numbers have no float.
     scaled = [number / largest for number in numbers]
@@ -83,7 +83,7 @@ def check_batch(
     return size
 
 
-_HINT = "Check that the model is one for embeddings, and that the server is sound."
+_HINT = "Check that the model is one for embeddings, and that the server works."
 
 
 def _finite(value: object) -> float:

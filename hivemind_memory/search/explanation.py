@@ -51,7 +51,7 @@ def explain(chosen: SelectedHit) -> tuple[ScorePart, ...]:
         note = f"cosine {ranked.cosine:.2f}"
         parts.append(ScorePart(name="vectors", value=by_both - by_words, note=note))
     if ranked.relevance != by_both:
-        note = "all words of the question are in it"
+        note = "it contains all words of the question"
         parts.append(
             ScorePart(name="all words", value=ranked.relevance - by_both, note=note)
         )

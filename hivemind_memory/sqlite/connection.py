@@ -230,7 +230,7 @@ def unwritable(path: str, error: OSError) -> IndexUnusableError:
     cause, _ = cause_of(error)
     return IndexUnusableError(
         f"The folder {os.path.dirname(path)} cannot be written: {cause}.",
-        hint="The option index_dir puts the index elsewhere.",
+        hint="Use the option index_dir to put the index elsewhere.",
     )
 
 

@@ -18,7 +18,7 @@ from hivemind_memory.state.open import open_state
 from hivemind_memory.state.schema import STEPS
 
 DAMAGE_HINT = (
-    "purge again what must not come back, then delete the damaged file: it holds "
+    "purge again whatever must not come back, then delete the damaged file: it holds "
     "counters and hashes, no text"
 )
 

@@ -93,7 +93,7 @@ class ChangeDetector:
         """How changes are learned of now."""
         reason = self._refusal or self._shared or self._silence() or self._missed_event
         if self._settings.has_links and not reason:
-            reason = "events do not tell of folders behind links"
+            reason = "there are no events for folders behind links"
         return WatchState(mode="polling" if reason else "native", reason=reason)
 
     @property

@@ -53,8 +53,8 @@ class Leadership:
                 return False
         except OSError as error:
             cause, _ = cause_of(error)
-            message = f"The lock {self._lock_path} cannot be taken: {cause}."
-            hint = "The option index_dir puts the index elsewhere."
+            message = f"The lock {self._lock_path} cannot be acquired: {cause}."
+            hint = "Use the option index_dir to put the index elsewhere."
             raise IndexUnusableError(message, hint=hint) from error
         self._identity = identity_at(self._lock_path)
         if self._identity is None:  # the index was deleted in this very moment

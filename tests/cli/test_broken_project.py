@@ -42,7 +42,7 @@ def test_every_command_says_what_is_wrong_and_what_to_do(
 
     assert said.code == 1
     assert said.err.startswith("error: The .project file of a project cannot be read")
-    assert "hint: `hm project list` names the file" in said.err
+    assert "hint: A person can run `hm project list` to see which file" in said.err
     assert file.read_bytes() == data
     assert os.listdir(file.parent.parent) == ["shop"]
 

@@ -441,7 +441,7 @@ def test_config_sets_shows_and_takes_out_a_part_of_an_object(
     assert (whole["value"], whole["origin"]) == (agents, "file")
     assert part.out == '["pi", "a b"]\n'
     assert (bad.code, odd.code) == (2, 2)
-    assert 'The command of "bad" has a quote that is not closed.' in bad.err
+    assert 'The command of "bad" has an unclosed quote.' in bad.err
     assert "The value begins as JSON does, but is none" in odd.err
     assert "agents.quick is no longer set" in taken.err
     assert "agents.quick was not set" in again.err
@@ -610,7 +610,7 @@ def test_a_change_that_contradicts_another_option_is_refused(
     refused = hm("config", "set", "chunk_overlap_chars", "1600")
 
     assert refused.code == 1
-    assert "the overlap must be the smaller one" in refused.err
+    assert "the overlap must be smaller" in refused.err
     assert hm("config", "get", "chunk_overlap_chars").out == "0\n"
 
 

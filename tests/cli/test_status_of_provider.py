@@ -63,7 +63,7 @@ def choose(hm: Hm, **options: str) -> None:
             {"embedding_provider": "openai", "openai_base_url": f"{CLOSED}/v1"},
             "",
             "127.0.0.1:9 cannot be reached",
-            "Search goes on with words alone",
+            "Searches use words only",
         ),
         (
             {"embedding_provider": "openai", "openai_api_key": "sk-wrong"},

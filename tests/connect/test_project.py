@@ -97,7 +97,7 @@ def test_paths_of_this_machine_are_named_before_they_are_committed(
     """Here hm is not on the PATH, so its path is all that works."""
     done = machine.run("connect", "claude", "--project", "--yes", cwd=shop)
 
-    assert "a path of this machine" in done.err
+    assert "a path on this machine" in done.err
 
 
 @pytest.mark.parametrize("flag", ["--http", "--hooks", "--allow"])
@@ -110,7 +110,7 @@ def test_what_is_personal_does_not_go_into_a_project(
     refused = machine.run("connect", "claude", "--project", flag, "--yes", cwd=shop)
 
     assert refused.code == 2
-    assert f"--project and {flag} exclude each other" in refused.err
+    assert f"--project and {flag} cannot be combined" in refused.err
     assert snapshot(shop) == before
 
 

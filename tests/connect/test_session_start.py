@@ -223,7 +223,7 @@ def test_an_event_of_another_version_is_named_and_answered(
 
     assert ran.code == 0
     assert ran.err == (
-        "note: the event SessionResumed is unknown to this version; it is answered as"
+        "note: the event SessionResumed is unknown to this version; it is treated as"
         " SessionStart\n"
     )
     assert HEADING in ran.out

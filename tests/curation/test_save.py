@@ -383,12 +383,12 @@ def test_a_memory_is_not_related_to_itself(shelf: Shelf) -> None:
     ("changes", "clause"),
     [
         ({"key": " \n "}, "the key is blank"),
-        ({"key": "k" * 201}, "the key has 201 characters, at most 200 fit"),
+        ({"key": "k" * 201}, "the key has 201 characters; the limit is 200"),
         ({"key": "k\ud800"}, "the key is not valid Unicode: it holds a lone surrogate"),
         ({"content": " \r\n\t"}, "the content is blank"),
         (
             {"content": "x" * 4001},
-            "the content has 4,001 characters, and a memory holds at most 4,000",
+            "the content has 4,001 characters; the limit for a memory is 4,000",
         ),
         (
             {"content": "\udfff"},
@@ -401,8 +401,8 @@ def test_a_memory_is_not_related_to_itself(shelf: Shelf) -> None:
         ({"source": "me"}, "source must be one of human, agent, tool, external"),
         ({"expires": "soon"}, "expires must be a date like 2027-01-31"),
         ({"expires": "20270131"}, "expires must be a date like 2027-01-31"),
-        ({"reason": "r" * 1001}, "the reason has 1,001 characters, at most 1,000 fit"),
-        ({"tags": ("t",) * 51}, "tags has 51 items, at most 50 fit"),
+        ({"reason": "r" * 1001}, "the reason has 1,001 characters; the limit is 1,000"),
+        ({"tags": ("t",) * 51}, "tags has 51 items; the limit is 50"),
         ({"by": "\ud800"}, "the by is not valid Unicode: it holds a lone surrogate"),
     ],
 )

@@ -95,7 +95,7 @@ def test_an_undo_is_taken_back_by_its_id(memory: Memory) -> None:
     again = memory.curation.undo(undone.id)
 
     assert found(memory, "walrus") != []
-    with pytest.raises(UsageError, match="taken back already"):
+    with pytest.raises(UsageError, match="is already undone"):
         memory.curation.undo(undone.id)
     assert memory.curation.undo().undone == undone.undone
     assert found(memory, "walrus") == []

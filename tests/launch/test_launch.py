@@ -242,7 +242,7 @@ def test_a_bare_repository_has_worktrees_too(machine, hm) -> None:
         (("--branch", ""), "The value of `--branch` is empty."),
         (("--branch", "-x"), "'-x' is not a branch name; no agent was started."),
         (("--branch", "HEAD"), "No worktree was created for HEAD: fatal: "),
-        (("--branch", "x", "--worktree", "."), "--worktree and --branch exclude each"),
+        (("--branch", "x", "--worktree", "."), "--worktree and --branch cannot be"),
     ],
 )
 def test_a_place_that_cannot_be_is_one_sentence(machine, hm, words, sentence) -> None:

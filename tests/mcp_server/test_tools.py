@@ -229,7 +229,7 @@ def test_a_hostile_path_is_refused_in_one_sentence(
         ("memory_write", {"content": ["x"]}, "Nothing was saved"),
         ("memory_write", {"content": "x", "scope": "repo"}, "Nothing was saved"),
         ("memory_write", {"content": "x" * 1_000_001}, "Nothing was saved"),
-        ("memory_get", {"path": "missing.md"}, "memory_list names all notes"),
+        ("memory_get", {"path": "missing.md"}, "memory_list shows all notes"),
         ("memory_get", {"path": "deploy.md", "from": 0}, "from"),
         ("memory_get", {"path": "deploy.md", "from": 999}, "there is no line 999"),
         ("memory_get", {"path": "deploy.md:999"}, "there is no line 999"),

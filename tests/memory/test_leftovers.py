@@ -111,7 +111,7 @@ def test_on_a_read_only_disk_a_search_answers_and_sync_says_why_not(
     assert f"{said}; this answer was made from the notes alone." in found.stderr
     assert synced.returncode == 1
     assert synced.stderr == (
-        f"error: {said}.\nhint: The option index_dir puts the index elsewhere.\n"
+        f"error: {said}.\nhint: Use the option index_dir to put the index elsewhere.\n"
     )
 
 

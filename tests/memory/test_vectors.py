@@ -149,7 +149,7 @@ def test_before_there_are_vectors_an_answer_says_why_it_is_keyword(
             {"openai_base_url": "http://127.0.0.1:9/v1"},
             "",
             "cannot be reached",
-            "Search goes on",
+            "Searches use words only",
         ),
     ],
     ids=["none", "no key", "401", "unreachable"],
@@ -317,7 +317,7 @@ def test_a_refused_key_is_tried_once_by_all_processes_together(
     assert len(server.requests) == asked
     for report in (answer.report, again.report):
         assert report.mode == "keyword"
-        assert "asked again in" in report.reason
+        assert "tried again in" in report.reason
 
 
 def test_after_a_minute_a_provider_gets_another_chance(

@@ -72,7 +72,7 @@ def test_it_says_why_not_and_for_how_long() -> None:
     breaker = opened(100)
 
     assert breaker.why_not(112.4) == (
-        "Ollama does not answer; it is asked again in 48 s."
+        "Ollama does not answer; it is tried again in 48 s."
     )
     assert breaker.why_not(160) == ""
     assert Breaker().why_not(100) == ""

@@ -84,7 +84,7 @@ def test_ollama_on_another_machine_is_never_taken_by_itself() -> None:
     )
 
     assert choice.provider == "none"
-    assert "192.168.0.7:11434 is another machine" in choice.reason
+    assert "192.168.0.7:11434 is on another machine" in choice.reason
     assert named.provider == "ollama"
 
 

@@ -220,7 +220,7 @@ def test_an_open_breaker_is_the_reason(breaker: Breaker) -> None:
     result = queue(store, embedder, breaker, now_s=10).drain()
 
     assert embedder.documents == []
-    assert result.problem == "Ollama cannot be reached; it is asked again in 50 s."
+    assert result.problem == "Ollama cannot be reached; it is tried again in 50 s."
 
 
 def test_an_answer_closes_the_breaker(breaker: Breaker) -> None:

@@ -184,7 +184,7 @@ def test_a_question_without_a_word_says_so(
     answer = ask(make("alpha\n"), text, min_score=min_score)
 
     assert answer.hits == ()
-    assert "no word to look for" in answer.report.why_empty
+    assert "no word to search for" in answer.report.why_empty
 
 
 def test_a_slip_of_the_finger_gets_a_suggestion(make: Make) -> None:

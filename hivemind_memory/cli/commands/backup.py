@@ -19,9 +19,9 @@ _FILE = Argument("file", "The backup, such as hivemind.tar.gz.", is_raw=True)
 @command(
     "backup",
     description=(
-        "Agents may go on writing meanwhile. The file holds the notes, the journal,"
-        " state.db and config.json without keys; the index is left out, because it can"
-        " be rebuilt. An existing file is never replaced."
+        "Agents can keep writing in the meantime. The file contains the notes, the"
+        " journal, state.db and config.json without keys; the index is left out,"
+        " because it can be rebuilt. An existing file is never replaced."
     ),
     arguments=(_FILE,),
     flags=(

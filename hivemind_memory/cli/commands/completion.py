@@ -34,7 +34,7 @@ def completion(request: CommandRequest) -> int:
         near = nearest(shell, SCRIPTS)
         meant = f"Did you mean {near}? " if near else ""
         message = f"There is no completion for {shell}."
-        raise UsageError(message, hint=f"{meant}It is there for bash, zsh and fish.")
+        raise UsageError(message, hint=f"{meant}Supported shells: bash, zsh and fish.")
     write_stdout(SCRIPTS[shell])
     return 0
 

@@ -42,7 +42,7 @@ _WHO = Argument(
 _PROJECT = Flag(
     ("--project",),
     "flag",
-    "The files of this repository, which can be committed, rather than yours.",
+    "Use this repository's files, which can be committed, instead of yours.",
 )
 
 
@@ -64,7 +64,7 @@ _PROJECT = Flag(
         Flag(
             ("--allow",),
             "flag",
-            f"Let {list_names(WITH_PERMISSIONS)} call the tools that only read"
+            f"Let {list_names(WITH_PERMISSIONS)} call the read-only tools"
             " without asking each time.",
         ),
         Flag(
@@ -158,7 +158,7 @@ def _print_advice(request: CommandRequest, changed: Sequence[ConnectionPlan]) ->
         )
         if not _is_portable(request):
             said = (
-                "a path of this machine is named there, so do not commit"
+                "it names a path on this machine, so do not commit"
                 f" {it}: list {it} in .git/info/exclude"
             )
         print_notices([f"git sees {' and '.join(files)}: {said}."])
@@ -210,8 +210,8 @@ def _check_flags(agents: tuple[ConnectableAgent, ...], request: CommandRequest) 
             ("allow", "permissions belong to your own settings"),
         ):
             if values[name]:
-                message = f"--project and --{name} exclude each other: {why}."
-                raise UsageError(message, hint="Connect once more without --project.")
+                message = f"--project and --{name} cannot be combined: {why}."
+                raise UsageError(message, hint="Run it again without --project.")
     if values["workspace"]:
         _check_workspace(values["workspace"], is_http=values["http"])
     for name, able in (
@@ -227,7 +227,7 @@ def _check_workspace(name: str, *, is_http: bool) -> None:
     from hivemind_memory.cli.commands.mcp import check_workspace
 
     if is_http:
-        message = "--workspace and --http exclude each other."
+        message = "--workspace and --http cannot be combined."
         raise UsageError(message, hint=f"Start it as hm mcp --http --workspace {name}")
     check_workspace(name)
 
@@ -285,7 +285,7 @@ def _project() -> str:
     found = find_repository(os.path.realpath(os.curdir), environment.git_environ())
     if found is None:
         message = "--project needs a git repository, and the current folder is in none."
-        raise UsageError(message, hint="`hm connect` without it is for all projects.")
+        raise UsageError(message, hint="Without it, `hm connect` is for all projects.")
     return found.top
 
 

@@ -100,7 +100,7 @@ def editor_command(environ: os._Environ[str]) -> list[str]:
     try:
         words = shlex.split(named, posix=os.name == "posix")
     except ValueError as error:
-        message = f"The name of the editor cannot be read: {named}"
+        message = f"The name of the editor cannot be parsed: {named}"
         raise HivemindError(
             message, hint="Check the quotes in VISUAL or EDITOR."
         ) from error

@@ -241,7 +241,7 @@ def _print_receipt(receipt: PurgeResult, *, as_json: bool) -> None:
     print_items("active again:", receipt.reinstated)
     notices = [f"NOT done: {one.what}: {one.why}" for one in receipt.left]
     if receipt.left and not receipt.is_dry_run:
-        notices.append("run the same purge again to do what is left")
+        notices.append("run the same purge again to finish")
     out = (f"not erased: {one.what}: {one.why}" for one in receipt.out_of_reach)
     return print_notices((*notices, *out))
 

@@ -44,8 +44,8 @@ def get(request: CommandRequest) -> int:
     with request.open_memory() as memory:
         path, first, last = memory.curation.locate(name)
         if first and (values["from"] is not None or values["lines"] is not None):
-            message = "PATH names its lines already."
-            hint = "Leave out --from and --lines, or the numbers."
+            message = "PATH already includes lines."
+            hint = "Leave out --from and --lines, or the line numbers."
             raise UsageError(message, hint=hint)
         passage = memory.read(
             path,

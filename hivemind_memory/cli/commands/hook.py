@@ -78,7 +78,7 @@ def _ask(request: CommandRequest, answers: list[tuple[str, str]]) -> None:
         if event and event not in (*_EVENTS, _COMPRESSION):
             write_stderr(
                 f"note: the event {escape_line(event[:60])} is unknown to this version;"
-                f" it is answered as {_EVENTS[0]}\n"
+                f" it is treated as {_EVENTS[0]}\n"
             )
         if event in (_COMPRESSION, _PROMPT) and not _is_due(payload, event):
             return

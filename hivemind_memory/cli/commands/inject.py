@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 _WHYS = {
     "budget": "no room in the budget",
-    "cap": "as many lessons as a section takes are in it already",
+    "cap": "the section already has as many lessons as it takes",
     "count": "beyond startup_inject_count",
-    "session": "one agent's session has enough in the section already",
+    "session": "the section already has enough from this agent's session",
     "copy": "says the same as another memory",
     "overlap": "its lines are already quoted",
     "external": "from an external source, never injected by itself",
@@ -74,7 +74,7 @@ def inject(request: CommandRequest) -> int:
     values = request.values
     check_agent(values["agent"] or "")
     if values["off"] and values["on"]:
-        raise UsageError("--off and --on exclude each other.")
+        raise UsageError("--off and --on cannot be combined.")
     worktree = values["worktree"] or os.curdir
     with request.open_memory() as memory:
         opening.check_worktree(memory, worktree)

@@ -94,7 +94,7 @@ _WATCH_ATTACHED_S = 0.3
             "Workspace whose memory the agent reads and writes.",
             metavar="NAME",
         ),
-        Flag(("--detach",), "flag", "Do not show the session; print how to."),
+        Flag(("--detach",), "flag", "Do not attach to the session; print how to."),
     ),
     examples=(
         "hm launch claude",
@@ -112,7 +112,7 @@ def launch(request: CommandRequest) -> int:
 
     values = request.values
     if values["worktree"] is not None and values["branch"] is not None:
-        raise UsageError("--worktree and --branch exclude each other.")
+        raise UsageError("--worktree and --branch cannot be combined.")
     if values["workspace"]:
         from hivemind_memory.cli.commands.mcp import check_workspace
 

@@ -66,7 +66,7 @@ _ALL = Flag(("--all",), "flag", "Show all rows, even on a terminal.")
     arguments=(
         Argument(
             "folder",
-            "Only what lies below this folder, such as projects/shop.",
+            "Only items in this folder, such as projects/shop.",
             is_required=False,
             completes="folders",
         ),
@@ -154,7 +154,7 @@ def _row_count(values: Mapping[str, Any], found: int) -> int:
     """Return how many of the rows that were found are shown."""
     limit: int | None = values["limit"]
     if limit is not None and values["all"]:
-        raise UsageError("--limit and --all exclude each other.", hint="Give one.")
+        raise UsageError("--limit and --all cannot be combined.", hint="Give one.")
     if limit is None and not (values["all"] or values["json"]):
         limit = _TERMINAL_ROWS if is_terminal(sys.stdout) else None
     return found if limit is None or values["all"] else min(limit, found)

@@ -76,7 +76,7 @@ def _list_changes(request: CommandRequest) -> int:
     """List the changes that can be taken back."""
     values = request.values
     if any(values[name] for name in ("since", "scope", "agent", "source")):
-        message = "--changes takes no other filter than -n."
+        message = "The only filter that --changes accepts is -n."
         raise UsageError(message, hint="Leave out the other options.")
     with request.open_memory() as memory:
         changes = memory.curation.changes()

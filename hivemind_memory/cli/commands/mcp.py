@@ -23,8 +23,8 @@ CLOSE_S = 0.8
 @command(
     "mcp",
     description=(
-        "The agent that starts it talks to it on standard input and output, and it"
-        " exits when that agent does. With --http it keeps running and serves any"
+        "The agent that starts it talks to it over standard input and output, and it"
+        " exits when the agent does. With --http it keeps running and serves any"
         " number of agents on this machine; each must send the token as Authorization:"
         " Bearer TOKEN. While it runs it keeps the index up to date, as hm watch does."
     ),

@@ -160,7 +160,8 @@ def rename(request: CommandRequest) -> int:
     description=(
         "The notes move, and the repositories of both belong to the other project from"
         " then on. If a note's name is already taken there, the source project's name"
-        " is appended to it. If both have an active memory of one key, nothing is done."
+        " is appended to it. If both have an active memory under the same key,"
+        " nothing is changed."
     ),
     arguments=(
         _OLD,
@@ -210,7 +211,7 @@ def _remark(listed: ListedProject) -> str:
     """Return what a person should know about a project."""
     remarks = ["orphan"] if listed.is_orphan else []
     if listed.twins:
-        remarks.append(f"likely the same as {', '.join(listed.twins)}")
+        remarks.append(f"probably the same as {', '.join(listed.twins)}")
     return "; ".join(remarks)
 
 

@@ -84,7 +84,7 @@ def _type_flag(default: str) -> Flag:
         Flag(
             ("--importance",),
             "float",
-            "0 to 1; by default that of its type.",
+            "0 to 1; the default depends on the type.",
             metavar="X",
             low=0,
             high=1,
@@ -92,7 +92,7 @@ def _type_flag(default: str) -> Flag:
         Flag(
             ("--visibility",),
             "text",
-            "Who may read it over the network; by default that of its project.",
+            "Who may read it over the network; the default is that of its project.",
             choices=("public", "private"),
         ),
         Flag(

@@ -67,7 +67,7 @@ def sessions(request: CommandRequest) -> int:
     ),
     arguments=(
         _session_argument(
-            "Name of the session, or of its agent if that is clear (the only one).",
+            "Session name, or agent name if it has only one session (the only one).",
             is_required=False,
         ),
     ),
@@ -82,12 +82,12 @@ def attach(request: CommandRequest) -> int:
 @command(
     "kill",
     description=(
-        "Asks first, because what the agent has not saved is lost. The worktree and its"
-        " files stay."
+        "Asks first, because anything the agent has not saved is lost. The worktree"
+        " and its files stay."
     ),
     arguments=(
         _session_argument(
-            "Name of the session, or of its agent if that is clear.", is_required=True
+            "Session name, or agent name if it has only one session.", is_required=True
         ),
     ),
     flags=(YES,),
@@ -97,7 +97,7 @@ def kill(request: CommandRequest) -> int:
     """End an agent and its session."""
     tmux, session = _find(request.values["session"])
     question = (
-        f"End {session.agent} in {session.worktree}, which runs since"
+        f"End {session.agent} in {session.worktree}, running since"
         f" {started_text(session)}?"
     )
     if session.is_ended:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     "sync",
     description=(
         "Searches update the index too. This shows progress after a large change, and"
-        " also makes the vectors that are missing."
+        " also computes missing vectors."
     ),
     flags=(JSON,),
 )
@@ -63,10 +63,10 @@ def _index(
     from hivemind_memory.access.rules import check_owner
     from hivemind_memory.cli.progress import ProgressDisplay
 
-    kept = "what was indexed so far is kept; `hm sync` goes on"
+    kept = "what was indexed so far is kept; `hm sync` continues"
     if should_rebuild:
         kept = (
-            "the old index still answers; `hm rebuild` goes on,"
+            "the old index still answers; `hm rebuild` continues,"
             " `hm sync` removes the unfinished one"
         )
     try:
@@ -74,7 +74,7 @@ def _index(
             check_owner(memory.caller, name)
             make = memory.rebuild if should_rebuild else memory.sync
             result = make(progress)
-            kept = "the index is complete and its vectors are kept; `hm sync` goes on"
+            kept = "the index is complete and its vectors are kept; `hm sync` continues"
             return result, memory.embed_pending(progress)
     except KeyboardInterrupt:
         print_notices([f"stopped: no note was changed, and {kept}"])

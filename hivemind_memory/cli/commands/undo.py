@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 @command(
     "undo",
     description=(
-        "Without ID, takes back your own last change; run again, the one before it."
-        " What was written or saved is hidden, what was forgotten is shown again, and"
-        " links are as they were. A claim that was accepted or rejected is pending"
-        " again. Nothing is deleted, and the printed id takes the undo back. A memory"
-        " that was replaced, edited or linked since is left alone. hm log --changes"
-        " lists the ids. Changes at a terminal are yours; those of programs and agents"
-        " are taken back by id."
+        "Without ID, takes back your own last change; run it again to undo the one"
+        " before. What was written or saved is hidden, what was forgotten is shown"
+        " again, and links are as they were. A claim that was accepted or rejected is"
+        " pending again. Nothing is deleted, and the printed id reverts the undo. A"
+        " memory that was replaced, edited or linked since is left alone. hm log"
+        " --changes lists the ids. Changes at a terminal are yours; those of programs"
+        " and agents are taken back by id."
     ),
     arguments=(
         Argument("id", "Id of a change.", is_required=False, completes="changes"),

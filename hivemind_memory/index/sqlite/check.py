@@ -41,7 +41,7 @@ def postings_problem(connection: apsw.Connection) -> str:
             "INSERT INTO chunks_fts(chunks_fts, rank) VALUES ('integrity-check', 1)"
         )
     except apsw.CorruptError as error:
-        return f"the postings do not fit the chunks: {error}"
+        return f"the postings do not match the chunks: {error}"
     return ""
 
 

@@ -256,9 +256,10 @@ def upgrade(connection: apsw.Connection) -> bool:
         version = _version(connection)
         if version > SCHEMA_VERSION:
             raise IndexTooNewError(
-                f"the index has schema {version}, this program knows {SCHEMA_VERSION}",
+                f"the index has schema {version}, but this version only supports"
+                f" schemas up to {SCHEMA_VERSION}",
                 hint="upgrade hivemind-memory, or remove the .index folder: "
-                "it is made again from the notes",
+                "it is rebuilt from the notes",
             )
         must_reread = False
         for sql, rereads in _STEPS[version:]:
