@@ -193,9 +193,9 @@ def test_an_address_that_is_none_is_refused_before_asking(
     openai = VectorSpace(provider="openai", base_url=url, model="m")
     ollama = VectorSpace(provider="ollama", base_url=url, model="m")
 
-    with pytest.raises(EmbeddingRefusedError, match="openai_base_url is not an"):
+    with pytest.raises(EmbeddingRefusedError, match="openai_base_url is not a usable"):
         connect_openai(openai, api_key=KEY, retry_policy=retry_policy)
-    with pytest.raises(EmbeddingRefusedError, match="ollama_url is not an"):
+    with pytest.raises(EmbeddingRefusedError, match="ollama_url is not a usable"):
         connect_ollama(ollama, retry_policy=retry_policy)
 
 
