@@ -103,7 +103,7 @@ def test_domains_of_one_root_are_one_source(
 
 def test_fewer_sources_than_domains_are_refused(shelf: Shelf) -> None:
     """One of the two figures is wrong, and nobody can tell which."""
-    said = "Corroborated is 1 but 2 domains are given"
+    said = "Corroborated is 1 but 2 domains are named"
     with pytest.raises(UsageError, match=said):
         found(shelf, domains=("a.org", "b.org"), corroborated=1)
 

@@ -238,7 +238,7 @@ def test_a_claim_is_learned_and_its_certainty_is_told_with_each_hit(
         ({"confidence": "sure"}, "Confidence must be one of high, medium, low"),
         (
             {"domains": ["a.org", "b.org"], "corroborated": 1},
-            "Corroborated is 1 but 2 domains are given",
+            "Corroborated is 1 but 2 domains are named",
         ),
         ({"verified": "yesterday"}, "Verified must be a date"),
         ({"type": "lessen"}, "Unknown memory type"),
