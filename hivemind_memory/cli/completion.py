@@ -237,13 +237,12 @@ def _option_values(name: str) -> Iterable[str]:
 def _claims(memory_dir: str | None) -> Iterable[str]:
     """Return the keys and ids of what is pending in the inbox."""
     from hivemind_memory import opening
-    from hivemind_memory.model.memories import PENDING
 
     with opening.open_memory(memory_dir=memory_dir) as memory:
-        rows = [one for one in memory.memories() if one.status == PENDING]
+        claims = memory.curation.pending()
     return (
-        *(one.key for one in rows if one.key),
-        *(one.memory_id for one in rows if one.memory_id),
+        *(one.key for one in claims if one.key),
+        *(one.id for one in claims if one.id),
     )
 
 

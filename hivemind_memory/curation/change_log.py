@@ -111,17 +111,18 @@ def record_saved(
 
 
 def record_accepted(
-    context: CurationContext, accepted: StoredMemory, *, text: str
+    context: CurationContext, accepted: StoredMemory, kind: str, *, text: str
 ) -> str:
     """Record a claim that left the inbox; return the id of the change.
 
     Args:
         context: Of the caller.
         accepted: The memory that it is now.
+        kind: memory or entry.
         text: Its text; empty: a memory that said the same was there, and stays.
     """
     digest = digest_of(context.state(), text) if text else ""
-    item = ChangedItem(kind=MEMORY, path=accepted.path, id=accepted.id, digest=digest)
+    item = ChangedItem(kind=kind, path=accepted.path, id=accepted.id, digest=digest)
     return record(context, ACCEPT, [item])
 
 

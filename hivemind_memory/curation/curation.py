@@ -183,8 +183,15 @@ class Curation:
         with self._lock:
             return accept(self._context, ref)
 
+    def pending(self) -> tuple[StoredMemory, ...]:
+        """Return the claims that wait in the inboxes, the newest first."""
+        from hivemind_memory.curation.inbox import pending_claims
+
+        with self._lock:
+            return pending_claims(self._context)
+
     def find_pending(self, ref: str) -> str:
-        """Return the path of a pending claim.
+        """Return the path, or the id of the entry, that a pending claim is.
 
         Raises:
             HivemindError: There is none, or several have the key.
@@ -192,7 +199,8 @@ class Curation:
         from hivemind_memory.curation.inbox import find_pending
 
         with self._lock:
-            return find_pending(self._context, ref).path
+            claim = find_pending(self._context, ref)
+        return claim.memory.path if claim.entry is None else claim.memory.id
 
     def reject(self, ref: str) -> ForgetResult:
         """Forget a pending claim, and no other memory of its key.
@@ -200,15 +208,10 @@ class Curation:
         Raises:
             HivemindError: Nothing was changed; the message says why.
         """
-        from hivemind_memory.curation.change_log import record_forgotten
-        from hivemind_memory.curation.forget import forget
-        from hivemind_memory.curation.inbox import find_pending
-        from hivemind_memory.model.curation import MemorySelector
+        from hivemind_memory.curation.inbox import reject
 
         with self._lock:
-            row = find_pending(self._context, ref)
-            rejected = forget(self._context, MemorySelector(name=row.path))
-            return record_forgotten(self._context, rejected)
+            return reject(self._context, ref)
 
     def link(
         self, start: str, end: str, kind: str, *, weight: float = 1.0

@@ -1,13 +1,17 @@
 """The inbox: an untrusted claim becomes a memory when a person accepts it.
 
-Accepting moves the note out of the inbox and changes nothing in it. It keeps its
-source, so a search marks it as untrusted and it is never injected.
+Accepting moves the note, or the entry, out of the inbox and changes nothing in it. It
+keeps its source, so a search marks it as untrusted and it is never injected.
 """
 
 from __future__ import annotations
 
-from hivemind_memory.access.rules import check_person, check_writable
-from hivemind_memory.curation.change_log import record_accepted
+from dataclasses import replace
+from typing import NamedTuple
+
+from hivemind_memory.access.rules import check_person, check_writable, may_read
+from hivemind_memory.curation.change_log import record_accepted, record_forgotten
+from hivemind_memory.curation.forget import forget
 from hivemind_memory.curation.lookup import (
     is_name,
     load_memory,
@@ -21,47 +25,151 @@ from hivemind_memory.curation.supersede import (
     find_active,
     remove_own_file,
 )
+from hivemind_memory.curation.without_secrets import memories_for
 from hivemind_memory.errors import KeyTakenError, UsageError
-from hivemind_memory.files.paths import parse_note_path, path_in_scope
-from hivemind_memory.model.memories import PENDING
-from hivemind_memory.model.scope import INBOX
+from hivemind_memory.files.paths import path_in_scope
+from hivemind_memory.model.curation import ENTRY, MEMORY, MemorySelector, StoredMemory
+from hivemind_memory.model.memories import ACTIVE, PENDING, STATUSES
+from hivemind_memory.model.note_path import NotePath
+from hivemind_memory.model.place import split_place
+from hivemind_memory.model.scope import INBOX, place_in_scope, scope_of
+from hivemind_memory.notes.entry_edits import FoundEntry, entries_in
 from hivemind_memory.notes.memory_file import read_memory_file
 from hivemind_memory.notes.slug import name_with_id, names_of
+from hivemind_memory.notes.writer import NoteWriter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from hivemind_memory.curation.context import CurationContext
     from hivemind_memory.curation.lookup import CurationTarget
-    from hivemind_memory.model.curation import StoredMemory
-    from hivemind_memory.model.memories import MemoryRow
-    from hivemind_memory.model.note_path import NotePath
+    from hivemind_memory.model.curation import ForgetResult
+    from hivemind_memory.model.ports import MemoryIndex
 
 
-def find_pending(context: CurationContext, ref: str) -> MemoryRow:
+class PendingClaim(NamedTuple):
+    """What waits in an inbox: a note, or an entry in one."""
+
+    memory: StoredMemory
+    entry: FoundEntry | None = None
+    """None: the note is the claim."""
+
+
+class AcceptedClaim(NamedTuple):
+    """A claim that is out of the inbox."""
+
+    memory: StoredMemory
+    text: str
+    """Its text; empty: a memory that said the same was there, and stays."""
+
+    kind: str = MEMORY
+    """memory or entry."""
+
+
+def pending_claims(context: CurationContext) -> tuple[StoredMemory, ...]:
+    """Return what waits in the inboxes that the caller may see, the newest first."""
+    if not context.caller.is_member:
+        return ()
+    found = [
+        claim.memory
+        for path in context.folder.signatures()
+        if place_in_scope(path) == INBOX and may_read(context.caller, path)
+        for claim in _claims_in(context, path)
+        if claim.memory.status == STATUSES[PENDING]
+    ]
+    found.sort(key=lambda one: (one.created, one.path, one.id), reverse=True)
+    return memories_for(context.caller, found)
+
+
+def find_pending(context: CurationContext, ref: str) -> PendingClaim:
     """Return the pending claim that an id, a key or a path refers to.
 
     Raises:
         MemoryNotFoundError: There is none, or the caller may not see it.
-        UsageError: Several claims have the key.
+        UsageError: Several claims have the key, or are in the note.
     """
     wanted, index = ref.strip(), context.index.fresh()
-    rows: list[MemoryRow] = []
+    found: list[PendingClaim] = []
     meant: tuple[str, ...] = ()
     if context.caller.is_member and wanted and is_name(wanted):
-        named = rows_named(index, wanted, context.caller.scopes)
-        rows = [row for row in named if row.status == PENDING]
-        if not rows:
+        found = list(_claims_named(context, index, wanted))
+        if not found:
             known = index.memories(scopes=context.caller.scopes, statuses={PENDING})
             meant = names_near(wanted, known)
-    if not rows:
+    if not found:
         error = not_found(ref, " in the inbox", meant=meant)
         error.hint = "Name it by its key, its id or its path; `hm inbox` lists them."
         raise error
-    if len(rows) > 1:
-        paths = ", ".join(row.path for row in rows)
-        message = f"{len(rows)} pending claims are called {wanted!r}."
-        raise UsageError(message, hint=f"Name one by its path: {paths}")
-    return rows[0]
+    if len(found) > 1:
+        if paths := [one.memory.path for one in found if one.entry is None]:
+            hint = f"Name one by its path: {', '.join(paths)}"
+        else:
+            hint = f"Name one by its id: {', '.join(one.memory.id for one in found)}"
+        message = f"{len(found)} pending claims are called {wanted!r}."
+        raise UsageError(message, hint=hint)
+    return found[0]
+
+
+def _claims_named(
+    context: CurationContext, index: MemoryIndex, wanted: str
+) -> Iterator[PendingClaim]:
+    """Yield the pending claims that a name refers to."""
+    rows = rows_named(index, wanted, context.caller.scopes)
+    pending = [row for row in rows if row.status == PENDING]
+    _, first, last = split_place(wanted)
+    for row in pending:
+        for claim in _claims_in(context, NotePath(row.path)):
+            if claim.entry is None:
+                # Only the index knows a key that comes from the file name.
+                yield PendingClaim(replace(claim.memory, key=row.key))
+            elif not first or (
+                claim.entry.start_line <= last and first <= claim.entry.end_line
+            ):
+                yield claim
+    path = "" if pending else index.entry_path(wanted, context.caller.scopes)
+    if path and place_in_scope(path) == INBOX:
+        for claim in _claims_in(context, NotePath(path)):
+            if claim.entry is not None and claim.memory.id == wanted:
+                yield claim
+
+
+def _claims_in(context: CurationContext, path: NotePath) -> Iterator[PendingClaim]:
+    """Yield the claims in a note of an inbox: its entries, else the note itself."""
+    memory = load_memory(context, path)
+    if memory is None:
+        return
+    entries: tuple[FoundEntry, ...] = ()
+    if not (memory.type or memory.id):
+        limit = context.folder.max_note_bytes
+        entries = entries_in(context.folder.read(path, max_bytes=limit)[0])
+    if not entries:
+        yield PendingClaim(memory)
+    for entry in entries:
+        if not entry.provenance.is_forgotten:
+            yield PendingClaim(_entry_memory(path, entry), entry)
+
+
+def _entry_memory(path: NotePath, entry: FoundEntry) -> StoredMemory:
+    """Return an entry as lists of memories show it: without type and key."""
+    written = entry.provenance
+    is_pending = place_in_scope(path) == INBOX
+    return StoredMemory(
+        path=path,
+        id=written.id,
+        key="",
+        type="",
+        scope=scope_of(path),
+        status=STATUSES[PENDING if is_pending else ACTIVE],
+        text=entry.content,
+        start_line=entry.start_line,
+        end_line=entry.end_line,
+        created=written.at,
+        by=written.by,
+        session=written.session,
+        source=written.source,
+        source_ref=written.ref,
+    )
 
 
 def accept(context: CurationContext, ref: str) -> StoredMemory:
@@ -70,20 +178,27 @@ def accept(context: CurationContext, ref: str) -> StoredMemory:
     Raises:
         HivemindError: As ``accept_claim``.
     """
-    memory, text = accept_claim(context, ref)
-    record_accepted(context, memory, text=text)
-    return memory
+    accepted = accept_claim(context, ref)
+    record_accepted(context, accepted.memory, accepted.kind, text=accepted.text)
+    return accepted.memory
 
 
-def accept_claim(context: CurationContext, ref: str) -> tuple[StoredMemory, str]:
+def reject(context: CurationContext, ref: str) -> ForgetResult:
+    """Forget a pending claim, and no other memory of its key.
+
+    Raises:
+        HivemindError: Nothing was changed; the message says why.
+    """
+    claim = find_pending(context, ref)
+    name = claim.memory.path if claim.entry is None else claim.memory.id
+    return record_forgotten(context, forget(context, MemorySelector(name=name)))
+
+
+def accept_claim(context: CurationContext, ref: str) -> AcceptedClaim:
     """Move a pending claim out of the inbox.
 
     The new file is on disk before the old one is removed, so a process that is killed
     in between leaves the claim in both places, and accepting it again ends that.
-
-    Returns:
-        The memory that it is now, and its text; no text if a memory that said the same
-        was there, and stays.
 
     Raises:
         KeyTakenError: Another memory is active under its key; nothing was changed.
@@ -92,9 +207,11 @@ def accept_claim(context: CurationContext, ref: str) -> tuple[StoredMemory, str]
         UsageError: Several claims have the key.
     """
     check_person(context.caller, "Accepting a claim")
-    row = find_pending(context, ref)
-    path = parse_note_path(row.path)
+    pending = find_pending(context, ref)
+    row, path = pending.memory, pending.memory.path
     check_writable(context.caller, path)
+    if pending.entry is not None:
+        return _move_entry(context, path, pending.entry, _path_outside(path))
     key = row.key or path.rpartition("/")[2].removesuffix(".md")
     with context.key_lock(row.scope, key, effect="Nothing was changed"):
         claim = read_memory_file(context.folder, path)
@@ -117,7 +234,33 @@ def accept_claim(context: CurationContext, ref: str) -> tuple[StoredMemory, str]
     memory = load_memory(context, made)
     if memory is None:
         raise not_found(ref)
-    return memory, "" if active else claim.body
+    return AcceptedClaim(memory, "" if active else claim.body)
+
+
+def _path_outside(path: NotePath) -> NotePath:
+    """Return the note outside the inbox that receives the accepted entries of a note.
+
+    >>> _path_outside(NotePath("projects/shop/inbox/2026-11-22.md"))
+    'projects/shop/2026-11-22.md'
+    """
+    scope = scope_of(path)
+    below = path.removeprefix(f"{scope}/" if scope else "")
+    return path_in_scope(scope, below.removeprefix(f"{INBOX}/"))
+
+
+def _move_entry(
+    context: CurationContext, path: NotePath, entry: FoundEntry, target: NotePath
+) -> AcceptedClaim:
+    """Move an entry to another note, with its id, and index both."""
+    clocks = context.clocks
+    writer = NoteWriter(
+        context.folder, context.journal(), clocks.now, clocks.randomness
+    )
+    writer.move(entry, path, target)
+    context.update_index((target, path))
+    found = entries_in(context.folder.read(target)[0])
+    [moved] = [one for one in found if one.provenance.id == entry.provenance.id][:1]
+    return AcceptedClaim(_entry_memory(target, moved), moved.content, ENTRY)
 
 
 def return_claim(context: CurationContext, claim: CurationTarget) -> NotePath:
@@ -130,6 +273,8 @@ def return_claim(context: CurationContext, claim: CurationTarget) -> NotePath:
     """
     check_person(context.caller, "Taking back an accept")
     check_writable(context.caller, claim.path)
+    if claim.kind == ENTRY:
+        return _return_entry(context, claim)
     key = claim.key or claim.path.rpartition("/")[2].removesuffix(".md")
     place = path_in_scope(claim.scope, f"{INBOX}/{name_with_id(key, claim.id)}")
     with context.key_lock(claim.scope, key, effect="Nothing was changed"):
@@ -137,3 +282,15 @@ def return_claim(context: CurationContext, claim: CurationTarget) -> NotePath:
         made = create_note(context.folder, [place], data)
         remove_own_file(context.folder, claim.path, signature)
     return made
+
+
+def _return_entry(context: CurationContext, claim: CurationTarget) -> NotePath:
+    """Move an accepted entry back into the inbox; return the note that holds it."""
+    below = claim.path.removeprefix(f"{claim.scope}/" if claim.scope else "")
+    target = path_in_scope(claim.scope, f"{INBOX}/{below}")
+    found = entries_in(context.folder.read(claim.path)[0])
+    for entry in found:
+        if entry.provenance.id == claim.id:
+            _move_entry(context, claim.path, entry, target)
+            return target
+    raise not_found(claim.id)

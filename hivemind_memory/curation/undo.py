@@ -228,7 +228,8 @@ def _move_claim(
     if not is_dry_run and is_back:
         path = return_claim(context, claim)
     elif not is_dry_run:
-        path = NotePath(accept_claim(context, path)[0].path)
+        name = claim.id if claim.kind == ENTRY else path
+        path = accept_claim(context, name).memory.path
     moved = (replace(claim, path=path).as_affected(),)
     if is_back:
         result = replace(result, pending=moved)

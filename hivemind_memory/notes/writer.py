@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from hivemind_memory.model.note_path import NotePath
     from hivemind_memory.model.ports import Clock
     from hivemind_memory.model.snapshot import FileSignature
+    from hivemind_memory.notes.entry_edits import FoundEntry
     from hivemind_memory.notes.journal import Journal, JournalFile
 
 
@@ -125,6 +126,39 @@ class NoteWriter:
             end_line=placed.end_line,
             signature=placed.signature,
         )
+
+    def move(self, found: FoundEntry, path: NotePath, target: NotePath) -> None:
+        """Move an entry to another note, with its id and what it says of itself.
+
+        It is in the other note before it leaves the first, so a process that is killed
+        in between leaves it in both, and moving it again ends that.
+
+        Raises:
+            HivemindError: It is where it was, or in both notes; the message says why.
+        """
+        # A plain write needs neither.
+        from hivemind_memory.notes.entry_edits import entries_in, without_entries
+        from hivemind_memory.notes.memory_file import edit_note
+
+        provenance, now_s = found.provenance, self._clock()
+
+        def is_there() -> bool:
+            if self._folder.signature(target) is None:
+                return False
+            there = entries_in(self._folder.read(target)[0])
+            return any(one.provenance.id == provenance.id for one in there)
+
+        with self._journal.session() as journal:
+            self._look_after(journal, now_s)
+            if not is_there():
+                entry = self._entry(provenance.id, target, now_s)
+                draft = EntryDraft(
+                    entry=entry, provenance=provenance, content=found.content
+                )
+                append_entry(journal, self._folder, draft)
+            edit_note(
+                self._folder, path, lambda data: without_entries(data, {provenance.id})
+            )
 
     def _entry(self, entry_id: str, path: NotePath, now_s: float) -> JournalEntry:
         """Return the beginning of an entry's story."""

@@ -20,10 +20,8 @@ _CLAIM = Argument("ref", "Key, id or path of a pending claim.", completes="claim
 @command("inbox list", flags=(JSON,))
 def list_(request: CommandRequest) -> int:
     """List the pending claims."""
-    from hivemind_memory.model.listing import MemoryFilter
-
     with request.open_memory() as memory:
-        claims = memory.curation.list_memories(MemoryFilter(statuses=("pending",)))
+        claims = memory.curation.pending()
     if request.values["json"]:
         print_json(claims)
         return 0
@@ -61,9 +59,8 @@ def accept(request: CommandRequest) -> int:
         print_json(accepted)
         return 0
     place = lines_text(accepted.path, accepted.start_line, accepted.end_line)
-    print_line(
-        f"accepted {place} as {accepted.type} {accepted.key}".rstrip(), keep=[place]
-    )
+    named = f" as {accepted.type} {accepted.key}".rstrip() if accepted.type else ""
+    print_line(f"accepted {place}{named}", keep=[place])
     return 0
 
 
@@ -75,8 +72,8 @@ def accept(request: CommandRequest) -> int:
 def edit(request: CommandRequest) -> int:
     """Open a pending claim in the editor, then index it."""
     with request.open_memory() as memory:
-        path = memory.curation.find_pending(request.values["ref"])
-    return edit_note(request, path)
+        claim = memory.curation.find_pending(request.values["ref"])
+    return edit_note(request, claim)
 
 
 @command(

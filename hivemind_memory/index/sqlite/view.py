@@ -20,6 +20,18 @@ if TYPE_CHECKING:
     from hivemind_memory.model.terms import QueryTerm
 
 
+# Of a note without type and id each entry is a claim, else its text; a note that holds
+# nothing but forgotten entries has no chunk.
+_PENDING_CLAIMS = """
+SELECT coalesce(sum(
+  CASE WHEN type IS NOT NULL OR memory_id IS NOT NULL THEN 1 ELSE (
+    SELECT max(count(DISTINCT entry_id), count(*) > 0) FROM chunks
+    WHERE file_id = files.id
+  ) END
+), 0)
+FROM files WHERE state = 0 AND status = 2"""
+
+
 class SqliteView:
     """What one query may find, and what its figures are counted over."""
 
@@ -166,7 +178,7 @@ class Views:
 
     def pending_claims(self, visible: SqlFilter) -> int:
         """Return how many claims are pending among the files that a filter leaves."""
-        sql = f"SELECT count(*) FROM files WHERE state = 0 AND status = 2{visible.sql}"
+        sql = f"{_PENDING_CLAIMS}{visible.sql}"
         with translated_errors(self._path):
             [(count,)] = self._connection.execute(sql, visible.values)
         return int(count)
