@@ -31,7 +31,7 @@ def print_recovery_notices(request: CommandRequest) -> None:
     # If the memory cannot be opened, the command itself reports it.
     with suppress(HivemindError), request.open_memory(is_reported=True) as memory:
         from hivemind_memory.cli.output import print_notices
-        from hivemind_memory.memory.recovered_entries import unreported_entries
+        from hivemind_memory.memory.visible_recovered_entries import unreported_entries
 
         if memory.caller.is_agent:
             return  # a person reads it

@@ -73,7 +73,7 @@ class CurationContext:
     """See ``Settings.why_read_only``."""
 
     actor: str = ""
-    """Whose changes ``undo`` takes back unasked; see ``change_log.actor_of``."""
+    """Whose changes ``undo`` takes back unasked; see ``change_recording.actor_of``."""
 
     def now_iso(self) -> str:
         """Return the current time as ISO 8601 in the local time zone."""

@@ -71,7 +71,7 @@ class Curation:
             NotSavedError: Nothing was saved; the message says why.
             UsageError: It cannot be saved as it is.
         """
-        from hivemind_memory.curation.change_log import record_saved
+        from hivemind_memory.curation.change_recording import record_saved
         from hivemind_memory.curation.save import save
 
         clean, warnings = self._prepare(wanted, is_forced=is_forced)
@@ -96,7 +96,7 @@ class Curation:
         Raises:
             HivemindError: Nothing was saved; the message says why.
         """
-        from hivemind_memory.curation.change_log import record_saved
+        from hivemind_memory.curation.change_recording import record_saved
         from hivemind_memory.curation.learn import learn
 
         clean, warnings = self._prepare(wanted, is_forced=False)
@@ -259,7 +259,7 @@ class Curation:
         Raises:
             HivemindError: Nothing was changed; the message says why.
         """
-        from hivemind_memory.curation.change_log import record_forgotten
+        from hivemind_memory.curation.change_recording import record_forgotten
         from hivemind_memory.curation.forget import forget
         from hivemind_memory.curation.purge_report import (
             find_injections,
@@ -281,7 +281,7 @@ class Curation:
 
     def record_written(self, path: str, entry_id: str, content: str) -> None:
         """Record an entry that was written, so that ``undo`` can take it back."""
-        from hivemind_memory.curation.change_log import record_written
+        from hivemind_memory.curation.change_recording import record_written
 
         record_written(self._context, path, entry_id, content)
 
@@ -295,7 +295,7 @@ class Curation:
         Raises:
             HivemindError: Nothing was changed; the message says why.
         """
-        from hivemind_memory.curation.change_log import record_restored
+        from hivemind_memory.curation.change_recording import record_restored
         from hivemind_memory.curation.forget import restore
         from hivemind_memory.curation.undo import find_forget, restore_change
 
@@ -347,7 +347,7 @@ class Curation:
         Raises:
             HivemindError: Nothing was changed; the message says why.
         """
-        from hivemind_memory.curation.change_log import record
+        from hivemind_memory.curation.change_recording import record
         from hivemind_memory.curation.purge import purge
         from hivemind_memory.model.changes import PURGE
 

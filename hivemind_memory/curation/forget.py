@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 
 from hivemind_memory.access.rules import check_person
-from hivemind_memory.curation.change_log import forgets_of
+from hivemind_memory.curation.change_recording import forgets_of
 from hivemind_memory.curation.context import BatchResult
 from hivemind_memory.curation.lookup import not_found, read_target
 from hivemind_memory.curation.reactivate import deactivate_older, reactivate_older

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from hivemind_memory.access.rules import check_person, check_writable, may_read
-from hivemind_memory.curation.change_log import record_accepted, record_forgotten
+from hivemind_memory.curation.change_recording import record_accepted, record_forgotten
 from hivemind_memory.curation.forget import forget
 from hivemind_memory.curation.lookup import (
     is_name,
@@ -28,10 +28,10 @@ from hivemind_memory.curation.supersede import (
 from hivemind_memory.curation.without_secrets import memories_for
 from hivemind_memory.errors import KeyTakenError, UsageError
 from hivemind_memory.files.paths import path_in_scope
+from hivemind_memory.model.citation import split_place
 from hivemind_memory.model.curation import ENTRY, MEMORY, MemorySelector, StoredMemory
 from hivemind_memory.model.memories import ACTIVE, PENDING, STATUSES
 from hivemind_memory.model.note_path import NotePath
-from hivemind_memory.model.place import split_place
 from hivemind_memory.model.scope import INBOX, place_in_scope, scope_of
 from hivemind_memory.notes.entry_edits import FoundEntry, entries_in
 from hivemind_memory.notes.memory_file import read_memory_file

@@ -10,7 +10,7 @@ from __future__ import annotations
 from contextlib import contextmanager, nullcontext
 
 from hivemind_memory.access.rules import check_writable
-from hivemind_memory.curation.change_log import record
+from hivemind_memory.curation.change_recording import record
 from hivemind_memory.curation.lookup import find_memory
 from hivemind_memory.curation.lookup_one import find_one
 from hivemind_memory.curation.validate import validate_fraction

@@ -16,11 +16,11 @@ from hivemind_memory.errors import (
     UsageError,
 )
 from hivemind_memory.files.paths import SUFFIX, path_problem
+from hivemind_memory.model.citation import split_place
 from hivemind_memory.model.curation import StoredMemory
 from hivemind_memory.model.keys import closest
 from hivemind_memory.model.memories import ACTIVE, FORGOTTEN, STATUSES
 from hivemind_memory.model.note_path import NotePath
-from hivemind_memory.model.place import split_place
 from hivemind_memory.model.scope import scope_of
 from hivemind_memory.notes.entry_edits import entries_in
 

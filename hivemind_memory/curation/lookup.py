@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from hivemind_memory.errors import HivemindError, MemoryNotFoundError, UsageError
 from hivemind_memory.markdown.front_matter import split_front_matter
 from hivemind_memory.markdown.text import decode
+from hivemind_memory.model.citation import split_place
 from hivemind_memory.model.curation import (
     ENTRY,
     MEMORY,
@@ -21,7 +22,6 @@ from hivemind_memory.model.memories import (
     STATUSES,
 )
 from hivemind_memory.model.note_path import NotePath
-from hivemind_memory.model.place import split_place
 from hivemind_memory.model.scope import scope_of
 from hivemind_memory.notes.edge import targets
 from hivemind_memory.notes.entry_edits import entries_in

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hivemind_memory.access.rules import check_person, may_write
-from hivemind_memory.curation.change_log import digest_of, items_of, record
+from hivemind_memory.curation.change_recording import digest_of, items_of, record
 from hivemind_memory.curation.forget import hide_targets, show_targets
 from hivemind_memory.curation.inbox import accept_claim, return_claim
 from hivemind_memory.curation.links import change_list

@@ -9,8 +9,8 @@ from dataclasses import replace
 from datetime import datetime
 
 from hivemind_memory.errors import UsageError
+from hivemind_memory.model.citation import parse_source_ref
 from hivemind_memory.model.memory_types import resolve_type
-from hivemind_memory.model.place import parse_source_ref
 from hivemind_memory.model.trust import SOURCES
 from hivemind_memory.notes.memory_file import fit_content
 from hivemind_memory.notes.writer import refuse_binary, refuse_surrogates

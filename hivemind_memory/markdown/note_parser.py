@@ -1,8 +1,8 @@
 """Parses any bytes into a note and its chunks. The home of markdown-it.
 
 Where a note is cut is not decided here: ``sections`` says where a chunk starts, and
-``packing`` where one is cut that is longer than the limit. Here Markdown is read, as
-far as they need it: where its blocks lie.
+``long_chunks`` where one is cut that is longer than the limit. Here Markdown is read,
+as far as they need it: where its blocks lie.
 
 The block parser of markdown-it does that, with some rules of our own (``outline``).
 The text of a note never passes through it, so none can be lost in it.

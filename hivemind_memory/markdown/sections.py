@@ -1,7 +1,7 @@
 """Cuts a note into chunks: which lines become a chunk, with which headings.
 
 A chunk starts at an H1, H2 or H3, after two blank lines, and at the comment of an
-entry; one that is longer than the limit is cut again, by ``packing``.
+entry; one that is longer than the limit is cut again, by ``long_chunks``.
 
 Pure: lines and the outline of their blocks in, chunks out. Entries come first: they are
 hard borders, so a fence that an entry leaves open ends with it.
@@ -15,8 +15,7 @@ from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from hivemind_memory.markdown.entry import OPENING, parse_provenance
-from hivemind_memory.markdown.outline import Heading, Outline, ParsedLines
-from hivemind_memory.markdown.packing import (
+from hivemind_memory.markdown.long_chunks import (
     AFTER_HEADING,
     DEEPEST,
     IN_BLOCK,
@@ -24,6 +23,7 @@ from hivemind_memory.markdown.packing import (
     CutPoint,
     cut_points,
 )
+from hivemind_memory.markdown.outline import Heading, Outline, ParsedLines
 from hivemind_memory.markdown.simple_outline import (
     heading_on,
     is_simple,

@@ -148,8 +148,8 @@ class Memory:
         return answer.with_warnings(self.settings.unusable.values())
 
     def parse_filter(self, **words: Any) -> SearchFilter:
-        """Return what a question is narrowed to; see ``search_filter.parse_filter``."""
-        from hivemind_memory.memory.search_filter import parse_filter
+        """Return what a question is narrowed to; see ``filter_parser.parse_filter``."""
+        from hivemind_memory.memory.filter_parser import parse_filter
 
         named = words.pop("scope", "")
         scope = self.find_scope(named) if named else None
@@ -262,7 +262,7 @@ class Memory:
     @property
     def curation(self) -> Curation:
         """What saves, looks up, links, forgets and purges memories."""
-        from hivemind_memory.curation.change_log import actor_of
+        from hivemind_memory.curation.change_recording import actor_of
         from hivemind_memory.curation.context import CurationContext
         from hivemind_memory.curation.curation import Curation
 

@@ -1,7 +1,7 @@
-"""One round of a sync: which notes it may still write, and what it did.
+"""Decides whose reading of a note counts when several processes index at once.
 
 Another process may be faster with a note, and a purge may come between: what was read
-before is then not written.
+before is then not written. Counts what one round of a sync did.
 """
 
 from __future__ import annotations

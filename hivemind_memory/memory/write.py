@@ -12,8 +12,8 @@ from hivemind_memory.access.rules import check_person, check_source, check_writa
 from hivemind_memory.errors import StateUnusableError, UsageError
 from hivemind_memory.files.descriptors import make_private_folder
 from hivemind_memory.files.paths import parse_note_path
+from hivemind_memory.model.citation import parse_source_ref
 from hivemind_memory.model.note_path import GLOBAL_NOTE
-from hivemind_memory.model.place import parse_source_ref
 from hivemind_memory.model.results import WriteResult, pending_notice
 from hivemind_memory.model.scope import (
     INBOX,

@@ -20,7 +20,7 @@ from hivemind_memory.redaction.password_check import (
     may_be_chosen,
 )
 from hivemind_memory.redaction.spans import found_near
-from hivemind_memory.redaction.values import is_real
+from hivemind_memory.redaction.value_check import is_real
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

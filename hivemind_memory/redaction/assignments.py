@@ -13,7 +13,7 @@ from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.names import ValueKind, classify_name
 from hivemind_memory.redaction.passphrase_check import is_dashed
 from hivemind_memory.redaction.spans import TextSpan
-from hivemind_memory.redaction.values import is_real, is_sure, looks_random
+from hivemind_memory.redaction.value_check import is_real, is_sure, looks_random
 
 LONGEST_NAME = 48
 LONGEST_VALUE = 256  # what is looked at of a value; all of it is replaced

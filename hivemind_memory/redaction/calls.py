@@ -16,7 +16,7 @@ from hivemind_memory.redaction.password_check import (
     looks_chosen,
     may_be_chosen,
 )
-from hivemind_memory.redaction.values import (
+from hivemind_memory.redaction.value_check import (
     entropy,
     is_identifier,
     is_no_secret,

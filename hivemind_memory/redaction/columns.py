@@ -5,7 +5,7 @@ from __future__ import annotations
 from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.names import NAME_PARTS, ValueKind, classify_name
 from hivemind_memory.redaction.spans import TextSpan, has_any
-from hivemind_memory.redaction.values import is_real
+from hivemind_memory.redaction.value_check import is_real
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from binascii import Error, a2b_base64
 from hivemind_memory.redaction.commands import OPTIONS
 from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.spans import TextSpan
-from hivemind_memory.redaction.values import is_placeholder, looks_random
+from hivemind_memory.redaction.value_check import is_placeholder, looks_random
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

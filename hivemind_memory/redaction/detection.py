@@ -162,8 +162,8 @@ def _spans(text: str, known: Iterable[str]) -> list[TextSpan]:
     # Of nearly all notes that agents write, no word is as long as a token.
     tokens = [piece for piece in pieces if may_be_token(piece)]
     if tokens:
-        from hivemind_memory.redaction.providers import beside_names
-        from hivemind_memory.redaction.tokens import by_tokens
+        from hivemind_memory.redaction.service_names import beside_names
+        from hivemind_memory.redaction.token_scan import by_tokens
 
         spans += [*by_tokens(text, low, tokens), *beside_names(text, low, tokens)]
     if "@" in text and any(
@@ -185,7 +185,7 @@ def _spans(text: str, known: Iterable[str]) -> list[TextSpan]:
     spans += _by_layout(text, low, there, gate)
     long = [piece for piece in tokens if len(piece) >= LONG]
     if long:
-        from hivemind_memory.redaction.tokens import in_runs
+        from hivemind_memory.redaction.token_scan import in_runs
 
         spans += in_runs(text, low, long)
     return spans
@@ -258,8 +258,8 @@ def _on_lines(text: str, there: set[str]) -> list[TextSpan]:
         from hivemind_memory.redaction.calls import in_calls
         from hivemind_memory.redaction.columns import columns
         from hivemind_memory.redaction.dialog import on_lines
-        from hivemind_memory.redaction.links import secret_links
-        from hivemind_memory.redaction.slots import in_slots
+        from hivemind_memory.redaction.secret_fields import in_slots
+        from hivemind_memory.redaction.secret_links import secret_links
 
         spans += [*in_calls(text), *in_slots(text, low), *on_lines(text, low)]
         spans += columns(text)

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.spans import found_at, line_starts, shortest_parts
-from hivemind_memory.redaction.values import (
+from hivemind_memory.redaction.value_check import (
     entropy,
     is_identifier,
     is_no_secret,

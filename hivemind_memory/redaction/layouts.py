@@ -13,7 +13,7 @@ from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.names import ValueKind, classify_name
 from hivemind_memory.redaction.password_check import is_gibberish, is_random
 from hivemind_memory.redaction.spans import TextSpan, found_at, found_near
-from hivemind_memory.redaction.values import (
+from hivemind_memory.redaction.value_check import (
     is_identifier,
     is_placeholder,
     is_real,

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.spans import blocks_with, found_near
-from hivemind_memory.redaction.values import entropy
+from hivemind_memory.redaction.value_check import entropy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import re
 from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.lone_passwords import is_chosen_password
 from hivemind_memory.redaction.passphrase_check import is_dashed
-from hivemind_memory.redaction.values import (
+from hivemind_memory.redaction.value_check import (
     entropy,
     is_identifier,
     is_no_secret,

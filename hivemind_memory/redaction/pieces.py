@@ -157,7 +157,7 @@ def _by_form(value: str) -> Look | None:
 
 def _judged(value: str) -> Look:
     """Return what the rules for values say of one."""
-    from hivemind_memory.redaction.values import (
+    from hivemind_memory.redaction.value_check import (
         is_identifier,
         is_scrambled,
         looks_random,

@@ -14,7 +14,7 @@ from functools import cache
 
 from hivemind_memory.redaction.keywords import EXACT, FOLDED
 from hivemind_memory.redaction.spans import TextSpan
-from hivemind_memory.redaction.values import (
+from hivemind_memory.redaction.value_check import (
     UUID,
     entropy,
     is_placeholder,

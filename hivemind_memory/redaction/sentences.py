@@ -22,7 +22,7 @@ from hivemind_memory.redaction.sentence_gate import (
     has_pair,
 )
 from hivemind_memory.redaction.spans import TextSpan, found_near
-from hivemind_memory.redaction.values import (
+from hivemind_memory.redaction.value_check import (
     is_no_secret,
     is_placeholder,
     is_scrambled,

@@ -37,7 +37,7 @@ from hivemind_memory.redaction.statement_words import (
     PASSWORD,
     SIGNS,
 )
-from hivemind_memory.redaction.values import (
+from hivemind_memory.redaction.value_check import (
     UUID,
     is_identifier,
     is_no_secret,

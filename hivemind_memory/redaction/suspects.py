@@ -242,7 +242,7 @@ def _command_starts(text: str, low: str, there: set[str]) -> set[int]:
         rows = [(pattern, word) for word, pattern in FORMS if word in there]
     if not _WRITING.isdisjoint(there):
         from hivemind_memory.redaction.arguments import PIPED, SENT
-        from hivemind_memory.redaction.slots import TO_FILE
+        from hivemind_memory.redaction.secret_fields import TO_FILE
 
         rows += [(PIPED, "echo "), (PIPED, "printf "), (SENT, "send")]
         rows += [(TO_FILE, "echo "), (TO_FILE, "print")]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hivemind_memory.markdown import packing
+from hivemind_memory.markdown import long_chunks
 from hivemind_memory.markdown.subchunks import split_subchunks
 
 ATOMS = st.sampled_from(
@@ -102,4 +102,4 @@ def test_a_body_that_is_not_blank_has_a_unit(body: str) -> None:
 
 def test_the_examples_of_the_module_hold() -> None:
     """They are read before the code is."""
-    assert doctest.testmod(packing).failed == 0
+    assert doctest.testmod(long_chunks).failed == 0

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from hivemind_memory.mcp_server.describe import first_answers
 from hivemind_memory.mcp_server.handshake import TOOLS_FILE, Handshake, shake_hands
 from hivemind_memory.mcp_server.instructions import INSTRUCTIONS
+from hivemind_memory.mcp_server.server_description import first_answers
 from hivemind_memory.mcp_server.streams import LineReader
 from tests.mcp_server.agents import piped
 

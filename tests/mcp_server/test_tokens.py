@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from hivemind_memory.mcp_server.describe import first_answers
 from hivemind_memory.mcp_server.instructions import INSTRUCTIONS
+from hivemind_memory.mcp_server.server_description import first_answers
 
 CHARS_PER_TOKEN = 4
 """Of English and JSON, about; a tokenizer's vocabulary would be a download."""

@@ -27,9 +27,9 @@ def status(request: CommandRequest) -> int:
     from dataclasses import asdict
 
     from hivemind_memory import environment
-    from hivemind_memory.launch import git_hook
+    from hivemind_memory.launch import new_worktree_hook
 
-    state = git_hook.state(_folder(request), environment.git_environ())
+    state = new_worktree_hook.state(_folder(request), environment.git_environ())
     if request.values["json"]:
         print_json(asdict(state))
     else:
@@ -53,12 +53,12 @@ def status(request: CommandRequest) -> int:
 def install(request: CommandRequest) -> int:
     """Install the hook, or update it."""
     from hivemind_memory import environment
-    from hivemind_memory.launch import git_hook
+    from hivemind_memory.launch import new_worktree_hook
     from hivemind_memory.model.agents import check_agent
 
     for agent in (request.values["agent"] or "").split(","):
         check_agent(agent)
-    call = git_hook.HookCommand(
+    call = new_worktree_hook.HookCommand(
         hm=own_command(),
         options=("--memory-dir", os.path.abspath(request.memory_dir))
         if request.memory_dir
@@ -68,7 +68,7 @@ def install(request: CommandRequest) -> int:
         if os.environ.get(environment.HOME_VARIABLE)
         else "",
     )
-    state = git_hook.install(_folder(request), call, environment.git_environ())
+    state = new_worktree_hook.install(_folder(request), call, environment.git_environ())
     what = "installed" if state.is_changed else "already installed"
     print_line(f"{what}: {state.path}", keep=[state.path])
     return 0
@@ -78,9 +78,9 @@ def install(request: CommandRequest) -> int:
 def remove(request: CommandRequest) -> int:
     """Remove the hook."""
     from hivemind_memory import environment
-    from hivemind_memory.launch import git_hook
+    from hivemind_memory.launch import new_worktree_hook
 
-    state = git_hook.remove(_folder(request), environment.git_environ())
+    state = new_worktree_hook.remove(_folder(request), environment.git_environ())
     what = "removed" if state.is_changed else "not installed"
     print_line(f"{what}: {state.path}", keep=[state.path])
     return 0

@@ -34,7 +34,7 @@ def status(request: CommandRequest) -> int:
     from hivemind_memory import opening
     from hivemind_memory.access.rules import check_owner
     from hivemind_memory.cli.commands.search import print_pending
-    from hivemind_memory.memory.recovered_entries import recovered_entries
+    from hivemind_memory.memory.visible_recovered_entries import recovered_entries
 
     with request.open_memory() as memory:
         check_owner(memory.caller, "hm status")

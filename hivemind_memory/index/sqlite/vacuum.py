@@ -3,6 +3,8 @@
 SQLite only unlinks what is deleted: the bytes stay in free pages, in the gaps of pages
 in use, in the segments of the postings, and in the log beside the file. A vacuum
 rewrites the file.
+
+A purge is done here: nothing else drops a cached vector.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from hivemind_memory.redaction.password_check import (
     may_be_chosen,
 )
 from hivemind_memory.redaction.spans import TextSpan, found_near
-from hivemind_memory.redaction.values import entropy, is_real, looks_random
+from hivemind_memory.redaction.value_check import entropy, is_real, looks_random
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

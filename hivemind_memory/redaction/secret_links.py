@@ -11,7 +11,7 @@ import re
 from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.names import classify_name
 from hivemind_memory.redaction.password_check import is_likely
-from hivemind_memory.redaction.values import (
+from hivemind_memory.redaction.value_check import (
     UUID,
     entropy,
     is_placeholder,

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from hivemind_memory.environment import git_environ
 from hivemind_memory.errors import HookNotChangedError
-from hivemind_memory.launch.git_hook import HookCommand, install, remove, state
+from hivemind_memory.launch.new_worktree_hook import HookCommand, install, remove, state
 from tests.inject.repos import git, no_object_has_the_section, status
 from tests.support.waiting import without_hanging
 

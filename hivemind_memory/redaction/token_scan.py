@@ -5,7 +5,7 @@ from __future__ import annotations
 from hivemind_memory.redaction.keywords import EXACT, FOLDED
 from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.spans import TextSpan, blocks_with, lowered
-from hivemind_memory.redaction.values import is_sure, looks_random
+from hivemind_memory.redaction.value_check import is_sure, looks_random
 from hivemind_memory.redaction.word_gate import may_be_token
 
 TYPE_CHECKING = False

@@ -12,7 +12,7 @@ import re
 from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.spans import TextSpan, found_near, has_any
 from hivemind_memory.redaction.statement_words import MADE
-from hivemind_memory.redaction.values import (
+from hivemind_memory.redaction.value_check import (
     UUID,
     entropy,
     is_identifier,
