@@ -52,7 +52,10 @@ def closest(name: str, known: Iterable[str], count: int = 1) -> tuple[str, ...]:
 
     by_fold = {folded_key(one): one for one in sorted(known)}
     wanted = folded_key(name)
-    return tuple(by_fold[one] for one in get_close_matches(wanted, by_fold, count, 0.7))
+    near = get_close_matches(wanted, by_fold, count, 0.7)
+    if not near:  # of a short name two letters that changed places are a large part
+        near = [one for one in by_fold if sorted(one) == sorted(wanted)][:count]
+    return tuple(by_fold[one] for one in near)
 
 
 def quoted(name: str) -> str:
