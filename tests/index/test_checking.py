@@ -46,7 +46,7 @@ def test_postings_that_do_not_fit_the_chunks_are_found(
 
     index.connection.execute(sql)
 
-    assert "do not fit" in postings_problem(index.connection)
+    assert "do not match" in postings_problem(index.connection)
 
 
 def test_rows_that_point_at_nothing_are_found(index: SqliteIndex) -> None:
@@ -95,5 +95,5 @@ def test_a_check_while_another_writes_is_busy_and_not_damage(
 
     other.execute("ROLLBACK")
     other.close()
-    assert "do not fit" not in said["full-text index"]
+    assert "do not match" not in said["full-text index"]
     assert "locked" in said["full-text index"]
