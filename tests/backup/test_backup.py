@@ -149,7 +149,7 @@ def test_nothing_is_ever_replaced(home: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     (other / "memory").mkdir(parents=True)
     (other / "memory" / "deploy.md").write_text("Mine.\n")
-    with opened(other) as memory, pytest.raises(UsageError, match="would replace"):
+    with opened(other) as memory, pytest.raises(UsageError, match="would overwrite"):
         restore_backup(memory.places, str(file))
     assert [one.name for one in (other / "memory").iterdir()] == ["deploy.md"]
 

@@ -128,7 +128,7 @@ def test_a_refusal_of_the_disk_at_every_call_changes_nothing(
         if error is not None and not is_in_place and not lasts:
             assert shelf.tree() == before, error
         if is_in_place:
-            assert error is None or "power cut" in str(error)
+            assert error is None or "power failure" in str(error)
 
 
 def survives(work: Callable[[], None], number: int) -> bool:
