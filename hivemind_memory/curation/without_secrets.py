@@ -27,7 +27,11 @@ def memories_for(
     return tuple(
         replace(
             memory,
+            key=mask(memory.key),
             text=mask(memory.text),
+            supersedes=tuple(map(mask, memory.supersedes)),
+            superseded_by=mask(memory.superseded_by),
+            expires=mask(memory.expires),
             by=mask(memory.by),
             session=mask(memory.session),
             source_ref=mask(memory.source_ref),
@@ -47,7 +51,11 @@ def items_for(caller: Caller, items: Iterable[WrittenItem]) -> tuple[WrittenItem
 
     return tuple(
         replace(
-            item, text=mask(item.text), by=mask(item.by), session=mask(item.session)
+            item,
+            key=mask(item.key),
+            text=mask(item.text),
+            by=mask(item.by),
+            session=mask(item.session),
         )
         for item in items
     )

@@ -78,9 +78,16 @@ def _masked_hit(hit: Hit, folder: NotesFolder, indexed: FileSignature) -> Hit | 
     return replaced(
         hit,
         snippet=text,
-        headings=tuple(map(mask, hit.headings)),
+        headings=_masked_headings(hit.headings, text),
         key=mask(hit.key),
         reason=mask(hit.reason),
         source_ref=mask(hit.source_ref),
         claim={name: mask(value) for name, value in hit.claim.items()},
     )
+
+
+def _masked_headings(headings: tuple[str, ...], text: str) -> tuple[str, ...]:
+    """Return headings as they are masked above each other and above a text."""
+    above = [f"# {heading}" for heading in headings]
+    lines = mask("\n".join([*above, text])).split("\n")
+    return tuple(line.removeprefix("# ") for line in lines[: len(above)])

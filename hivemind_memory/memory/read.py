@@ -144,9 +144,11 @@ def list_notes(
 
     def known(index: Index) -> tuple[dict[str, int], dict[str, str], set[str]]:
         hidden = index.memories(statuses={FORGOTTEN})
+        # Old rows may hold a secret that only the rules of today find.
+        is_current = handle.syncer.has_current_chunking(index)
         return (
             index.chunk_counts(),
-            index.hit_source().titles(),
+            index.hit_source().titles() if is_current else {},
             {row.path for row in hidden},
         )
 

@@ -241,7 +241,8 @@ def test_doctor_names_twins_and_orphans(sandbox: Sandbox, memory: Memory) -> Non
     found = [one for one in memory.diagnose().findings if one.name == "projects"]
 
     assert [one.is_ok for one in found] == [False, True]
-    assert "github.com--ann--shop and shop are probably the same project" in found[0].detail
+    said = "github.com--ann--shop and shop are probably the same project"
+    assert said in found[0].detail
     assert "hm project merge github.com--ann--shop shop" in found[0].hint
     assert "gone" in found[1].detail
     listed = {one.name: one for one in memory.curation.projects.list()}

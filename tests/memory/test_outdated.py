@@ -19,7 +19,9 @@ from hivemind_memory.errors import IndexUnusableError
 from hivemind_memory.index.sqlite.index import SqliteIndex
 from hivemind_memory.markdown import blocks
 from hivemind_memory.memory import background_sync, open_index, sync
+from hivemind_memory.memory.freshness import FreshnessCheck
 from hivemind_memory.memory.memory import Memory
+from hivemind_memory.memory.outdated_hits import _masked_headings
 from hivemind_memory.model.note import Note
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.query import Query, SearchAnswer
@@ -138,6 +140,30 @@ def test_the_lines_of_a_hit_are_those_of_its_note(
     [later] = [hit for hit in ask(memory, "token").hits if hit.path == "token.md"]
     assert hit.snippet == later.snippet
     assert hit.headings == later.headings
+
+
+def test_a_list_shows_no_old_title_while_the_index_cannot_be_written(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        message = "The index is locked."
+        raise IndexUnusableError(message)
+
+    monkeypatch.setattr(FreshnessCheck, "ensure_fresh", lambda *_, **__: None)
+    monkeypatch.setattr(SqliteIndex, "mark_all_stale", refuse)
+
+    listed = memory.list()
+
+    assert len(listed) == COUNT + 2
+    assert TOKEN not in repr(listed)
+
+
+def test_headings_are_masked_as_they_stand_above_each_other() -> None:
+    """The lower is a secret only below the upper."""
+    headings = _masked_headings(("Password:", "Tr0ub4dor&3x"), "Some words.")
+
+    assert headings[0] == "Password:"
+    assert "Tr0ub4dor" not in headings[1]
 
 
 def test_what_has_changed_is_found_at_once_all_the_same(

@@ -46,11 +46,12 @@ _SIGNATURES = """
 SELECT path, mtime, ctime, size, inode FROM files
 WHERE state = 0 AND path IN ({marks})
 """
-_TITLES = """
+_TITLES = f"""
 SELECT path, min(start_line), headings,
   CASE headings WHEN '' THEN ltrim(coalesce(body, text), char(10, 13, 32)) END,
   files.status, files.source, chunks.source
-FROM chunks JOIN files ON files.id = file_id AND state = 0 GROUP BY file_id
+FROM chunks JOIN files ON files.id = file_id AND state = 0
+WHERE file_id NOT IN (SELECT id FROM files WHERE {OUTDATED}) GROUP BY file_id
 """
 
 
