@@ -145,12 +145,7 @@ def test_the_lines_of_a_hit_are_those_of_its_note(
 def test_a_list_shows_no_old_title_while_the_index_cannot_be_written(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(*_: object, **__: object) -> None:
-        message = "The index is locked."
-        raise IndexUnusableError(message)
-
     monkeypatch.setattr(FreshnessCheck, "ensure_fresh", lambda *_, **__: None)
-    monkeypatch.setattr(SqliteIndex, "mark_all_stale", refuse)
 
     listed = memory.list()
 
