@@ -138,6 +138,26 @@ FAULTS = (
         says=r"searcher-\d missed",
     ),
     Fault(
+        name="what was read long ago replaces what is newer",
+        rig="index_race --steps 500 --seconds 60",
+        module="memory/sync_round.py",
+        code=(
+            "def _may_replace(self, path, signature, digest):\n"
+            "    (self.added if signature is None else self.updated).add(path)\n"
+            "    return True\n\n\n"
+            "assert SyncRound.may_replace\n"
+            "SyncRound.may_replace = _may_replace\n"
+        ),
+        says=r"newer\d+newer undone",
+    ),
+    Fault(
+        name="a note that came back is removed because it was gone",
+        rig="index_race --steps 500 --seconds 60",
+        module="memory/sync_round.py",
+        code=("assert SyncRound.may_remove\nSyncRound.may_remove = lambda *_: True\n"),
+        says=r"newer\d+newer undone",
+    ),
+    Fault(
         name="threads use one connection to state.db at the same time",
         rig="mcp_parallel --clients 8 --calls 20 --seconds 20",
         module="state/state_file.py",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from benchmarks.planted_faults import FAULTS
 from tests.support.tree import project_files
 
 ROOT = Path(__file__).parents[1]
@@ -63,3 +64,14 @@ def test_the_page_says_which_programs_no_fault_has_proved() -> None:
     unproved = PAGE[PAGE.index("run by hand") : PAGE.index("## Notes are never lost")]
 
     assert set(_FILE.findall(unproved)) == programs - proved
+
+
+def test_every_rig_of_the_gate_has_a_planted_fault() -> None:
+    """A rig that has never been seen to fail proves nothing."""
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    rigs = set(_CI_STEP.findall(script)) - {"planted_faults"}
+    proved = {fault.rig.split()[0] for fault in FAULTS}
+
+    assert len(rigs) > 12
+    assert rigs >= set(re.findall(r"\bprove (\w+)", script)) - {"planted_faults"}
+    assert sorted(rigs - proved) == []

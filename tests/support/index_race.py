@@ -1,4 +1,9 @@
-"""Processes that change notes, sync and search at once, and what they miss."""
+"""Processes that change notes, sync and search at once, and what they miss.
+
+A search compares the index with the notes, so it heals what an older reading did to the
+index. To see that, the watcher stops after a scan or a reading until a newer version is
+indexed, and each process asks the index as it is before it compares it again.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +14,18 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from math import inf
+from pathlib import Path
+from typing import Any
+from unittest import mock
 
+from hivemind_memory.files.folder import NotesFolder
+from hivemind_memory.memory.memory import Memory
+from hivemind_memory.model.query import Query
 from tests.support.sandbox import Sandbox, ask
 
 NOTES_PER_WRITER = 8
 FIRST_CHANGE_S = 120
+LATE = "late.md"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,11 +128,16 @@ def _write(
             if rng.random() < 0.3:
                 other = sandbox.notes / f"{name}-moved-{step % 3}.md"
                 file.replace(other)
-        beside = events.with_suffix(".tmp")
-        beside.write_text(word)
-        beside.replace(events)
+        _announce(events, word)
     memory.close()
     return {"steps": step + 1, "problems": []}
+
+
+def _announce(file: Path, word: str) -> None:
+    """Tell the others of a change that is finished."""
+    beside = file.with_name(f"{file.name}.tmp")
+    beside.write_text(word)
+    beside.replace(file)
 
 
 def _search(
@@ -142,6 +159,7 @@ def _search(
     done = 0
     for _ in steps:
         done += 1
+        problems += _undone(sandbox, memory, name)
         events = rng.choice(told)
         word = events.read_text()
         answer = ask(memory, word)
@@ -156,16 +174,59 @@ def _search(
 
 
 def _watch(
-    sandbox: Sandbox, _: str, __: Iterator[int], ___: random.Random, ____: RacePlan
+    sandbox: Sandbox, name: str, __: Iterator[int], ___: random.Random, ____: RacePlan
 ) -> dict[str, object]:
-    """Sync again and again, as ``hm watch`` does."""
-    memory = sandbox.memory()
+    """Sync again and again, as ``hm watch`` does, each time too late for one note."""
+    memory, faster = sandbox.memory(), sandbox.memory()
+    note = sandbox.notes / LATE
     steps = 0
+    problems: list[str] = []
+
+    def overtake() -> None:
+        note.write_text(f"newer{steps}newer\n")
+        faster.sync()
+        _announce(sandbox.home / "indexed", f"newer{steps}newer")
+
     while not (sandbox.home / "stop").exists():
-        memory.sync()
+        if steps % 2:
+            note.write_text(f"older{steps}older\n")
+            method = "read"
+        else:
+            note.unlink(missing_ok=True)
+            method = "snapshot"
+        with mock.patch.object(NotesFolder, method, _then(method, overtake)):
+            memory.sync()
+        problems += _undone(sandbox, memory, name)
         steps += 1
     memory.close()
-    return {"steps": steps, "problems": []}
+    faster.close()
+    return {"steps": steps, "problems": problems}
+
+
+def _then(method: str, overtake: Callable[[], None]) -> Callable[..., Any]:
+    """Return a method of the folder, followed by *overtake* the first time."""
+    real = getattr(NotesFolder, method)
+    todo = [overtake]
+
+    def call(folder: NotesFolder, path: str = LATE, **options: Any) -> Any:
+        given = (folder, path) if method == "read" else (folder,)
+        result = real(*given, **options)
+        if todo and path == LATE:
+            todo.pop()()
+        return result
+
+    return call
+
+
+def _undone(sandbox: Sandbox, memory: Memory, name: str) -> list[str]:
+    """Return what was indexed last and is not found, though its note still holds it."""
+    told = sandbox.home / "indexed"
+    if not told.exists():
+        return []
+    word = told.read_text()
+    hits = memory.search(Query(text=word, min_score=0.0), is_fresh=False).hits
+    is_found = any(word in hit.snippet for hit in hits)
+    return [] if is_found or not _holds(sandbox, word) else [f"{name}: {word} undone"]
 
 
 def _holds(sandbox: Sandbox, word: str) -> bool:
