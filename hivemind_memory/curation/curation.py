@@ -275,7 +275,7 @@ class Curation:
         quoting = find_injections(
             self._context, injected, {one.path for one in forgotten.memories}
         )
-        failed, _ = refresh_sections(injected, quoting)
+        failed = quoting.seen_of(refresh_sections(injected, quoting))
         left = (*forgotten.failed, *quoting.unread, *failed)
         return replace(forgotten, failed=left)
 

@@ -6,7 +6,7 @@ from hivemind_memory.curation.purge_plan import hashes_in
 from hivemind_memory.curation.purge_references import remove_references
 from hivemind_memory.curation.selection import entry_ids
 from hivemind_memory.errors import HivemindError, NoteNotFoundError, NotSavedError
-from hivemind_memory.model.curation import ENTRY, MEMORY, NOTE
+from hivemind_memory.model.curation import ENTRY
 from hivemind_memory.notes.entry_edits import change_entries, without_entries
 from hivemind_memory.notes.memory_file import remove_note
 from hivemind_memory.notes.recovered_entries import count_recovered, drop_recovered
@@ -22,29 +22,16 @@ if TYPE_CHECKING:
 _ATTEMPTS = 10
 """How often a note is read again because another program changed it."""
 
-_KINDS = {ENTRY: "entries in notes", MEMORY: "typed memories", NOTE: "notes"}
-_REASONS = {"older": "earlier versions", "inbox": "pending claims"}
-
 
 def count_notes(report: PurgeReport) -> None:
     """Report the targets, and references to them in other notes."""
-    _count_targets(report)
+    report.add_targets()
     _report_references(report, is_dry_run=True)
-
-
-def _count_targets(report: PurgeReport) -> None:
-    """Report the targets by their kind, and by why they are included."""
-    for kind, name in _KINDS.items():
-        found = [one for one in report.targets if one.kind == kind]
-        report.add_count(name, len(found), "entries" if kind == ENTRY else "files")
-    for why, name in _REASONS.items():
-        found = [one for one in report.targets if one.why == why]
-        report.add_count(name, len(found), "of the files")
 
 
 def clean_notes(report: PurgeReport) -> None:
     """Remove the targets, and references to them, from the notes."""
-    _count_targets(report)
+    report.add_targets()
     # First, while it is known what the purged memories had replaced.
     _report_references(report, is_dry_run=False)
     for target in report.targets:
@@ -75,7 +62,8 @@ def clean_journal(report: PurgeReport) -> None:
             final=_journal_ids(context, report.plan),
         )
     except HivemindError as error:
-        report.fail("entries and journal", str(error))
+        for what in (*sorted(ids), "journal"):
+            report.fail(what, str(error))
     else:
         for path, why in changed.failed.items():
             report.fail(path, str(why))

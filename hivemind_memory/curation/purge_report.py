@@ -17,16 +17,21 @@ from hivemind_memory.index.port import IndexCounts
 from hivemind_memory.markdown.text import decode
 from hivemind_memory.model.curation import (
     ENTRY,
+    MEMORY,
+    NOTE,
     AffectedItem,
     FailedItem,
     PurgeCount,
     PurgeResult,
 )
+from hivemind_memory.model.memories import SUPERSEDED
+from hivemind_memory.model.scope import INBOX, place_in_scope
 from hivemind_memory.model.value import value
+from hivemind_memory.notes.entry_edits import entries_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from hivemind_memory.curation.context import CurationContext
     from hivemind_memory.curation.lookup import CurationTarget
@@ -43,6 +48,7 @@ OWNER_ONLY = frozenset(
 )
 """Counts of what all scopes share: not kept by scope, so only the owner reads them."""
 
+_KINDS = {ENTRY: "entries in notes", MEMORY: "typed memories", NOTE: "notes"}
 _MAX_QUOTED = 20
 _BLOCK_BYTES = 1024 * 1024
 _MIN_PROBE_CHARS = 8
@@ -63,6 +69,14 @@ class QuotingInjections:
 
     unread: tuple[FailedItem, ...] = ()
     """Why the log could not be read."""
+
+    def seen_of(self, failed: Mapping[str, str]) -> tuple[FailedItem, ...]:
+        """Return what failed in worktrees that the caller may know of."""
+        return tuple(
+            FailedItem(what=worktree, why=why)
+            for worktree, why in failed.items()
+            if worktree in self.worktrees
+        )
 
 
 class PurgeReport:
@@ -99,6 +113,7 @@ class PurgeReport:
         """Links to the targets in the text of other notes."""
 
         self._places: list[PurgeCount] = []
+        self._targets_at = 0
 
     def measure(self, *, is_shown: bool) -> None:
         """Count what the index and the injection log hold.
@@ -129,6 +144,10 @@ class PurgeReport:
         """Report what was found in a place."""
         self._places.append(PurgeCount(name=name, count=count, unit=unit))
 
+    def add_targets(self) -> None:
+        """Report here how many targets were removed; that is known at the end."""
+        self._targets_at = len(self._places)
+
     def fail(self, what: str, why: str) -> None:
         """Report what could not be removed now."""
         self.left.append(FailedItem(what=what, why=why))
@@ -138,16 +157,15 @@ class PurgeReport:
     ) -> PurgeResult:
         """Return the report, with what is out of reach."""
         is_owner = self.context.caller.is_owner
-        stayed = {one.what for one in self.left}
+        stayed = set() if is_dry_run else {one.what for one in self.left}
+        removed = [one for one in self.targets if one.path not in stayed]
+        places = list(self._places)
+        places[self._targets_at : self._targets_at] = _count_by_kind(removed)
         return PurgeResult(
             is_dry_run=is_dry_run,
-            memories=tuple(
-                target.as_affected()
-                for target in self.targets
-                if is_dry_run or target.path not in stayed
-            ),
+            memories=tuple(target.as_affected() for target in removed),
             places=tuple(
-                one for one in self._places if is_owner or one.name not in OWNER_ONLY
+                one for one in places if is_owner or one.name not in OWNER_ONLY
             ),
             left=tuple(self.left),
             out_of_reach=tuple(self._out_of_reach()),
@@ -195,6 +213,28 @@ class PurgeReport:
         if len(self.linked) > _MAX_QUOTED:
             more = f"{len(self.linked) - _MAX_QUOTED} more notes"
             yield FailedItem(what=more, why="they lie behind followed links, too")
+
+
+def _count_by_kind(targets: Sequence[CurationTarget]) -> Iterator[PurgeCount]:
+    """Yield how many of what is purged are entries, memories, or earlier versions."""
+    for kind, name in _KINDS.items():
+        count = sum(one.kind == kind for one in targets)
+        unit = "entries" if kind == ENTRY else "files"
+        yield PurgeCount(name=name, count=count, unit=unit)
+    older = sum(one.status == SUPERSEDED for one in targets)
+    claims = sum(map(_count_claims, targets))
+    yield PurgeCount(name="earlier versions", count=older, unit="of the files")
+    yield PurgeCount(name="pending claims", count=claims, unit="in the inbox")
+
+
+def _count_claims(target: CurationTarget) -> int:
+    """Return how many claims that wait in an inbox a target is."""
+    if target.forgotten or place_in_scope(target.path) != INBOX:
+        return 0
+    if target.kind != NOTE:
+        return 1
+    entries = entries_in(target.text.encode())
+    return sum(not one.provenance.is_forgotten for one in entries) if entries else 1
 
 
 def _editor_copies(
@@ -299,19 +339,24 @@ def _notes_quoting(
 
 
 def find_injections(
-    context: CurationContext, injected: InjectionRecords, paths: Collection[str]
+    context: CurationContext,
+    injected: InjectionRecords,
+    paths: Collection[str],
+    *,
+    kept: Collection[str] = (),
 ) -> QuotingInjections:
     """Return what the injection log says about some notes.
 
     A worktree whose agents see other scopes than the caller is kept apart: neither its
     name nor its records may be told. Called once notes were changed, so a log that
-    cannot be read is no error.
+    cannot be read is no error. Nothing is counted of the *kept* worktrees.
     """
     try:
-        quoting = injected.count_quoting(paths)
+        found = injected.count_quoting(paths)
     except (HivemindError, OSError) as error:
         unread = FailedItem(what="injection log", why=str(error))
         return QuotingInjections(unread=(unread,))
+    quoting = {name: count for name, count in found.items() if name not in kept}
     scopes = context.caller.scopes
     seen = {
         worktree: scopes is None or injected.is_within(worktree, scopes)
@@ -327,8 +372,8 @@ def find_injections(
 
 def refresh_sections(
     injected: InjectionRecords, quoting: QuotingInjections
-) -> tuple[list[FailedItem], bool]:
-    """Write sections again; return what failed, and whether a hidden one did."""
+) -> dict[str, str]:
+    """Write sections again; return the worktrees where that failed, and why."""
     failed: dict[str, str] = {}
     for worktree in (*quoting.worktrees, *quoting.hidden):
         try:
@@ -337,9 +382,4 @@ def refresh_sections(
             why = str(error)
         if why:
             failed[worktree] = why
-    told = [
-        FailedItem(what=worktree, why=why)
-        for worktree, why in failed.items()
-        if worktree in quoting.worktrees
-    ]
-    return told, len(told) < len(failed)
+    return failed

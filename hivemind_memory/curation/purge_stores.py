@@ -33,11 +33,10 @@ from hivemind_memory.state.change_log import ChangeLog, NamesInChanges
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from hivemind_memory.curation.purge_report import PurgeReport
     from hivemind_memory.index.port import IndexCounts
-    from hivemind_memory.model.ports import InjectionRecords
 
 
 _AGAIN = "purge again to finish"
@@ -145,21 +144,37 @@ def _partial_paths(report: PurgeReport) -> list[str]:
 
 def count_injections(report: PurgeReport) -> None:
     """Report the injection records and sections that name one of the notes."""
-    _report_injections(report, report.injections.records)
+    _report_injections(report, _count_records(report))
 
 
 def clean_injections(report: PurgeReport) -> None:
     """Write the sections again that quote a memory, and blank paths in the log."""
-    records = 0
-    if report.injected is not None:
-        left, report.is_hidden_left = refresh_sections(
-            report.injected, report.injections
-        )
-        report.left += left
-        # By the paths in the log the next purge finds the sections that failed.
-        if not left and not report.is_hidden_left:
-            records = _blank_paths(report, report.injected)
+    injected, found = report.injected, report.injections
+    failed = refresh_sections(injected, found) if injected is not None else {}
+    report.left += found.seen_of(failed)
+    report.is_hidden_left = not failed.keys().isdisjoint(found.hidden)
+    # By the paths in their records the next purge finds the sections that failed.
+    records = _count_records(report, kept=failed)
+    if injected is not None and report.plan.paths:
+        state = report.context.state()
+        try:
+            names = {path: state.hash_of(path).hex() for path in report.plan.paths}
+            injected.rename(names, kept=failed)
+        except (HivemindError, OSError) as error:
+            report.fail("injection log", str(error))
+            records = 0
     _report_injections(report, records)
+
+
+def _count_records(report: PurgeReport, *, kept: Collection[str] = ()) -> int:
+    """Return how many records have a path to blank, of those the caller may know of.
+
+    Paths are made from keys. The note of a purged entry keeps its name.
+    """
+    if report.injected is None or not report.plan.paths:
+        return 0
+    paths = report.plan.paths
+    return find_injections(report.context, report.injected, paths, kept=kept).records
 
 
 def _report_injections(report: PurgeReport, records: int) -> None:
@@ -167,25 +182,6 @@ def _report_injections(report: PurgeReport, records: int) -> None:
     report.add_count("injection log", records, "records")
     worktrees = len(report.injections.worktrees)
     report.add_count("injected sections", worktrees, "worktrees")
-
-
-def _blank_paths(report: PurgeReport, injected: InjectionRecords) -> int:
-    """Replace paths, which are made from keys, in the log.
-
-    Returns:
-        How many of the records that the caller may know of named them.
-    """
-    state = report.context.state()
-    try:
-        names = {path: state.hash_of(path).hex() for path in report.plan.paths}
-        if not names:
-            return 0
-        found = find_injections(report.context, injected, names)
-        injected.rename(names)
-    except (HivemindError, OSError) as error:
-        report.fail("injection log", str(error))
-        return 0
-    return found.records
 
 
 def count_recalls(report: PurgeReport) -> None:

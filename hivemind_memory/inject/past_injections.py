@@ -65,9 +65,13 @@ class InjectionTraces:
             self._injector.sweep(worktree)
         return "; ".join(dict.fromkeys(problems))
 
-    def rename(self, names: Mapping[str, str]) -> int:
-        """Rename notes in the records; return how many records changed."""
-        return self._log.rewrite(lambda record: renamed(record, names))
+    def rename(self, names: Mapping[str, str], *, kept: Collection[str] = ()) -> int:
+        """Rename notes in the records, but not of *kept* worktrees; return how many."""
+        return self._log.rewrite(
+            lambda record: (
+                record if record.get("worktree") in kept else renamed(record, names)
+            )
+        )
 
 
 def renamed(record: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:

@@ -200,6 +200,9 @@ class InjectionRecords(Protocol):
         """
         ...
 
-    def rename(self, names: Mapping[str, str]) -> int:
-        """Write another name for notes into the records; return how many changed."""
+    def rename(self, names: Mapping[str, str], *, kept: Collection[str] = ()) -> int:
+        """Write another name for notes into the records; return how many changed.
+
+        Records of the *kept* worktrees stay as they are.
+        """
         ...

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -24,6 +25,7 @@ from hivemind_memory.curation.purge_plan import PurgePlan
 from hivemind_memory.curation.purge_report import OWNER_ONLY
 from hivemind_memory.model.curation import MemorySelector
 from hivemind_memory.opening import open_injector
+from hivemind_memory.state.injection_log import InjectionLog
 from hivemind_memory.state.state_file import StateFile
 from hivemind_memory.testing import FakeEmbedder
 from tests.support.fake_provider import FakeProvider
@@ -280,6 +282,40 @@ def test_a_purge_of_one_project_reaches_the_sections_of_others(
     assert (before, after) == ([True, True], [False, False])
     assert str(twins.folder / "b") not in said
     assert "projects/a/" not in other
+
+
+@pytest.mark.parametrize("form", [(), ("--json",)])
+@pytest.mark.parametrize("words", [("rule",), ("--scope", "global")])
+def test_a_hidden_section_that_fails_does_not_change_the_receipt(
+    twins: Twins,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    words: tuple[str, ...],
+    form: tuple[str, ...],
+) -> None:
+    """The records of the caller's own worktrees are counted and blanked at once."""
+    monkeypatch.setenv("HIVEMIND_PROJECT", "a")
+    said: dict[str, list[str]] = {}
+    listed: dict[str, list[str]] = {}
+    for name in ("with", "without"):
+        with twins.home(name):
+            (twins.folder / "b/.git/config").write_text("[broken")
+            monkeypatch.chdir(twins.folder / "a")
+            steps = ("--dry-run", "--yes", "--yes")
+            said[name] = [ask((*words, *form, one), capsys) for one in steps]
+            state = StateFile(str(twins.folder / "home/state.db"))
+            listed[name] = [
+                str(record["worktree"])
+                for record in InjectionLog(state).records()
+                if "rule.md" in json.dumps(record)
+            ]
+            state.close()
+            monkeypatch.chdir(twins.folder)
+
+    assert said["with"] == said["without"]
+    one_record = re.compile('injection log(  +|", "count": )1\\b')
+    assert all(one_record.search(one) for one in said["with"][:2])
+    assert listed == {"with": [str(twins.folder / "b")], "without": []}
 
 
 def test_a_hidden_section_that_fails_is_told_to_the_owner_alone(

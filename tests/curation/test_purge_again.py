@@ -12,6 +12,7 @@ import pytest
 
 from hivemind_memory.curation import purge_notes
 from hivemind_memory.errors import MemoryNotFoundError, NotePathError, NotSavedError
+from hivemind_memory.model.curation import PurgeResult
 from hivemind_memory.notes.memory_file import remove_note
 from tests.support.purge_rig import Bench
 from tests.support.sandbox import Sandbox
@@ -53,6 +54,12 @@ def locked(*names: str) -> mock._patch[mock.MagicMock]:
     return mock.patch.object(purge_notes, "remove_note", side_effect=refuse)
 
 
+def count(receipt: PurgeResult, name: str) -> int:
+    """Return what a receipt counts in a place."""
+    [found] = [one.count for one in receipt.places if one.name == name]
+    return found
+
+
 def test_a_repeated_purge_says_what_is_left_until_it_is_gone(bench: Bench) -> None:
     """Its key is gone by then, and the copy is found by the plan."""
     bench.save("secretk", SECRET)
@@ -92,6 +99,63 @@ def test_a_repeated_purge_removes_an_entry_that_stayed(bench: Bench) -> None:
     assert receipt.is_complete
     assert SECRET not in bench.read("n.md")
     assert OTHER in bench.read("n.md")
+
+
+def test_a_receipt_does_not_list_what_the_disk_kept(bench: Bench) -> None:
+    """Neither among what was purged nor in its counts."""
+    bench.memory.write(SECRET, file="n.md")
+    bench.save("secretk", SECRET)
+    stuck = mock.patch.object(
+        purge_notes, "change_entries", side_effect=NotSavedError("the disk refused.")
+    )
+
+    with stuck:
+        receipt = bench.purge("secretk")
+
+    assert [one.what for one in receipt.left] == ["n.md", "journal"]
+    assert [one.path for one in receipt.memories] == ["secretk.md"]
+    assert count(receipt, "entries in notes") == 0
+
+
+@pytest.mark.parametrize("is_dry_run", [True, False])
+def test_pending_claims_are_all_that_wait_in_an_inbox(
+    bench: Bench, is_dry_run: bool
+) -> None:
+    """Named, selected or copied; only those of a purged key were counted."""
+    bench.save("port", "The port is 5433.")
+    bench.save("claim", SECRET, source="external", session="5e55")
+    bench.save("copy", SECRET, source="external")
+    bench.memory.write("A seal was seen.", source="external", session="5e55")
+    bench.memory.write("An otter was seen.", source="agent", session="5e55")
+
+    receipt = bench.purge(session="5e55", is_dry_run=is_dry_run)
+
+    assert count(receipt, "pending claims") == 3
+    assert count(receipt, "earlier versions") == 0
+
+
+def test_a_claim_that_a_person_has_forgotten_does_not_wait(bench: Bench) -> None:
+    """It is in the inbox, and nobody is asked about it any more."""
+    bench.save("claim", SECRET, source="external")
+    [claim] = bench.there()
+    bench.forget(claim)
+
+    receipt = bench.purge(claim)
+
+    assert count(receipt, "typed memories") == 1
+    assert count(receipt, "pending claims") == 0
+
+
+def test_an_earlier_version_is_counted_however_it_is_named(bench: Bench) -> None:
+    """Its own path named it, and the receipt said that there was none."""
+    bench.save("port", SECRET)
+    bench.save("port", OTHER, reason="it moved")
+    [older] = [one for one in bench.there() if one.startswith("superseded/")]
+
+    receipt = bench.purge(older)
+
+    assert count(receipt, "earlier versions") == 1
+    assert bench.there() == ["port.md"]
 
 
 def test_a_repeated_purge_leaves_what_was_written_since(bench: Bench) -> None:
