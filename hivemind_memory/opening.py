@@ -91,6 +91,17 @@ def open_memory(
                 lambda is_write: _project_here(settings, places, is_write=is_write)
             ),
         )
+    if memory_dir:
+        from hivemind_memory.files.places import overlapping_notes
+
+        if other := overlapping_notes(places):
+            from hivemind_memory.errors import ScopeError
+
+            # There a project's notes would be those of all.
+            raise ScopeError(
+                f"{memory_dir} overlaps the notes folder {other}.",
+                hint=f"Use --memory-dir {other}, or leave it out.",
+            )
     why = settings.unusable.get("workspaces") or settings.unusable.get(CONFIG_NAME)
     if scope_request.workspace and why:
         from hivemind_memory.errors import ConfigError
@@ -281,9 +292,9 @@ def open_injection_records(memory: Memory) -> InjectionRecords:
 
 
 def check_worktree(memory: Memory, worktree: str) -> None:
-    """Raise if an agent's shell names a worktree whose project it does not see.
+    """Raise if a caller of some scopes names a worktree whose project it does not see.
 
-    The one that the shell is in is its own, whatever project it was given.
+    The one that it is in is its own, whatever project it was given.
 
     Raises:
         ScopeError: It does.
@@ -292,13 +303,27 @@ def check_worktree(memory: Memory, worktree: str) -> None:
     from hivemind_memory.access.rules import unseen_folder
 
     caller = memory.caller
-    if not caller.is_agent or caller.scopes is None:
+    if caller.scopes is None:
         return
     injector = open_injector(memory)
     if injector.root_of(worktree) == injector.root_of(os.curdir):
         return
     if not open_injection_records(memory).is_within(worktree, caller.scopes):
         raise unseen_folder(caller, worktree)
+
+
+def check_folder(folder: str, memory_dir: str | None = None) -> None:
+    """Raise as ``check_worktree`` does, for a command that needs no memory else.
+
+    Where all scopes are seen, nothing is opened: the command works without a memory.
+
+    Raises:
+        HivemindError: As ``open_memory`` and ``check_worktree``.
+    """
+    if shell_scope_request() is None:
+        return
+    with open_memory(memory_dir=memory_dir) as memory:
+        check_worktree(memory, folder)
 
 
 def open_launcher() -> Launcher:

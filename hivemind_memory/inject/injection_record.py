@@ -9,9 +9,15 @@ from hivemind_memory.inject.section import render_excerpt
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
+    from hivemind_memory.access.rules import Caller
     from hivemind_memory.model.injection import Excerpt, InjectionResult
+
+
+SCOPES = "scopes"
+"""In the log only: what those could see for whom an injection was made."""
 
 
 def record_of(injection: InjectionResult, at: str) -> dict[str, Any]:
@@ -40,6 +46,18 @@ def record_of(injection: InjectionResult, at: str) -> dict[str, Any]:
         "why_empty": plan.why_empty,
         "warnings": [*injection.warnings, *plan.warnings],
     }
+
+
+def may_read_record(caller: Caller, record: Mapping[str, Any]) -> bool:
+    """Return whether a caller may read a record of the log: all of it or nothing.
+
+    It may if it sees what those saw for whom the injection was made. Records of earlier
+    versions don't say what that was.
+    """
+    if caller.scopes is None:
+        return True
+    seen = record.get(SCOPES)
+    return seen is not None and caller.scopes.issuperset(seen)
 
 
 def _memory_record(excerpt: Excerpt) -> dict[str, Any]:

@@ -19,7 +19,11 @@ from hivemind_memory.git.worktree import worktree_state
 from hivemind_memory.inject.agent_files import KNOWN_FILES, choose_target
 from hivemind_memory.inject.commit_guard import CommitGuard, section_copies
 from hivemind_memory.inject.git_settings import GitSettings
-from hivemind_memory.inject.injection_record import record_of
+from hivemind_memory.inject.injection_record import (
+    SCOPES,
+    may_read_record,
+    record_of,
+)
 from hivemind_memory.inject.section import (
     plan_section,
     section_body,
@@ -103,7 +107,8 @@ class Injector:
         if repository is not None and not GitSettings(repository).is_on():
             return done
         state = worktree_state(root, repository)
-        with self._memory.as_caller(self._caller_of(state)) as memory:
+        caller = self._caller_of(state)
+        with self._memory.as_caller(caller) as memory:
             room = free_bytes(root, target.file, repository)
             has_tools = self._has_tools(agent, root)
             planned = plan_section(memory, state, room_bytes=room, has_tools=has_tools)
@@ -139,7 +144,7 @@ class Injector:
                 is_ours=placed.is_ours,
                 warnings=placed.warnings,
             )
-        self._log(done)
+        self._log(done, caller)
         return done
 
     def root_of(self, worktree: str) -> str:
@@ -249,7 +254,9 @@ class Injector:
     def why(self, worktree: str) -> dict[str, Any] | None:
         """Return the newest record about a worktree, or None.
 
-        Its ``others`` are the records about files that other agents read. Each says
+        What was injected for a caller that sees more than the one that asks is treated
+        as missing: figures and reasons would tell of memories that it may not see. Its
+        ``others`` are the records about files that other agents read. Each says
         whether its section ``is_there``: since then it may have been removed, by
         `hm eject`, a person or git.
         """
@@ -257,7 +264,10 @@ class Injector:
         records = [
             {**record, "is_there": self._is_there(record, root, repository)}
             for record in InjectionLog(self._memory.state()).last_records(root)
+            if may_read_record(self._memory.caller, record)
         ]
+        for record in records:
+            record.pop(SCOPES, None)
         return {**records[0], "others": records[1:]} if records else None
 
     def _is_there(
@@ -322,13 +332,16 @@ class Injector:
         settings.remove()
         return True
 
-    def _log(self, done: InjectionResult) -> None:
+    def _log(self, done: InjectionResult, caller: Caller) -> None:
         """Add to the injection log; a failure to write it stops nothing."""
-        record = record_of(done, self._now_iso())
+        scopes = sorted(caller.scopes or ())
+        record = {**record_of(done, self._now_iso()), SCOPES: scopes}
         log = InjectionLog(self._memory.state())
         try:
             known = log.last_records(done.worktree)
-            is_known = any(one["file"] == done.file for one in known)
+            is_known = any(
+                one["file"] == done.file and one.get(SCOPES) == scopes for one in known
+            )
             if done.outcome == "unchanged" and is_known:
                 kept = ("at", "worktree", "agent", "outcome", "file")
                 record = {key: record[key] for key in kept}

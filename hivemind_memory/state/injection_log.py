@@ -148,6 +148,8 @@ class InjectionLog:
         def renamed(record: Record) -> Record:
             lists = {name: record.get(name) for name in MEMORY_LISTS}
             found = {name: one for name, one in lists.items() if isinstance(one, list)}
+            if isinstance(scopes := record.get("scopes"), list):
+                found["scopes"] = sorted(map(new_path, scopes))
             return {**record, **{n: list(map(moved, one)) for n, one in found.items()}}
 
         self.rewrite(renamed)

@@ -112,5 +112,13 @@ def run(request: CommandRequest) -> int:
 
 
 def _folder(request: CommandRequest) -> str:
-    """Return the folder whose repository is meant."""
-    return os.path.expanduser(request.values["worktree"] or os.curdir)
+    """Return the folder whose repository is meant.
+
+    Raises:
+        ScopeError: It is another project's, and the caller sees only some scopes.
+    """
+    from hivemind_memory import opening
+
+    folder = os.path.expanduser(request.values["worktree"] or os.curdir)
+    opening.check_folder(folder, request.memory_dir)
+    return folder

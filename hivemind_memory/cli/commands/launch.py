@@ -113,6 +113,8 @@ def launch(request: CommandRequest) -> int:
     values = request.values
     if values["worktree"] is not None and values["branch"] is not None:
         raise UsageError("--worktree and --branch cannot be combined.")
+    # What --workspace says is for the agent; the person keeps their own rights.
+    is_limited = environment.shell_scope_request() is not None
     if values["workspace"]:
         from hivemind_memory.cli.commands.mcp import check_workspace
 
@@ -134,7 +136,7 @@ def launch(request: CommandRequest) -> int:
     launch_request = LaunchRequest(
         agent=agent, location=location, arguments=values["args"], watch_s=_WATCH_S
     )
-    inject = _inject_port(request, agent.name, is_quiet=False)
+    inject = _inject_port(request, agent.name, is_quiet=False, is_limited=is_limited)
     if tmux is None:
         _print_notice(
             f"tmux is not installed: {agent.name} runs here, in the foreground"
@@ -203,7 +205,12 @@ def _configured() -> Mapping[str, object]:
 
 
 def _inject_port(
-    request: CommandRequest, name: str, *, is_quiet: bool, named: str = ""
+    request: CommandRequest,
+    name: str,
+    *,
+    is_quiet: bool,
+    is_limited: bool = False,
+    named: str = "",
 ) -> Callable[[str, str], str]:
     """Return a function that injects and never raises.
 
@@ -211,6 +218,7 @@ def _inject_port(
         request: Opens the memory.
         name: What is started, for messages.
         is_quiet: Whether to say nothing of what was injected.
+        is_limited: Whether a worktree of another project is refused.
         named: The agent's name as a person typed it.
     """
     from hivemind_memory import opening
@@ -220,6 +228,8 @@ def _inject_port(
         try:
             check_agent(named)
             with request.open_memory(is_reported=True) as memory:
+                if is_limited:
+                    opening.check_worktree(memory, worktree)
                 injector = opening.open_injector(memory)
                 if injector.is_home(worktree):
                     return _not_injected(_HOME_FOLDER, name)

@@ -1,0 +1,294 @@
+"""A caller of some scopes names no folder of another project, whatever the command.
+
+Every command is listed here: a new one joins ``COMMANDS`` with each way to name a
+folder or file, or is named among those that take none.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hivemind_memory.cli.table import all_commands
+from tests.cli.conftest import Hm, hm, home
+from tests.support.ran import Ran
+
+__all__ = ["hm", "home"]
+
+COMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
+    "inject": (
+        ("inject", "--yes", "{there}"),
+        ("inject", "--dry-run", "--json", "{there}"),
+        ("inject", "--off", "{there}"),
+        ("inject", "--on", "{there}"),
+    ),
+    "eject": (("eject", "{there}"), ("eject", "--json", "{there}")),
+    "why": (("why", "{there}"), ("why", "--json", "{there}")),
+    "git-hook status": (("git-hook", "status", "{there}"),),
+    "git-hook install": (("git-hook", "install", "{there}"),),
+    "git-hook remove": (("git-hook", "remove", "{there}"),),
+    "project show": (
+        ("project", "show", "{there}"),
+        ("project", "show", "--json", "{there}"),
+    ),
+    "project adopt": (("project", "adopt", "shop", "{there}"),),
+    "launch": (("launch", "true", "--worktree", "{there}"),),
+}
+"""Command -> how it can be given a folder."""
+
+OWNERS = {
+    "backup": ("{there}/backup.tar.gz",),
+    "restore-backup": ("{there}/backup.tar.gz",),
+}
+"""Command for the whole memory -> a file in that folder."""
+
+WITHOUT_FOLDER = {
+    # Of the notes folder; see test_access_matrix.
+    *("get", "show", "history", "edit", "write", "search", "list", "log", "save"),
+    *("learn", "link", "unlink", "forget", "restore", "undo"),
+    *("inbox list", "inbox accept", "inbox edit", "inbox reject"),
+    # Of the current folder, and for it.
+    *("connect", "disconnect", "exec", "git-hook run", "hook session-start", "mcp"),
+    # Of names.
+    *("project list", "project rename", "project merge"),
+    *("sessions", "attach", "kill", "init", "completion", "help", "version"),
+    *("sync", "rebuild", "status", "doctor", "watch"),
+    *("config list", "config get", "config set", "config unset", "config path"),
+}
+"""Commands that take no folder and no file, but names and paths of notes."""
+
+CALLERS = {
+    "agent": {"CLAUDECODE": "1"},
+    "agent of shop": {"CLAUDECODE": "1", "HIVEMIND_PROJECT": "shop"},
+    "none": {"HIVEMIND_PROJECT": "none"},
+    "project": {"HIVEMIND_PROJECT": "shop"},
+    "team": {"HIVEMIND_TEAM": "red"},
+    "workspace": {"HIVEMIND_WORKSPACE": "web"},
+}
+LIMITED = pytest.mark.parametrize("caller", CALLERS)
+ALL_LINES = [line for lines in COMMANDS.values() for line in lines]
+
+
+@pytest.fixture
+def site(home: Path, hm: Hm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Another project's worktree with a section; the test is in that of ``shop``."""
+    for name, text in (("site", "Its harbour is blue."), ("shop", "Ours is green.")):
+        folder = tmp_path / "code" / name
+        subprocess.run(["git", "init", "-q", folder], check=True)
+        monkeypatch.chdir(folder)
+        assert hm("save", f"theme-of-{name}", text).code == 0
+        assert hm("inject").code == 0
+    assert hm("save", "-g", "editor", "Files are edited with vi.").code == 0
+    return tmp_path / "code" / "site"
+
+
+def become(monkeypatch: pytest.MonkeyPatch, caller: str) -> None:
+    """Set what a caller's shell has in its environment."""
+    for name, text in CALLERS[caller].items():
+        monkeypatch.setenv(name, text)
+
+
+def files_in(folder: Path) -> dict[str, bytes]:
+    """Return every file of a folder, those of git included."""
+    return {str(one): one.read_bytes() for one in folder.rglob("*") if one.is_file()}
+
+
+def run(hm: Hm, line: tuple[str, ...], there: Path) -> Ran:
+    """Run a command about a folder; a launcher in a process of its own."""
+    words = [word.replace("{there}", str(there)) for word in line]
+    if words[0] != "launch":
+        return hm(*words)
+    program = (sys.executable, "-m", "hivemind_memory.cli", *words)
+    # Without tmux the program runs here.
+    environ = {**os.environ, "PATH": _path_without_tmux(there.parent)}
+    done = subprocess.run(
+        program, env=environ, stdin=subprocess.DEVNULL, capture_output=True, check=False
+    )
+    return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def _path_without_tmux(folder: Path) -> str:
+    """Return a folder with no programs but git and true."""
+    programs = folder / "programs"
+    programs.mkdir(exist_ok=True)
+    for name in ("git", "true"):
+        for found in os.get_exec_path():
+            if (Path(found) / name).exists() and not (programs / name).exists():
+                (programs / name).symlink_to(Path(found) / name)
+    return str(programs)
+
+
+def test_every_command_is_listed() -> None:
+    """A new one is tried here, or is said to take no folder."""
+    names = {one.name for one in all_commands()}
+    taking = {
+        one.name
+        for one in all_commands()
+        for part in (*one.arguments, *one.flags)
+        if part.name == "worktree" or getattr(part, "kind", "") == "path"
+    }
+
+    assert {*COMMANDS, *OWNERS, *WITHOUT_FOLDER} == names
+    # The file with the token of a server is no project's.
+    assert taking - {"mcp"} <= {*COMMANDS, *OWNERS}
+
+
+@LIMITED
+@pytest.mark.parametrize("line", ALL_LINES, ids=" ".join)
+def test_a_folder_of_another_project_is_refused(
+    hm: Hm,
+    site: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    line: tuple[str, ...],
+    caller: str,
+) -> None:
+    """Nothing of that project is said, and nothing in the folder is touched."""
+    become(monkeypatch, caller)
+    before = files_in(site)
+
+    said = run(hm, line, site)
+
+    # No agent is kept from starting; it starts without memories.
+    assert said.code == (0 if line[0] == "launch" else 2), said
+    assert f"{site} is not in a project of this session" in said.err
+    assert "blue" not in said.out + said.err
+    assert "theme-of-site" not in said.out + said.err
+    assert files_in(site) == before
+
+
+@LIMITED
+@pytest.mark.parametrize("command", OWNERS)
+def test_the_whole_memory_is_the_owners(
+    hm: Hm, site: Path, monkeypatch: pytest.MonkeyPatch, command: str, caller: str
+) -> None:
+    """Wherever the file would be."""
+    become(monkeypatch, caller)
+    before = files_in(site)
+
+    said = run(hm, (command, *OWNERS[command]), site)
+
+    assert said.code == 2
+    assert "covers the whole memory" in said.err
+    assert files_in(site) == before
+
+
+@pytest.mark.parametrize("line", ALL_LINES, ids=" ".join)
+def test_a_person_names_any_folder(hm: Hm, site: Path, line: tuple[str, ...]) -> None:
+    """A shell in which nothing is set is the owner's."""
+    said = run(hm, line, site)
+
+    assert said.code == 0, said
+
+
+def test_a_workspace_for_the_agent_takes_no_right_from_the_person(
+    hm: Hm, site: Path
+) -> None:
+    """The option of hm launch says what the agent sees."""
+    line = ("launch", "true", "--workspace", "web", "--worktree", "{there}")
+
+    said = run(hm, line, site)
+
+    assert said.code == 0
+    assert "nothing was injected" not in said.err
+
+
+@LIMITED
+@pytest.mark.parametrize("names", [(), ("theme-of-site",)])
+def test_what_was_injected_for_others_is_treated_as_missing(
+    hm: Hm,
+    site: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    names: tuple[str, ...],
+    caller: str,
+) -> None:
+    """In the worktree itself, too: its section is for those who see its project."""
+    given = {**CALLERS[caller]}
+    if caller == "agent":  # whose project is that of the folder
+        given["HIVEMIND_PROJECT"] = "none"
+    monkeypatch.chdir(site)
+    assert "theme-of-site" in hm("why").out
+    for name, text in given.items():
+        monkeypatch.setenv(name, text)
+
+    told, as_json = hm("why", *names), hm("why", "--json", *names)
+
+    for said in (told, as_json):
+        assert "theme-of-site" not in said.out + said.err.replace("'theme-of-site'", "")
+        assert "blue" not in said.out + said.err
+    if not names:
+        assert told.out == "Nothing has been injected here yet.\n"
+        assert json.loads(as_json.out) is None
+
+
+def test_a_caller_reads_what_was_injected_for_it(
+    hm: Hm, site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Even if the section is the same that others got."""
+    monkeypatch.chdir(site)
+    hm("forget", "theme-of-site")
+    hm("inject")
+    monkeypatch.setenv("HIVEMIND_PROJECT", "none")
+    assert hm("why").out == "Nothing has been injected here yet.\n"
+
+    assert hm("inject").out.startswith("CLAUDE.md: unchanged, ")
+
+    assert "CLAUDE.md  unchanged" in hm("why").out
+    assert "scopes" not in hm("why", "--json").json
+    monkeypatch.setenv("HIVEMIND_PROJECT", "site")
+    assert "CLAUDE.md  unchanged" in hm("why").out
+
+
+def test_what_was_injected_is_readable_after_a_rename(
+    hm: Hm, site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The log names the scopes of its readers, so it follows."""
+    assert hm("project", "rename", "site", "store").code == 0
+    monkeypatch.chdir(site)
+    monkeypatch.setenv("HIVEMIND_PROJECT", "store")
+
+    assert "theme-of-site" in hm("why").out
+
+
+@LIMITED
+@pytest.mark.parametrize("folder", ["memory/projects/site", "memory/projects", "."])
+def test_a_part_of_the_notes_folder_is_no_notes_folder(
+    hm: Hm,
+    home: Path,
+    site: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    folder: str,
+    caller: str,
+) -> None:
+    """Or a project's notes would be those that everyone sees."""
+    given = ("--memory-dir", str(home / folder))
+    become(monkeypatch, caller)
+
+    for line in (("search", "harbour"), ("show", "theme-of-site"), ("inject",)):
+        said = hm(*given, *line)
+
+        assert said.code != 0
+        assert f"overlaps the notes folder {home / 'memory'}" in said.err
+        assert "blue" not in said.out + said.err
+
+
+@LIMITED
+def test_a_part_of_a_named_notes_folder_is_none_either(
+    hm: Hm, tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch, caller: str
+) -> None:
+    """Agents are connected with --memory-dir, too."""
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    line = ("save", "--scope", "project/site", "theme", "Its harbour is blue.")
+    assert hm("--memory-dir", str(notes), *line).code == 0
+    become(monkeypatch, caller)
+
+    said = hm("--memory-dir", str(notes / "projects/site"), "search", "harbour")
+
+    assert said.code == 2
+    assert f"overlaps the notes folder {notes}." in said.err
+    assert hm("--memory-dir", str(notes), "search", "harbour").code in (0, 1)
