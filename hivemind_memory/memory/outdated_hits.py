@@ -29,6 +29,8 @@ MAX_GROWTH = 4
 """Lines that are so many times as long as the chunk that was found are not those that
 were indexed, or the chunk is a part of one: the hit is left out."""
 
+CHANGED = "the notes found have changed, and the index is not up to date yet; try again"
+
 
 def without_old_text(
     answer: SearchAnswer, index: Index, syncer: Syncer, *, is_behind: bool
@@ -58,6 +60,8 @@ def without_old_text(
             hits.append(shown)
     # Words like those of the question come from anywhere in the index.
     report = replaced(answer.report, suggestions=())
+    if answer.hits and not hits:
+        report = replaced(report, why_empty=CHANGED)
     return replaced(answer, hits=tuple(hits), report=report)
 
 

@@ -299,3 +299,22 @@ def test_searches_of_short_lived_processes_finish_it_step_by_step(
     assert left == sorted(left, reverse=True)
     with sandbox.memory() as memory:
         assert difference_from_fresh(sandbox, memory, QUESTIONS) == []
+
+
+def test_an_empty_answer_says_that_what_was_found_has_changed(
+    sandbox: Sandbox, memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The reason was an empty text: something had been found, and was left out."""
+
+    def refuse(self: SqliteIndex) -> None:
+        raise IndexUnusableError("the index is locked", hint="")
+
+    monkeypatch.setattr(SqliteIndex, "mark_all_stale", refuse)
+    sandbox.save("token.md", "Something else.\n\n\n\n")
+
+    answer = ask(memory, "token")
+
+    assert answer.hits == ()
+    assert answer.report.why_empty == (
+        "the notes found have changed, and the index is not up to date yet; try again"
+    )
