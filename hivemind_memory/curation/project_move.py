@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from dataclasses import dataclass, replace
 from shlex import quote
 
@@ -19,6 +18,7 @@ from hivemind_memory.curation.project_checks import (
     check_records,
 )
 from hivemind_memory.curation.project_followers import Renaming, check_state, follow
+from hivemind_memory.curation.renamed_references import rename_references
 from hivemind_memory.errors import (
     HivemindError,
     NotSavedError,
@@ -29,10 +29,8 @@ from hivemind_memory.files.atomic import write_file
 from hivemind_memory.files.descriptors import OpenFolder, make_private_folder
 from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.files.locks import LOCK_WAIT_S, exclusive
-from hivemind_memory.markdown.front_matter import split_front_matter, with_values
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.scope import FOLDERS, make_scope
-from hivemind_memory.notes.edge import FIELDS, replace_references
 from hivemind_memory.notes.memory_file import edit_note
 from hivemind_memory.projects.record_changes import merged
 from hivemind_memory.projects.record_file import (
@@ -44,7 +42,7 @@ from hivemind_memory.projects.record_file import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
     from contextlib import AbstractContextManager
 
     from hivemind_memory.curation.context import CurationContext
@@ -52,8 +50,6 @@ if TYPE_CHECKING:
     from hivemind_memory.projects.identity import ProjectRecord
 
 _ABOVE = FOLDERS["project"]
-_BOM = "\ufeff"
-_LINK = re.compile(r"(!?\[\[\s*)([^\[\]|#\n]{1,300}?)(\s*(?:[#|][^\[\]\n]*)?\]\])")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -313,43 +309,13 @@ def _with_references(folder: NotesFolder, move: ProjectMove) -> ProjectMove:
     for path in sorted(folder.signatures()):
         try:
             data, _ = folder.read(path)
-            if mark not in data or _rewritten(data, names) == data:
+            if mark not in data or rename_references(data, names) == data:
                 continue
             if not move.is_dry_run:
-                edit_note(folder, NotePath(path), lambda now: _rewritten(now, names))
+                edit_note(
+                    folder, NotePath(path), lambda now: rename_references(now, names)
+                )
             changed.append(str(path))
         except (HivemindError, ValueError):
             left.append(str(path))
     return replace(move, references=tuple(changed), left=tuple(left))
-
-
-def _rewritten(data: bytes, names: Mapping[str, str]) -> bytes:
-    """Return a note whose references to some paths name their new ones.
-
-    Raises:
-        ValueError: Its front matter cannot be changed without touching other lines.
-    """
-    text = data.decode()
-    bom = _BOM if text.startswith(_BOM) else ""
-    text = text.removeprefix(_BOM)
-    front = split_front_matter(text)
-    changes: dict[str, object] = {}
-
-    def substitute(reference: str) -> list[str] | None:
-        new = names.get(reference)
-        return None if new is None else [new]
-
-    for field in (*FIELDS.values(), "superseded_by"):
-        value = front.values.get(field)
-        items, count = replace_references(value, substitute)
-        if count:
-            changes[field] = items if isinstance(value, list) else items[0]
-    if changes:
-        text = with_values(text, changes)
-    lines = text.split("\n")
-    count = split_front_matter(text).line_count
-    body = _LINK.sub(
-        lambda link: link[1] + names.get(link[2], link[2]) + link[3],
-        "\n".join(lines[count:]),
-    )
-    return (bom + "\n".join([*lines[:count], body])).encode()

@@ -15,6 +15,28 @@ from hivemind_memory.cli.table import all_commands
 from tests.cli.conftest import Hm
 
 
+@pytest.fixture
+def odd_names(notes: Path) -> None:
+    """Save a note with a blank in its name, and a key with colons."""
+    (notes / "my note.md").write_text("blank\n")
+    (notes / "pip.md").write_text(
+        "---\ntype: fact\nkey: learn:pip:3fd4e0dfd2a6\n---\nPins.\n"
+    )
+
+
+@pytest.fixture
+def hm_environ(tmp_path: Path) -> dict[str, str]:
+    """Return variables with which a shell finds this checkout as ``hm``."""
+    hm = tmp_path / "hm"
+    hm.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m hivemind_memory.cli "$@"\n')
+    hm.chmod(0o755)
+    return {
+        **os.environ,
+        "PATH": f"{tmp_path}:{os.environ['PATH']}",
+        "PYTHONPATH": str(Path(__file__).parents[2]),
+    }
+
+
 @pytest.mark.parametrize(
     ("line", "offers"),
     [
@@ -102,9 +124,17 @@ def test_tab_offers_what_waits_and_what_can_be_taken_back(hm: Hm, home: Path) ->
 def test_a_script_for_the_shell_can_be_printed(hm: Hm, shell: str) -> None:
     """For those who keep their own files."""
     assert hm("completion", shell).out == SCRIPTS[shell]
-    assert hm("completion", "csh").code == 2
 
 
+def test_a_shell_without_a_script_is_refused(hm: Hm) -> None:
+    """With the shells that have one."""
+    ran = hm("completion", "csh")
+
+    assert (ran.code, ran.out) == (2, "")
+    assert all(shell in ran.err for shell in SCRIPTS)
+
+
+@pytest.mark.usefixtures("odd_names")
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
 @pytest.mark.parametrize(
     ("line", "offers"),
@@ -122,16 +152,9 @@ def test_a_script_for_the_shell_can_be_printed(hm: Hm, shell: str) -> None:
     ],
 )
 def test_a_real_bash_completes(
-    notes: Path, tmp_path: Path, line: str, offers: list[str]
+    hm_environ: dict[str, str], line: str, offers: list[str]
 ) -> None:
     """The script, the words as bash splits them, and names with blanks."""
-    (notes / "my note.md").write_text("blank\n")
-    (notes / "pip.md").write_text(
-        "---\ntype: fact\nkey: learn:pip:3fd4e0dfd2a6\n---\nPins.\n"
-    )
-    hm = tmp_path / "hm"
-    hm.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m hivemind_memory.cli "$@"\n')
-    hm.chmod(0o755)
     # As readline fills them: = and : end a word, too, and a quoted blank does not.
     line = line.replace("=", " = ").replace(":", " : ")
     line = line[:-1] if line.endswith(": ") else line
@@ -142,14 +165,12 @@ def test_a_real_bash_completes(
         f"COMP_WORDS=({array})\nCOMP_CWORD={len(words) - 1}\n"
         '_hm_complete\nprintf "%s\\n" "${COMPREPLY[@]}"\ncomplete -p hm'
     )
-    root = str(Path(__file__).parents[2])
-    environ = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "PYTHONPATH": root}
 
     ran = subprocess.run(
         ["bash", "--norc", "-c", program],
         capture_output=True,
         text=True,
-        env={**os.environ, **environ},
+        env=hm_environ,
         check=True,
     )
 
@@ -175,6 +196,7 @@ def test_bash_offers_nothing_for_hm_itself_and_says_nothing(words: str) -> None:
     assert (ran.stdout, ran.stderr) == ("0 0\n", "")
 
 
+@pytest.mark.usefixtures("odd_names")
 @pytest.mark.parametrize(
     ("words", "offers"),
     [
@@ -187,13 +209,9 @@ def test_bash_offers_nothing_for_hm_itself_and_says_nothing(words: str) -> None:
     ],
 )
 def test_the_words_of_zsh_and_fish_are_understood(
-    hm: Hm, notes: Path, words: list[str], offers: list[str]
+    hm: Hm, words: list[str], offers: list[str]
 ) -> None:
     """Both pass the words as typed: whole at = and :, with quotes and escapes."""
-    (notes / "my note.md").write_text("blank\n")
-    (notes / "pip.md").write_text(
-        "---\ntype: fact\nkey: learn:pip:3fd4e0dfd2a6\n---\nPins.\n"
-    )
 
     ran = hm("__complete", "--", *words)
 
@@ -201,20 +219,15 @@ def test_the_words_of_zsh_and_fish_are_understood(
 
 
 @pytest.mark.skipif(shutil.which("fish") is None, reason="fish is not installed")
-def test_a_real_fish_completes(tmp_path: Path) -> None:
+def test_a_real_fish_completes(hm_environ: dict[str, str]) -> None:
     """The script is loaded and asked as Tab asks it."""
-    hm = tmp_path / "hm"
-    hm.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m hivemind_memory.cli "$@"\n')
-    hm.chmod(0o755)
-    environ = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
-    environ["PYTHONPATH"] = str(Path(__file__).parents[2])
     program = SCRIPTS["fish"] + "complete -C 'hm sea'"
 
     ran = subprocess.run(
         ["fish", "--no-config", "-c", program],
         capture_output=True,
         text=True,
-        env=environ,
+        env=hm_environ,
         check=True,
     )
 

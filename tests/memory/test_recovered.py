@@ -7,6 +7,7 @@ import pytest
 from hivemind_memory.access.rules import Caller
 from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model.curation import MemorySelector
+from hivemind_memory.model.results import WriteResult
 from tests.support.sandbox import Sandbox, ask, paths
 
 SHOP = Caller(project="projects/shop")
@@ -19,30 +20,55 @@ def stale_save(sandbox: Sandbox, path: str) -> None:
     sandbox.age(path, 30)
 
 
-@pytest.mark.parametrize("finder", [SHOP, SITE], ids=["its own", "another"])
-def test_it_comes_back_where_only_its_readers_find_it(
-    sandbox: Sandbox, memory: Memory, finder: Caller
-) -> None:
-    """Whoever asks first: another project is neither told nor shown anything."""
-    with memory.as_caller(SHOP) as shop, memory.as_caller(SITE) as site:
-        sandbox.save("projects/shop/n.md", "# An old buffer\n")
+@pytest.fixture
+def lost(sandbox: Sandbox, memory: Memory) -> WriteResult:
+    """An entry of the shop that a stale save has removed."""
+    sandbox.save("projects/shop/n.md", "# An old buffer\n")
+    with memory.as_caller(SHOP) as shop:
         entry = shop.write("The harbour is blue.", file="projects/shop/n.md")
         ask(shop, "harbour")
-        stale_save(sandbox, entry.path)
-
-        first = ask(shop if finder is SHOP else site, "harbour")
-
-        assert paths(ask(shop, "harbour")) == ["projects/shop/recovered.md"]
-        assert paths(ask(site, "harbour")) == []
-        assert not (sandbox.notes / "recovered.md").exists()
-        announced = "".join(first.report.warnings)
-        assert (f"`hm forget {entry.id}`" in announced) is (finder is SHOP)
-        assert finder is SHOP or not announced
-    findings = [one.detail for one in memory.diagnose().findings]
-    assert any("projects/shop/recovered.md" in detail for detail in findings)
+    stale_save(sandbox, entry.path)
+    return entry
 
 
-def test_the_command_that_is_named_hides_it_for_good(
+def is_in_the_shop_alone(sandbox: Sandbox, memory: Memory) -> bool:
+    """Return whether the entry is back where only its readers find it, and reported."""
+    findings = " ".join(one.detail for one in memory.diagnose().findings)
+    return (
+        (sandbox.notes / "projects" / "shop" / "recovered.md").exists()
+        and not (sandbox.notes / "recovered.md").exists()
+        and "projects/shop/recovered.md" in findings
+    )
+
+
+def test_its_own_project_finds_it_again_and_is_told(
+    lost: WriteResult, sandbox: Sandbox, memory: Memory
+) -> None:
+    """With the command for a person who removed it on purpose."""
+    with memory.as_caller(SHOP) as shop:
+        found = ask(shop, "harbour")
+
+    assert paths(found) == ["projects/shop/recovered.md"]
+    assert f"`hm forget {lost.id}`" in "".join(found.report.warnings)
+    assert is_in_the_shop_alone(sandbox, memory)
+
+
+@pytest.mark.usefixtures("lost")
+def test_another_project_that_asks_first_is_neither_shown_it_nor_told(
+    sandbox: Sandbox, memory: Memory
+) -> None:
+    """And its own project finds it afterwards."""
+    with memory.as_caller(SHOP) as shop, memory.as_caller(SITE) as site:
+        found = ask(site, "harbour")
+        found_by_shop = ask(shop, "harbour")
+
+    assert paths(found) == []
+    assert not found.report.warnings
+    assert paths(found_by_shop) == ["projects/shop/recovered.md"]
+    assert is_in_the_shop_alone(sandbox, memory)
+
+
+def test_forgetting_a_recovered_entry_hides_it_for_good(
     sandbox: Sandbox, memory: Memory
 ) -> None:
     """A person who deleted it on purpose does so once more."""
@@ -54,6 +80,7 @@ def test_the_command_that_is_named_hides_it_for_good(
     stale_save(sandbox, "n.md")
 
     assert paths(ask(memory, "harbour")) == []
+    # Nor does the next search restore it again.
     assert paths(ask(memory, "harbour")) == []
 
 

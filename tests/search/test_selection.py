@@ -14,19 +14,13 @@ from hivemind_memory.search.explanation import explain
 from hivemind_memory.search.fusion import FusedScore
 from hivemind_memory.search.hit_selection import HitSelection, SelectedHit, choose
 from hivemind_memory.search.ranking import (
-    ALL_WORDS_RAW_SCORE,
     RankedChunk,
     rank,
-    score_of,
 )
 from tests.search.evidence import (
     TODAY,
     both_retrievers,
-    candidate,
-    matches,
     place,
-    term,
-    vectors,
     word_matches,
 )
 
@@ -59,6 +53,7 @@ settings_of = st.builds(
     min_score=st.sampled_from([0.0, 0.3, 0.7]),
     fusion=st.sampled_from(["standardised", "weighted", "rrf"]),
     vector_weight=st.floats(0, 0.95),
+    weighted_vector_weight=st.floats(0, 1),
     half_life_days=st.floats(1, 1000),
     decay_floor=st.floats(0, 1),
 )
@@ -209,71 +204,7 @@ def test_diversity_moves_what_repeats_behind_what_is_new() -> None:
     assert numbers(shown(candidates, COPIES)) == [1, 2, 3]
 
 
-def test_the_threshold_is_judged_before_age() -> None:
-    """Age alone never hides an answer."""
-    found = matches([term("port", 5)], candidate(1, (1, 0), day=TODAY - 9_000))
-    wanted = SearchSettings(decay_floor=0.0, min_score=0.5)
-
-    ranking = rank(
-        found, None, {1: found.candidates[0].place}, settings=wanted, today=TODAY
-    )
-
-    [one] = ranking.ranked
-    assert one.relevance >= 0.5 > one.score
-
-
-def test_all_words_of_the_question_are_half_at_least() -> None:
-    """However long the chunk, and whatever the vectors say against it."""
-    found = matches(
-        [term("port", 800), term("staging", 900)],
-        candidate(1, (1, 0), (1, 0), length=5_000),
-    )
-    places = {1: place(1)}
-
-    for retriever in (None, vectors({1: -0.5})):
-        [one] = rank(
-            found, retriever, places, settings=SearchSettings(), today=TODAY
-        ).ranked
-        assert one.relevance >= 0.5
-    assert score_of(ALL_WORDS_RAW_SCORE) == pytest.approx(0.5)
-
-
-def test_a_chunk_that_went_meanwhile_is_no_hit() -> None:
-    """It was found by a retriever, and has no place any more."""
-    found = matches([term("port", 5)], candidate(1, (1, 0)), candidate(2, (1, 0)))
-
-    ranking = rank(found, None, {2: place(2)}, settings=SearchSettings(), today=TODAY)
-
-    assert [one.place.chunk_id for one in ranking.ranked] == [2]
-
-
-def test_ties_are_settled_by_day_and_then_by_place() -> None:
-    """So that an answer is the same each time, and after a rebuild."""
-    found = matches([term("port", 5)], *(candidate(n, (1, 0)) for n in range(1, 5)))
-    places = {
-        1: place(1, path="z.md"),
-        2: place(2, path="a.md", line=9),
-        3: place(3, path="a.md", line=1),
-        4: place(4, path="y.md", day=TODAY),
-    }
-
-    ranking = rank(found, None, places, settings=SearchSettings(), today=TODAY)
-
-    assert [one.place.chunk_id for one in ranking.ranked] == [4, 3, 2, 1]
-
-
-def test_a_score_grows_with_its_raw_score_and_stays_in_0_to_1() -> None:
-    """Whatever a formula makes of its figures."""
-    raw_scores = [-1, 0, 0.001, 0.2, 0.5, 1, 7]
-
-    scores = [score_of(raw_score) for raw_score in raw_scores]
-
-    assert scores == sorted(scores)
-    assert (scores[0], scores[-1]) == (0, 1)
-
-
 def test_the_explanation_names_the_steps_that_counted() -> None:
-    """And no others."""
     one = ranked(place(1), 0.5)
     aged = ranked(place(1), 0.5, age=0.9)
 
