@@ -1,8 +1,8 @@
 """Saves, looks up, links, forgets and purges memories, for one caller.
 
-``Memory.curation`` returns it. Each method takes the memory's lock, calls the module of
-the same name, and updates the index for the notes that changed. What looks like a
-secret is removed from a text before anything else sees it.
+``Memory.curation`` returns it. Most methods take the memory's lock and call the module
+of the same name; what only reads or records in ``state.db`` needs no lock. What looks
+like a secret is removed from a text before anything else sees it.
 """
 
 from __future__ import annotations

@@ -101,7 +101,7 @@ def _path_problems(text: str) -> Iterator[str]:
         yield "the name must be relative to the notes folder"
     parts = text.split("/")
     if len(parts) > MAX_PARTS:
-        yield f"it is more than {MAX_PARTS} folders deep"
+        yield f"it is nested more than {MAX_PARTS} folders deep"
     for part in parts:
         yield from _name_problems(part)
     if not text.endswith(SUFFIX):

@@ -166,7 +166,7 @@ class _Pass:
                     try:
                         status = entry.stat(follow_symlinks=False)
                     except FileNotFoundError:
-                        continue  # it went while we looked
+                        continue  # deleted meanwhile
                     if status.st_size > max_bytes:
                         self.skipped[prefix + name] = too_large(max_bytes)
                         continue
@@ -214,7 +214,7 @@ class _Pass:
         path = f"{prefix}{name}/"
         problem = name_problem(name)
         if not problem and depth >= MAX_PARTS:
-            problem = f"it is {MAX_PARTS} folders deep"
+            problem = f"it is nested more than {MAX_PARTS} folders deep"
         if problem:
             self.skipped[path] = problem
             return
@@ -222,7 +222,7 @@ class _Pass:
             with folder.child(name) as child:
                 self.scan(child, path, depth + 1)
         except (FileNotFoundError, NotADirectoryError):
-            return  # it went, or was swapped for a link, while we looked
+            return  # deleted, or swapped for a link, meanwhile
         except OSError as error:
             self.skipped[path] = f"the folder cannot be listed: {error.strerror}"
 
@@ -254,9 +254,7 @@ class _Pass:
     def _skip_link(self, folder: OpenFolder, link: os.DirEntry[str], path: str) -> None:
         """Report a link that a person may have meant as a note or a folder of notes."""
         if path.endswith(SUFFIX):
-            self.skipped[path] = (
-                "it is a link, and links are not followed; move the notes here"
-            )
+            self.skipped[path] = "it is a symbolic link; put the note itself here"
         elif "." not in link.name or link.is_dir():
             self.skipped[path] = (
                 "it is a link, and is followed to a folder only if it is listed:"
@@ -268,7 +266,7 @@ def _listing(folder: OpenFolder, path: str) -> str:
     """Return the words that list a link; what it leads to is not touched."""
     try:
         target = folder.link_target(path.rpartition("/")[2])
-    except OSError:  # it went, or was swapped for a folder, while we looked
+    except OSError:  # deleted, or swapped for a folder, meanwhile
         target = "FOLDER"
     return " ".join(map(_quoted, (f"followed_links.{path}", target)))
 

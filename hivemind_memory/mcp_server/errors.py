@@ -26,6 +26,25 @@ FAILURE_STATEMENTS = {
 }
 """Tools that change something -> the sentence that says they did not."""
 
+_SAVED = (
+    "it may or may not have been saved. Hint: look for it with memory_search before you"
+    " try again."
+)
+_DOUBTS = {
+    "memory_write": _SAVED,
+    "memory_save": _SAVED,
+    "memory_learn": _SAVED,
+    "memory_link": (
+        "the link may or may not have been made. Hint: try again; a link is made only"
+        " once."
+    ),
+    "memory_forget": (
+        "it may or may not have been forgotten. Hint: if memory_search still finds it,"
+        " try again."
+    ),
+}
+"""Tools that change something -> what is known after an unexpected error."""
+
 _COMMAND = re.compile(r"`[^`]*`")
 _OPTION = re.compile(r"(?<![\w-])--[a-z]")
 _MAX_CHARS = 500
@@ -67,11 +86,8 @@ def _without_options(hint: str) -> str:
 def unexpected_error(tool: str, error: Exception) -> ToolError:
     """Return the error for the model when a call failed for an unknown reason."""
     kind = type(error).__name__
-    if tool in FAILURE_STATEMENTS:
-        return ToolError(
-            f"Unexpected error ({kind}): it may or may not have been saved."
-            " Hint: look for it with memory_search before you try again."
-        )
+    if tool in _DOUBTS:
+        return ToolError(f"Unexpected error ({kind}): {_DOUBTS[tool]}")
     return ToolError(
         f"Unexpected error ({kind}): no note was changed."
         " Hint: try once more; a person can run `hm doctor` to find the cause."

@@ -1,9 +1,9 @@
 """Handles hits of notes that were indexed by older rules than the current ones.
 
-A new rule finds secrets that an index of yesterday still holds. To read thousands of
-notes again takes longer than an answer may, so hits come from the old rows meanwhile.
-Nothing of these rows is shown: the lines are read from the note and masked by the rules
-of today, together with what stands around them.
+A new rule finds secrets that an older index still holds. To read thousands of notes
+again takes longer than an answer may, so hits come from the old rows meanwhile. Nothing
+of these rows is shown: the lines are read from the note and masked by the current
+rules, together with what stands around them.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 
 MAX_GROWTH = 4
-"""Lines that are so many times as long as the chunk that was found are not those that
-were indexed, or the chunk is a part of one: the hit is left out."""
+"""A hit whose lines are now more than this many times as long as its snippet is left
+out: they aren't the indexed lines, or the chunk was part of one long line."""
 
 CHANGED = "the notes found have changed, and the index is not up to date yet; try again"
 
 
-def without_old_text(
-    answer: SearchAnswer, index: Index, syncer: Syncer, *, is_behind: bool
+def replace_outdated_text(
+    answer: SearchAnswer, index: Index, syncer: Syncer, *, has_outdated_rows: bool
 ) -> SearchAnswer:
     """Return an answer in which no text comes from an outdated row.
 
@@ -42,14 +42,14 @@ def without_old_text(
     Args:
         answer: Of one state of the index.
         index: That state.
-        syncer: Knows the rules of today, and the notes.
-        is_behind: It is known that some rows are outdated.
+        syncer: Knows the current rules, and the notes.
+        has_outdated_rows: It is known that some rows are outdated.
     """
     is_current = syncer.has_current_chunking(index)
     old = index.hit_source().signatures(
-        {hit.path for hit in answer.hits}, is_outdated=is_current
+        {hit.path for hit in answer.hits}, only_outdated=is_current
     )
-    if is_current and not old and not is_behind:
+    if is_current and not old and not has_outdated_rows:
         return answer
     hits = []
     for hit in answer.hits:
@@ -66,7 +66,7 @@ def without_old_text(
 
 
 def _masked_hit(hit: Hit, folder: NotesFolder, indexed: FileSignature) -> Hit | None:
-    """Return a hit with the lines of its note; None: they are others by now."""
+    """Return a hit with the lines of its note; None if the note has changed."""
     try:
         data, signature = folder.read(
             NotePath(hit.path), max_bytes=folder.max_note_bytes
@@ -91,7 +91,7 @@ def _masked_hit(hit: Hit, folder: NotesFolder, indexed: FileSignature) -> Hit | 
 
 
 def _masked_headings(headings: tuple[str, ...], text: str) -> tuple[str, ...]:
-    """Return headings as they are masked above each other and above a text."""
+    """Return headings, masked together with the text below them."""
     above = [f"# {heading}" for heading in headings]
     lines = mask("\n".join([*above, text])).split("\n")
     return tuple(line.removeprefix("# ") for line in lines[: len(above)])

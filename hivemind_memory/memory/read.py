@@ -144,7 +144,7 @@ def list_notes(
 
     def known(index: Index) -> tuple[dict[str, int], dict[str, str], set[str]]:
         hidden = index.memories(statuses={FORGOTTEN})
-        # Old rows may hold a secret that only the rules of today find.
+        # Old rows may hold a secret that only the current rules find.
         is_current = handle.syncer.has_current_chunking(index)
         return (
             index.chunk_counts(),

@@ -138,13 +138,13 @@ def _ask(
                 freshness = replaced(freshness, is_verified=False)
             found = answer_of(opened, replaced(freshness, recovered=recovered))
             if freshness.outdated or freshness.warning or not is_fresh:
-                from hivemind_memory.memory.outdated_hits import without_old_text
+                from hivemind_memory.memory.outdated_hits import replace_outdated_text
 
-                found = without_old_text(
+                found = replace_outdated_text(
                     found,
                     opened.index,
                     handle.syncer,
-                    is_behind=bool(freshness.outdated) or not is_fresh,
+                    has_outdated_rows=bool(freshness.outdated) or not is_fresh,
                 )
             return found, bool(freshness.stale or freshness.outdated)
 

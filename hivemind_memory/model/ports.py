@@ -168,13 +168,13 @@ class HitSource(Protocol):
         ...
 
     def signatures(
-        self, paths: Collection[str], *, is_outdated: bool
+        self, paths: Collection[str], *, only_outdated: bool
     ) -> dict[str, FileSignature]:
         """Return the signatures of those notes that are indexed.
 
         Args:
             paths: Notes.
-            is_outdated: Only of those that were indexed by other rules.
+            only_outdated: Only of those that were indexed by other rules.
         """
         ...
 

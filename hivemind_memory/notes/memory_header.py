@@ -1,12 +1,12 @@
 """Reads type, key, edges, status and day of a note from its front matter and path.
 
-Front matter is written by people: what means nothing is ignored, never an error. Ages
-are whole days since the epoch, so that a score does not move within a day.
+Front matter is written by people: what means nothing is ignored, never an error. Days
+are counted since the epoch, so that a score does not move within a day.
 """
 
 from __future__ import annotations
 
-from datetime import date, datetime
+from datetime import date
 
 from hivemind_memory.model.memories import (
     ACTIVE,
@@ -163,7 +163,7 @@ def is_forgotten(front_matter: Mapping[str, object]) -> bool:
 def is_expired_or_done(
     expires_day: int | None, done_day: int | None, *, today: int
 ) -> bool:
-    """Return whether a memory is over: it is not injected any more, and ranks lower.
+    """Return whether a memory has expired or is done, and so is no longer injected.
 
     Args:
         expires_day: First day, since the epoch, on which it is expired; None: never.
@@ -211,6 +211,4 @@ def day_of_iso(text: str) -> int | None:
 
 def _day_of_value(value: object) -> int | None:
     """Return the day that a value of a front matter means, if it is one."""
-    if isinstance(value, datetime | date):
-        return date(value.year, value.month, value.day).toordinal() - _EPOCH
     return day_of_iso(value) if isinstance(value, str) else None

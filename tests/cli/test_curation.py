@@ -148,7 +148,7 @@ def test_an_unasked_purge_changes_nothing_and_keeps_to_json(
 
     assert ran.code == 1
     assert ran.json["is_dry_run"] is True
-    assert "nothing was purged" in ran.err
+    assert "Nothing was purged" in ran.err
     assert (replaced / "deploy-day.md").read_bytes() == before
 
 
@@ -236,9 +236,10 @@ def test_a_bulk_forget_hides_nothing_unasked(
     assert dry.out == unasked.out
     assert dry.out.count("would forget teams/red/") == 2
     assert (
-        "nothing was forgotten: without a terminal, confirm with --yes" in unasked.err
+        "Nothing was forgotten: without a terminal, confirm with --yes" in unasked.err
     )
     assert machine.json["is_dry_run"] is True
+    assert "with --json, confirm with --yes" in machine.err
     assert "forgotten" not in before
     assert done.out.count("forgot teams/red/") == 2
 

@@ -213,6 +213,7 @@ def test_http_takes_the_token_and_never_shows_it(machine: Machine) -> None:
 
     token = (machine.home / ".hivemind" / "mcp-token").read_text().strip()
     assert done.code == 0, done.err
+    assert "running: hm mcp --http --port 9001\n" in done.err
     for name in NAMES:
         file = machine.home / FILES[name]
         assert f"Bearer {token}" in file.read_text()
@@ -340,7 +341,7 @@ def test_no_agent_at_all_is_said(machine: Machine) -> None:
 
     assert ran.code == 0
     assert ran.out.count("not installed") == len(NAMES)
-    assert "No agent that hm knows is installed here." in ran.err
+    assert "None of the supported agents is installed here." in ran.err
 
 
 def test_a_claude_of_the_old_kind_is_found(machine: Machine) -> None:

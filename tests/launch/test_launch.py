@@ -82,7 +82,7 @@ def test_a_second_launch_finds_the_first(machine, hm) -> None:
 
     assert said.out == "tmux attach-session -t '=hm-shop-claude'\n"
     assert f"claude already runs in {machine.repo}, since " in said.err
-    assert "--other was not passed on" in said.err
+    assert "--other was ignored" in said.err
     assert machine.tmux("list-sessions", "-F", "#{session_name}") == "hm-shop-claude"
 
 

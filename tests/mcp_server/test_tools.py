@@ -277,6 +277,36 @@ def test_an_error_that_nobody_foresaw_is_a_sentence_too(
     assert "secret" not in said
 
 
+@pytest.mark.parametrize(
+    ("method", "tool", "values", "doubt"),
+    [
+        (
+            "link",
+            "memory_link",
+            {"from": "a", "to": "b", "kind": "related_to"},
+            "link may",
+        ),
+        ("forget", "memory_forget", {"key": "a"}, "may not have been forgotten"),
+    ],
+)
+def test_each_tool_says_what_it_may_have_done(
+    server: MemoryServer,
+    monkeypatch: pytest.MonkeyPatch,
+    method: str,
+    tool: str,
+    values: dict[str, str],
+    doubt: str,
+) -> None:
+    """A forget that failed said that something may have been saved."""
+
+    def fail(*_: object, **__: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(f"hivemind_memory.curation.curation.Curation.{method}", fail)
+
+    assert doubt in refused(call(server, tool, **values))
+
+
 def test_a_broken_configuration_is_told_when_a_tool_is_called() -> None:
     """A server that does not start leaves the agent without a reason."""
 

@@ -1,7 +1,7 @@
 """New rules for secrets, or other settings: thousands of notes have to be read again.
 
 No search waits for that. It answers from what the old rules indexed, and shows nothing
-that the rules of today hide.
+that the current rules hide.
 """
 
 from __future__ import annotations

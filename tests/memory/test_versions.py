@@ -64,7 +64,7 @@ def test_other_chunks_have_another_version() -> None:
 
 
 def test_other_rules_for_secrets_have_another_version() -> None:
-    """What a new rule finds must vanish from an index of yesterday."""
+    """What a new rule finds must vanish from an older index."""
     chance = random.Random(1)
     with_secrets = [
         *(one.text for one in samples(1, SECRETS_EACH)),

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
         Registration,
     )
 
-_START_S = 20.0
-_NO_TOKEN = "made when this is changed"  # noqa: S105 - shown instead of one
+_START_TIMEOUT_S = 20.0
+_NO_TOKEN = "created when you connect"  # noqa: S105 - shown instead of one
 _WHO = Argument(
     "who",
     f"{', '.join(CONNECTABLE)}, or all (the default).",
@@ -116,9 +116,9 @@ def connect(request: CommandRequest) -> int:
 
     def prepare() -> None:
         require_sdk()
-        _check_start()
+        _check_starts_outside_shell()
         if values["http"]:
-            _token(is_made=True)
+            _token(create=True)
 
     runner = PlanRunner(request, connector, plan, prepare)
     code = runner.run()
@@ -146,22 +146,30 @@ def _print_advice(request: CommandRequest, changed: Sequence[ConnectionPlan]) ->
     """Say what is left to do after connecting."""
     values = request.values
     if values["http"]:
-        write_stderr("Agents reach it while this runs: hm mcp --http\n")
+        command = ["hm", "mcp", "--http"]
+        if values["port"] is not None:
+            command += ["--port", str(values["port"])]
+        if request.memory_dir:
+            command += ["--memory-dir", os.path.abspath(request.memory_dir)]
+        server = shlex.join(command)
+        write_stderr(f"Agents can connect while this is running: {server}\n")
     if values["hooks"] and any(plan.agent.name == "codex" for plan in changed):
-        write_stderr("Codex runs its new hook once you trust it: type /hooks in it.\n")
+        write_stderr(
+            "Codex runs the new hook only after you trust it: type /hooks in Codex.\n"
+        )
     if values["project"] and changed:
         files = [os.path.relpath(plan.path) for plan in changed]
-        it = "it" if len(files) == 1 else "them"
-        said = (
+        it, name = ("it", "it names") if len(files) == 1 else ("them", "they name")
+        advice = (
             f"commit {it}, and everyone who has hm is connected here; or list {it} in"
             f" .git/info/exclude to keep {it} to yourself"
         )
         if not _is_portable(request):
-            said = (
-                "it names a path on this machine, so do not commit"
-                f" {it}: list {it} in .git/info/exclude"
+            advice = (
+                f"{name} a path on this machine, so don't commit {it}; list {it} in"
+                " .git/info/exclude"
             )
-        print_notices([f"git sees {' and '.join(files)}: {said}."])
+        print_notices([f"git sees {' and '.join(files)}: {advice}."])
 
 
 def _is_portable(request: CommandRequest) -> bool:
@@ -185,11 +193,13 @@ def _chosen(request: CommandRequest) -> tuple[ConnectableAgent, ...]:
         return chosen_agents(request.values["who"])
     except KeyError as error:
         name = error.args[0]
-        message = f"There is no agent {name} that hm knows how to connect."
+        message = f"hm can't connect {name!r}."
         meant = meant_agent(name, (*CONNECTABLE, "all"))
         guess = f"Did you mean {meant}? " if meant else ""
         known = ", ".join(CONNECTABLE)
-        raise UsageError(message, hint=f"{guess}It knows {known}, and all.") from None
+        raise UsageError(
+            message, hint=f"{guess}Known agents: {known}; or all."
+        ) from None
 
 
 def _is_named(request: CommandRequest) -> bool:
@@ -228,7 +238,8 @@ def _check_workspace(name: str, *, is_http: bool) -> None:
 
     if is_http:
         message = "--workspace and --http cannot be combined."
-        raise UsageError(message, hint=f"Start it as hm mcp --http --workspace {name}")
+        command = shlex.join(("hm", "mcp", "--http", "--workspace", name))
+        raise UsageError(message, hint=f"Start the server with `{command}` instead.")
     check_workspace(name)
 
 
@@ -237,7 +248,8 @@ def installed_titles(request: CommandRequest) -> list[str]:
     from hivemind_memory.connect.connector import Connector
 
     connector = Connector(_host(request))
-    return [x.title for x in _chosen(request) if connector.is_installed(x)]
+    agents = _chosen(request)
+    return [agent.title for agent in agents if connector.is_installed(agent)]
 
 
 def _check_installed(
@@ -254,7 +266,7 @@ def _check_installed(
             hint=f"Not found on the PATH: {programs}",
         )
     if len(missing) == len(agents):
-        write_stderr("No agent that hm knows is installed here.\n")
+        write_stderr("None of the supported agents is installed here.\n")
 
 
 def _host(request: CommandRequest) -> HostEnvironment:
@@ -327,7 +339,7 @@ def _registration(request: CommandRequest) -> Registration:
     )
 
 
-def _check_start() -> None:
+def _check_starts_outside_shell() -> None:
     """Check that an agent can start hm, for it passes on few variables.
 
     Raises:
@@ -344,7 +356,7 @@ def _check_start() -> None:
             env=kept,
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            timeout=_START_S,
+            timeout=_START_TIMEOUT_S,
             check=False,
         )
         is_started = done.returncode == 0
@@ -352,13 +364,14 @@ def _check_start() -> None:
         is_started = False
     if not is_started:
         raise NotConnectedError(
-            f"{shlex.join(command)} needs the environment of this shell.",
+            f"`{shlex.join(command)}` failed without this shell's environment, and"
+            " agents start hm without it.",
             effect="Nothing was changed",
             hint="Install hivemind-memory with pip, pipx or uv, and use that hm.",
         )
 
 
-def _token(*, is_made: bool = False) -> str:
+def _token(*, create: bool = False) -> str:
     """Return the token for HTTP, or what is shown as long as there is none."""
     import secrets
 
@@ -367,6 +380,6 @@ def _token(*, is_made: bool = False) -> str:
     from hivemind_memory.mcp_server.http import read_token
 
     path = token_file(environment.resolve_home(None))
-    if not is_made and not os.path.exists(path):
+    if not create and not os.path.exists(path):
         return _NO_TOKEN
     return read_token(path, lambda: secrets.token_urlsafe(32))

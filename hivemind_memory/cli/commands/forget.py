@@ -46,7 +46,7 @@ _SETS = (
     Flag(
         ("--source",),
         "text",
-        "Everything from this kind of writer.",
+        "Everything from this source.",
         choices=SOURCES,
     ),
     Flag(("--day",), "day", "Everything written on this day.", metavar="DAY"),
@@ -79,8 +79,8 @@ _SINGULAR = {
         " hm restore brings it back. --purge also erases the text from notes, earlier"
         " versions, index, vectors, caches and journal, permanently. --session,"
         " --source, --day, or --scope alone, select everything that matches: hm shows"
-        " what that is and asks, as it does before a purge. In a repository they select"
-        " from its project alone. Without a terminal, confirm with --yes."
+        " what that is and asks, as it does before a purge. In a repository, only its"
+        " project is searched. Without a terminal, or with --json, confirm with --yes."
     ),
     arguments=(_WHICH,),
     flags=(
@@ -105,17 +105,17 @@ def forget(request: CommandRequest) -> int:
     values = request.values
     selector = _selector(values)
     with request.open_memory() as memory:
-        _print_where(memory, selector)
+        _print_scope_limit(memory, selector)
         if values["purge"]:
             return _purge_all(memory, selector, values)
-        is_asked = selector.is_set and not values["yes"]
-        if values["dry_run"] or is_asked:
+        needs_confirmation = selector.is_set and not values["yes"]
+        if values["dry_run"] or needs_confirmation:
             plan = memory.curation.forget(selector, is_dry_run=True)
             _print_forgotten(plan, as_json=values["json"])
             if values["dry_run"] or not plan.memories:
                 return 0
             count = count_text(len(plan.memories), "memory", "memories")
-            if not is_sure(f"Forget {count}?", "nothing was forgotten"):
+            if not _is_confirmed(values, f"Forget {count}?", "Nothing was forgotten"):
                 return 1
         injected = opening.open_injection_records(memory)
         forgotten = memory.curation.forget(selector, injected)
@@ -139,7 +139,7 @@ def restore(request: CommandRequest) -> int:
     values = request.values
     selector = _selector(values)
     with request.open_memory() as memory:
-        _print_where(memory, selector)
+        _print_scope_limit(memory, selector)
         restored = memory.curation.restore(selector)
     _print_restored(restored, selector.name, as_json=values["json"])
     return 0
@@ -159,12 +159,20 @@ def _selector(values: Mapping[str, Any]) -> MemorySelector:
     )
 
 
-def _print_where(memory: Memory, selector: MemorySelector) -> None:
+def _print_scope_limit(memory: Memory, selector: MemorySelector) -> None:
     """Say that the selection is limited to one project, unless the person named it."""
     from hivemind_memory.curation.selection import set_scope
 
     if where := set_scope(memory.caller, selector, memory.find_scope):
-        print_notices([f"Only of {where}; --all-scopes selects from all scopes."])
+        print_notices([f"Looking only in {where}; --all-scopes looks everywhere."])
+
+
+def _is_confirmed(values: Mapping[str, Any], question: str, otherwise: str) -> bool:
+    """Whether the person agrees; with --json, what is printed stays one document."""
+    if values["json"]:
+        print_notices([f"{otherwise}: with --json, confirm with --yes"])
+        return False
+    return is_sure(question, otherwise)
 
 
 def _purge_all(
@@ -175,7 +183,9 @@ def _purge_all(
     if not values["dry_run"]:
         if not values["yes"]:
             _print_receipt(receipt, as_json=values["json"])
-            if not is_sure("Erase them permanently?", "nothing was purged"):
+            if not _is_confirmed(
+                values, "Erase them permanently?", "Nothing was purged"
+            ):
                 return 1
         receipt = _purge(memory, selector, is_dry_run=False)
     _print_receipt(receipt, as_json=values["json"])

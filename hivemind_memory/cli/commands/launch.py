@@ -294,7 +294,9 @@ def _say_found(
     _print_notice(f"{where}{end}")
     if launch_request.arguments:
         unused = shlex.join(launch_request.arguments)
-        _print_notice(f"its arguments stay as they were: {unused} was not passed on")
+        _print_notice(
+            f"it keeps the arguments it was started with; {unused} was ignored"
+        )
 
 
 def _report_end(launch_request: LaunchRequest, ended: EndedAgent) -> int:

@@ -100,11 +100,11 @@ class SqliteHits:
             }
 
     def signatures(
-        self, paths: Collection[str], *, is_outdated: bool
+        self, paths: Collection[str], *, only_outdated: bool
     ) -> dict[str, FileSignature]:
         """Return the signatures of indexed notes; see the port."""
         sql = _SIGNATURES.format(marks=",".join("?" * len(paths)))
-        if is_outdated:
+        if only_outdated:
             sql += f" AND {OUTDATED}"
         with translated_errors(self._path):
             return {
