@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         SaveResult,
         StoredMemory,
         TextCandidate,
+        UnfinishedPurge,
     )
     from hivemind_memory.model.listing import MemoryFilter, WrittenItem
     from hivemind_memory.model.ports import InjectionRecords
@@ -330,7 +331,7 @@ class Curation:
 
     def purge(
         self,
-        selector: MemorySelector,
+        selector: MemorySelector | UnfinishedPurge,
         injected: InjectionRecords | None = None,
         *,
         is_dry_run: bool = False,
@@ -339,7 +340,7 @@ class Curation:
         """Remove memories from every place within reach, for good.
 
         Args:
-            selector: Which memories.
+            selector: Which memories, or what an earlier purge left.
             injected: What was injected into worktrees.
             is_dry_run: Only count what would be removed.
             is_forced: Remove whole notes that a person wrote, too.

@@ -150,6 +150,8 @@ def _rename_unfinished(state: StateFile, renaming: Renaming) -> None:
         plan = PurgePlan.from_json(work)
         plan.paths = set(map(renaming.new_path, plan.paths))
         plan.notes = set(map(renaming.new_path, plan.notes))
+        if plan.scopes is not None:
+            plan.scopes = set(map(renaming.new_path, plan.scopes))
         return plan.as_json()
 
     state.rewrite_unfinished(renamed)

@@ -1,13 +1,14 @@
 """Purges memories: removes their text from every store, and reports in a receipt.
 
 Each store is cleaned on its own: a failure is reported in the receipt, the others are
-cleaned all the same, and the same purge again finds and removes the rest. The stores
+cleaned all the same, and the plan is kept until the rest is removed, too. The stores
 are listed in ``purge_stores.STORES``, in the order in which they are cleaned.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from typing import NamedTuple
 
 from hivemind_memory.access.rules import OWNER, check_person
 from hivemind_memory.curation.forget import forget
@@ -28,23 +29,26 @@ from hivemind_memory.errors import (
     NotePathError,
     StateUnusableError,
 )
+from hivemind_memory.model.curation import UnfinishedPurge
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hivemind_memory.access.rules import Caller
     from hivemind_memory.curation.context import CurationContext
+    from hivemind_memory.curation.lookup import CurationTarget
     from hivemind_memory.model.curation import (
         AffectedItem,
         FailedItem,
         MemorySelector,
         PurgeResult,
     )
+    from hivemind_memory.model.note_path import NotePath
     from hivemind_memory.model.ports import InjectionRecords
 
 
 def purge(
     context: CurationContext,
-    selector: MemorySelector,
+    selector: MemorySelector | UnfinishedPurge,
     injected: InjectionRecords | None = None,
     *,
     is_dry_run: bool = False,
@@ -55,13 +59,14 @@ def purge(
     Args:
         context: Of the caller, a person.
         selector: Which memories. An active memory includes its older versions, and each
-            one includes everything with the same text, word for word.
+            one includes everything with the same text, word for word. An unfinished
+            purge includes what it left, and no memory that is newer.
         injected: What was injected into worktrees; None: unknown.
         is_dry_run: Only count.
         is_forced: Remove whole notes that a person wrote, too.
 
     Raises:
-        MemoryNotFoundError: Nothing the caller sees matches.
+        MemoryNotFoundError: Nothing the caller sees matches, or no such purge is left.
         NotePathError: All that matches lies behind followed links.
         NotSavedError: The caller may not change it.
         UsageError: The selector is empty, its key is in several scopes, or it includes
@@ -69,7 +74,52 @@ def purge(
     """
     if not is_dry_run:
         check_person(context.caller, "A purge")
-    unfinished = _unfinished(context, selector)
+    if isinstance(selector, UnfinishedPurge):
+        work = _find_unfinished(context, selector)
+    else:
+        work = _find_selected(context, selector, is_forced=is_forced)
+    report = PurgeReport(context, work.targets, work.plan, injected, linked=work.linked)
+    report.left += work.left
+    report.measure(is_shown=is_dry_run)
+    if is_dry_run:
+        for store in STORES:
+            store.measure(report)
+        return report.result(is_dry_run=True)
+    try:
+        _begin(context, work, report)
+        reinstated = _reinstate(context, selector, report) if work.is_found else ()
+        for store in STORES:
+            store.clean(report)
+        finish = _finish(context, work, report)
+        result = report.result(is_dry_run=False, reinstated=reinstated)
+        return replace(result, finish=finish)
+    finally:
+        context.index.close()
+
+
+class _Work(NamedTuple):
+    """What a purge has to do."""
+
+    targets: list[CurationTarget]
+    linked: set[NotePath]
+    plan: PurgePlan
+    left: list[FailedItem]
+    is_found: bool
+    """Something that was selected is there, not only what an earlier purge left."""
+
+    name: str | bytes
+    """Under which its plan is kept, or the hash of that."""
+
+    owner_name: str
+    """Under which the owner's plan is kept."""
+
+
+def _find_selected(
+    context: CurationContext, selector: MemorySelector, *, is_forced: bool
+) -> _Work:
+    """Return the work of a purge, with what the same one left earlier."""
+    name = _name_of(selector, context.caller)
+    unfinished = _kept_plan(context, name)
     try:
         targets, linked = targets_of_purge(context, context.index.fresh(), selector)
     except (MemoryNotFoundError, NotePathError):
@@ -88,30 +138,45 @@ def purge(
     plan = plan_purge(context, targets)
     if unfinished is not None:
         plan.merge(unfinished)
-    report = PurgeReport(context, targets, plan, injected, linked=linked)
-    report.left += left
-    report.measure(is_shown=is_dry_run)
-    if is_dry_run:
-        for store in STORES:
-            store.measure(report)
-        return report.result(is_dry_run=True)
-    try:
-        _begin(context, selector, report)
-        reinstated = _reinstate(context, selector, report) if is_found else ()
-        for store in STORES:
-            store.clean(report)
-        _finish(context, selector, report)
-        return report.result(is_dry_run=False, reinstated=reinstated)
-    finally:
-        context.index.close()
+    return _Work(targets, linked, plan, left, is_found, name, _name_of(selector, OWNER))
 
 
-def _unfinished(context: CurationContext, selector: MemorySelector) -> PurgePlan | None:
-    """Return what an earlier purge with the same selector left to do."""
+def _find_unfinished(context: CurationContext, purge: UnfinishedPurge) -> _Work:
+    """Return the work that an earlier purge left, and no memory that is newer.
+
+    Raises:
+        MemoryNotFoundError: No such purge that the caller may see all of is unfinished.
+    """
+    scopes = context.caller.scopes
+    for name, text in context.state().unfinished().items():
+        if UnfinishedPurge.of_hash(name) != purge:
+            continue
+        plan = PurgePlan.from_json(text)
+        if scopes is None or (plan.scopes is not None and plan.scopes <= scopes):
+            targets, left = targets_left(context, plan)
+            linked = linked_copies(context, plan)
+            plan.merge(plan_purge(context, targets))
+            return _Work(
+                targets=targets,
+                linked=linked,
+                plan=plan,
+                left=left,
+                is_found=False,
+                name=name,
+                owner_name=f"finish={purge.id}",
+            )
+    raise MemoryNotFoundError(
+        f"There is no unfinished purge {purge.id}.",
+        hint="The receipt of a purge ends with the command that finishes it.",
+        effect="Nothing was purged",
+    )
+
+
+def _kept_plan(context: CurationContext, name: str) -> PurgePlan | None:
+    """Return what the purge that is kept under a name left to do."""
     state = context.state()
     try:
         plans = state.unfinished()
-        name = _name_of(selector, context.caller)
         text = plans.get(state.hash_of(name)) if plans else None
     except StateUnusableError:
         return None
@@ -128,13 +193,14 @@ def _name_of(selector: MemorySelector, caller: Caller) -> str:
     return "\0".join(values)
 
 
-def _begin(
-    context: CurationContext, selector: MemorySelector, report: PurgeReport
-) -> None:
+def _begin(context: CurationContext, work: _Work, report: PurgeReport) -> None:
     """Keep the plan before anything is changed, and make the tombstones."""
     state = context.state()
+    if not isinstance(work.name, bytes):
+        scopes = context.caller.scopes
+        report.plan.scopes = None if scopes is None else set(scopes)
     try:
-        state.begin(_name_of(selector, context.caller), report.plan.as_json())
+        state.begin(work.name, report.plan.as_json())
         new = 0
         for scope in sorted({target.scope for target in report.targets}):
             here = [target for target in report.targets if target.scope == scope]
@@ -148,9 +214,13 @@ def _begin(
 
 
 def _reinstate(
-    context: CurationContext, selector: MemorySelector, report: PurgeReport
+    context: CurationContext,
+    selector: MemorySelector | UnfinishedPurge,
+    report: PurgeReport,
 ) -> tuple[AffectedItem, ...]:
     """Make active what a purged session, source or day had replaced."""
+    if isinstance(selector, UnfinishedPurge):
+        return ()
     if not selector.is_set or selector.is_whole_scope:
         return ()
     try:
@@ -162,18 +232,34 @@ def _reinstate(
     return forgotten.reinstated
 
 
-def _finish(
-    context: CurationContext, selector: MemorySelector, report: PurgeReport
-) -> None:
-    """Delete the plan if everything is done, and what was deleted from the file."""
+def _finish(context: CurationContext, work: _Work, report: PurgeReport) -> str:
+    """Delete the plan if everything is done, and what was deleted from the file.
+
+    Returns:
+        The command that does what is left; empty: nothing is, or the plan is lost.
+    """
     state = context.state()
     try:
+        name = work.name if isinstance(work.name, bytes) else state.hash_of(work.name)
         if report.is_hidden_left:
             # The caller must not be told; `hm doctor` tells the owner.
-            state.begin(_name_of(selector, OWNER), report.plan.as_json())
+            _keep_for_owner(context, work.owner_name, report.plan)
         if not report.left:
-            state.finish([state.hash_of(_name_of(selector, context.caller))])
+            state.finish([name])
         if not state.vacuum():
-            report.fail("state.db", "another process is reading it; purge again")
+            report.fail("state.db", "another process is reading it")
+            state.begin(name, report.plan.as_json())
     except StateUnusableError as error:
         report.fail("state.db", str(error))
+        return ""
+    return UnfinishedPurge.of_hash(name).command if report.left else ""
+
+
+def _keep_for_owner(context: CurationContext, name: str, plan: PurgePlan) -> None:
+    """Keep a plan for the owner, with what the owner's own purge left to do."""
+    kept = PurgePlan()
+    kept.merge(plan)
+    earlier = _kept_plan(context, name)
+    if earlier is not None:
+        kept.merge(earlier)
+    context.state().begin(name, kept.as_json())

@@ -75,6 +75,9 @@ class PurgePlan:
     hashes: set[str] = field(default_factory=set)
     """SHA-256 of every text that may have a vector."""
 
+    scopes: set[str] | None = None
+    """The scopes of who asked; None: the owner, who sees all, and finishes it alone."""
+
     since_s: float = inf
     """When the oldest part was written: no version of it has an older vector."""
 
@@ -89,7 +92,9 @@ class PurgePlan:
     def as_json(self) -> str:
         """Return the plan as JSON."""
         kept = {name: sorted(getattr(self, name)) for name in _SETS}
-        return json.dumps({**kept, "since_s": min(self.since_s, _NEVER_S)})
+        scopes = None if self.scopes is None else sorted(self.scopes)
+        since_s = min(self.since_s, _NEVER_S)
+        return json.dumps({**kept, "scopes": scopes, "since_s": since_s})
 
     @classmethod
     def from_json(cls, text: str) -> PurgePlan:
@@ -97,7 +102,9 @@ class PurgePlan:
         try:
             kept = json.loads(text)
             sets = {name: set(kept[name]) for name in _SETS}
-            return cls(**sets, since_s=float(kept["since_s"]))
+            # Earlier versions did not keep the scopes.
+            scopes = None if kept.get("scopes") is None else set(kept["scopes"])
+            return cls(**sets, scopes=scopes, since_s=float(kept["since_s"]))
         except (ValueError, TypeError, LookupError):
             return cls()
 
@@ -134,7 +141,8 @@ def targets_left(
 ) -> tuple[list[CurationTarget], list[FailedItem]]:
     """Return what an earlier purge was to remove and did not, and what stays for now.
 
-    A note that was written anew at the path of a purged one is not touched.
+    A note that was written anew at the path of a purged one is not touched: the plan
+    is changed to name it no longer.
     """
     targets: list[CurationTarget] = []
     left: list[FailedItem] = []
@@ -152,6 +160,9 @@ def targets_left(
         hashes = _body_hashes(context, path, data)
         has_front = split_front_matter(decode(data)).line_count > 0
         whole = read_target(context, path, MEMORY if has_front else NOTE)
+        if path in plan.paths and whole is not None and _is_newer(context, plan, whole):
+            plan.paths.remove(path)
+            continue
         if path not in plan.paths or whole is None:
             targets += [entry_target(path, entry) for entry in entries]
         elif whole.id in plan.ids or (hashes and hashes <= plan.hashes):
@@ -162,6 +173,16 @@ def targets_left(
             )
             left.append(FailedItem(what=path, why=why))
     return targets, left
+
+
+def _is_newer(context: CurationContext, plan: PurgePlan, whole: CurationTarget) -> bool:
+    """Return whether a memory at the path of a purged one is another one.
+
+    One with the purged text is so only if a person has allowed that text again.
+    """
+    if not whole.id or whole.id in plan.ids:
+        return False
+    return not context.state().has_tombstone(whole.text, whole.scope)
 
 
 def linked_copies(context: CurationContext, plan: PurgePlan) -> set[NotePath]:

@@ -13,6 +13,7 @@ from hivemind_memory.files.scan import BYTES_PER_MB
 from hivemind_memory.index.choose_engine import index_engine
 from hivemind_memory.memory.leftover_files import leftover_findings
 from hivemind_memory.memory.open_index import open_index
+from hivemind_memory.model.curation import UnfinishedPurge
 from hivemind_memory.model.results import (
     RECOVERY_WINDOW,
     Diagnosis,
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from hivemind_memory.files.places import Places
     from hivemind_memory.providers.provider import Provider
 
+
+_MAX_COMMANDS = 5
 
 SYNC_TOOLS = ("Dropbox", "OneDrive", "Google Drive", "iCloud", "Syncthing", "Nextcloud")
 
@@ -258,7 +261,7 @@ def _state(places: Places) -> Finding:
         return Finding(name=name, is_ok=False, detail=problem, hint=DAMAGE_HINT)
     state = StateFile(places.state_file)
     try:
-        unfinished = len(state.unfinished())
+        unfinished = list(map(UnfinishedPurge.of_hash, state.unfinished()))
     except HivemindError as error:
         return Finding(name=name, is_ok=False, detail=str(error), hint=error.hint)
     finally:
@@ -267,10 +270,15 @@ def _state(places: Places) -> Finding:
         return Finding(
             name=name,
             is_ok=False,
-            detail=f"{unfinished} purges were not finished: text may be left",
-            hint="run the same `hm forget … --purge` again to finish it",
+            detail=f"{_purges(len(unfinished))} not finished: text may be left",
+            hint=", ".join(f"`{one.command}`" for one in unfinished[:_MAX_COMMANDS]),
         )
     return Finding(name=name, is_ok=True, detail="recall counters and tombstones")
+
+
+def _purges(count: int) -> str:
+    """Return how many purges, with the verb."""
+    return "1 purge was" if count == 1 else f"{count} purges were"
 
 
 def _provider(provider: Provider) -> Finding:

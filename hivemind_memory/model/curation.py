@@ -269,6 +269,23 @@ class MemorySelector:
         return self.is_set and not (self.session or self.source or self.day)
 
 
+@dataclass(frozen=True, slots=True)
+class UnfinishedPurge:
+    """A purge that could not do everything, to be finished."""
+
+    id: str
+
+    @classmethod
+    def of_hash(cls, name: bytes) -> UnfinishedPurge:
+        """Return the one whose plan ``state.db`` keeps under a hash."""
+        return cls(name.hex()[:8])
+
+    @property
+    def command(self) -> str:
+        """What finishes it."""
+        return f"hm forget --purge --finish {self.id}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AffectedItem:
     """One memory that was forgotten, restored or purged."""
@@ -365,7 +382,7 @@ class PurgeResult:
     """Every place that was searched, including empty ones."""
 
     left: tuple[FailedItem, ...] = ()
-    """What could not be done now; the same purge again finishes it."""
+    """What could not be done now; see ``finish``."""
 
     out_of_reach: tuple[FailedItem, ...] = ()
     """Where the text may still be and what to do; no purge gets there."""
@@ -373,6 +390,9 @@ class PurgeResult:
     reinstated: tuple[AffectedItem, ...] = ()
     worktrees: tuple[str, ...] = ()
     """Worktrees whose section quoted one of them."""
+
+    finish: str = ""
+    """The command that does the rest; empty: nothing is left, or that is not known."""
 
     @property
     def is_complete(self) -> bool:

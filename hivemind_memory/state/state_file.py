@@ -182,16 +182,22 @@ class StateFile:
         """Return the keyed hash of a text, 32 bytes."""
         return self.run(lambda c: _hash(c, text), PROMISE_WAIT_MS)
 
-    def begin(self, what: str, work: str) -> None:
-        """Remember what a purge has to do, until ``finish`` says that it is done."""
+    def begin(self, what: str | bytes, work: str) -> None:
+        """Remember what a purge has to do, until ``finish`` says that it is done.
+
+        Args:
+            what: What is purged, or the hash of that.
+            work: What is left to do.
+        """
 
         def put(connection: apsw.Connection) -> None:
+            name = what if isinstance(what, bytes) else _hash(connection, what)
             connection.execute(
                 """
                 INSERT INTO unfinished(hash, work) VALUES (?, ?)
                 ON CONFLICT (hash) DO UPDATE SET work = excluded.work
                 """,
-                (_hash(connection, what), work),
+                (name, work),
             )
 
         self.run(put, PROMISE_WAIT_MS)

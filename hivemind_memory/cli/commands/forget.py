@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         PurgeCount,
         PurgeResult,
         RestoreResult,
+        UnfinishedPurge,
     )
 
 _WHICH = Argument(
@@ -88,6 +89,12 @@ _SINGULAR = {
         SCOPE,
         _ALL_SCOPES,
         Flag(("--purge",), "flag", "Erase permanently, from everywhere."),
+        Flag(
+            ("--finish",),
+            "text",
+            "With --purge: erase what the purge of this id left, and nothing newer.",
+            metavar="ID",
+        ),
         DRY_RUN,
         YES,
         JSON,
@@ -104,6 +111,8 @@ def forget(request: CommandRequest) -> int:
 
     values = request.values
     selector = _selector(values)
+    if values["finish"] is not None:
+        return _finish_purge(request, selector)
     with request.open_memory() as memory:
         _print_scope_limit(memory, selector)
         if values["purge"]:
@@ -175,8 +184,28 @@ def _is_confirmed(values: Mapping[str, Any], question: str, otherwise: str) -> b
     return is_sure(question, otherwise)
 
 
+def _finish_purge(request: CommandRequest, selector: MemorySelector) -> int:
+    """Finish an earlier purge; return the exit code."""
+    from hivemind_memory.errors import UsageError
+    from hivemind_memory.model.curation import MemorySelector, UnfinishedPurge
+
+    values = request.values
+    if not values["purge"]:
+        raise UsageError("--finish needs --purge.", effect="Nothing was purged")
+    if selector != MemorySelector():
+        raise UsageError(
+            "--finish takes what an earlier purge left, and nothing else.",
+            hint="Leave out the name, --session, --source, --day and the scope.",
+            effect="Nothing was purged",
+        )
+    with request.open_memory() as memory:
+        return _purge_all(memory, UnfinishedPurge(values["finish"]), values)
+
+
 def _purge_all(
-    memory: Memory, selector: MemorySelector, values: Mapping[str, Any]
+    memory: Memory,
+    selector: MemorySelector | UnfinishedPurge,
+    values: Mapping[str, Any],
 ) -> int:
     """Show what a purge would do, ask, and purge; return the exit code."""
     receipt = _purge(memory, selector, is_dry_run=True)
@@ -193,13 +222,16 @@ def _purge_all(
 
 
 def _purge(
-    memory: Memory, selector: MemorySelector, *, is_dry_run: bool
+    memory: Memory, selector: MemorySelector | UnfinishedPurge, *, is_dry_run: bool
 ) -> PurgeResult:
     """Purge, including the sections in worktrees."""
     from hivemind_memory import opening
+    from hivemind_memory.model.curation import UnfinishedPurge
 
     # A path, or a scope by itself, plainly means whole notes, whoever wrote them.
-    is_forced = selector.name.endswith(".md") or selector.is_whole_scope
+    is_forced = isinstance(selector, UnfinishedPurge) or (
+        selector.name.endswith(".md") or selector.is_whole_scope
+    )
     return memory.curation.purge(
         selector,
         opening.open_injection_records(memory),
@@ -251,7 +283,8 @@ def _print_receipt(receipt: PurgeResult, *, as_json: bool) -> None:
     print_items("active again:", receipt.reinstated)
     notices = [f"NOT done: {one.what}: {one.why}" for one in receipt.left]
     if receipt.left and not receipt.is_dry_run:
-        notices.append("run the same purge again to finish")
+        command = f"`{receipt.finish}`" if receipt.finish else "the same purge again"
+        notices.append(f"{command} finishes it")
     out = (f"not erased: {one.what}: {one.why}" for one in receipt.out_of_reach)
     return print_notices((*notices, *out))
 
