@@ -118,27 +118,40 @@ class Twins:
             (self.folder / what).rename(self.folder / name / what)
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where every home is put: its sections and its index name this path."""
+    return tmp_path_factory.mktemp("twins")
+
+
 @pytest.fixture(autouse=True)
-def environ(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def environ(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No settings, no scope and no agent from outside."""
+    clear_environ(folder, monkeypatch)
+
+
+@pytest.fixture(scope="module")
+def twins(folder: Path) -> Twins:
+    """Both homes, built once; each test gets copies."""
+    made = Twins(folder)
+    with pytest.MonkeyPatch.context() as patch:
+        clear_environ(folder, patch)
+        for name in ("with", "without"):
+            build(folder, is_hidden=name == "with")
+            made.keep(name)
+    return made
+
+
+def clear_environ(folder: Path, patch: pytest.MonkeyPatch) -> None:
+    """Take the settings of this machine out of the environment."""
     for name in (*os.environ, *AGENT_VARIABLES):
         if name.startswith(("HIVEMIND_", "GIT_")) or name in AGENT_VARIABLES:
-            monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("HIVEMIND_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("HIVEMIND_EMBEDDING_PROVIDER", "none")
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
-    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
-
-
-@pytest.fixture
-def twins(tmp_path: Path) -> Twins:
-    """Both homes, built."""
-    made = Twins(tmp_path)
-    for name in ("with", "without"):
-        build(tmp_path, is_hidden=name == "with")
-        made.keep(name)
-    return made
+            patch.delenv(name, raising=False)
+    patch.setenv("HOME", str(folder))
+    patch.setenv("HIVEMIND_HOME", str(folder / "home"))
+    patch.setenv("HIVEMIND_EMBEDDING_PROVIDER", "none")
+    patch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    patch.setenv("GIT_CEILING_DIRECTORIES", str(folder))
 
 
 def build(folder: Path, *, is_hidden: bool) -> None:
