@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
 import signal
+import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -30,6 +34,19 @@ def pytest_configure() -> None:
         number = getattr(signal, name, None)  # Windows has no SIGHUP
         if number is not None and signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, handler)
+    if sys.dont_write_bytecode:
+        _compile_once()
+
+
+def _compile_once() -> None:
+    """Let the processes of the tests share compiled modules, yet leave none behind.
+
+    Where nothing may be compiled to a file, each of some thousand would compile all.
+    """
+    folder = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    os.environ["PYTHONPYCACHEPREFIX"] = folder
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:

@@ -21,8 +21,8 @@ from tests.support.access_matrix import (
     ulid,
 )
 
-PART = 40
-"""Calls of each kind and pair; python -m benchmarks.access_matrix makes all of them."""
+RUN = os.environ.get("PYTEST_XDIST_TESTRUNUID") or str(random.SystemRandom().random())
+"""One for all processes of a run."""
 
 
 @pytest.fixture(autouse=True)
@@ -41,16 +41,18 @@ def environ(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def seed() -> str:
     """Another one in each run, printed when a test fails; set it to repeat that run."""
-    drawn = os.environ.get("ACCESS_SEED") or str(random.SystemRandom().getrandbits(32))
+    drawn = os.environ.get("ACCESS_SEED") or RUN
     print(f"ACCESS_SEED={drawn}")
     return drawn
 
 
-def part_of(calls: list[Any], seed: str) -> list[Any]:
-    """Return some of the calls, in their order."""
-    chance = random.Random(seed)
-    chosen = sorted(chance.sample(range(len(calls)), min(PART, len(calls))))
-    return [calls[at] for at in chosen]
+def part_of(calls: list[Any], seed: str, pair: tuple[str, str]) -> list[Any]:
+    """Return a pair's share of the calls: each call is made by one of all pairs.
+
+    Another pair in each run; python -m benchmarks.access_matrix makes all by each.
+    """
+    first = (PAIRS.index(pair) + random.Random(seed).randrange(len(PAIRS))) % len(PAIRS)
+    return calls[first :: len(PAIRS)]
 
 
 @pytest.mark.parametrize(("caller", "hidden"), PAIRS)
@@ -59,8 +61,8 @@ def test_tools_answer_as_if_the_other_scope_were_not_there(
 ) -> None:
     """Hits, counts, errors and receipts, before and after what is written."""
     twins = make_twins(tmp_path, caller, hidden)
-    reads = part_of(list(tool_reads(hidden)), seed + caller + hidden)
-    writes = part_of(list(tool_writes(hidden)), seed + caller + hidden)
+    reads = part_of(list(tool_reads(hidden)), seed, (caller, hidden))
+    writes = part_of(list(tool_writes(hidden)), seed, (caller, hidden))
     writes.append(("memory_save", {"key": "gnu", "content": "A gnu is allowed."}))
 
     leaks = twins.leaks(lambda side: side.tools([*reads, *writes, *reads[:9]]))
@@ -75,8 +77,8 @@ def test_commands_answer_as_if_the_other_scope_were_not_there(
 ) -> None:
     """A shell whose environment names scopes is a caller like any other."""
     twins = make_twins(tmp_path, caller, hidden)
-    reads = part_of(list(command_reads(hidden)), seed + caller + hidden)
-    writes = part_of(list(command_writes(hidden)), seed + caller + hidden)
+    reads = part_of(list(command_reads(hidden)), seed, (caller, hidden))
+    writes = part_of(list(command_writes(hidden)), seed, (caller, hidden))
     writes.append(("save", "gnu", "A gnu is allowed."))
 
     leaks = twins.leaks(lambda side: side.commands([*reads, *writes, *reads[:9]]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -39,15 +40,29 @@ def environ(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def shared_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A home that many tests may read from."""
-    return make_home(tmp_path_factory.mktemp("home"))
+def synced_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with an index, to be copied: a worktree adds a project to its home."""
+    home = make_home(tmp_path_factory.mktemp("home"))
+    with open_memory(home=str(home)) as memory:
+        memory.sync()
+    return home
 
 
 @pytest.fixture
-def injector(shared_home: Path, environ: None) -> Iterator[Injector]:
-    """An injector over the shared home."""
-    with open_memory(home=str(shared_home)) as memory:
+def noted_home(
+    synced_home: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Path]:
+    """A copy of that home."""
+    home = tmp_path_factory.mktemp("home") / "home"
+    shutil.copytree(synced_home, home)
+    yield home
+    shutil.rmtree(home.parent)
+
+
+@pytest.fixture
+def injector(noted_home: Path, environ: None) -> Iterator[Injector]:
+    """An injector over that home."""
+    with open_memory(home=str(noted_home)) as memory:
         yield open_injector(memory)
 
 

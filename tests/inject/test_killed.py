@@ -80,7 +80,7 @@ def is_killed(home: Path, worktree: Path, number: int) -> bool:
 @pytest.mark.usefixtures("environ")
 @pytest.mark.parametrize("make", [tracked, edited, untracked, ignored, absent])
 def test_a_killed_injection_leaves_no_change_for_git_and_no_lock(
-    tmp_path: Path, shared_home: Path, make: Callable[[Path], Path]
+    tmp_path: Path, noted_home: Path, make: Callable[[Path], Path]
 ) -> None:
     """Whatever it was about to do; and the next one, or an eject, goes through."""
     kills = 0
@@ -90,17 +90,17 @@ def test_a_killed_injection_leaves_no_change_for_git_and_no_lock(
         worktree = make(folder)
         file = worktree / "CLAUDE.md"
         before, text = status(worktree), file.read_bytes() if file.exists() else None
-        if not is_killed(shared_home, worktree, number):
+        if not is_killed(noted_home, worktree, number):
             break
         kills += 1
 
         assert status(worktree) == before, number
         assert not (worktree / ".git" / "index.lock").exists(), number
-        inject(shared_home, worktree)
+        inject(noted_home, worktree)
         assert file.read_bytes().count(MARK) == 1, number
         assert status(worktree) == before, number
         assert [*worktree.glob("*.hm-*"), *worktree.glob(".hm-*")] == [], number
-        with open_memory(home=str(shared_home)) as memory:
+        with open_memory(home=str(noted_home)) as memory:
             open_injector(memory).eject(str(worktree))
         assert (file.read_bytes() if file.exists() else None) == text, number
         assert status(worktree) == before, number
