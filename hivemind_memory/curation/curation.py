@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from hivemind_memory.curation.context import CurationContext
+    from hivemind_memory.curation.inbox import AcceptedClaim
     from hivemind_memory.curation.projects import Projects
     from hivemind_memory.model.changes import Change, UndoResult
     from hivemind_memory.model.curation import (
@@ -173,7 +174,7 @@ class Curation:
         with self._lock:
             return read_log(self._context, wanted)
 
-    def accept(self, ref: str) -> StoredMemory:
+    def accept(self, ref: str) -> AcceptedClaim:
         """Move a pending claim out of the inbox; it keeps its source.
 
         Raises:

@@ -66,6 +66,11 @@ class AcceptedClaim(NamedTuple):
     kind: str = MEMORY
     """memory or entry."""
 
+    @property
+    def is_dropped(self) -> bool:
+        """Whether the claim is gone: ``memory`` said the same before."""
+        return not self.text
+
 
 def pending_claims(context: CurationContext) -> tuple[StoredMemory, ...]:
     """Return what waits in the inboxes that the caller may see, the newest first."""
@@ -172,7 +177,7 @@ def _entry_memory(path: NotePath, entry: FoundEntry) -> StoredMemory:
     )
 
 
-def accept(context: CurationContext, ref: str) -> StoredMemory:
+def accept(context: CurationContext, ref: str) -> AcceptedClaim:
     """Move a pending claim out of the inbox, and record that it can be taken back.
 
     Raises:
@@ -180,7 +185,7 @@ def accept(context: CurationContext, ref: str) -> StoredMemory:
     """
     accepted = accept_claim(context, ref)
     record_accepted(context, accepted.memory, accepted.kind, text=accepted.text)
-    return accepted.memory
+    return accepted
 
 
 def reject(context: CurationContext, ref: str) -> ForgetResult:
@@ -209,7 +214,7 @@ def accept_claim(context: CurationContext, ref: str) -> AcceptedClaim:
     check_person(context.caller, "Accepting a claim")
     pending = find_pending(context, ref)
     row, path = pending.memory, pending.memory.path
-    check_writable(context.caller, path)
+    check_writable(context.caller, path, "Nothing was changed")
     if pending.entry is not None:
         return _move_entry(context, path, pending.entry, _path_outside(path))
     key = row.key or path.rpartition("/")[2].removesuffix(".md")
@@ -220,7 +225,8 @@ def accept_claim(context: CurationContext, ref: str) -> AcceptedClaim:
         if active is not None and active.body != claim.body:
             raise KeyTakenError(
                 f"Another memory is active under {key!r}: {active.path}.",
-                hint="Save the text with --reason to replace it, or reject the claim.",
+                hint="Nothing was changed. Save the text with --reason to replace it,"
+                " or reject the claim.",
                 current=parse_memory(active.path, active.text, context),
             )
         if active is None:
@@ -272,7 +278,7 @@ def return_claim(context: CurationContext, claim: CurationTarget) -> NotePath:
         HivemindError: Nothing was changed; the message says why.
     """
     check_person(context.caller, "Taking back an accept")
-    check_writable(context.caller, claim.path)
+    check_writable(context.caller, claim.path, "Nothing was changed")
     if claim.kind == ENTRY:
         return _return_entry(context, claim)
     key = claim.key or claim.path.rpartition("/")[2].removesuffix(".md")

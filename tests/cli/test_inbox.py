@@ -225,3 +225,31 @@ def test_an_accept_of_what_was_known_already_cannot_be_undone(
     assert (inbox / "firewall.md").exists()
     undo, _ = re.findall(r"`hm ([^`]+)`", refused.err)
     assert "firewall" in hm(*shlex.split(undo)).out
+
+
+def test_a_claim_that_says_what_is_kept_is_dropped(hm: Hm, inbox: Path) -> None:
+    """It was said to be accepted as a memory, though none was made."""
+    hm("save", "--source", "human", "firewall", "Turn the firewall off.")
+
+    said = hm("inbox", "accept", "firewall")
+
+    assert said.out == "dropped the claim: firewall.md:9-9 already says the same\n"
+    assert not [*(inbox / "inbox").glob("firewall*")]
+    assert len([*inbox.glob("firewall*.md")]) == 1
+
+
+def test_a_claim_that_cannot_be_accepted_changes_nothing_and_says_so(
+    hm: Hm, inbox: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It said that nothing was saved to the inbox, where nothing was to be saved."""
+    hm("save", "--source", "external", "friday", "Fridays are fine.")
+    assert "Nothing was changed." in hm("inbox", "accept", "friday").err
+    hm("config", "set", "workspaces.leaf", '{"parent": "web"}')
+    monkeypatch.setenv("HIVEMIND_WORKSPACE", "leaf")
+
+    said = hm("inbox", "accept", "firewall")
+
+    assert said.code == 1
+    assert "cannot write to the global memory from here." in said.err
+    assert "Nothing was changed." in said.err
+    assert "Nothing was saved" not in said.err

@@ -30,7 +30,7 @@ def test_an_accepted_entry_moves_to_the_note_of_its_day(memory: Memory) -> None:
     """With its id and its source, and the others stay; an undo puts it back."""
     entry, other = write(memory, "The zebra came."), write(memory, "The okapi left.")
 
-    accepted = memory.curation.accept(entry)
+    accepted = memory.curation.accept(entry).memory
 
     assert (accepted.id, accepted.source) == (entry, "external")
     assert "inbox/" not in accepted.path
@@ -51,7 +51,7 @@ def test_the_only_entry_of_a_note_is_accepted_by_its_path(
     write(memory, "The zebra came.")
     [waiting] = memory.curation.pending()
 
-    accepted = memory.curation.accept(waiting.path)
+    accepted = memory.curation.accept(waiting.path).memory
     memory.sync()
 
     assert accepted.text == "The zebra came."
@@ -69,7 +69,7 @@ def test_a_path_of_several_entries_asks_which(memory: Memory) -> None:
     with pytest.raises(UsageError, match="2 pending claims"):
         memory.curation.accept(newest.path)
     place = f"{oldest.path}:{oldest.start_line}-{oldest.end_line}"
-    accepted = memory.curation.accept(place)
+    accepted = memory.curation.accept(place).memory
 
     assert accepted.text == "The zebra came."
 

@@ -46,7 +46,8 @@ def list_(request: CommandRequest) -> int:
     description=(
         "The claim is found by every search from then on. It keeps its source, so it is"
         " marked as untrusted and never injected; hm edit changes that, if you vouch"
-        " for it. If another memory is active under its key, nothing is changed."
+        " for it. If another memory is active under its key, nothing is changed; if it"
+        " says the same, the claim is dropped."
     ),
     arguments=(_CLAIM,),
     flags=(JSON,),
@@ -54,11 +55,15 @@ def list_(request: CommandRequest) -> int:
 def accept(request: CommandRequest) -> int:
     """Make a pending claim a memory."""
     with request.open_memory() as memory:
-        accepted = memory.curation.accept(request.values["ref"])
+        claim = memory.curation.accept(request.values["ref"])
+    accepted = claim.memory
     if request.values["json"]:
         print_json(accepted)
         return 0
     place = lines_text(accepted.path, accepted.start_line, accepted.end_line)
+    if claim.is_dropped:
+        print_line(f"dropped the claim: {place} already says the same", keep=[place])
+        return 0
     named = f" as {accepted.type} {accepted.key}".rstrip() if accepted.type else ""
     print_line(f"accepted {place}{named}", keep=[place])
     return 0
