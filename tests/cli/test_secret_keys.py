@@ -1,0 +1,74 @@
+"""A key that holds a secret is masked for an agent, at every door."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Hm
+from tests.support.access_matrix import Side
+
+SECRET = "ghp_LEjCfMBeBbCCb4DHj8ga9B5KEDK4FgjMfCBG"
+COMMANDS = (
+    ("search", "walrus"),
+    ("search", "walrus", "--inbox", "--explain"),
+    ("get", "kept.md"),
+    ("show", "kept.md"),
+    ("list",),
+    ("list", "--type", "preference"),
+    ("log",),
+    ("log", "--changes"),
+    ("history", "kept.md"),
+    ("why",),
+    ("why", "kept.md"),
+    ("inject", "--yes", "--dry-run"),
+    ("inbox", "list"),
+)
+TOOLS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("memory_search", {"query": "walrus", "min_score": 0}),
+    ("memory_search", {"query": "", "types": "preference", "inbox": True}),
+    ("memory_list", {}),
+    ("memory_list", {"types": "preference"}),
+    ("memory_get", {"path": "kept.md"}),
+    ("memory_history", {"key": "kept.md"}),
+)
+
+
+@pytest.fixture
+def kept(home: Path, hm: Hm) -> Path:
+    """A person's memory and a pending claim, the secret in the keys of both."""
+    hm("init")
+    for name in ("kept.md", "inbox/claim.md"):
+        note = home / "memory" / name
+        note.parent.mkdir(exist_ok=True)
+        head = f"key: {SECRET}\ntype: preference\nsource: human"
+        note.write_text(f"---\n{head}\n---\nThe walrus likes tea.\n")
+    assert hm("inject", "--yes").code == 0
+    assert SECRET in hm("show", "kept.md").out
+    return home
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_a_command(
+    hm: Hm, kept: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    """As text and as JSON."""
+    monkeypatch.setenv("CLAUDECODE", "1")
+
+    for line in (words, (*words, "--json")):
+        said = hm(*line)
+
+        assert "unknown option" not in said.err.casefold(), line
+        assert SECRET not in said.out + said.err, line
+
+
+@pytest.mark.parametrize("call", TOOLS, ids=lambda call: f"{call[0]} {[*call[1]]}")
+def test_a_tool(kept: Path, call: tuple[str, dict[str, Any]]) -> None:
+    """In its text and in its structured answer."""
+    [(_, said)] = Side(kept, "global").tools([call])
+
+    assert SECRET not in said
+    assert "walrus" in said.casefold() or "kept.md" in said, json.dumps(said)
