@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from hivemind_memory.cli.output import is_terminal, wrapped, write_stderr
-from hivemind_memory.model.escape import escape_line
+from hivemind_memory.model.display import escape_line
 
 
 def is_sure(question: str, otherwise: str) -> bool:

@@ -13,7 +13,7 @@ from hivemind_memory.cli.output import (
 from hivemind_memory.connect import plans as states
 from hivemind_memory.connect.plans import difference, mask_secrets
 from hivemind_memory.errors import HivemindError, NotConnectedError
-from hivemind_memory.model.escape import escape_line, escape_text
+from hivemind_memory.model.display import escape_line, escape_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

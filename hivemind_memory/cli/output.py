@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import sys
 
-from hivemind_memory.model.escape import escape_json, escape_line
+from hivemind_memory.model.display import count_text, escape_json, escape_line
 from hivemind_memory.model.value import fields_of
 
 TYPE_CHECKING = False
@@ -133,11 +133,6 @@ def size_text(size_bytes: int) -> str:
             return f"{size:.0f} B" if unit == "B" else f"{size:.1f} {unit}"
         size /= 1_000
     return f"{size:.1f} GB"
-
-
-def count_text(number: int, noun: str, plural: str = "") -> str:
-    """Return a number with its noun."""
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def _skipped_lines(skipped: Sequence[SkippedNote]) -> Iterable[str]:

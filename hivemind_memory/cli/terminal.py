@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.text import Text
 
 from hivemind_memory.cli.wrap import break_offsets, cell_width, has_wide, held, released
-from hivemind_memory.model.escape import escape_line, escape_text
+from hivemind_memory.model.display import escape_line, escape_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

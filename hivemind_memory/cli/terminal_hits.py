@@ -17,7 +17,7 @@ from hivemind_memory.cli.terminal import (
     shortened,
     whole,
 )
-from hivemind_memory.model.escape import escape_line, escape_text
+from hivemind_memory.model.display import escape_line, escape_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

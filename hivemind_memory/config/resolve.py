@@ -14,6 +14,7 @@ from hivemind_memory.config.values import (
     parse_value,
 )
 from hivemind_memory.errors import ConfigError
+from hivemind_memory.model.display import shorten
 from hivemind_memory.model.embedding_providers import PROVIDER_NAMES
 
 TYPE_CHECKING = False
@@ -189,7 +190,7 @@ def _shown(value: object) -> str:
     if value is None:
         return "null"
     text = str(value).lower() if isinstance(value, bool) else repr(value)
-    return text if len(text) <= 60 else f"{text[:60]}…"
+    return shorten(text, 60)
 
 
 def _check_together(

@@ -17,6 +17,7 @@ from hivemind_memory.curation.save import save
 from hivemind_memory.curation.validate import MAX_ITEMS
 from hivemind_memory.errors import KeyTakenError, UsageError
 from hivemind_memory.model.curation import NewMemory
+from hivemind_memory.model.display import shorten
 from hivemind_memory.model.keys import closest
 from hivemind_memory.model.memory_types import CONFIDENCES
 from hivemind_memory.notes.slug import hash_of, slug_of
@@ -174,7 +175,7 @@ def _domain_problem(name: str) -> str:
     domain = _URL.match(name)
     if domain and _is_domain(domain[1]):
         return f"domains holds a URL; its domain is {domain[1]}"
-    shown = mask(name if len(name) <= _SHOWN_CHARS else f"{name[:_SHOWN_CHARS]}…")
+    shown = mask(shorten(name, _SHOWN_CHARS))
     return f"{shown!r} is not a domain like sqlite.org"
 
 

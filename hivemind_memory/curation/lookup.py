@@ -14,6 +14,7 @@ from hivemind_memory.model.curation import (
     AffectedItem,
     StoredMemory,
 )
+from hivemind_memory.model.display import shorten
 from hivemind_memory.model.keys import closest, folded_key, near_key, quoted
 from hivemind_memory.model.memories import (
     ACTIVE,
@@ -204,7 +205,7 @@ def not_found(
     ref: str, tail: str = "", *, effect: str = "", meant: tuple[str, ...] = ()
 ) -> MemoryNotFoundError:
     """Return the error for a name that refers to nothing the caller sees."""
-    shown = repr(ref if len(ref) <= 80 else f"{ref[:80]}…")
+    shown = repr(shorten(ref, 80))
     near = f" Did you mean {quoted(meant[0])}?" if meant else ""
     return MemoryNotFoundError(
         f"There is no memory {shown}{tail}.{near}",

@@ -37,6 +37,7 @@ from hivemind_memory.files.errors import save_error
 from hivemind_memory.files.paths import parse_note_path, path_in_scope
 from hivemind_memory.markdown.entry import new_ulid
 from hivemind_memory.model.curation import SaveResult, SimilarMemory
+from hivemind_memory.model.display import shorten
 from hivemind_memory.model.memories import (
     ACTIVE,
     FORGOTTEN,
@@ -329,8 +330,7 @@ def _key_taken(
 ) -> KeyTakenError:
     """Return the error for a key that an active memory has."""
     current = parse_memory(old.path, old.text, context)
-    text = current.text
-    shown = text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}…"
+    shown = shorten(current.text, _SHOWN_CHARS)
     return KeyTakenError(
         f'Active entry exists for key "{new.key}", supersede_reason required',
         hint=f"Nothing was saved. {old.path} says: {shown}",

@@ -7,6 +7,7 @@ every link, and it cannot leave the notes folder. Nothing here touches a file.
 from __future__ import annotations
 
 from hivemind_memory.errors import NotePathError
+from hivemind_memory.model.display import shorten
 from hivemind_memory.model.note_path import NotePath
 
 TYPE_CHECKING = False
@@ -136,4 +137,4 @@ def _name_problems(name: str) -> Iterator[str]:
 
 def _shown(text: str) -> str:
     """Return *text* quoted, on one line, short, and fit for any output."""
-    return repr(text if len(text) <= 60 else f"{text[:60]}…")
+    return repr(shorten(text, 60))

@@ -17,7 +17,7 @@ from hivemind_memory.context.tokens import estimate_tokens
 from hivemind_memory.errors import NotInjectedError
 from hivemind_memory.files.marked_section import SECTION_MARKS
 from hivemind_memory.markdown.text import without_comments
-from hivemind_memory.model.escape import escape_text
+from hivemind_memory.model.display import escape_text
 from hivemind_memory.model.injection import SectionPlan
 from hivemind_memory.redaction import mask
 

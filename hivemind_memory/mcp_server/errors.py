@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import ValidationError
@@ -15,6 +14,7 @@ from hivemind_memory.errors import (
     MemoryNotFoundError,
     NoteNotFoundError,
 )
+from hivemind_memory.model.display import shorten
 from hivemind_memory.model.keys import closest
 
 FAILURE_STATEMENTS = {
@@ -106,9 +106,10 @@ def unknown_argument_error(
     if not unknown:
         return None
     takes = f"it takes {', '.join(names)}" if names else "it takes none"
-    near = closest(_shorten(unknown[0]), names)
+    named = shorten(str(unknown[0]), _MAX_NAME_CHARS)
+    near = closest(named, names)
     meant = f" Did you mean {near[0]}?" if near else ""
-    said = f"{tool} has no argument {_shorten(unknown[0])}; {takes}.{meant}"
+    said = f"{tool} has no argument {named}; {takes}.{meant}"
     return ToolError(_with_effect(tool, said))
 
 
@@ -117,7 +118,8 @@ def invalid_argument_error(tool: str, error: ValidationError) -> ToolError:
     first = error.errors(include_url=False, include_context=False, include_input=False)
     place = ".".join(str(part) for part in first[0]["loc"]) or "the arguments"
     problem = first[0]["msg"]
-    said = f"{tool}: {_shorten(place)}: {problem[:1].lower()}{problem[1:]}."
+    problem = f"{problem[:1].lower()}{problem[1:]}"
+    said = f"{tool}: {shorten(place, _MAX_NAME_CHARS)}: {problem}."
     return ToolError(_with_effect(tool, said))
 
 
@@ -128,11 +130,5 @@ def _with_effect(tool: str, said: str) -> str:
 
 def _sentence(text: str) -> str:
     """Return *text* as one sentence of bounded length."""
-    short = _shorten(text, _MAX_CHARS).strip()
+    short = shorten(text, _MAX_CHARS).strip()
     return short if short.endswith((".", "!", "?", "…")) else f"{short}."
-
-
-def _shorten(text: Any, limit_chars: int = _MAX_NAME_CHARS) -> str:
-    """Return *text*, or its beginning if it is too long."""
-    whole = str(text)
-    return whole if len(whole) <= limit_chars else f"{whole[:limit_chars]}…"

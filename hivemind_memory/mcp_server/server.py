@@ -32,7 +32,7 @@ from hivemind_memory.mcp_server.tools_memory import MemoryTools
 from hivemind_memory.mcp_server.tools_notes import NoteTools
 from hivemind_memory.mcp_server.tools_search import SearchTool
 from hivemind_memory.mcp_server.upgrade import UpgradeCheck
-from hivemind_memory.model.escape import escape_text
+from hivemind_memory.model.display import escape_text
 from hivemind_memory.version import __version__
 
 logger = logging.getLogger(__name__)

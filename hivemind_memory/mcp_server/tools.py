@@ -22,6 +22,7 @@ from hivemind_memory.mcp_server.connections import Connection, Connections
 from hivemind_memory.mcp_server.errors import expected_error, unexpected_error
 from hivemind_memory.mcp_server.server_state import ServerState
 from hivemind_memory.model.agents import PROJECT_HEADER
+from hivemind_memory.model.display import shorten
 from hivemind_memory.model.memory_types import BUILT_IN
 from hivemind_memory.redaction import mask
 
@@ -231,20 +232,13 @@ def place_of(path: str, start_line: int, end_line: int) -> str:
     return f"{path}:{start_line}-{end_line}"
 
 
-def cut_text(text: str, limit_chars: int) -> str:
-    """Return *text*, or its beginning if it is longer than *limit_chars*."""
-    if len(text) <= limit_chars:
-        return text
-    return text[: limit_chars - 1] + "…" if limit_chars > 0 else ""
-
-
 def one_line(text: str, limit_chars: int) -> str:
     """Return what a note says of itself as one line: secrets masked, cut to a limit.
 
     A line break in it would begin a line that is not quoted, and so could pass for a
     part of the answer.
     """
-    return cut_text(" ".join(mask(text).split()), limit_chars)
+    return shorten(" ".join(mask(text).split()), limit_chars)
 
 
 def untrusted_mark(status: str, source: str) -> str:

@@ -19,11 +19,11 @@ from hivemind_memory.mcp_server.tools import (
     ToolRunner,
     TypeNames,
     add_tool,
-    cut_text,
     one_line,
     untrusted_mark,
 )
 from hivemind_memory.model.curation import StoredMemory
+from hivemind_memory.model.display import count_text, shorten
 from hivemind_memory.model.listing import MemoryFilter
 from hivemind_memory.model.memories import MAX_SOURCE_REF_CHARS, claim_text
 from hivemind_memory.model.results import ListedNote
@@ -203,7 +203,7 @@ def shape_memories(
     paths: list[str] = [one.path for one in memories]
     if after and after not in paths:
         raise UsageError(
-            f"after is {cut_text(after, _FACT_CHARS)!r}, which is not in this list.",
+            f"after is {shorten(after, _FACT_CHARS)!r}, which is not in this list.",
             hint="Call memory_list again with the same filters and without after.",
         )
     start = paths.index(after) + 1 if after else 0
@@ -227,14 +227,14 @@ def render_list(listed: NotesOut | MemoriesOut) -> str:
     """Return one line for each note or memory."""
     if isinstance(listed, MemoriesOut):
         count = listed.memory_count
-        noun = "memory" if count == 1 else "memories"
-        lines = [f"{count:,} {noun}, by type, the newest first"]
+        memories = count_text(count, "memory", "memories")
+        lines = [f"{memories}, by type, the newest first"]
         for memory in listed.memories:
             lines += _memory_lines(memory)
     else:
         count = listed.file_count
-        plural = "" if count == 1 else "s"
-        lines = [f"{count:,} note{plural}: path, bytes, changed, chunks, title"]
+        notes = count_text(count, "note")
+        lines = [f"{notes}: path, bytes, changed, chunks, title"]
         for note in listed.files:
             facts = f"{note.size_bytes} {note.updated_at} {note.chunk_count}"
             lines.append(f"{note.path} {facts} {note.title}".rstrip())

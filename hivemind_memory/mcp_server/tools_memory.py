@@ -36,6 +36,7 @@ from hivemind_memory.model.curation import (
     NewMemory,
     StoredMemory,
 )
+from hivemind_memory.model.display import count_text
 from hivemind_memory.model.memories import PENDING, STATUSES
 from hivemind_memory.redaction import mask
 
@@ -346,10 +347,9 @@ def render_saved(saved: SaveOut) -> str:
 
 def render_history(history: HistoryOut) -> str:
     """Return the versions, newest first, each with its text quoted."""
-    count = len(history.memories)
+    versions = count_text(len(history.memories), "version")
     where = f" in {history.scope}" if history.scope else ""
-    plural = "" if count == 1 else "s"
-    parts = [f"{history.key}{where}: {count} version{plural}, newest first"]
+    parts = [f"{history.key}{where}: {versions}, newest first"]
     for memory in history.memories:
         place = place_of(memory.path, memory.start_line, memory.end_line)
         head = f"{place} {memory.status} {memory.type}"

@@ -18,11 +18,11 @@ from hivemind_memory.mcp_server.tools import (
     ToolRunner,
     TypeNames,
     add_tool,
-    cut_text,
     one_line,
     place_of,
     untrusted_mark,
 )
+from hivemind_memory.model.display import count_text, shorten
 from hivemind_memory.model.filters import DEFAULT_FILTER
 from hivemind_memory.model.memories import MAX_SOURCE_REF_CHARS, claim_text
 from hivemind_memory.model.query import Hit, Query, SearchAnswer, SearchReport
@@ -215,7 +215,7 @@ def shape_search(answer: SearchAnswer) -> SearchOut:
     for hit in answer.hits:
         facts = _facts_of(hit, left_chars)
         left_chars -= _length_of(facts)
-        facts.snippet = cut_text(hit.snippet, min(left_chars, SNIPPET_CHARS))
+        facts.snippet = shorten(hit.snippet, min(left_chars, SNIPPET_CHARS))
         cut_count += len(facts.snippet) < len(hit.snippet)
         left_chars -= len(facts.snippet)
         hits.append(facts)
@@ -235,9 +235,8 @@ def render_search(found: SearchOut) -> str:
     Lines of notes are quoted with ``> ``, so that none of them can pass for a part of
     the answer.
     """
-    count = len(found.hits)
     mode = found.report.mode
-    head = f"{count} hit{'' if count == 1 else 's'}, "
+    head = f"{count_text(len(found.hits), 'hit')}, "
     head += "newest first" if mode == "list" else mode
     head += (
         ", fresh"
@@ -354,17 +353,17 @@ def _render_report(report: SearchSummary) -> list[str]:
     if report.reason:
         lines.append(f"not hybrid: {report.reason}")
     counted = [
-        (report.below_min_score, "below min_score"),
-        (report.superseded, "superseded by a hit"),
-        (report.over_limit, "beyond max_results"),
-        (report.stale_notes, "changed note{} not indexed"),
-        (report.skipped_notes, "file{} that could not be read"),
-        (report.pending_vectors, "chunk{} without a vector yet"),
-        (report.ignored_terms, "term{} of the query ignored"),
+        (report.below_min_score, "", "below min_score"),
+        (report.superseded, "", "superseded by a hit"),
+        (report.over_limit, "", "beyond max_results"),
+        (report.stale_notes, "changed note", "not indexed"),
+        (report.skipped_notes, "file", "that could not be read"),
+        (report.pending_vectors, "chunk", "without a vector yet"),
+        (report.ignored_terms, "term", "of the query ignored"),
     ]
     counts = [
-        f"{number} {what.format('' if number == 1 else 's')}"
-        for number, what in counted
+        f"{count_text(number, noun) if noun else number} {what}"
+        for number, noun, what in counted
         if number
     ]
     if counts:

@@ -14,6 +14,7 @@ from hivemind_memory.index.choose_engine import index_engine
 from hivemind_memory.memory.leftover_files import leftover_findings
 from hivemind_memory.memory.open_index import open_index
 from hivemind_memory.model.curation import UnfinishedPurge
+from hivemind_memory.model.display import count_text
 from hivemind_memory.model.results import (
     RECOVERY_WINDOW,
     Diagnosis,
@@ -196,7 +197,7 @@ def _notes(places: Places, settings: Settings, now: Callable[[], float]) -> Find
             detail=f"{len(snapshot.skipped)} passed over: {first.path}: {first.reason}",
             hint="`hm status` lists them all",
         )
-    detail = f"{len(snapshot.signatures)} notes"
+    detail = count_text(len(snapshot.signatures), "note")
     if behind:
         detail += f", {behind} changed since the index saw them; the next search looks"
     return Finding(name="notes", is_ok=True, detail=detail)
@@ -243,10 +244,8 @@ def _journal(places: Places, now: Callable[[], float]) -> Finding:
             hint=f"`chmod u+w {parent}`",
         )
     fresh = Journal(places.journal).count_pending_entries(now())
-    noun = "entry" if fresh == 1 else "entries"
-    detail = (
-        f"{fresh} recent {noun} stored twice" if fresh else "empty, as it should be"
-    )
+    entries = count_text(fresh, "recent entry", "recent entries")
+    detail = f"{entries} stored twice" if fresh else "empty, as it should be"
     return Finding(name="journal", is_ok=True, detail=detail)
 
 

@@ -7,6 +7,7 @@ from hivemind_memory.errors import LineNotFoundError, NoteUnreadableError, Usage
 from hivemind_memory.files.paths import parse_note_path
 from hivemind_memory.files.scan import too_large
 from hivemind_memory.markdown.text import decode
+from hivemind_memory.model.display import count_text
 from hivemind_memory.model.listing import folder_named, is_below
 from hivemind_memory.model.memories import FORGOTTEN
 from hivemind_memory.model.results import ListedNote, NoteLines
@@ -82,8 +83,7 @@ def _no_such_line(note: NotePath, line: int, count: int) -> LineNotFoundError:
     """Return the error for a line after the end of a note."""
     if not count:
         return LineNotFoundError(f"{note} is empty; there is no line {line:,}.")
-    lines = "1 line" if count == 1 else f"{count:,} lines"
-    message = f"{note} has {lines}; there is no line {line:,}."
+    message = f"{note} has {count_text(count, 'line')}; there is no line {line:,}."
     return LineNotFoundError(message, hint=f"{note}:{count} is the last line.")
 
 

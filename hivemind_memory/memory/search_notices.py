@@ -5,6 +5,8 @@ Loaded only when there is something to say.
 
 from __future__ import annotations
 
+from hivemind_memory.model.display import count_text
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,10 +42,8 @@ def why_empty(
     """Return why nothing was found, in one sentence."""
     below = ranking.below_min_score
     if below:
-        noun = "chunk was" if below == 1 else "chunks were"
-        return (
-            f"{below} {noun} found, none relevant enough; a lower min_score shows more"
-        )
+        found = count_text(below, "chunk was", "chunks were")
+        return f"{found} found, none relevant enough; a lower min_score shows more"
     if not retrieved.words.asked:
         if search_filter.is_narrow:
             return "nothing matches the filters"
@@ -70,7 +70,7 @@ def _outdated_notices(freshness: Freshness, access: Access) -> Iterator[str]:
     """Yield how many notes have to be read again, if a caller may see any."""
     count = len(access.readable(freshness.outdated))
     if count:
-        notes = "1 note is" if count == 1 else f"{count:,} notes are"
+        notes = count_text(count, "note is", "notes are")
         yield (
             f"{notes} being indexed again because the rules or settings have changed,"
             " so the answer may lack a hit; `hm sync` finishes it"

@@ -7,6 +7,7 @@ is the empty text. Pure.
 from __future__ import annotations
 
 from hivemind_memory.errors import ScopeError
+from hivemind_memory.model.display import shorten
 
 GLOBAL = ""
 
@@ -137,4 +138,4 @@ def _meant(text: str) -> str:
 
 def _shown(text: str) -> str:
     """Return *text* quoted, on one line and short."""
-    return repr(text if len(text) <= 60 else f"{text[:60]}…")
+    return repr(shorten(text, 60))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from datetime import date
 
+from hivemind_memory.model.display import shorten
 from hivemind_memory.model.memories import (
     ACTIVE,
     CLAIM_FIELDS,
@@ -93,8 +94,7 @@ def _claim(front_matter: Mapping[str, object]) -> str:
 
 def _line(front_matter: Mapping[str, object], key: str, limit_chars: int) -> str:
     """Return a value as one line, cut to a limit: it is shown next to the text."""
-    line = " ".join(_text(front_matter, key).split())
-    return line if len(line) <= limit_chars else f"{line[: limit_chars - 1]}…"
+    return shorten(" ".join(_text(front_matter, key).split()), limit_chars)
 
 
 def _source(front_matter: Mapping[str, object]) -> str:

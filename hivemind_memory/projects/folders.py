@@ -13,7 +13,7 @@ import os
 from hivemind_memory.errors import ProjectUnknownError
 from hivemind_memory.files.atomic import write_file
 from hivemind_memory.files.descriptors import make_private_folder
-from hivemind_memory.model.escape import escape_line
+from hivemind_memory.model.display import escape_line
 from hivemind_memory.model.scope import FOLDERS, NAME_CHARS, make_scope, slug_problem
 from hivemind_memory.model.value import replaced, value
 from hivemind_memory.projects.identity import (

@@ -12,6 +12,7 @@ from hivemind_memory.errors import (
     EmbeddingInvalidError,
     EmbeddingRefusedError,
 )
+from hivemind_memory.model.display import count_text
 from hivemind_memory.model.results import EmbedResult
 from hivemind_memory.providers.vectors import check_batch, count_dims
 
@@ -184,9 +185,9 @@ class EmbedQueue:
         count = len(self._poisons)
         if not count:
             return ""
-        noun = "text has" if count == 1 else "texts have"
+        has_none = count_text(count, "text has", "texts have")
         reason = next(iter(self._poisons.values()))
-        return f"{count} {noun} no vector and can be found by words only: {reason}"
+        return f"{has_none} no vector and can be found by words only: {reason}"
 
 
 class _Run:

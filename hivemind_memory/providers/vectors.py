@@ -10,6 +10,7 @@ import math
 import struct
 
 from hivemind_memory.errors import EmbeddingInvalidError
+from hivemind_memory.model.display import count_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,7 +68,10 @@ def check_batch(
             another length than the space.
     """
     if len(vectors) != count:
-        message = f"For {count} texts {len(vectors)} vectors came back."
+        message = (
+            f"For {count_text(count, 'text')}"
+            f" {count_text(len(vectors), 'vector')} came back."
+        )
         raise EmbeddingInvalidError(message, hint=_HINT)
     found = sorted({count_dims(vector) for vector in vectors})
     if len(found) > 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hivemind_memory.model.display import count_text
 from hivemind_memory.model.query import ScorePart
 from hivemind_memory.search.ranking import score_of
 
@@ -27,8 +28,7 @@ def explain(chosen: SelectedHit) -> tuple[ScorePart, ...]:
         is_sum = ranked.fused.words >= words.total
         chunk = score_of(min(words.chunk, ranked.fused.words))
         passage = score_of(words.chunk + words.subchunk) if is_sum else by_words
-        noun = "word" if ranked.words.found == 1 else "words"
-        found = f"{ranked.words.found} {noun} of the question found"
+        found = f"{count_text(ranked.words.found, 'word')} of the question found"
         if ranked.words.is_by_reason:
             found += ", not all in its text: see the reason"
         parts.append(ScorePart(name="words", value=chunk, note=found))

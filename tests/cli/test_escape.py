@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from hivemind_memory.inject.section import make_inert
 from hivemind_memory.mcp_server.server import escape_texts
-from hivemind_memory.model import escape
-from hivemind_memory.model.escape import (
+from hivemind_memory.model import display as escape
+from hivemind_memory.model.display import (
     escape_json,
     escape_line,
     escape_text,

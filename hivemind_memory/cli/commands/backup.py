@@ -5,13 +5,8 @@ from __future__ import annotations
 from hivemind_memory.cli.command import Argument, CommandRequest, Flag, command
 from hivemind_memory.cli.dates import minute_text
 from hivemind_memory.cli.options import JSON
-from hivemind_memory.cli.output import (
-    count_text,
-    print_json,
-    print_line,
-    print_notices,
-    size_text,
-)
+from hivemind_memory.cli.output import print_json, print_line, print_notices, size_text
+from hivemind_memory.model.display import count_text
 
 _FILE = Argument("file", "The backup, such as hivemind.tar.gz.", is_raw=True)
 

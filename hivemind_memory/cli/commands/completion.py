@@ -10,7 +10,7 @@ from hivemind_memory.cli.command import (
 )
 from hivemind_memory.cli.output import write_stdout
 from hivemind_memory.errors import UsageError
-from hivemind_memory.model.escape import escape_line
+from hivemind_memory.model.display import escape_line
 
 
 @command(

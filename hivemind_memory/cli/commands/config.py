@@ -17,7 +17,7 @@ from hivemind_memory.cli.output import (
     write_stdout,
 )
 from hivemind_memory.errors import UsageError
-from hivemind_memory.model.escape import escape_line
+from hivemind_memory.model.display import escape_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,12 +6,8 @@ import sys
 
 from hivemind_memory.cli.command import CommandRequest, command
 from hivemind_memory.cli.options import JSON
-from hivemind_memory.cli.output import (
-    count_text,
-    is_terminal,
-    write_stdout,
-)
-from hivemind_memory.model.escape import escape_line
+from hivemind_memory.cli.output import is_terminal, write_stdout
+from hivemind_memory.model.display import count_text, escape_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,13 +5,8 @@ from __future__ import annotations
 from hivemind_memory.cli.command import Argument, CommandRequest, Flag, command
 from hivemind_memory.cli.confirm import is_sure
 from hivemind_memory.cli.options import DRY_RUN, JSON, SCOPE, SESSION, SOURCES, YES
-from hivemind_memory.cli.output import (
-    count_text,
-    lines_text,
-    print_json,
-    print_line,
-    print_notices,
-)
+from hivemind_memory.cli.output import lines_text, print_json, print_line, print_notices
+from hivemind_memory.model.display import count_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,14 +7,13 @@ import sys
 from hivemind_memory.cli.command import CommandRequest, Flag, command
 from hivemind_memory.cli.options import JSON, NOTE
 from hivemind_memory.cli.output import (
-    count_text,
     is_terminal,
     print_json,
     print_notices,
     write_stdout,
 )
 from hivemind_memory.errors import UsageError
-from hivemind_memory.model.escape import escape_text
+from hivemind_memory.model.display import count_text, escape_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

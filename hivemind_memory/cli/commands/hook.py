@@ -17,7 +17,7 @@ from hivemind_memory.cli.output import (
     write_stderr,
     write_stdout,
 )
-from hivemind_memory.model.escape import escape_line
+from hivemind_memory.model.display import escape_line
 
 TIMEOUT_S = 5.0
 """A search takes a tenth of a second; no agent is kept waiting longer than this."""

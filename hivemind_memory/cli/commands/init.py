@@ -7,13 +7,8 @@ import sys
 
 from hivemind_memory.cli.command import CommandRequest, command
 from hivemind_memory.cli.options import YES
-from hivemind_memory.cli.output import (
-    count_text,
-    is_terminal,
-    print_notices,
-    write_stdout,
-)
-from hivemind_memory.model.escape import escape_line
+from hivemind_memory.cli.output import is_terminal, print_notices, write_stdout
+from hivemind_memory.model.display import count_text, escape_line
 from hivemind_memory.model.note_path import GLOBAL_NOTE
 
 TYPE_CHECKING = False

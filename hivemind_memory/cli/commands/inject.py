@@ -9,7 +9,6 @@ from hivemind_memory.cli.confirm import is_sure
 from hivemind_memory.cli.dates import minute_text
 from hivemind_memory.cli.options import DRY_RUN, JSON, WORKTREE, YES
 from hivemind_memory.cli.output import (
-    count_text,
     lines_text,
     print_json,
     print_line,
@@ -17,7 +16,7 @@ from hivemind_memory.cli.output import (
     write_stdout,
 )
 from hivemind_memory.errors import UsageError
-from hivemind_memory.model.escape import escape_line, escape_text
+from hivemind_memory.model.display import count_text, escape_line, escape_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

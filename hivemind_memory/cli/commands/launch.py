@@ -31,7 +31,7 @@ from hivemind_memory.errors import (
     UsageError,
 )
 from hivemind_memory.model.agents import PROGRAMS, check_agent, guess_of
-from hivemind_memory.model.escape import escape_text
+from hivemind_memory.model.display import escape_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

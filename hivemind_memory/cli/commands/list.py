@@ -22,7 +22,6 @@ from hivemind_memory.cli.options import (
     TYPE,
 )
 from hivemind_memory.cli.output import (
-    count_text,
     is_terminal,
     lines_text,
     print_json,
@@ -33,6 +32,7 @@ from hivemind_memory.cli.output import (
     write_stdout,
 )
 from hivemind_memory.errors import UsageError
+from hivemind_memory.model.display import count_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from hivemind_memory.cli.command import CommandRequest, Flag, command
 from hivemind_memory.cli.output import is_terminal, write_stderr
 from hivemind_memory.errors import HivemindError, UsageError
-from hivemind_memory.model.escape import escape_line
+from hivemind_memory.model.display import escape_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,13 +8,13 @@ from shlex import quote
 from hivemind_memory.cli.command import Argument, CommandRequest, command
 from hivemind_memory.cli.options import DRY_RUN, JSON, WORKTREE
 from hivemind_memory.cli.output import (
-    count_text,
     print_json,
     print_line,
     print_notices,
     print_table,
 )
 from hivemind_memory.errors import ProjectUnknownError, UsageError
+from hivemind_memory.model.display import count_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -26,6 +26,7 @@ from hivemind_memory.cli.text_input import (
     split_items,
     writer_of,
 )
+from hivemind_memory.model.display import shorten
 from hivemind_memory.model.memory_types import (
     BUILT_IN,
     CONFIDENCES,
@@ -243,8 +244,7 @@ def _key_taken(key: str, error: KeyTakenError) -> KeyTakenError:
     current, said, taken = error.current, "", f'"{key}" is'
     if isinstance(current, StoredMemory):
         text = " ".join(current.text.split())
-        said = f" {current.path} says: {text[:_MAX_SAID]}"
-        said += "…" if len(text) > _MAX_SAID else ""
+        said = f" {current.path} says: {shorten(text, _MAX_SAID)}"
         if current.key != key:
             taken = f'"{key}" is the same key as "{current.key}", which is'
     return KeyTakenError(

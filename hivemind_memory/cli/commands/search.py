@@ -13,7 +13,6 @@ from hivemind_memory.cli.command import (
 )
 from hivemind_memory.cli.options import JSON, ONLY_SOURCE_REF, SCOPE, SINCE, TYPE
 from hivemind_memory.cli.output import (
-    count_text,
     is_terminal,
     lines_text,
     print_json,
@@ -23,7 +22,8 @@ from hivemind_memory.cli.output import (
     write_stdout,
 )
 from hivemind_memory.errors import IndexUnusableError, UsageError
-from hivemind_memory.model.escape import (
+from hivemind_memory.model.display import (
+    count_text,
     escape_line,
     escape_text,
 )

@@ -8,7 +8,6 @@ from hivemind_memory.cli.command import CommandRequest, command
 from hivemind_memory.cli.dates import minute_text
 from hivemind_memory.cli.options import JSON, MEMORY, SCOPE
 from hivemind_memory.cli.output import (
-    count_text,
     is_terminal,
     lines_text,
     print_json,
@@ -16,7 +15,7 @@ from hivemind_memory.cli.output import (
     print_notices,
     write_stdout,
 )
-from hivemind_memory.model.escape import escape_line, escape_text
+from hivemind_memory.model.display import count_text, escape_line, escape_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,7 +7,6 @@ import sys
 from hivemind_memory.cli.command import CommandRequest, command
 from hivemind_memory.cli.options import JSON
 from hivemind_memory.cli.output import (
-    count_text,
     is_terminal,
     plain_value,
     print_json,
@@ -15,6 +14,7 @@ from hivemind_memory.cli.output import (
     size_text,
     write_stdout,
 )
+from hivemind_memory.model.display import count_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

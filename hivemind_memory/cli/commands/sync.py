@@ -5,12 +5,12 @@ from __future__ import annotations
 from hivemind_memory.cli.command import CommandRequest, command
 from hivemind_memory.cli.options import JSON
 from hivemind_memory.cli.output import (
-    count_text,
     print_indexed,
     print_line,
     print_notices,
     print_sync,
 )
+from hivemind_memory.model.display import count_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from hivemind_memory.cli.command import CommandRequest, command
-from hivemind_memory.cli.output import count_text, print_line
+from hivemind_memory.cli.output import print_line
+from hivemind_memory.model.display import count_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import apsw
 
 from hivemind_memory.errors import IndexUnusableError
+from hivemind_memory.model.display import count_text
 from hivemind_memory.sqlite.connection import select_int, translated_errors
 
 TYPE_CHECKING = False
@@ -56,7 +57,7 @@ def _links_problem(connection: apsw.Connection) -> str:
     """Return links that lead nowhere, and counts that are wrong."""
     broken = list(connection.execute("PRAGMA foreign_key_check"))
     if broken:
-        return f"{len(broken)} rows point at nothing"
+        return f"{count_text(len(broken), 'row points', 'rows point')} at nothing"
     wrong = select_int(
         connection,
         """

@@ -5,6 +5,7 @@ from __future__ import annotations
 from hivemind_memory.index.sqlite.filters import query_filter
 from hivemind_memory.index.sqlite.notes import OUTDATED
 from hivemind_memory.index.sqlite.words import LOCATION
+from hivemind_memory.model.display import shorten
 from hivemind_memory.model.matches import ChunkLocation, HitDetails
 from hivemind_memory.model.memories import PENDING, SUPERSEDED
 from hivemind_memory.model.trust import untrusted_source
@@ -124,6 +125,5 @@ class SqliteHits:
                 if status == PENDING or any(map(untrusted_source, sources)):
                     continue
                 line = (headings or text).partition("\n")[0].strip()
-                is_long = len(line) > MAX_TITLE_CHARS
-                found[path] = f"{line[: MAX_TITLE_CHARS - 1]}…" if is_long else line
+                found[path] = shorten(line, MAX_TITLE_CHARS)
         return found

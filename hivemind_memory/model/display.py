@@ -1,8 +1,9 @@
-r"""Makes text safe to show: no note may control a terminal or hide text from a reader.
+r"""Makes text fit to show: escaped, cut to a length, a number with its noun.
 
-One list for every place where a person or a model reads: the terminal, a pipe, JSON,
-answers over MCP and the section. What is escaped is shown as it would stand in JSON or
-Python: ``\x1b``, ``\u202e``.
+No note may control a terminal or hide text from a reader: one list for every place
+where a person or a model reads, the terminal, a pipe, JSON, answers over MCP and the
+section. What is escaped is shown as it would stand in JSON or Python: ``\x1b``,
+``\u202e``.
 """
 
 from __future__ import annotations
@@ -100,6 +101,26 @@ def escape_json(text: str) -> str:
         return text
     show = _pattern(_SUSPECT_IN_JSON).sub
     return show(lambda found: _json_escape(ord(found[0])), text)
+
+
+def shorten(text: str, limit_chars: int) -> str:
+    """Return *text*, or as much of it as fits with an ellipsis into *limit_chars*.
+
+    >>> shorten("harbour", 7), shorten("harbour", 6)
+    ('harbour', 'harbo…')
+    """
+    if len(text) <= limit_chars:
+        return text
+    return f"{text[: limit_chars - 1]}…" if limit_chars > 0 else ""
+
+
+def count_text(number: int, noun: str, plural: str = "") -> str:
+    """Return a number with its noun.
+
+    >>> count_text(1, "note"), count_text(1_200, "entry", "entries")
+    ('1 note', '1,200 entries')
+    """
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def _unix_lines(text: str) -> str:
