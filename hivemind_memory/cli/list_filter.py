@@ -15,13 +15,21 @@ if TYPE_CHECKING:
 STATUSES = ("active", "pending", "superseded", "forgotten", "expired", "done")
 """Values of ``--status``."""
 
+STATUS_FLAGS = {
+    "superseded": "superseded",
+    "forgotten": "forgotten",
+    "inbox": "pending",
+}
+"""Option that is short for a value of ``--status`` -> the value."""
+
 
 def memory_filter(values: Mapping[str, Any]) -> MemoryFilter:
     """Return which memories the options select."""
     from hivemind_memory.model.listing import MemoryFilter
 
     status = values.get("status")
-    statuses = STATUSES if status == "all" else (str(status),)
+    statuses = STATUSES if status == "all" else (str(status),) if status else ()
+    statuses += tuple(one for name, one in STATUS_FLAGS.items() if values.get(name))
     return MemoryFilter(
         types=split_items(values.get("type")),
         scope=values["scope"] or "",
@@ -30,7 +38,7 @@ def memory_filter(values: Mapping[str, Any]) -> MemoryFilter:
         source=values["source"] or "",
         source_ref=values.get("source_ref") or "",
         folder=values.get("folder") or "",
-        statuses=statuses if status else MemoryFilter().statuses,
+        statuses=statuses or MemoryFilter().statuses,
     )
 
 

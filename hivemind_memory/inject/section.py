@@ -38,6 +38,9 @@ BYTES_PER_TOKEN = 4
 NEAR_CAP = 0.8
 """Share of a limit from which the report warns."""
 
+SHORTEN_HINT = "shorten it, or use `hm connect codex --hooks`, which needs no file"
+"""What to do about a file of which Codex reads only the beginning."""
+
 _GUIDE = """\
 ## Hivemind Memory (auto-injected, do not edit)
 
@@ -140,7 +143,12 @@ def plan_section(
     )
     body = section_body(planned)
     tokens = section_tokens(body)
-    warnings = (*candidates.warnings, *_warnings(choice, tokens, budget))
+    is_tight = budget < settings.inject_budget_tokens
+    warnings = (
+        *candidates.warnings,
+        *(_room_warnings(choice, body, room_bytes) if is_tight else ()),
+        *_warnings(choice, tokens, 0 if is_tight else budget),
+    )
     return replace(planned, body=body, tokens=tokens, warnings=warnings)
 
 
@@ -255,9 +263,21 @@ def _on_one_line(text: str) -> str:
     return make_inert(text).replace("\n", "\\n").replace("`", "'")
 
 
+def _room_warnings(
+    choice: Selection, body: str, room_bytes: int | None
+) -> Iterator[str]:
+    """Yield that the file has no room for memories; that it is too long, it says."""
+    is_cut = any(one.why == "budget" for one in choice.left_out)
+    if room_bytes is not None and is_cut and len(body.encode()) <= room_bytes:
+        yield (
+            f"the file leaves {room_bytes:,} of the bytes that Codex reads:"
+            f" {SHORTEN_HINT}"
+        )
+
+
 def _warnings(choice: Selection, tokens: int, budget: int) -> Iterator[str]:
-    """Yield that the section is near one of its limits."""
-    if tokens > NEAR_CAP * budget:
+    """Yield that the section is near one of its limits; a budget of 0 is none."""
+    if budget and tokens > NEAR_CAP * budget:
         share = round(100 * tokens / budget)
         yield (
             f"the section takes {tokens} of {budget} tokens ({share} %):"

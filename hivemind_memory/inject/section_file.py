@@ -22,7 +22,7 @@ from hivemind_memory.files.marked_section import (
 from hivemind_memory.inject.agent_files import AGENTS_FILE, IMPORT, head_of
 from hivemind_memory.inject.commit_guard import CommitGuard
 from hivemind_memory.inject.git_settings import FILTER, GitSettings
-from hivemind_memory.inject.section import CREATED
+from hivemind_memory.inject.section import CREATED, SHORTEN_HINT
 from hivemind_memory.inject.worktree_file import (
     UnusableFileError,
     delete_file,
@@ -78,7 +78,10 @@ def write_section(
         done = replace(done, warnings=(warning, *done.warnings))
     size = os.path.getsize(os.path.join(root, *done.file.split("/")))
     if done.file == AGENTS_FILE and size > _CODEX_BYTES:
-        warning = f"{done.file} has {size} bytes, of which Codex reads {_CODEX_BYTES}"
+        warning = (
+            f"{done.file} has {size:,} bytes, of which Codex reads {_CODEX_BYTES:,}:"
+            f" {SHORTEN_HINT}"
+        )
         done = replace(done, warnings=(*done.warnings, warning))
     return _without_duplicates(done, root, target, repository)
 

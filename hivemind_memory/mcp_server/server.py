@@ -134,11 +134,10 @@ class MemoryServer(MCPServer[Any]):
         if tool is not None:
             known = tool.parameters.get("properties", {})
             required = tool.parameters.get("required", ())
-            # Models and strict schemas say null for an argument that they leave out.
             arguments = {
-                key: value
+                key: value if key in required else _without_blanks(value)
                 for key, value in arguments.items()
-                if value is not None or key in required or key not in known
+                if key in required or key not in known or not _is_blank(value)
             }
             unknown = unknown_argument_error(name, known, arguments)
             if unknown is not None:
@@ -154,6 +153,24 @@ class MemoryServer(MCPServer[Any]):
                 raise invalid_argument_error(name, cause) from cause
             # The SDK puts its own words before the message.
             raise ToolError(str(cause)) from error
+
+
+def _is_blank(value: object) -> bool:
+    """Whether a value stands for an argument that is left out.
+
+    Models and strict schemas send null or an empty text where they mean nothing.
+
+    >>> _is_blank(None), _is_blank(" "), _is_blank(0), _is_blank([])
+    (True, True, False, False)
+    """
+    return value is None or (isinstance(value, str) and not value.strip())
+
+
+def _without_blanks(value: Any) -> Any:
+    """Return a list without its blank items; anything else as it is."""
+    if isinstance(value, list):
+        return [one for one in value if not _is_blank(one)]
+    return value
 
 
 async def _escape_results(

@@ -74,11 +74,10 @@ ScopeName = Annotated[
 
 
 def _split_names(value: Any) -> Any:
-    """Return names, in a list or separated by commas, without the blank ones."""
-    names = value.split(",") if isinstance(value, str) else value
-    if not isinstance(names, list):
-        return names
-    return [one for one in names if not isinstance(one, str) or one.strip()]
+    """Return names, in a list or separated by commas."""
+    if isinstance(value, str):
+        return [one for one in value.split(",") if one.strip()]
+    return value
 
 
 TypeNames = Annotated[

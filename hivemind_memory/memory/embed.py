@@ -229,7 +229,7 @@ class EmbeddingService:
 
     def _chosen(self, index: Index) -> str:
         """Return the space that the chosen provider fills; empty: there is none."""
-        space = self._provider.space()
+        space = self._provider.space() or self._provider.unusable_space()
         return fingerprint_in_use(index, space) if space else ""
 
     def _may_ask(self, index: Index, fingerprint: str) -> bool:

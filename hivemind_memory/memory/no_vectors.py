@@ -19,7 +19,8 @@ PROBLEM = "embedding-problem"
 """Key of the index's meta table: a provider and the space that it was asked for, and on
 the next lines why it failed."""
 
-_NO_VECTORS_YET = "no vectors yet; `hm status` says why"
+NO_VECTORS_YET = "no vectors yet"
+"""The reason when none is known; ``hm status`` asks the provider for one."""
 
 
 def last_problem(index: Index, provider: Provider, fingerprint: str = "") -> str:
@@ -43,10 +44,10 @@ def why_no_vectors(index: Index, provider: Provider, fingerprint: str = "") -> s
     """Return why no chunk has a vector; see ``last_problem``."""
     if provider.is_off:
         return ""
+    if unusable := provider.why_none_is_named():
+        return unusable
     problem = last_problem(index, provider, fingerprint)
-    if problem:
-        return f"no vectors: {problem}"
-    return provider.why_none_is_named() or _NO_VECTORS_YET
+    return f"no vectors: {problem}" if problem else NO_VECTORS_YET
 
 
 def answer_without_vectors(
@@ -58,7 +59,7 @@ def answer_without_vectors(
     with handle.lock:
         if handle.run_with_fallback(lambda opened: opened.index.spaces()):
             return None
-        space = provider.named_space()
+        space = provider.named_space() or provider.unusable_space()
         fingerprint = space.fingerprint if space else ""
         why = handle.run_with_fallback(
             lambda opened: why_no_vectors(opened.index, provider, fingerprint)

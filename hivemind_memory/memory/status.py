@@ -70,7 +70,7 @@ def _status_of(
     problem = ""
     if pending or is_asked:
         problem = _last_problem(opened, provider, now_s)
-    if pending and not problem:
+    if pending and not problem and name != "none":
         problem = "`hm sync` computes them, and so does `hm watch` while it runs."
     return MemoryStatus(
         memory_dir=places.notes,
@@ -93,7 +93,8 @@ def _status_of(
 
 def _vectors(opened: OpenIndex, provider: Provider) -> tuple[int, int, str, str]:
     """Return chunks with and without a vector, the provider, and why it is that one."""
-    space = None if provider.is_off else provider.space()
+    # What waits for a provider without a key is counted too.
+    space = provider.space() or provider.unusable_space()
     if space is None:
         return 0, 0, "none", provider.choice().reason
     from hivemind_memory.memory.moved_spaces import fingerprint_in_use
@@ -102,7 +103,7 @@ def _vectors(opened: OpenIndex, provider: Provider) -> tuple[int, int, str, str]
     return (
         store.count_vectors(name),
         store.count_pending_chunks(name),
-        f"{space.provider} {space.model}",
+        f"{space.provider} {space.model}" if provider.space() else "none",
         provider.choice().reason,
     )
 

@@ -36,6 +36,7 @@ PROJECT_HEADER = "Hivemind-Project"
 """HTTP header by which a connection names its project, or a folder in it."""
 
 _GUESS = "Did you mean"
+_KNOWN = "Known agents"
 _SIMILAR = 0.75
 """Similarity from which a name is a typo: ``cluade`` is, ``pi`` is not."""
 
@@ -69,10 +70,27 @@ def check_agent(name: str, also: Iterable[str] = ()) -> None:
         raise UsageError(message, hint=f"{_GUESS} {meant}?")
 
 
+def check_known_agent(name: str, also: Iterable[str] = ()) -> None:
+    """Refuse any name that is no agent's; see ``check_agent``.
+
+    Args:
+        name: Any name.
+        also: Names of the user's own agents.
+
+    Raises:
+        UsageError: It is not the name of a known agent.
+    """
+    check_agent(name, also)
+    known = tuple(dict.fromkeys((*PROGRAMS, *also)))
+    if name.lower() not in known and name not in known:
+        message = f"{name!r} is not an agent that hm knows; nothing was changed."
+        raise UsageError(message, hint=f"{_KNOWN}: {', '.join(known)}.")
+
+
 def guess_of(error: Exception) -> str:
-    """Return the hint of an error that says what a word was meant to be, or nothing."""
+    """Return the hint of an error that says which agent was meant, or nothing."""
     hint = getattr(error, "hint", "")
-    return hint if hint.startswith(_GUESS) else ""
+    return hint if hint.startswith((_GUESS, _KNOWN)) else ""
 
 
 def list_names(names: Iterable[str]) -> str:

@@ -64,17 +64,13 @@ class Provider:
         Nothing is chosen, and nothing listens on Ollama's port: that is so on most
         machines, and every sync asks.
         """
-        settings = self._settings
         if self.is_off:
             return True
-        is_open = (
-            settings.embedding_provider == "auto" and not settings.has_key_in_config
-        )
-        if not is_open:
+        if self._named():
             return False
         from hivemind_memory.providers.ollama_probe import may_be_listening
 
-        return not may_be_listening(settings.ollama_url)
+        return not may_be_listening(self._settings.ollama_url)
 
     def may_be(self, name: str) -> bool:
         """Whether the settings name this provider, or leave the choice open."""
@@ -95,11 +91,29 @@ class Provider:
 
         Asks no network: a choice that is left open is not looked into.
         """
+        return self.space() if self._named() else None
+
+    def unusable_space(self) -> VectorSpace | None:
+        """Return the space of a provider that is named and cannot be used, if it is so.
+
+        It has no key, or a package is missing. What waits for it is counted all the
+        same. Asks no network.
+        """
+        from hivemind_memory.providers.fingerprint import describe_space
+
+        name = self._named()
+        if not name or self.choice().provider != "none":
+            return None
+        return describe_space(self._settings, name)
+
+    def _named(self) -> str:
+        """Return the provider that the settings name; empty: none, or it is open."""
         settings = self._settings
-        is_open = (
-            settings.embedding_provider == "auto" and not settings.has_key_in_config
-        )
-        return None if self.is_off or is_open else self.space()
+        if self.is_off:
+            return ""
+        if settings.embedding_provider != "auto":
+            return settings.embedding_provider
+        return "openai" if settings.has_key_in_config else ""
 
     @property
     def batch_texts(self) -> int:

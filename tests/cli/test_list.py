@@ -251,3 +251,24 @@ def test_a_project_whose_origin_another_took_is_not_called_hand_made(
     assert str(tmp_path / "shop/.git") in listed["shop"]
     assert "example.com/me/shop" in listed["other"]
     assert "made by hand" in listed["made"]
+
+
+@pytest.mark.parametrize(
+    ("flags", "keys"),
+    [
+        (("--superseded",), {"day"}),
+        (("--forgotten",), {"gone"}),
+        (("--inbox",), {"firewall"}),
+        (("--superseded", "--forgotten"), {"day", "gone"}),
+        (("--inbox", "--status", "forgotten"), {"firewall", "gone"}),
+        (("--memories",), {"friday", "day", "standup", "firewall", "old"}),
+        (("--memories", "--forgotten"), {"gone"}),
+    ],
+)
+def test_a_status_has_an_option_of_its_own(
+    hm: Hm, memories: Path, flags: tuple[str, ...], keys: set[str]
+) -> None:
+    """There was only --status, and no way to list memories of every type."""
+    listed = hm("list", *flags, "--json").json
+
+    assert {one["key"] for one in listed} == keys

@@ -170,3 +170,39 @@ def test_status_asks_nobody_when_no_provider_is_named(
 
     assert status["pending_vectors"] == 0
     assert server.requests == []
+
+
+@pytest.mark.parametrize("missing", ["key", "package"])
+@pytest.mark.parametrize("is_synced", [False, True])
+def test_what_waits_for_a_provider_that_cannot_be_used_is_counted(
+    hm: Hm,
+    server: EmbeddingServer,
+    monkeypatch: pytest.MonkeyPatch,
+    missing: str,
+    is_synced: bool,
+) -> None:
+    """Without its key, 0 chunks were pending, and 0 had a vector that they had."""
+    choose(hm, embedding_provider="openai", openai_api_key="sk-right")
+    choose(hm, openai_base_url=server.openai_url)
+    if is_synced:
+        hm("sync")
+    if missing == "key":
+        # At an address of one's own no key is needed.
+        hm("config", "unset", "openai_base_url")
+        hm("config", "unset", "openai_api_key")
+    else:
+        monkeypatch.setattr(
+            "hivemind_memory.providers.choose.find_missing_packages",
+            lambda name: ("openai",),
+        )
+
+    report = json.loads(hm("search", "--json", "database"))["report"]
+    status = json.loads(hm("status", "--json"))
+
+    has_vectors = is_synced and missing == "package"
+    assert status["provider"] == "none"
+    assert status["vectors"] == (NOTES if has_vectors else 0)
+    assert status["pending_vectors"] == NOTES - status["vectors"]
+    assert report["pending_vectors"] == status["pending_vectors"]
+    assert status["vectors_problem"] == ""
+    assert ("no key" if missing == "key" else "not installed") in report["reason"]

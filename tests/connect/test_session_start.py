@@ -312,3 +312,26 @@ def test_a_mistyped_agent_is_named_right_by_the_hook(machine: Machine) -> None:
     ran = machine.run("hook", "session-start", "--agent", "codx", stdin="{}")
 
     assert "Did you mean codex?" in ran.err
+
+
+def test_an_unknown_agent_is_refused_by_the_hook(
+    machine: Machine, worktree: Path
+) -> None:
+    """It got what is meant for an agent that reads AGENTS.md, and no word of it."""
+    payload = json.dumps({"cwd": str(worktree), "hook_event_name": "SessionStart"})
+
+    ran = machine.run("hook", "session-start", "--agent", "nobody", stdin=payload)
+
+    assert (ran.code, ran.out) == (0, "")
+    assert "'nobody' is not an agent that hm knows" in ran.err
+    assert "Known agents: claude, codex" in ran.err
+    assert ran.err.count("\n") == 1
+
+
+def test_an_agent_of_config_json_is_known_to_the_hook(
+    machine: Machine, worktree: Path
+) -> None:
+    """A person may register the hook with an agent of their own."""
+    machine.put(".hivemind/config.json", '{"memory": {"agents": {"nobody": "true"}}}')
+
+    assert "> Tabs are four spaces." in said(machine, worktree, "--agent", "nobody")

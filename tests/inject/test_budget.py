@@ -175,3 +175,35 @@ def test_a_budget_too_small_for_any_memory_does_not_say_that_none_matches() -> N
 
     assert "No memory matches" not in body
     assert "\n3 memories of this session left out for lack of room; " in body
+
+
+CODEX_BYTES = 32 * 1024
+
+
+@pytest.mark.parametrize("free", [1_000, 770, 400, 1, -500])
+def test_a_file_with_nearly_no_room_is_said_to_be_the_limit(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    free: int,
+) -> None:
+    """It said: the section takes 209 of 1 tokens (20900 %): see inject_budget_tokens.
+
+    That option changes nothing here, and only one sentence says what does.
+    """
+    home, repo = make_plans(tmp_path, 40, 1_500)
+    (repo / "AGENTS.md").write_text("x" * (CODEX_BYTES - free - 1) + "\n")
+    monkeypatch.setenv("HIVEMIND_HOME", str(home))
+
+    for _ in range(2):  # the same when nothing is written
+        assert main.main(["inject", "--agent", "codex", str(repo)]) == 0
+        told = "".join(capsys.readouterr())
+
+        size = (repo / "AGENTS.md").stat().st_size
+        assert "inject_budget_tokens" not in told
+        assert "%" not in told
+        assert told.count("`hm connect codex --hooks`") == 1
+        if size > CODEX_BYTES:
+            assert f"AGENTS.md has {size:,} bytes, of which Codex reads 32,768" in told
+        else:
+            assert f"the file leaves {free:,} of the bytes that Codex reads" in told

@@ -193,3 +193,16 @@ def test_recalls_are_told_in_the_word_that_hm_show_uses(
         found(call(server, "memory_search", query="marimba"))
 
         assert told in text_of(call(server, "memory_list", types=["decision"]))
+
+
+def test_a_search_without_vectors_sends_no_agent_to_a_command(
+    server: MemoryServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It said: no vectors yet; `hm status` says why. Agents have no such tool."""
+    monkeypatch.setenv("HIVEMIND_EMBEDDING_PROVIDER", "auto")
+    monkeypatch.setenv("HIVEMIND_OLLAMA_URL", "http://127.0.0.1:9")
+
+    answer = call(server, "memory_search", query="deploy")
+
+    assert found(answer)["report"]["reason"] == "no vectors yet"
+    assert "hm status" not in text_of(answer)

@@ -68,7 +68,7 @@ def _ask(request: CommandRequest, answers: list[tuple[str, str]]) -> None:
     """Put the event and the section into *answers*."""
     from hivemind_memory import opening
     from hivemind_memory.inject import session_hook
-    from hivemind_memory.model.agents import check_agent, guess_of
+    from hivemind_memory.model.agents import check_agent, check_known_agent, guess_of
 
     try:
         agent = request.values["agent"] or "claude"
@@ -84,6 +84,7 @@ def _ask(request: CommandRequest, answers: list[tuple[str, str]]) -> None:
             return
         kind = _text(payload, "agent_type")
         with request.open_memory(is_reported=True) as memory:
+            check_known_agent(agent, memory.settings.agents)
             section = session_hook.session_start_section(
                 opening.open_injector(memory),
                 _text(payload, "cwd") or os.curdir,

@@ -7,6 +7,7 @@ import sys
 from hivemind_memory.cli.command import Argument, CommandRequest, Flag, command
 from hivemind_memory.cli.dates import minute_text
 from hivemind_memory.cli.list_filter import (
+    STATUS_FLAGS,
     STATUSES,
     first_line,
     memory_filter,
@@ -59,9 +60,9 @@ _ALL = Flag(("--all",), "flag", "Show all rows, even on a terminal.")
     "list",
     description=(
         "With a filter (--type, --scope, --since, --agent, --source, --source-ref,"
-        " --status), lists typed memories instead: key, type, status, day, lines and"
-        " text, the newest first, grouped by type if there are several. FOLDER limits"
-        " both to what is below it."
+        " --status) or --memories, lists typed memories instead: key, type, status,"
+        " day, lines and text, the newest first, grouped by type if there are several."
+        " FOLDER limits both to what is below it."
     ),
     arguments=(
         Argument(
@@ -84,6 +85,10 @@ _ALL = Flag(("--all",), "flag", "Show all rows, even on a terminal.")
             "Only memories of this status; by default active and pending ones.",
             choices=(*STATUSES, "all"),
         ),
+        Flag(("--superseded",), "flag", "Same as --status superseded."),
+        Flag(("--forgotten",), "flag", "Same as --status forgotten."),
+        Flag(("--inbox",), "flag", "Same as --status pending."),
+        Flag(("--memories",), "flag", "Only typed memories, of all types."),
         _COUNT,
         _ALL,
         JSON,
@@ -100,7 +105,8 @@ def list_(request: CommandRequest) -> int:
 
     values = request.values
     names = ("type", "scope", "since", "agent", "source", "source_ref", "status")
-    if any(values[name] is not None for name in names):
+    is_asked = any(values[name] for name in (*STATUS_FLAGS, "memories"))
+    if is_asked or any(values[name] is not None for name in names):
         return _list_memories(request)
     with request.open_memory() as memory:
         catch_up(memory)

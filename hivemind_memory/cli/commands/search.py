@@ -210,7 +210,7 @@ def _summary_lines(answer: SearchAnswer) -> list[str]:
     """Return the report without its warnings, which may be long."""
     report, count = answer.report, len(answer.hits)
     if count:
-        reason = f" ({report.reason})" if report.reason else ""
+        reason = f" ({_reason(report.reason)})" if report.reason else ""
         lines = [f"{count_text(count, 'hit')} by {report.mode} search{reason}"]
         if report.mode == "list":
             lines = [f"{count_text(count, 'hit')}, the newest first"]
@@ -247,6 +247,13 @@ def _search_filter(memory: Memory, values: Mapping[str, Any]) -> SearchFilter:
     }
     given = {name: value for name, value in words.items() if value}
     return memory.parse_filter(**given) if given else DEFAULT_FILTER
+
+
+def _reason(reason: str) -> str:
+    """Return why a search used words only, and where to read more."""
+    from hivemind_memory.memory.no_vectors import NO_VECTORS_YET
+
+    return f"{reason}; `hm status` says why" if reason == NO_VECTORS_YET else reason
 
 
 def _weaknesses(report: SearchReport) -> Iterable[str]:
