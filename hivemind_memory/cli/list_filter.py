@@ -28,7 +28,9 @@ def memory_filter(values: Mapping[str, Any]) -> MemoryFilter:
     from hivemind_memory.model.listing import MemoryFilter
 
     status = values.get("status")
-    statuses = STATUSES if status == "all" else (str(status),) if status else ()
+    statuses: tuple[str, ...] = (str(status),) if status else ()
+    if status == "all":
+        statuses = STATUSES
     statuses += tuple(one for name, one in STATUS_FLAGS.items() if values.get(name))
     return MemoryFilter(
         types=split_items(values.get("type")),
