@@ -2,9 +2,9 @@
 
 People and agents type ``Deploy_Day`` for ``deploy-day``: case, dashes, underscores,
 blanks and how a letter with a mark is encoded make no difference. A key that differs
-from another in accents alone, or in a dash between letters that is or is not there, may
-be another word (*resume*, *résumé*); it is refused with the other's name, and the
-caller decides.
+from another in accents alone, in a dash between letters that is or is not there, or in
+a dot, colon or slash in place of a dash, may be another word (*resume*, *résumé*); it is
+refused with the other's name, and the caller decides.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ _GAPS = re.compile(r"[\s_\u002d\u00ad\u058a\u2010-\u2015\u2212\ufe58\ufe63\uff0d
 _UNSEEN = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufe00-\ufe0f\ufeff]")
 # Accents of Latin, Greek and Cyrillic. In other scripts a mark is a letter.
 _ACCENTS = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]")
+_DOTS = re.compile(r"[-.:/]*[.:/][-.:/]*")
 # "v1-1" and "v11" are two versions.
 _DASH_IN_WORD = re.compile(r"(?<!\d)-|-(?!\d)")
 
@@ -39,11 +40,12 @@ def folded_key(key: str) -> str:
 def near_key(key: str) -> str:
     """Return what keys have in common that are too near to be two.
 
-    >>> near_key("résumé"), near_key("re-sume"), near_key("v1-1")
-    ('resume', 'resume', 'v1-1')
+    >>> near_key("résumé"), near_key("re-sume"), near_key("re.sume"), near_key("v1.1")
+    ('resume', 'resume', 'resume', 'v1-1')
     """
     plain = _ACCENTS.sub("", unicodedata.normalize("NFKD", folded_key(key)))
-    return _DASH_IN_WORD.sub("", unicodedata.normalize("NFKC", plain))
+    dashed = _DOTS.sub("-", unicodedata.normalize("NFKC", plain)).strip("-")
+    return _DASH_IN_WORD.sub("", dashed) or key
 
 
 def closest(name: str, known: Iterable[str], count: int = 1) -> tuple[str, ...]:

@@ -316,7 +316,17 @@ def test_a_key_in_another_spelling_is_the_same_key(memory: Memory) -> None:
 
 @pytest.mark.parametrize(
     ("first", "second"),
-    [("résumé", "resume"), ("login", "log-in"), ("чёрный", "черный")],
+    [
+        ("résumé", "resume"),
+        ("login", "log-in"),
+        ("чёрный", "черный"),
+        ("test.cmd", "test-cmd"),
+        ("test-cmd", "Test.Cmd"),
+        ("testcmd", "test.cmd"),
+        ("user:name", "user name"),
+        ("shop/port", "shop.port"),
+        ("v1.1", "v1-1"),
+    ],
 )
 def test_a_key_that_is_too_near_names_the_other(
     memory: Memory, first: str, second: str
@@ -329,7 +339,15 @@ def test_a_key_that_is_too_near_names_the_other(
 
 
 @pytest.mark.parametrize(
-    ("first", "second"), [("v1-1", "v11"), ("कि", "का"), ("か", "が"), ("a", "b")]
+    ("first", "second"),
+    [
+        ("v1-1", "v11"),
+        ("v1.1", "v11"),
+        ("v1.1", "v1.10"),
+        ("कि", "का"),
+        ("か", "が"),
+        ("a", "b"),
+    ],
 )
 def test_keys_that_differ_in_more_are_two(
     memory: Memory, first: str, second: str
