@@ -155,7 +155,7 @@ def _spelled(index: MemoryIndex, new: NewMemory) -> str:
     known, near = known_key(index, new.scope, new.key)
     if near and is_trusted(new.source):
         raise UsageError(
-            f"The key {new.key!r} differs from {near!r} only in accents or punctuation.",
+            f"The key {new.key!r} differs from {near!r} only in accents or marks.",
             hint=f"Save it under {near!r}, or choose a key that differs more.",
             effect="Nothing was saved",
         )

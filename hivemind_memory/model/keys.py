@@ -3,7 +3,7 @@
 People and agents type ``Deploy_Day`` for ``deploy-day``: case, dashes, underscores,
 blanks and how a letter with a mark is encoded make no difference. A key that differs
 from another in accents alone, in a dash between letters that is or is not there, or in
-a dot, colon or slash in place of a dash, may be another word (*resume*, *résumé*); it is
+a dot, colon or slash in place of one, may be another word (*resume*, *résumé*); it is
 refused with the other's name, and the caller decides.
 """
 
