@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 
 from hivemind_memory.config import CONFIG_NAME
 from hivemind_memory.errors import EmbeddingError, HivemindError, IndexUnusableError
@@ -207,7 +208,8 @@ def _recovered(places: Places) -> Iterator[Finding]:
     """Name the notes that hold entries which something had removed."""
     from hivemind_memory.notes.recovered_entries import RECOVERED_NAME
 
-    paths = NotesFolder(places.notes).snapshot().signatures
+    folder = NotesFolder(places.notes, max_note_bytes=sys.maxsize)
+    paths = folder.snapshot().signatures
     found = [path for path in paths if path.rpartition("/")[2] == RECOVERED_NAME]
     if found:
         yield Finding(

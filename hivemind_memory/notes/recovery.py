@@ -61,6 +61,10 @@ if TYPE_CHECKING:
 _WAIT_S = 2.0
 
 
+_MAX_SEARCHED_BYTES = 100_000_000
+"""Largest file that is searched for an entry which a person may have moved. Not
+``max_note_mb``: what stands in a note that is too large to be indexed is not lost."""
+
 _ID = re.compile(OPENING.encode() + rb"(?:[!-~]+ )*?id=([0-9A-HJKMNP-TV-Z]{26}) ")
 # An editor that saves in place empties the file first: a note that changed a moment ago
 # and misses something is looked at again until it has not changed for so long.
@@ -218,9 +222,7 @@ def find_lost_entries(entries: Iterable[JournalEntry], now_s: float) -> list[Los
         lost = _missing_from(NotesFolder(root), path, saved, now_s)
         missing.setdefault(root, []).extend(lost)
     return [
-        entry
-        for root, lost in missing.items()
-        for entry in _in_no_note(NotesFolder(root), lost)
+        entry for root, lost in missing.items() for entry in _in_no_note(root, lost)
     ]
 
 
@@ -247,9 +249,7 @@ def _still_lost(
         if entry and entry.state == SAVED and glance and entry.id not in glance.ids:
             found.setdefault(entry.root, []).append(LostEntry(entry, glance))
     return [
-        lost.entry
-        for root, those in found.items()
-        for lost in _in_no_note(NotesFolder(root), those)
+        lost.entry for root, those in found.items() for lost in _in_no_note(root, those)
     ]
 
 
@@ -316,8 +316,9 @@ def _parent_changed_s(folder: NotesFolder, path: str) -> float:
             path = path.rpartition("/")[0]
 
 
-def _in_no_note(folder: NotesFolder, entries: list[LostEntry]) -> list[LostEntry]:
-    """Return the entries that no note of the folder holds: a person may move them."""
+def _in_no_note(root: str, entries: list[LostEntry]) -> list[LostEntry]:
+    """Return the entries that no note of a folder holds: a person may move them."""
+    folder = NotesFolder(root, max_note_bytes=_MAX_SEARCHED_BYTES)
     found: set[str] = set()
     for path in folder.signatures() if entries else ():
         glance = _glance(folder, path)

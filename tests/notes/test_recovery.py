@@ -169,6 +169,17 @@ def test_a_note_that_was_renamed_or_moved_is_no_loss(home: Home) -> None:
     assert not (home.notes / RECOVERED).exists()
 
 
+def test_an_entry_moved_into_a_large_note_is_no_loss(home: Home) -> None:
+    """A note above the default limit was not searched, and the entry came back twice."""
+    home.append("x")
+    text = (home.notes / NOTE).read_bytes()
+    home.write(STALE)
+    (home.notes / "large.md").write_bytes(text + b"- a bullet of a list\n" * 300_000)
+
+    assert home.recover() == ()
+    assert not (home.notes / RECOVERED).exists()
+
+
 def test_a_vanished_note_is_a_loss_like_any_other(home: Home) -> None:
     """A checkout may take the whole file."""
     entry = home.append("x", "projects/site/a.md")
