@@ -170,7 +170,7 @@ def test_a_note_that_was_renamed_or_moved_is_no_loss(home: Home) -> None:
 
 
 def test_an_entry_moved_into_a_large_note_is_no_loss(home: Home) -> None:
-    """A note above the default limit was not searched, and the entry came back twice."""
+    """No note above the default limit was searched, so the entry came back."""
     home.append("x")
     text = (home.notes / NOTE).read_bytes()
     home.write(STALE)
