@@ -1,4 +1,4 @@
-"""A key that holds a secret is masked for an agent, at every door."""
+"""A key that holds a secret is masked for an agent, in commands and tools."""
 
 from __future__ import annotations
 
