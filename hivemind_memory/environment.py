@@ -9,6 +9,7 @@ import os
 import time
 
 from hivemind_memory.access.rules import agent_in
+from hivemind_memory.config.resolve import HOME_VARIABLE, WORKSPACE_VARIABLE
 from hivemind_memory.config.resolve import load_settings as resolve_settings
 from hivemind_memory.model.clocks import Clocks
 from hivemind_memory.model.value import replaced
@@ -20,8 +21,7 @@ if TYPE_CHECKING:
     from hivemind_memory.access.callers import ScopeRequest
     from hivemind_memory.config.settings import Settings
 
-HOME_VARIABLE = "HIVEMIND_HOME"
-WORKSPACE_VARIABLE = "HIVEMIND_WORKSPACE"
+DEFAULT_HOME = "~/.hivemind"
 SCOPE_VARIABLES = (WORKSPACE_VARIABLE, "HIVEMIND_TEAM", "HIVEMIND_PROJECT")
 """What limits a process to some scopes; see ``access.callers``."""
 
@@ -52,7 +52,7 @@ _GIT_OF_A_HOOK = frozenset(
 def resolve_home(flag: str | None = None) -> str:
     """Return the home folder: the flag, ``HIVEMIND_HOME``, or ``~/.hivemind``."""
     chosen = flag or os.environ.get(HOME_VARIABLE)
-    return os.path.abspath(os.path.expanduser(chosen or "~/.hivemind"))
+    return os.path.abspath(os.path.expanduser(chosen or DEFAULT_HOME))
 
 
 def load_settings(

@@ -21,10 +21,11 @@ from functools import partial
 from hivemind_memory.config import CONFIG_NAME, read_config
 from hivemind_memory.config.settings import options
 from hivemind_memory.errors import HivemindError, NoteNotFoundError, UsageError
-from hivemind_memory.files.atomic import PARTIAL_PREFIX, PartialFile
+from hivemind_memory.files.atomic import PartialFile
 from hivemind_memory.files.descriptors import OpenFolder
 from hivemind_memory.files.errors import cause_of
 from hivemind_memory.files.folder import NotesFolder
+from hivemind_memory.files.paths import PARTIAL_PREFIX
 from hivemind_memory.files.places import JOURNAL_FILE
 from hivemind_memory.model.snapshot import SkippedNote
 from hivemind_memory.state.open import copy_state

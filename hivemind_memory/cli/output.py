@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import TextIO
 
+    from hivemind_memory.model.curation import FailedItem
     from hivemind_memory.model.query import SearchAnswer
     from hivemind_memory.model.results import Diagnosis, EmbedResult, SyncResult
     from hivemind_memory.model.snapshot import SkippedNote
@@ -119,6 +120,11 @@ def print_indexed(result: SyncResult, embedding: EmbedResult) -> None:
 def lines_text(path: str, start_line: int, end_line: int) -> str:
     """Return lines of a note as ``hm get`` takes them."""
     return f"{path}:{start_line}-{end_line}"
+
+
+def failed_text(item: FailedItem) -> str:
+    """Return one line about something that was not done."""
+    return f"not done: {item.what}: {item.why}"
 
 
 def size_text(size_bytes: int) -> str:

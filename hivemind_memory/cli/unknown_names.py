@@ -58,7 +58,7 @@ def near_options(name: str, known: Iterable[str]) -> str:
 
 def nearest(word: str, known: Iterable[str]) -> str:
     """Return the one of *known* that *word* was probably meant to be, or nothing."""
-    from difflib import get_close_matches
+    from hivemind_memory.model.keys import closest
 
-    near = get_close_matches(word.lower(), list(known), n=1, cutoff=0.7)
+    near = closest(word, known)
     return near[0] if near else ""

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from hivemind_memory.config.resolve import HOME_VARIABLE, WORKSPACE_VARIABLE
 from hivemind_memory.connect.jsonc import Dialect
 from hivemind_memory.model.agents import PROJECT_HEADER
 
@@ -26,8 +27,6 @@ READING_TOOLS = ("memory_search", "memory_get", "memory_list", "memory_history")
 so the user should confirm it."""
 
 PERMISSION_RULES = tuple(f"mcp__hivemind__{tool}" for tool in READING_TOOLS)
-
-HOME_VARIABLE = "HIVEMIND_HOME"
 
 _SHELL_FOLDER = "${PWD}"
 
@@ -174,7 +173,7 @@ AGENTS = (
             remote_type="",
             headers="http_headers",
             # It passes on no other variable, and hm launch may set this one.
-            local_extra={"env_vars": ["HIVEMIND_WORKSPACE"]},
+            local_extra={"env_vars": [WORKSPACE_VARIABLE]},
             # The variables, not their values; a header itself holds no variable.
             remote_extra={"env_http_headers": {PROJECT_HEADER: "PWD"}},
         ),

@@ -25,10 +25,10 @@ from hivemind_memory.curation.purge_report import (
 )
 from hivemind_memory.errors import HivemindError, StateUnusableError
 from hivemind_memory.files.atomic import (
-    PARTIAL_PREFIX,
     partial_copies,
     partial_files,
 )
+from hivemind_memory.files.paths import PARTIAL_PREFIX
 from hivemind_memory.state.change_log import ChangeLog, NamesInChanges
 
 TYPE_CHECKING = False
@@ -244,7 +244,7 @@ STORES = (
         clean_index,
     ),
     # Of notes; and of ``state.db``, which a backup and a restore write in the home.
-    Store(("memory/*.tmp", ".hm-*"), count_partial, clean_partial),
+    Store(("memory/*.tmp", f"{PARTIAL_PREFIX}*"), count_partial, clean_partial),
     # The log of earlier versions, which the first scan of the log takes in.
     Store(("injections.jsonl*",), count_injections, clean_injections),
     # With the log of injections. Vacuumed at the end of the purge, with the plan and

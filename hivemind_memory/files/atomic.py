@@ -15,6 +15,7 @@ from contextlib import suppress
 
 from hivemind_memory.files import descriptors
 from hivemind_memory.files.descriptors import PRIVATE_FILE, OpenFolder
+from hivemind_memory.files.paths import PARTIAL_PREFIX
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,10 +23,7 @@ if TYPE_CHECKING:
     from typing import Self
 
 
-PARTIAL_PREFIX = ".hm-"
-"""How the name of every file or folder begins that is there for a moment only."""
-
-PARTIAL_FILE = re.compile(r"\.hm-[0-9a-f]{16}\.tmp")
+PARTIAL_FILE = re.compile(re.escape(PARTIAL_PREFIX) + r"[0-9a-f]{16}\.tmp")
 """The name of a file that does not have its own name yet."""
 
 ABANDONED_S = 60.0
@@ -80,7 +78,7 @@ class PartialFile:
         self.was_named = False
         """Whether readers see the new file; the disk may not have it yet."""
 
-        self.name = f".hm-{os.urandom(8).hex()}.tmp"
+        self.name = f"{PARTIAL_PREFIX}{os.urandom(8).hex()}.tmp"
 
     def __enter__(self) -> Self:
         fd = self._folder.open_file(self.name, descriptors.CREATE)

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 
 SUFFIX = ".md"
+PARTIAL_PREFIX = ".hm-"
+"""How the name of every file or folder begins that is there for a moment only."""
+
 MAX_PART_BYTES = 255
 """The longest name that ext4, APFS and NTFS take."""
 

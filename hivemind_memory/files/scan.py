@@ -13,6 +13,7 @@ from operator import attrgetter
 from hivemind_memory.files.paths import (
     DEVICE_STARTS,
     MAX_PARTS,
+    PARTIAL_PREFIX,
     SUFFIX,
     is_plain,
     name_problem,
@@ -69,7 +70,7 @@ class FolderSnapshot:
         """Files and folders that look like notes and cannot be, sorted by path."""
 
         self.partial = partial
-        """Paths of files that may be half-written; see ``atomic.PARTIAL_FILE``."""
+        """Paths of files that may be half-written; see ``PARTIAL_PREFIX``."""
 
     @property
     def signatures(self) -> dict[NotePath, FileSignature]:
@@ -159,7 +160,7 @@ class _Pass:
             for entry in entries:
                 name = entry.name
                 if name[0] == ".":
-                    if name.startswith(".hm-") and not self._is_behind_link:
+                    if name.startswith(PARTIAL_PREFIX) and not self._is_behind_link:
                         self.partial.append(prefix + name)
                     continue
                 if name.endswith(SUFFIX) and entry.is_file(follow_symlinks=False):

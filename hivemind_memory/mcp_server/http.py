@@ -77,7 +77,7 @@ def serve_http(
     Raises:
         HivemindError: The port is taken, or there is no usable token.
     """
-    token = read_token(token_file, lambda: secrets.token_urlsafe(32))
+    token = read_token(token_file)
     with listen(port) as listening:
         real_port = listening.getsockname()[1]
         config = make_config(make_app(server, real_port, token))
@@ -286,7 +286,12 @@ class _Listening(socket.socket):
 _MIN_CHARS = 16
 
 
-def read_token(path: str, make_token: Callable[[], str]) -> str:
+def _new_token() -> str:
+    """Return a token that nobody guesses."""
+    return secrets.token_urlsafe(32)
+
+
+def read_token(path: str, make_token: Callable[[], str] = _new_token) -> str:
     """Return the token in the file *path*, which is created if it does not exist.
 
     Args:

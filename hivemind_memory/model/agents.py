@@ -38,7 +38,8 @@ PROJECT_HEADER = "Hivemind-Project"
 _GUESS = "Did you mean"
 _KNOWN = "Known agents"
 _SIMILAR = 0.75
-"""Similarity from which a name is a typo: ``cluade`` is, ``pi`` is not."""
+"""Similarity from which a name is a typo: ``cluade`` is, ``pi`` is not. Higher than for
+a mere hint, because such a name is refused, and any program may be an agent."""
 
 
 def meant_agent(name: str, known: Iterable[str] = PROGRAMS) -> str:
@@ -47,10 +48,10 @@ def meant_agent(name: str, known: Iterable[str] = PROGRAMS) -> str:
     >>> meant_agent("cluade"), meant_agent("Claude"), meant_agent("pi")
     ('claude', '', '')
     """
-    from difflib import get_close_matches  # only for names that a person types
+    from hivemind_memory.model.keys import closest  # only for names a person types
 
     names = list(known)
-    close = get_close_matches(name.lower(), names, n=1, cutoff=_SIMILAR)
+    close = closest(name, names, similarity=_SIMILAR)
     return close[0] if close and name.lower() not in names else ""
 
 

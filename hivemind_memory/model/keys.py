@@ -48,13 +48,22 @@ def near_key(key: str) -> str:
     return _DASH_IN_WORD.sub("", dashed) or key
 
 
-def closest(name: str, known: Iterable[str], count: int = 1) -> tuple[str, ...]:
-    """Return the names that *name* was probably meant to be, the nearest first."""
+def closest(
+    name: str, known: Iterable[str], count: int = 1, *, similarity: float = 0.7
+) -> tuple[str, ...]:
+    """Return the names that *name* was probably meant to be, the nearest first.
+
+    Args:
+        name: What was typed.
+        known: The names there are.
+        count: The most names to return.
+        similarity: Of the texts, 0 to 1, from which one is taken for the other.
+    """
     from difflib import get_close_matches  # only where something was not found
 
     by_fold = {folded_key(one): one for one in sorted(known)}
     wanted = folded_key(name)
-    near = get_close_matches(wanted, by_fold, count, 0.7)
+    near = get_close_matches(wanted, by_fold, count, similarity)
     if not near:  # of a short name two letters that changed places are a large part
         near = [one for one in by_fold if sorted(one) == sorted(wanted)][:count]
     return tuple(by_fold[one] for one in near)

@@ -51,7 +51,7 @@ def damage_report(path: str) -> str:
     if os.path.exists(aside):
         return (
             f"{path} was damaged and moved to {aside}: recall counters start again, "
-            "and purged texts are NO LONGER refused when they are written again"
+            "and purged texts are no longer refused when they are written again"
         )
     if os.path.exists(path) and not is_sound(path):
         return f"{path} is damaged; the next use moves it aside and starts a new one"

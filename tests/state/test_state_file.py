@@ -171,7 +171,7 @@ def test_a_damaged_file_is_set_aside_and_the_doctor_is_told(
 
     assert state.recalls(["a"])["a"][0] == 1
     assert os.path.exists(damaged_name(path))
-    assert "NO LONGER refused" in damage_report(path)
+    assert "no longer refused" in damage_report(path)
     assert not state.has_tombstone("secret")
 
 

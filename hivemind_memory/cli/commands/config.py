@@ -252,15 +252,14 @@ def _option(key: str) -> Option:
     Raises:
         UsageError: There is none; the hint names what is near.
     """
-    from difflib import get_close_matches
-
     from hivemind_memory.config import options
+    from hivemind_memory.model.keys import closest
 
     table = options()
     name = _bare(key)
     if name in table:
         return table[name]
-    near = get_close_matches(name.lower().replace("-", "_"), table, n=3, cutoff=0.5)
+    near = closest(name, table, 3, similarity=0.5)
     message = f"There is no option {key}."
     hint = f"Did you mean {', '.join(near)}?" if near else "`hm config` lists them."
     raise UsageError(message, hint=hint)

@@ -182,7 +182,7 @@ def _other_home() -> str:
     from hivemind_memory import environment
 
     home = environment.resolve_home(None)
-    return "" if home == os.path.expanduser("~/.hivemind") else home
+    return "" if home == os.path.expanduser(environment.DEFAULT_HOME) else home
 
 
 def _chosen(request: CommandRequest) -> tuple[ConnectableAgent, ...]:
@@ -304,7 +304,8 @@ def _project() -> str:
 def _registration(request: CommandRequest) -> Registration:
     """Return what is to be registered."""
     from hivemind_memory.cli.commands.mcp import PORT
-    from hivemind_memory.connect.agents import HOME_VARIABLE, LocalServer, RemoteServer
+    from hivemind_memory.config.resolve import HOME_VARIABLE, WORKSPACE_VARIABLE
+    from hivemind_memory.connect.agents import LocalServer, RemoteServer
     from hivemind_memory.connect.plans import Registration
 
     values = request.values
@@ -324,7 +325,7 @@ def _registration(request: CommandRequest) -> Registration:
     def hook_command(agent: str) -> str:
         asked = () if agent == "claude" else ("--agent", agent)
         said = shlex.join((*command, "hook", "session-start", *asked, *words))
-        variables = {HOME_VARIABLE: other_home, "HIVEMIND_WORKSPACE": workspace or ""}
+        variables = {HOME_VARIABLE: other_home, WORKSPACE_VARIABLE: workspace or ""}
         given = [
             f"{one}={shlex.quote(text)}" for one, text in variables.items() if text
         ]
@@ -373,8 +374,6 @@ def _check_starts_outside_shell() -> None:
 
 def _token(*, create: bool = False) -> str:
     """Return the token for HTTP, or what is shown as long as there is none."""
-    import secrets
-
     from hivemind_memory import environment
     from hivemind_memory.files.places import token_file
     from hivemind_memory.mcp_server.http import read_token
@@ -382,4 +381,4 @@ def _token(*, create: bool = False) -> str:
     path = token_file(environment.resolve_home(None))
     if not create and not os.path.exists(path):
         return _NO_TOKEN
-    return read_token(path, lambda: secrets.token_urlsafe(32))
+    return read_token(path)

@@ -37,7 +37,7 @@ def _print_diagnosis(diagnosis: Diagnosis, *, as_json: bool) -> None:
     if is_terminal(sys.stdout):
         return write_stdout(_terminal_findings(diagnosis.findings))
     for finding in diagnosis.findings:
-        verdict = "ok" if finding.is_ok else "WRONG"
+        verdict = "ok" if finding.is_ok else "wrong"
         write_stdout(f"{verdict}\t{finding.name}\t{escape_line(finding.detail)}\n")
         if finding.hint:
             write_stdout(f"\thint\t{escape_line(finding.hint)}\n")

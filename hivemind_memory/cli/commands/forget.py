@@ -5,7 +5,13 @@ from __future__ import annotations
 from hivemind_memory.cli.command import Argument, CommandRequest, Flag, command
 from hivemind_memory.cli.confirm import is_sure
 from hivemind_memory.cli.options import DRY_RUN, JSON, SCOPE, SESSION, SOURCES, YES
-from hivemind_memory.cli.output import lines_text, print_json, print_line, print_notices
+from hivemind_memory.cli.output import (
+    failed_text,
+    lines_text,
+    print_json,
+    print_line,
+    print_notices,
+)
 from hivemind_memory.model.display import count_text
 
 TYPE_CHECKING = False
@@ -276,7 +282,7 @@ def _print_receipt(receipt: PurgeResult, *, as_json: bool) -> None:
     for place in receipt.places:
         print_line(f"  {place.name:{width}}  {_amount(place)}")
     print_items("active again:", receipt.reinstated)
-    notices = [f"NOT done: {one.what}: {one.why}" for one in receipt.left]
+    notices = [failed_text(one) for one in receipt.left]
     if receipt.left and not receipt.is_dry_run:
         command = f"`{receipt.finish}`" if receipt.finish else "the same purge again"
         notices.append(f"{command} finishes it")
@@ -316,4 +322,4 @@ def _print_rest(already: int, what: str, failed: Sequence[FailedItem]) -> None:
     """Print how many needed no change, and what could not be done."""
     if already:
         print_notices([f"{count_text(already, 'memory', 'memories')} {what}"])
-    print_notices(f"NOT done: {one.what}: {one.why}" for one in failed)
+    print_notices(map(failed_text, failed))

@@ -8,6 +8,7 @@ from hivemind_memory.cli.command import CommandRequest, Flag, command
 from hivemind_memory.cli.options import JSON, WORKTREE
 from hivemind_memory.cli.output import print_json, print_line
 from hivemind_memory.cli.own_command import own_command
+from hivemind_memory.config.resolve import HOME_VARIABLE
 
 _AGENTS = Flag(
     ("--agent",),
@@ -64,9 +65,7 @@ def install(request: CommandRequest) -> int:
         if request.memory_dir
         else (),
         agents=request.values["agent"] or "claude",
-        home=environment.resolve_home(None)
-        if os.environ.get(environment.HOME_VARIABLE)
-        else "",
+        home=environment.resolve_home(None) if os.environ.get(HOME_VARIABLE) else "",
     )
     state = new_worktree_hook.install(_folder(request), call, environment.git_environ())
     what = "installed" if state.is_changed else "already installed"

@@ -24,6 +24,7 @@ from hivemind_memory.cli.output import (
     write_stderr,
     write_stdout,
 )
+from hivemind_memory.config.resolve import WORKSPACE_VARIABLE
 from hivemind_memory.errors import (
     ConfigError,
     HivemindError,
@@ -120,7 +121,7 @@ def launch(request: CommandRequest) -> int:
 
         check_workspace(values["workspace"])
         # Agents pass it on to their servers and hooks.
-        os.environ[environment.WORKSPACE_VARIABLE] = values["workspace"]
+        os.environ[WORKSPACE_VARIABLE] = values["workspace"]
     launcher = opening.open_launcher()
     path = launcher.environ.get("PATH", os.defpath)
     agent = find_agent(values["agent"], _configured(), path)

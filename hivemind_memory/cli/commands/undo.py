@@ -7,6 +7,7 @@ from hivemind_memory.cli.commands.forget import print_items, print_restored
 from hivemind_memory.cli.dates import minute_text
 from hivemind_memory.cli.options import DRY_RUN, JSON
 from hivemind_memory.cli.output import (
+    failed_text,
     print_json,
     print_line,
     print_notices,
@@ -73,7 +74,7 @@ def _print_undone(undone: UndoResult, *, as_json: bool) -> None:
         print_line(
             f"{'would restore' if is_plan else 'restored'} the links of {undone.link}"
         )
-    notices = [f"NOT done: {one.what}: {one.why}" for one in undone.failed]
+    notices = [failed_text(one) for one in undone.failed]
     if undone.already:
         notices.append("it was already undone")
     if undone.id:
