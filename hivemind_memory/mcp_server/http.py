@@ -287,7 +287,7 @@ _MIN_CHARS = 16
 
 
 def _new_token() -> str:
-    """Return a token that nobody guesses."""
+    """Return a token that cannot be guessed."""
     return secrets.token_urlsafe(32)
 
 
