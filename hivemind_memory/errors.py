@@ -6,7 +6,7 @@ HivemindError
 │   ├── ScopeError        it names no scope, or none of the caller's
 │   ├── UnknownTypeError  it names no type of memory
 │   └── ConfigError       config.json or the environment holds an invalid value
-├── NotesMissingError     there is no folder of notes
+├── NotesMissingError     there is no notes folder
 ├── NoteNotFoundError     there is no note of that name
 ├── LineNotFoundError     the note ends before the line that was asked for
 ├── NoteUnreadableError   a note exists, and its bytes cannot be read now
@@ -86,7 +86,7 @@ class ConfigError(UsageError):
 
 
 class NotesMissingError(HivemindError):
-    """There is no folder of notes yet, or it is not there now."""
+    """There is no notes folder yet, or it is not there now."""
 
 
 class NoteNotFoundError(HivemindError):

@@ -130,7 +130,7 @@ def record_forgotten(context: CurationContext, forgotten: ForgetResult) -> Forge
     """Record a forget; return its result with the id of the change."""
     if not forgotten.memories:
         return forgotten
-    items, others = items_of(forgotten.memories), items_of(forgotten.reinstated)
+    items, others = items_of(forgotten.memories), items_of(forgotten.reactivated)
     return replace(forgotten, id=record(context, FORGET, items, others=others))
 
 
@@ -138,7 +138,7 @@ def record_restored(context: CurationContext, restored: RestoreResult) -> Restor
     """Record that memories were restored; return the result with the change id."""
     if not restored.memories:
         return restored
-    items, others = items_of(restored.memories), items_of(restored.replaced)
+    items, others = items_of(restored.memories), items_of(restored.superseded)
     return replace(restored, id=record(context, RESTORE, items, others=others))
 
 

@@ -120,12 +120,12 @@ def hide_targets(
             _change_memory(context, target, partial(hide, target), batch)
     _change_entries(context, shown, hide_entries, batch)
     batch.check()
-    reinstated = []
+    reactivated = []
     if is_reactivating:
-        reinstated = reactivate_older(context, shown, batch)
+        reactivated = reactivate_older(context, shown, batch)
     return ForgetResult(
         memories=tuple(batch.done),
-        reinstated=tuple(reinstated),
+        reactivated=tuple(reactivated),
         failed=tuple(batch.failed),
         changed_paths=tuple(sorted(batch.paths)),
         is_indexed=context.update_index(sorted(batch.paths)),
@@ -180,7 +180,7 @@ def show_targets(
         HivemindError: Nothing was changed; the message says why.
     """
     batch = BatchResult()
-    replaced = deactivate_older(context, hidden, batch) if is_deactivating else []
+    superseded = deactivate_older(context, hidden, batch) if is_deactivating else []
     for target in hidden:
         if target.kind != ENTRY:
             is_active = target.status == ACTIVE
@@ -189,7 +189,7 @@ def show_targets(
     batch.check()
     return RestoreResult(
         memories=tuple(batch.done),
-        replaced=tuple(replaced),
+        superseded=tuple(superseded),
         failed=tuple(batch.failed),
         changed_paths=tuple(sorted(batch.paths)),
         is_indexed=context.update_index(sorted(batch.paths)),

@@ -218,13 +218,13 @@ def _announce(places: Places, move: ProjectMove) -> None:
     """Write down what is about to be moved.
 
     Raises:
-        NotSavedError: The disk refused, or a move in another folder of notes is not
+        NotSavedError: The disk refused, or a move in another notes folder is not
             complete; nothing is moved.
     """
     plan = places.project_move
     if os.path.lexists(plan):
         raise NotSavedError(
-            "A move in another folder of notes is not complete.",
+            "A move in another notes folder is not complete.",
             hint=f"{plan} names it; the next command with that folder finishes it.",
             effect="Nothing was moved",
         )

@@ -87,11 +87,11 @@ def purge(
         return report.result(is_dry_run=True)
     try:
         _begin(context, work, report)
-        reinstated = _reinstate(context, selector, report) if work.is_found else ()
+        reactivated = _reactivate(context, selector, report) if work.is_found else ()
         for store in STORES:
             store.clean(report)
         finish = _finish(context, work, report)
-        result = report.result(is_dry_run=False, reinstated=reinstated)
+        result = report.result(is_dry_run=False, reactivated=reactivated)
         return replace(result, finish=finish)
     finally:
         context.index.close()
@@ -213,7 +213,7 @@ def _begin(context: CurationContext, work: _Work, report: PurgeReport) -> None:
         )
 
 
-def _reinstate(
+def _reactivate(
     context: CurationContext,
     selector: MemorySelector | UnfinishedPurge,
     report: PurgeReport,
@@ -229,7 +229,7 @@ def _reinstate(
         report.fail("earlier versions", str(error))
         return ()
     report.plan.notes |= set(forgotten.changed_paths)
-    return forgotten.reinstated
+    return forgotten.reactivated
 
 
 def _finish(context: CurationContext, work: _Work, report: PurgeReport) -> str:

@@ -153,7 +153,7 @@ class PurgeReport:
         self.left.append(FailedItem(what=what, why=why))
 
     def result(
-        self, *, is_dry_run: bool, reinstated: tuple[AffectedItem, ...] = ()
+        self, *, is_dry_run: bool, reactivated: tuple[AffectedItem, ...] = ()
     ) -> PurgeResult:
         """Return the report, with what is out of reach."""
         is_owner = self.context.caller.is_owner
@@ -169,7 +169,7 @@ class PurgeReport:
             ),
             left=tuple(self.left),
             out_of_reach=tuple(self._out_of_reach()),
-            reinstated=reinstated,
+            reactivated=reactivated,
             worktrees=self.injections.worktrees,
         )
 

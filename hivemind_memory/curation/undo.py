@@ -95,7 +95,7 @@ def restore_change(context: CurationContext, change: Change) -> RestoreResult:
         made = _record_undo(context, change, done, is_undo=False)
     return RestoreResult(
         memories=done.restored,
-        replaced=done.superseded,
+        superseded=done.superseded,
         already=len(change.items) - len(done.restored),
         failed=done.failed,
         changed_paths=done.changed_paths,
@@ -189,7 +189,7 @@ def _hide(
         return replace(result, forgotten=tuple(t.as_affected() for t in shown))
     is_reactivating = change.kind == SAVE or bool(change.others)
     done = hide_targets(context, shown, is_reactivating=is_reactivating, check=check)
-    result = replace(result, forgotten=done.memories, reactivated=done.reinstated)
+    result = replace(result, forgotten=done.memories, reactivated=done.reactivated)
     return _with_changes(result, done)
 
 
@@ -203,7 +203,7 @@ def _show(
     if is_dry_run:
         return replace(result, restored=tuple(one.as_affected() for one in hidden))
     done = show_targets(context, hidden, is_deactivating=bool(change.others))
-    result = replace(result, restored=done.memories, superseded=done.replaced)
+    result = replace(result, restored=done.memories, superseded=done.superseded)
     return _with_changes(result, done)
 
 

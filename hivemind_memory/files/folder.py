@@ -44,7 +44,7 @@ _NO_LINKS: Mapping[str, str] = {}
 
 
 class NotesFolder:
-    """A folder of notes. Holds nothing open between calls; threads may share it."""
+    """The notes folder. Holds nothing open between calls; threads may share it."""
 
     __slots__ = ("links", "max_note_bytes", "root")
 

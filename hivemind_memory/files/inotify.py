@@ -37,7 +37,7 @@ _READ_BYTES = 65_536
 
 
 class InotifyProbe:
-    """Watches one folder of notes and the folders in it."""
+    """Watches one notes folder and the folders in it."""
 
     def __init__(self, folder: str, cookie: str) -> None:
         """Begin to watch.

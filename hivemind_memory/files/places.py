@@ -29,7 +29,7 @@ class Places:
 
     home: str
     notes: str
-    """The folder of notes, absolute, links resolved."""
+    """The notes folder, absolute, links resolved."""
 
     index: str
     """The folder of all that is derived."""
@@ -108,7 +108,7 @@ def has_recovered(journals: Iterable[str]) -> bool:
 
 
 def notes_folder(home: str) -> str:
-    """Return the folder of notes of a home that names no other."""
+    """Return the notes folder of a home that names no other."""
     return os.path.join(home, "memory")
 
 
@@ -183,7 +183,7 @@ def find_above(folder: str, name: str) -> str:
 def places_of(home: str, memory_dir: str | None, index_dir: str) -> Places:
     """Return the places of the memory in *memory_dir*.
 
-    A folder of notes outside the home has a journal and an index folder of its own in
+    A notes folder outside the home has a journal and an index folder of its own in
     the home, named after it.
     """
     standard = notes_folder(home)

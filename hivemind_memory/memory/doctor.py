@@ -23,7 +23,7 @@ from hivemind_memory.model.results import (
 )
 from hivemind_memory.model.snapshot import IndexedFiles, compare_files
 from hivemind_memory.projects.twins import project_findings
-from hivemind_memory.providers.provider import PROBE_TEXT, PROVIDER_TIMEOUT_S
+from hivemind_memory.providers.provider import PROBE_TEXT, PROBE_TIMEOUT_S
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def _config(settings: Settings) -> Finding:
 
 
 def _folder(places: Places) -> Finding:
-    """Check whether there is a folder of notes."""
+    """Check whether there is a notes folder."""
     if os.path.isdir(places.notes):
         return Finding(name="notes folder", is_ok=True, detail=places.notes)
     return Finding(
@@ -291,7 +291,7 @@ def _provider(provider: Provider) -> Finding:
     if space is None:
         return Finding(name=name, is_ok=True, detail=detail)
     try:
-        provider.connect(space).embed_query(PROBE_TEXT, timeout_s=PROVIDER_TIMEOUT_S)
+        provider.connect(space).embed_query(PROBE_TEXT, timeout_s=PROBE_TIMEOUT_S)
     except EmbeddingError as error:
         return Finding(name=name, is_ok=False, detail=str(error), hint=error.hint)
     return Finding(name=name, is_ok=True, detail=f"{detail} It answers.")

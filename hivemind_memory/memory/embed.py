@@ -20,7 +20,7 @@ from hivemind_memory.memory.moved_spaces import (
 )
 from hivemind_memory.memory.no_vectors import PROBLEM, last_problem, why_no_vectors
 from hivemind_memory.model.matches import QueryVector
-from hivemind_memory.providers.provider import PROBE_TEXT, PROVIDER_TIMEOUT_S
+from hivemind_memory.providers.provider import PROBE_TEXT, PROBE_TIMEOUT_S
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ class EmbeddingService:
         if space is None:
             return False
         question = QueryEmbedRequest(PROBE_TEXT, space.fingerprint, space, None)
-        answer = self.ask(question, timeout_s=PROVIDER_TIMEOUT_S)
+        answer = self.ask(question, timeout_s=PROBE_TIMEOUT_S)
         with handle.lock:
             handle.run_with_fallback(
                 lambda opened: self.record_answer(opened.index, question, answer),

@@ -303,7 +303,7 @@ class Memory:
 
         Raises:
             IndexUnusableError: The index cannot be written, and why.
-            NotesMissingError: There is no folder of notes.
+            NotesMissingError: There is no notes folder.
         """
         return self.index_handle.sync(progress, is_whole=is_whole)
 
@@ -322,7 +322,7 @@ class Memory:
         """
         from hivemind_memory.model.results import EmbedResult
 
-        if self._provider.is_surely_absent:
+        if self._provider.is_certainly_absent:
             return EmbedResult()
         if unusable := self._provider.why_none_is_named():
             return EmbedResult(problem=unusable)

@@ -37,7 +37,7 @@ def last_problem(index: Index, provider: Provider, fingerprint: str = "") -> str
     name, _, space = failed.partition(" ")
     if fingerprint and space not in ("", fingerprint):
         return ""
-    return text if provider.may_be(name) else ""
+    return text if provider.may_use(name) else ""
 
 
 def why_no_vectors(index: Index, provider: Provider, fingerprint: str = "") -> str:

@@ -321,7 +321,7 @@ def open_index(places: Places, now: Callable[[], float]) -> OpenIndex:
     it gets an index in memory, filled from the notes for this process alone.
 
     Raises:
-        NotesMissingError: There is no folder of notes.
+        NotesMissingError: There is no notes folder.
         IndexBusyError: Another process kept the file locked for 10 s.
         IndexTooNewError: A newer version of the program made the file.
     """

@@ -322,7 +322,7 @@ class ForgetResult:
     """What forgetting did; it is on the disk, synced."""
 
     memories: tuple[AffectedItem, ...] = ()
-    reinstated: tuple[AffectedItem, ...] = ()
+    reactivated: tuple[AffectedItem, ...] = ()
     """Earlier versions that are active again, for what replaced them is forgotten."""
 
     already: int = 0
@@ -346,8 +346,8 @@ class RestoreResult:
     """What a restoring did; it is on the disk, synced."""
 
     memories: tuple[AffectedItem, ...] = ()
-    replaced: tuple[AffectedItem, ...] = ()
-    """Reinstated versions that are replaced again."""
+    superseded: tuple[AffectedItem, ...] = ()
+    """Reactivated versions that are superseded again."""
 
     already: int = 0
     """Memories that were not forgotten."""
@@ -387,7 +387,7 @@ class PurgeResult:
     out_of_reach: tuple[FailedItem, ...] = ()
     """Where the text may still be and what to do; no purge gets there."""
 
-    reinstated: tuple[AffectedItem, ...] = ()
+    reactivated: tuple[AffectedItem, ...] = ()
     worktrees: tuple[str, ...] = ()
     """Worktrees whose section quoted one of them."""
 

@@ -1,1 +1,1 @@
-"""Finds the project of a folder, and its folder of notes. Moves no note."""
+"""Finds the project of a folder, and where its notes are. Moves no note."""

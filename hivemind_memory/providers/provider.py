@@ -38,14 +38,14 @@ OLLAMA_PROBE_S = 0.3
 PROBE_TEXT = "ready?"
 """What a provider is sent to see whether it answers."""
 
-PROVIDER_TIMEOUT_S = 3.0
+PROBE_TIMEOUT_S = 3.0
 """How long `hm status` and `hm doctor` wait for that answer."""
 
-_MODULES = "hivemind_memory.providers"
+_PACKAGE = "hivemind_memory.providers"
 
 
 class Provider:
-    """Who turns texts into vectors, for one set of settings."""
+    """The embedding provider that the settings choose."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -58,8 +58,8 @@ class Provider:
         return not settings.enabled or settings.embedding_provider == "none"
 
     @property
-    def is_surely_absent(self) -> bool:
-        """Whether there is certainly no provider: a check of a millisecond.
+    def is_certainly_absent(self) -> bool:
+        """Whether there is certainly no provider; takes about a millisecond.
 
         Nothing is chosen, and nothing listens on Ollama's port: that is so on most
         machines, and every sync asks.
@@ -72,7 +72,7 @@ class Provider:
 
         return not may_be_listening(self._settings.ollama_url)
 
-    def may_be(self, name: str) -> bool:
+    def may_use(self, name: str) -> bool:
         """Whether the settings name this provider, or leave the choice open."""
         return not self.is_off and self._settings.embedding_provider in {"auto", name}
 
@@ -81,7 +81,7 @@ class Provider:
 
         Asks no network: a choice that is left open is not looked into.
         """
-        if self._settings.embedding_provider == "auto":
+        if not (self._named() or self.is_off):
             return ""
         choice = self.choice()
         return choice.reason if choice.provider == "none" else ""
@@ -150,8 +150,8 @@ class Provider:
         """Return an embedder for *space*, also for one of earlier settings.
 
         Raises:
-            EmbeddingRefusedError: The address or the key is none, or this version does
-                not know the provider.
+            EmbeddingRefusedError: The address or the key is missing or malformed, or
+                this version does not know the provider.
         """
         from importlib import import_module
 
@@ -166,7 +166,7 @@ class Provider:
         retry_policy = RetryPolicy(now=time.monotonic, sleep=time.sleep)
         row = provider_named(space.provider)
         key = getattr(settings, row.key_option) if row.key_option else ""
-        connect: Connect = import_module(f"{_MODULES}.{row.module}").connect
+        connect: Connect = import_module(f"{_PACKAGE}.{row.module}").connect
         return connect(
             space, api_key=key, retry_policy=retry_policy, limits=limits, dims=dims
         )

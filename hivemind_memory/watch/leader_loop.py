@@ -14,7 +14,7 @@ from hivemind_memory.model.results import EmbedResult, SyncResult
 from hivemind_memory.model.snapshot import SETTLED_NS
 from hivemind_memory.watch.change_detector import ChangeDetector
 from hivemind_memory.watch.debounce import MAX_WAIT_FACTOR, Debouncer
-from hivemind_memory.watch.embed_queue import VectorQueue
+from hivemind_memory.watch.embed_worker import EmbedWorker
 from hivemind_memory.watch.events import (
     Embedded,
     StateChanged,
@@ -95,8 +95,8 @@ class LeaderLoop:
         self._settings = settings
         self._clock = clock
         # SimpleQueue, for its put may be called from a signal handler.
-        self._inbox: queue.SimpleQueue[EmbedResult | None] = queue.SimpleQueue()
-        self._vectors = VectorQueue(memory.embed_pending, self._inbox.put)
+        self._results: queue.SimpleQueue[EmbedResult | None] = queue.SimpleQueue()
+        self._vectors = EmbedWorker(memory.embed_pending, self._results.put)
         # Guards the debouncer and the count, which the source's thread changes too.
         self._lock = threading.Lock()
         self._debouncer = Debouncer(
@@ -134,7 +134,7 @@ class LeaderLoop:
         Raises:
             KeyboardInterrupt: Called by a signal handler in the midst of a sync.
         """
-        self._inbox.put(None)
+        self._results.put(None)
         if self._syncing_thread == threading.get_ident():
             raise KeyboardInterrupt
 
@@ -147,13 +147,13 @@ class LeaderLoop:
             now_due_s = self._debouncer.due_s()
         if before_s is None or (now_due_s is not None and now_due_s < before_s):
             # Later ones only move the date; the loop sees that when it wakes for it.
-            self._inbox.put(None)
+            self._results.put(None)
 
     def _wait(self) -> None:
         """Wait for an event or for the next due time, whichever is first."""
         wait_s = min(self._next_due_s() - self._clock(), TICK_S)
         try:
-            result = self._inbox.get(timeout=max(wait_s, 0.0))
+            result = self._results.get(timeout=max(wait_s, 0.0))
         except queue.Empty:
             return
         if result is not None:

@@ -204,7 +204,7 @@ def test_a_poisoned_session_is_undone_whole_and_redone_whole(bench: Bench) -> No
     done = bench.forget(session="evil")
 
     assert len(done.memories) == 4
-    assert [(one.key, one.why) for one in done.reinstated] == [("port", "older")]
+    assert [(one.key, one.why) for one in done.reactivated] == [("port", "older")]
     assert bench.found("6666 6667 evil doubloons") == []
     assert bench.found("euros") == ["n.md"]
     [now] = bench.context().index.fresh().memories(key="port", statuses={0})
@@ -214,7 +214,7 @@ def test_a_poisoned_session_is_undone_whole_and_redone_whole(bench: Bench) -> No
     back = bench.restore(session="evil")
 
     assert len(back.memories) == 4
-    assert [one.key for one in back.replaced] == ["port"]
+    assert [one.key for one in back.superseded] == ["port"]
     [now] = bench.context().index.fresh().memories(key="port", statuses={0})
     assert "6667" in bench.read(now.path)
     after = {path: bench.read(path) for path in bench.there()}

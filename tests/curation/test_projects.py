@@ -404,7 +404,7 @@ def test_a_move_of_another_folder_of_notes_is_left_to_it(
     resume_move(sandbox.places)
 
     assert files(sandbox).keys() == {"projects/one/day.md"}
-    with pytest.raises(NotSavedError, match="another folder of notes"):
+    with pytest.raises(NotSavedError, match="another notes folder"):
         move(memory, "one", "three", merge=False)
     assert json.loads(plan.read_text()) == said
 

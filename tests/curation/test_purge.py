@@ -374,7 +374,7 @@ def test_a_purged_session_puts_into_force_what_it_had_replaced(bench: Bench) -> 
     receipt = bench.purge(session="evil")
 
     assert receipt.is_complete
-    assert [one.key for one in receipt.reinstated] == ["port"]
+    assert [one.key for one in receipt.reactivated] == ["port"]
     [path] = bench.there()
     assert "8080" in bench.read(path)
     assert "supersede" not in bench.read(path)

@@ -105,7 +105,7 @@ def test_a_poisoned_session_is_undone_whole(memory: Memory, worktree: Path) -> N
     assert all(before)
     assert len(forgotten.memories) == 8
     assert forgotten.failed == ()
-    assert sorted(one.key for one in forgotten.reinstated) == ["who", "why"]
+    assert sorted(one.key for one in forgotten.reactivated) == ["who", "why"]
     hits = memory.search(Query(text=VENOM, min_score=0.0)).hits
     assert [hit.path for hit in hits] == []
     for text in poisoned.told(worktree):

@@ -36,7 +36,7 @@ def test_nobody_is_there_when_nothing_is_chosen_and_nobody_listens(
     """Every sync asks this, and on most machines the answer is no."""
     url = f"http://localhost:{silent}"
 
-    assert provider(tmp_path, ollama_url=url).is_surely_absent
+    assert provider(tmp_path, ollama_url=url).is_certainly_absent
 
 
 def test_a_provider_may_be_there_when_a_port_is_open(
@@ -45,7 +45,7 @@ def test_a_provider_may_be_there_when_a_port_is_open(
     """Who it is, the long way finds out."""
     url = f"http://127.0.0.1:{listening}"
 
-    assert not provider(tmp_path, ollama_url=url).is_surely_absent
+    assert not provider(tmp_path, ollama_url=url).is_certainly_absent
 
 
 def test_a_provider_that_was_chosen_is_never_taken_for_absent(
@@ -59,9 +59,9 @@ def test_a_provider_that_was_chosen_is_never_taken_for_absent(
         {"embedding_provider": "openai", "openai_base_url": url},
         {"ollama_url": "http://ollama.example:11434"},
     ):
-        assert not provider(tmp_path, **flags).is_surely_absent
+        assert not provider(tmp_path, **flags).is_certainly_absent
 
 
 def test_none_is_absent(tmp_path: object) -> None:
     """Without a provider nothing is asked at all."""
-    assert provider(tmp_path, embedding_provider="none").is_surely_absent
+    assert provider(tmp_path, embedding_provider="none").is_certainly_absent

@@ -269,7 +269,7 @@ class TypedMemoryMachine(RuleBasedStateMachine):
         done = call()
         fresh = {one for one in meant or () if not self.files[one].is_forgotten}
         assert {one.path for one in done.memories} == fresh
-        assert (done.failed, done.reinstated) == ((), ())
+        assert (done.failed, done.reactivated) == ((), ())
         self._hide(fresh)
 
     @rule(caller=callers, number=numbers, session=st.sampled_from(SESSIONS))
@@ -301,15 +301,15 @@ class TypedMemoryMachine(RuleBasedStateMachine):
         assert {one.path for one in done.memories} == fresh
         assert done.failed == ()
         self._hide(fresh)
-        expected = self._reinstated(fresh)
-        assert {one.id for one in done.reinstated} == set(expected)
-        for memory in done.reinstated:
+        expected = self._reactivated(fresh)
+        assert {one.id for one in done.reactivated} == set(expected)
+        for memory in done.reactivated:
             file = self.files.pop(expected[memory.id])
             file.status = ACTIVE
             self.files[memory.path] = file
             self.fresh.add(file.word)
 
-    def _reinstated(self, hidden: set[str]) -> dict[str, str]:
+    def _reactivated(self, hidden: set[str]) -> dict[str, str]:
         """Return id -> path of what becomes active again when some files are hidden."""
         found: dict[str, str] = {}
         gone = {self.files[path].id for path in hidden}
@@ -378,7 +378,7 @@ class TypedMemoryMachine(RuleBasedStateMachine):
     @rule(caller=callers, session=st.sampled_from(SESSIONS))
     @precondition(lambda self: any(one.is_forgotten for one in self.files.values()))
     def restore_session(self, caller: Caller, session: str) -> None:
-        """Bring a session back: what was reinstated meanwhile is replaced again."""
+        """Bring a session back: what was reactivated meanwhile is replaced again."""
         meant = [
             path
             for path, file in self.files.items()
@@ -405,7 +405,7 @@ class TypedMemoryMachine(RuleBasedStateMachine):
 
     def _restored(self, done: Any, hidden: set[str]) -> set[str]:
         """Record what a restore showed again, and what it superseded again."""
-        for memory in done.replaced:
+        for memory in done.superseded:
             [path] = [
                 path
                 for path, file in self.files.items()

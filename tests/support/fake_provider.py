@@ -13,7 +13,7 @@ class FakeProvider:
     """Chooses one embedder, without a network."""
 
     is_off = False
-    is_surely_absent = False
+    is_certainly_absent = False
     batch_texts = 8
 
     def __init__(self, embedder: FakeEmbedder, model: str = "fake") -> None:
@@ -26,7 +26,7 @@ class FakeProvider:
     def choice(self) -> ProviderChoice:
         return ProviderChoice("ollama", "a test chose it.")
 
-    def may_be(self, name: str) -> bool:
+    def may_use(self, name: str) -> bool:
         return name == self._space.provider
 
     def why_none_is_named(self) -> str:

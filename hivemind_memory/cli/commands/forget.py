@@ -248,7 +248,7 @@ def _print_forgotten(forgotten: ForgetResult, *, as_json: bool) -> None:
     print_items(
         "would forget" if forgotten.is_dry_run else "forgot", forgotten.memories
     )
-    print_items("active again:", forgotten.reinstated)
+    print_items("active again:", forgotten.reactivated)
     _print_rest(forgotten.already, "already forgotten", forgotten.failed)
     if forgotten.memories and not forgotten.is_dry_run:
         how = f"hm restore {forgotten.id}".rstrip()
@@ -266,7 +266,7 @@ def _print_restored(restored: RestoreResult, name: str, *, as_json: bool) -> Non
         said = "was restored before" if restored.id else "is not forgotten"
         return print_notices([f"{name} {said}: nothing to restore."])
     print_restored("restored", restored.memories)
-    print_items("superseded again:", restored.replaced)
+    print_items("superseded again:", restored.superseded)
     print_notices(
         f"another forget hid more of it: `hm restore {one}`" for one in restored.left
     )
@@ -281,7 +281,7 @@ def _print_receipt(receipt: PurgeResult, *, as_json: bool) -> None:
     width = max((len(place.name) for place in receipt.places), default=0)
     for place in receipt.places:
         print_line(f"  {place.name:{width}}  {_amount(place)}")
-    print_items("active again:", receipt.reinstated)
+    print_items("active again:", receipt.reactivated)
     notices = [failed_text(one) for one in receipt.left]
     if receipt.left and not receipt.is_dry_run:
         command = f"`{receipt.finish}`" if receipt.finish else "the same purge again"

@@ -12,27 +12,27 @@ from hivemind_memory.model.results import EmbedResult
 logger = logging.getLogger(__name__)
 
 FIRST_RETRY_S = 5.0
-LAST_RETRY_S = 60.0
-"""How long the queue pauses after a problem, doubling from the first to the last."""
+MAX_RETRY_S = 60.0
+"""How long the worker pauses after a problem, doubling from the first to the last."""
 
 
 class Embed(Protocol):
     """Embeds what is pending; cheap when nothing is."""
 
     def __call__(self, *, should_stop: Callable[[], bool]) -> EmbedResult:
-        """Return what was done until all was, or *should_stop* said so."""
+        """Embed until nothing is pending or *should_stop* returns true."""
         ...
 
 
-class VectorQueue:
+class EmbedWorker:
     """One thread that embeds what is pending whenever it is woken."""
 
     def __init__(self, embed: Embed, report: Callable[[EmbedResult], None]) -> None:
         """Start nothing yet.
 
         Args:
-            embed: Does the work, on the queue's thread, beside a sync of another.
-            report: Called on the queue's thread after each run.
+            embed: Does the work, on the worker's thread; others may sync meanwhile.
+            report: Called on the worker's thread after each run.
         """
         self._embed = embed
         self._report = report
@@ -69,7 +69,7 @@ class VectorQueue:
                 # A wake during the rest is kept, and served after it.
                 self._is_closed.wait(retry_s)
                 self._work.set()
-                retry_s = min(2 * retry_s, LAST_RETRY_S)
+                retry_s = min(2 * retry_s, MAX_RETRY_S)
             else:
                 retry_s = FIRST_RETRY_S
 
