@@ -11,8 +11,8 @@ import sys
 import tarfile
 import tomllib
 import zipfile
-from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -97,14 +97,17 @@ def dotted(module: Path) -> str:
     )
 
 
-def imports_of(module: Path) -> Iterator[str]:
-    """Yield every module that a file imports, lazily or for its types alone too."""
+@cache
+def imports_of(module: Path) -> tuple[str, ...]:
+    """Return every module that a file imports, lazily or for its types alone too."""
+    found: list[str] = []
     for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found += (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{module}: imports are absolute"
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            found += (f"{node.module}.{alias.name}" for alias in node.names)
+    return tuple(found)
 
 
 def third_party(module: Path) -> set[str]:
@@ -151,6 +154,7 @@ def distributions(requirements: list[str]) -> set[str]:
     return {re.split(r"[^\w.-]", one, maxsplit=1)[0].lower() for one in requirements}
 
 
+@cache
 def distribution_of(library: str) -> str:
     """Return the distribution that provides a library."""
     [name] = set(importlib.metadata.packages_distributions()[library])

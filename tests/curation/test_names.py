@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import shutil
 import string
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,41 @@ def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return words
 
 
+Begin = Callable[..., list[str]]
+Begun = dict[tuple[tuple[str, ...], ...], tuple[Path, list[str]]]
+"""Commands -> a home in which they ran, and what each printed."""
+
+
+@pytest.fixture(scope="module")
+def begun(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Begun]:
+    """The homes that tests of this file have begun with."""
+    homes: Begun = {}
+    yield homes
+    for folder, _ in homes.values():
+        shutil.rmtree(folder)
+
+
+@pytest.fixture
+def begin(
+    hm: Hm,  # noqa: F811
+    home: Path,  # noqa: F811
+    begun: Begun,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Begin:
+    """Return what runs commands in an empty home, or copies the home where it did."""
+
+    def begin(*lines: tuple[str, ...]) -> list[str]:
+        if lines in begun:
+            shutil.copytree(begun[lines][0], home)
+        else:
+            printed = [hm(*line).out for line in lines]
+            kept = tmp_path_factory.mktemp("begun") / "home"
+            begun[lines] = (shutil.copytree(home, kept), printed)
+        return begun[lines][1]
+
+    return begin
+
+
 def _run(hm: Hm, command: str, name: str) -> Ran:  # noqa: F811
     words = [name if word == "NAME" else word for word in COMMANDS[command]]
     return hm(*words)
@@ -90,6 +126,7 @@ def test_every_command_that_takes_a_name_is_in_the_table() -> None:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_file_of_another_folder_stands_for_no_name(
     hm: Hm,  # noqa: F811
+    begin: Begin,
     home: Path,  # noqa: F811
     monkeypatch: pytest.MonkeyPatch,
     command: str,
@@ -97,8 +134,10 @@ def test_a_file_of_another_folder_stands_for_no_name(
 ) -> None:
     """Neither a note in a folder nor one in a project, whatever the command."""
     monkeypatch.setenv("EDITOR", "false")
-    hm("save", "other", "Quite another thing")
-    hm("save", "linked", "Something linked")
+    begin(
+        ("save", "other", "Quite another thing"),
+        ("save", "linked", "Something linked"),
+    )
     notes = home / "memory"
     text = "---\ntype: fact\nkey: harbour\n---\nThe wombat of the docs.\n"
     for folder in ("docs", "projects/shop", "docs/inbox"):
@@ -119,21 +158,23 @@ def test_a_file_of_another_folder_stands_for_no_name(
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_memory_is_named_as_it_is_printed(
     hm: Hm,  # noqa: F811
+    begin: Begin,
     opened: Path,
     command: str,
     form: str,
 ) -> None:
     """Whatever a command prints, every other command takes."""
-    hm("save", "other", "Quite another thing")
-    words = ["save", "deploy-day", "We deploy on Tuesdays."]
-    if command.startswith("inbox"):
-        words[1:1] = ["--source", "external"]
+    source = ("--source", "external") if command.startswith("inbox") else ()
+    _, saved, *_ = begin(
+        ("save", "other", "Quite another thing"),
+        ("save", *source, "deploy-day", "We deploy on Tuesdays."),
+        ("save", "--related", "deploy-day", "linked", "Something linked"),
+        ("link", "deploy-day", "linked"),
+    )
     place, key, memory_id = re.fullmatch(
-        r"(?:saved|pending) (\S+) as context (\S+) \((\w+)\)\n", hm(*words).out
+        r"(?:saved|pending) (\S+) as context (\S+) \((\w+)\)\n", saved
     ).groups()  # type: ignore[union-attr]
     path = place.partition(":")[0]
-    hm("save", "--related", "deploy-day", "linked", "Something linked")
-    hm("link", "deploy-day", "linked")
     lines = hm("get", path, "--json").json["end_line"]
     place = f"{path}:{lines}-{lines}"
     name = {

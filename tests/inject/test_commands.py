@@ -14,7 +14,7 @@ from tests.inject.conftest import make_home
 from tests.inject.repos import make_repo, no_object_has_the_section, status, tracked
 
 ROOT = Path(__file__).parents[2]
-LAUNCHES = 20
+LAUNCHES = 12
 
 
 @pytest.fixture
