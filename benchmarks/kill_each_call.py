@@ -1,11 +1,14 @@
 """Kill a writer at every single call to the system, and in the middle of every write.
 
     python -m benchmarks.kill_each_call
+    python -m benchmarks.kill_each_call --injections [--every 7]
 
 For each operation (a write, a first write, a recovery, a write that also looks after
 old entries) a process is killed before its first call, its second, and so on until it
 gets through. Then the next search and the next write must find everything whole,
-without a repair by hand. Exits 1 if anything is wrong.
+without a repair by hand. With ``--injections``, what is killed injects a section into a
+worktree, or takes it out again: git must see no change then. Exits 1 if anything is
+wrong.
 """
 
 from __future__ import annotations
@@ -26,6 +29,16 @@ from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.notes.recovery import recover
 from hivemind_memory.notes.writer import NoteWriter
+from tests.inject.repos import (
+    GIT_OF_NOBODY,
+    absent,
+    edited,
+    ignored,
+    tracked,
+    untracked,
+)
+from tests.support.killed_injection import kill_injections
+from tests.support.sandbox import Sandbox
 
 NOTE = "a.md"
 HUMAN = "# Human\n\nmy own text\n"
@@ -33,6 +46,7 @@ CALLS = ["open", "write", "fsync", "ftruncate", "unlink", "rmdir", "mkdir", "rep
 HALF = 10_000  # bytes of a write that arrive before a kill in its middle
 NOW_S = 1_800_000_000.0
 MAX_PROBLEMS = 20
+KINDS = {make.__name__: make for make in (tracked, edited, untracked, ignored, absent)}
 
 
 def append(place: Place, seed: str, *, note: str = NOTE, now_s: float = NOW_S) -> str:
@@ -128,24 +142,56 @@ def killed_once(place: Place, name: str, number: int, *, is_half: bool) -> bool 
     return f"{name}, call {number}: empty {empty}" if empty else is_through
 
 
+def kill_writers(base: Path) -> tuple[int, list[str]]:
+    """Kill each operation at each call; return how often, and what was wrong."""
+    problems, points = [], 0
+    for name in OPERATIONS:
+        for is_half in (False, True):
+            outcome: bool | str = False
+            number = 0
+            while outcome is not True and len(problems) < MAX_PROBLEMS:
+                number += 1
+                place = Place(base / f"{name}-{is_half}-{number}")
+                outcome = killed_once(place, name, number, is_half=is_half)
+                if isinstance(outcome, str):
+                    problems.append(outcome)
+            points += number - 1
+    return points, problems
+
+
+def kill_injectors(base: Path, every: int, kinds: str) -> tuple[int, list[str]]:
+    """Kill injections in some kinds of file; return how often, and what was wrong."""
+    os.environ.update(GIT_OF_NOBODY)
+    sandbox = Sandbox(base / "home")
+    sandbox.save("global.md", "# Global\n\nTabs are four spaces.\n")
+    points, problems = 0, []
+    for make in (KINDS[name] for name in kinds.split(",")):
+        for is_eject in (False, True):
+            trees = base / f"{make.__name__}-{is_eject}"
+            trees.mkdir()
+            for found in kill_injections(
+                sandbox.home, trees, make, every=every, is_eject=is_eject
+            ):
+                points += 1
+                problems += found
+                if len(problems) >= MAX_PROBLEMS:
+                    return points, problems
+    return points, problems
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--dir", default=None, help="make the homes in this folder")
-    arguments = parser.parse_args()
-    problems, points = [], 0
+    parser.add_argument("--injections", action="store_true", help="kill these")
+    parser.add_argument("--every", type=int, default=1, help="one call of so many")
+    parser.add_argument("--kinds", default=",".join(KINDS), help="of the file")
+    given = parser.parse_args()
     started = time.monotonic()
-    with tempfile.TemporaryDirectory(dir=arguments.dir) as base:
-        for name in OPERATIONS:
-            for is_half in (False, True):
-                outcome: bool | str = False
-                number = 0
-                while outcome is not True and len(problems) < MAX_PROBLEMS:
-                    number += 1
-                    place = Place(Path(base) / f"{name}-{is_half}-{number}")
-                    outcome = killed_once(place, name, number, is_half=is_half)
-                    if isinstance(outcome, str):
-                        problems.append(outcome)
-                points += number - 1
+    with tempfile.TemporaryDirectory(dir=given.dir) as base:
+        if given.injections:
+            points, problems = kill_injectors(Path(base), given.every, given.kinds)
+        else:
+            points, problems = kill_writers(Path(base))
     for problem in problems:
         print(problem)
     took_s = time.monotonic() - started

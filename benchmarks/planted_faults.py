@@ -63,6 +63,13 @@ FAULTS = (
         says=r"[1-9]\d* problems",
     ),
     Fault(
+        name="git compares sizes while a section is written",
+        rig="kill_each_call --injections --kinds tracked --every 6",
+        module="inject/section_file.py",
+        code="assert _forget_size\n_forget_size = lambda *_: None\n",
+        says=r"git status has changed",
+    ),
+    Fault(
         name="lost entries are not restored",
         rig="kill_writes --kills 60",
         module="notes/recovery.py",

@@ -47,7 +47,8 @@ def list_memories(
     from hivemind_memory.model.memory_types import all_types, resolve_type
 
     types = {resolve_type(name, context.types).name for name in wanted.types}
-    rows = context.index.fresh().memories(scopes=_scopes(context, wanted.scope))
+    index = context.index.fresh(leaves_outdated=True)
+    rows = index.memories(scopes=_scopes(context, wanted.scope))
     if wanted.folder:
         paths = context.folder.signatures()
         seen = {path for path in paths if may_read(context.caller, path)}

@@ -195,10 +195,14 @@ def entries_named(
 
 def names_near(name: str, rows: Iterable[MemoryRow]) -> tuple[str, ...]:
     """Return the key or path of some rows that a name was probably meant to be."""
+    from hivemind_memory.redaction import mask
+
     known = list(rows)
-    return closest(
+    near = closest(
         name, {row.key for row in known if row.key} | {row.path for row in known}
     )
+    # A row of earlier rules may hold a secret that only the current rules find.
+    return tuple(one for one in near if mask(one) == one)
 
 
 def not_found(

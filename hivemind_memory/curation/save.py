@@ -99,7 +99,7 @@ def save(
     except OSError as error:
         raise save_error(usual_path, error) from error
     with context.key_lock(new.scope, new.key, "Nothing was saved"):
-        index = context.index.fresh()
+        index = context.index.fresh(leaves_outdated=True)
         candidates = tuple(near(new.content)) if near else ()
         new = replace(new, key=_spelled(index, new))
         old, others = find_active(context, index, new.scope, new.key)
@@ -130,6 +130,8 @@ def similar_memories(
     candidates: tuple[TextCandidate, ...],
 ) -> tuple[SimilarMemory, ...]:
     """Return the memories of other keys that say nearly the same."""
+    from hivemind_memory.redaction import mask
+
     found: dict[str, SimilarMemory] = {}
     for candidate, share in similar_texts(new.content, candidates):
         rows = index.memories(path=candidate.path, scopes=context.caller.scopes)
@@ -140,7 +142,7 @@ def similar_memories(
                 path=candidate.path,
                 start_line=candidate.start_line,
                 end_line=candidate.end_line,
-                key=rows[0].key,
+                key=mask(rows[0].key),
                 similarity=share,
             )
     return tuple(found.values())

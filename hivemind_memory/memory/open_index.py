@@ -134,11 +134,19 @@ class IndexHandle:
         self._open = OpenIndex(index=index, notice=notice)
         return self._open
 
-    def run_fresh(self, answer: Callable[[Index], T]) -> T:
-        """Return an answer of the index, updated first."""
+    def run_fresh(
+        self, answer: Callable[[Index], T], *, leaves_outdated: bool = False
+    ) -> T:
+        """Return an answer of the index, updated first.
+
+        Args:
+            answer: Asks the index.
+            leaves_outdated: See ``FreshnessCheck.ensure_fresh``.
+        """
 
         def of_fresh(opened: OpenIndex) -> T:
-            self.freshness_check().ensure_fresh(opened.index)
+            check = self.freshness_check()
+            check.ensure_fresh(opened.index, leaves_outdated=leaves_outdated)
             return answer(opened.index)
 
         with self.lock:
@@ -237,14 +245,27 @@ class IndexHandle:
         """
         return self._background is not None and self._background.wait()
 
-    def fresh(self) -> Index:
+    def fresh(self, *, leaves_outdated: bool = False) -> Index:
         """Return the index, updated from the folder, large notes included.
+
+        Args:
+            leaves_outdated: Many notes that other rules indexed are left to the
+                background, unless these rules knew other types: a row tells where a
+                memory is, and what it says is read from its note.
 
         Raises:
             NotSavedError: It cannot be updated now.
         """
         opened = self.opened()
-        freshness = self.freshness_check().ensure_fresh(opened.index, is_whole=True)
+        check = self.freshness_check()
+        freshness = check.ensure_fresh(
+            opened.index, is_whole=True, leaves_outdated=leaves_outdated
+        )
+        if freshness.outdated:
+            from hivemind_memory.memory.rule_changes import has_old_types
+
+            if has_old_types(opened.index):
+                freshness = check.ensure_fresh(opened.index, is_whole=True)
         if freshness.warning:
             raise NotSavedError(
                 freshness.warning,

@@ -153,7 +153,8 @@ def list_notes(
         )
 
     with handle.lock:
-        counts, titles, hidden = handle.run_fresh(known)
+        # The rows of earlier rules know no title, and nothing else of them is shown.
+        counts, titles, hidden = handle.run_fresh(known, leaves_outdated=True)
         signatures = folder.snapshot().signatures
     seen = {one for one in signatures if one not in hidden and may_read(caller, one)}
     named = folder_named(below, seen)

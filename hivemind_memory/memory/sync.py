@@ -384,8 +384,9 @@ class Syncer:
         """Have every note chunked again when its settings changed; return whether."""
         if self.has_current_chunking(index):
             return False
-        index.mark_all_stale()
-        index.set_meta("chunking", self._chunking_key())
+        from hivemind_memory.memory.rule_changes import apply_rules
+
+        apply_rules(index, self._chunking_key())
         return True
 
     def _chunking_key(self) -> str:

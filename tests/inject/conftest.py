@@ -11,6 +11,7 @@ import pytest
 from hivemind_memory import open_memory
 from hivemind_memory.inject.injector import Injector
 from hivemind_memory.opening import open_injector
+from tests.inject.repos import GIT_OF_NOBODY
 
 NOTES = {
     "global.md": "# Global\n\n## Style\n\nTabs are four spaces.\n",
@@ -21,20 +22,13 @@ NOTES = {
 
 
 @pytest.fixture(autouse=True)
-def environ(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def environ() -> Iterator[None]:
     """Git of nobody, and no settings from the environment."""
     with pytest.MonkeyPatch.context() as patch:
         for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
             patch.delenv(name, raising=False)
-        nothing = tmp_path_factory.getbasetemp() / "no-config"
-        nothing.touch()
-        patch.setenv("GIT_CONFIG_GLOBAL", str(nothing))
-        patch.setenv("GIT_CONFIG_NOSYSTEM", "1")
-        for who in ("AUTHOR", "COMMITTER"):
-            patch.setenv(f"GIT_{who}_NAME", "Ann")
-            patch.setenv(f"GIT_{who}_EMAIL", "ann@example.com")
-            # Twins are made one after the other, and a commit's name holds its time.
-            patch.setenv(f"GIT_{who}_DATE", "2026-11-21T12:00:00+00:00")
+        for name, value in GIT_OF_NOBODY.items():
+            patch.setenv(name, value)
         patch.setenv("HIVEMIND_EMBEDDING_PROVIDER", "none")
         yield
 

@@ -7,6 +7,7 @@ section can be compared with a twin that never had one.
 from __future__ import annotations
 
 import atexit
+import os
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -14,6 +15,19 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 MARK = b"hivemind:begin"
+GIT_OF_NOBODY = {
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_CONFIG_NOSYSTEM": "1",
+    **{f"GIT_{who}_NAME": "Ann" for who in ("AUTHOR", "COMMITTER")},
+    **{f"GIT_{who}_EMAIL": "ann@example.com" for who in ("AUTHOR", "COMMITTER")},
+    # Twins are made one after the other, and a commit's name holds its time.
+    **{
+        f"GIT_{who}_DATE": "2026-11-21T12:00:00+00:00"
+        for who in ("AUTHOR", "COMMITTER")
+    },
+}
+"""Variables with which git has nobody's settings."""
+
 TEXT = "# Shop\n\nUse tabs.\n"
 OTHER_TEXT = "# Shop\n\nUse tabs.\n\nNever force-push.\n"
 

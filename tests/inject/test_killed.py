@@ -2,111 +2,37 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from hivemind_memory.environment import git_environ
 from hivemind_memory.errors import GitError
 from hivemind_memory.git.repository import run_git
-from hivemind_memory.opening import open_injector, open_memory
-from tests.inject.repos import (
-    MARK,
-    absent,
-    edited,
-    git,
-    ignored,
-    no_object_has_the_section,
-    status,
-    tracked,
-    untracked,
-)
+from tests.inject.repos import absent, edited, git, ignored, tracked, untracked
+from tests.support.killed_injection import kill_injections
 from tests.support.waiting import without_hanging
 
-CALLS = (
-    *("open", "write", "fsync", "ftruncate", "chmod", "fchmod", "link", "symlink"),
-    *("mkdir", "replace", "rename", "unlink", "rmdir", "utime"),
-)
-EVERY = int(os.environ.get("HIVEMIND_KILL_EVERY", "7"))
-"""Of so many calls one is the last: a prime, so that none is passed over each time.
-With 1 all are tried, which takes some minutes."""
-
-
-def die_at(number: int) -> None:
-    """Let this process die before its call of that number: of the system, or of git."""
-    left = number
-
-    def counted(real: Callable[..., Any]) -> Callable[..., Any]:
-        def call(*args: Any, **kwargs: Any) -> Any:
-            nonlocal left
-            left -= 1
-            if not left:
-                os.kill(os.getpid(), signal.SIGKILL)
-            return real(*args, **kwargs)
-
-        return call
-
-    for name in CALLS:
-        setattr(os, name, counted(getattr(os, name)))
-    subprocess.Popen = counted(subprocess.Popen)  # type: ignore[misc, assignment]
-
-
-def inject(home: Path, worktree: Path) -> None:
-    """Inject as a command does."""
-    with open_memory(home=str(home)) as memory:
-        open_injector(memory).inject(str(worktree))
-
-
-def is_killed(home: Path, worktree: Path, number: int) -> bool:
-    """Inject in a process that dies at a call; return whether it got that far."""
-    pid = os.fork()
-    if not pid:
-        try:
-            die_at(number)
-            inject(home, worktree)
-        except BaseException:  # noqa: BLE001 - the parent sees how it ended
-            os._exit(1)
-        os._exit(0)
-    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-    assert code in (0, -signal.SIGKILL)
-    return code != 0
+EVERY = 7
+"""A prime, so that no call is passed over each time; ``benchmarks.kill_each_call``
+kills at every one."""
 
 
 @pytest.mark.usefixtures("environ")
 @pytest.mark.parametrize("make", [tracked, edited, untracked, ignored, absent])
+@pytest.mark.parametrize("is_eject", [False, True], ids=["inject", "eject"])
 def test_a_killed_injection_leaves_no_change_for_git_and_no_lock(
-    tmp_path: Path, noted_home: Path, make: Callable[[Path], Path]
+    tmp_path: Path, noted_home: Path, make: Callable[[Path], Path], *, is_eject: bool
 ) -> None:
     """Whatever it was about to do; and the next one, or an eject, goes through."""
-    kills = 0
-    for number in range(1, 2000, EVERY):
-        folder = tmp_path / str(number)
-        folder.mkdir()
-        worktree = make(folder)
-        file = worktree / "CLAUDE.md"
-        before, text = status(worktree), file.read_bytes() if file.exists() else None
-        if not is_killed(noted_home, worktree, number):
-            break
-        kills += 1
+    every = EVERY * 2 if is_eject else EVERY
+    kills = kill_injections(noted_home, tmp_path, make, every=every, is_eject=is_eject)
 
-        assert status(worktree) == before, number
-        assert not (worktree / ".git" / "index.lock").exists(), number
-        inject(noted_home, worktree)
-        assert file.read_bytes().count(MARK) == 1, number
-        assert status(worktree) == before, number
-        assert [*worktree.glob("*.hm-*"), *worktree.glob(".hm-*")] == [], number
-        with open_memory(home=str(noted_home)) as memory:
-            open_injector(memory).eject(str(worktree))
-        assert (file.read_bytes() if file.exists() else None) == text, number
-        assert status(worktree) == before, number
-        assert no_object_has_the_section(worktree)
+    found = list(kills)
 
-    assert kills > 100 // EVERY
+    assert [problem for one in found for problem in one] == []
+    assert len(found) > 60 // every
 
 
 @pytest.mark.usefixtures("environ")

@@ -1,7 +1,7 @@
 """New rules for secrets, or other settings: thousands of notes have to be read again.
 
-No search waits for that. It answers from what the old rules indexed, and shows nothing
-that the current rules hide.
+No search, list or save waits for that. They answer from what the old rules indexed, and
+show nothing that the current rules hide.
 """
 
 from __future__ import annotations
@@ -10,18 +10,21 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import apsw
 import pytest
 
-from hivemind_memory.errors import IndexUnusableError
+from hivemind_memory.errors import HivemindError, IndexUnusableError, KeyTakenError
 from hivemind_memory.index.sqlite.index import SqliteIndex
 from hivemind_memory.markdown import blocks
 from hivemind_memory.memory import background_sync, open_index, sync
 from hivemind_memory.memory.freshness import FreshnessCheck
 from hivemind_memory.memory.memory import Memory
 from hivemind_memory.memory.outdated_hits import _masked_headings
+from hivemind_memory.model.curation import NewMemory
+from hivemind_memory.model.listing import MemoryFilter
 from hivemind_memory.model.note import Note
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.query import Query, SearchAnswer
@@ -318,3 +321,77 @@ def test_an_empty_answer_says_that_what_was_found_has_changed(
     assert answer.report.why_empty == (
         "the notes found have changed, and the index is not up to date yet; try again"
     )
+
+
+def new_memory(key: str) -> NewMemory:
+    """Return a memory to save."""
+    return NewMemory(key=key, content="The lion roars at night.", type="decision")
+
+
+def test_lists_and_saves_do_not_wait_until_all_notes_are_read_again(
+    sandbox: Sandbox, memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows tell where a memory is; what it says is read from its note."""
+    with reading_at_rest(monkeypatch):
+        listed = memory.list()
+        saved = memory.save(new_memory("lion"))
+        [found] = memory.curation.list_memories(MemoryFilter())
+        place = memory.curation.locate("lion")
+        replaced = memory.save(replace(new_memory("lion"), content="x", reason="new"))
+        assert not is_done(memory)
+
+    assert TOKEN not in repr(listed)
+    assert (found.path, place[0]) == (saved.path, saved.path)
+    assert replaced.path == saved.path
+    wait_until(lambda: is_done(memory), "notes are still outdated")
+    assert difference_from_fresh(sandbox, memory, QUESTIONS) == []
+
+
+def test_a_save_finds_the_memory_of_its_key_in_the_rows_of_earlier_rules(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else two memories of one key would be active."""
+    with sandbox.memory() as memory:
+        memory.save(new_memory("lion"))
+    monkeypatch.setattr(sync, "REDACTION_VERSION", "secrets of next week")
+
+    with sandbox.memory() as memory, reading_at_rest(monkeypatch):
+        memory.sync(is_whole=False)
+        with pytest.raises(KeyTakenError):
+            memory.save(replace(new_memory("lion"), content="The lion sleeps."))
+
+
+@pytest.mark.parametrize("is_second_change", [False, True])
+def test_a_save_waits_if_a_memory_may_have_become_another_type(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, *, is_second_change: bool
+) -> None:
+    """Of a type that was unknown, a row has no key."""
+    sandbox.save("seen.md", "---\ntype: sighting\nkey: lion\n---\n\nThe lion roars.\n")
+    sandbox.age("seen.md", 86_400)
+    monkeypatch.setattr(background_sync.BackgroundSync, "start", lambda _: None)
+    types = {"types": {"sighting": {"injected": "search"}}}
+    with sandbox.memory() as memory:
+        memory.sync()
+    if is_second_change:
+        with sandbox.memory(**types) as memory:
+            ask(memory, "giraffe")
+            monkeypatch.setattr(sync, "REDACTION_VERSION", "secrets of next week")
+
+    with sandbox.memory(**types) as memory, pytest.raises(KeyTakenError):
+        memory.save(NewMemory(key="lion", content="The lion sleeps.", type="sighting"))
+
+
+def test_no_name_that_was_probably_meant_shows_what_the_new_rules_hide(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A key may be a secret that the rules of its row did not know."""
+    sandbox.save("t.md", f"---\ntype: decision\nkey: {TOKEN}\n---\n\nWords.\n")
+    with sandbox.memory() as memory, monkeypatch.context() as patch:
+        patch.setattr(redact, "mask", lambda text: text)
+        memory.sync()
+    monkeypatch.setattr(sync, "REDACTION_VERSION", "secrets of next week")
+
+    with sandbox.memory() as memory, reading_at_rest(monkeypatch):
+        with pytest.raises(HivemindError) as raised:
+            memory.curation.locate(f"{TOKEN[:-1]}X")
+        assert TOKEN not in f"{raised.value} {raised.value.hint}"
