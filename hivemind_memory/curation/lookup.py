@@ -198,11 +198,9 @@ def names_near(name: str, rows: Iterable[MemoryRow]) -> tuple[str, ...]:
     from hivemind_memory.redaction import mask
 
     known = list(rows)
-    near = closest(
-        name, {row.key for row in known if row.key} | {row.path for row in known}
-    )
+    names = {row.key for row in known if row.key} | {row.path for row in known}
     # A row of earlier rules may hold a secret that only the current rules find.
-    return tuple(one for one in near if mask(one) == one)
+    return tuple(one for one in closest(name, names) if mask(one) == one)
 
 
 def not_found(

@@ -143,7 +143,7 @@ class ScannedIndex:
 class ShelfHandle:
     """The handle of an index that needs no opening."""
 
-    fresh: Callable[[], MemoryIndex]
+    fresh: Callable[..., MemoryIndex]
     lock: RLock = field(default_factory=RLock)
 
     def index_note(self, _: str) -> bool:
@@ -180,7 +180,7 @@ class Shelf:
         }
         return CurationContext(**parts)  # type: ignore[arg-type]
 
-    def look(self) -> MemoryIndex:
+    def look(self, **_: bool) -> MemoryIndex:
         if self.is_scanned:
             return ScannedIndex(self.notes)
         if self._look is None:
