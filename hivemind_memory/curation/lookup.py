@@ -197,8 +197,7 @@ def names_near(name: str, rows: Iterable[MemoryRow]) -> tuple[str, ...]:
     """Return the key or path of some rows that a name was probably meant to be."""
     from hivemind_memory.redaction import mask
 
-    known = list(rows)
-    names = {row.key for row in known if row.key} | {row.path for row in known}
+    names = {one for row in rows for one in (row.key, row.path) if one}
     # A row of earlier rules may hold a secret that only the current rules find.
     return tuple(one for one in closest(name, names) if mask(one) == one)
 

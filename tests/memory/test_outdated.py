@@ -51,7 +51,7 @@ def sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Sandbox:
     sandbox.save("key.md", f"# Key\n\n{KEY}\n\nThe end.\n")
     for note in sandbox.notes.glob("*.md"):
         sandbox.age(note.name, 86_400)
-    sandbox.ahead_s = 60  # a change time cannot be set: every note is settled
+    sandbox.ahead_s = 30  # a change time cannot be set: every note is settled
     with monkeypatch.context() as patch:
         patch.setattr(redact, "mask", lambda text: text)
         with sandbox.memory() as memory:
