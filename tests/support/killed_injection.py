@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from shutil import rmtree
+from shutil import copytree, rmtree
 from typing import Any
 
 from hivemind_memory.opening import open_injector, open_memory
@@ -42,14 +42,16 @@ def kill_injections(
     for number in range(1, MAX_CALLS, every):
         folder = base / str(number)
         folder.mkdir()
+        # Of its own: a worktree adds a project to its home, which costs later calls.
+        own = copytree(home, folder / "home")
         worktree = make(folder)
         file = worktree / "CLAUDE.md"
         before, text = status(worktree), _bytes(file)
         if is_eject:
-            _inject(home, worktree)
-        if not _is_killed(partial(operate, home, worktree), number):
+            _inject(own, worktree)
+        if not _is_killed(partial(operate, own, worktree), number):
             return
-        found = _problems_after(home, worktree, before, text)
+        found = _problems_after(own, worktree, before, text)
         name = f"{make.__name__}, {operate.__name__[1:]}, call {number}"
         yield [f"{name}: {one}" for one in found]
         rmtree(folder)
