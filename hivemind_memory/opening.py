@@ -85,7 +85,7 @@ def open_memory(
         return Memory(
             places,
             settings,
-            Provider(settings),
+            Provider(settings, stopwatch=clocks.stopwatch, sleep=time.sleep),
             clocks,
             here=ProjectHere(
                 lambda is_write: _project_here(settings, places, is_write=is_write)
@@ -123,7 +123,7 @@ def open_memory(
     return Memory(
         places,
         settings,
-        Provider(settings),
+        Provider(settings, stopwatch=clocks.stopwatch, sleep=time.sleep),
         clocks,
         caller=find_caller(),
         here=lookup.here(find_caller) if is_auto else NO_PROJECT,

@@ -6,7 +6,7 @@ was killed before, can still be hidden with ``forget``; ``undo`` does not know i
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from hivemind_memory.errors import StateUnusableError
 from hivemind_memory.markdown.entry import new_ulid
@@ -26,7 +26,6 @@ from hivemind_memory.state.change_log import ChangeLog
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any
 
     from hivemind_memory.access.rules import Caller
     from hivemind_memory.curation.context import CurationContext
@@ -39,6 +38,17 @@ if TYPE_CHECKING:
         StoredMemory,
     )
     from hivemind_memory.state.state_file import StateFile
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangedList:
+    """A list in a front matter that a link has changed."""
+
+    field: str
+    """Its key."""
+
+    before: tuple[object, ...]
+    after: tuple[object, ...]
 
 
 def actor_of(caller: Caller, origin: str) -> str:
@@ -56,7 +66,11 @@ def record(
     context: CurationContext,
     kind: str,
     items: Iterable[ChangedItem] = (),
-    **values: Any,
+    *,
+    others: tuple[ChangedItem, ...] = (),
+    changed_list: ChangedList | None = None,
+    undoes: str = "",
+    is_undo: bool = False,
 ) -> str:
     """Record a change; return its id, empty if it could not be recorded.
 
@@ -64,7 +78,10 @@ def record(
         context: Of the caller.
         kind: One of the kinds of ``model.changes``.
         items: What was changed.
-        values: The other fields of ``Change``.
+        others: Versions that became active or superseded again because of it.
+        changed_list: Of a link.
+        undoes: Id of the change that this one took back.
+        is_undo: ``hm undo`` made it.
     """
     clocks = context.clocks
     now = clocks.now()
@@ -74,7 +91,12 @@ def record(
         at=clocks.local_iso(now),
         actor=context.actor,
         items=tuple(items),
-        **values,
+        others=others,
+        field=changed_list.field if changed_list else "",
+        before=changed_list.before if changed_list else (),
+        after=changed_list.after if changed_list else (),
+        undoes=undoes,
+        is_undo=is_undo,
     )
     try:
         ChangeLog(context.state()).add(change)

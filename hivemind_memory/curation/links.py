@@ -10,7 +10,7 @@ from __future__ import annotations
 from contextlib import contextmanager, nullcontext
 
 from hivemind_memory.access.rules import check_writable
-from hivemind_memory.curation.change_recording import record
+from hivemind_memory.curation.change_recording import ChangedList, record
 from hivemind_memory.curation.lookup import find_memory
 from hivemind_memory.curation.lookup_one import find_one
 from hivemind_memory.curation.validate import validate_fraction
@@ -238,9 +238,9 @@ def _result(
             context,
             LINK,
             [ChangedItem(kind=MEMORY, path=path, id=row.memory_id)],
-            field=FIELDS[kind],
-            before=tuple(before),
-            after=tuple(after),
+            changed_list=ChangedList(
+                field=FIELDS[kind], before=tuple(before), after=tuple(after)
+            ),
         )
     return LinkResult(
         kind=kind,

@@ -25,7 +25,7 @@ from hivemind_memory.notes.slug import name_with_id, names_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from hivemind_memory.curation.context import BatchResult, CurationContext
     from hivemind_memory.model.curation import AffectedItem
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 
 _MAX_CHAIN = 1_000
+"""Older versions that are looked at: each is a file, read under the lock of the key."""
 
 
 def reactivate_older(
@@ -72,17 +73,27 @@ def older_ids(
     context: CurationContext, index: MemoryIndex, target: CurationTarget
 ) -> dict[str, str]:
     """Return the ids of all older versions, newest first -> id of what replaced it."""
-    chain: dict[str, str] = {}
+    return {memory_id: by for memory_id, by, _ in _older(context, index, target)}
+
+
+def _older(
+    context: CurationContext, index: MemoryIndex, target: CurationTarget
+) -> Iterator[tuple[str, str, CurationTarget | None]]:
+    """Yield each older version, newest first: its id, what replaced it, and itself.
+
+    Each is read when it is asked for; None: its file is gone.
+    """
+    seen = {target.id}
     waiting = [(older, target.id) for older in target.supersedes]
-    while waiting and len(chain) < _MAX_CHAIN:
+    while waiting and len(seen) <= _MAX_CHAIN:
         memory_id, by = waiting.pop(0)
-        if memory_id in chain or memory_id == target.id:
+        if memory_id in seen:
             continue
-        chain[memory_id] = by
+        seen.add(memory_id)
         older = _with_id(context, index, target, memory_id)
         if older is not None:
             waiting += [(one, memory_id) for one in older.supersedes]
-    return chain
+        yield memory_id, by, older
 
 
 def _for_each_key(
@@ -119,8 +130,7 @@ def _newest_older(
     gone: set[str],
 ) -> CurationTarget | None:
     """Return the newest older version that is not forgotten itself."""
-    for memory_id in older_ids(context, index, target):
-        older = _with_id(context, index, target, memory_id)
+    for memory_id, _, older in _older(context, index, target):
         if older is None or memory_id in gone or older.forgotten:
             continue
         return older if older.status == SUPERSEDED else None

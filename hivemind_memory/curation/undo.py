@@ -11,7 +11,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hivemind_memory.access.rules import check_person, may_write
-from hivemind_memory.curation.change_recording import digest_of, items_of, record
+from hivemind_memory.curation.change_recording import (
+    ChangedList,
+    digest_of,
+    items_of,
+    record,
+)
 from hivemind_memory.curation.forget import hide_targets, show_targets
 from hivemind_memory.curation.inbox import accept_claim, return_claim
 from hivemind_memory.curation.links import change_list
@@ -295,9 +300,9 @@ def _record_undo(
         # What was so already is named too, so that the record is the exact opposite.
         change.items if done.already else _items(change, done),
         others=items_of((*done.reactivated, *done.superseded)),
-        field=change.field,
-        before=change.after,
-        after=change.before,
+        changed_list=ChangedList(
+            field=change.field, before=change.after, after=change.before
+        ),
         undoes=change.id,
         is_undo=is_undo,
     )

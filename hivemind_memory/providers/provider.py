@@ -6,10 +6,9 @@ imports a slow library; neither happens before a vector is needed.
 
 from __future__ import annotations
 
-import time
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Protocol
 
     from hivemind_memory.config.settings import Settings
@@ -47,8 +46,16 @@ _PACKAGE = "hivemind_memory.providers"
 class Provider:
     """The embedding provider that the settings choose."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        stopwatch: Callable[[], float],
+        sleep: Callable[[float], None],
+    ) -> None:
         self._settings = settings
+        self._stopwatch = stopwatch
+        self._sleep = sleep
         self._choice: ProviderChoice | None = None
 
     @property
@@ -163,7 +170,7 @@ class Provider:
         limits = RequestLimits(
             batch_texts=settings.embed_batch_size, timeout_s=settings.embed_timeout_s
         )
-        retry_policy = RetryPolicy(now=time.monotonic, sleep=time.sleep)
+        retry_policy = RetryPolicy(now=self._stopwatch, sleep=self._sleep)
         row = provider_named(space.provider)
         key = getattr(settings, row.key_option) if row.key_option else ""
         connect: Connect = import_module(f"{_PACKAGE}.{row.module}").connect
@@ -179,5 +186,5 @@ class Provider:
             self._settings.ollama_url,
             self._settings.ollama_model,
             timeout_s=OLLAMA_PROBE_S,
-            now=time.monotonic,
+            now=self._stopwatch,
         )

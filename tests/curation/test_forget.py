@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from hivemind_memory.access.rules import Caller
-from hivemind_memory.curation import context
+from hivemind_memory.curation import context, reactivate
+from hivemind_memory.curation.lookup import read_target
 from hivemind_memory.errors import (
     HivemindError,
     KeyTakenError,
@@ -16,7 +18,8 @@ from hivemind_memory.errors import (
     NotSavedError,
     UsageError,
 )
-from hivemind_memory.model.curation import MemorySelector
+from hivemind_memory.memory.memory import Memory
+from hivemind_memory.model.curation import MemorySelector, NewMemory
 from tests.support.purge_rig import Bench
 from tests.support.sandbox import Sandbox
 
@@ -337,3 +340,26 @@ def test_a_person_s_edit_at_the_same_time_is_kept(
 
     assert bench.read("n.md").endswith("mine\n")
     assert "forgotten=" in bench.read("n.md")
+
+
+def test_a_forget_reads_no_more_versions_than_it_needs(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The newest one comes back; a key may have hundreds behind it."""
+    for number in range(5):
+        told = NewMemory(
+            key="port", type="fact", content=f"It is {number}.", reason="new"
+        )
+        newest = memory.save(told)
+    read = []
+
+    def counted(*args: Any) -> Any:
+        read.append(args[3])
+        return read_target(*args)
+
+    monkeypatch.setattr(reactivate, "read_target", counted)
+
+    result = memory.forget(MemorySelector(name=newest.id))
+
+    assert [one.key for one in result.reinstated] == ["port"]
+    assert read.count("older") == 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 
 import pytest
 
@@ -129,6 +130,21 @@ def test_the_exit_code_is_that_of_a_shell(machine, words, code, sentence) -> Non
     assert ran.returncode == code
     named = " ".join(filter(None, ("error:", words[0], sentence)))
     assert ran.stderr == (f"{named}\n" if sentence else "")
+
+
+def test_an_argument_that_no_program_can_take_is_reported() -> None:
+    """The words of an agent in config.json may hold anything; it is named, not ''."""
+    program = (
+        "from hivemind_memory.cli.commands.launch import _exec_or_report\n"
+        "raise SystemExit(_exec_or_report(['true', 'a\\0b'], {}))"
+    )
+
+    ran = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+
+    assert ran.returncode == 126
+    assert ran.stderr == "error: true cannot be run: embedded null byte\n"
 
 
 def test_signals_reach_the_command_and_end_it(machine) -> None:

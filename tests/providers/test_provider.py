@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import socket
+import time
 
 import pytest
 
 from hivemind_memory.config.resolve import load_settings
+from hivemind_memory.environment import system_clocks
 from hivemind_memory.providers.provider import Provider
 
 
 def provider(home: object, **flags: object) -> Provider:
-    return Provider(load_settings(str(home), {}, flags))
+    settings = load_settings(str(home), {}, flags)
+    clocks = system_clocks()
+    return Provider(settings, stopwatch=clocks.stopwatch, sleep=time.sleep)
 
 
 @pytest.fixture

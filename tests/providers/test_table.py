@@ -71,7 +71,9 @@ def test_a_mistyped_provider_is_answered_with_the_nearest(
 
 def test_nothing_is_sent_for_vectors_of_an_unknown_provider() -> None:
     """An index may hold vectors that another version made; OpenAI gets no text."""
-    provider = Provider(Settings(openai_api_key="key"))
+    provider = Provider(
+        Settings(openai_api_key="key"), stopwatch=lambda: 0.0, sleep=lambda _: None
+    )
     space = VectorSpace(provider="other", base_url="http://localhost", model="m")
 
     with pytest.raises(EmbeddingRefusedError, match="no embedding provider other"):

@@ -81,7 +81,9 @@ class Sandbox:
         options = {"embedding_provider": "none", **self.flags, **flags}
         settings = load_settings(str(self.home), {}, options)
         clocks = utc_clocks(self.now, self.stopwatch)
-        provider = self.provider or Provider(settings)
+        provider = self.provider or Provider(
+            settings, stopwatch=self.stopwatch, sleep=time.sleep
+        )
         return Memory(places or self.places, settings, provider, clocks)
 
     @contextmanager

@@ -325,6 +325,9 @@ def _exec_or_report(
     """Become a command; return what a shell would if it cannot be run."""
     from hivemind_memory.launch.agents import exec_process, exit_code_of
 
+    if not words[0]:
+        _print_notice("error: '' cannot be run: it is not a program")
+        return exit_code_of(FileNotFoundError())
     try:
         if folder is not None:
             os.chdir(folder)
@@ -332,9 +335,9 @@ def _exec_or_report(
     except OSError as error:
         _print_notice(f"error: {words[0]} cannot be run: {error.strerror}")
         return exit_code_of(error)
-    except ValueError:  # an empty name
-        _print_notice("error: '' cannot be run: it is not a program")
-        return exit_code_of(FileNotFoundError())
+    except ValueError as error:  # such as a NUL in an argument of config.json
+        _print_notice(f"error: {words[0]} cannot be run: {error}")
+        return exit_code_of(OSError())
 
 
 def _print_notice(line: str) -> None:
