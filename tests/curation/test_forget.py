@@ -18,8 +18,7 @@ from hivemind_memory.errors import (
     NotSavedError,
     UsageError,
 )
-from hivemind_memory.memory.memory import Memory
-from hivemind_memory.model.curation import MemorySelector, NewMemory
+from hivemind_memory.model.curation import MemorySelector
 from tests.support.purge_rig import Bench
 from tests.support.sandbox import Sandbox
 
@@ -343,14 +342,12 @@ def test_a_person_s_edit_at_the_same_time_is_kept(
 
 
 def test_a_forget_reads_no_more_versions_than_it_needs(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The newest one comes back; a key may have hundreds behind it."""
     for number in range(5):
-        told = NewMemory(
-            key="port", type="fact", content=f"It is {number}.", reason="new"
-        )
-        newest = memory.save(told)
+        session = "evil" if number == 4 else "good"
+        bench.save("port", f"It is {number}.", reason="new", session=session)
     read = []
 
     def counted(*args: Any) -> Any:
@@ -359,7 +356,7 @@ def test_a_forget_reads_no_more_versions_than_it_needs(
 
     monkeypatch.setattr(reactivate, "read_target", counted)
 
-    result = memory.forget(MemorySelector(name=newest.id))
+    done = bench.forget(session="evil")
 
-    assert [one.key for one in result.reinstated] == ["port"]
-    assert read.count("older") == 1
+    assert [one.key for one in done.reactivated] == ["port"]
+    assert read.count("older") == 2, "the version, and once more where it is now"
