@@ -3,7 +3,7 @@
 People and agents type ``Deploy_Day`` for ``deploy-day``: case, dashes, underscores,
 blanks and how a letter with a mark is encoded make no difference. A key that differs
 from another in accents alone, in a dash between letters that is or is not there, or in
-a dot, colon or slash in place of one, may be another word (*resume*, *résumé*); it is
+a dot or colon in place of one, may be another word (*resume*, *résumé*); it is
 refused with the other's name, and the caller decides.
 """
 
@@ -21,7 +21,7 @@ _GAPS = re.compile(r"[\s_\u002d\u00ad\u058a\u2010-\u2015\u2212\ufe58\ufe63\uff0d
 _UNSEEN = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufe00-\ufe0f\ufeff]")
 # Accents of Latin, Greek and Cyrillic. In other scripts a mark is a letter.
 _ACCENTS = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]")
-_DOTS = re.compile(r"[-.:/]*[.:/][-.:/]*")
+_DOTS = re.compile(r"[-.:]*[.:][-.:]*")
 # "v1-1" and "v11" are two versions.
 _DASH_IN_WORD = re.compile(r"(?<!\d)-|-(?!\d)")
 

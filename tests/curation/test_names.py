@@ -365,7 +365,6 @@ def test_a_key_in_another_spelling_is_the_same_key(memory: Memory) -> None:
         ("test-cmd", "Test.Cmd"),
         ("testcmd", "test.cmd"),
         ("user:name", "user name"),
-        ("shop/port", "shop.port"),
         ("v1.1", "v1-1"),
     ],
 )
