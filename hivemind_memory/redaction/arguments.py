@@ -19,13 +19,13 @@ from hivemind_memory.redaction.password_check import (
     may_be,
     may_be_chosen,
 )
-from hivemind_memory.redaction.spans import found_near
 from hivemind_memory.redaction.value_check import is_real
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from hivemind_memory.redaction.line_words import LineWords
     from hivemind_memory.redaction.spans import TextSpan
 
 _PASSWORD = "password"  # noqa: S105 - the name of a kind
@@ -173,24 +173,19 @@ _NUMBER = lazy_re(
 )
 
 
-def in_arguments(text: str, low: str) -> list[TextSpan]:
-    """Return the secrets that commands, calls and settings are given.
-
-    Args:
-        text: The text.
-        low: The same in lower case, letter for letter.
-    """
+def in_arguments(there: LineWords) -> list[TextSpan]:
+    """Return the secrets that commands, calls and settings are given."""
     spans: list[TextSpan] = []
     for words, pattern in _LOOKING:
-        spans += _of(pattern, found_near(pattern, text, low, words, above=1))
+        spans += _of(pattern, there.near(pattern, words, above=1))
     for words, pattern in _NAMED:
-        spans += _named(found_near(pattern, text, low, words, above=1))
-    spans += _positional(found_near(_POSITIONAL, text, low, _POSITIONAL_WORDS))
-    spans += _codes(text, low)
+        spans += _named(there.near(pattern, words, above=1))
+    spans += _positional(there.near(_POSITIONAL, _POSITIONAL_WORDS))
+    spans += _codes(there)
     for pattern, words in ((_NUMBER, _NUMBER_WORDS), (_KEYPAD, _KEYPADS)):
         spans += [
             (*match.span("value"), "pin")
-            for match in found_near(pattern, text, low, words)
+            for match in there.near(pattern, words)
             if pattern is not _KEYPAD
             or match["said"] is None
             or not is_counted(match["value"])
@@ -247,9 +242,10 @@ def _positional(places: Iterable[re.Match[str]]) -> Iterator[TextSpan]:
                 yield (end - len(value), end, _PASSWORD)
 
 
-def _codes(text: str, low: str) -> Iterator[TextSpan]:
+def _codes(there: LineWords) -> Iterator[TextSpan]:
     """Yield the digits on lines that speak of the code of a door, a safe or a card."""
-    for found in found_near(_DIGITS, text, low, _PLACES):
+    low = there.low
+    for found in there.near(_DIGITS, _PLACES):
         start = low.rfind("\n", max(0, found.start() - 120), found.start()) + 1
         line = low[max(start, found.start() - 120) : found.end() + 60].split(
             "\n", maxsplit=1
@@ -334,3 +330,11 @@ _NAMED: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = (
     (("set", "secret", "putenv", "variable", " write"), _SETTER),
     (("value", "val:", "content", "secret"), _PAIR),
 )
+
+WORDS = frozenset(
+    (
+        *(*_PLACES, *_KEYPADS, *_NUMBER_WORDS, *_POSITIONAL_WORDS),
+        *(word for words, _ in (*_LOOKING, *_NAMED) for word in words),
+    )
+)
+"""Words that the gate looks for before ``in_arguments`` is asked, in lower case."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.names import NAME_PARTS, ValueKind, classify_name
-from hivemind_memory.redaction.spans import TextSpan, has_any
+from hivemind_memory.redaction.spans import TextSpan
 from hivemind_memory.redaction.value_check import is_real
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from hivemind_memory.redaction.line_words import LineWords
 
 _MAX_ROWS = 200
 _ACCOUNT_HEADS = frozenset(
@@ -27,23 +29,17 @@ _PLAIN_HEAD = lazy_re(r"[\w -]+")
 _GAP = lazy_re(r"[ \t]{2,}|\t")
 
 
-def columns(text: str) -> Iterator[TextSpan]:
+def columns(there: LineWords) -> Iterator[TextSpan]:
     """Yield the cells of columns whose head says that they hold secrets."""
-    signs = [sign for sign in ("|", ",", ";", "\t", "  ") if sign in text]
-    low = text.lower() if signs else ""
-    parts = [part for part in NAME_PARTS if part in low]
-    if not parts:
+    heads_at = there.rows(NAME_PARTS)
+    if not heads_at:
         return
-    lines = text.split("\n")
-    starts = [0]
-    for line in lines:
-        starts.append(starts[-1] + len(line) + 1)
-    done = 0
-    for at, (line, folded) in enumerate(
-        zip(lines[:-1], low.split("\n")[:-1], strict=True)
-    ):
-        if not has_any(folded, parts):
-            continue
+    lines, starts, done = there.lines, there.starts, 0
+    signs = [sign for sign in ("|", ",", ";", "\t", "  ") if sign in there.text]
+    for at in heads_at:
+        if at == len(lines) - 1:
+            break
+        line = lines[at]
         for sign in signs:
             if at < done or line.count(sign) < 1 or len(line) > 400:
                 continue

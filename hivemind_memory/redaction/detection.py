@@ -32,11 +32,13 @@ from hivemind_memory.redaction.vocabulary import (
     PASSWORDS_ELSEWHERE,
     WALLET_WORDS,
 )
-from hivemind_memory.redaction.word_gate import LONG, WordGate, may_be_token
+from hivemind_memory.redaction.word_gate import LONG, WordGate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from hivemind_memory.redaction.line_words import LineWords
 
 
 _OF_NUMBERS = frozenset((
@@ -158,130 +160,132 @@ def _spans(text: str, known: Iterable[str]) -> list[TextSpan]:
 
         spans += private_key_bodies(text)
     gate = _gates[-1]
-    there, pieces = gate.words_in(low)
+    there = gate.read(text)
     # Of nearly all notes that agents write, no word is as long as a token.
-    tokens = [piece for piece in pieces if may_be_token(piece)]
-    if tokens:
+    if there.tokens:
         from hivemind_memory.redaction.service_names import beside_names
         from hivemind_memory.redaction.token_scan import by_tokens
 
-        spans += [*by_tokens(text, low, tokens), *beside_names(text, low, tokens)]
+        blocks = there.blocks(sorted(set().union(*there.tokens.values())))
+        spans += [*by_tokens(text, low, blocks), *beside_names(text, blocks)]
     if "@" in text and any(
         "@" in part and ("://" in part or "@tcp(" in part) for part in text.split()
     ):
         from hivemind_memory.redaction.credentials import url_passwords
 
         spans += url_passwords(text)
-    if _has_header(low, there):
+    if _has_header(there):
         from hivemind_memory.redaction.credentials import in_headers
 
         spans += in_headers(low=low, text=text)
-    named = sorted(there & _ASSIGNED_ORDER.keys(), key=_ASSIGNED_ORDER.__getitem__)
+    named = sorted(there.words(_ASSIGNED_ORDER.keys()), key=_ASSIGNED_ORDER.__getitem__)
     words = [word for word in named if _is_assigned(low, word)]
     if words:
         from hivemind_memory.redaction.assignments import find_assigned
 
         spans += find_assigned(text, low, words)
-    spans += _by_layout(text, low, there, gate)
-    long = [piece for piece in tokens if len(piece) >= LONG]
+    spans += _by_layout(there, gate)
+    long = [rows for piece, rows in there.tokens.items() if len(piece) >= LONG]
     if long:
         from hivemind_memory.redaction.token_scan import in_runs
 
-        spans += in_runs(text, low, long)
+        spans += in_runs(text, there.blocks(sorted(set().union(*long))))
     return spans
 
 
-def _by_layout(text: str, low: str, there: set[str], gate: WordGate) -> list[TextSpan]:
+def _by_layout(there: LineWords, gate: WordGate) -> list[TextSpan]:
     """Return what the layout of the text gives away."""
-    has_numbers = not there.isdisjoint(_OF_NUMBERS)
-    if not has_numbers and DASHED not in there and not _may_have_forms(low, there):
+    if (
+        not there.has_any(_OF_NUMBERS)
+        and DASHED not in there
+        and not _may_have_forms(there)
+    ):
         return []
     if gate is _GATE:
         from hivemind_memory.redaction.form_words import FORM_WORDS
+        from hivemind_memory.redaction.pieces import looks_of
 
         # Two threads may do so at once: each has a gate that knows all words.
-        gate = WordGate((*_WORDS, *FORM_WORDS), GATE_PATTERNS)
+        gate = WordGate((*_WORDS, *FORM_WORDS), GATE_PATTERNS, looks_of)
         _gates.append(gate)
-        there, _ = gate.words_in(low)
+        there = gate.read(there.text)
     from hivemind_memory.redaction.seeds import SEED_WORDS, seed_phrases
 
     spans: list[TextSpan] = []
-    if not SEED_WORDS.isdisjoint(there):
-        spans += seed_phrases(text, low, there)
-    if DASHED in there or _may_have_forms(low, there):
+    if there.has_any(SEED_WORDS):
+        spans += seed_phrases(there)
+    if DASHED in there or _may_have_forms(there):
         from hivemind_memory.redaction.suspects import suspect_lines
 
-        suspects = suspect_lines(text, low, there)
+        suspects = suspect_lines(there)
         if suspects is not None:
-            spans += suspects.original(_on_lines(suspects.text, there))
-    if has_numbers:
+            spans += suspects.original(_on_lines(suspects.lines, there))
+    if there.has_any(_OF_NUMBERS):
         from hivemind_memory.redaction.literals import keys_as_numbers
 
-        spans += keys_as_numbers(text, low, there)
+        spans += keys_as_numbers(there)
     return spans
 
 
-def _may_have_forms(low: str, there: set[str]) -> bool:
+def _may_have_forms(there: LineWords) -> bool:
     """Whether a text has what a form, a sentence or a value alone needs."""
-    return (
-        MIXED in there
-        or not there.isdisjoint(_LAYOUT_WORDS)
-        or may_be_spoken(low, there)
-    )
+    return MIXED in there or there.has_any(_LAYOUT_WORDS) or may_be_spoken(there)
 
 
-def _on_lines(text: str, there: set[str]) -> list[TextSpan]:
+def _on_lines(lines: LineWords, there: LineWords) -> list[TextSpan]:
     """Return what rules find on the lines that may hold a secret.
 
     Args:
-        text: These lines; see ``suspects``.
-        there: Which words the whole text has.
+        lines: These lines; see ``suspects``.
+        there: The whole text.
     """
     from hivemind_memory.redaction.statements import in_words
 
-    low = lowered(text)
-    spans = list(in_words(text, low, there))
-    if not there.isdisjoint(_LAYOUT_WORDS):
+    spans: list[TextSpan] = []
+    is_mixed = MIXED in there
+    if is_mixed or DASHED in there:
+        spans += in_words(lines, is_mixed=is_mixed, is_dashed=DASHED in there)
+    if there.has_any(_LAYOUT_WORDS):
         from hivemind_memory.redaction.layouts import in_layouts
 
-        spans += in_layouts(text, low, there)
-    if may_be_spoken(low, there):
+        spans += in_layouts(lines)
+    if may_be_spoken(there):
         from hivemind_memory.redaction.sentences import in_sentences
 
-        spans += in_sentences(text, low, there)
-    if MIXED in there:
+        spans += in_sentences(lines)
+    if is_mixed:
         from hivemind_memory.redaction.arguments import in_arguments
         from hivemind_memory.redaction.labels import near_labels
 
-        spans += [*in_arguments(text, low), *near_labels(text, low)]
-        spans += chosen_passwords(text)
+        spans += [*in_arguments(lines), *near_labels(lines)]
+        spans += chosen_passwords(lines.text)
         from hivemind_memory.redaction.calls import in_calls
         from hivemind_memory.redaction.columns import columns
         from hivemind_memory.redaction.dialog import on_lines
         from hivemind_memory.redaction.secret_fields import in_slots
         from hivemind_memory.redaction.secret_links import secret_links
 
-        spans += [*in_calls(text), *in_slots(text, low), *on_lines(text, low)]
-        spans += columns(text)
-        if "://" in text:
-            spans += secret_links(text)
-    if MIXED in there or not there.isdisjoint(_ASSIGNED):
+        spans += [*in_calls(lines.text), *in_slots(lines), *on_lines(lines)]
+        spans += columns(lines)
+        if "://" in lines.text:
+            spans += secret_links(lines.text)
+    if is_mixed or there.has_any(_ASSIGNED):
         from hivemind_memory.redaction.phrases import by_form, phrases
 
-        spans += phrases(text, low, there)
-        if MIXED in there:
-            spans += by_form(text)
+        spans += phrases(lines)
+        if is_mixed:
+            spans += by_form(lines)
     return spans
 
 
-def _has_header(low: str, there: set[str]) -> bool:
+def _has_header(there: LineWords) -> bool:
     """Whether a header or a login is there, and a value for it."""
-    if not _LOGINS.isdisjoint(there) and has_any(low, FLAGS):
+    if there.has_any(_LOGINS) and has_any(there.low, FLAGS):
         return True
     return any(
         _is_promising(near, words=4)
-        for word in _HEADERS & there
-        for _, near in _places(low, word)
+        for word in there.words(_HEADERS)
+        for _, near in _places(there.low, word)
     )
 
 

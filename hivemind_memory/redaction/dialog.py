@@ -14,7 +14,6 @@ from hivemind_memory.redaction.password_check import (
     looks_chosen,
     may_be_chosen,
 )
-from hivemind_memory.redaction.pieces import pieces_by_look
 from hivemind_memory.redaction.sentence_gate import ACCOUNTS
 from hivemind_memory.redaction.spans import TextSpan, found_at, has_any, line_starts
 from hivemind_memory.redaction.statement_words import SOFT
@@ -24,6 +23,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from hivemind_memory.redaction.line_words import LineWords
+
     _List = tuple[int, Callable[[str], bool]]
 
 _PASSWORD_NAME = (
@@ -31,7 +32,7 @@ _PASSWORD_NAME = (
     + "|".join(map(re.escape, (*PASSWORD_NAMES, *PASSWORDS_ELSEWHERE)))
     + r"|wpa\d?|psk|(?:network|wi-?fi|wlan)[ -](?:key|code))"
 )
-_PASSWORD_WORDS = (
+PASSWORD_WORDS = (
     "code", "pass", "chpass", "pw", "cred", "login", "wpa", "psk", "wifi", "wlan",
     "wi-fi", "network", *PASSWORD_NAMES, *PASSWORDS_ELSEWHERE,
 )  # fmt: skip
@@ -142,15 +143,16 @@ _ROW = lazy_re(
 )
 
 
-def on_lines(text: str, low: str) -> Iterator[TextSpan]:
-    """Yield what lines that speak of a password or a place to sign in hold.
-
-    Args:
-        text: The text.
-        low: The same in lower case, letter for letter.
-    """
-    telling = line_starts(low, _PASSWORD_WORDS)
-    chosen = line_starts(text, _chosen_pieces(text))
+def on_lines(there: LineWords) -> Iterator[TextSpan]:
+    """Yield what lines that speak of a password or a place to sign in hold."""
+    text, low = there.text, there.low
+    telling = {there.starts[row] for row in there.rows(PASSWORD_WORDS)}
+    chosen = {
+        there.starts[row]
+        for piece, rows in there.odd.items()
+        if _may_be_chosen(piece)
+        for row in rows
+    }
     paired = chosen | line_starts(low, (" / ",))
     if not telling and not paired:
         return
@@ -165,7 +167,7 @@ def on_lines(text: str, low: str) -> Iterator[TextSpan]:
             continue
         is_telling = at in telling
         says = is_telling and any(
-            found_at(_SAYS_PASSWORD, line, low[at : start - 1], _PASSWORD_WORDS)
+            found_at(_SAYS_PASSWORD, line, low[at : start - 1], PASSWORD_WORDS)
         )
         is_open = (
             (at in paired or says or listed[0] or is_below)
@@ -219,18 +221,15 @@ def _listed_below(line: str, listed: _List, *, says: bool) -> _List:
     return max(0, listed[0] - 1), listed[1]
 
 
-def _chosen_pieces(text: str) -> list[str]:
-    """Return the pieces between blanks that hold what looks like a password."""
-    return [
-        piece
-        for piece in set().union(*pieces_by_look(text))
-        if len(piece) >= _SHORTEST
+def _may_be_chosen(piece: str) -> bool:
+    """Whether a piece between blanks holds what looks like a password."""
+    return (
+        _SHORTEST <= len(piece) < _LONGEST_PIECE
         and not piece.islower()
         and not piece.isupper()
         and not piece.isalpha()
-        and len(piece) < _LONGEST_PIECE
         and any(map(looks_chosen, _SEPARATORS.split(piece)))
-    ]
+    )
 
 
 _LEADING = ("pass", "secret", "token", "cred", "auth", "login", "pw")

@@ -7,11 +7,11 @@ a chat that asks for a key and gets it. What stands near such a word must look r
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from itertools import pairwise
 
 from hivemind_memory.redaction.lazy_pattern import lazy_re
-from hivemind_memory.redaction.spans import found_at, line_starts, shortest_parts
+from hivemind_memory.redaction.spans import found_at, shortest_parts
 from hivemind_memory.redaction.value_check import (
     entropy,
     is_identifier,
@@ -33,6 +33,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from hivemind_memory.redaction.line_words import LineWords
     from hivemind_memory.redaction.spans import TextSpan
 
 LABELS = (
@@ -142,31 +143,24 @@ _SIGN_BEFORE = lazy_re(
 _ADDRESS = lazy_re(r"://|^www\.|\.(?:com|org|net|io|dev|md|html?|json|py|js|ts)\b")
 
 
-def near_labels(text: str, low: str) -> list[TextSpan]:
-    """Return the random values beside a word for a secret, or just below one.
-
-    Args:
-        text: The text.
-        low: The same in lower case, letter for letter.
-    """
+def near_labels(there: LineWords) -> list[TextSpan]:
+    """Return the random values beside a word for a secret, or just below one."""
+    text, low = there.text, there.low
     spans: list[TextSpan] = []
     start = 0
-    labelled = line_starts(low, _LABEL_PARTS)
-    hosts = line_starts(low, _HOST_PARTS)
-    if "." in low:
-        # Of a longer line nothing is asked; to look for its start would take too long.
-        hosts |= {
-            low.rfind("\n", max(0, match.start() - LONGEST_LINE), match.start()) + 1
-            for match in _IP.finditer(low)
-        }
+    labelled = set(there.rows(_LABEL_PARTS))
+    hosts = {
+        *there.rows(_HOST_PARTS),
+        *(bisect_right(there.starts, one.start()) - 1 for one in _IP.finditer(low)),
+    }
+    if not labelled and not hosts:
+        return []
     above: list[bool] = []  # whether the lines above, not empty, were headings
-    for line, shown in zip(low.split("\n"), text.split("\n"), strict=True):
+    for row, (line, shown) in enumerate(zip(low.split("\n"), there.lines, strict=True)):
         end = start + len(line)
-        is_labelled = start in labelled
+        is_labelled = row in labelled
         has_host = (
-            start in hosts
-            and len(line) < LONGEST_LINE
-            and _HOST.search(line) is not None
+            row in hosts and len(line) < LONGEST_LINE and _HOST.search(line) is not None
         )
         if (is_labelled or has_host or True in above) and _MAY_HOLD.search(shown):
             labels = (
@@ -311,3 +305,7 @@ def _is_secret(value: str, *, least: int) -> bool:
     # Of one case alone: rather a hash or a name, unless it is long and not hexadecimal.
     is_hex = re.fullmatch("[0-9a-fA-F]+", longest) is not None
     return not is_hex and len(longest) >= 20 and digits >= 2 and entropy(value) >= 3.5
+
+
+WORDS = frozenset((*_LABEL_PARTS, *_HOST_PARTS))
+"""Words that the gate looks for before ``near_labels`` is asked, in lower case."""

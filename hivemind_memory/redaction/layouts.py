@@ -12,7 +12,7 @@ import re
 from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.names import ValueKind, classify_name
 from hivemind_memory.redaction.password_check import is_gibberish, is_random
-from hivemind_memory.redaction.spans import TextSpan, found_at, found_near
+from hivemind_memory.redaction.spans import TextSpan
 from hivemind_memory.redaction.value_check import (
     is_identifier,
     is_placeholder,
@@ -24,7 +24,8 @@ from hivemind_memory.redaction.value_check import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from collections.abc import Set as AbstractSet
+
+    from hivemind_memory.redaction.line_words import LineWords
 
 _PASSWORD = "password"  # noqa: S105 - the name of a kind
 _PGPASS = lazy_re(
@@ -108,23 +109,17 @@ _LABEL = lazy_re(
 _ZERO_WIDTH = lazy_re("[\u00ad\u200b-\u200d\u2060\ufeff]")
 
 
-def in_layouts(text: str, low: str, there: AbstractSet[str]) -> list[TextSpan]:
-    """Return the secrets that their surroundings give away.
-
-    Args:
-        text: The text.
-        low: The same in lower case, letter for letter.
-        there: Which of ``WORDS`` it has.
-    """
+def in_layouts(there: LineWords) -> list[TextSpan]:
+    """Return the secrets that their surroundings give away."""
     spans: list[TextSpan] = []
     for words, find in _FORMS:
-        if not words or not words.isdisjoint(there):
-            spans += find(text)
+        if not words or there.has_any(words):
+            spans += find(there.text)
     for words, pattern, judge in _ON_LINES:
-        if not words.isdisjoint(there):
-            spans += judge(found_near(pattern, text, low, words & there))
-    if not _CODES_STARTS.isdisjoint(there):
-        spans += _codes(text, low)
+        if there.has_any(words):
+            spans += judge(there.near(pattern, words))
+    if there.has_any(_CODES_STARTS):
+        spans += _codes(there)
     return spans
 
 
@@ -223,11 +218,10 @@ def _tokens(text: str) -> Iterator[TextSpan]:
             yield (*found.span(), "paseto")
 
 
-def _codes(text: str, low: str) -> Iterator[TextSpan]:
+def _codes(there: LineWords) -> Iterator[TextSpan]:
     """Yield the codes of a list that is labeled as recovery codes."""
-    done = 0
-    labels = found_at(_CODES_LABEL, text, low, _CODES_STARTS)
-    for label in sorted(labels, key=lambda one: one.start()):
+    text, done = there.text, 0
+    for label in there.at(_CODES_LABEL, _CODES_STARTS):
         if label.start() < done:
             continue
         start = text.find("\n", label.end())

@@ -10,14 +10,13 @@ import re
 from itertools import pairwise
 
 from hivemind_memory.redaction.lazy_pattern import lazy_re
-from hivemind_memory.redaction.spans import blocks_with, found_near
 from hivemind_memory.redaction.value_check import entropy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from collections.abc import Set as AbstractSet
 
+    from hivemind_memory.redaction.line_words import LineWords
     from hivemind_memory.redaction.spans import TextSpan
 
 _JOINT = lazy_re(
@@ -121,17 +120,15 @@ def has_joint(text: str) -> bool:
     )
 
 
-def keys_as_numbers(text: str, low: str, there: AbstractSet[str]) -> Iterator[TextSpan]:
+def keys_as_numbers(there: LineWords) -> Iterator[TextSpan]:
     """Yield the bytes of keys, if what stands before them speaks of a key.
 
     Args:
-        text: The text.
-        low: The same in lower case, letter for letter.
-        there: Which of ``WORDS`` it has.
+        there: A text, and which of ``WORDS`` it has.
     """
-    words = WORDS & there
+    text, rows = there.text, there.rows(WORDS)
     near = "\n".join(
-        text[start:end] for start, end in blocks_with(low, words, below=_FARTHEST)
+        text[start:end] for start, end in there.blocks(rows, below=_FARTHEST)
     )
     for pattern, sign, below in (
         (_ARRAY, _SOME_BYTES, _FARTHEST),
@@ -140,7 +137,7 @@ def keys_as_numbers(text: str, low: str, there: AbstractSet[str]) -> Iterator[Te
     ):
         if sign.search(near) is None:
             continue
-        for found in found_near(pattern, text, low, words, below=below):
+        for found in there.on(pattern, rows, below=below):
             is_key = _is_labelled(text, found.start(), found.end(), _LABEL)
             if is_key and _is_even(found[0]):
                 yield (*found.span(), "key")

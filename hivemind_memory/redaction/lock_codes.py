@@ -11,7 +11,7 @@ import re
 
 from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.password_check import is_counted, looks_chosen
-from hivemind_memory.redaction.spans import TextSpan, found_at, line_starts
+from hivemind_memory.redaction.spans import TextSpan, found_at
 from hivemind_memory.redaction.statement_words import (
     CODE,
     COPULAS,
@@ -25,7 +25,9 @@ from hivemind_memory.redaction.vocabulary import CODE_PARTS, ONE_TIME_PARTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Iterator
+
+    from hivemind_memory.redaction.line_words import LineWords
 
 _FAR = 70  # letters behind a label that are read
 _MOST_WORDS = 7
@@ -74,15 +76,10 @@ _ANSWER = lazy_re(
 )
 
 
-def stated_codes(text: str, low: str, there: Collection[str]) -> Iterator[TextSpan]:
-    """Yield the digits that something is opened with.
-
-    Args:
-        text: The text.
-        low: The same in lower case, letter for letter.
-        there: Which of the gate's words are there.
-    """
-    coded = line_starts(low, [word for word in CODE_PARTS if word in there])
+def stated_codes(there: LineWords) -> Iterator[TextSpan]:
+    """Yield the digits that something is opened with, on some lines."""
+    text, low = there.text, there.low
+    coded = {there.starts[row] for row in there.rows(CODE_PARTS)}
     signed = {text.rfind("\n", 0, one.start()) + 1 for one in _KEYED.finditer(text)}
     for start in coded | signed:
         end = text.find("\n", start)
@@ -107,10 +104,7 @@ def stated_codes(text: str, low: str, there: Collection[str]) -> Iterator[TextSp
                 yield from _to_sign_in(text, start, label, end)
         if is_asked and any(is_sure):
             yield from _answered(text, end)
-    ones = [word for word in ONE_TIME_PARTS if word in there]
-    for start in line_starts(low, ones):
-        end = text.find("\n", start)
-        end = len(text) if end < 0 else end
+    for start, end in map(there.line_at, there.rows(ONE_TIME_PARTS)):
         for label in ONE_TIME.finditer(text, start, min(end, start + _LONGEST_LINE)):
             for span in _behind(text, label.end(), end):
                 if span[1] - span[0] > 5:

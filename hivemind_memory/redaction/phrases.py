@@ -7,13 +7,14 @@ import re
 from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.passphrase_check import is_drawn
 from hivemind_memory.redaction.password_check import is_gibberish
-from hivemind_memory.redaction.spans import TextSpan, blocks_with, found_near
+from hivemind_memory.redaction.spans import TextSpan
 from hivemind_memory.redaction.vocabulary import PASSWORD_NAMES, PASSWORDS_ELSEWHERE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from collections.abc import Set as AbstractSet
+
+    from hivemind_memory.redaction.line_words import LineWords
 
 PHRASE_WORDS = frozenset((
     "pass", "kennwort", "losung", "pw", *PASSWORD_NAMES, *PASSWORDS_ELSEWHERE,
@@ -21,6 +22,7 @@ PHRASE_WORDS = frozenset((
 ))  # fmt: skip
 """Words without which no passphrase is looked for, in lower case."""
 _ASKING_WORDS = frozenset(("encrypt", "lock", "asks", "prompt", "type", "enter"))
+_MARKED_WORDS = PHRASE_WORDS | _ASKING_WORDS
 _NAMES = "|".join(
     (
         r"pass(?:word|phrase|code|wd|wort|e|ord)?", "pw", "pwd",
@@ -71,6 +73,7 @@ _PRODUCT_KEY = lazy_re(
     r"|(?<![\w-])[A-Z0-9]{4}(?:-[A-Z0-9]{4}){3,7}(?![\w-])"
 )
 _DASHES = 3
+_DASHED_RUN = lazy_re(r"-\S*-\S*-")
 _MIXED_GROUPS = 2
 _SETUP_KEY = lazy_re(
     r"(?<![\w-])[a-z2-7]{4}(?:([ -])[a-z2-7]{4})(?:\1[a-z2-7]{4}){2,12}(?![\w-])"
@@ -87,46 +90,42 @@ WORDS = PHRASE_WORDS | _ASKING_WORDS | _APP_WORDS | _SETUP_WORDS | _BLANKS_WORDS
 """Words that the gate looks for before ``phrases`` is asked, in lower case."""
 
 
-def phrases(text: str, low: str, there: AbstractSet[str]) -> Iterator[TextSpan]:
-    """Yield the secrets that are made of words or of groups of letters.
-
-    Args:
-        text: The text.
-        low: The same in lower case, letter for letter.
-        there: Which of ``WORDS`` it has.
-    """
-    words = PHRASE_WORDS & there
-    for found in found_near(_PHRASE, text, low, words):
+def phrases(there: LineWords) -> Iterator[TextSpan]:
+    """Yield the secrets that are made of words or of groups of letters."""
+    text = there.text
+    for found in there.near(_PHRASE, PHRASE_WORDS):
         value = found["value"]
         # Without a number a sentence looks like a phrase, and a name in code too.
         is_sure = found["joint"] in "-." or ":" in found[0] or "=" in found[0]
         if is_drawn(value) and (is_sure or re.search(r"\d", value)):
             yield (*found.span("value"), "password")
     has_mark = _MARK.search(text) is not None
-    marked = words | _ASKING_WORDS & there
-    for found in found_near(_MARKED, text, low, marked) if has_mark else ():
+    for found in there.near(_MARKED, _MARKED_WORDS) if has_mark else ():
         value = found["value"]
         before = text[found.start() : found.start("open")]
         is_phrase = found["joint"] != "_" and _NAME.search(before)
         if is_drawn(value) and (is_phrase or re.search(r"[-. ]\d", value)):
             yield (*found.span("value"), "password")
-    for found in found_near(_APP_PASSWORD, text, low, _APP_WORDS & there):
+    for found in there.near(_APP_PASSWORD, _APP_WORDS):
         if is_gibberish(found[0]):
             yield (*found.span(), "password")
-    for found in found_near(
-        _BLANKS, text, low, _BLANKS_WORDS & there, above=1, below=2
-    ):
+    for found in there.near(_BLANKS, _BLANKS_WORDS, above=1, below=2):
         if sum(is_jumbled(group) for group in found[0].split()) > 2:
             yield (*found.span(), "password")
-    for found in found_near(_SETUP_KEY, text, low, _SETUP_WORDS & there):
+    for found in there.near(_SETUP_KEY, _SETUP_WORDS):
         if re.search("[2-7]", found[0]) and re.search("(?i)[a-z]", found[0]):
             yield (*found.span(), "totp-seed")
 
 
-def by_form(text: str) -> Iterator[TextSpan]:
+def by_form(there: LineWords) -> Iterator[TextSpan]:
     """Yield app passwords and product keys that need no word beside them."""
-    dashed = [piece for piece in set(text.split()) if piece.count("-") >= _DASHES]
-    for start, end in blocks_with(text, dashed):
+    text = there.text
+    dashed = [
+        row
+        for row, line in enumerate(there.lines)
+        if line.count("-") >= _DASHES and _DASHED_RUN.search(line)
+    ]
+    for start, end in there.blocks(dashed):
         for found in _APP_PASSWORD.finditer(text, start, end):
             if found["joint"] == "-" and is_gibberish(found[0]):
                 yield (*found.span(), "password")

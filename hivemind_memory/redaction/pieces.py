@@ -1,6 +1,6 @@
 """Classifies text between blanks by its look: a secret, doubtful, or plain.
 
-Every text of more than plain words is asked, so what a piece may be is remembered.
+The gate remembers what it returns: most pieces stand in many texts.
 """
 
 from __future__ import annotations
@@ -12,8 +12,6 @@ from hivemind_memory.redaction.lazy_pattern import lazy_re
 SHORTEST = 4
 _SHORTEST_CHOSEN = 5
 _LONG = 16  # from here on letters of one case may be random
-_MAX_KEPT = 50_000  # pieces, as in ``word_gate``
-_LONGEST_KEPT = 100
 _QUOTES = lazy_re(r"[\"'`()\[\]{}<>|“”„«»：，、。（）]+")
 _SEPARATORS = lazy_re(r"[,;:=/\\&?]+|[^\x00-\x7f]+")
 _NUMBER_OR_VERSION = lazy_re(
@@ -39,8 +37,12 @@ _IS_GIVEN = lazy_re(
     r"[\"'][\w!#$%&*+@^~?.-]{4,}[\"']|[:=@/](?![:/])[\w!#$%&*+@^~?.-]{4,}"
 )
 _UNLIKE_A_WORD = lazy_re(
-    r"[0-9]|[!#$%&*+@^~?][A-Za-z]|[A-Za-z][!#$%&*+@^~][A-Za-z]|[a-z][A-Z].*[a-z][A-Z]"
+    r"[0-9]|[!#$%&*+@^~?][A-Za-z]|[a-z][A-Z].*[a-z][A-Z]"
     r"|[A-Z]{2}[a-z]+[A-Z]|[a-z]-[a-z]+-[a-z]"
+)
+# What has nothing of that, and is not long either.
+_SIMPLE = lazy_re(
+    r"(?m)^(?=.{0,15}$)[^A-Z0-9!#$%&*+@^~?\n-]*+[A-Z]?[^A-Z0-9!#$%&*+@^~?\n-]*+$"
 )
 _DASHED = lazy_re("[A-Za-z]{3,12}(?:-[A-Za-z]{3,12}){2,9}")  # words, perhaps drawn
 _GROUP_OF_FOUR = lazy_re("(?=[A-Z0-9a-z]{4})(?=.*[0-9])(?=.*[A-Z]).{4}")
@@ -59,35 +61,24 @@ class Look(IntEnum):
     TELLING = 2
 
 
-_plain: set[str] = set()
-_doubtful: set[str] = set()
-_telling: set[str] = set()
-_KEPT = {Look.PLAIN: _plain, Look.DOUBTFUL: _doubtful, Look.TELLING: _telling}
-"""What pieces of earlier texts were."""
+def looks_of(text: str) -> dict[str, Look]:
+    r"""Return what the pieces of a text look like that are not plain.
 
+    Args:
+        text: One piece on each line.
 
-def pieces_by_look(text: str) -> tuple[set[str], set[str]]:
-    """Return the pieces between blanks that look like a secret, and the doubtful ones.
-
-    A doubtful one is a secret only where a name or a sign says so on its line.
+    >>> looks_of("plain\\nXk9#mQ2w")
+    {'Xk9#mQ2w': <Look.TELLING: 2>}
     """
-    pieces = set(text.split()) - _plain
-    telling, doubtful = pieces & _telling, pieces & _doubtful
-    if len(_plain) + len(_telling) + len(_doubtful) > _MAX_KEPT:
-        for kept in _KEPT.values():
-            kept.clear()
-    for piece in pieces - telling - doubtful:
-        look = _look_of(piece)
-        if look is Look.DOUBTFUL:
-            doubtful.add(piece)
-        elif look is Look.TELLING:
-            telling.add(piece)
-        if len(piece) < _LONGEST_KEPT:
-            _KEPT[look].add(piece)
-    return telling, doubtful
+    looks = {}
+    for piece in set(text.split("\n")).difference(_SIMPLE.findall(text)):
+        look = look_of(piece)
+        if look:
+            looks[piece] = look
+    return looks
 
 
-def _look_of(piece: str) -> Look:
+def look_of(piece: str) -> Look:
     """Return what a piece may be: what that part is which most looks like a secret."""
     look = Look.PLAIN
     if "**" in piece:

@@ -17,12 +17,14 @@ from hivemind_memory.redaction.password_check import (
     may_be,
     may_be_chosen,
 )
-from hivemind_memory.redaction.spans import TextSpan, found_near
+from hivemind_memory.redaction.spans import TextSpan
 from hivemind_memory.redaction.value_check import entropy, is_real, looks_random
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from hivemind_memory.redaction.line_words import LineWords
 
 _DATA_SOURCE = lazy_re(
     r"[\"'`][\w.%+-]{1,64}:(?P<value>[^\s:@\"'`/]{6,128})@(?:tcp|unix|\(|/|[\w.-]+[:/])"
@@ -104,24 +106,23 @@ _LOGIN_TOKEN = lazy_re(
 )
 
 
-def in_slots(text: str, low: str) -> Iterator[TextSpan]:
-    """Yield the values that stand where a secret does.
-
-    Args:
-        text: The text.
-        low: The same in lower case, letter for letter.
-    """
+def in_slots(there: LineWords) -> Iterator[TextSpan]:
+    """Yield the values that stand where a secret does."""
     for pattern, words, below, is_secret, kind in _ROWS:
-        for found in found_near(pattern, text, low, words, below=below):
+        for found in there.near(pattern, words, below=below):
             group = found.lastgroup or "value"
             value = found[group].rstrip(".,;)")
             if is_secret(value):
                 yield (found.start(group), found.start(group) + len(value), kind)
-    long = [one for one in set(text.split()) if len(one) >= _PAIR_CHARS and ":" in one]
-    for found in found_near(_TWO_KEYS, text, text, long):
+    long = [
+        rows
+        for piece, rows in there.tokens.items()
+        if len(piece) >= _PAIR_CHARS and ":" in piece
+    ]
+    for found in there.on(_TWO_KEYS, sorted(set().union(*long))):
         yield (*found.span("value"), "secret")
     for pattern, words in _NAMED_ROWS:
-        for found in found_near(pattern, text, low, words, below=1):
+        for found in there.near(pattern, words, below=1):
             name = re.sub("[ .:]", "_", found["name"])
             holds = classify_name(name)
             if holds and is_real(name, found["value"], holds, firm=True, tight=True):
@@ -174,3 +175,10 @@ _NAMED_ROWS = (
     (_QUOTED_BESIDE, (' "', " '", '\t"')),
 )
 """The same for values whose name stands apart."""
+
+WORDS = frozenset(
+    word
+    for words in (*(row[1] for row in _ROWS), *(row[1] for row in _NAMED_ROWS))
+    for word in words
+)
+"""Words that the gate looks for before ``in_slots`` is asked, in lower case."""

@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 
 from hivemind_memory.redaction.lazy_pattern import lazy_re
-from hivemind_memory.redaction.spans import TextSpan, blocks_with, found_at, found_near
 from hivemind_memory.redaction.vocabulary import WALLET_WORDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from collections.abc import Set as AbstractSet
+    from collections.abc import Iterator
+
+    from hivemind_memory.redaction.line_words import LineWords
+    from hivemind_memory.redaction.spans import TextSpan
 
 # Words of one kind of length, parted alike, from one mark or line end to another.
 _WORDS_ALONE = lazy_re(
@@ -59,9 +60,10 @@ SEED_WORDS = frozenset((*WALLET_WORDS, *_PHRASE_STARTS, "12.", "12)", "12:"))
 """One of these stands in each text that has such words, in lower case."""
 
 
-def _words_alone(text: str, low: str, words: Iterable[str]) -> Iterator[re.Match[str]]:
+def _words_alone(there: LineWords) -> Iterator[re.Match[str]]:
     """Yield twelve words or more that stand together near a word for a wallet."""
-    for first, last in blocks_with(low, words, below=2):
+    text = there.text
+    for first, last in there.blocks(there.rows(_WALLET_WORDS), below=2):
         start = first
         for line in text[first:last].split("\n"):
             # Prose has other words among them: to ask the pattern takes far longer.
@@ -75,24 +77,17 @@ def _words_alone(text: str, low: str, words: Iterable[str]) -> Iterator[re.Match
             start += len(line) + 1
 
 
-def seed_phrases(text: str, low: str, there: AbstractSet[str]) -> Iterator[TextSpan]:
-    """Yield the seed phrases of wallets.
-
-    Args:
-        text: The text.
-        low: The same in lower case, letter for letter.
-        there: Which of ``SEED_WORDS`` it has.
-    """
-    wallets = _WALLET_WORDS & there
-    for found in _words_alone(text, low, wallets):
+def seed_phrases(there: LineWords) -> Iterator[TextSpan]:
+    """Yield the seed phrases of wallets in a text with some of ``SEED_WORDS``."""
+    for found in _words_alone(there):
         words = re.findall("[a-z]+", found[0])
         if len(words) in _PHRASE_LENGTHS and _NO_SEED_WORDS.isdisjoint(words):
             yield (*found.span(), "seed-phrase")
-    every = [*_NUMBERED_WORDS.finditer(text)]
-    every += found_near(_NUMBERED_LINES, text, low, wallets, below=_LONGEST_LIST)
+    every = [*_NUMBERED_WORDS.finditer(there.text)]
+    every += there.near(_NUMBERED_LINES, _WALLET_WORDS, below=_LONGEST_LIST)
     for found in every:
         yield (*found.span(), "seed-phrase")
-    for found in found_at(_PHRASE, text, low, _PHRASE_STARTS):
+    for found in there.at(_PHRASE, _PHRASE_STARTS):
         words = re.findall("[a-z]+", found[1])
         if len(words) in _PHRASE_LENGTHS and _NO_SEED_WORDS.isdisjoint(words):
             yield (*found.span(1), "seed-phrase")

@@ -6,7 +6,7 @@ from hivemind_memory.redaction.lazy_pattern import lazy_re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from hivemind_memory.redaction.line_words import LineWords
 
 PASSWORD_WORDS = (
     "pass", "pw", "kennwort", "contrase", "senha", "parola", "wachtwoord", "hasło",
@@ -68,21 +68,20 @@ GATE_PATTERNS = {
 _OTHERS_SET = frozenset(_OTHERS)
 
 
-def may_be_spoken(low: str, there: Collection[str]) -> bool:
+def may_be_spoken(there: LineWords) -> bool:
     """Return whether ``in_sentences`` may find something.
 
     Args:
-        low: A text in lower case.
-        there: What it has of ``GATE_WORDS``, and the names in ``GATE_PATTERNS``.
+        there: A text, and what it has of ``GATE_WORDS`` and ``GATE_PATTERNS``.
     """
     return (
-        not _OTHERS_SET.isdisjoint(there)
-        or has_pair(low, there)
-        or (_LOGIN in there and _LOGGED_IN.search(low) is not None)
+        there.has_any(_OTHERS_SET)
+        or has_pair(there)
+        or (_LOGIN in there and _LOGGED_IN.search(there.low) is not None)
     )
 
 
-def has_pair(low: str, there: Collection[str]) -> bool:
+def has_pair(there: LineWords) -> bool:
     """Return whether the name of an account has something beside it."""
     is_beside = _ASSIGNED in there or (_NAMED in there and "/" in there)
-    return is_beside and _BESIDE.search(low) is not None
+    return is_beside and _BESIDE.search(there.low) is not None

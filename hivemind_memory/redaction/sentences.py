@@ -21,7 +21,7 @@ from hivemind_memory.redaction.sentence_gate import (
     SECRET_WORDS,
     has_pair,
 )
-from hivemind_memory.redaction.spans import TextSpan, found_near
+from hivemind_memory.redaction.spans import TextSpan
 from hivemind_memory.redaction.value_check import (
     is_no_secret,
     is_placeholder,
@@ -34,7 +34,8 @@ from hivemind_memory.redaction.value_check import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from collections.abc import Set as AbstractSet
+
+    from hivemind_memory.redaction.line_words import LineWords
 
 _PASSWORD = "password"  # noqa: S105 - the name of a kind
 _SAID = lazy_re(
@@ -74,7 +75,7 @@ _LATER = lazy_re(
     r"(?i)\b(?:token|secret|api[ -]?key|password|credential)s?\b[^\n.!?]{1,60}?[ \t(]"
     r"(?P<quote>[\"'`]?)(?P<value>[A-Za-z0-9_+/=-]{24,400})(?![\w/])"
 )
-_LATER_CHARS = 24
+_LONG_RUN = lazy_re(r"\S{24}")
 _SENTENCES = tuple(
     (frozenset(words), pattern)
     for words, pattern in (
@@ -125,25 +126,18 @@ _TOP_OF_CARDS = frozenset(
 )
 
 
-def in_sentences(text: str, low: str, there: AbstractSet[str]) -> list[TextSpan]:
-    """Return the passwords and keys that words around them give away.
-
-    Args:
-        text: The text.
-        low: The same in lower case, letter for letter.
-        there: What the gate found in it; see ``may_be_spoken`` and ``WORDS``.
-    """
-    spans = list(_chosen(text, low, there))
-    if not _COMMANDS.isdisjoint(there):
+def in_sentences(there: LineWords) -> list[TextSpan]:
+    """Return the passwords and keys that words around them give away."""
+    text, low = there.text, there.low
+    spans = list(_chosen(there))
+    if there.has_any(_COMMANDS):
         for word, pattern in FORMS:
             if word in there:
-                spans += _of_command(found_near(pattern, text, low, (word,)))
+                spans += _of_command(there.near(pattern, (word,)))
     for words, pattern, judge, kind in _NUMBERS:
-        if words.isdisjoint(there):
-            continue
         spans += [
             (*found.span(1), kind)
-            for found in found_near(pattern, text, low, words & there, below=1)
+            for found in there.near(pattern, words, below=1)
             if judge is None or judge(found[1])
         ]
     if '"kty"' in low:
@@ -156,25 +150,24 @@ def in_sentences(text: str, low: str, there: AbstractSet[str]) -> list[TextSpan]
         spans += _html_rows(text)
     if "bitlocker" in low or "recovery" in low:
         spans += [(*one.span(), "recovery-key") for one in _BITLOCKER.finditer(text)]
-    if not _TOP_OF_CARDS.isdisjoint(there):
-        spans += _cards(text, low)
+    spans += _cards(there)
     return spans
 
 
-def _chosen(text: str, low: str, there: AbstractSet[str]) -> Iterator[TextSpan]:
+def _chosen(there: LineWords) -> Iterator[TextSpan]:
     """Yield the values behind a password's name, or behind the name of an account.
 
     A pattern is tried on the lines alone that have one of its words.
     """
     for words, pattern in _SENTENCES:
         if pattern is _PAIR:
-            if has_pair(low, there):
-                yield from _values(pattern.finditer(text))
+            if has_pair(there):
+                yield from _values(pattern.finditer(there.text))
         elif pattern is _LATER:
-            if any(len(piece) >= _LATER_CHARS for piece in text.split()):
-                yield from _machine_made(found_near(_LATER, text, low, words & there))
-        elif not words.isdisjoint(there):
-            yield from _values(found_near(pattern, text, low, words & there))
+            if _LONG_RUN.search(there.text):
+                yield from _machine_made(there.near(_LATER, words))
+        else:
+            yield from _values(there.near(pattern, words))
 
 
 def _values(places: Iterable[re.Match[str]]) -> Iterator[TextSpan]:
@@ -287,9 +280,10 @@ def _html_rows(text: str) -> Iterator[TextSpan]:
                 yield (*cell.span(1), _PASSWORD)
 
 
-def _cards(text: str, low: str) -> Iterator[TextSpan]:
+def _cards(there: LineWords) -> Iterator[TextSpan]:
     """Yield the numbers of payment cards on lines that speak of one."""
-    for found in found_near(_CARD, text, low, _TOP_OF_CARDS):
+    low = there.low
+    for found in there.near(_CARD, _TOP_OF_CARDS):
         first = max(0, found.start() - _NEAR_CARD)
         before = low[first : found.start()].rpartition("\n")[2]
         after = low[found.end() : found.end() + _NEAR_CARD].partition("\n")[0]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from hivemind_memory.redaction.lazy_pattern import lazy_re
-from hivemind_memory.redaction.spans import TextSpan, found_near, has_any
+from hivemind_memory.redaction.spans import TextSpan, found_in, has_any
 from hivemind_memory.redaction.statement_words import MADE
 from hivemind_memory.redaction.value_check import (
     UUID,
@@ -103,15 +103,14 @@ _PREFIX = re.compile("(?!sk_|key_|tok_)[a-z]{2,6}_")  # a customer's, a payment'
 _HEX = re.compile("[0-9a-fA-F]{24,128}")
 
 
-def beside_names(text: str, low: str, tokens: Iterable[str]) -> Iterator[TextSpan]:
+def beside_names(text: str, blocks: Iterable[tuple[int, int]]) -> Iterator[TextSpan]:
     """Yield the keys beside the names of services, and beside words for a key.
 
     Args:
         text: The text.
-        low: The same in lower case, letter for letter.
-        tokens: Its pieces between blanks that may be a token, in lower case.
+        blocks: Where the lines begin and end that have a piece that may be a token.
     """
-    for found in found_near(_VALUE, text, low, tokens):
+    for found in found_in(_VALUE, text, blocks):
         value = found[0]
         if not _is_key(value):
             continue

@@ -169,11 +169,11 @@ def found_near(
     """Return what a pattern finds on lines that hold a word; see ``blocks_with``."""
     blocks = blocks_with(low, words, above=above, below=below)
     # No generator where there is nothing to look at: that is nearly always so.
-    return _found_in(pattern, text, blocks) if blocks else iter(())
+    return found_in(pattern, text, blocks) if blocks else iter(())
 
 
-def _found_in(
-    pattern: re.Pattern[str], text: str, blocks: list[tuple[int, int]]
+def found_in(
+    pattern: re.Pattern[str], text: str, blocks: Iterable[tuple[int, int]]
 ) -> Iterator[re.Match[str]]:
     """Yield what a pattern finds within each of some blocks."""
     for start, end in blocks:
@@ -183,7 +183,7 @@ def _found_in(
 def found_at(
     pattern: re.Pattern[str], text: str, low: str, words: Iterable[str]
 ) -> Iterator[re.Match[str]]:
-    """Yield what a pattern finds, if all that it finds begins with one of some words.
+    """Return what a pattern finds, if all that it finds begins with one of some words.
 
     Args:
         pattern: Of many words, which takes long to search a text for.
@@ -199,8 +199,15 @@ def found_at(
         while at >= 0:
             starts.add(at)
             at = low.find(word, at + 1)
+    return matches_at(pattern, text, starts)
+
+
+def matches_at(
+    pattern: re.Pattern[str], text: str, places: Iterable[int]
+) -> Iterator[re.Match[str]]:
+    """Yield what a pattern finds at some places, and no two that overlap."""
     done = 0
-    for at in sorted(starts):
+    for at in sorted(places):
         found = pattern.match(text, at) if at >= done else None
         if found:
             yield found

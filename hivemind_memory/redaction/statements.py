@@ -18,14 +18,7 @@ from hivemind_memory.redaction.password_check import (
     looks_chosen,
     may_be_chosen,
 )
-from hivemind_memory.redaction.sentence_gate import DASHED, MIXED
-from hivemind_memory.redaction.spans import (
-    TextSpan,
-    found_at,
-    found_near,
-    has_any,
-    line_starts,
-)
+from hivemind_memory.redaction.spans import has_any
 from hivemind_memory.redaction.statement_words import (
     CHANGED,
     CHANGED_WORDS,
@@ -52,7 +45,10 @@ from hivemind_memory.redaction.vocabulary import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Iterator
+
+    from hivemind_memory.redaction.line_words import LineWords
+    from hivemind_memory.redaction.spans import TextSpan
 
 _FAR = 110  # letters behind a label that are read
 _MOST_WORDS = 8
@@ -70,7 +66,7 @@ _CIPHER = lazy_re(
     r"(?i)(?:aes|chacha|x?salsa|rsa|sha|camellia|twofish|serpent|blowfish|xts|des|ecdsa"
     r"|ed|curve|tls|ssl|gpg|pgp|zip|bit|luks|kms|x25519)[-_]?\d"
 )
-_VAULTS = (
+VAULTS = (
     "cryptsetup", "luks", "veracrypt", "keepass", "bitwarden", "1password", "restic",
     "borg ", "vault", "master pass", "unlock", "decrypt", "gocryptfs", "cryptomator",
     "age -d", "gpg ", "passphrase",
@@ -78,43 +74,33 @@ _VAULTS = (
 _NETWORK_VALUE = lazy_re(r"[A-Za-z0-9!#$%&*+@^_?~-]{8,63}")
 
 
-def in_words(text: str, low: str, there: Collection[str]) -> Iterator[TextSpan]:
+def in_words(
+    there: LineWords, *, is_mixed: bool, is_dashed: bool
+) -> Iterator[TextSpan]:
     """Yield all that is stated: passwords and codes.
 
     Args:
-        text: The text.
-        low: The same in lower case, letter for letter.
-        there: Which of the gate's words are there.
+        there: The lines to read.
+        is_mixed: Whether the text that they are from has letters and digits in one.
+        is_dashed: Whether it has words joined by dashes.
     """
-    if MIXED in there or DASHED in there:
-        yield from stated(text, low, there)
-    if MIXED in there:
-        yield from stated_codes(text, low, there)
-
-
-def stated(text: str, low: str, there: Collection[str]) -> Iterator[TextSpan]:
-    """Yield what is stated to be a password, a code or the key of a network.
-
-    Args:
-        text: The text.
-        low: The same in lower case, letter for letter.
-        there: Which of the gate's words are there.
-    """
-    for label in found_at(OPENED, text, low, _present(there, OPENED_PARTS)):
-        for start, end in _values(text, label.end(), _judge_opened):
+    yield from _opened(there)
+    if is_dashed:
+        yield from _vaults(there)
+    yield from _old_and_new(there)
+    for label in there.at(PASSWORD, PASSWORD_PARTS):
+        for start, end in _values(there.text, label.end(), _judge_password(label[0])):
             yield (start, end, "password")
-    if DASHED in there:
-        yield from _vaults(text, low)
-    yield from _old_and_new(text, low)
-    for label in found_at(PASSWORD, text, low, _present(there, PASSWORD_PARTS)):
-        for start, end in _values(text, label.end(), _judge_password(label[0])):
+    yield from _of_networks(there)
+    if is_mixed:
+        yield from stated_codes(there)
+
+
+def _opened(there: LineWords) -> Iterator[TextSpan]:
+    """Yield what something is said to be opened with."""
+    for label in there.at(OPENED, OPENED_PARTS):
+        for start, end in _values(there.text, label.end(), _judge_opened):
             yield (start, end, "password")
-    yield from _of_networks(text, low, there)
-
-
-def _present(there: Collection[str], words: tuple[str, ...]) -> list[str]:
-    """Return which of some words are there."""
-    return [word for word in words if word in there]
 
 
 def _values(
@@ -230,16 +216,17 @@ def _is_code(value: str) -> bool:
     )
 
 
-def _vaults(text: str, low: str) -> Iterator[TextSpan]:
+def _vaults(there: LineWords) -> Iterator[TextSpan]:
     """Yield the drawn words on lines that speak of a vault or of an encrypted disk."""
-    for found in found_near(_PHRASE, text, low, _VAULTS, above=1):
+    for found in there.near(_PHRASE, VAULTS, above=1):
         if is_drawn(found[0]):
             yield (*found.span(), "password")
 
 
-def _old_and_new(text: str, low: str) -> Iterator[TextSpan]:
+def _old_and_new(there: LineWords) -> Iterator[TextSpan]:
     """Yield the values of two lines that say what a password was and is."""
-    starts = sorted(line_starts(low, CHANGED_WORDS))
+    text = there.text
+    starts = [there.starts[row] for row in there.rows(CHANGED_WORDS)]
     found = [one for one in (CHANGED.match(text, at) for at in starts) if one]
     for one, other in pairwise(found):
         between = text[one.end() : other.start()].strip()
@@ -249,11 +236,10 @@ def _old_and_new(text: str, low: str) -> Iterator[TextSpan]:
             yield (*other.span("value"), "password")
 
 
-def _of_networks(text: str, low: str, there: Collection[str]) -> Iterator[TextSpan]:
+def _of_networks(there: LineWords) -> Iterator[TextSpan]:
     """Yield the keys of wireless networks, stated on a line of one or just below."""
-    words = _present(there, NETWORK_PARTS)
-    for label in found_near(KEY, text, low, words, below=2):
-        for start, end in _values(text, label.end(), _judge_network):
+    for label in there.near(KEY, NETWORK_PARTS, below=2):
+        for start, end in _values(there.text, label.end(), _judge_network):
             yield (start, end, "password")
 
 

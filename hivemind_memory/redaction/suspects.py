@@ -10,11 +10,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from itertools import accumulate
 
 from hivemind_memory.redaction.lazy_pattern import lazy_re
-from hivemind_memory.redaction.pieces import pieces_by_look
-from hivemind_memory.redaction.spans import found_at, found_near, has_any, line_starts
+from hivemind_memory.redaction.spans import found_at, has_any
 from hivemind_memory.redaction.statement_words import CODE, KEY, OPENED, PASSWORD
 from hivemind_memory.redaction.vocabulary import (
     CODE_PARTS,
@@ -29,6 +27,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from hivemind_memory.redaction.line_words import LineWords
     from hivemind_memory.redaction.spans import TextSpan
 
 ABOVE = 4
@@ -136,10 +135,10 @@ _LABEL_ENDS = (":", "(", "{", "[", "=", "|", ",", "\\", "：")
 class SuspectText:
     """The lines of a text that may hold a secret, and where they stood."""
 
-    __slots__ = ("_ends", "_shifts", "text")
+    __slots__ = ("_ends", "_shifts", "lines")
 
-    def __init__(self, text: str, ends: list[int], shifts: list[int]) -> None:
-        self.text = text
+    def __init__(self, lines: LineWords, ends: list[int], shifts: list[int]) -> None:
+        self.lines = lines
         """Those lines, with placeholders for the others."""
 
         self._ends = ends
@@ -153,45 +152,36 @@ class SuspectText:
             yield (start + first, end + last, kind)
 
 
-def suspect_lines(text: str, low: str, there: set[str]) -> SuspectText | None:
-    """Return the lines of a text that may hold a secret; None: no line may.
-
-    Args:
-        text: The text.
-        low: The same in lower case, letter for letter.
-        there: Which of ``LABEL_PARTS`` and of the words of commands it has.
-    """
-    telling, doubtful = pieces_by_look(text)
-    values = line_starts(text, telling)
-    doubtful_lines = line_starts(text, doubtful)
-    labels = line_starts(low, _LABEL_PARTS & there)
-    numbers = line_starts(low, _NUMBER_PARTS & there)
-    phrases = line_starts(low, _PHRASE_PARTS & there)
-    commands = _command_starts(text, low, there)
-    if not (values or doubtful_lines or labels or numbers or phrases or commands):
+def suspect_lines(there: LineWords) -> SuspectText | None:
+    """Return the lines of a text that may hold a secret; None: no line may."""
+    labels = set(there.rows(_LABEL_PARTS))
+    numbers = set(there.rows(_NUMBER_PARTS))
+    phrases = set(there.rows(_PHRASE_PARTS))
+    commands = _command_rows(there)
+    asked = {*there.telling, *there.doubtful, *labels, *numbers, *phrases, *commands}
+    if not asked:
         return None
-    lines = text.split("\n")
-    starts = [0, *accumulate(len(line) + 1 for line in lines)]
+    lines, starts = there.lines, there.starts
     is_kept = [False] * len(lines)
-    asked = values.union(doubtful_lines, labels, numbers, phrases, commands)
-    for at in sorted(asked):
-        row = bisect_right(starts, at) - 1
-        line, low_line = lines[row], low[at : starts[row + 1] - 1]
-        if at in values or (at in doubtful_lines and _is_taken(line, low_line)):
+    for row in sorted(asked):
+        line, low_line = lines[row], there.low[starts[row] : starts[row + 1] - 1]
+        if row in there.telling or (
+            row in there.doubtful and _is_taken(line, low_line)
+        ):
             is_kept[row] = True
             _keep_above(lines, row, is_kept)
-        if at in labels and _is_label(line, low_line):
+        if row in labels and _is_label(line, low_line):
             is_kept[row] = True
             _keep_below(lines, row, is_kept)
-        elif at in commands:
+        elif row in commands:
             is_kept[row] = True
-        elif at in numbers:
+        elif row in numbers:
             _keep_numbers(lines, row, is_kept)
-        if at in phrases and not is_kept[row]:
+        if row in phrases and not is_kept[row]:
             is_kept[row] = _has_phrase(line)
     if True not in is_kept:
         return None
-    return _joined(lines, starts, is_kept)
+    return _kept_lines(there, is_kept)
 
 
 def _is_taken(line: str, low: str) -> bool:
@@ -232,25 +222,25 @@ def _has_phrase(line: str) -> bool:
     )
 
 
-def _command_starts(text: str, low: str, there: set[str]) -> set[int]:
-    """Return where the lines begin with a command that takes a password."""
+def _command_rows(there: LineWords) -> set[int]:
+    """Return the numbers of the lines with a command that takes a password."""
     from hivemind_memory.redaction.commands import FORMS, WORDS
 
-    starts: set[int] = set()
     rows: list[tuple[re.Pattern[str], str]] = []
-    if not WORDS.isdisjoint(there):
+    if there.has_any(WORDS):
         rows = [(pattern, word) for word, pattern in FORMS if word in there]
-    if not _WRITING.isdisjoint(there):
+    if there.has_any(_WRITING):
         from hivemind_memory.redaction.arguments import PIPED, SENT
         from hivemind_memory.redaction.secret_fields import TO_FILE
 
         rows += [(PIPED, "echo "), (PIPED, "printf "), (SENT, "send")]
         rows += [(TO_FILE, "echo "), (TO_FILE, "print")]
-    for pattern, word in rows:
-        for found in found_near(pattern, text, low, (word,)):
-            starts.add(low.rfind("\n", 0, found.start()) + 1)
-            starts.add(low.rfind("\n", 0, found.end() - 1) + 1)
-    return starts
+    return {
+        bisect_right(there.starts, at) - 1
+        for pattern, word in rows
+        for found in there.near(pattern, (word,))
+        for at in (found.start(), found.end() - 1)
+    }
 
 
 def _keep_above(lines: list[str], row: int, is_kept: list[bool]) -> None:
@@ -313,9 +303,11 @@ def _keep_numbers(lines: list[str], row: int, is_kept: list[bool]) -> None:
             is_kept[kept] = True
 
 
-def _joined(lines: list[str], starts: list[int], is_kept: list[bool]) -> SuspectText:
+def _kept_lines(there: LineWords, is_kept: list[bool]) -> SuspectText:
     """Return the lines that are kept, and placeholders for those beside them."""
+    lines, starts = there.lines, there.starts
     parts: list[str] = []
+    rows: dict[int, int] = {}
     ends: list[int] = []
     shifts: list[int] = []
     at = 0  # the place in what is returned
@@ -325,10 +317,11 @@ def _joined(lines: list[str], starts: list[int], is_kept: list[bool]) -> Suspect
         done = min(last + _BESIDE + 1, following, len(lines))
         for row in range(last, done):
             shown = lines[row]
-            if row != last and len(shown) > _SHORT_LINE:
-                body = shown.lstrip(" \t")
-                if len(body) > _SHORT_LINE:
-                    shown = shown[: len(shown) - len(body)] + _PLACEHOLDER
+            body = shown.lstrip(" \t") if len(shown) > _SHORT_LINE else ""
+            if row != last and len(body) > _SHORT_LINE:
+                shown = shown[: len(shown) - len(body)] + _PLACEHOLDER
+            else:
+                rows[row] = len(parts)
             shift = starts[row] - at
             if not shifts:
                 shifts.append(shift)
@@ -337,4 +330,4 @@ def _joined(lines: list[str], starts: list[int], is_kept: list[bool]) -> Suspect
                 shifts.append(shift)
             parts.append(shown)
             at += len(shown) + 1
-    return SuspectText("\n".join(parts), ends, shifts)
+    return SuspectText(there.only(parts, rows), ends, shifts)

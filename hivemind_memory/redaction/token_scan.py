@@ -20,15 +20,15 @@ _WIF = lazy_re(
 _BASE64_RUN = lazy_re(r"(?<![\w+/-])[A-Za-z0-9+/_-]{24,4000}={0,2}(?![\w+/-])")
 
 
-def by_tokens(text: str, low: str, pieces: Iterable[str]) -> list[TextSpan]:
+def by_tokens(text: str, low: str, blocks: Iterable[tuple[int, int]]) -> list[TextSpan]:
     """Return what the rules find; most texts have nothing that they would look at.
 
     Args:
         text: The whole text.
         low: The same in lower case, line for line.
-        pieces: Its pieces between blanks that may be a token, in lower case.
+        blocks: Where the lines begin and end that have a piece that may be a token.
     """
-    long, near = _long_parts(text, low, pieces)
+    long, near = _long_parts(text, low, blocks)
     some = " ".join(long)
     exact = [word for word in EXACT if word in some]
     folded = [word for word in FOLDED if word in near]
@@ -39,14 +39,16 @@ def by_tokens(text: str, low: str, pieces: Iterable[str]) -> list[TextSpan]:
     return by_rules(text, low, exact, folded)
 
 
-def _long_parts(text: str, low: str, pieces: Iterable[str]) -> tuple[list[str], str]:
+def _long_parts(
+    text: str, low: str, blocks: Iterable[tuple[int, int]]
+) -> tuple[list[str], str]:
     """Return the lines with a part that may be a value, and what stands near them.
 
     A name says something on the line of its value, or on the line above.
     """
     long: list[str] = []
     near: list[str] = []
-    for start, end in blocks_with(low, pieces):
+    for start, end in blocks:
         long.append(text[start:end])
         above = low.rfind("\n", 0, max(0, start - 1)) + 1
         near.append(low[above:end])
@@ -56,7 +58,8 @@ def _long_parts(text: str, low: str, pieces: Iterable[str]) -> tuple[list[str], 
 def _in_plain(plain: str) -> list[TextSpan]:
     """Return what a text has that stood in base64."""
     low = lowered(plain)
-    spans = by_tokens(plain, low, filter(may_be_token, set(low.split())))
+    tokens = filter(may_be_token, set(low.split()))
+    spans = by_tokens(plain, low, blocks_with(low, tokens))
     if "PRIVATE KEY" in plain:
         from hivemind_memory.redaction.private_keys import private_keys
 
@@ -64,15 +67,14 @@ def _in_plain(plain: str) -> list[TextSpan]:
     return spans
 
 
-def in_runs(text: str, low: str, long: Iterable[str]) -> Iterator[TextSpan]:
+def in_runs(text: str, blocks: Iterable[tuple[int, int]]) -> Iterator[TextSpan]:
     """Yield wallets' keys, and runs of base64 with a secret in them.
 
     Args:
         text: The whole text.
-        low: The same in lower case, letter for letter.
-        long: Its long pieces between blanks, in lower case.
+        blocks: Where the lines begin and end that have a long piece.
     """
-    for start, end in blocks_with(low, long):
+    for start, end in blocks:
         yield from _wallet_keys(text, start, end)
         yield from _in_base64(text, start, end)
 

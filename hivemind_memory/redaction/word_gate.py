@@ -1,4 +1,4 @@
-"""Finds the words of rules in a text: the first check of every text.
+"""Finds the words of rules in a text, and what its pieces look like: the first check.
 
 To search a text for each of hundreds of words takes longer than to index it. But a text
 has few different pieces between its blanks, and most of these stood in an earlier text:
@@ -10,12 +10,15 @@ from __future__ import annotations
 from bisect import bisect_right
 from itertools import accumulate
 
-from hivemind_memory.redaction.spans import found_at, shortest_parts
+from hivemind_memory.redaction.line_words import LineWords
+from hivemind_memory.redaction.spans import found_at, lowered
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+
+    from hivemind_memory.redaction.line_words import Piece
 
     GatePattern = tuple[re.Pattern[str], tuple[str, ...]]
     """A pattern, and the words with which all it finds begins, if there are such."""
@@ -23,105 +26,115 @@ if TYPE_CHECKING:
 SHORTEST_TOKEN = 14  # what the rules ask for at least
 LONG = 28  # from here on it need not have a digit
 _DIGITS = frozenset("0123456789")
+_START = 3
+"""Letters by which words are looked up: most of a text's begin none of them."""
+
 _MAX_KEPT = 50_000
 """Pieces remembered, some 4 MB; then all are forgotten."""
 
-_MAX_NEW = 500
+_MAX_NEW = 5_000
 """A text with more new pieces is not worth remembering: it repeats few of them."""
 
 
 class WordGate:
-    """Finds which of some words stand in a text."""
+    """Finds which of some words stand in a text, and on which lines."""
 
-    __slots__ = ("_parts", "_patterns", "_plain", "_spaced", "_telling")
+    __slots__ = ("_look", "_memory", "_patterns", "_short", "_spaced", "_words")
 
     def __init__(
-        self, words: Iterable[str], patterns: Mapping[str, GatePattern]
+        self,
+        words: Iterable[str],
+        patterns: Mapping[str, GatePattern],
+        look: Callable[[str], Mapping[str, int]] | None = None,
     ) -> None:
         """Make a gate.
 
         Args:
             words: In lower case; those with blanks count whole.
             patterns: Name -> what finds it in the pieces of a text.
+            look: Returns what the pieces of a text look like, if they are not plain:
+                see ``pieces``. Without it every piece is.
         """
+        self._look = look
         self._patterns = tuple(patterns.items())
+        self._spaced: dict[str, tuple[str, ...]] = {}
+        self._words: dict[str, list[str]] = {}
         parts: dict[str, None] = {}
-        self._spaced: list[tuple[str, str]] = []
         for word in dict.fromkeys(words):
             part = max(word.split(), key=len)
             parts[part] = None
             if part != word:
-                self._spaced.append((part, word))
-        self._parts = tuple(
-            (part, tuple(other for other in parts if part in other and other != part))
-            for part in shortest_parts(parts)
-        )
-        self._plain: set[str] = set()
-        self._telling: dict[str, tuple[str, ...]] = {}
+                self._spaced[part] = (*self._spaced.get(part, ()), word)
+        for part in parts:
+            self._words.setdefault(part[:_START], []).append(part)
+        self._short = [start for start in self._words if len(start) < _START]
+        self._memory: tuple[set[str], dict[str, Piece]] = (set(), {})
 
-    def words_in(self, low: str) -> tuple[set[str], set[str]]:
-        """Return which words stand in a text, and the pieces that are not plain.
-
-        Args:
-            low: A text in lower case.
-
-        Returns:
-            The words, and all pieces between blanks that hold a word or may be a token.
-        """
-        pieces = set(low.split()).difference(self._plain)
-        found: set[str] = set()
-        if not pieces:
-            return found, pieces
-        new = []
-        for piece in pieces:
-            told = self._telling.get(piece)
-            if told is None:
-                new.append(piece)
-            else:
-                found.update(told)
+    def read(self, text: str) -> LineWords:
+        """Return which words stand on the lines of a text, and what its pieces are."""
+        plain, told = self._memory
+        if len(plain) + len(told) > _MAX_KEPT:
+            # Another thread may still read with what is forgotten here.
+            plain, told = self._memory = (set(), {})
+        there = LineWords(text, lowered(text), text.split("\n"))
+        odd = [
+            (row, pieces)
+            for row, line in enumerate(there.lines)
+            if not plain.issuperset(pieces := line.split())
+        ]
+        marked = set().union(*[pieces for _, pieces in odd]).difference(plain)
+        new = marked.difference(told)
         if new:
-            found.update(self._learn(new))
-        for part, word in self._spaced:
-            if part in found and word in low:
-                found.add(word)
-        return found, pieces
+            once = self._learn(new, plain, told)
+            marked = marked.difference(plain)
+            known = {piece: told.get(piece) or once.get(piece) for piece in marked}
+        else:
+            known = {piece: told[piece] for piece in marked}
+        for row, pieces in odd:
+            for piece in marked.intersection(pieces):
+                what = known[piece]
+                if what:
+                    there.add(row, piece, what)
+        return there
 
-    def _learn(self, pieces: list[str]) -> list[str]:
-        """Return which words stand in some pieces, and remember what each holds."""
-        joined = "\n".join(pieces)
-        places = list(self._places(joined))
-        if len(pieces) > _MAX_NEW:
-            return [word for _, word in places]
-        if len(self._plain) + len(self._telling) > _MAX_KEPT:
-            self._plain.clear()
-            self._telling.clear()
-        told: list[dict[str, None]] = [{} for _ in pieces]
-        ends = list(accumulate(len(piece) + 1 for piece in pieces))
-        for at, word in places:
-            told[bisect_right(ends, at)][word] = None
-        for piece, words in zip(pieces, told, strict=True):
-            if may_be_token(piece):
-                continue
-            if words:
-                self._telling[piece] = tuple(words)
-            else:
-                self._plain.add(piece)
-        return [word for _, word in places]
+    def _learn(
+        self, new: Collection[str], plain: set[str], told: dict[str, Piece]
+    ) -> dict[str, Piece]:
+        """Remember what some pieces hold, and return those not to be remembered."""
+        joined = "\n".join(new)
+        low = joined.lower()
+        if len(low) != len(joined):
+            low = "\n".join(map(lowered, new))
+        ends = list(accumulate(len(piece) + 1 for piece in new))
+        held: dict[int, set[str]] = {}
+        for at, word in self._places(low):
+            held.setdefault(bisect_right(ends, at), set()).add(word)
+        is_kept = len(new) <= _MAX_NEW
+        looks = self._look(joined) if self._look else {}
+        once: dict[str, Piece] = {}
+        for place, piece in enumerate(new):
+            words, look = held.get(place, ()), looks.get(piece, 0)
+            is_token = len(piece) >= SHORTEST_TOKEN and may_be_token(piece)
+            if words or look or is_token:
+                spaced = [one for word in words for one in self._spaced.get(word, ())]
+                keeper = told if is_kept and not is_token else once
+                keeper[piece] = (tuple(words), tuple(spaced), look, is_token)
+            elif is_kept:
+                plain.add(piece)
+        return once
 
-    def _places(self, joined: str) -> Iterator[tuple[int, str]]:
+    def _places(self, low: str) -> Iterator[tuple[int, str]]:
         """Yield where words stand in some pieces, and what the patterns find."""
-        for shortest, longer in self._parts:
-            if shortest in joined:
-                for word in (shortest, *longer):
-                    at = joined.find(word)
-                    while at >= 0:
-                        yield at, word
-                        at = joined.find(word, at + 1)
-        for name, (pattern, starts) in self._patterns:
+        starts = {low[at : at + _START] for at in range(len(low) - _START + 1)}
+        for start in (*self._short, *self._words.keys() & starts):
+            for word in self._words[start]:
+                at = low.find(word)
+                while at >= 0:
+                    yield at, word
+                    at = low.find(word, at + 1)
+        for name, (pattern, words) in self._patterns:
             found = (
-                found_at(pattern, joined, joined, starts)
-                if starts
-                else pattern.finditer(joined)
+                found_at(pattern, low, low, words) if words else pattern.finditer(low)
             )
             for match in found:
                 yield match.start(), name

@@ -28,7 +28,7 @@ PATTERNS = {
     "code": (statement_words.CODE, vocabulary.CODE_PARTS),
     "label of a plain word": (suspects._LABEL, suspects._LABEL_STARTS),
     "label of a random value": (labels._LABEL, labels._LABEL_STARTS),
-    "says password": (dialog._SAYS_PASSWORD, dialog._PASSWORD_WORDS),
+    "says password": (dialog._SAYS_PASSWORD, dialog.PASSWORD_WORDS),
     **{
         name: (pattern, words)
         for name, (pattern, words) in sentence_gate.GATE_PATTERNS.items()

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hivemind_memory.redaction import suspects
+from hivemind_memory.redaction import detection, suspects
 from hivemind_memory.redaction.redact import scrub
 from hivemind_memory.redaction.suspects import SuspectText, suspect_lines
 from tests.redaction.samples import samples
@@ -20,6 +20,7 @@ from tests.redaction.test_ordinary import HELD
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from hivemind_memory.redaction.line_words import LineWords
     from hivemind_memory.redaction.spans import TextSpan
 
 ROOT = Path(__file__).parents[2]
@@ -36,8 +37,8 @@ SURROUNDINGS = (
 class Whole(SuspectText):
     """A whole text, in the place of the lines that may hold a secret."""
 
-    def __init__(self, text: str) -> None:
-        super().__init__(text, [], [0])
+    def __init__(self, there: LineWords) -> None:
+        super().__init__(there, [], [0])
 
     def original(self, spans: Iterable[TextSpan]) -> Iterator[TextSpan]:
         """Yield the spans, which are in their places already."""
@@ -47,8 +48,14 @@ class Whole(SuspectText):
 def with_all_lines(text: str, monkeypatch: pytest.MonkeyPatch) -> str:
     """Return what a text is once all of its lines were read."""
     with monkeypatch.context() as patched:
-        patched.setattr(suspects, "suspect_lines", lambda text, *_: Whole(text))
+        patched.setattr(suspects, "suspect_lines", Whole)
         return scrub(text).text
+
+
+def read(text: str) -> LineWords:
+    """Return the words of a text, as rules get them."""
+    scrub("the password is x")
+    return detection._gates[-1].read(text)
 
 
 def held() -> list[str]:
@@ -117,16 +124,16 @@ def test_documents_come_out_as_if_all_lines_were_read(
 def test_a_place_in_the_lines_is_a_place_in_the_text(lines: list[str]) -> None:
     """Whatever is left out before, between and behind the lines that are kept."""
     text = "\n".join(lines)
-    found = suspect_lines(text, text.lower(), {"pass", "token"})
+    found = suspect_lines(read(text))
     if found is None:
         assert "q7Zp2LxV9rTb4Nw8" not in text
         return
 
     for word in ("q7Zp2LxV9rTb4Nw8", "Garden!Lemon74", "Password:"):
-        at, places = found.text.find(word), []
+        at, places = found.lines.text.find(word), []
         while at >= 0:
             places.append((at, at + len(word), "word"))
-            at = found.text.find(word, at + 1)
+            at = found.lines.text.find(word, at + 1)
         assert [text[start:end] for start, end, _ in found.original(places)] == [
             word
         ] * text.count(word)
@@ -135,4 +142,4 @@ def test_a_place_in_the_lines_is_a_place_in_the_text(lines: list[str]) -> None:
 def test_prose_is_not_read_at_all() -> None:
     """Nothing in it looks like a value, and no word says that one follows."""
     prose = "The service reads its notes once and keeps what it has read.\n" * 50
-    assert suspect_lines(prose, prose.lower(), set()) is None
+    assert suspect_lines(read(prose)) is None

@@ -1,0 +1,192 @@
+"""Where the words of rules stand in a text, line by line.
+
+A rule is dear on a whole text and cheap on the lines that hold one of its words. The
+gate has seen each piece of the text, so no rule searches the text for its words again.
+"""
+
+from __future__ import annotations
+
+from itertools import accumulate
+
+from hivemind_memory.redaction.spans import lowered, matches_at
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Iterable, Iterator
+    from collections.abc import Set as AbstractSet
+
+    Piece = tuple[tuple[str, ...], tuple[str, ...], int, bool]
+    """Of a text between blanks: the words it holds, the words with a blank that it may
+    be a part of, what it looks like, and whether it may be a token."""
+
+_TELLING = 2  # as in ``pieces.Look``
+
+
+class LineWords:
+    """The lines of a text, and the words of rules on each."""
+
+    __slots__ = (
+        *("_rows", "doubtful", "lines", "low", "odd", "starts", "telling", "text"),
+        *("tokens",),
+    )
+
+    def __init__(self, text: str, low: str, lines: list[str]) -> None:
+        """Begin with no words; the gate adds them, line by line."""
+        self.text = text
+        self.low = low
+        """The text in lower case, letter for letter."""
+
+        self.lines = lines
+        self.starts = [0, *accumulate(len(line) + 1 for line in lines)]
+        """Where each line begins, and where one behind the last would."""
+
+        self.telling: dict[int, None] = {}
+        """Numbers of the lines with a piece that looks like a secret, in order."""
+
+        self.doubtful: dict[int, None] = {}
+        """The same for pieces that are a secret where something says so."""
+
+        self.odd: dict[str, list[int]] = {}
+        """Pieces that look so -> the numbers of their lines."""
+
+        self.tokens: dict[str, list[int]] = {}
+        """Pieces that may be a token -> the numbers of their lines."""
+
+        self._rows: dict[str, list[int]] = {}
+
+    def add(self, row: int, piece: str, what: Piece) -> None:
+        """Add a piece of a line; later lines come later."""
+        words, spaced, look, is_token = what
+        for word in words:
+            self._add_word(row, word)
+        for word in spaced:
+            if word in self.low[self.starts[row] : self.starts[row + 1] - 1]:
+                self._add_word(row, word)
+        if look:
+            self.odd.setdefault(piece, []).append(row)
+            (self.telling if look == _TELLING else self.doubtful)[row] = None
+        if is_token:
+            self.tokens.setdefault(piece, []).append(row)
+
+    def _add_word(self, row: int, word: str) -> None:
+        """Add a word of a line."""
+        rows = self._rows.get(word)
+        if rows is None:
+            self._rows[word] = [row]
+        elif rows[-1] != row:
+            rows.append(row)
+
+    def only(self, lines: list[str], rows: dict[int, int]) -> LineWords:
+        """Return some of the lines with their words, among others without any.
+
+        Args:
+            lines: These lines and the others.
+            rows: Number of a line here -> its number among *lines*, in order.
+        """
+        text = "\n".join(lines)
+        kept = LineWords(text, lowered(text), lines)
+        kept.odd = _renumbered(self.odd, rows)
+        kept.tokens = _renumbered(self.tokens, rows)
+        kept._rows = _renumbered(self._rows, rows)
+        return kept
+
+    def __contains__(self, word: str) -> bool:
+        """Whether a word stands in the text."""
+        return word in self._rows
+
+    def words(self, some: AbstractSet[str]) -> set[str]:
+        """Return which of some words stand in the text."""
+        return self._rows.keys() & some
+
+    def has_any(self, words: AbstractSet[str]) -> bool:
+        """Whether one of some words stands in the text."""
+        return not self._rows.keys().isdisjoint(words)
+
+    def rows(self, words: Iterable[str]) -> list[int]:
+        """Return the numbers of the lines with one of some words, in order."""
+        some = [self._rows[word] for word in self._rows.keys() & words]
+        if len(some) < 2:
+            return some[0] if some else []
+        return sorted(set().union(*some))
+
+    def line_at(self, row: int) -> tuple[int, int]:
+        """Return where a line begins and ends."""
+        return self.starts[row], self.starts[row + 1] - 1
+
+    def blocks(
+        self, rows: Iterable[int], *, above: int = 0, below: int = 0
+    ) -> list[tuple[int, int]]:
+        """Return where some lines begin and end, neighbors as one.
+
+        Args:
+            rows: Their numbers, in order.
+            above: Lines above that belong to each.
+            below: Lines below that belong to each.
+        """
+        joined: list[tuple[int, int]] = []
+        last_row = len(self.lines) - 1
+        for row in rows:
+            first, last = max(0, row - above), min(last_row, row + below)
+            if joined and first <= joined[-1][1] + 1:
+                joined[-1] = (joined[-1][0], max(last, joined[-1][1]))
+            else:
+                joined.append((first, last))
+        return [
+            (self.starts[first], self.starts[last + 1] - 1) for first, last in joined
+        ]
+
+    def near(
+        self,
+        pattern: re.Pattern[str],
+        words: Iterable[str],
+        *,
+        above: int = 0,
+        below: int = 0,
+    ) -> Iterator[re.Match[str]]:
+        """Return what a pattern finds on lines that hold a word; see ``blocks``."""
+        rows = self.rows(words)
+        # No generator where there is nothing to look at: that is nearly always so.
+        return self.on(pattern, rows, above=above, below=below) if rows else iter(())
+
+    def on(
+        self,
+        pattern: re.Pattern[str],
+        rows: Iterable[int],
+        *,
+        above: int = 0,
+        below: int = 0,
+    ) -> Iterator[re.Match[str]]:
+        """Yield what a pattern finds on some lines; see ``blocks``."""
+        for start, end in self.blocks(rows, above=above, below=below):
+            yield from pattern.finditer(self.text, start, end)
+
+    def at(
+        self, pattern: re.Pattern[str], words: Iterable[str]
+    ) -> Iterator[re.Match[str]]:
+        """Yield what a pattern finds, if all it finds begins with one of some words.
+
+        Args:
+            pattern: Of many words, which takes long to search a text for.
+            words: In lower case.
+        """
+        places: set[int] = set()
+        for word in self._rows.keys() & words:
+            for row in self._rows[word]:
+                stop = self.starts[row + 1]
+                at = self.low.find(word, self.starts[row], stop)
+                while at >= 0:
+                    places.add(at)
+                    at = self.low.find(word, at + 1, stop)
+        return matches_at(pattern, self.text, places) if places else iter(())
+
+
+def _renumbered(
+    places: dict[str, list[int]], rows: dict[int, int]
+) -> dict[str, list[int]]:
+    """Return what stands on some lines, whose numbers are others now."""
+    return {
+        one: some
+        for one, old in places.items()
+        if (some := [rows[row] for row in old if row in rows])
+    }
