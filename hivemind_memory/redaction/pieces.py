@@ -40,9 +40,14 @@ _UNLIKE_A_WORD = lazy_re(
     r"[0-9]|[!#$%&*+@^~?][A-Za-z]|[a-z][A-Z].*[a-z][A-Z]"
     r"|[A-Z]{2}[a-z]+[A-Z]|[a-z]-[a-z]+-[a-z]"
 )
-# What has nothing of that, and is not long either.
+# Most pieces, so that they need not be asked one by one: what has nothing of that and
+# is not long; numbers and versions; a word in bold; words as names in code are made of.
 _SIMPLE = lazy_re(
-    r"(?m)^(?=.{0,15}$)[^A-Z0-9!#$%&*+@^~?\n-]*+[A-Z]?[^A-Z0-9!#$%&*+@^~?\n-]*+$"
+    r"(?m)^(?:(?=.{1,15}$)[^A-Z0-9!#$%&*+@^~?\n-]*+[A-Z]?[^A-Z0-9!#$%&*+@^~?\n-]*+"
+    r"|[\"'`(\[]*+[0-9.:/%+-]++[\"'`)\].,;:]*+"
+    r"|\*\*[A-Z]?[a-z]{1,12}\*\*[.,:;]?"
+    r"|(?=.{16,80}$)(?!.*[bcdfghjklmnpqrstvwxz]{5})(?!(?:.*\.){3})"
+    r"[\"'`(\[]*+[a-z]++(?:[._/:,()\[\]\"'`]++[a-z]++)*+[._/:,()\[\]\"'`]*+)$"
 )
 _DASHED = lazy_re("[A-Za-z]{3,12}(?:-[A-Za-z]{3,12}){2,9}")  # words, perhaps drawn
 _GROUP_OF_FOUR = lazy_re("(?=[A-Z0-9a-z]{4})(?=.*[0-9])(?=.*[A-Z]).{4}")

@@ -117,8 +117,8 @@ class WordGate:
             is_token = len(piece) >= SHORTEST_TOKEN and may_be_token(piece)
             if words or look or is_token:
                 spaced = [one for word in words for one in self._spaced.get(word, ())]
-                keeper = told if is_kept and not is_token else once
-                keeper[piece] = (tuple(words), tuple(spaced), look, is_token)
+                memory = told if is_kept and not is_token else once
+                memory[piece] = (tuple(words), tuple(spaced), look, is_token)
             elif is_kept:
                 plain.add(piece)
         return once
