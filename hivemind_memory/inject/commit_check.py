@@ -18,6 +18,8 @@ CHECK_OPTION = "hivemind.check"
 MAX_COMMITS = 1000
 """Newest commits of an update that are read, so that an import stays fast."""
 
+# -G, not -S: a file that loses as many marks as it gains has changed, too. A line of an
+# object is indented, so that it is not taken for one of a diff.
 # A mark between two quotes is only mentioned. The headline is a third mark, for a copy
 # without its first and last lines. In awk, quotes are easiest as octal numbers.
 _CHECK = r"""
@@ -31,7 +33,8 @@ _CHECK = r"""
             git --no-replace-objects rev-list --stdin --ignore-missing -n MAX_COMMITS \
                 --not $hivemind_known |
             git --no-replace-objects diff-tree --stdin --root --always -r -c -p -U0 \
-                --text --no-color --no-ext-diff --no-textconv --no-renames -Sivemind \
+                --text --no-color --no-ext-diff --no-textconv --no-renames \
+                -G'[Ii][Vv][Ee][Mm][Ii][Nn][Dd]' \
                 '--format=commit %H%n%w(0,4,4)%B'
         printf '%s' "$hivemind_objects" | while read -r one; do
             while [ "$(git cat-file -t "$one")" = tag ]; do
@@ -40,7 +43,7 @@ _CHECK = r"""
                 one=$(git cat-file tag "$one" | sed -n '1s/^object //p')
             done
             case $(git cat-file -t "$one") in
-            blob) echo "object $one"; git cat-file blob "$one" ;;
+            blob) echo "object $one"; git cat-file blob "$one" | sed 's/^/    /' ;;
             tree) git diff-tree -r -p --text -U0 "$(git mktree </dev/null)" "$one" ;;
             esac
         done

@@ -18,7 +18,10 @@ WAYS = [
     for line in (ROOT / "fixtures" / "escape_ways.tsv").read_text().splitlines()
     if line and not line.startswith("#")
 ]
-CARRIED = (b"hivemind:begin", b"Hivemind Memory (auto", b"deploys on Tuesdays")
+CARRIED = (
+    *(b"hivemind:begin", b"HIVEMIND:BEGIN"),
+    *(b"Hivemind Memory (auto", b"deploys on Tuesdays"),
+)
 PRELUDE = """
 export GIT_EDITOR=true GIT_MERGE_AUTOEDIT=no
 conflict() {
