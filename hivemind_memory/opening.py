@@ -28,7 +28,7 @@ from hivemind_memory.providers.provider import Provider
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from hivemind_memory.access.callers import ScopeRequest
     from hivemind_memory.access.rules import Caller
@@ -302,14 +302,19 @@ def check_worktree(memory: Memory, worktree: str) -> None:
     """
     from hivemind_memory.access.rules import unseen_folder
 
-    caller = memory.caller
-    if caller.scopes is None:
-        return
+    if not _may_use(memory, worktree):
+        raise unseen_folder(memory.caller, worktree)
+
+
+def _may_use(memory: Memory, worktree: str) -> bool:
+    """Return whether a worktree is the caller's own, or its agents see no more."""
+    scopes = memory.caller.scopes
+    if scopes is None:
+        return True
     injector = open_injector(memory)
     if injector.root_of(worktree) == injector.root_of(os.curdir):
-        return
-    if not open_injection_records(memory).is_within(worktree, caller.scopes):
-        raise unseen_folder(caller, worktree)
+        return True
+    return open_injection_records(memory).is_within(worktree, scopes)
 
 
 def check_folder(folder: str, memory_dir: str | None = None) -> None:
@@ -326,10 +331,45 @@ def check_folder(folder: str, memory_dir: str | None = None) -> None:
         check_worktree(memory, folder)
 
 
-def open_launcher() -> Launcher:
-    """Return what starts agents."""
+def open_launcher(
+    scope_request: ScopeRequest | None, memory_dir: str | None = None
+) -> Launcher:
+    """Return what starts agents, and finds those that run.
+
+    Args:
+        scope_request: Scopes of who asks, who sees only sessions whose worktree
+            ``check_worktree`` lets them use; None: all.
+        memory_dir: As for ``open_memory``.
+    """
     from hivemind_memory.launch.launcher import Launcher
 
+    def usable(worktrees: frozenset[str]) -> Collection[str]:
+        if scope_request is None or not worktrees:
+            return worktrees
+        return _usable(worktrees, scope_request, memory_dir)
+
     return Launcher(
-        environ_without_hook(), git_environ(), locks=locks_folder(resolve_home())
+        environ_without_hook(),
+        git_environ(),
+        locks=locks_folder(resolve_home()),
+        usable=usable,
     )
+
+
+def _usable(
+    worktrees: frozenset[str], scope_request: ScopeRequest, memory_dir: str | None
+) -> frozenset[str]:
+    """Return the worktrees that a caller may use; none if that cannot be known."""
+    from hivemind_memory.errors import HivemindError
+
+    def is_usable(worktree: str) -> bool:
+        try:
+            return _may_use(memory, worktree)
+        except (HivemindError, OSError):
+            return False  # it is gone
+
+    try:
+        with open_memory(memory_dir=memory_dir, scope_request=scope_request) as memory:
+            return frozenset(filter(is_usable, worktrees))
+    except HivemindError:
+        return frozenset()  # launching never waits for the memory to be well

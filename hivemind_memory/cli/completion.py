@@ -323,11 +323,12 @@ def _scopes(memory_dir: str | None) -> Iterable[str]:
         )
 
 
-def _sessions(memory_dir: str | None) -> Iterable[str]:  # noqa: ARG001 - one shape
+def _sessions(memory_dir: str | None) -> Iterable[str]:
     """Return the sessions of agents."""
-    from hivemind_memory import opening
+    from hivemind_memory import environment, opening
 
-    return [one.name for one in opening.open_launcher().sessions()]
+    launcher = opening.open_launcher(environment.shell_scope_request(), memory_dir)
+    return [one.name for one in launcher.sessions()]
 
 
 def _shells(memory_dir: str | None) -> Iterable[str]:  # noqa: ARG001 - one shape

@@ -19,10 +19,13 @@ from hivemind_memory.launch.worktrees import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from hivemind_memory.launch.agents import AgentCommand
     from hivemind_memory.launch.tmux import AgentSession
+
+    Usable = Callable[[frozenset[str]], Collection[str]]
+    """Worktrees -> those that the caller may use."""
 
     Inject = Callable[[str, str], str]
     """Worktree and kind of agent -> the file with the section, or empty. It raises
@@ -73,10 +76,16 @@ class Launcher:
     """Finds worktrees and sessions for agents, and starts them."""
 
     def __init__(
-        self, environ: Mapping[str, str], git_environ: Mapping[str, str], *, locks: str
+        self,
+        environ: Mapping[str, str],
+        git_environ: Mapping[str, str],
+        *,
+        locks: str,
+        usable: Usable,
     ) -> None:
         self._git_environ = git_environ
         self._locks = locks
+        self._usable = usable
         self.environ = environ
         """The environment of the agents."""
         program = shutil.which("tmux", path=environ.get("PATH"))
@@ -95,8 +104,13 @@ class Launcher:
         return locate_branch(os.curdir, branch, self._git_environ, locks=self._locks)
 
     def sessions(self) -> list[AgentSession]:
-        """Return all our sessions; none without tmux."""
-        return self.tmux.sessions() if self.tmux else []
+        """Return our sessions in worktrees that the caller may use; none without tmux.
+
+        The others do not exist for it: it neither finds nor ends them.
+        """
+        found = self.tmux.sessions() if self.tmux else []
+        usable = self._usable(frozenset(one.worktree for one in found))
+        return [one for one in found if one.worktree in usable]
 
     def launch(
         self, tmux: Tmux, launch_request: LaunchRequest, inject: Inject
@@ -106,7 +120,7 @@ class Launcher:
         Raises:
             NotLaunchedError: tmux failed.
         """
-        found = _find(tmux, launch_request)
+        found = self._find(tmux, launch_request)
         if found is not None:
             return LaunchedAgent(session=found, is_new=False)
         words = self.words(launch_request, inject)
@@ -125,7 +139,7 @@ class Launcher:
             )
             is_new = tmux.start(new)
             # If the name is taken, another launch of the same agent may have taken it.
-            found = _find(tmux, launch_request, include_ended=is_new)
+            found = _started(tmux, name) if is_new else self._find(tmux, launch_request)
             if found is not None:
                 seen = (
                     _watch_start(tmux, found, launch_request.watch_s)
@@ -151,19 +165,21 @@ class Launcher:
         now = _current(tmux, session)
         return _close(tmux, now) if now is not None and now.is_ended else None
 
+    def _find(self, tmux: Tmux, launch_request: LaunchRequest) -> AgentSession | None:
+        """Return the session of an agent in a worktree; close ended ones."""
+        for session in self.sessions():
+            is_same = session.worktree == launch_request.location.worktree
+            if not is_same or session.agent != launch_request.agent.name:
+                continue
+            if not session.is_ended:
+                return session
+            tmux.kill(session)
+        return None
 
-def _find(
-    tmux: Tmux, launch_request: LaunchRequest, *, include_ended: bool = False
-) -> AgentSession | None:
-    """Return the session of an agent in a worktree; close ended ones."""
-    for session in tmux.sessions():
-        is_same = session.worktree == launch_request.location.worktree
-        if not is_same or session.agent != launch_request.agent.name:
-            continue
-        if include_ended or not session.is_ended:
-            return session
-        tmux.kill(session)
-    return None
+
+def _started(tmux: Tmux, name: str) -> AgentSession | None:
+    """Return the session that was just started, wherever it is; None: it is gone."""
+    return next((one for one in tmux.sessions() if one.name == name), None)
 
 
 def _watch_start(

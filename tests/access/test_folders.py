@@ -54,9 +54,11 @@ WITHOUT_FOLDER = {
     *("inbox list", "inbox accept", "inbox edit", "inbox reject"),
     # Of the current folder, and for it.
     *("connect", "disconnect", "exec", "git-hook run", "hook session-start", "mcp"),
+    # Of agents that run; see tests/launch/test_visible_sessions.py.
+    *("sessions", "attach", "kill"),
     # Of names.
     *("project list", "project rename", "project merge"),
-    *("sessions", "attach", "kill", "init", "completion", "help", "version"),
+    *("init", "completion", "help", "version"),
     *("sync", "rebuild", "status", "doctor", "watch"),
     *("config list", "config get", "config set", "config unset", "config path"),
 }

@@ -115,14 +115,14 @@ def launch(request: CommandRequest) -> int:
     if values["worktree"] is not None and values["branch"] is not None:
         raise UsageError("--worktree and --branch cannot be combined.")
     # What --workspace says is for the agent; the person keeps their own rights.
-    is_limited = environment.shell_scope_request() is not None
+    scope_request = environment.shell_scope_request()
     if values["workspace"]:
         from hivemind_memory.cli.commands.mcp import check_workspace
 
         check_workspace(values["workspace"])
         # Agents pass it on to their servers and hooks.
         os.environ[WORKSPACE_VARIABLE] = values["workspace"]
-    launcher = opening.open_launcher()
+    launcher = opening.open_launcher(scope_request, request.memory_dir)
     path = launcher.environ.get("PATH", os.defpath)
     agent = find_agent(values["agent"], _configured(), path)
     tmux = launcher.tmux
@@ -137,6 +137,7 @@ def launch(request: CommandRequest) -> int:
     launch_request = LaunchRequest(
         agent=agent, location=location, arguments=values["args"], watch_s=_WATCH_S
     )
+    is_limited = scope_request is not None
     inject = _inject_port(request, agent.name, is_quiet=False, is_limited=is_limited)
     if tmux is None:
         _print_notice(

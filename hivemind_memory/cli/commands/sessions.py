@@ -17,6 +17,7 @@ from hivemind_memory.model.display import escape_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from hivemind_memory.launch.launcher import Launcher
     from hivemind_memory.launch.tmux import AgentSession, Tmux
 
 _NO_TMUX = "tmux, which holds them, is not installed"
@@ -32,9 +33,7 @@ def _session_argument(description: str, *, is_required: bool) -> Argument:
 @command("sessions", flags=(JSON,))
 def sessions(request: CommandRequest) -> int:
     """List the sessions of agents that hm launch started."""
-    from hivemind_memory import opening
-
-    launcher = opening.open_launcher()
+    launcher = _open_launcher(request)
     found = launcher.sessions()
     if request.values["json"]:
         print_json({"sessions": [_session_value(one) for one in found]})
@@ -75,7 +74,7 @@ def sessions(request: CommandRequest) -> int:
 )
 def attach(request: CommandRequest) -> int:
     """Show the session of an agent."""
-    tmux, session = _find(request.values["session"])
+    tmux, session = _find(request)
     return tmux.attach(session)
 
 
@@ -95,7 +94,7 @@ def attach(request: CommandRequest) -> int:
 )
 def kill(request: CommandRequest) -> int:
     """End an agent and its session."""
-    tmux, session = _find(request.values["session"])
+    tmux, session = _find(request)
     question = (
         f"End {session.agent} in {session.worktree}, running since"
         f" {started_text(session)}?"
@@ -109,19 +108,25 @@ def kill(request: CommandRequest) -> int:
     return 0
 
 
-def _find(name: str | None) -> tuple[Tmux, AgentSession]:
-    """Return the session that a name means, or the only one.
+def _open_launcher(request: CommandRequest) -> Launcher:
+    """Return the launcher, which finds what this shell may see."""
+    from hivemind_memory import environment, opening
+
+    return opening.open_launcher(environment.shell_scope_request(), request.memory_dir)
+
+
+def _find(request: CommandRequest) -> tuple[Tmux, AgentSession]:
+    """Return the session that the argument means, or the only one.
 
     Raises:
         NotLaunchedError: There is none of that name, or several.
     """
-    from hivemind_memory import opening
     from hivemind_memory.launch.tmux import choose_session
 
-    launcher = opening.open_launcher()
+    launcher = _open_launcher(request)
     if launcher.tmux is None:
         raise NotLaunchedError(f"There are no sessions: {_NO_TMUX}.")
-    return launcher.tmux, choose_session(launcher.sessions(), name)
+    return launcher.tmux, choose_session(launcher.sessions(), request.values["session"])
 
 
 def started_text(session: AgentSession) -> str:
