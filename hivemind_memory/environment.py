@@ -110,6 +110,15 @@ def shell_scope_request() -> ScopeRequest | None:
     return replaced(agent_scope_request(), project=project, is_agent=False)
 
 
+def section_scope_request() -> ScopeRequest:
+    """Return the scopes of what this process injects: never more than its shell sees.
+
+    An owner's shell sees everything; what it injects is what an agent's server finds.
+    """
+    # Whoever injects, the reader is an agent.
+    return replaced(shell_scope_request() or agent_scope_request(), is_agent=True)
+
+
 def git_environ() -> dict[str, str]:
     """Return the environment for git: its own repository, no question, in English."""
     return {

@@ -19,6 +19,7 @@ from hivemind_memory.environment import (
     load_settings,
     local_iso,
     resolve_home,
+    section_scope_request,
     shell_scope_request,
     system_clocks,
 )
@@ -204,7 +205,7 @@ def _project_here(settings: Settings, places: Places, *, is_write: bool) -> str:
 def _caller_in(
     state: WorktreeState, memory: Memory, scope_request: ScopeRequest | None = None
 ) -> Caller:
-    """Return the caller that an agent's server has in a worktree.
+    """Return the caller for whom a section of a worktree is made.
 
     Its scopes are those of the environment, unless others are requested.
     """
@@ -215,7 +216,7 @@ def _caller_in(
 
     notes, settings = memory.places.notes, memory.settings
     caller = caller_of(
-        scope_request or agent_scope_request(),
+        scope_request or section_scope_request(),
         workspaces=settings.workspaces,
         find_project=lambda: (
             folders.find_project(seen_in(state), notes, settings.projects).slug

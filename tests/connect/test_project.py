@@ -151,6 +151,8 @@ def test_a_workspace_is_passed_to_the_server_and_the_hook(machine: Machine) -> N
     assert server["hivemind"]["args"] == ["mcp", "--workspace", "a"]
     hooks = (machine.home / ".claude/settings.json").read_text()
     assert "HIVEMIND_WORKSPACE=a " in hooks
+    # Like its server, the hook has the project of the folder too.
+    assert r"HIVEMIND_PROJECT=\"${HIVEMIND_PROJECT:-auto}\" " in hooks
     assert machine.run("disconnect", "claude", "--yes").code == 0
     assert not (machine.home / ".claude/settings.json").exists()
 

@@ -329,6 +329,9 @@ def _registration(request: CommandRequest) -> Registration:
         given = [
             f"{one}={shlex.quote(text)}" for one, text in variables.items() if text
         ]
+        if workspace:
+            # As for its server: a workspace alone would be without the project.
+            given.append('HIVEMIND_PROJECT="${HIVEMIND_PROJECT:-auto}"')
         return " ".join((*given, said))
 
     return Registration(

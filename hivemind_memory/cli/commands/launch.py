@@ -38,6 +38,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from hivemind_memory.access.callers import ScopeRequest
     from hivemind_memory.launch.launcher import (
         EndedAgent,
         LaunchedAgent,
@@ -138,7 +139,15 @@ def launch(request: CommandRequest) -> int:
         agent=agent, location=location, arguments=values["args"], watch_s=_WATCH_S
     )
     is_limited = scope_request is not None
-    inject = _inject_port(request, agent.name, is_quiet=False, is_limited=is_limited)
+    # The agent's own scopes, but no more than a limited person's shell sees.
+    is_named = values["workspace"] and not is_limited
+    inject = _inject_port(
+        request,
+        agent.name,
+        is_quiet=False,
+        is_limited=is_limited,
+        scope_request=environment.agent_scope_request() if is_named else None,
+    )
     if tmux is None:
         _print_notice(
             f"tmux is not installed: {agent.name} runs here, in the foreground"
@@ -213,6 +222,7 @@ def _inject_port(
     is_quiet: bool,
     is_limited: bool = False,
     named: str = "",
+    scope_request: ScopeRequest | None = None,
 ) -> Callable[[str, str], str]:
     """Return a function that injects and never raises.
 
@@ -222,6 +232,7 @@ def _inject_port(
         is_quiet: Whether to say nothing of what was injected.
         is_limited: Whether a worktree of another project is refused.
         named: The agent's name as a person typed it.
+        scope_request: What the agent sees; None: what the environment says.
     """
     from hivemind_memory import opening
     from hivemind_memory.cli.commands.inject import sentence
@@ -232,7 +243,7 @@ def _inject_port(
             with request.open_memory(is_reported=True) as memory:
                 if is_limited:
                     opening.check_worktree(memory, worktree)
-                injector = opening.open_injector(memory)
+                injector = opening.open_injector(memory, scope_request)
                 if injector.is_home(worktree):
                     return _not_injected(_HOME_FOLDER, name)
                 done = injector.inject(worktree, agent=kind)
