@@ -92,17 +92,9 @@ def open_memory(
                 lambda is_write: _project_here(settings, places, is_write=is_write)
             ),
         )
-    if memory_dir:
-        from hivemind_memory.files.places import overlapping_notes
+    from hivemind_memory.files.overlap import check_overlap
 
-        if other := overlapping_notes(places):
-            from hivemind_memory.errors import ScopeError
-
-            # There a project's notes would be those of all.
-            raise ScopeError(
-                f"{memory_dir} overlaps the notes folder {other}.",
-                hint=f"Use --memory-dir {other}, or leave it out.",
-            )
+    check_overlap(places, settings.followed_links, memory_dir)
     why = settings.unusable.get("workspaces") or settings.unusable.get(CONFIG_NAME)
     if scope_request.workspace and why:
         from hivemind_memory.errors import ConfigError

@@ -112,20 +112,6 @@ def notes_folder(home: str) -> str:
     return os.path.join(home, "memory")
 
 
-def overlapping_notes(places: Places) -> str:
-    """Return a notes folder that contains the memory's, or is in it; empty: none.
-
-    A folder above is a notes folder if it has the locks of one.
-    """
-    own = os.path.realpath(notes_folder(places.home))
-    if places.notes == own:
-        return ""
-    if os.path.commonpath((places.notes, own)) in (places.notes, own):
-        return own
-    locks = os.path.join(INDEX_FOLDER, "locks")
-    return find_above(os.path.dirname(places.notes), locks)
-
-
 def locks_folder(home: str) -> str:
     """Return the folder of the locks of a home."""
     return os.path.join(home, "locks")

@@ -16,9 +16,10 @@ import pytest
 
 from hivemind_memory.cli.table import all_commands
 from tests.cli.conftest import Hm, hm, home
+from tests.support.limited_callers import CALLERS, LIMITED, become, files_in, site
 from tests.support.ran import Ran
 
-__all__ = ["hm", "home"]
+__all__ = ["hm", "home", "site"]
 
 COMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
     "inject": (
@@ -64,40 +65,7 @@ WITHOUT_FOLDER = {
 }
 """Commands that take no folder and no file, but names and paths of notes."""
 
-CALLERS = {
-    "agent": {"CLAUDECODE": "1"},
-    "agent of shop": {"CLAUDECODE": "1", "HIVEMIND_PROJECT": "shop"},
-    "none": {"HIVEMIND_PROJECT": "none"},
-    "project": {"HIVEMIND_PROJECT": "shop"},
-    "team": {"HIVEMIND_TEAM": "red"},
-    "workspace": {"HIVEMIND_WORKSPACE": "web"},
-}
-LIMITED = pytest.mark.parametrize("caller", CALLERS)
 ALL_LINES = [line for lines in COMMANDS.values() for line in lines]
-
-
-@pytest.fixture
-def site(home: Path, hm: Hm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Another project's worktree with a section; the test is in that of ``shop``."""
-    for name, text in (("site", "Its harbour is blue."), ("shop", "Ours is green.")):
-        folder = tmp_path / "code" / name
-        subprocess.run(["git", "init", "-q", folder], check=True)
-        monkeypatch.chdir(folder)
-        assert hm("save", f"theme-of-{name}", text).code == 0
-        assert hm("inject").code == 0
-    assert hm("save", "-g", "editor", "Files are edited with vi.").code == 0
-    return tmp_path / "code" / "site"
-
-
-def become(monkeypatch: pytest.MonkeyPatch, caller: str) -> None:
-    """Set what a caller's shell has in its environment."""
-    for name, text in CALLERS[caller].items():
-        monkeypatch.setenv(name, text)
-
-
-def files_in(folder: Path) -> dict[str, bytes]:
-    """Return every file of a folder, those of git included."""
-    return {str(one): one.read_bytes() for one in folder.rglob("*") if one.is_file()}
 
 
 def run(hm: Hm, line: tuple[str, ...], there: Path) -> Ran:
@@ -254,43 +222,3 @@ def test_what_was_injected_is_readable_after_a_rename(
     monkeypatch.setenv("HIVEMIND_PROJECT", "store")
 
     assert "theme-of-site" in hm("why").out
-
-
-@LIMITED
-@pytest.mark.parametrize("folder", ["memory/projects/site", "memory/projects", "."])
-def test_a_part_of_the_notes_folder_is_no_notes_folder(
-    hm: Hm,
-    home: Path,
-    site: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    folder: str,
-    caller: str,
-) -> None:
-    """Or a project's notes would be those that everyone sees."""
-    given = ("--memory-dir", str(home / folder))
-    become(monkeypatch, caller)
-
-    for line in (("search", "harbour"), ("show", "theme-of-site"), ("inject",)):
-        said = hm(*given, *line)
-
-        assert said.code != 0
-        assert f"overlaps the notes folder {home / 'memory'}" in said.err
-        assert "blue" not in said.out + said.err
-
-
-@LIMITED
-def test_a_part_of_a_named_notes_folder_is_none_either(
-    hm: Hm, tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch, caller: str
-) -> None:
-    """Agents are connected with --memory-dir, too."""
-    notes = tmp_path / "notes"
-    notes.mkdir()
-    line = ("save", "--scope", "project/site", "theme", "Its harbour is blue.")
-    assert hm("--memory-dir", str(notes), *line).code == 0
-    become(monkeypatch, caller)
-
-    said = hm("--memory-dir", str(notes / "projects/site"), "search", "harbour")
-
-    assert said.code == 2
-    assert f"overlaps the notes folder {notes}." in said.err
-    assert hm("--memory-dir", str(notes), "search", "harbour").code in (0, 1)
