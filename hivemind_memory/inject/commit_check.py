@@ -18,6 +18,12 @@ CHECK_OPTION = "hivemind.check"
 MAX_COMMITS = 1000
 """Newest commits of an update that are read, so that an import stays fast."""
 
+MARKS = "hivemind:begin v[0-9]|hivemind:end --|hivemind memory [(]auto-injected"
+"""What a refused line contains, in lower case; for awk, git and Python."""
+
+QUOTED_MARK = r"[\042\047\140]<!-- hivemind:[a-z0-9 ]+ -->[\042\047\140]"
+"""A mark that is only mentioned."""
+
 # -G, not -S: a file that loses as many marks as it gains has changed, too. A line of an
 # object is indented, so that it is not taken for one of a diff.
 # A mark between two quotes is only mentioned. The headline is a third mark, for a copy
@@ -57,9 +63,8 @@ _CHECK = r"""
         columns > 0 && substr($0, 1, columns) !~ /^[+]+$/ { next }
         {
             text = tolower($0)
-            gsub(/[\042\047\140]<!-- hivemind:[a-z0-9 ]+ -->[\042\047\140]/, "", text)
-            if (text !~ /hivemind:begin v[0-9]|hivemind:end --/ &&
-                text !~ /hivemind memory [(]auto-injected/) next
+            gsub(/QUOTED_MARK/, "", text)
+            if (text !~ /MARKS/) next
             if (!(place in told)) print "    " place
             told[place]
         }
@@ -72,6 +77,7 @@ _CHECK = r"""
     echo 'To keep it on purpose, run the command as `git -c CHECK_OPTION=false ...`.'
     exit 1
 """.replace("MAX_COMMITS", str(MAX_COMMITS)).replace("CHECK_OPTION", CHECK_OPTION)
+_CHECK = _CHECK.replace("QUOTED_MARK", QUOTED_MARK).replace("MARKS", MARKS)
 
 # What comes from elsewhere is not new: refs/remotes and the like, and FETCH_HEAD.
 _REFERENCES = r"""

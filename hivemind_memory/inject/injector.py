@@ -24,6 +24,7 @@ from hivemind_memory.inject.injection_record import (
     may_read_record,
     record_of,
 )
+from hivemind_memory.inject.leftovers import find_leftovers, worktrees_here
 from hivemind_memory.inject.section import (
     plan_section,
     section_body,
@@ -187,11 +188,12 @@ class Injector:
                 if placed is not None:
                     files.append(placed.file)
                     warnings += placed.warnings
-            is_restored = self._restore(repository)
+            is_restored, leftovers = self._restore(repository)
         return EjectionResult(
             worktree=root,
             files=tuple(files),
             is_git_restored=is_restored,
+            leftovers=leftovers,
             warnings=tuple(warnings),
         )
 
@@ -314,23 +316,34 @@ class Injector:
         ).file
         return list(dict.fromkeys((*KNOWN_FILES, own, *named)))
 
-    def _restore(self, repository: Repository | None) -> bool:
-        """Restore git's settings, unless a worktree still needs ours."""
+    def _restore(self, repository: Repository | None) -> tuple[bool, tuple[str, ...]]:
+        """Restore git's settings, unless something still needs ours.
+
+        Returns:
+            Whether none is left, and what they are left for, other worktrees with a
+            section of their own apart.
+        """
         if repository is None:
-            return True
+            return True, ()
         settings, guard = GitSettings(repository), CommitGuard(repository)
         if not settings.exist() and not guard.exists():
-            return True
+            return True, ()
         if any(
             may_hold_section(root, file, repository)
-            for root in repository.worktrees()
-            if os.path.isdir(root)
+            for root in worktrees_here(repository)
+            if root != repository.top
             for file in self._files(root, repository)
         ):
-            return False
+            return False, ()
+        leftovers = find_leftovers(repository)
+        if leftovers or any(
+            may_hold_section(repository.top, file, repository)
+            for file in self._files(repository.top, repository)
+        ):
+            return False, leftovers
         guard.remove()
         settings.remove()
-        return True
+        return True, ()
 
     def _log(self, done: InjectionResult, caller: Caller) -> None:
         """Add to the injection log; a failure to write it stops nothing."""

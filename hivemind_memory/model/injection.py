@@ -151,4 +151,8 @@ class EjectionResult:
     is_git_restored: bool
     """No setting that we made is left in the repository."""
 
+    leftovers: tuple[str, ...] = ()
+    """Why settings are left, other worktrees with a section apart: what contains it
+    still, or may, and what to do about it."""
+
     warnings: tuple[str, ...] = ()

@@ -37,6 +37,9 @@ _WHYS = {
 }
 """Why a memory was left out -> in words."""
 
+_MAX_LEFTOVERS = 10
+"""What is shown of what keeps git's settings; JSON has all."""
+
 
 @command(
     "inject",
@@ -118,7 +121,7 @@ def eject(request: CommandRequest) -> int:
         print_json(asdict(done))
     else:
         _show_ejection(done)
-    return 0
+    return int(bool(done.leftovers))
 
 
 @command(
@@ -219,7 +222,7 @@ def _show_switch(ejection: EjectionResult | None, *, as_json: bool) -> int:
     else:
         write_stdout("Off: hm inject writes nothing into this repository.\n")
         _show_ejection(ejection)
-    return 0
+    return int(ejection is not None and bool(ejection.leftovers))
 
 
 def _show_ejection(done: EjectionResult) -> None:
@@ -229,7 +232,16 @@ def _show_ejection(done: EjectionResult) -> None:
     if not done.files:
         write_stdout("There is no section to remove.\n")
     notices = list(done.warnings)
-    if not done.is_git_restored:
+    if done.leftovers:
+        shown = done.leftovers[:_MAX_LEFTOVERS]
+        notices += shown
+        if more := len(done.leftovers) - len(shown):
+            notices.append(f"and {more:,} more: `hm eject --json` lists them")
+        notices.append(
+            "git keeps its filter and hooks for hm, so that no commit takes the section"
+            " along: do the above, then run `hm eject` again"
+        )
+    elif not done.is_git_restored:
         notices.append(
             "git keeps its settings for hm: another worktree still has a section"
         )

@@ -1,0 +1,185 @@
+"""Finds what keeps the filter and the hooks of a repository necessary after an eject.
+
+Without them the next commit would take a section along: one that is staged, in another
+form than ``hm eject`` removes, or in a worktree that is elsewhere now.
+What the hooks refuse counts here, by the same patterns.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections import Counter
+from dataclasses import replace
+
+from hivemind_memory.errors import GitError
+from hivemind_memory.inject.commit_check import CHECK_OPTION, MARKS, QUOTED_MARK
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from hivemind_memory.git.repository import Repository
+
+_MARKS = re.compile(MARKS.encode())
+_QUOTED_MARK = re.compile(QUOTED_MARK.encode())
+
+_NAME = "".join(f"[{one}{one.upper()}]" for one in "hivemind")
+"""Every line that matches ``MARKS`` has it, in any case."""
+
+_MAX_IGNORED = 20_000
+"""Ignored files that are read: a folder of dependencies can hold millions."""
+
+_MAX_IGNORED_BYTES = 1_000_000
+
+
+def find_leftovers(repository: Repository) -> tuple[str, ...]:
+    """Return what still needs the filter and the hooks, and what to do about it.
+
+    Empty: nothing does, or the repository says that its commits are not to be checked.
+    """
+    wanted = repository.run("config", "--type=bool", "--get", CHECK_OPTION).stdout
+    if wanted.strip() == b"false":
+        return ()
+    found = [_away(root) for root in worktrees_away(repository)]
+    for root in worktrees_here(repository):
+        here = repository if root == repository.top else _in_worktree(repository, root)
+        is_elsewhere = root != repository.top
+        try:
+            found += _leftovers_in(here, is_elsewhere=is_elsewhere)
+        except (GitError, OSError) as error:
+            found.append(f"{root} could not be searched: {error}")
+    return tuple(found)
+
+
+def worktrees_here(repository: Repository) -> list[str]:
+    """Return the worktrees of a repository whose folders are there."""
+    listed = [os.path.realpath(one) for one in repository.worktrees()]
+    listed = [one for one in listed if _is_worktree(one)]
+    return list(dict.fromkeys((repository.top, *listed)))
+
+
+def worktrees_away(repository: Repository) -> list[str]:
+    """Return the linked worktrees that git lists and whose folders are not there."""
+    linked = repository.worktrees()[1:]  # the first is the main one, or a bare one
+    return [one for one in linked if not _is_worktree(one)]
+
+
+def _is_worktree(root: str) -> bool:
+    """Return whether a folder is a worktree, and not only in its place."""
+    return os.path.lexists(os.path.join(root, ".git"))
+
+
+def _in_worktree(repository: Repository, root: str) -> Repository:
+    """Return the same repository, seen from another worktree."""
+    hidden = ("GIT_DIR", "GIT_WORK_TREE")  # they would lead back to the first one
+    environ = {
+        name: value for name, value in repository.environ.items() if name not in hidden
+    }
+    return replace(repository, top=root, environ=environ)
+
+
+def _away(root: str) -> str:
+    """Return what to do about a worktree that is not there."""
+    return (
+        f"git lists the worktree {root}, but it is not there. If you moved it, run"
+        " `git worktree repair NEW-PATH`; if you deleted it,"
+        f" `git worktree remove -f -f {shlex.quote(root)}`"
+    )
+
+
+def _leftovers_in(here: Repository, *, is_elsewhere: bool) -> Iterator[str]:
+    """Yield what a worktree and its index still hold."""
+    git = f"git -C {shlex.quote(here.top)}" if is_elsewhere else "git"
+    has_commit = here.run("rev-parse", "-q", "--verify", "HEAD").returncode == 0
+    unstage = "restore --staged" if has_commit else "rm --cached"
+    staged = _staged(here)
+    for file in staged:
+        place = os.path.join(here.top, file) if is_elsewhere else file
+        command = f"{git} {unstage} {shlex.quote(file)}"
+        yield f"{place} is staged with the section: run `{command}`"
+    for file in (*_in_files(here), *_in_ignored_files(here)):
+        if file in staged:
+            continue  # the next eject removes it, or says more
+        place = os.path.join(here.top, file) if is_elsewhere else file
+        yield f"{place} contains the section: delete it from there"
+
+
+def _staged(here: Repository) -> list[str]:
+    """Return the files whose staged content adds lines that the hooks refuse."""
+    changed = _names(
+        here,
+        ("diff", "--cached", "--name-only", "-z", "--no-renames", "--no-ext-diff"),
+        ("--no-textconv", "--text", f"-O{os.devnull}", "-G", _NAME, "--"),
+    )
+    return [one for one in changed if _adds_marks(here, one, _blob(here, f":{one}"))]
+
+
+def _in_files(here: Repository) -> list[str]:
+    """Return the files, not ignored, with lines that the hooks would refuse."""
+    named = _names(
+        here,
+        ("grep", "-l", "-z", "-a", "-i", "-E", "--untracked", "--full-name"),
+        ("--no-recurse-submodules", "-e", MARKS),
+    )
+    return [one for one in named if _adds_marks(here, one, _read(here, one))]
+
+
+def _in_ignored_files(here: Repository) -> list[str]:
+    """Return the ignored files that contain a copy of the section.
+
+    One line alone does not count here: this program's own files, in a virtual
+    environment, and the logs of agents have such lines.
+    """
+    words = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard")
+    names = _names(here, words)[:_MAX_IGNORED]
+    return [one for one in names if len(_refused_lines(_read_small(here, one))) > 1]
+
+
+def _names(here: Repository, *words: Sequence[str]) -> list[str]:
+    """Return the files that git prints."""
+    line = [word for some in words for word in some]
+    done = here.run(*line)
+    if done.returncode not in (0, 1):  # 1: grep found nothing
+        text = done.stderr.decode("utf-8", "replace").strip()
+        raise GitError(f"git {line[0]}: {text}")
+    return [name for name in os.fsdecode(done.stdout).split("\0") if name]
+
+
+def _adds_marks(here: Repository, file: str, data: bytes) -> bool:
+    """Return whether a file has lines with a mark that its last commit lacks."""
+    lines = _refused_lines(data)
+    return bool(lines and lines - _refused_lines(_blob(here, f"HEAD:{file}")))
+
+
+def _refused_lines(data: bytes) -> Counter[bytes]:
+    """Return the lines that the hooks refuse, as they read them."""
+    text = _QUOTED_MARK.sub(b"", data.replace(b"\0", b" ").lower())
+    return Counter(line for line in text.split(b"\n") if _MARKS.search(line))
+
+
+def _blob(here: Repository, name: str) -> bytes:
+    """Return the content that git stores under a name; empty if there is none."""
+    return here.run("cat-file", "blob", name).stdout
+
+
+def _read(here: Repository, file: str) -> bytes:
+    """Return a file of the worktree; empty if it is gone."""
+    try:
+        with open(os.path.join(here.top, file), "rb") as opened:
+            return opened.read()
+    except (FileNotFoundError, IsADirectoryError):
+        return b""
+
+
+def _read_small(here: Repository, file: str) -> bytes:
+    """Return the start of an ignored file; empty if it cannot be read."""
+    path = os.path.join(here.top, file)
+    try:
+        if os.path.islink(path) or not os.path.isfile(path):
+            return b""
+        with open(path, "rb") as opened:
+            return opened.read(_MAX_IGNORED_BYTES)
+    except OSError:
+        return b""
