@@ -31,6 +31,9 @@ _NAME = "".join(f"[{one}{one.upper()}]" for one in "hivemind")
 _MAX_IGNORED = 20_000
 """Ignored files that are read: a folder of dependencies can hold millions."""
 
+_MAX_STASHES = 100
+"""Stashes that are read, the newest."""
+
 _MAX_IGNORED_BYTES = 1_000_000
 
 
@@ -43,6 +46,10 @@ def find_leftovers(repository: Repository) -> tuple[str, ...]:
     if wanted.strip() == b"false":
         return ()
     found = [_away(root) for root in worktrees_away(repository)]
+    try:
+        found += _stashed(repository)
+    except GitError as error:
+        found.append(f"the stash could not be searched: {error}")
     for root in worktrees_here(repository):
         here = repository if root == repository.top else _in_worktree(repository, root)
         is_elsewhere = root != repository.top
@@ -114,6 +121,33 @@ def _staged(here: Repository) -> list[str]:
         ("--no-textconv", "--text", f"-O{os.devnull}", "-G", _NAME, "--"),
     )
     return [one for one in changed if _adds_marks(here, one, _blob(here, f":{one}"))]
+
+
+def _stashed(repository: Repository) -> Iterator[str]:
+    """Yield the stashes that add lines that the hooks refuse.
+
+    A stash has its base as first parent, then the index, then what was untracked.
+    """
+    listed = repository.run("log", "-g", "--format=%H", "refs/stash", "--").stdout
+    wanted = ("diff-tree", "-r", "--root", "--name-only", "-z", "--no-commit-id")
+    options = ("--no-renames", "--text", f"-O{os.devnull}", "-G", _NAME)
+    for at, stash in enumerate(listed.decode().split()[:_MAX_STASHES]):
+        parents = repository.ask("rev-parse", f"{stash}^@").split()
+        base, others = parents[0], parents[1:]
+        trees: list[tuple[str, ...]] = [(base, one) for one in (stash, *others[:1])]
+        trees += [(one,) for one in others[1:]]
+        files = {
+            file
+            for tree in trees
+            for file in _names(repository, wanted, options, tree)
+            if _refused_lines(_blob(repository, f"{tree[-1]}:{file}"))
+            - _refused_lines(_blob(repository, f"{base}:{file}"))
+        }
+        for file in sorted(files):
+            yield (
+                f"stash@{{{at}}} contains {file} with the section: apply it and delete"
+                f" the section, then run `git stash drop stash@{{{at}}}`"
+            )
 
 
 def _in_files(here: Repository) -> list[str]:

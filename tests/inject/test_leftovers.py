@@ -146,6 +146,24 @@ def test_a_copy_that_is_staged_in_another_worktree_keeps_the_locks(
     assert injector.eject(str(worktree)).is_git_restored
 
 
+@pytest.mark.parametrize("words", ["", "git add -A;", "git rm -q --cached CONTEXT;"])
+def test_a_stashed_copy_keeps_the_locks(
+    words: str, tmp_path: Path, injector: Injector
+) -> None:
+    """A stash that was made without the check comes back with the section."""
+    worktree = tracked(tmp_path)
+    (worktree / "CONTEXT").write_text("ours\n")
+    shell(worktree, COMMIT)
+    stash = "git -c hivemind.check=false stash -u"
+
+    done = eject_after(worktree, injector, f"cp CLAUDE.md CONTEXT; {words} {stash}")
+
+    assert "stash@{0} contains CONTEXT with the section" in done.leftovers[0]
+    assert has_locks(worktree)
+    git(worktree, "stash", "drop", "-q", "stash@{0}")
+    assert injector.eject(str(worktree)).is_git_restored
+
+
 @pytest.mark.parametrize(
     ("file", "script"),
     [
