@@ -293,3 +293,61 @@ def test_every_command_hides_a_persons_secrets_from_it(
     printed = hm(*command)
 
     assert SECRET not in printed.out + printed.err
+
+
+@AGENTS
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("set", "workspaces", "{}"),
+        ("set", "workspaces.web", '{"parent": "web2"}'),
+        ("set", "enabled", "false"),
+        ("set", "followed_links.a", "/a"),
+        ("unset", "workspaces"),
+        ("unset", "workspaces.web"),
+    ],
+)
+def test_it_changes_no_option(
+    hm: Hm,
+    home: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    variable: str,
+    words: tuple[str, ...],
+) -> None:
+    """A workspace outside a tree has the rights of a root."""
+    hm("config", "set", "workspaces.web", '{"parent": "office"}')
+    before = (home / "config.json").read_bytes()
+    monkeypatch.setenv(variable, "1")
+
+    said = hm("config", *words)
+
+    assert said.code == 2
+    assert f"hm config {words[0]} is for a person to decide." in said.err
+    assert "Nothing was changed" in said.err
+    assert (home / "config.json").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "variable",
+    [*AGENT_VARIABLES, "HIVEMIND_PROJECT", "HIVEMIND_TEAM", "HIVEMIND_WORKSPACE"],
+)
+def test_it_reads_no_names_of_other_scopes_in_the_options(
+    hm: Hm, home: Path, monkeypatch: pytest.MonkeyPatch, variable: str
+) -> None:
+    """Neither all of them, nor whether one is there."""
+    hm("config", "set", "workspaces.web", '{"parent": "office", "teams": ["red"]}')
+    hm("config", "set", "projects.site", '{"visibility": "private"}')
+    assert "office" in hm("config", "list").out
+    monkeypatch.setenv(variable, "web")
+
+    said = [
+        hm("config", *words, *json)
+        for words in (("list",), ("get", "workspaces"), ("get", "projects"))
+        for json in ((), ("--json",))
+    ]
+
+    for one in said:
+        assert one.code == 0
+        assert not {"office", "red", "site"} & set(one.out.replace('"', " ").split())
+    web, nosuch = (hm("config", "get", f"workspaces.{one}") for one in ("web", "no"))
+    assert web.out == nosuch.out

@@ -23,6 +23,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hivemind_memory.config import Option
 
+_OF_SCOPES = {"projects", "workspaces"}
+
 _KEY = Argument("key", "Name of an option, such as min_score.", completes="options")
 
 
@@ -120,6 +122,7 @@ def set_option(request: CommandRequest) -> int:
         parse_value,
     )
 
+    _check_person("hm config set")
     option, part = _option_and_part(request.values["key"])
     path = _config_path()
     text = request.values["value"]
@@ -172,6 +175,7 @@ def unset(request: CommandRequest) -> int:
     from hivemind_memory.config import read_config
     from hivemind_memory.config.file import remove_option, write_option
 
+    _check_person("hm config unset")
     key = _bare(request.values["key"])
     path = _config_path()
     # Also a key that this version does not know: there is no other way to remove it.
@@ -198,6 +202,18 @@ def path(request: CommandRequest) -> int:
         return 0
     write_stdout(f"{_config_path()}\n")
     return 0
+
+
+def _check_person(what: str) -> None:
+    """Raise in an agent's shell: options such as workspaces say what it may do.
+
+    Raises:
+        UsageError: It is one.
+    """
+    from hivemind_memory import environment
+    from hivemind_memory.access.rules import Caller, check_person
+
+    check_person(Caller(is_agent=environment.is_agents_shell()), what)
 
 
 def _read_value(option: Option) -> str:
@@ -266,8 +282,17 @@ def _option(key: str) -> Option:
 
 
 def _shown(option: Option, value: object) -> object:
-    """Return a value for display; of a secret, only whether it is set."""
-    return ("set" if value else "not set") if option.is_secret else value
+    """Return a value for display; of a secret, only whether it is set.
+
+    To a caller of some scopes, what names those of others is one.
+    """
+    from hivemind_memory import environment
+
+    is_limited = environment.shell_scope_request() is not None
+    is_hidden = option.name in _OF_SCOPES and is_limited
+    if option.is_secret or is_hidden:
+        return "set" if value else "not set"
+    return value
 
 
 def _text(value: object) -> str:
