@@ -263,7 +263,7 @@ class Curation:
         """
         from hivemind_memory.curation.change_recording import record_forgotten
         from hivemind_memory.curation.forget import forget
-        from hivemind_memory.curation.purge_report import (
+        from hivemind_memory.curation.purge_injections import (
             find_injections,
             refresh_sections,
         )

@@ -9,7 +9,12 @@ import os
 
 from hivemind_memory.access.rules import may_read
 from hivemind_memory.curation.lookup import notes_in
-from hivemind_memory.errors import HivemindError, IndexUnusableError
+from hivemind_memory.curation.purge_injections import (
+    QuotingInjections,
+    find_copies,
+    find_injections,
+)
+from hivemind_memory.errors import IndexUnusableError
 from hivemind_memory.files.paths import SUFFIX
 from hivemind_memory.files.places import find_above
 from hivemind_memory.index.choose_engine import index_engine
@@ -26,12 +31,11 @@ from hivemind_memory.model.curation import (
 )
 from hivemind_memory.model.memories import SUPERSEDED
 from hivemind_memory.model.scope import INBOX, place_in_scope
-from hivemind_memory.model.value import value
 from hivemind_memory.notes.entry_edits import entries_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from hivemind_memory.curation.context import CurationContext
     from hivemind_memory.curation.lookup import CurationTarget
@@ -52,31 +56,6 @@ _KINDS = {ENTRY: "entries in notes", MEMORY: "typed memories", NOTE: "notes"}
 _MAX_QUOTED = 20
 _BLOCK_BYTES = 1024 * 1024
 _MIN_PROBE_CHARS = 8
-
-
-@value
-class QuotingInjections:
-    """What was injected of some notes, as far as the injection log tells."""
-
-    records: int = 0
-    """Records that name one of them, of worktrees that the caller may know of."""
-
-    worktrees: tuple[str, ...] = ()
-    """Those worktrees, as far as they still exist."""
-
-    hidden: tuple[str, ...] = ()
-    """Worktrees of which the caller must not know."""
-
-    unread: tuple[FailedItem, ...] = ()
-    """Why the log could not be read."""
-
-    def seen_of(self, failed: Mapping[str, str]) -> tuple[FailedItem, ...]:
-        """Return what failed in worktrees that the caller may know of."""
-        return tuple(
-            FailedItem(what=worktree, why=why)
-            for worktree, why in failed.items()
-            if worktree in self.worktrees
-        )
 
 
 class PurgeReport:
@@ -168,7 +147,7 @@ class PurgeReport:
                 one for one in places if is_owner or one.name not in OWNER_ONLY
             ),
             left=tuple(self.left),
-            out_of_reach=tuple(self._out_of_reach()),
+            out_of_reach=tuple(self._out_of_reach(is_dry_run=is_dry_run)),
             reactivated=reactivated,
             worktrees=self.injections.worktrees,
         )
@@ -181,7 +160,7 @@ class PurgeReport:
         )
         return sorted({line for line in lines if len(line) >= _MIN_PROBE_CHARS})
 
-    def _out_of_reach(self) -> Iterator[FailedItem]:
+    def _out_of_reach(self, *, is_dry_run: bool) -> Iterator[FailedItem]:
         """Yield where the text may still be."""
         notes = self.context.places.notes
         probes = self.probes()
@@ -197,6 +176,10 @@ class PurgeReport:
                 "keep what was committed; `git filter-repo` rewrites it"
             )
             yield FailedItem(what=repository, why=why)
+        if self.injected is not None:
+            yield from find_copies(
+                self.injections, self.injected, probes, is_dry_run=is_dry_run
+            )
         if self.injections.worktrees:
             why = "agents that read the section may keep it in their own logs"
             yield FailedItem(what="transcripts", why=why)
@@ -336,50 +319,3 @@ def _notes_quoting(
             if found <= _MAX_QUOTED:
                 why = "this line has the same words: edit it if they must go"
                 yield FailedItem(what=f"{path}:{number}", why=why)
-
-
-def find_injections(
-    context: CurationContext,
-    injected: InjectionRecords,
-    paths: Collection[str],
-    *,
-    kept: Collection[str] = (),
-) -> QuotingInjections:
-    """Return what the injection log says about some notes.
-
-    A worktree whose agents see other scopes than the caller is kept apart: neither its
-    name nor its records may be told. Called once notes were changed, so a log that
-    cannot be read is no error. Nothing is counted of the *kept* worktrees.
-    """
-    try:
-        found = injected.count_quoting(paths)
-    except (HivemindError, OSError) as error:
-        unread = FailedItem(what="injection log", why=str(error))
-        return QuotingInjections(unread=(unread,))
-    quoting = {name: count for name, count in found.items() if name not in kept}
-    scopes = context.caller.scopes
-    seen = {
-        worktree: scopes is None or injected.is_within(worktree, scopes)
-        for worktree in quoting
-    }
-    there = [worktree for worktree in quoting if os.path.isdir(worktree)]
-    return QuotingInjections(
-        records=sum(count for worktree, count in quoting.items() if seen[worktree]),
-        worktrees=tuple(worktree for worktree in there if seen[worktree]),
-        hidden=tuple(worktree for worktree in there if not seen[worktree]),
-    )
-
-
-def refresh_sections(
-    injected: InjectionRecords, quoting: QuotingInjections
-) -> dict[str, str]:
-    """Write sections again; return the worktrees where that failed, and why."""
-    failed: dict[str, str] = {}
-    for worktree in (*quoting.worktrees, *quoting.hidden):
-        try:
-            why = injected.refresh_section(worktree)
-        except HivemindError as error:
-            why = str(error)
-        if why:
-            failed[worktree] = why
-    return failed

@@ -13,15 +13,15 @@ from typing import NamedTuple
 
 from hivemind_memory.access.rules import may_read
 from hivemind_memory.config import CONFIG_NAME
+from hivemind_memory.curation.purge_injections import (
+    find_injections,
+    refresh_sections,
+)
 from hivemind_memory.curation.purge_notes import (
     clean_journal,
     clean_notes,
     count_journal,
     count_notes,
-)
-from hivemind_memory.curation.purge_report import (
-    find_injections,
-    refresh_sections,
 )
 from hivemind_memory.errors import HivemindError, StateUnusableError
 from hivemind_memory.files.atomic import (

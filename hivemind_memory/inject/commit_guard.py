@@ -181,6 +181,23 @@ def section_copies(repository: Repository) -> list[str]:
     ]
 
 
+def files_with(
+    repository: Repository, texts: Iterable[str], *where: str
+) -> frozenset[str]:
+    """Return the files that hold one of some texts, in the worktree or the index.
+
+    Args:
+        repository: Of the worktree.
+        texts: One line each.
+        where: ``--untracked`` or ``--cached``, as ``git grep`` takes it.
+    """
+    words = ("grep", "-l", "-z", "-F", "--full-name", *where, "-f", "-")
+    # On standard input: arguments can be read by everyone on the machine.
+    wanted = "\n".join(texts).encode()
+    found = repository.run(*words, stdin=wanted).stdout if wanted else b""
+    return frozenset(file for file in os.fsdecode(found).split("\0") if file)
+
+
 def _options(repository: Repository) -> list[tuple[str, str, str]] | None:
     """Return scope, key and value of the options that matter, the weightiest last.
 

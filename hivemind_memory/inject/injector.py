@@ -157,6 +157,10 @@ class Injector:
         """
         return self._find(worktree)[0]
 
+    def repository_of(self, worktree: str) -> Repository | None:
+        """Return the repository around a folder; raises as ``root_of`` does."""
+        return self._find(worktree)[1]
+
     def caller_in(self, worktree: str) -> Caller:
         """Return what the agents of a worktree may see.
 

@@ -9,6 +9,9 @@ from __future__ import annotations
 from contextlib import suppress
 
 from hivemind_memory.errors import HivemindError
+from hivemind_memory.files.marked_section import SECTION_MARKS
+from hivemind_memory.inject.commit_guard import files_with, section_copies
+from hivemind_memory.model.ports import INDEX, WORKTREE
 from hivemind_memory.state.injection_log import MEMORY_LISTS
 
 TYPE_CHECKING = False
@@ -27,6 +30,7 @@ class InjectionTraces:
         self._log = log
         self._injector = injector
         self._agents: dict[str, dict[str, None]] = {}
+        self._files: dict[str, dict[str, None]] = {}
 
     def count_quoting(self, paths: Collection[str]) -> Mapping[str, int]:
         """Return worktree -> how many of its records name the notes."""
@@ -35,6 +39,8 @@ class InjectionTraces:
             worktree = str(record.get("worktree", ""))
             agents = self._agents.setdefault(worktree, {})
             agents[str(record.get("agent", ""))] = None
+            files = self._files.setdefault(worktree, {})
+            files[str(record.get("file", ""))] = None
             if any(listed.get("path") in paths for listed in _memory_records(record)):
                 quoting[worktree] = quoting.get(worktree, 0) + 1
         return quoting
@@ -64,6 +70,27 @@ class InjectionTraces:
         with suppress(OSError, HivemindError):
             self._injector.sweep(worktree)
         return "; ".join(dict.fromkeys(problems))
+
+    def find_copies(
+        self, worktree: str, texts: Collection[str]
+    ) -> Mapping[str, Collection[str]]:
+        """Return place -> files in a worktree and in its index that hold the text."""
+        try:
+            repository = self._injector.repository_of(worktree)
+            if repository is None:
+                return {}
+            return {
+                WORKTREE: {
+                    *files_with(repository, texts, "--untracked"),
+                    *(set(section_copies(repository)) - self._files[worktree].keys()),
+                },
+                INDEX: {
+                    *files_with(repository, texts, "--cached"),
+                    *files_with(repository, [SECTION_MARKS.begin.decode()], "--cached"),
+                },
+            }
+        except (HivemindError, OSError):
+            return {}
 
     def rename(self, names: Mapping[str, str], *, kept: Collection[str] = ()) -> int:
         """Rename notes in the records, but not of *kept* worktrees; return how many."""

@@ -179,6 +179,10 @@ class HitSource(Protocol):
         ...
 
 
+WORKTREE, INDEX = "worktree", "index"
+"""Where a worktree keeps a file: on the disk, and in git."""
+
+
 class InjectionRecords(Protocol):
     """What worktrees were shown: the injection log and sections, or a test's own.
 
@@ -197,6 +201,15 @@ class InjectionRecords(Protocol):
         """Rewrite a worktree's section; return why that failed, empty: it did not.
 
         Half-written files that a killed process left there are taken away.
+        """
+        ...
+
+    def find_copies(
+        self, worktree: str, texts: Collection[str]
+    ) -> Mapping[str, Collection[str]]:
+        """Return ``WORKTREE`` and ``INDEX`` -> files that hold one of some texts.
+
+        Also those with a copy of a section, which may quote a part of a text.
         """
         ...
 

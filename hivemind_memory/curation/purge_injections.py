@@ -1,0 +1,129 @@
+"""What injections hold of the notes that a purge removes, and where copies remain."""
+
+from __future__ import annotations
+
+import os
+
+from hivemind_memory.errors import HivemindError
+from hivemind_memory.model.curation import FailedItem
+from hivemind_memory.model.ports import INDEX, WORKTREE
+from hivemind_memory.model.value import value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    from hivemind_memory.curation.context import CurationContext
+    from hivemind_memory.model.ports import InjectionRecords
+
+MAX_QUOTED = 20
+
+
+@value
+class QuotingInjections:
+    """What was injected of some notes, as far as the injection log tells."""
+
+    records: int = 0
+    """Records that name one of them, of worktrees that the caller may know of."""
+
+    worktrees: tuple[str, ...] = ()
+    """Those worktrees, as far as they still exist."""
+
+    gone: tuple[str, ...] = ()
+    """Those that are not there any more; they may have been moved."""
+
+    hidden: tuple[str, ...] = ()
+    """Worktrees of which the caller must not know."""
+
+    unread: tuple[FailedItem, ...] = ()
+    """Why the log could not be read."""
+
+    def seen_of(self, failed: Mapping[str, str]) -> tuple[FailedItem, ...]:
+        """Return what failed in worktrees that the caller may know of."""
+        return tuple(
+            FailedItem(what=worktree, why=why)
+            for worktree, why in failed.items()
+            if worktree in self.worktrees
+        )
+
+
+def find_injections(
+    context: CurationContext,
+    injected: InjectionRecords,
+    paths: Collection[str],
+    *,
+    kept: Collection[str] = (),
+) -> QuotingInjections:
+    """Return what the injection log says about some notes.
+
+    A worktree whose agents see other scopes than the caller is kept apart: neither its
+    name nor its records may be told. Called once notes were changed, so a log that
+    cannot be read is no error. Nothing is counted of the *kept* worktrees.
+    """
+    try:
+        found = injected.count_quoting(paths)
+    except (HivemindError, OSError) as error:
+        unread = FailedItem(what="injection log", why=str(error))
+        return QuotingInjections(unread=(unread,))
+    quoting = {name: count for name, count in found.items() if name not in kept}
+    scopes = context.caller.scopes
+    seen = {
+        worktree: scopes is None or injected.is_within(worktree, scopes)
+        for worktree in quoting
+    }
+    there = [worktree for worktree in quoting if os.path.isdir(worktree)]
+    return QuotingInjections(
+        records=sum(count for worktree, count in quoting.items() if seen[worktree]),
+        worktrees=tuple(worktree for worktree in there if seen[worktree]),
+        gone=tuple(one for one in quoting if seen[one] and one not in there),
+        hidden=tuple(worktree for worktree in there if not seen[worktree]),
+    )
+
+
+def refresh_sections(
+    injected: InjectionRecords, quoting: QuotingInjections
+) -> dict[str, str]:
+    """Write sections again; return the worktrees where that failed, and why."""
+    failed: dict[str, str] = {}
+    for worktree in (*quoting.worktrees, *quoting.hidden):
+        try:
+            why = injected.refresh_section(worktree)
+        except HivemindError as error:
+            why = str(error)
+        if why:
+            failed[worktree] = why
+    return failed
+
+
+def find_copies(
+    quoting: QuotingInjections,
+    injected: InjectionRecords,
+    probes: Sequence[str],
+    *,
+    is_dry_run: bool,
+) -> Iterator[FailedItem]:
+    """Yield what worktrees keep of some texts besides the sections of the log.
+
+    A dry run looks only into git's index: the sections still hold the texts.
+    """
+    for worktree in quoting.gone:
+        why = "it is gone; if it was moved, run `hm eject` where it is now"
+        yield FailedItem(what=worktree, why=why)
+    for worktree in quoting.worktrees:
+        found = injected.find_copies(worktree, probes)
+        files = () if is_dry_run else sorted(found.get(WORKTREE, ()))
+        for file in files[:MAX_QUOTED]:
+            path = os.path.join(worktree, *file.split("/"))
+            why = "it holds the text or a copy of a section: edit it"
+            yield FailedItem(what=path, why=why)
+        if len(files) > MAX_QUOTED:
+            more = f"{len(files) - MAX_QUOTED} more files of {worktree}"
+            yield FailedItem(what=more, why="they hold it, too")
+        if staged := sorted(found.get(INDEX, ())):
+            more = ", ..." if len(staged) > MAX_QUOTED else ""
+            why = (
+                f"its index holds the text or a section in"
+                f" {', '.join(staged[:MAX_QUOTED])}{more}: edit and `git add` it, then"
+                " run `git gc --prune=now`"
+            )
+            yield FailedItem(what=f"git in {worktree}", why=why)
