@@ -114,7 +114,7 @@ def test_a_refusal_of_the_disk_at_every_call_changes_nothing(
         start(shelf, "ours")
         before = shelf.tree()
         index = ScannedIndex(shelf.notes).frozen()
-        context = shelf.context(index=ShelfHandle(lambda index=index: index))
+        context = shelf.context(index=ShelfHandle(lambda index=index, **_: index))
         wanted = NewMemory(key=KEY, content=NEW, reason="it was the migration")
         error = None
         with monkeypatch.context() as patch:

@@ -32,7 +32,7 @@ def test_a_killed_injection_leaves_no_change_for_git_and_no_lock(
     found = list(kills)
 
     assert [problem for one in found for problem in one] == []
-    assert len(found) > 60 // every
+    assert len(found) >= 50 // every
 
 
 @pytest.mark.usefixtures("environ")

@@ -488,7 +488,10 @@ class Side:
     def _told(self, text: str) -> str:
         """Return an answer without what differs between runs: home, times, ids."""
         known = {ulid(number) for number in range(100)}
-        text = text.replace(str(self.home), "<home>")
+        home = str(self.home)
+        text = text.replace(home, "<home>")
+        for length in range(len(home) - 1, 20, -1):  # a long name is cut in a message
+            text = text.replace(f"{home[:length]}…", "<home>…")
         text = _ULID.sub(lambda m: m[0] if m[0] in known else "<new>", text)
         text = _TOOK.sub(r"\1<took>", _TIME.sub("<time>", text))
         lines = [_in_order(line) for line in text.split("\n")]

@@ -8,7 +8,6 @@ from hivemind_memory.cli.command import CommandRequest, Flag, command
 from hivemind_memory.cli.options import JSON, WORKTREE
 from hivemind_memory.cli.output import print_json, print_line
 from hivemind_memory.cli.own_command import own_command
-from hivemind_memory.config.resolve import HOME_VARIABLE
 
 _AGENTS = Flag(
     ("--agent",),
@@ -54,6 +53,7 @@ def status(request: CommandRequest) -> int:
 def install(request: CommandRequest) -> int:
     """Install the hook, or update it."""
     from hivemind_memory import environment
+    from hivemind_memory.config.resolve import HOME_VARIABLE
     from hivemind_memory.launch import new_worktree_hook
     from hivemind_memory.model.agents import check_agent
 

@@ -24,7 +24,6 @@ from hivemind_memory.cli.output import (
     write_stderr,
     write_stdout,
 )
-from hivemind_memory.config.resolve import WORKSPACE_VARIABLE
 from hivemind_memory.errors import (
     ConfigError,
     HivemindError,
@@ -122,6 +121,8 @@ def launch(request: CommandRequest) -> int:
 
         check_workspace(values["workspace"])
         # Agents pass it on to their servers and hooks.
+        from hivemind_memory.config.resolve import WORKSPACE_VARIABLE
+
         os.environ[WORKSPACE_VARIABLE] = values["workspace"]
     launcher = opening.open_launcher(scope_request, request.memory_dir)
     path = launcher.environ.get("PATH", os.defpath)
