@@ -7,6 +7,7 @@ an option, a home whose ``memory`` is a link, or a link that is followed.
 from __future__ import annotations
 
 import os
+from shlex import quote
 
 from hivemind_memory.errors import ScopeError
 from hivemind_memory.files.places import INDEX_FOLDER, notes_folder
@@ -41,9 +42,10 @@ def check_overlap(
         raise ScopeError(message, hint=hint)
     for path, target in links.items():
         if other := _overlapping(os.path.realpath(target), own):
+            option = f"followed_links.{path}"
             raise ScopeError(
                 f"The followed link {path} overlaps the notes folder {other}.",
-                hint=f"A person can run `hm config unset followed_links.{path}`.",
+                hint=f"A person can run `hm config unset {quote(option)}`.",
             )
 
 

@@ -20,7 +20,7 @@ from hivemind_memory.sqlite.connection import open_connection
 from tests.search.scripts import texts_with_words
 from tests.support.cpu import cpu_s
 
-_LEAST_S = 0.0002
+_LEAST_S = 0.0005
 """What takes less is not told from nothing."""
 
 CONNECTION = open_connection(":memory:")
