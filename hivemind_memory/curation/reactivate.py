@@ -47,7 +47,7 @@ def reactivate_older(
 
     def activate(index: MemoryIndex, target: CurationTarget) -> Move | None:
         older = _newest_older(context, index, target, gone)
-        if older is None or _active_memory(index, target):
+        if older is None or _active_memories(index, target):
             return None
         return older, _activate(context, older)
 
@@ -57,13 +57,17 @@ def reactivate_older(
 def deactivate_older(
     context: CurationContext, hidden: Sequence[CurationTarget], batch: BatchResult
 ) -> list[AffectedItem]:
-    """Move back to ``superseded/`` what became active when these were forgotten."""
+    """Move back to ``superseded/`` what became active when these were forgotten.
+
+    Nothing is moved if another memory is active as well: then none is shown again.
+    """
 
     def deactivate(index: MemoryIndex, target: CurationTarget) -> Move | None:
-        now = _active_memory(index, target)
+        active = _active_memories(index, target)
         chain = older_ids(context, index, target)
-        if now is None or now.id not in chain:
+        if len(active) != 1 or active[0].id not in chain:
             return None
+        [now] = active
         return now, _deactivate(context, now, by=chain[now.id])
 
     return _for_each_key(context, hidden, deactivate, batch, "{}")
@@ -151,16 +155,20 @@ def _with_id(
     return None
 
 
-def _active_memory(index: MemoryIndex, target: CurationTarget) -> CurationTarget | None:
-    """Return another memory that is active under the same key."""
-    for row in index.memories(
+def _active_memories(
+    index: MemoryIndex, target: CurationTarget
+) -> list[CurationTarget]:
+    """Return the other memories that are active under the same key."""
+    rows = index.memories(
         key=target.key, scopes=frozenset({target.scope}), statuses={ACTIVE}
-    ):
-        if row.path != target.path:
-            return CurationTarget(
-                kind=MEMORY, path=NotePath(row.path), id=row.memory_id, key=row.key
-            )
-    return None
+    )
+    return [
+        CurationTarget(
+            kind=MEMORY, path=NotePath(row.path), id=row.memory_id, key=row.key
+        )
+        for row in rows
+        if row.path != target.path
+    ]
 
 
 def _activate(context: CurationContext, older: CurationTarget) -> NotePath:

@@ -179,6 +179,23 @@ def test_restoring_beside_another_one_in_force_is_refused(bench: Bench) -> None:
     assert bench.found("fridays") == []
 
 
+def test_a_restore_that_is_refused_leaves_the_older_version_active(
+    bench: Bench,
+) -> None:
+    """What a file by hand stands in the way of was not restored, and hid the older."""
+    bench.save("port", "The shop listens on 8080.")
+    bench.save("port", "The shop listens on 6666.", reason="moved", session="evil")
+    bench.forget(session="evil")
+    by_hand = "---\ntype: fact\nkey: port\n---\nThe shop listens on 7777.\n"
+    (bench.sandbox.notes / "hand.md").write_text(by_hand)
+
+    with pytest.raises(KeyTakenError, match="is active"):
+        bench.restore(session="evil")
+
+    assert bench.found("8080") != []
+    assert bench.found("6666") == []
+
+
 def test_of_a_key_that_was_forgotten_twice_the_newest_comes_back(bench: Bench) -> None:
     """Both cannot be active."""
     bench.save("deploy", "Never deploy on Fridays.")
