@@ -8,13 +8,17 @@ from hivemind_memory.cli.output import is_terminal, wrapped, write_stderr
 from hivemind_memory.model.display import escape_line
 
 
-def is_sure(question: str, otherwise: str) -> bool:
+def is_sure(question: str, otherwise: str, *, as_json: bool = False) -> bool:
     """Ask; for any answer but yes, say that nothing was done and return False.
 
     Args:
         question: Ends with a question mark.
         otherwise: What is said if nothing is done, without a full stop.
+        as_json: Refuse without asking: a program reads what is printed.
     """
+    if as_json:
+        write_stderr(f"{otherwise}: with --json, confirm with --yes\n")
+        return False
     if not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
         write_stderr(f"{otherwise}: without a terminal, confirm with --yes\n")
         return False

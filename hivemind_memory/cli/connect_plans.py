@@ -88,10 +88,8 @@ class PlanRunner:
         """Whether the changes were confirmed."""
         if self._values["yes"]:
             return True
-        if self._values["json"]:
-            write_stderr("Nothing was changed: with --json, confirm with --yes\n")
-            return False
-        return is_sure("Make these changes?", "Nothing was changed")
+        as_json = self._values["json"]
+        return is_sure("Make these changes?", "Nothing was changed", as_json=as_json)
 
     def _carry_out(self) -> list[HivemindError]:
         """Make the changes; return what went wrong, and go on with the others."""

@@ -125,7 +125,9 @@ def forget(request: CommandRequest) -> int:
             if values["dry_run"] or not plan.memories:
                 return 0
             count = count_text(len(plan.memories), "memory", "memories")
-            if not _is_confirmed(values, f"Forget {count}?", "Nothing was forgotten"):
+            if not is_sure(
+                f"Forget {count}?", "Nothing was forgotten", as_json=values["json"]
+            ):
                 return 1
         injected = opening.open_injection_records(memory)
         forgotten = memory.curation.forget(selector, injected)
@@ -177,14 +179,6 @@ def _print_scope_limit(memory: Memory, selector: MemorySelector) -> None:
         print_notices([f"Looking only in {where}; --all-scopes looks everywhere."])
 
 
-def _is_confirmed(values: Mapping[str, Any], question: str, otherwise: str) -> bool:
-    """Whether the person agrees; with --json, what is printed stays one document."""
-    if values["json"]:
-        print_notices([f"{otherwise}: with --json, confirm with --yes"])
-        return False
-    return is_sure(question, otherwise)
-
-
 def _finish_purge(request: CommandRequest, selector: MemorySelector) -> int:
     """Finish an earlier purge; return the exit code."""
     from hivemind_memory.errors import UsageError
@@ -213,8 +207,8 @@ def _purge_all(
     if not values["dry_run"]:
         if not values["yes"]:
             _print_receipt(receipt, as_json=values["json"])
-            if not _is_confirmed(
-                values, "Erase them permanently?", "Nothing was purged"
+            if not is_sure(
+                "Erase them permanently?", "Nothing was purged", as_json=values["json"]
             ):
                 return 1
         receipt = _purge(memory, selector, is_dry_run=False)
