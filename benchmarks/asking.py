@@ -84,7 +84,7 @@ def ask(questions: Sequence[Question], asked: Asked) -> Run:
     results, seconds = {}, []
     modes: defaultdict[str, int] = defaultdict(int)
     for notes, asked_here in by_notes.items():
-        with _opened(notes, asked) as (memory, shifts):
+        with opened(notes, asked) as (memory, shifts):
             for question in asked_here:
                 query = Query(
                     text=question.text,
@@ -114,7 +114,7 @@ def write_run(file: Path, run: Run) -> None:
 
 
 @contextlib.contextmanager
-def _opened(notes: Path, asked: Asked) -> Iterator[tuple[Memory, dict[str, int]]]:
+def opened(notes: Path, asked: Asked) -> Iterator[tuple[Memory, dict[str, int]]]:
     """Copy a collection, index it, and wait for its vectors.
 
     Yields:

@@ -4,8 +4,7 @@
 
 A step is a change that one process makes and announces once it is finished, or a search
 for the last announced change. Exits 1 if an answer misses a change that was finished
-before the search began, or if any process fails. With ``--unhealed``, also if the index
-has lost one that the next fresh search would bring back.
+before the search began, or if any process fails.
 """
 
 from __future__ import annotations
@@ -27,14 +26,12 @@ def main() -> int:
     parser.add_argument("--writers", type=int, default=2)
     parser.add_argument("--searchers", type=int, default=3)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--unhealed", action="store_true")
     given = parser.parse_args()
     plan = RacePlan(
         steps=given.steps,
         writers=given.writers,
         searchers=given.searchers,
         seconds=given.seconds,
-        has_unhealed=given.unhealed,
     )
     with tempfile.TemporaryDirectory() as base:
         outcome = race(Sandbox(Path(base) / "home"), plan, given.seed)

@@ -54,10 +54,11 @@ async def use(client: Client, number: int, calls: int, until_s: float) -> Outcom
         except Exception as error:  # noqa: BLE001 - whatever it is, it is counted
             outcome.failures.append(f"{tool}: {error!r}")
             continue
-        outcome.took_ms.append((time.monotonic() - start_s) * 1000)
         if result.is_error:
             texts = [one.text for one in result.content if isinstance(one, TextContent)]
             outcome.failures.append(f"{tool}: {' '.join(texts)}")
+        else:
+            outcome.took_ms.append((time.monotonic() - start_s) * 1000)
     return outcome
 
 

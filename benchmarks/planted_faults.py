@@ -146,7 +146,7 @@ FAULTS = (
     ),
     Fault(
         name="what was read long ago replaces what is newer",
-        rig="index_race --unhealed --steps 500 --seconds 60",
+        rig="index_race --steps 500 --seconds 60",
         module="memory/sync_round.py",
         code=(
             "def _may_replace(self, path, signature, digest):\n"
@@ -159,7 +159,7 @@ FAULTS = (
     ),
     Fault(
         name="a note that came back is removed because it was gone",
-        rig="index_race --unhealed --steps 500 --seconds 60",
+        rig="index_race --steps 500 --seconds 60",
         module="memory/sync_round.py",
         code=("assert SyncRound.may_remove\nSyncRound.may_remove = lambda *_: True\n"),
         says=r"newer\d+newer undone",

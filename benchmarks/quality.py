@@ -118,8 +118,8 @@ def _shown(value: float) -> str:
     return f"{value:.3f}".removeprefix("0")
 
 
-def _settings(options: argparse.Namespace) -> dict[str, object]:
-    """Return the config keys that the options name."""
+def embedding_settings(options: argparse.Namespace) -> dict[str, object]:
+    """Return the config keys of the provider that the options name."""
     settings: dict[str, object] = {"embedding_provider": options.provider}
     if options.provider == "ollama":
         settings |= {
@@ -132,6 +132,12 @@ def _settings(options: argparse.Namespace) -> dict[str, object]:
             "openai_model": options.embedding_model,
             "openai_api_key": "local",
         }
+    return settings
+
+
+def _settings(options: argparse.Namespace) -> dict[str, object]:
+    """Return the config keys that the options name."""
+    settings = embedding_settings(options)
     for pair in options.set_option:
         name, _, value = pair.partition("=")
         try:

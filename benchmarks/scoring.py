@@ -113,7 +113,7 @@ def score(
         results: Best first.
         lengths: Kept between calls.
     """
-    shown = [_counted(lengths, question.notes, lines) for lines in results]
+    shown = [counted_lines(lengths, question.notes, lines) for lines in results]
     places = [
         next((at for at, r in enumerate(shown, start=1) if r.overlaps(piece)), math.inf)
         for piece in question.gold
@@ -128,7 +128,7 @@ def score(
     return metrics
 
 
-def _counted(lengths: LineLengths, notes: Path, lines: Lines) -> Lines:
+def counted_lines(lengths: LineLengths, notes: Path, lines: Lines) -> Lines:
     """Return the whole lines that fit into what counts of a result, at least one."""
     known = lengths.of(notes, lines.path)
     first, last = max(1, lines.first), min(lines.last, len(known))

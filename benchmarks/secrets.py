@@ -23,7 +23,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from hivemind_memory.redaction import find_secrets, scrub
-from hivemind_memory.redaction.keywords import EXACT, FOLDED
+from hivemind_memory.redaction.tokens.keywords import EXACT, FOLDED
 from tests.redaction.harmless import made_lines, own_lines, prose
 from tests.redaction.samples import is_left, samples
 

@@ -24,6 +24,7 @@ HivemindError
 │   ├── IndexDamagedError SQLite says that the file is not a sound database
 │   └── IndexTooNewError  a newer version of this program made the index
 ├── StateUnusableError    state.db cannot be used; what was asked of it was not done
+│   └── StateTooNewError  a newer version of this program made it
 └── EmbeddingError        no vector came back; text search goes on without
     ├── EmbeddingRefusedError   the provider said no: retrying is useless
     └── EmbeddingInvalidError   what came back is not a usable vector
@@ -168,6 +169,10 @@ class IndexTooNewError(IndexUnusableError):
 
 class StateUnusableError(HivemindError):
     """``state.db`` cannot be used now; nothing was looked up in it or written to it."""
+
+
+class StateTooNewError(StateUnusableError):
+    """A newer version of this program made ``state.db``."""
 
 
 class EmbeddingError(HivemindError):

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from hivemind_memory.inject.injector import Injector
     from hivemind_memory.launch.launcher import Launcher
     from hivemind_memory.model.ports import InjectionRecords
+    from hivemind_memory.model.results import Diagnosis
     from hivemind_memory.projects.folders import ProjectFolder
     from hivemind_memory.projects.identity import SeenRepository
     from hivemind_memory.projects.lookup import ProjectLookup
@@ -239,6 +240,15 @@ def open_watcher(memory: Memory) -> Watcher:
         settings=WatchSettings(quiet_s=settings.debounce_ms / 1000),
         clock=time.monotonic,
     )
+
+
+def diagnose(memory: Memory) -> Diagnosis:
+    """Return the findings of the memory and of the rooms above it."""
+    from hivemind_memory.model.results import Diagnosis
+    from hivemind_memory.watch.leader import leader_finding
+
+    above = Diagnosis(findings=(leader_finding(memory.places),))
+    return memory.diagnose(above)
 
 
 def open_injector(

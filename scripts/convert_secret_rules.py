@@ -24,7 +24,7 @@ from re import _constants as words  # type: ignore[attr-defined]
 from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any
 
-ROOM = Path(__file__).parents[1] / "hivemind_memory" / "redaction"
+ROOM = Path(__file__).parents[1] / "hivemind_memory" / "redaction" / "tokens"
 SOURCE = {
     "name": "gitleaks, default rules",
     "home": "https://github.com/gitleaks/gitleaks",
@@ -70,11 +70,11 @@ LEFT_OUT = {
     "flutterwave-public-key": "public by design",
     "lob-pub-api-key": "public by design",
     "mailgun-pub-key": "public by design",
-    "curl-auth-header": "headers.py, in any place and not in a curl command alone",
-    "curl-auth-user": "headers.py",
+    "curl-auth-header": "headers_and_urls.py, and not in a curl command alone",
+    "curl-auth-user": "headers_and_urls.py",
     "generic-api-key": "assignments.py, which asks more of a value",
     "hashicorp-tf-password": "assignments.py",
-    "private-key": "pem.py, which knows blocks that are cut off",
+    "private-key": "private_keys.py, which knows blocks that are cut off",
     "freemius-secret-key": "for one file type; assignments.py",
     "kubernetes-secret-yaml": "for one file type; assignments.py",
     "nuget-config-password": "for one file type; assignments.py",

@@ -32,12 +32,12 @@ from hivemind_memory.cli.table import (  # noqa: E402
 from hivemind_memory.config import Option, options  # noqa: E402
 from hivemind_memory.config.values import allowed_values  # noqa: E402
 from hivemind_memory.mcp_server.instructions import INSTRUCTIONS  # noqa: E402
+from hivemind_memory.mcp_server.search_output import SNIPPET_CHARS  # noqa: E402
 from hivemind_memory.mcp_server.server_description import (  # noqa: E402
     described_tools,
     first_answers,
 )
 from hivemind_memory.mcp_server.tools import LIMIT_CHARS  # noqa: E402
-from hivemind_memory.mcp_server.tools_search import SNIPPET_CHARS  # noqa: E402
 
 _MADE = "<!-- Made by scripts/generate_docs.py from the code; do not edit. -->"
 _CLI_INTRO = (

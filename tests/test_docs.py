@@ -13,6 +13,7 @@ from hivemind_memory.model.memory_types import (
     FIRST,
     LESSON,
     NEWEST,
+    PREFERENCE,
     RELEVANT,
     SEARCH_ONLY,
 )
@@ -46,6 +47,7 @@ _ROW = re.compile(r"^\| `([a-z]+)` \|[^|]*\|((?:[^|]*\|){3}[^|]*)\|$", re.MULTIL
 _INJECTED = {
     FIRST: "always, first",
     LESSON: "always, second",
+    PREFERENCE: "always, third",
     NEWEST: "when relevant",
     RELEVANT: "when relevant",
     SEARCH_ONLY: "no, a search finds it",

@@ -21,7 +21,7 @@ SAFE = {
     "self._command.name",
     "owner",
     "f'{group} {near}' if second else near",
-    "one",
+    "change_id",
     "undone.id",
     "change.undone_by",
     "entry.id",

@@ -42,7 +42,6 @@ HOMES = {
     "ollama": ("providers/ollama_embedder.py",),
     "openai": ("providers/openai_embedder.py",),
     "pydantic": ("mcp_server/",),
-    "rich": ("cli/",),
     "tenacity": ("providers/retry.py",),
     "uvicorn": ("mcp_server/",),
     "watchdog": ("watch/observer.py",),

@@ -58,11 +58,6 @@ _RAISED = re.compile(r"^ +([A-Z]\w+):", re.MULTILINE)
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 
 
-@cache
-def tree_of(module: Path) -> ast.Module:
-    return ast.parse((ROOT / module).read_text(encoding="utf-8"))
-
-
 def names_in(tree: ast.AST) -> Iterator[str]:
     """Yield what code defines, imports or uses by name, its texts and attributes."""
     for node in ast.walk(tree):
@@ -84,35 +79,50 @@ def names_in(tree: ast.AST) -> Iterator[str]:
             yield from _IDENTIFIER.findall(node.value)
 
 
-def docstrings_of(tree: ast.Module) -> Iterator[str]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-            text = node.value.value
-            if isinstance(text, str):
-                yield text
-
-
 class _Bare(ast.NodeTransformer):
     """Takes texts that stand alone out of a tree."""
 
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
     def visit_Expr(self, node: ast.Expr) -> ast.AST:
-        return ast.Pass() if isinstance(node.value, ast.Constant) else node
+        if not isinstance(node.value, ast.Constant):
+            return node
+        if isinstance(node.value.value, str):
+            self.texts.append(node.value.value)
+        return ast.Pass()
 
 
 @cache
-def code_of(module: Path) -> ast.Module:
-    """Return the tree of a module without what its docstrings say."""
-    tree: ast.Module = _Bare().visit(
+def divided(module: Path) -> tuple[ast.Module, list[str]]:
+    """Return the tree of a module without its docstrings, and these."""
+    bare = _Bare()
+    tree: ast.Module = bare.visit(
         ast.parse((ROOT / module).read_text(encoding="utf-8"))
     )
-    return tree
+    return tree, bare.texts
+
+
+def docstrings_of(module: Path) -> list[str]:
+    return divided(module)[1]
+
+
+def code_of(module: Path) -> ast.Module:
+    """Return the tree of a module without what its docstrings say."""
+    return divided(module)[0]
+
+
+@cache
+def names_of(module: Path) -> frozenset[str]:
+    """Return the names in the code of a module."""
+    return frozenset(names_in(code_of(module)))
 
 
 @cache
 def known_names() -> frozenset[str]:
     found = set(dir(builtins))
     for module in MODULES:
-        found |= {module.stem, *names_in(code_of(module))}
+        found |= {module.stem, *names_of(module)}
     for page in PAGES:  # of commands and settings
         if page.name in ("config.md", "mcp-tools.md", "cli.md"):
             found |= set(_IDENTIFIER.findall((ROOT / page).read_text("utf-8")))
@@ -124,13 +134,11 @@ def members() -> dict[str, set[str]]:
     """Return, for each module stem and each class, the names that stand in it."""
     found: dict[str, set[str]] = defaultdict(set)
     for module in MODULES:
-        tree = code_of(module)
-        names = set(names_in(tree))
         stem = module.parent.name if module.stem == "__init__" else module.stem
-        found[stem] |= names
+        found[stem] |= names_of(module)
         for folder in module.parts[:-1]:
             found[folder] |= {module.stem, *module.parts[:-1]}
-        for node in ast.walk(tree):
+        for node in ast.walk(code_of(module)):
             if isinstance(node, ast.ClassDef):
                 found[node.name] |= set(names_in(node))
                 found[node.name] |= {
@@ -193,7 +201,7 @@ def test_names_in_docstrings_exist() -> None:
     stale = {
         f"{module}: {name}"
         for module in MODULES
-        for text in docstrings_of(tree_of(module))
+        for text in docstrings_of(module)
         for name in _DOUBLE.findall(text)
         if is_stale(name)
     }
@@ -206,7 +214,7 @@ def test_errors_that_a_docstring_says_are_raised_exist() -> None:
     stale = {
         f"{module}: {name}"
         for module in MODULES
-        for text in docstrings_of(tree_of(module))
+        for text in docstrings_of(module)
         for name in _RAISED.findall(text.partition("Raises")[2])
         if is_stale(name)
     }
@@ -228,7 +236,7 @@ def test_what_belongs_to_others_is_still_named() -> None:
     said = {
         name
         for module in MODULES
-        for text in docstrings_of(tree_of(module))
+        for text in docstrings_of(module)
         for name in _DOUBLE.findall(text)
     }
     for page in PAGES:

@@ -13,6 +13,8 @@ import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from tests.support.tree import project_files
 
 ROOT = Path(__file__).parents[1]
@@ -94,11 +96,12 @@ RETIRED_TEXTS = {
 }
 ALLOWED_NAMES: set[str] = set()
 ALLOWED_TEXTS: set[str] = {
-    "hivemind_memory/redaction/dialog.py: door",  # that of a house, and its code
-    "hivemind_memory/redaction/arguments.py: door",
-    "hivemind_memory/redaction/statement_words.py: door",
-    "hivemind_memory/redaction/statement_words.py: doors",
-    "hivemind_memory/redaction/statement_words.py: ledger",  # a wallet
+    # That of a house, and its code.
+    "hivemind_memory/redaction/in_prose/dialog.py: door",
+    "hivemind_memory/redaction/in_code/arguments.py: door",
+    "hivemind_memory/redaction/in_prose/statement_words.py: door",
+    "hivemind_memory/redaction/in_prose/statement_words.py: doors",
+    "hivemind_memory/redaction/in_prose/statement_words.py: ledger",  # a wallet
     "hivemind_memory/index/sqlite/schema.py: stamp",
     "hivemind_memory/index/sqlite/schema.py: standing",  # the steps as released
     "hivemind_memory/index/sqlite/schema.py: trail",
@@ -179,38 +182,64 @@ def test_names_use_the_words_of_the_glossary() -> None:
     assert {*retired_names()} == ALLOWED_NAMES
 
 
-def vague_loops(tree: ast.Module) -> Iterator[int]:
-    """Yield the lines at which a value is called ``one`` and is read far from there.
+_SHORT = (
+    *(ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp),
+    ast.Lambda,
+)
 
-    Not in a comprehension that fits on three lines, nor where it is one of two that are
-    compared.
+
+def vague_values(tree: ast.Module, *, is_product: bool) -> Iterator[int]:
+    """Yield the lines at which a value is called ``one``.
+
+    Not where it is one of two that are compared, the second of them ``other``, nor,
+    outside the product, in a comprehension or lambda that fits on three lines.
     """
     parents = {
         child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)
     }
+
+    def has_other(node: ast.AST) -> bool:
+        names = {
+            inside.arg if isinstance(inside, ast.arg) else inside.id
+            for inside in ast.walk(parents[node])
+            if isinstance(inside, ast.arg | ast.Name)
+        }
+        return "other" in names
+
+    def is_allowed(node: ast.AST) -> bool:
+        holder = node
+        while not isinstance(holder, (ast.stmt, *_SHORT)):
+            holder = parents[holder]
+        is_short = isinstance(holder, _SHORT) and holder.end_lineno - holder.lineno < 3
+        return is_short and not is_product
+
     for node in ast.walk(tree):
-        if isinstance(node, ast.arg) and node.arg == "one":
-            has_other = any(
-                argument.arg == "other"
-                for argument in ast.walk(parents[node])
-                if isinstance(argument, ast.arg)
-            )
-            if not has_other and not isinstance(parents[parents[node]], ast.Lambda):
-                yield node.lineno
-        elif (
+        is_argument = isinstance(node, ast.arg) and node.arg == "one"
+        is_stored = (
             isinstance(node, ast.Name)
             and node.id == "one"
             and isinstance(node.ctx, ast.Store)
-            and not isinstance(parents[node], ast.Tuple)
-        ):
-            holder = parents[node]
-            while not isinstance(holder, ast.stmt | ast.comprehension):
-                holder = parents[holder]
-            if isinstance(holder, ast.comprehension):
-                holder = parents[holder]
-            is_short = holder.end_lineno - holder.lineno < 3
-            if isinstance(holder, ast.stmt) or not is_short:
-                yield node.lineno
+        )
+        is_vague = (is_argument or is_stored) and not has_other(node)
+        if is_vague and not is_allowed(node):
+            yield node.lineno
+
+
+@pytest.mark.parametrize(
+    ("line", "is_vague"),
+    [
+        ("[one.path for one in notes]", True),
+        ("sorted(notes, key=lambda one: one.path)", True),
+        ("{key: one for key, one in values.items()}", True),
+        ("for one in notes: read(one)", True),
+        ("sum(one < other for one, other in pairs)", False),
+        ("def is_near(one, other): ...", False),
+        ("[note.path for note in notes]", False),
+    ],
+)
+def test_a_vague_name_is_noticed(line: str, *, is_vague: bool) -> None:
+    """The test below sees all places where a name is given."""
+    assert bool([*vague_values(ast.parse(line), is_product=True)]) == is_vague
 
 
 def test_a_value_is_called_what_it_is() -> None:
@@ -219,7 +248,10 @@ def test_a_value_is_called_what_it_is() -> None:
         f"{module}:{line}"
         for module in MODULES
         if module.parts[0] != "tests"
-        for line in vague_loops(ast.parse((ROOT / module).read_text(encoding="utf-8")))
+        for line in vague_values(
+            ast.parse((ROOT / module).read_text(encoding="utf-8")),
+            is_product=module.parts[0] == "hivemind_memory",
+        )
     ]
 
     assert vague == []

@@ -32,6 +32,9 @@ class ScopeRequest:
     is_agent: bool = False
     """An agent uses it: it sees no more than its scopes, even if there are none."""
 
+    is_typed_by_owner: bool = False
+    """Whoever sees the whole memory named them, and reads what is wrong with them."""
+
 
 def caller_of(
     scope_request: ScopeRequest,
@@ -56,7 +59,7 @@ def caller_of(
     if not scope_request.is_agent and not has_scopes:
         return OWNER
     if name and workspaces:
-        check_workspace(name, workspaces, is_agent=scope_request.is_agent)
+        check_workspace(name, workspaces, scope_request)
     teams = (*scope_request.teams, *teams_of(name, workspaces))
     project = scope_request.project
     problem = ""
@@ -79,26 +82,38 @@ def caller_of(
 
 
 def check_workspace(
-    name: str, workspaces: Mapping[str, object], *, is_agent: bool
+    name: str, workspaces: Mapping[str, object], scope_request: ScopeRequest
 ) -> None:
     """Raise if a workspace is not in the tree: it must not get the rights of a root.
 
-    A person is told which there are and how to add one; an agent is not.
+    Who sees the whole memory is told which there are and how to add one; see decision
+    031.
 
     Raises:
         ScopeError: It is neither listed nor a parent.
     """
-    known = {*workspaces, *(_parent_of(one, workspaces) for one in workspaces)} - {""}
+    known = {
+        *workspaces,
+        *(_parent_of(workspace, workspaces) for workspace in workspaces),
+    } - {""}
     if name in known:
         return
-    root = min(one for one in known if not _parent_of(one, workspaces))
     make_scope("workspace", name)
     problem = f"There is no workspace {name!r} in config.json."
-    if is_agent:
+    if scope_request.is_agent:
         raise ScopeError(problem, hint="Ask a person to correct the name or to add it.")
+    if not scope_request.is_typed_by_owner:
+        raise ScopeError(
+            problem,
+            hint="Correct the name. `hm config get workspaces` shows which there are"
+            " once HIVEMIND_WORKSPACE, HIVEMIND_TEAM and HIVEMIND_PROJECT are unset.",
+        )
     from json import dumps
     from shlex import quote
 
+    root = min(
+        known_name for known_name in known if not _parent_of(known_name, workspaces)
+    )
     option, value = f"workspaces.{name}", dumps({"parent": root})
     raise ScopeError(
         problem,
@@ -118,7 +133,7 @@ def teams_of(name: str, workspaces: Mapping[str, object]) -> tuple[str, ...]:
     (('office',), ('office', 'web'), ('web', 'red'))
     """
     parent = _parent_of(name, workspaces)
-    parents = {_parent_of(one, workspaces) for one in workspaces}
+    parents = {_parent_of(listed, workspaces) for listed in workspaces}
     workspace = workspaces.get(name)
     listed = workspace.get("teams", ()) if isinstance(workspace, dict) else ()
     derived = (parent, name if name in parents else "")

@@ -102,9 +102,9 @@ def agent_in(environ: Mapping[str, str]) -> str:
     ('claude', '')
     """
     for name, agent in AGENT_VARIABLES.items():
-        said = environ.get(name, "").strip()
-        if said and said.casefold() not in {"0", "false"}:
-            return agent or said
+        marker = environ.get(name, "").strip()
+        if marker and marker.casefold() not in {"0", "false"}:
+            return agent or marker
     return ""
 
 
@@ -301,6 +301,7 @@ def check_owner(caller: Caller, what: str) -> None:
         )
 
 
+SEE_ALL = "To see all, unset HIVEMIND_WORKSPACE, HIVEMIND_TEAM, HIVEMIND_PROJECT."
 _ASK_PERSON = (
     "This is an agent's shell (CLAUDECODE or a variable like it is set); ask a person"
     " to run it in a terminal."
@@ -334,7 +335,7 @@ def _hint(caller: Caller) -> str:
     """Return how a caller gets to see more."""
     if caller.is_agent:
         return _ASK_PERSON
-    return "To see all, unset HIVEMIND_WORKSPACE, HIVEMIND_TEAM, HIVEMIND_PROJECT."
+    return SEE_ALL
 
 
 def check_source(caller: Caller, source: str) -> None:

@@ -1,8 +1,8 @@
 """Restores a backup into a home, unless that would replace a file.
 
-The archive is read and checked as a whole before anything is written. Notes that are
-there already, byte for byte, are left as they are, so a restore that was interrupted
-can be run again.
+The archive is read and checked as a whole before anything is written. If the disk then
+refuses, what was written is removed again. Files that are there already, byte for byte,
+are left as they are, so a restore whose process was killed can be run again.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 import tarfile
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,22 +24,29 @@ from hivemind_memory.backup.write import (
     STATE,
 )
 from hivemind_memory.config import CONFIG_NAME
-from hivemind_memory.errors import HivemindError, NotePathError, UsageError
+from hivemind_memory.errors import (
+    HivemindError,
+    NotePathError,
+    StateUnusableError,
+    UsageError,
+)
 from hivemind_memory.files.atomic import write_file
 from hivemind_memory.files.descriptors import make_private_folder
 from hivemind_memory.files.errors import cause_of
 from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.files.paths import parse_note_path
 from hivemind_memory.files.places import JOURNAL_FILE
+from hivemind_memory.state.open import state_for
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from hivemind_memory.files.places import Places
 
 
 _EFFECT = "Nothing was restored"
+_MAX_NAMES = 5
 _DAMAGED = "The file is damaged or was not created by `hm backup`. Use another copy."
 
 
@@ -62,24 +70,32 @@ def restore_backup(places: Places, file: str) -> RestoreResult:
         file: The archive.
 
     Raises:
-        HivemindError: It cannot be read, or the disk failed; what was restored so far
-            stays, and the same call continues.
+        HivemindError: It cannot be read, or the disk failed. Nothing was restored, or
+            the message names what is left.
         UsageError: It is not a backup, or is from a later version, or the home has a
             file that it would replace. Nothing was restored.
     """
     try:
         members, manifest = _read(os.path.expanduser(file))
         targets = _targets(places, members)
+        if JOURNAL in members:
+            root = str(manifest.get("root", ""))
+            members[JOURNAL] = _moved(members[JOURNAL], root, places.notes)
+        if STATE in members and places.state_name:
+            members[STATE] = _renamed(members[STATE], places.state_name)
         _refuse_replacing(places, members, targets)
     except OSError as error:
         cause, hint = cause_of(error)
         raise HivemindError(f"{file}: {cause}.", hint=hint, effect=_EFFECT) from error
+    written = _Written(places, members, targets)
     try:
-        _write(places, members, manifest, targets)
-    except OSError as error:
-        cause, hint = cause_of(error)
-        effect = "Only part of it was restored"
-        raise HivemindError(f"{cause}.", hint=hint, effect=effect) from error
+        _write(places, members, manifest, targets, written)
+    except (OSError, HivemindError) as error:
+        cause, hint = _cause_of(error)
+        raise written.failure(cause, hint, written.take_back()) from error
+    except BaseException:
+        written.take_back()
+        raise
     return RestoreResult(
         at=str(manifest.get("at", "")),
         notes=sum(name.startswith(NOTES) for name in members),
@@ -141,7 +157,8 @@ def _refuse_replacing(
     for name, data in members.items():
         if name in targets:
             path = targets[name]
-            is_there = os.path.exists(path) and os.stat(path).st_size > 0
+            has_bytes = os.path.exists(path) and os.stat(path).st_size > 0
+            is_there = has_bytes and not _is_same(path, data)
         else:
             note = parse_note_path(name.removeprefix(NOTES))
             path = os.path.join(places.notes, note)
@@ -159,6 +176,7 @@ def _write(
     members: Mapping[str, bytes],
     manifest: Mapping[str, Any],
     targets: Mapping[str, str],
+    written: _Written,
 ) -> None:
     """Write all members, ``state.db`` last: it says that the rest is there."""
     make_private_folder(places.home)
@@ -169,15 +187,88 @@ def _write(
             continue
         note = parse_note_path(name.removeprefix(NOTES))
         if folder.signature(note) is None:
+            written.files[os.path.join(places.notes, note)] = data
             folder.replace(note, data, expected=None)
         mtime_ns = int(manifest["members"][name]["mtime_ns"])
         os.utime(os.path.join(places.notes, note), ns=(mtime_ns, mtime_ns))
     for name, path in targets.items():
         data = members[name]
-        if name == JOURNAL:
-            data = _moved(data, str(manifest.get("root", "")), places.notes)
         make_private_folder(os.path.dirname(path))
-        write_file(path, data)
+        if not (os.path.exists(path) and _is_same(path, data)):
+            written.files[path] = data
+            write_file(path, data)
+
+
+class _Written:
+    """What a restore has written, so that it can be taken back."""
+
+    def __init__(
+        self, places: Places, members: Mapping[str, bytes], targets: Mapping[str, str]
+    ) -> None:
+        notes = {
+            os.path.join(places.notes, name.removeprefix(NOTES))
+            for name in members.keys() - targets.keys()
+        }
+        above = {
+            folder
+            for path in (*notes, *targets.values(), os.path.join(places.notes, "x"))
+            for folder in _folders_above(path)
+        }
+        self._missing = {folder for folder in above if not os.path.lexists(folder)}
+        self.files: dict[str, bytes] = {}
+        """Path -> what is, or was about to be, written there."""
+
+    def take_back(self) -> list[str]:
+        """Remove the files, and the folders that were not there; return what stays."""
+        left = []
+        for path, data in self.files.items():
+            try:
+                if _is_same(path, data):
+                    os.unlink(path)
+                elif os.stat(path).st_size > 0:
+                    left.append(path)
+            except FileNotFoundError:
+                continue
+            except OSError:
+                left.append(path)
+        for folder in sorted(self._missing, key=len, reverse=True):
+            with suppress(OSError):  # another program has put something there
+                os.rmdir(folder)
+        return left
+
+    @staticmethod
+    def failure(cause: str, hint: str, left: list[str]) -> HivemindError:
+        """Return the error for a restore that failed, with the files that stay."""
+        if not left:
+            return HivemindError(f"{cause}.", hint=hint, effect=_EFFECT)
+        names = ", ".join(left[:_MAX_NAMES])
+        more = f" and {len(left) - _MAX_NAMES} more" if len(left) > _MAX_NAMES else ""
+        return HivemindError(
+            f"{cause}.",
+            hint=f"{hint} Delete {names}{more} before you restore again.",
+            effect="Part of it was restored and could not be removed again",
+        )
+
+
+def _folders_above(path: str) -> Iterator[str]:
+    """Yield the folders that a file is in, up to the root."""
+    while path != (path := os.path.dirname(path)):
+        yield path
+
+
+def _is_same(path: str, data: bytes) -> bool:
+    """Return whether a file holds exactly certain bytes."""
+    with open(path, "rb") as file:
+        return file.read(len(data) + 1) == data
+
+
+def _cause_of(error: OSError | HivemindError) -> tuple[str, str]:
+    """Return why something could not be written, as a clause, and what to do."""
+    if isinstance(error.__cause__, OSError):
+        error = error.__cause__
+    if isinstance(error, OSError):
+        return cause_of(error)
+    return error.problem.rstrip("."), error.hint
 
 
 def _moved(journal: bytes, old_root: str, new_root: str) -> bytes:
@@ -195,6 +286,14 @@ def _moved(journal: bytes, old_root: str, new_root: str) -> bytes:
         else:
             lines.append(line)
     return b"".join(lines)
+
+
+def _renamed(state: bytes, notes: str) -> bytes:
+    """Return a state for a home that calls the notes folder by another name."""
+    try:
+        return state_for(state, notes)
+    except StateUnusableError as error:
+        raise UsageError(f"{error}.", hint=error.hint, effect=_EFFECT) from error
 
 
 def _unusable(clause: str) -> UsageError:

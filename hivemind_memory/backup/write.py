@@ -20,7 +20,12 @@ from functools import partial
 
 from hivemind_memory.config import CONFIG_NAME, read_config
 from hivemind_memory.config.settings import options
-from hivemind_memory.errors import HivemindError, NoteNotFoundError, UsageError
+from hivemind_memory.errors import (
+    ConfigError,
+    HivemindError,
+    NoteNotFoundError,
+    UsageError,
+)
 from hivemind_memory.files.atomic import PartialFile
 from hivemind_memory.files.descriptors import OpenFolder
 from hivemind_memory.files.errors import cause_of
@@ -173,7 +178,11 @@ class _Archive:
 
     def _add_config(self, tar: tarfile.TarFile) -> None:
         """Add config.json, without keys unless they were asked for."""
-        config = read_config(os.path.join(self._places.home, CONFIG_NAME))
+        try:
+            config = read_config(os.path.join(self._places.home, CONFIG_NAME))
+        except ConfigError as error:
+            message, hint = error.problem, error.hint
+            raise ConfigError(message, hint=hint, effect=_EFFECT) from error
         secret = {name for name, option in options().items() if option.is_secret}
         memory = {
             name: value
@@ -193,7 +202,7 @@ class _Archive:
         home = self._places.home
         with tempfile.TemporaryDirectory(prefix=PARTIAL_PREFIX, dir=home) as made:
             copy = os.path.join(made, STATE)
-            copy_state(self._places.state_file, copy)
+            copy_state(self._places.state_file, copy, self._places.state_name)
             with open(copy, "rb") as file:
                 self._add(tar, STATE, file.read())
 

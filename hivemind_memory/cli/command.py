@@ -175,9 +175,9 @@ class CommandRequest:
         memory = opening.open_memory(memory_dir=self.memory_dir)
         unusable = memory.settings.unusable
         if unusable and not is_reported:
-            from hivemind_memory.cli.output import print_notices
+            from hivemind_memory.cli.output import print_once
 
-            print_notices(unusable.values())
+            print_once(unusable.values())
         if not memory.caller.is_agent:
             memory.origin = "person" if is_person() else "program"
         return memory

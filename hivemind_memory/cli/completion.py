@@ -87,14 +87,14 @@ def candidates(words: list[str], memory_dir: str | None = None) -> list[str]:
     option, equals, value = current.partition("=")
     if equals and option.startswith("--"):  # the other shells leave it in one word
         inside = candidates([*before, option, value], memory_dir)
-        return [f"{option}={one}" for one in inside]
+        return [f"{option}={option_value}" for option_value in inside]
     found = dict.fromkeys(_all_candidates(before, current, memory_dir))
     head, comma, tail = current.rpartition(",")
     if comma and before and before[-1] in _LISTS:
         named = head.split(",")
-        rest = [one for one in found if one.startswith(tail) and one not in named]
-        return [f"{head},{one}" for one in rest]
-    return [one for one in found if one.startswith(current)]
+        rest = [word for word in found if word.startswith(tail) and word not in named]
+        return [f"{head},{word}" for word in rest]
+    return [word for word in found if word.startswith(current)]
 
 
 def _unquoted(word: str) -> str:
@@ -125,7 +125,7 @@ def _all_candidates(
     name = ALIASES.get(name, name)
     if name in GROUPS:
         if not rest:
-            return (one.partition(" ")[2] for one in command_names(name))
+            return (full_name.partition(" ")[2] for full_name in command_names(name))
         name = f"{name} {rest.pop(0)}"
     command = find_command(name)
     return _of_command(command, rest, current, memory_dir) if command else ()
@@ -153,7 +153,7 @@ def _of_command(
     if current.startswith("-"):
         return [name for name in (*flags, *HELP) if name.startswith("--")]
     left = command.arguments[len(places) :]
-    left = left or tuple(one for one in command.arguments[-1:] if one.is_many)
+    left = left or tuple(last for last in command.arguments[-1:] if last.is_many)
     if not left:
         return ()
     argument = left[0]
@@ -192,7 +192,7 @@ def _keys(memory_dir: str | None) -> Iterable[str]:
     from hivemind_memory import opening
 
     with opening.open_memory(memory_dir=memory_dir) as memory:
-        return [one.key for one in memory.memories() if one.key]
+        return [row.key for row in memory.memories() if row.key]
 
 
 def _names(memory_dir: str | None) -> Iterable[str]:
@@ -200,7 +200,7 @@ def _names(memory_dir: str | None) -> Iterable[str]:
     from hivemind_memory import opening
 
     with opening.open_memory(memory_dir=memory_dir) as memory:
-        keys = {one.path: one.key for one in memory.memories() if one.key}
+        keys = {row.path: row.key for row in memory.memories() if row.key}
         notes = [note.path for note in memory.list() if note.path not in keys]
     return (*keys.values(), *notes)
 
@@ -210,7 +210,7 @@ def _folders(memory_dir: str | None) -> Iterable[str]:
     from itertools import accumulate
 
     parts = (path.split("/")[:-1] for path in _notes(memory_dir))
-    joined = (one for some in parts for one in accumulate(some, "{}/{}".format))
+    joined = (folder for some in parts for folder in accumulate(some, "{}/{}".format))
     return dict.fromkeys(joined)
 
 
@@ -241,8 +241,8 @@ def _claims(memory_dir: str | None) -> Iterable[str]:
     with opening.open_memory(memory_dir=memory_dir) as memory:
         claims = memory.curation.pending()
     return (
-        *(one.key for one in claims if one.key),
-        *(one.id for one in claims if one.id),
+        *(claim.key for claim in claims if claim.key),
+        *(claim.id for claim in claims if claim.id),
     )
 
 
@@ -252,10 +252,14 @@ def _forgotten(memory_dir: str | None) -> Iterable[str]:
     from hivemind_memory.model.memories import FORGOTTEN
 
     with opening.open_memory(memory_dir=memory_dir) as memory:
-        rows = [one for one in memory.memories() if one.status == FORGOTTEN]
+        rows = [row for row in memory.memories() if row.status == FORGOTTEN]
         changes = memory.curation.changes()
-    ids = (one.id for one in changes if one.kind == "forget" and not one.undone_by)
-    return (*(one.key for one in rows if one.key), *ids)
+    ids = (
+        change.id
+        for change in changes
+        if change.kind == "forget" and not change.undone_by
+    )
+    return (*(row.key for row in rows if row.key), *ids)
 
 
 def _changes(memory_dir: str | None) -> Iterable[str]:
@@ -263,7 +267,11 @@ def _changes(memory_dir: str | None) -> Iterable[str]:
     from hivemind_memory import opening
 
     with opening.open_memory(memory_dir=memory_dir) as memory:
-        return [one.id for one in memory.curation.changes() if not one.undone_by]
+        return [
+            change.id
+            for change in memory.curation.changes()
+            if change.kind != "purge" and not change.undone_by
+        ]
 
 
 def _projects(memory_dir: str | None) -> Iterable[str]:
@@ -271,7 +279,7 @@ def _projects(memory_dir: str | None) -> Iterable[str]:
     from hivemind_memory import opening
 
     with opening.open_memory(memory_dir=memory_dir) as memory:
-        return [one.name for one in memory.curation.projects.list()]
+        return [project.name for project in memory.curation.projects.list()]
 
 
 def _commands(memory_dir: str | None) -> Iterable[str]:  # noqa: ARG001 - one shape
@@ -309,7 +317,9 @@ def _writers(memory_dir: str | None) -> Iterable[str]:
     from hivemind_memory.model.listing import MemoryFilter
 
     with opening.open_memory(memory_dir=memory_dir) as memory:
-        return sorted({one.by for one in memory.curation.log(MemoryFilter())} - {""})
+        return sorted(
+            {entry.by for entry in memory.curation.log(MemoryFilter())} - {""}
+        )
 
 
 def _scopes(memory_dir: str | None) -> Iterable[str]:
@@ -319,7 +329,7 @@ def _scopes(memory_dir: str | None) -> Iterable[str]:
     with opening.open_memory(memory_dir=memory_dir) as memory:
         return (
             "global",
-            *sorted({one.scope for one in memory.memories() if one.scope}),
+            *sorted({row.scope for row in memory.memories() if row.scope}),
         )
 
 
@@ -328,7 +338,7 @@ def _sessions(memory_dir: str | None) -> Iterable[str]:
     from hivemind_memory import environment, opening
 
     launcher = opening.open_launcher(environment.shell_scope_request(), memory_dir)
-    return [one.name for one in launcher.sessions()]
+    return [session.name for session in launcher.sessions()]
 
 
 def _shells(memory_dir: str | None) -> Iterable[str]:  # noqa: ARG001 - one shape

@@ -74,6 +74,7 @@ class PlanRunner:
                     "errors": [str(error) for error in errors],
                 }
             )
+        print_notices(mask_secrets(plan.notice) for plan in plans if plan.notice)
         _report(errors)
         is_refused = has_changes and not is_agreed and not self._values["dry_run"]
         return 1 if errors or is_refused else 0

@@ -31,7 +31,9 @@ def memory_filter(values: Mapping[str, Any]) -> MemoryFilter:
     statuses: tuple[str, ...] = (str(status),) if status else ()
     if status == "all":
         statuses = STATUSES
-    statuses += tuple(one for name, one in STATUS_FLAGS.items() if values.get(name))
+    statuses += tuple(
+        status for name, status in STATUS_FLAGS.items() if values.get(name)
+    )
     return MemoryFilter(
         types=split_items(values.get("type")),
         scope=values["scope"] or "",
@@ -56,7 +58,7 @@ def suggest_filter(memory: Memory, values: Mapping[str, Any]) -> str:
             return f"; did you mean --scope {scope}?"
     if not values["agent"]:
         return ""
-    writers = {one.by for one in memory.curation.log(MemoryFilter())} - {""}
+    writers = {change.by for change in memory.curation.log(MemoryFilter())} - {""}
     near = () if values["agent"] in writers else closest(values["agent"], writers)
     return f"; did you mean --agent {near[0]}?" if near else ""
 

@@ -93,7 +93,10 @@ def _main(words: Sequence[str]) -> int:
     except HivemindError as error:
         is_usage = isinstance(error, UsageError) and not isinstance(error, ConfigError)
         code = EXIT_USAGE if is_usage else EXIT_ERROR
-        return _report(str(error), error.hint, code)
+        is_told = bool(error.effect) and output.is_printed(error.problem)
+        message = f"{error.effect}." if is_told else str(error)
+        hint = "" if output.is_printed(error.hint) else error.hint
+        return _report(message, hint, code)
     # Whatever else it is, a person gets a sentence and not a traceback.
     except Exception as error:  # noqa: BLE001
         return _report_unexpected(error)

@@ -2,8 +2,8 @@
 
 Data goes to standard output, messages to standard error. For a pipe: one fact a line,
 nothing wrapped, nothing cut, no color; tables for a terminal are in ``terminal``,
-which alone imports rich. JSON is complete, and the same value in any encoding. Data
-that could not be written whole is an error; a message that is not read is no error.
+which only a terminal imports. JSON is complete, and the same value in any encoding.
+Data that could not be written whole is an error; a message that is not read is none.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 
 _MAX_SKIPPED = 10
+_printed_once: list[str] = []
+"""What is wrong in config.json, for one: errors and reports may say so too."""
 
 
 def print_line(text: str, *, keep: Iterable[str] = ()) -> None:
@@ -78,6 +80,18 @@ def print_notices(lines: Iterable[str]) -> None:
     write_stderr("".join(f"{line}\n" for line in shown))
 
 
+def print_once(lines: Iterable[str]) -> None:
+    """Print lines to standard error, each no more than once in a command."""
+    new = [line for line in dict.fromkeys(lines) if line not in _printed_once]
+    _printed_once.extend(new)
+    print_notices(new)
+
+
+def is_printed(text: str) -> bool:
+    """Whether ``print_once`` has printed a text, alone or as part of a line."""
+    return bool(text) and any(text in line for line in _printed_once)
+
+
 def wrapped(line: str, *, hang: str = "", keep: Iterable[str] = ()) -> str:
     """Return an escaped line wrapped at words, as wide as the terminal is."""
     from shutil import get_terminal_size
@@ -109,11 +123,11 @@ def print_indexed(result: SyncResult, embedding: EmbedResult) -> None:
     if result.recovered:
         entries = count_text(result.recovered, "saved entry was", "saved entries were")
         notices.append(f"{entries} missing from a note and restored")
-        notices += [one.notice for one in result.recovered_entries]
+        notices += [entry.notice for entry in result.recovered_entries]
     if embedding.problem:
         pending = f"{count_text(embedding.pending, 'chunk')} without a vector"
-        said = pending if embedding.pending else "no vectors"
-        notices.append(f"{said}: {embedding.problem}")
+        state = pending if embedding.pending else "no vectors"
+        notices.append(f"{state}: {embedding.problem}")
     print_notices(notices)
 
 
@@ -179,6 +193,7 @@ def keep_going(*, is_wanted: bool) -> None:
 
 def prepare() -> None:
     """Make both streams take any text: what an encoding lacks is shown escaped."""
+    _printed_once.clear()
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:

@@ -239,17 +239,15 @@ class _CommandLine:
         from hivemind_memory.cli.unknown_names import near_options
 
         near = near_options(name, self._flags)
-        # Options are typed before the question as a habit; inside it, words with
-        # dashes are what is asked about.
-        is_first = not self._places
-        is_likely = near and (is_first or len(name) > 2)
-        if is_likely or (is_first and name.startswith("--")):
+        # One dash within a question belongs to what is asked about, as in `tar -x`.
+        is_likely = near and (not self._places or len(name) > 2)
+        if is_likely or (name.startswith("--") and name[2:3].isalnum()):
             near = near.replace(" or ", "` or `")
-            said = (
+            advice = (
                 f"did you mean `{near}`?" if near else "`hm search --help` lists them"
             )
             self._notes.append(
-                f"`{name}` is not an option, so it was searched for; {said}"
+                f"`{name}` is not an option, so it was searched for; {advice}"
             )
 
     def _fill_arguments(self) -> None:
@@ -274,8 +272,8 @@ class _CommandLine:
                 from hivemind_memory.cli.other_programs import session_pointer
 
                 hint = session_pointer(places)
-            said = f"{what}, so `{places[0]}` is one word too many"
-            raise self._usage_error(said, hint)
+            problem = f"{what}, so `{places[0]}` is one word too many"
+            raise self._usage_error(problem, hint)
 
     def _decode_values(self) -> None:
         """Make text of every word that must be text.
@@ -284,14 +282,14 @@ class _CommandLine:
             UsageError: A word is not UTF-8.
         """
         effect, command = self._effect(), self._command
-        names = [one.name for one in command.arguments if not one.is_raw]
-        names += [one.name for one in command.flags if one.kind == "text"]
+        names = [argument.name for argument in command.arguments if not argument.is_raw]
+        names += [flag.name for flag in command.flags if flag.kind == "text"]
         for name in names:
             value = self._values[name]
             if isinstance(value, str):
                 self._values[name] = _decoded(value, effect)
             elif isinstance(value, tuple):
-                self._values[name] = tuple(_decoded(one, effect) for one in value)
+                self._values[name] = tuple(_decoded(word, effect) for word in value)
 
     def _usage_error(self, what: str, hint: str = "") -> UsageError:
         """Return the error that the words do not fit the arguments."""

@@ -37,4 +37,4 @@ def print_recovery_notices(request: CommandRequest) -> None:
             return  # a person reads it
         entries = unreported_entries(memory)
         if request.command.name != "status":
-            print_notices(f"note: {one.notice}" for one in entries)
+            print_notices(f"note: {entry.notice}" for entry in entries)

@@ -1,18 +1,14 @@
 """Output for a terminal: tables, color, indented text.
 
-Imported only when standard output is a terminal, for rich takes longer to import than
-most answers. A command composes these and prints the text that ``rendered`` returns.
-``wrap`` decides where a line is broken; rich, which would also break words, does not.
+Imported only when standard output is a terminal. A command composes these and prints
+the text that ``rendered`` returns. ``wrap`` decides where a line is broken.
 """
 
 from __future__ import annotations
 
-import sys
 from shutil import get_terminal_size
 
-from rich.console import Console
-from rich.text import Text
-
+from hivemind_memory.cli.styled import Text, joined
 from hivemind_memory.cli.wrap import break_offsets, cell_width, has_wide, held, released
 from hivemind_memory.model.display import escape_line, escape_text
 
@@ -72,8 +68,8 @@ def columns_text(
     last = [row[-1] for row in cells]
     if is_cut:
         width = room if room >= _MIN_LAST else _columns() - _INDENT
-        for cell in last:
-            cell.truncate(max(width, 1), overflow="ellipsis")
+        last = [cell.shortened(max(width, 1)) for cell in last]
+        cells = [[*row[:-1], cell] for row, cell in zip(cells, last, strict=True)]
     wanted = min(max(cell.cell_len for cell in last), _MIN_LAST)
     longest = 0 if is_cut else max(map(_longest_word, last))
     if room < max(wanted, longest, cell_width(heads[-1])):
@@ -97,8 +93,8 @@ def names_text(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     pieces = _head(heads, widths)
     for row in cells:
         row[0].stylize("bold")
-        for cell, width in zip(row[1:], others, strict=True):
-            cell.pad_left(width - cell.cell_len)
+        facts = zip(row[1:], others, strict=True)
+        row[1:] = [Text(" " * (width - cell.cell_len)) + cell for cell, width in facts]
         if row[0].cell_len > widths[0]:
             pieces.append(_fixed(row[0]))
             row[0] = Text()
@@ -122,7 +118,7 @@ def facts(rows: Sequence[tuple[str, str]]) -> list[Text]:
 
 def body(text: str) -> Text:
     """Return the text of a note, indented and folded."""
-    return indented(Text(escape_text(text).rstrip("\n")))
+    return indented(Text(escape_text(text).rstrip("\n").expandtabs()))
 
 
 def whole(text: str, style: str = "") -> Text:
@@ -138,7 +134,8 @@ def indented(piece: Text, indent: int = _INDENT) -> Text:
     indent = max(0, min(indent, _columns() - _longest_word(piece)))
     lines = _folded(piece, _columns() - indent)
     before = Text(" " * indent)
-    return _fixed(Text("\n").join(before + line if line else line for line in lines))
+    shown = (before + line if line else line for line in lines)
+    return _fixed(joined(Text("\n"), shown))
 
 
 def shortened(text: str, width: int) -> str:
@@ -164,13 +161,9 @@ def line_count(text: str, width: int) -> int:
 
 def rendered(pieces: Sequence[Text]) -> str:
     """Return what is sent to the terminal, as wide as it is."""
-    console = Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
-    with console.capture() as capture:
-        for piece in pieces:
-            shown = piece if piece.no_wrap else indented(piece, 0)
-            console.print(shown, soft_wrap=True)
-    lines = (line.rstrip(" ") for line in released(capture.get()).split("\n"))
-    return "\n".join(lines)
+    fixed = (piece if piece.is_fixed else indented(piece, 0) for piece in pieces)
+    shown = "".join(f"{piece.encoded()}\n" for piece in fixed)
+    return "\n".join(line.rstrip(" ") for line in released(shown).split("\n"))
 
 
 def _columns() -> int:
@@ -206,7 +199,7 @@ def _row(cells: Sequence[Text], widths: Sequence[int], room: int) -> Text:
         line += cell
         line.append(" " * (width - cell.cell_len + _GAP))
     hang = Text("\n" + " " * line.cell_len)
-    return _fixed(line + hang.join(_folded(last, max(room, 1))))
+    return _fixed(line + joined(hang, _folded(last, max(room, 1))))
 
 
 def _stacked(row: Sequence[Text]) -> list[Text]:
@@ -225,11 +218,9 @@ def _stacked(row: Sequence[Text]) -> list[Text]:
 def _folded(text: Text, width: int) -> list[Text]:
     """Return the lines of a text, each within the width unless a word is longer."""
     lines: list[Text] = []
-    for line in text.split("\n", allow_blank=True):
-        pieces = line.divide(break_offsets(line.plain, max(width, 1)))
-        for piece in pieces:
-            piece.rstrip()
-        lines += pieces
+    for line in text.lines():
+        pieces = line.divided(break_offsets(line.plain, max(width, 1)))
+        lines += [piece.stripped() for piece in pieces]
     return lines
 
 
@@ -241,5 +232,5 @@ def _longest_word(text: Text) -> int:
 
 def _fixed(text: Text) -> Text:
     """Return a text whose lines are not broken any more."""
-    text.no_wrap = True
+    text.is_fixed = True
     return text

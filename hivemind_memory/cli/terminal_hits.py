@@ -21,7 +21,7 @@ from hivemind_memory.model.display import escape_line, escape_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 _INDENT = 4
 _MAX_LINES = 8
@@ -55,7 +55,7 @@ def hits_text(hits: Sequence[ShownHit], question: str) -> str:
     size = get_terminal_size()
     width = size.columns - _INDENT
     first, *others = hits
-    text = escape_text(first.snippet).strip("\n")
+    text = escape_text(first.snippet).strip("\n").expandtabs()
     pieces = [_head(first), *_body(first, text, question), Text()]
     used = rendered(pieces).count("\n") + _REST_LINES
     heads = [_head(hit, size.columns) for hit in others]
@@ -66,6 +66,11 @@ def hits_text(hits: Sequence[ShownHit], question: str) -> str:
         lines = _shown_lines(hit, question, limit, width)
         pieces += [head, *_body(hit, lines, question), Text()]
     return rendered(pieces)
+
+
+def places_text(title: str, hits: Iterable[ShownHit]) -> str:
+    """Return where hits are for the terminal, below a title and without their text."""
+    return rendered([Text(title), *(indented(_head(hit)) for hit in hits)])
 
 
 def _head(hit: ShownHit, width: int = 0) -> Text:
@@ -96,7 +101,7 @@ def _shown_lines(hit: ShownHit, question: str, limit: int, width: int) -> str:
 
     No more than fill *limit* lines of the screen, but at least one.
     """
-    text = escape_text(hit.snippet)
+    text = escape_text(hit.snippet).expandtabs()
     lines = [line for line in text.split("\n") if line.strip()]
     for count in range(limit, 0, -1):
         start, end = best_lines("\n".join(lines), question, count)

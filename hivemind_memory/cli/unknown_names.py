@@ -14,7 +14,7 @@ def unknown_command(name: str) -> UsageError:
     """Return the error that there is no such command."""
     group, _, second = name.partition(" ")
     if second:
-        names = [one.partition(" ")[2] for one in command_names(group)]
+        names = [full_name.partition(" ")[2] for full_name in command_names(group)]
         near = nearest(second, names)
         hint = f"`hm {group} --help` lists its commands."
     else:
@@ -22,7 +22,7 @@ def unknown_command(name: str) -> UsageError:
 
         if hint := pointer(name):
             return UsageError(f"There is no command `hm {name}`.", hint=hint)
-        firsts = {one.partition(" ")[0]: None for one in command_names()}
+        firsts = {full_name.partition(" ")[0]: None for full_name in command_names()}
         near = nearest(name, (*firsts, *ALIASES))
         hint = "`hm help all` lists every command."
     if near:
@@ -52,7 +52,9 @@ def near_options(name: str, known: Iterable[str]) -> str:
     '--type or --tags'
     """
     if len(name) == 2:
-        return " or ".join(one for one in known if one.startswith(f"-{name.lower()}"))
+        return " or ".join(
+            option for option in known if option.startswith(f"-{name.lower()}")
+        )
     return nearest(name, known)
 
 

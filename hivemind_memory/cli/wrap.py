@@ -8,7 +8,7 @@ the next line, and copies it as one. Only scripts without blanks break within a 
 from __future__ import annotations
 
 import re
-from unicodedata import combining, east_asian_width
+from unicodedata import category, east_asian_width
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,9 +48,9 @@ def break_offsets(line: str, width: int, hang: int = 0) -> list[int]:
         if column and column + cell_width(text) > width and not _is_wide(text[:1]):
             offsets.append(start)
             column = hang
-        for at, one in enumerate(text, start) if has_wide(text) else ():
-            ahead = sum(map(_cells, line[start:at])) + _cells(one)
-            if column + ahead > width and at > start and _is_wide(one):
+        for at, letter in enumerate(text, start) if has_wide(text) else ():
+            ahead = sum(map(_cells, line[start:at])) + _cells(letter)
+            if column + ahead > width and at > start and _is_wide(letter):
                 offsets.append(at)
                 start, column = at, hang
         column += cell_width(line[start : word.end()])
@@ -108,7 +108,8 @@ def _spans(offsets: list[int], end: int) -> Iterator[tuple[int, int]]:
 
 def _cells(character: str) -> int:
     """Return the columns that one character fills."""
-    if combining(character):
+    # Marks, joiners and the selectors of emoji stand on what is before them.
+    if category(character) in ("Mn", "Me", "Cf"):
         return 0
     return 2 if _is_wide(character) else 1
 

@@ -32,7 +32,7 @@ def check_agents(agents: Mapping[str, object]) -> str:
     """
     for name, command in agents.items():
         shown = json.dumps(name, ensure_ascii=False)
-        is_word = name.isprintable() and not any(one.isspace() for one in name)
+        is_word = name.isprintable() and not any(letter.isspace() for letter in name)
         if not name or not is_word or name.startswith("-"):
             return f"{shown} cannot name an agent: use one word without a leading dash."
         complaint = _command_complaint(command)
@@ -49,7 +49,7 @@ def _command_complaint(command: object) -> str:
             words = shlex.split(command)
         except ValueError:
             return "has an unclosed quote"
-    if not isinstance(words, list) or not all(isinstance(one, str) for one in words):
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
         return "must be a string or a list of strings"
     if not words or not words[0].strip():
         return "is empty"
@@ -121,7 +121,7 @@ def check_workspaces(workspaces: Mapping[str, object]) -> str:
             return complaint
         assert isinstance(workspace, dict)  # noqa: S101 - it was just looked at
         teams = workspace.get("teams", [])
-        if not isinstance(teams, list) or any(_slug_complaint(one) for one in teams):
+        if not isinstance(teams, list) or any(_slug_complaint(team) for team in teams):
             return f"The teams of the workspace {slug} must be a list of names."
         if _slug_complaint(workspace.get("parent", slug)):
             return f"The parent of the workspace {slug} must be a name."
@@ -167,7 +167,7 @@ def _type_complaint(meaning: Mapping[str, object]) -> str:
         return f"needs one of {', '.join(INJECTED)} for injected"
     aliases = meaning.get("aliases", [])
     if not isinstance(aliases, list) or not all(
-        isinstance(one, str) for one in aliases
+        isinstance(alias, str) for alias in aliases
     ):
         return "needs a list of words for aliases"
     return ""

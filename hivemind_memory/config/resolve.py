@@ -62,7 +62,7 @@ def load_settings(
     except ConfigError as error:
         file = ConfigFile(path, {}, {})
         unusable[CONFIG_NAME] = _sentence(
-            error, "Until then, every option has its default, and nothing is saved."
+            error, "Every option has its default, and nothing is saved."
         )
     return resolve(file, environ, flags, unusable=unusable)[0]
 

@@ -287,7 +287,7 @@ class Settings:
         {},
         "Your own memory types, in addition to the built-in ones: name ->"
         " {importance: 0..1, ages: true or false, injected: first, lesson,"
-        ' newest, relevant or search, aliases: [...]}, as in {"runbook":'
+        ' preference, newest, relevant or search, aliases: [...]}, as in {"runbook":'
         ' {"ages": false}}.',
         check="check_types",
     )

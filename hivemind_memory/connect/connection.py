@@ -32,7 +32,12 @@ def is_connected(
         environ: The agent's environment.
     """
     agent = next(
-        (one for one in AGENTS if one.name == (name.lower() or "claude")), None
+        (
+            known_agent
+            for known_agent in AGENTS
+            if known_agent.name == (name.lower() or "claude")
+        ),
+        None,
     )
     if agent is None:
         return False

@@ -38,6 +38,7 @@ from hivemind_memory.connect.settings_file import (
     ClientFile,
     ConnectionRecord,
     delete_client_file,
+    may_hold_ours,
     missing_folders,
     read_client_file,
     read_connection_records,
@@ -85,6 +86,11 @@ class Connector:
         plan = self._planned(
             agent, lambda drafts: _disconnect(agent, *drafts, has_hooks=has_hooks)
         )
+        if plan.error is not None and not self._may_be_connected(agent, plan.path):
+            notice = f"{plan.error} Nothing in it is from hm."
+            return ConnectionPlan(
+                agent=agent, state=NOT_CONNECTED, path=plan.path, notice=notice
+            )
         changes = tuple(replace(change, record=None) for change in plan.changes)
         return replace(plan, changes=changes)
 
@@ -137,6 +143,18 @@ class Connector:
                 for file, draft in drafts
                 if draft.is_changed
             ),
+        )
+
+    def _may_be_connected(self, agent: ConnectableAgent, path: str) -> bool:
+        """Whether an agent may be connected, of whose files one cannot be used."""
+        try:
+            self._check_inside(path)
+        except NotConnectedError:
+            return True
+        paths = {path, self._hooks_path(agent, path)}
+        records = read_connection_records(self._around.home)
+        return any(
+            os.path.realpath(file) in records or may_hold_ours(file) for file in paths
         )
 
     def _path(self, agent: ConnectableAgent) -> str:

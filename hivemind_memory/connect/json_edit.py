@@ -180,7 +180,7 @@ def _remove(text: str, path: JsonPath, dialect: Dialect) -> str:
 
 def _before(parent: Node, element: Element) -> Element | None:
     """Return the element before another."""
-    at = next(n for n, one in enumerate(parent.elements) if one is element)
+    at = next(n for n, other in enumerate(parent.elements) if other is element)
     return parent.elements[at - 1] if at else None
 
 

@@ -65,15 +65,15 @@ class Node:
             return self.elements[key] if is_there else None
         if self.kind != "object":
             return None
-        found = (one for one in reversed(self.elements) if one.key == key)
+        found = (element for element in reversed(self.elements) if element.key == key)
         return next(found, None)
 
     def value(self) -> Any:
         """Return it in Python's types."""
         if self.kind == "object":
-            return {one.key: one.node.value() for one in self.elements}
+            return {element.key: element.node.value() for element in self.elements}
         if self.kind == "array":
-            return [one.node.value() for one in self.elements]
+            return [element.node.value() for element in self.elements]
         return self.scalar
 
 

@@ -77,6 +77,8 @@ class ConnectionPlan:
     has_hook: bool = False
     changes: tuple[FileChange, ...] = ()
     error: HivemindError | None = field(default=None, compare=False)
+    notice: str = field(default="", compare=False)
+    """What is wrong with its files although nothing needs to be changed there."""
 
 
 _CONTEXT = 2

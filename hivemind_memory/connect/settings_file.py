@@ -25,6 +25,8 @@ from hivemind_memory.model.snapshot import FileSignature
 
 _MAX_BYTES = 64 * 1024 * 1024
 _BOM = "\ufeff"
+_MARKS = (b"hivemind", b"hook session-start")
+"""One of these is in all that is written: servers, rules and hooks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +81,24 @@ def read_client_file(path: str) -> ClientFile:
         signature=descriptors.signature_of(status),
         mode=stat.S_IMODE(status.st_mode),
     )
+
+
+def may_hold_ours(path: str) -> bool:
+    """Return whether something that ``hm connect`` wrote may be in a file.
+
+    It need not be one that the agent can read.
+    """
+    try:
+        fd = os.open(os.path.realpath(path), descriptors.READ)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
+    found = descriptors.read_regular(fd, _MAX_BYTES)
+    if found is None:
+        return True
+    text = found[0].replace(b"\0", b"")  # of UTF-16 too
+    return any(mark in text for mark in _MARKS)
 
 
 def write_client_file(old: ClientFile, text: str) -> None:
@@ -191,7 +211,7 @@ def read_connection_records(home: str) -> dict[str, ConnectionRecord]:
     try:
         with open(os.path.join(home, NAME), encoding="utf-8") as file:
             found = json.load(file)["files"]
-        return {path: _connection_record(one) for path, one in found.items()}
+        return {path: _connection_record(entry) for path, entry in found.items()}
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return {}
 

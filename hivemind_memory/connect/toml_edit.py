@@ -147,7 +147,9 @@ def _render(value: object) -> str:
     '{ HIVEMIND_HOME = "/home/you/hive" }'
     """
     if isinstance(value, Mapping):
-        pairs = ", ".join(f"{_key(key)} = {_render(one)}" for key, one in value.items())
+        pairs = ", ".join(
+            f"{_key(key)} = {_render(item)}" for key, item in value.items()
+        )
         return f"{{ {pairs} }}" if pairs else "{}"
     if isinstance(value, list):
         return f"[{', '.join(map(_render, value))}]"

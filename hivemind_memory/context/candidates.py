@@ -1,9 +1,9 @@
 """Collects the memories that a section may show.
 
-They are the pinned ones, the preferences, and what matches the worktree's facets. Text
-from outside is never among them: the author of a web page must not reach an agent
-before its user does. Collecting does not count as a recall, because no agent and no
-person asked.
+They are the pinned ones, the preferences, the project's own, and what else matches the
+worktree's facets. Text from outside is never among them: the author of a web page must
+not reach an agent before its user does. Collecting does not count as a recall, because
+no agent and no person asked.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ import re
 from dataclasses import dataclass, field, replace
 
 from hivemind_memory.context.facets import PROJECT
-from hivemind_memory.errors import NoteNotFoundError, NoteUnreadableError
-from hivemind_memory.markdown.entry import OPENING, parse_provenance
+from hivemind_memory.context.origins import AGENT, Origins, session_of
+from hivemind_memory.errors import NoteNotFoundError, NoteUnreadableError, ScopeError
+from hivemind_memory.markdown.entry import parse_provenance
 from hivemind_memory.markdown.front_matter import split_front_matter
 from hivemind_memory.model.filters import SearchFilter
 from hivemind_memory.model.injection import Excerpt, FacetScore, LeftOut
@@ -22,6 +23,7 @@ from hivemind_memory.model.memory_types import (
     FIRST,
     LESSON,
     NEWEST,
+    PREFERENCE,
     RELEVANT,
     SEARCH_ONLY,
     all_types,
@@ -30,18 +32,18 @@ from hivemind_memory.model.memory_types import (
 )
 from hivemind_memory.model.note_path import GLOBAL_NOTE
 from hivemind_memory.model.query import Query
+from hivemind_memory.model.scope import GLOBAL, scope_of
 from hivemind_memory.model.trust import is_trusted
 from hivemind_memory.notes.memory_header import is_expired_or_done
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from hivemind_memory.memory import Memory
     from hivemind_memory.model.injection import Facet
     from hivemind_memory.model.memories import MemoryRow
-    from hivemind_memory.model.note import Provenance
-    from hivemind_memory.model.query import Hit
+    from hivemind_memory.model.query import Hit, SearchAnswer
 
 _HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
 """Of CommonMark; ``#tag`` is text."""
@@ -50,14 +52,13 @@ _MAX_HITS = 20
 _SEARCH_BUDGET_S = 3.0
 """No further facet is searched for after this: a remote provider may be slow."""
 
-_AGENT = "agent"
 _ALWAYS = FacetScore(facet="always", value=1.0)
 _LESSON = FacetScore(facet="lesson", value=1.0)
 _PREFERENCE = FacetScore(facet="preference", value=1.0)
 _SAVED_WEIGHT = 0.2
 """What a typed memory of importance 1 gets on top of its matches. Every text of a
-project matches the project's name nearly alike, through its path, and a passing remark
-must not come before a decision for being short; a match of the branch weighs more."""
+project belongs to it alike, and a passing remark must not come before a decision; a
+match of the branch weighs more."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -78,10 +79,14 @@ class Candidates:
 def find_candidates(memory: Memory, facets: Sequence[Facet]) -> Candidates:
     """Return the memories that a section for these facets may show."""
     typed = _TypedMemories(memory)
-    found = Candidates(always=typed.always(), preferences=_preferences(memory))
-    taken = {excerpt.path for excerpt in found.always}
-    origins = _Origins(memory)
-    for excerpt in _merge(_search_all(memory, facets, found)):
+    preferences = typed.preferences()
+    found = Candidates(
+        always=typed.always(), preferences=[*_preferences(memory), *preferences]
+    )
+    taken = {excerpt.path for excerpt in (*found.always, *preferences)}
+    origins = Origins(memory)
+    own = project_scope(memory)
+    for excerpt in _merge(_search_all(memory, facets, own, found), own):
         if excerpt.path in taken or typed.is_search_only(excerpt.path):
             continue
         if typed.is_untrusted(excerpt.path) or origins.is_external(excerpt):
@@ -92,6 +97,14 @@ def find_candidates(memory: Memory, facets: Sequence[Facet]) -> Candidates:
             session = typed.session_of(excerpt.path) or origins.session_of(excerpt)
             found.others.append(typed.weigh(replace(excerpt, session=session)))
     return found
+
+
+def project_scope(memory: Memory) -> str:
+    """Return the scope of the project that the caller is in; global: it is in none."""
+    try:
+        return memory.find_scope("project")
+    except ScopeError:
+        return GLOBAL
 
 
 def is_empty(memory: Memory, found: Candidates) -> bool:
@@ -116,6 +129,26 @@ class _TypedMemories:
 
         In each group the most important comes first, the newest of equals.
         """
+        rows = self._in_order()
+        pinned = [row for row in rows if row.is_pinned]
+        rest = [row for row in rows if not row.is_pinned]
+        kept = [*pinned, *(row for row in rest if self._placement(row) == FIRST)]
+        lessons = [row for row in rest if self._placement(row) == LESSON]
+        excerpts = [self._excerpt(row, _ALWAYS) for row in kept]
+        excerpts += [self._excerpt(row, _LESSON) for row in lessons]
+        return [excerpt for excerpt in excerpts if excerpt is not None]
+
+    def preferences(self) -> list[Excerpt]:
+        """Return how people want things, the most important first."""
+        excerpts = [
+            self._excerpt(row, _PREFERENCE)
+            for row in self._in_order()
+            if not row.is_pinned and self._placement(row) == PREFERENCE
+        ]
+        return [excerpt for excerpt in excerpts if excerpt is not None]
+
+    def _in_order(self) -> list[MemoryRow]:
+        """Return what may be shown, the most important first, the newest of equals."""
         rows = [
             row
             for row in self._rows.values()
@@ -125,13 +158,7 @@ class _TypedMemories:
         ]
         rows.sort(key=lambda row: (row.created, row.path), reverse=True)
         rows.sort(key=lambda row: -row.importance)
-        pinned = [row for row in rows if row.is_pinned]
-        rest = [row for row in rows if not row.is_pinned]
-        kept = [*pinned, *(row for row in rest if self._placement(row) == FIRST)]
-        lessons = [row for row in rest if self._placement(row) == LESSON]
-        excerpts = [self._excerpt(row, _ALWAYS) for row in kept]
-        excerpts += [self._excerpt(row, _LESSON) for row in lessons]
-        return [excerpt for excerpt in excerpts if excerpt is not None]
+        return rows
 
     def weigh(self, excerpt: Excerpt) -> Excerpt:
         """Return a text with what it gets for being a typed memory, if it is one."""
@@ -158,7 +185,7 @@ class _TypedMemories:
     def session_of(self, path: str) -> str:
         """Return the agent's session that saved a memory; empty: none did."""
         row = self._rows.get(path)
-        return row.session if row is not None and row.source == _AGENT else ""
+        return row.session if row is not None and row.source == AGENT else ""
 
     def is_over(self, path: str) -> bool:
         """Return whether a memory has expired or is done."""
@@ -204,6 +231,7 @@ class _TypedMemories:
             claim=claim_text(claim_of(row.claim)),
             session=self.session_of(row.path),
             is_kept=reason is _ALWAYS,
+            is_preference=reason is _PREFERENCE,
         )
 
 
@@ -239,16 +267,11 @@ def _preferences(memory: Memory) -> list[Excerpt]:
                 date=origin.at[:10] if origin else "",
                 score=_PREFERENCE.value,
                 reasons=(_PREFERENCE,),
-                session=_session_of(origin),
+                session=session_of(origin),
                 is_preference=True,
             )
         )
     return excerpts
-
-
-def _session_of(origin: Provenance | None) -> str:
-    """Return the agent's session that wrote an entry; empty: none did."""
-    return origin.session if origin and origin.source == _AGENT else ""
 
 
 def _has_text(body: str) -> bool:
@@ -260,9 +283,12 @@ def _has_text(body: str) -> bool:
 
 
 def _search_all(
-    memory: Memory, facets: Sequence[Facet], found: Candidates
+    memory: Memory, facets: Sequence[Facet], own: str, found: Candidates
 ) -> list[tuple[Facet, Hit]]:
-    """Return the best hits of every facet; adds to *found* what was not looked at."""
+    """Return the best hits of every facet; adds to *found* what was not looked at.
+
+    What is in the project's own scope matches the project, whatever words it holds.
+    """
     spent_ms, answers = 0.0, []
     for facet in facets:
         if spent_ms > 1000 * _SEARCH_BUDGET_S:
@@ -275,29 +301,44 @@ def _search_all(
                 found.warnings.append(warning)
         found.has_more |= answer.report.cut.over_limit > 0
         answers += [(facet, hit) for hit in answer.hits]
-        if facet.name == PROJECT and len(answer.hits) == _MAX_HITS:
-            answers += _typed_hits(memory, facet, answer.hits)
+        if facet.name == PROJECT:
+            known = {(hit.path, hit.start_line) for hit in answer.hits}
+            for narrowed in _of_project(memory, facet, own, answer):
+                found.has_more |= narrowed.report.cut.over_limit > 0
+                more = [h for h in narrowed.hits if (h.path, h.start_line) not in known]
+                known |= {(hit.path, hit.start_line) for hit in more}
+                answers += [(facet, hit) for hit in more]
     return answers
 
 
-def _typed_hits(
-    memory: Memory, facet: Facet, found: Sequence[Hit]
-) -> list[tuple[Facet, Hit]]:
-    """Return the typed memories that match a facet and are not among the hits.
+def _of_project(
+    memory: Memory, facet: Facet, own: str, answer: SearchAnswer
+) -> Iterator[SearchAnswer]:
+    """Yield what else a project's section may show: its newest, and typed memories."""
+    types = _matched_types(memory)
+    if own != GLOBAL:
+        yield _narrowed(memory, "", SearchFilter(scope=own))
+        yield _narrowed(memory, "", SearchFilter(scope=own, types=types))
+    if len(answer.hits) == _MAX_HITS:
+        yield _narrowed(memory, facet.text, SearchFilter(types=types))
 
-    A busy project has hundreds of entries that match its name as well as a decision.
+
+def _narrowed(memory: Memory, text: str, wanted: SearchFilter) -> SearchAnswer:
+    """Return the best hits that a filter lets through; without a text the newest."""
+    return memory.search(Query(text=text, max_results=_MAX_HITS, search_filter=wanted))
+
+
+def _matched_types(memory: Memory) -> tuple[str, ...]:
+    """Return the types that come into a section when they match.
+
+    A busy memory has hundreds of entries that are newer than a decision, or match the
+    project's name as well.
     """
     kinds = all_types(memory.types).values()
-    types = tuple(one.name for one in kinds if one.injected in (NEWEST, RELEVANT))
-    query = Query(
-        text=facet.text, max_results=_MAX_HITS, search_filter=SearchFilter(types=types)
-    )
-    known = {(hit.path, hit.start_line) for hit in found}
-    hits = memory.search(query).hits
-    return [(facet, hit) for hit in hits if (hit.path, hit.start_line) not in known]
+    return tuple(kind.name for kind in kinds if kind.injected in (NEWEST, RELEVANT))
 
 
-def _merge(answers: Sequence[tuple[Facet, Hit]]) -> list[Excerpt]:
+def _merge(answers: Sequence[tuple[Facet, Hit]], own: str) -> list[Excerpt]:
     """Return one excerpt for each place, its score the sum over the facets."""
     hits: dict[tuple[str, int, int], Hit] = {}
     reasons: dict[tuple[str, int, int], list[FacetScore]] = {}
@@ -308,7 +349,8 @@ def _merge(answers: Sequence[tuple[Facet, Hit]]) -> list[Excerpt]:
             continue
         place = (hit.path, hit.start_line, hit.end_line)
         hits.setdefault(place, hit)
-        value = facet.weight * hit.score
+        is_member = facet.name == PROJECT and own == scope_of(hit.path) != GLOBAL
+        value = facet.weight * (1.0 if is_member else hit.score)
         reasons.setdefault(place, []).append(FacetScore(facet=facet.name, value=value))
     return [
         Excerpt(
@@ -320,45 +362,9 @@ def _merge(answers: Sequence[tuple[Facet, Hit]]) -> list[Excerpt]:
             type=hit.type,
             key=hit.key,
             claim=claim_text(hit.claim),
+            id=hit.id,
             score=sum(reason.value for reason in reasons[place]),
             reasons=tuple(reasons[place]),
         )
         for place, hit in hits.items()
     ]
-
-
-class _Origins:
-    """Finds out whether a text is external; reads each note once."""
-
-    def __init__(self, memory: Memory) -> None:
-        self._memory = memory
-        self._notes: dict[str, tuple[list[str], bool]] = {}
-
-    def is_external(self, excerpt: Excerpt) -> bool:
-        """Return whether the entry or the note of a text names a source outside."""
-        origin = self._entry(excerpt)
-        is_external = self._notes[excerpt.path][1]
-        return is_external or (origin is not None and not is_trusted(origin.source))
-
-    def session_of(self, excerpt: Excerpt) -> str:
-        """Return the agent's session that wrote a text; empty: none did."""
-        return _session_of(self._entry(excerpt))
-
-    def _entry(self, excerpt: Excerpt) -> Provenance | None:
-        """Return the provenance of the entry that a text is in, if it is in one."""
-        if excerpt.path not in self._notes:
-            self._notes[excerpt.path] = self._read(excerpt.path)
-        # An entry reaches to the next one, so the nearest comment above decides.
-        for line in reversed(self._notes[excerpt.path][0][: excerpt.start_line]):
-            if line.startswith(OPENING) and (origin := parse_provenance(line)):
-                return origin
-        return None
-
-    def _read(self, path: str) -> tuple[list[str], bool]:
-        """Return the lines of a note, and whether its front matter is untrusted."""
-        try:
-            text = self._memory.read(path).text
-        except (NoteNotFoundError, NoteUnreadableError):
-            text = ""
-        values = split_front_matter(text).values if text.startswith("---") else {}
-        return text.split("\n"), not is_trusted(values.get("source"))

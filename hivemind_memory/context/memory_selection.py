@@ -10,7 +10,11 @@ from collections import Counter
 from dataclasses import replace
 
 from hivemind_memory.model.injection import OVERLAP, LeftOut, Selection
-from hivemind_memory.search.similarity import NEAR, ChosenTexts, by_marginal_relevance
+from hivemind_memory.search.similarity import (
+    NEAR_DUPLICATE,
+    ChosenTexts,
+    by_marginal_relevance,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -83,8 +87,8 @@ def select_excerpts(
     top = max((excerpt.score for excerpt in rivals), default=0.0) or 1.0
     for excerpt in by_marginal_relevance(
         rivals,
-        relevance=lambda one: one.score / top,
-        nearest=lambda one: builder.texts.nearest(one.text),
+        relevance=lambda excerpt: excerpt.score / top,
+        nearest=lambda excerpt: builder.texts.nearest(excerpt.text),
         share=DIVERSITY,
     ):
         if len(builder.excerpts) - taken >= count:
@@ -141,7 +145,7 @@ class _SelectionBuilder:
         """Take a memory, or leave it out and record why."""
         if any(_overlap(excerpt, other) for other in self.excerpts):
             self.leave_out(excerpt, OVERLAP)
-        elif self.texts.nearest(excerpt.text) >= NEAR:
+        elif self.texts.nearest(excerpt.text) >= NEAR_DUPLICATE:
             self.leave_out(excerpt, "copy")
         elif self._spent + self._cost(excerpt) > budget_tokens:
             self.leave_out(excerpt, "budget")
@@ -177,10 +181,18 @@ def _cut(
     return replace(excerpt, text=whole_words.rstrip() + CUT) if text.strip() else None
 
 
-def _order(excerpt: Excerpt) -> tuple[float, tuple[int, ...], str, int]:
+def _order(excerpt: Excerpt) -> tuple[object, ...]:
     """Sort best first, the newest of equals first, then by place."""
-    newest = tuple(-ord(character) for character in excerpt.date)
-    return (-round(excerpt.score, 9), newest or (1,), excerpt.path, excerpt.start_line)
+    newest = (_descending(excerpt.date), _descending(excerpt.id))
+    return (-round(excerpt.score, 9), *newest, excerpt.path, excerpt.start_line)
+
+
+def _descending(text: str) -> tuple[int, ...]:
+    """Return what sorts the other way than a text; that of an empty one is last.
+
+    Dates and ULIDs sort by time.
+    """
+    return tuple(-ord(character) for character in text) or (1,)
 
 
 def _overlap(one: Excerpt, other: Excerpt) -> bool:

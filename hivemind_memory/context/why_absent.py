@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hivemind_memory.errors import ScopeError
+from hivemind_memory.context.candidates import project_scope
 from hivemind_memory.model.memories import ACTIVE, STATUSES
 from hivemind_memory.model.memory_types import SEARCH_ONLY, find_type
 from hivemind_memory.model.scope import GLOBAL, scope_of
@@ -32,15 +32,13 @@ def why_absent(memory: Memory, path: str) -> str:
             return "it is expired or done"
         if kind is not None and kind.injected == SEARCH_ONLY:
             return f"type {kind.name} is never injected; a search finds it"
-    scope = scope_of(path)
-    if scope not in {GLOBAL, _project(memory)}:
-        return f"it belongs to {scope}, which agents here do not see"
-    return "project, branch, commits and changed files here do not match it"
+    return _why_unmatched(scope_of(path), project_scope(memory))
 
 
-def _project(memory: Memory) -> str:
-    """Return the scope of the project that the caller is in; empty: none."""
-    try:
-        return memory.find_scope("project")
-    except ScopeError:
-        return GLOBAL
+def _why_unmatched(scope: str, project: str) -> str:
+    """Return why what no rule excludes was not found in a scope."""
+    if scope == GLOBAL:
+        return "it matches neither the project's name nor its branch, commits and files"
+    if scope == project:
+        return "others of its project are newer or match the branch and commits better"
+    return f"it belongs to {scope}, which agents here do not see"

@@ -139,11 +139,11 @@ def record_accepted(
 
     Args:
         context: Of the caller.
-        accepted: The memory that it is now.
+        accepted: The memory that it is now; of one that is hidden, the claim itself.
         kind: memory or entry.
-        text: Its text; empty: a memory that said the same was there, and stays.
+        text: Its text.
     """
-    digest = digest_of(context.state(), text) if text else ""
+    digest = digest_of(context.state(), text)
     item = ChangedItem(kind=kind, path=accepted.path, id=accepted.id, digest=digest)
     return record(context, ACCEPT, [item])
 
@@ -167,7 +167,7 @@ def record_restored(context: CurationContext, restored: RestoreResult) -> Restor
 def items_of(affected: Iterable[AffectedItem]) -> tuple[ChangedItem, ...]:
     """Return what a result lists as items of a change."""
     return tuple(
-        ChangedItem(kind=one.kind, path=one.path, id=one.id) for one in affected
+        ChangedItem(kind=item.kind, path=item.path, id=item.id) for item in affected
     )
 
 
@@ -197,7 +197,7 @@ def forgets_of(
     for change in changes:
         if change.kind == FORGET:
             names = [item.id or item.path for item in change.items]
-            targets = [one for name in names for one in left.pop(name, [])]
+            targets = [target for name in names for target in left.pop(name, [])]
             if targets:
                 found.append((change, targets))
     return found

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from hivemind_memory.errors import HivemindError, NotSavedError
@@ -18,10 +19,11 @@ from hivemind_memory.model.keys import folded_key
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.notes.journal import Journal
 from hivemind_memory.notes.slug import hash_of
+from hivemind_memory.projects.move_lock import no_moves
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from contextlib import AbstractContextManager
 
     from hivemind_memory.access.rules import Caller
@@ -74,6 +76,12 @@ class CurationContext:
 
     actor: str = ""
     """Whose changes ``undo`` takes back unasked; see ``change_recording.actor_of``."""
+
+    @contextmanager
+    def changing(self) -> Iterator[None]:
+        """Hold the lock of the memory, while no project gets another name."""
+        with no_moves(self.places.locks), self.index.lock:
+            yield
 
     def now_iso(self) -> str:
         """Return the current time as ISO 8601 in the local time zone."""

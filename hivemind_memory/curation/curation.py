@@ -76,8 +76,8 @@ class Curation:
         from hivemind_memory.curation.change_recording import record_saved
         from hivemind_memory.curation.save import save
 
-        clean, warnings = self._prepare(wanted, is_forced=is_forced)
-        with self._lock:
+        with self._context.changing():
+            clean, warnings = self._prepare(wanted, is_forced=is_forced)
             saved = save(self._context, clean, near=self._find_similar)
             return record_saved(self._context, saved, clean.content, warnings)
 
@@ -101,9 +101,9 @@ class Curation:
         from hivemind_memory.curation.change_recording import record_saved
         from hivemind_memory.curation.learn import learn
 
-        clean, warnings = self._prepare(wanted, is_forced=False)
         [topic, *domains], found = scrubbed(topic, *domains)
-        with self._lock:
+        with self._context.changing():
+            clean, warnings = self._prepare(wanted, is_forced=False)
             saved = learn(
                 self._context,
                 clean,
@@ -157,11 +157,14 @@ class Curation:
         with self._lock:
             return list_memories(self._context, wanted)
 
-    def recall_counts(self, memories: Sequence[StoredMemory]) -> dict[str, int]:
-        """Return id -> how often a memory was recalled, of those that ever were."""
-        from hivemind_memory.curation.listing import recall_counts
+    def recall_counts(
+        self, memories: Sequence[StoredMemory]
+    ) -> dict[tuple[str, str], int]:
+        """Return scope, id -> how often a memory was recalled."""
+        from hivemind_memory.curation.recalls import recall_counts
 
-        return recall_counts(self._context, memories)
+        with self._lock:
+            return recall_counts(self._context, memories)
 
     def log(self, wanted: MemoryFilter) -> tuple[WrittenItem, ...]:
         """Return the entries and memories that were written, the newest first.
@@ -182,7 +185,7 @@ class Curation:
         """
         from hivemind_memory.curation.inbox import accept
 
-        with self._lock:
+        with self._context.changing():
             return accept(self._context, ref)
 
     def pending(self) -> tuple[StoredMemory, ...]:
@@ -212,7 +215,7 @@ class Curation:
         """
         from hivemind_memory.curation.inbox import reject
 
-        with self._lock:
+        with self._context.changing():
             return reject(self._context, ref)
 
     def link(
@@ -225,7 +228,7 @@ class Curation:
         """
         from hivemind_memory.curation.links import link
 
-        with self._lock:
+        with self._context.changing():
             linked = link(self._context, start, end, kind, weight=weight)
             is_indexed = self._context.update_index(linked.changed_paths)
             return replace(linked, is_indexed=is_indexed)
@@ -238,7 +241,7 @@ class Curation:
         """
         from hivemind_memory.curation.links import unlink
 
-        with self._lock:
+        with self._context.changing():
             linked = unlink(self._context, start, end, kind)
             is_indexed = self._context.update_index(linked.changed_paths)
             return replace(linked, is_indexed=is_indexed)
@@ -268,14 +271,14 @@ class Curation:
             refresh_sections,
         )
 
-        with self._lock:
+        with self._context.changing():
             forgotten = forget(self._context, selector, is_dry_run=is_dry_run)
             if not is_dry_run:
                 forgotten = record_forgotten(self._context, forgotten)
         if is_dry_run or injected is None or not forgotten.memories:
             return forgotten
         quoting = find_injections(
-            self._context, injected, {one.path for one in forgotten.memories}
+            self._context, injected, {memory.path for memory in forgotten.memories}
         )
         failed = quoting.seen_of(refresh_sections(injected, quoting))
         left = (*forgotten.failed, *quoting.unread, *failed)
@@ -301,7 +304,7 @@ class Curation:
         from hivemind_memory.curation.forget import restore
         from hivemind_memory.curation.undo import find_forget, restore_change
 
-        with self._lock:
+        with self._context.changing():
             change = find_forget(self._context, selector.name)
             if change is not None:
                 return restore_change(self._context, change)
@@ -315,7 +318,7 @@ class Curation:
         """
         from hivemind_memory.curation.undo import undo
 
-        with self._lock:
+        with self._context.changing():
             return undo(self._context, change_id, is_dry_run=is_dry_run)
 
     def changes(self) -> tuple[Change, ...]:
@@ -328,7 +331,7 @@ class Curation:
 
         caller, actor = self._context.caller, self._context.actor
         found = ChangeLog(self._context.state()).newest()
-        return tuple(one for one in found if caller.is_owner or one.actor == actor)
+        return tuple(item for item in found if caller.is_owner or item.actor == actor)
 
     def purge(
         self,
@@ -353,16 +356,13 @@ class Curation:
         from hivemind_memory.curation.purge import purge
         from hivemind_memory.model.changes import PURGE
 
-        with self._lock:
+        context = self._context
+        with context.changing():
             purged = purge(
-                self._context,
-                selector,
-                injected,
-                is_dry_run=is_dry_run,
-                is_forced=is_forced,
+                context, selector, injected, is_dry_run=is_dry_run, is_forced=is_forced
             )
             if not is_dry_run:
-                record(self._context, PURGE)
+                record(context, PURGE)
             return purged
 
     @property

@@ -109,7 +109,7 @@ def hide_targets(
         return file.with_values({"forgotten": at})
 
     def hide_entries(data: bytes, ids: Collection[str]) -> bytes:
-        entries = {one.provenance.id: one for one in entries_in(data)}
+        entries = {entry.provenance.id: entry for entry in entries_in(data)}
         for target in shown:
             if target.kind == ENTRY and target.id in ids and target.id in entries:
                 check(target, target.path, entries[target.id].content)
@@ -209,8 +209,8 @@ def _forgotten_together(hidden: list[CurationTarget]) -> list[CurationTarget]:
     A key that was forgotten, saved again and forgotten again has two such memories.
     """
     memories = [target for target in hidden if target.kind != ENTRY]
-    memories.sort(key=lambda one: one.created, reverse=True)
-    first = next((one for one in memories if one.status == ACTIVE), None)
+    memories.sort(key=lambda memory: memory.created, reverse=True)
+    first = next((memory for memory in memories if memory.status == ACTIVE), None)
     if first is None:
         return hidden
     return [

@@ -11,6 +11,7 @@ from dataclasses import replace
 from hivemind_memory.curation.locate import find_entry
 from hivemind_memory.curation.lookup import find_memory, load_memory, not_found
 from hivemind_memory.curation.own_day import with_own_day
+from hivemind_memory.curation.recalls import recalls_of
 from hivemind_memory.curation.without_secrets import memories_for
 from hivemind_memory.model.curation import (
     History,
@@ -108,10 +109,14 @@ def without_leftovers(memories: Iterable[StoredMemory]) -> list[StoredMemory]:
     same text and names a successor that was never written.
     """
     kept = list(memories)
-    active = [one for one in kept if one.status == STATUSES[ACTIVE]]
-    ids = {one.id for one in active if one.id}
-    known = {one.id for one in kept}
-    nameless = {(one.scope, one.key, one.text) for one in active if not one.id}
+    active = [version for version in kept if version.status == STATUSES[ACTIVE]]
+    ids = {version.id for version in active if version.id}
+    known = {version.id for version in kept}
+    nameless = {
+        (version.scope, version.key, version.text)
+        for version in active
+        if not version.id
+    }
 
     def is_leftover(memory: StoredMemory) -> bool:
         if memory.status != STATUSES[SUPERSEDED]:
@@ -121,7 +126,7 @@ def without_leftovers(memories: Iterable[StoredMemory]) -> list[StoredMemory]:
             is_orphan and (memory.scope, memory.key, memory.text) in nameless
         )
 
-    return [one for one in kept if not is_leftover(one)]
+    return [version for version in kept if not is_leftover(version)]
 
 
 def _history_of(
@@ -132,12 +137,16 @@ def _history_of(
     chain.gather()
     memories = without_leftovers(_newest_first(chain.found, chain.older))
     # The copy of a killed save names a successor that was never written.
-    passed = {one.superseded_by for one in chain.found.values() if one not in memories}
+    passed = {
+        version.superseded_by
+        for version in chain.found.values()
+        if version not in memories
+    }
     return History(
         key=start.key,
         scope=start.scope,
         memories=tuple(memories),
-        missing=tuple(one for one in chain.missing if one not in passed),
+        missing=tuple(ref for ref in chain.missing if ref not in passed),
         is_cut=chain.is_cut,
     )
 
@@ -231,7 +240,7 @@ def _edges(
     """Yield the edges of a memory, the outgoing ones first."""
     scopes = context.caller.scopes
     edges = index.edges_of(memory.path, scopes=scopes)
-    for edge in sorted(edges, key=lambda one: one.from_path != memory.path):
+    for edge in sorted(edges, key=lambda edge: edge.from_path != memory.path):
         is_outgoing = edge.from_path == memory.path
         path = edge.to_path if is_outgoing else edge.from_path
         rows = index.memories(path=path, scopes=scopes) if path else []
@@ -251,7 +260,7 @@ def _edges(
 
 def _recalls_of(context: CurationContext, memory: StoredMemory) -> RecallCounts:
     """Return how often a memory was recalled."""
-    recalls = context.state().recalls([memory.id])
-    count, last = recalls.get(memory.id, (0, 0))
+    found = recalls_of(context, [memory])
+    count, last = found.get((memory.scope, memory.id), (0, 0))
     at = context.clocks.local_iso(last) if last else ""
     return RecallCounts(access_count=count, last_accessed_at=at)

@@ -1,7 +1,8 @@
 """The inbox: an untrusted claim becomes a memory when a person accepts it.
 
 Accepting moves the note, or the entry, out of the inbox and changes nothing in it. It
-keeps its source, so a search marks it as untrusted and it is never injected.
+keeps its source, so a search marks it as untrusted and it is never injected. A claim
+that says what a memory says already is hidden in the inbox, as if it were rejected.
 """
 
 from __future__ import annotations
@@ -61,15 +62,11 @@ class AcceptedClaim(NamedTuple):
 
     memory: StoredMemory
     text: str
-    """Its text; empty: a memory that said the same was there, and stays."""
-
     kind: str = MEMORY
     """memory or entry."""
 
-    @property
-    def is_dropped(self) -> bool:
-        """Whether the claim is gone: ``memory`` said the same before."""
-        return not self.text
+    dropped: StoredMemory | None = None
+    """The claim, hidden in the inbox, because ``memory`` said the same before."""
 
 
 def pending_claims(context: CurationContext) -> tuple[StoredMemory, ...]:
@@ -83,7 +80,7 @@ def pending_claims(context: CurationContext) -> tuple[StoredMemory, ...]:
         for claim in _claims_in(context, path)
         if claim.memory.status == STATUSES[PENDING]
     ]
-    found.sort(key=lambda one: (one.created, one.path, one.id), reverse=True)
+    found.sort(key=lambda claim: (claim.created, claim.path, claim.id), reverse=True)
     return memories_for(context.caller, found)
 
 
@@ -107,10 +104,12 @@ def find_pending(context: CurationContext, ref: str) -> PendingClaim:
         error.hint = "Name it by its key, its id or its path; `hm inbox` lists them."
         raise error
     if len(found) > 1:
-        if paths := [one.memory.path for one in found if one.entry is None]:
+        if paths := [claim.memory.path for claim in found if claim.entry is None]:
             hint = f"Name one by its path: {', '.join(paths)}"
         else:
-            hint = f"Name one by its id: {', '.join(one.memory.id for one in found)}"
+            hint = (
+                f"Name one by its id: {', '.join(claim.memory.id for claim in found)}"
+            )
         message = f"{len(found)} pending claims are called {wanted!r}."
         raise UsageError(message, hint=hint)
     return found[0]
@@ -184,7 +183,8 @@ def accept(context: CurationContext, ref: str) -> AcceptedClaim:
         HivemindError: As ``accept_claim``.
     """
     accepted = accept_claim(context, ref)
-    record_accepted(context, accepted.memory, accepted.kind, text=accepted.text)
+    claim = accepted.dropped or accepted.memory
+    record_accepted(context, claim, accepted.kind, text=accepted.text)
     return accepted
 
 
@@ -203,7 +203,8 @@ def accept_claim(context: CurationContext, ref: str) -> AcceptedClaim:
     """Move a pending claim out of the inbox.
 
     The new file is on disk before the old one is removed, so a process that is killed
-    in between leaves the claim in both places, and accepting it again ends that.
+    in between leaves the claim in both places, and accepting it again ends that. If an
+    active memory says the same, the claim is hidden where it is.
 
     Raises:
         KeyTakenError: Another memory is active under its key; nothing was changed.
@@ -235,12 +236,18 @@ def accept_claim(context: CurationContext, ref: str) -> AcceptedClaim:
             made = create_note(context.folder, paths, data)
         else:
             made = active.path
-        remove_own_file(context.folder, path, signature)
+        is_dropped = active is not None and active.front.values.get("id") != claim.id
+        if is_dropped:
+            hidden = claim.with_values({"forgotten": context.now_iso()})
+            context.folder.replace(path, hidden, expected=claim.signature)
+        else:
+            remove_own_file(context.folder, path, signature)
     context.update_index((made, path))
     memory = load_memory(context, made)
     if memory is None:
         raise not_found(ref)
-    return AcceptedClaim(memory, "" if active else claim.body)
+    dropped = load_memory(context, path) if is_dropped else None
+    return AcceptedClaim(memory, claim.body, dropped=dropped)
 
 
 def _path_outside(path: NotePath) -> NotePath:
@@ -265,7 +272,9 @@ def _move_entry(
     writer.move(entry, path, target)
     context.update_index((target, path))
     found = entries_in(context.folder.read(target)[0])
-    [moved] = [one for one in found if one.provenance.id == entry.provenance.id][:1]
+    [moved] = [other for other in found if other.provenance.id == entry.provenance.id][
+        :1
+    ]
     return AcceptedClaim(_entry_memory(target, moved), moved.content, ENTRY)
 
 

@@ -55,8 +55,8 @@ def claim_key(topic: str, claim: str) -> str:
     True
     """
     words = _WORD.findall(unicodedata.normalize("NFKC", claim).casefold())
-    said = " ".join(words) or claim.strip()
-    return f"learn:{slug_of(topic)}:{hash_of(said)[:HASH_CHARS]}"
+    key_text = " ".join(words) or claim.strip()
+    return f"learn:{slug_of(topic)}:{hash_of(key_text)[:HASH_CHARS]}"
 
 
 def root_domain(name: str) -> str:
@@ -106,8 +106,10 @@ def learn(
         UsageError: It cannot be saved as it is.
         HivemindError: As ``save`` raises.
     """
-    named = tuple(dict.fromkeys(one.strip().lower() for one in domains if one.strip()))
-    roots = len({root_domain(one) for one in named})
+    named = tuple(
+        dict.fromkeys(domain.strip().lower() for domain in domains if domain.strip())
+    )
+    roots = len({root_domain(domain) for domain in named})
     count = roots if corroborated is None else corroborated
     day = verified.strip() or context.now_iso()[:10]
     _check(topic, confidence, named, count, day)
@@ -155,7 +157,7 @@ def _check(
         problem = "corroborated must be a whole number from 0"
     elif len(domains) > MAX_ITEMS:
         problem = f"{len(domains)} domains are given; the limit is {MAX_ITEMS}"
-    elif wrong := [one for one in domains if not _is_domain(one)]:
+    elif wrong := [domain for domain in domains if not _is_domain(domain)]:
         problem = _domain_problem(wrong[0])
     elif not _is_date(day):
         problem = "verified must be a date like 2026-11-21"

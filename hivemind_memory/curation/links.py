@@ -81,7 +81,7 @@ def link(
                     effect=_EFFECT,
                 )
             # Where it was before, so that the same link twice changes nothing.
-            known = (at for at, one in enumerate(items) if one not in others)
+            known = (at for at, item in enumerate(items) if item not in others)
             at = next(known, len(items))
             return [*others[:at], item, *others[at:]]
 
@@ -111,7 +111,7 @@ def unlink(context: CurationContext, start: str, end: str, kind: str) -> LinkRes
             other = None
 
         def remove(items: Items) -> Items:
-            kept = [one for one in items if end.strip() not in targets(one)]
+            kept = [item for item in items if end.strip() not in targets(item)]
             return _without(context, index, row, kept, other) if other else kept
 
         lists = change_list(context, row.path, FIELDS[kind], remove)
@@ -185,7 +185,7 @@ def change_list(
     file = read_memory_file(context.folder, parse_note_path(path))
     value = file.front.values.get(field)
     before = value if isinstance(value, list) else [value]
-    items = [one for one in before if one not in (None, "")]
+    items = [item for item in before if item not in (None, "")]
     after = change(items)
     if after == items:
         return items, items
@@ -216,7 +216,7 @@ def _without(
                 return True
         return False
 
-    return [one for one in items if not refers_to_other(one)]
+    return [value for value in items if not refers_to_other(value)]
 
 
 def _result(

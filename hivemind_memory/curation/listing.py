@@ -22,7 +22,7 @@ from hivemind_memory.notes.memory_header import is_expired_or_done
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from hivemind_memory.curation.context import CurationContext
     from hivemind_memory.model.curation import StoredMemory
@@ -72,16 +72,8 @@ def list_memories(
         # In the order of a section; the sort keeps the newest first within a type.
         order = list(all_types(context.types))
         # By the type that was found: the note may have been edited since.
-        found.sort(key=lambda one: order.index(one[0]))
+        found.sort(key=lambda pair: order.index(pair[0]))
     return memories_for(context.caller, (memory for _, memory in found))
-
-
-def recall_counts(
-    context: CurationContext, memories: Sequence[StoredMemory]
-) -> dict[str, int]:
-    """Return id -> how often a memory was recalled, of those that ever were."""
-    counted = context.state().recalls([one.id for one in memories if one.id])
-    return {ref: count for ref, (count, _) in counted.items()}
 
 
 def read_log(context: CurationContext, wanted: MemoryFilter) -> tuple[WrittenItem, ...]:
@@ -102,7 +94,10 @@ def read_log(context: CurationContext, wanted: MemoryFilter) -> tuple[WrittenIte
         and wanted.source in ("", item.source)
         and _is_by(wanted.by, item.by)
     ]
-    newest = sorted(fitting, key=lambda item: _instant(item.at), reverse=True)
+    # Times are of a second; ids sort by time within it.
+    newest = sorted(
+        fitting, key=lambda item: (_instant(item.at), item.id), reverse=True
+    )
     return items_for(context.caller, newest)
 
 

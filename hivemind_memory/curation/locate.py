@@ -130,7 +130,7 @@ def _refuse_missing(context: CurationContext, index: MemoryIndex, path: str) -> 
     if not caller.is_member or path_problem(path) or not _is_missing(context, path):
         return
     hidden = index.memories(scopes=context.caller.scopes, statuses={FORGOTTEN})
-    paths = {one for one in context.folder.signatures() if may_read(caller, one)}
+    paths = {other for other in context.folder.signatures() if may_read(caller, other)}
     meant = _similar_path(path, paths.difference(row.path for row in hidden))
     if meant:
         message = f"There is no note {path}. Did you mean {meant}?"

@@ -92,7 +92,7 @@ def find_memory(
                 ),
             )
         known = index.memories(scopes=scopes)
-        meant = names_near(wanted, (one for one in known if one.status != FORGOTTEN))
+        meant = names_near(wanted, (row for row in known if row.status != FORGOTTEN))
     raise not_found(ref, meant=meant)
 
 
@@ -149,7 +149,7 @@ def known_key(index: MemoryIndex, scope: str, key: str) -> tuple[str, str]:
     near = near_key(key)
     rows = index.memories(scopes=scopes, statuses=frozenset({ACTIVE}))
     return "", next(
-        (one.key for one in rows if one.key and near_key(one.key) == near), ""
+        (row.key for row in rows if row.key and near_key(row.key) == near), ""
     )
 
 
@@ -182,14 +182,14 @@ def entries_named(
             if entry.start_line <= end_line and start_line <= entry.end_line
         ]
         if len(found) > 1:
-            ids = ", ".join(one.provenance.id for one in found)
+            ids = ", ".join(entry.provenance.id for entry in found)
             message = f"{len(found)} entries are in {name}."
             raise UsageError(message, hint=f"Name one by its id: {ids}.")
         if not found and entries and not row.type:
-            lines = ", ".join(str(one.start_line) for one in entries[:10])
+            lines = ", ".join(str(entry.start_line) for entry in entries[:10])
             message = f"No entry is at {name}."
             raise UsageError(message, hint=f"Entries of {note} begin at lines {lines}.")
-        return [(note, one) for one in found]
+        return [(note, entry) for entry in found]
     return []
 
 
@@ -197,9 +197,9 @@ def names_near(name: str, rows: Iterable[MemoryRow]) -> tuple[str, ...]:
     """Return the key or path of some rows that a name was probably meant to be."""
     from hivemind_memory.redaction import mask
 
-    names = {one for row in rows for one in (row.key, row.path) if one}
+    names = {ref for row in rows for ref in (row.key, row.path) if ref}
     # A row of earlier rules may hold a secret that only the current rules find.
-    return tuple(one for one in closest(name, names) if mask(one) == one)
+    return tuple(ref for ref in closest(name, names) if mask(ref) == ref)
 
 
 def not_found(
@@ -279,7 +279,7 @@ def texts_of(values: Mapping[str, object], key: str) -> tuple[str, ...]:
         for item in (value if isinstance(value, list) else [value])[:MAX_LISTED]
         if isinstance(item, str | int | float) and not isinstance(item, bool)
     )
-    return tuple(one for one in found if one)
+    return tuple(entry for entry in found if entry)
 
 
 def own_scope(context: CurationContext) -> str:

@@ -54,7 +54,7 @@ def find_one(
         message, hint = error.problem, error.hint
         raise MemoryNotFoundError(message, hint=hint, effect=effect) from error
     named = rows_named(index, ref.strip(), context.caller.scopes)
-    scopes = {one.scope for one in named if one.status == row.status}
+    scopes = {target.scope for target in named if target.status == row.status}
     teams = scopes.intersection(context.caller.teams)
     first = {near, own_scope(context), GLOBAL}
     if len(scopes) > 1 and row.scope not in first and teams != {row.scope}:

@@ -23,6 +23,7 @@ from hivemind_memory.notes.recovered_entries import rename_recovered
 from hivemind_memory.projects.record_file import read_records, write_record
 from hivemind_memory.state.change_log import ChangeLog
 from hivemind_memory.state.injection_log import InjectionLog
+from hivemind_memory.state.recall_log import RecallLog
 from hivemind_memory.state.state_file import StateFile
 
 TYPE_CHECKING = False
@@ -68,7 +69,7 @@ def check_state(places: Places) -> None:
     Raises:
         NotSavedError: It cannot.
     """
-    state = StateFile(places.state_file)
+    state = StateFile.at(places)
     try:
         state.run(lambda connection: connection.execute("BEGIN IMMEDIATE; ROLLBACK"))
     except StateUnusableError as error:
@@ -96,8 +97,10 @@ def _rename_projects(renaming: Renaming) -> None:
     for record in read_records(above):
 
         def renamed(slugs: tuple[str, ...], own: str = record.slug) -> tuple[str, ...]:
-            new = (renaming.target if one == renaming.source else one for one in slugs)
-            return tuple(dict.fromkeys(one for one in new if one != own))
+            new = (
+                renaming.target if slug == renaming.source else slug for slug in slugs
+            )
+            return tuple(dict.fromkeys(slug for slug in new if slug != own))
 
         new = replaced(
             record, maybe=renamed(record.maybe), distinct=renamed(record.distinct)
@@ -123,14 +126,16 @@ def _rename_changes(state: StateFile, renaming: Renaming) -> None:
     """Rename what changes name, so that they can be taken back, and who made them."""
 
     def items(some: tuple[ChangedItem, ...]) -> tuple[ChangedItem, ...]:
-        return tuple(replace(one, path=renaming.new_path(one.path)) for one in some)
+        return tuple(
+            replace(target, path=renaming.new_path(target.path)) for target in some
+        )
 
     def links(some: tuple[object, ...]) -> tuple[object, ...]:
         return tuple(replace_references(list(some), renaming.new_reference)[0])
 
     def renamed(change: Change) -> Change:
         origin, _, scopes = change.actor.partition(":")
-        new = sorted({renaming.new_path(one) for one in scopes.split(",")})
+        new = sorted({renaming.new_path(part) for part in scopes.split(",")})
         return replace(
             change,
             actor=f"{origin}:{','.join(new)}",
@@ -150,6 +155,7 @@ def _rename_unfinished(state: StateFile, renaming: Renaming) -> None:
         plan = PurgePlan.from_json(work)
         plan.paths = set(map(renaming.new_path, plan.paths))
         plan.notes = set(map(renaming.new_path, plan.notes))
+        plan.refs = {(renaming.new_path(scope), ref) for scope, ref in plan.refs}
         if plan.scopes is not None:
             plan.scopes = set(map(renaming.new_path, plan.scopes))
         return plan.as_json()
@@ -158,16 +164,19 @@ def _rename_unfinished(state: StateFile, renaming: Renaming) -> None:
 
 
 def _rename_state(renaming: Renaming) -> None:
-    """Rename it in ``state.db``; what is counted is counted by ids."""
+    """Rename it in ``state.db``."""
     if not os.path.exists(renaming.places.state_file):
         return
-    scopes = [make_scope("project", one) for one in (renaming.source, renaming.target)]
-    state = StateFile(renaming.places.state_file)
+    scopes = [
+        make_scope("project", slug) for slug in (renaming.source, renaming.target)
+    ]
+    state = StateFile.at(renaming.places)
     try:
         state.rename_scope(*scopes)
         _rename_unfinished(state, renaming)
         _rename_changes(state, renaming)
         InjectionLog(state).rename(renaming.new_path)
+        RecallLog(state).rename_scope(renaming.new_path)
     finally:
         state.close()
 
@@ -187,7 +196,10 @@ FOLLOWERS = (
     Follower(
         tuple(
             f"state.db:{table}"
-            for table in ("changes", "injections", "meta", "tombstones", "unfinished")
+            for table in (
+                *("changes", "injections", "meta", "recalls"),
+                *("tombstones", "unfinished"),
+            )
         ),
         _rename_state,
     ),
@@ -197,7 +209,6 @@ FOLLOWERS = (
 UNNAMED = {
     "memory/*.md": "moved with the folder; references in all notes are rewritten",
     "memory/.index/*": "derived from the notes, and updated by the next scan",
-    "state.db:recalls": "counts by the ids of memories and entries",
     "state.db*": "its tables are listed one by one",
     CONFIG_NAME: "a project that it names is not renamed",
     "connections.json": "names files of agents",

@@ -28,10 +28,10 @@ from hivemind_memory.errors import (
 from hivemind_memory.files.atomic import write_file
 from hivemind_memory.files.descriptors import OpenFolder, make_private_folder
 from hivemind_memory.files.folder import NotesFolder
-from hivemind_memory.files.locks import LOCK_WAIT_S, exclusive
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.scope import FOLDERS, make_scope
 from hivemind_memory.notes.memory_file import edit_note
+from hivemind_memory.projects.move_lock import moves_lock
 from hivemind_memory.projects.record_changes import merged
 from hivemind_memory.projects.record_file import (
     IDENTITY_FILE,
@@ -43,7 +43,6 @@ from hivemind_memory.projects.record_file import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from contextlib import AbstractContextManager
 
     from hivemind_memory.curation.context import CurationContext
     from hivemind_memory.files.places import Places
@@ -80,7 +79,7 @@ def move_project(
 ) -> ProjectMove:
     """Give a project another name, or move its notes into another project.
 
-    References by path are rewritten in all notes.
+    References by path are rewritten in all notes. The caller holds ``moves_lock``.
 
     Args:
         context: Of the owner.
@@ -103,24 +102,23 @@ def move_project(
             hint=f"`hm config unset {quote(f'projects.{source}')}` first.",
             effect="Nothing was moved",
         )
-    with moves_lock(context.places.locks):
-        finish_move(context.places, context.folder)
-        names = listed_projects(os.path.join(context.places.notes, _ABOVE))
-        check_names(names, source, target, is_merge=is_merge)
-        if is_merge:
-            check_records(os.path.join(context.places.notes, _ABOVE), source, target)
-            check_keys(context, source, target)
-        move = ProjectMove(
-            source=source,
-            target=target,
-            moves=tuple(_planned(context.places.notes, source, target)),
-            is_dry_run=is_dry_run,
-        )
-        if is_dry_run:
-            return _with_references(context.folder, move)
-        check_state(context.places)
-        _announce(context.places, move)
-        return _finish(context.places, context.folder, move)
+    finish_move(context.places, context.folder)
+    names = listed_projects(os.path.join(context.places.notes, _ABOVE))
+    check_names(names, source, target, is_merge=is_merge)
+    if is_merge:
+        check_records(os.path.join(context.places.notes, _ABOVE), source, target)
+        check_keys(context, source, target)
+    move = ProjectMove(
+        source=source,
+        target=target,
+        moves=tuple(_planned(context.places.notes, source, target)),
+        is_dry_run=is_dry_run,
+    )
+    if is_dry_run:
+        return _with_references(context.folder, move)
+    check_state(context.places)
+    _announce(context.places, move)
+    return _finish(context.places, context.folder, move)
 
 
 def finish_move(places: Places, folder: NotesFolder) -> ProjectMove | None:
@@ -132,13 +130,13 @@ def finish_move(places: Places, folder: NotesFolder) -> ProjectMove | None:
     plan = places.project_move
     try:
         with open(plan, encoding="utf-8") as file:
-            said = json.load(file)
-        if said.get("notes", places.notes) != places.notes:
+            plan_data = json.load(file)
+        if plan_data.get("notes", places.notes) != places.notes:
             return None
         move = ProjectMove(
-            source=str(said["source"]),
-            target=str(said["target"]),
-            moves=tuple((str(old), str(new)) for old, new in said["moves"]),
+            source=str(plan_data["source"]),
+            target=str(plan_data["target"]),
+            moves=tuple((str(old), str(new)) for old, new in plan_data["moves"]),
         )
     except FileNotFoundError:
         return None
@@ -162,17 +160,6 @@ def resume_move(places: Places) -> None:
         from logging import getLogger
 
         getLogger(__name__).warning("%s %s", error, error.hint)
-
-
-def moves_lock(locks: str) -> AbstractContextManager[None]:
-    """Return the lock under which projects are moved."""
-    return exclusive(
-        os.path.join(locks, "projects.lock"),
-        wait_s=LOCK_WAIT_S,
-        refused=lambda why, hint: NotSavedError(
-            why, hint=hint, effect="Nothing was moved"
-        ),
-    )
 
 
 def save_record(above: str, record: ProjectRecord) -> None:
@@ -228,14 +215,14 @@ def _announce(places: Places, move: ProjectMove) -> None:
             hint=f"{plan} names it; the next command with that folder finishes it.",
             effect="Nothing was moved",
         )
-    said = {
+    plan_data = {
         "notes": places.notes,
         "source": move.source,
         "target": move.target,
         "moves": move.moves,
     }
     try:
-        write_file(plan, json.dumps(said).encode())
+        write_file(plan, json.dumps(plan_data).encode())
     except OSError as error:
         raise NotSavedError(f"{error}", effect="Nothing was moved") from error
 

@@ -10,7 +10,6 @@ from hivemind_memory.curation.project_checks import missing_project
 from hivemind_memory.curation.project_move import (
     ProjectMove,
     move_project,
-    moves_lock,
     remove_folders,
     save_record,
 )
@@ -18,6 +17,7 @@ from hivemind_memory.model.scope import FOLDERS, make_scope, scope_of
 from hivemind_memory.model.value import replaced
 from hivemind_memory.projects.folders import is_there
 from hivemind_memory.projects.identity import SeenRepository, learn
+from hivemind_memory.projects.move_lock import moves_lock
 from hivemind_memory.projects.record_changes import without_repository
 from hivemind_memory.projects.record_file import read_record, read_records
 from hivemind_memory.projects.twins import is_orphan, twins_of
@@ -74,14 +74,14 @@ class Projects:
         self, source: str, target: str, *, is_merge: bool, is_dry_run: bool = False
     ) -> ProjectMove:
         """Rename a project or merge it into another; see ``move_project``."""
-        with self._lock:
+        with moves_lock(self._context.places.locks), self._lock:
             return move_project(
                 self._context, source, target, is_merge=is_merge, is_dry_run=is_dry_run
             )
 
     def adopt(self, seen: SeenRepository, current: str, name: str) -> tuple[str, ...]:
         """Make a repository part of a project; see ``adopt_project``."""
-        with self._lock:
+        with moves_lock(self._context.places.locks), self._lock:
             return adopt_project(self._context, seen, current, name)
 
 
@@ -103,7 +103,9 @@ def list_projects(context: CurationContext) -> tuple[ListedProject, ...]:
                 name=record.slug,
                 identities=record.identities,
                 former=record.former,
-                folders=tuple(one.path for one in record.folders if is_there(one)),
+                folders=tuple(
+                    folder.path for folder in record.folders if is_there(folder)
+                ),
                 notes=len(times),
                 updated_at=context.clocks.local_iso(max(times) / 1e9) if times else "",
                 is_orphan=is_orphan(record),
@@ -133,25 +135,24 @@ def adopt_project(
     check_owner(context.caller, "hm project adopt")
     make_scope("project", name)
     above = os.path.join(context.places.notes, _ABOVE)
-    with moves_lock(context.places.locks):
-        if not os.path.isdir(os.path.join(above, name)):
-            names = os.listdir(above) if os.path.isdir(above) else []
-            raise missing_project(name, names)
-        left = []
-        record = read_record(above, name)
-        others = [one for one in read_records(above) if one.slug != name]
-        if name == current:
-            distinct = (*record.distinct, *(one.slug for one in others))
-            record = replaced(record, distinct=tuple(dict.fromkeys(distinct)))
-        # First what it belongs to from now on: killed here, it belongs to both.
-        record = learn(replaced(record, maybe=()), seen, is_there)
-        save_record(above, record)
-        for other in others:
-            rest = without_repository(other, seen)
-            rest = replaced(rest, maybe=tuple(one for one in rest.maybe if one != name))
-            if rest != other:
-                save_record(above, rest)
-                left.append(other.slug)
-                if not rest.identities:
-                    remove_folders(os.path.join(above, other.slug))
+    if not os.path.isdir(os.path.join(above, name)):
+        names = os.listdir(above) if os.path.isdir(above) else []
+        raise missing_project(name, names)
+    left = []
+    record = read_record(above, name)
+    others = [candidate for candidate in read_records(above) if candidate.slug != name]
+    if name == current:
+        distinct = (*record.distinct, *(twin.slug for twin in others))
+        record = replaced(record, distinct=tuple(dict.fromkeys(distinct)))
+    # First what it belongs to from now on: killed here, it belongs to both.
+    record = learn(replaced(record, maybe=()), seen, is_there)
+    save_record(above, record)
+    for other in others:
+        rest = without_repository(other, seen)
+        rest = replaced(rest, maybe=tuple(slug for slug in rest.maybe if slug != name))
+        if rest != other:
+            save_record(above, rest)
+            left.append(other.slug)
+            if not rest.identities:
+                remove_folders(os.path.join(above, other.slug))
     return tuple(left)

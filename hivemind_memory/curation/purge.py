@@ -132,8 +132,10 @@ def _find_selected(
     left: list[FailedItem] = []
     if unfinished is not None:
         again, left = targets_left(context, unfinished)
-        known = {(one.path, one.start_line) for one in targets}
-        targets += [one for one in again if (one.path, one.start_line) not in known]
+        known = {(target.path, target.start_line) for target in targets}
+        targets += [
+            target for target in again if (target.path, target.start_line) not in known
+        ]
         linked |= linked_copies(context, unfinished)
     plan = plan_purge(context, targets)
     if unfinished is not None:
@@ -167,7 +169,8 @@ def _find_unfinished(context: CurationContext, purge: UnfinishedPurge) -> _Work:
             )
     raise MemoryNotFoundError(
         f"There is no unfinished purge {purge.id}.",
-        hint="The receipt of a purge ends with the command that finishes it.",
+        hint="The receipt of a purge ends with the command that finishes it; add"
+        " --memory-dir if you purged with it.",
         effect="Nothing was purged",
     )
 

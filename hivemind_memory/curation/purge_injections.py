@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from shlex import quote
 
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.model.curation import FailedItem
@@ -75,7 +76,9 @@ def find_injections(
     return QuotingInjections(
         records=sum(count for worktree, count in quoting.items() if seen[worktree]),
         worktrees=tuple(worktree for worktree in there if seen[worktree]),
-        gone=tuple(one for one in quoting if seen[one] and one not in there),
+        gone=tuple(
+            worktree for worktree in quoting if seen[worktree] and worktree not in there
+        ),
         hidden=tuple(worktree for worktree in there if not seen[worktree]),
     )
 
@@ -95,26 +98,36 @@ def refresh_sections(
     return failed
 
 
-def find_copies(
-    quoting: QuotingInjections,
-    injected: InjectionRecords,
-    probes: Sequence[str],
-    *,
-    is_dry_run: bool,
-) -> Iterator[FailedItem]:
-    """Yield what worktrees keep of some texts besides the sections of the log.
+def erase_copies(
+    injected: InjectionRecords, quoting: QuotingInjections
+) -> tuple[int, list[FailedItem]]:
+    """Remove copies of sections; return how many, and what failed, of those seen."""
+    count, failed = 0, []
+    for worktree in (*quoting.worktrees, *quoting.hidden):
+        erased, problems = injected.erase_copies(worktree)
+        if worktree in quoting.worktrees:
+            count += erased
+            failed += [FailedItem(what=copy, why=why) for copy, why in problems.items()]
+    return count, failed
 
-    A dry run looks only into git's index: the sections still hold the texts.
-    """
+
+def find_copies(
+    quoting: QuotingInjections, injected: InjectionRecords, probes: Sequence[str]
+) -> Iterator[FailedItem]:
+    """Yield what worktrees keep of some texts and a purge does not remove."""
     for worktree in quoting.gone:
         why = "it is gone; if it was moved, run `hm eject` where it is now"
         yield FailedItem(what=worktree, why=why)
     for worktree in quoting.worktrees:
         found = injected.find_copies(worktree, probes)
-        files = () if is_dry_run else sorted(found.get(WORKTREE, ()))
+        files = sorted(found.get(WORKTREE, ()))
         for file in files[:MAX_QUOTED]:
             path = os.path.join(worktree, *file.split("/"))
-            why = "it holds the text or a copy of a section: edit it"
+            why = (
+                "it holds the text or a copy of a section: edit it, or delete it;"
+                f" `git -C {quote(worktree)} grep -il --untracked --no-exclude-standard"
+                " hivemind` lists copies of a section"
+            )
             yield FailedItem(what=path, why=why)
         if len(files) > MAX_QUOTED:
             more = f"{len(files) - MAX_QUOTED} more files of {worktree}"

@@ -13,9 +13,7 @@ from hivemind_memory.notes.recovered_entries import count_recovered, drop_recove
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hivemind_memory.curation.context import CurationContext
     from hivemind_memory.curation.lookup import CurationTarget
-    from hivemind_memory.curation.purge_plan import PurgePlan
     from hivemind_memory.curation.purge_report import PurgeReport
 
 
@@ -41,9 +39,11 @@ def clean_notes(report: PurgeReport) -> None:
 
 def count_journal(report: PurgeReport) -> None:
     """Report how many of the texts the journal holds."""
-    gone = _journal_ids(report.context, report.plan)
+    gone = _journal_ids(report)
     entries = report.context.journal().entries()
-    found = (one for one in entries if one.id in gone and report.may_read(one.path))
+    found = (
+        entry for entry in entries if entry.id in gone and report.may_read(entry.path)
+    )
     report.add_count("journal", sum(1 for _ in found), "texts")
 
 
@@ -59,7 +59,7 @@ def clean_journal(report: PurgeReport) -> None:
             ids,
             without_entries,
             now_s=context.clocks.now(),
-            final=_journal_ids(context, report.plan),
+            final=_journal_ids(report),
         )
     except HivemindError as error:
         for what in (*sorted(ids), "journal"):
@@ -75,12 +75,12 @@ def clean_journal(report: PurgeReport) -> None:
 
 def _clean_returned(report: PurgeReport) -> None:
     """Remove the records of recovered entries."""
-    journal, names = report.context.journal(), report.plan.ids | report.plan.paths
-    if not count_recovered(journal.folder, names):
+    journal = report.context.journal()
+    if not count_recovered(journal.folder, report.is_purged):
         return
     try:
         with journal.session():
-            drop_recovered(journal.folder, names)
+            drop_recovered(journal.folder, report.is_purged)
     except (HivemindError, OSError) as error:
         report.fail("recovered entries", str(error))
 
@@ -96,15 +96,18 @@ def _report_references(report: PurgeReport, *, is_dry_run: bool) -> None:
     report.links += found.links
 
 
-def _journal_ids(context: CurationContext, plan: PurgePlan) -> set[str]:
-    """Return the ids of the plan, and of entries written to notes that are removed."""
-    written = {
+def _journal_ids(report: PurgeReport) -> set[str]:
+    """Return the ids of purged entries in the journal, and of those in purged notes."""
+    context = report.context
+    return {
         entry.id
         for entry in context.journal().entries()
         if entry.root == context.folder.root
-        and not plan.paths.isdisjoint((entry.path, entry.target))
+        and (
+            report.is_purged(entry.path, entry.id)
+            or report.is_purged(entry.target, entry.id)
+        )
     }
-    return {*plan.ids, *written}
 
 
 def _remove_empty_folders(report: PurgeReport) -> None:

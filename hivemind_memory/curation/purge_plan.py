@@ -40,6 +40,7 @@ from hivemind_memory.model.curation import (
 )
 from hivemind_memory.model.memories import ACTIVE, PENDING, SUPERSEDED
 from hivemind_memory.model.note_path import NotePath
+from hivemind_memory.model.scope import scoped_id
 from hivemind_memory.notes.entry_edits import entries_in
 from hivemind_memory.notes.memory_file import body_of
 from hivemind_memory.notes.tombstones import normal_form
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
 
     from hivemind_memory.curation.context import CurationContext
     from hivemind_memory.model.ports import MemoryIndex
+    from hivemind_memory.model.scope import ScopedId
 
 
 _SETS = ("ids", "paths", "notes", "hashes")
@@ -65,6 +67,9 @@ class PurgePlan:
 
     ids: set[str] = field(default_factory=set)
     """Ids of entries and memories."""
+
+    refs: set[ScopedId] = field(default_factory=set)
+    """The same with the scopes of their notes."""
 
     paths: set[str] = field(default_factory=set)
     """Notes that are removed as a whole."""
@@ -84,6 +89,7 @@ class PurgePlan:
     def merge(self, other: PurgePlan) -> None:
         """Merge another plan into this one."""
         self.ids |= other.ids
+        self.refs |= other.refs
         self.paths |= other.paths
         self.notes |= other.notes
         self.hashes |= other.hashes
@@ -94,7 +100,8 @@ class PurgePlan:
         kept = {name: sorted(getattr(self, name)) for name in _SETS}
         scopes = None if self.scopes is None else sorted(self.scopes)
         since_s = min(self.since_s, _NEVER_S)
-        return json.dumps({**kept, "scopes": scopes, "since_s": since_s})
+        refs = sorted(self.refs)
+        return json.dumps({**kept, "refs": refs, "scopes": scopes, "since_s": since_s})
 
     @classmethod
     def from_json(cls, text: str) -> PurgePlan:
@@ -104,7 +111,14 @@ class PurgePlan:
             sets = {name: set(kept[name]) for name in _SETS}
             # Earlier versions did not keep the scopes.
             scopes = None if kept.get("scopes") is None else set(kept["scopes"])
-            return cls(**sets, scopes=scopes, since_s=float(kept["since_s"]))
+            refs = {(str(scope), str(own_id)) for scope, own_id in kept.get("refs", ())}
+            refs = refs or {  # of an earlier version
+                scoped_id(path, own_id)
+                for path in sets["paths"] | sets["notes"]
+                for own_id in sets["ids"]
+            }
+            since_s = float(kept["since_s"])
+            return cls(**sets, refs=refs, scopes=scopes, since_s=since_s)
         except (ValueError, TypeError, LookupError):
             return cls()
 
@@ -126,7 +140,9 @@ def targets_of_purge(
         raise folder.behind_link_error(targets[0].path, "Nothing was purged")
     if selector.name and len(targets) == 1:
         targets += _chain(context, index, targets[0])
-    known = {(one.path, one.id if one.kind == ENTRY else "") for one in targets}
+    known = {
+        (target.path, target.id if target.kind == ENTRY else "") for target in targets
+    }
     for copy in _copies(context, targets):
         place = (copy.path, copy.id if copy.kind == ENTRY else "")
         if place not in known and (copy.path, "") not in known:
@@ -156,7 +172,11 @@ def targets_left(
         except HivemindError as error:
             left.append(FailedItem(what=path, why=str(error)))
             continue
-        entries = [one for one in entries_in(data) if one.provenance.id in plan.ids]
+        entries = [
+            note_entry
+            for note_entry in entries_in(data)
+            if note_entry.provenance.id in plan.ids
+        ]
         hashes = _body_hashes(context, path, data)
         has_front = split_front_matter(decode(data)).line_count > 0
         whole = read_target(context, path, MEMORY if has_front else NOTE)
@@ -215,7 +235,9 @@ def _body_hashes(context: CurationContext, path: NotePath, data: bytes) -> set[s
 
 def plan_purge(context: CurationContext, targets: list[CurationTarget]) -> PurgePlan:
     """Return the plan for some targets."""
-    plan = PurgePlan(since_s=min((_written_s(one) for one in targets), default=inf))
+    plan = PurgePlan(
+        since_s=min((_written_s(target) for target in targets), default=inf)
+    )
     for path in sorted({target.path for target in targets}):
         here = [target for target in targets if target.path == path]
         try:
@@ -228,6 +250,7 @@ def plan_purge(context: CurationContext, targets: list[CurationTarget]) -> Purge
             plan.paths.add(path)
             ids |= {entry.provenance.id for entry in entries_in(data)}
         plan.ids |= ids
+        plan.refs |= {scoped_id(path, own_id) for own_id in ids}
         plan.notes.add(path)
         plan.hashes |= hashes_in(context, path, data, None if is_whole else ids)
     return plan

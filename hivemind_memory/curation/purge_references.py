@@ -119,7 +119,7 @@ class _PurgedNames:
     ) -> None:
         self._index = index
         self._scopes = scopes
-        self.paths = {one.path for one in purged if one.kind != ENTRY} | plan.paths
+        self.paths = {item.path for item in purged if item.kind != ENTRY} | plan.paths
         self.names: dict[str, CurationTarget] = {}
         for memory_id in sorted(plan.ids):
             self._add(CurationTarget(kind=ENTRY, path=NotePath(""), id=memory_id))
@@ -207,8 +207,9 @@ def _changes(
         items, found = replace_references(values.get(field), substitute)
         if found:
             count += found
-            kept = [one for at, one in enumerate(items) if one not in items[:at]]
-            is_plain = field == "supersedes" and len(kept) == 1
+            kept = [item for at, item in enumerate(items) if item not in items[:at]]
+            is_list = isinstance(values.get(field), list)
+            is_plain = field == "supersedes" and len(kept) == 1 and not is_list
             changes[field] = (kept[0] if is_plain else kept) or None
     for reference in targets(values.get("superseded_by"))[:1]:
         target = finder.find(reference, near)

@@ -14,7 +14,7 @@ from hivemind_memory.curation.purge_injections import (
     find_copies,
     find_injections,
 )
-from hivemind_memory.errors import IndexUnusableError
+from hivemind_memory.errors import HivemindError, IndexUnusableError
 from hivemind_memory.files.paths import SUFFIX
 from hivemind_memory.files.places import find_above
 from hivemind_memory.index.choose_engine import index_engine
@@ -30,8 +30,9 @@ from hivemind_memory.model.curation import (
     PurgeResult,
 )
 from hivemind_memory.model.memories import SUPERSEDED
-from hivemind_memory.model.scope import INBOX, place_in_scope
+from hivemind_memory.model.scope import INBOX, place_in_scope, scope_of
 from hivemind_memory.notes.entry_edits import entries_in
+from hivemind_memory.state.recall_log import UNKNOWN_SCOPE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -91,6 +92,9 @@ class PurgeReport:
         self.links: list[FailedItem] = []
         """Links to the targets in the text of other notes."""
 
+        self._elsewhere: dict[str, set[str]] | None = None
+        """Id of a target -> other scopes in which a note has it; None: unknown."""
+
         self._places: list[PurgeCount] = []
         self._targets_at = 0
 
@@ -110,10 +114,38 @@ class PurgeReport:
         except IndexUnusableError as error:
             if is_shown:
                 self.fail("index", str(error))
+        self._find_same_ids()
         if self.injected is None or not self.plan.notes:
             return
         self.injections = find_injections(self.context, self.injected, self.plan.notes)
         self.left += self.injections.unread
+
+    def _find_same_ids(self) -> None:
+        """Find the notes of other scopes that have the id of a target."""
+        wanted = {own_id for _, own_id in self.plan.refs}
+        try:
+            index = self.context.index.fresh()
+            found = {own_id: index.scopes_with(own_id) for own_id in wanted}
+        except HivemindError:  # cleaning the index reports it
+            return
+        for scope, own_id in self.plan.refs:
+            found[own_id].discard(scope)
+        self._elsewhere = found
+
+    def is_purged(self, path: str, own_id: str) -> bool:
+        """Return whether an id, with the path that its note has or had, is a target's.
+
+        The note may have been moved since that path was kept, out of its scope even:
+        so any scope will do in which no other note has the id.
+        """
+        return path in self.plan.paths or self.is_purged_in(scope_of(path), own_id)
+
+    def is_purged_in(self, scope: str, own_id: str) -> bool:
+        """Return whether an id with the scope of its note is a target's."""
+        if self._elsewhere is None or own_id not in self.plan.ids:
+            return (scope, own_id) in self.plan.refs
+        others = self._elsewhere.get(own_id, set())
+        return scope not in others and not (scope == UNKNOWN_SCOPE and others)
 
     def may_read(self, path: str) -> bool:
         """Return whether the caller may read a note, and so what is counted of it."""
@@ -136,18 +168,18 @@ class PurgeReport:
     ) -> PurgeResult:
         """Return the report, with what is out of reach."""
         is_owner = self.context.caller.is_owner
-        stayed = set() if is_dry_run else {one.what for one in self.left}
-        removed = [one for one in self.targets if one.path not in stayed]
+        stayed = set() if is_dry_run else {item.what for item in self.left}
+        removed = [target for target in self.targets if target.path not in stayed]
         places = list(self._places)
         places[self._targets_at : self._targets_at] = _count_by_kind(removed)
         return PurgeResult(
             is_dry_run=is_dry_run,
             memories=tuple(target.as_affected() for target in removed),
             places=tuple(
-                one for one in places if is_owner or one.name not in OWNER_ONLY
+                place for place in places if is_owner or place.name not in OWNER_ONLY
             ),
             left=tuple(self.left),
-            out_of_reach=tuple(self._out_of_reach(is_dry_run=is_dry_run)),
+            out_of_reach=tuple(self._out_of_reach()),
             reactivated=reactivated,
             worktrees=self.injections.worktrees,
         )
@@ -160,7 +192,7 @@ class PurgeReport:
         )
         return sorted({line for line in lines if len(line) >= _MIN_PROBE_CHARS})
 
-    def _out_of_reach(self, *, is_dry_run: bool) -> Iterator[FailedItem]:
+    def _out_of_reach(self) -> Iterator[FailedItem]:
         """Yield where the text may still be."""
         notes = self.context.places.notes
         probes = self.probes()
@@ -177,9 +209,7 @@ class PurgeReport:
             )
             yield FailedItem(what=repository, why=why)
         if self.injected is not None:
-            yield from find_copies(
-                self.injections, self.injected, probes, is_dry_run=is_dry_run
-            )
+            yield from find_copies(self.injections, self.injected, probes)
         if self.injections.worktrees:
             why = "agents that read the section may keep it in their own logs"
             yield FailedItem(what="transcripts", why=why)
@@ -201,10 +231,10 @@ class PurgeReport:
 def _count_by_kind(targets: Sequence[CurationTarget]) -> Iterator[PurgeCount]:
     """Yield how many of what is purged are entries, memories, or earlier versions."""
     for kind, name in _KINDS.items():
-        count = sum(one.kind == kind for one in targets)
+        count = sum(target.kind == kind for target in targets)
         unit = "entries" if kind == ENTRY else "files"
         yield PurgeCount(name=name, count=count, unit=unit)
-    older = sum(one.status == SUPERSEDED for one in targets)
+    older = sum(target.status == SUPERSEDED for target in targets)
     claims = sum(map(_count_claims, targets))
     yield PurgeCount(name="earlier versions", count=older, unit="of the files")
     yield PurgeCount(name="pending claims", count=claims, unit="in the inbox")
@@ -217,7 +247,7 @@ def _count_claims(target: CurationTarget) -> int:
     if target.kind != NOTE:
         return 1
     entries = entries_in(target.text.encode())
-    return sum(not one.provenance.is_forgotten for one in entries) if entries else 1
+    return sum(not entry.provenance.is_forgotten for entry in entries) if entries else 1
 
 
 def _editor_copies(
@@ -286,7 +316,7 @@ def _file_holds(path: str, wanted: Sequence[bytes]) -> bool | None:
         with open(path, "rb") as file:
             while block := file.read(_BLOCK_BYTES):
                 data = before + block
-                if any(one in data for one in wanted):
+                if any(probe in data for probe in wanted):
                     return True
                 before = data[-overlap:] if overlap else b""
     except OSError:
@@ -306,7 +336,7 @@ def _notes_quoting(
         for target in targets
         for line in range(target.start_line, target.end_line + 1)
     }
-    whole = {*named, *(one.path for one in targets if one.kind != ENTRY)}
+    whole = {*named, *(target.path for target in targets if target.kind != ENTRY)}
     found = 0
     for path, data in notes_in(context, context.caller.scopes) if probes else ():
         text = decode(data)

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from hivemind_memory.access.rules import may_read
 from hivemind_memory.config import CONFIG_NAME
 from hivemind_memory.curation.purge_injections import (
+    erase_copies,
     find_injections,
     refresh_sections,
 )
@@ -30,6 +31,7 @@ from hivemind_memory.files.atomic import (
 )
 from hivemind_memory.files.paths import PARTIAL_PREFIX
 from hivemind_memory.state.change_log import ChangeLog, NamesInChanges
+from hivemind_memory.state.recall_log import RecallLog
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -144,7 +146,10 @@ def _partial_paths(report: PurgeReport) -> list[str]:
 
 def count_injections(report: PurgeReport) -> None:
     """Report the injection records and sections that name one of the notes."""
-    _report_injections(report, _count_records(report))
+    copies = 0
+    if report.injected is not None:
+        copies = sum(map(report.injected.count_copies, report.injections.worktrees))
+    _report_injections(report, _count_records(report), copies)
 
 
 def clean_injections(report: PurgeReport) -> None:
@@ -152,6 +157,10 @@ def clean_injections(report: PurgeReport) -> None:
     injected, found = report.injected, report.injections
     failed = refresh_sections(injected, found) if injected is not None else {}
     report.left += found.seen_of(failed)
+    copies = 0
+    if injected is not None:
+        copies, unerased = erase_copies(injected, found)
+        report.left += unerased
     report.is_hidden_left = not failed.keys().isdisjoint(found.hidden)
     # By the paths in their records the next purge finds the sections that failed.
     records = _count_records(report, kept=failed)
@@ -163,7 +172,7 @@ def clean_injections(report: PurgeReport) -> None:
         except (HivemindError, OSError) as error:
             report.fail("injection log", str(error))
             records = 0
-    _report_injections(report, records)
+    _report_injections(report, records, copies)
 
 
 def _count_records(report: PurgeReport, *, kept: Collection[str] = ()) -> int:
@@ -177,24 +186,27 @@ def _count_records(report: PurgeReport, *, kept: Collection[str] = ()) -> int:
     return find_injections(report.context, report.injected, paths, kept=kept).records
 
 
-def _report_injections(report: PurgeReport, records: int) -> None:
-    """Report the records of the log, and the worktrees whose section quotes a note."""
+def _report_injections(report: PurgeReport, records: int, copies: int) -> None:
+    """Report records of the log, worktrees whose section quotes a note, and copies."""
     report.add_count("injection log", records, "records")
     worktrees = len(report.injections.worktrees)
     report.add_count("injected sections", worktrees, "worktrees")
+    report.add_count("copies of sections", copies, "files")
 
 
 def count_recalls(report: PurgeReport) -> None:
     """Report how many recall counters there are."""
-    refs = report.plan.ids | report.plan.paths
-    count = len(report.context.state().recalls(refs))
+    log = RecallLog(report.context.state())
+    count = log.count_gone(report.plan.ids, report.is_purged_in)
     report.add_count("recall counters", count, "counters")
 
 
 def clean_recalls(report: PurgeReport) -> None:
     """Delete the recall counters."""
-    count_recalls(report)
-    if not report.context.state().drop(report.plan.ids | report.plan.paths):
+    log = RecallLog(report.context.state())
+    count = log.drop(report.plan.ids, report.is_purged_in)
+    report.add_count("recall counters", count or 0, "counters")
+    if count is None:
         report.fail("recall counters", "state.db cannot be written now")
 
 
@@ -224,6 +236,7 @@ def _names(report: PurgeReport) -> NamesInChanges:
     """Return the ids, paths and keys of what is purged."""
     return NamesInChanges(
         own=frozenset(report.plan.ids | report.plan.paths),
+        is_own=report.is_purged,
         keys=frozenset(target.key for target in report.targets if target.key),
         is_seen=report.may_read,
     )

@@ -96,7 +96,7 @@ def _older(
         seen.add(memory_id)
         older = _with_id(context, index, target, memory_id)
         if older is not None:
-            waiting += [(one, memory_id) for one in older.supersedes]
+            waiting += [(old_ref, memory_id) for old_ref in older.supersedes]
         yield memory_id, by, older
 
 
@@ -178,7 +178,10 @@ def _activate(context: CurationContext, older: CurationTarget) -> NotePath:
     data = file.with_values({"superseded_by": None, "superseded": None})
     names = [*names_of(older.key), name_with_id(older.key, older.id)]
     paths = [path_in_scope(older.scope, name) for name in names]
-    path = next((one for one in paths if folder.signature(one) is None), paths[-1])
+    path = next(
+        (candidate for candidate in paths if folder.signature(candidate) is None),
+        paths[-1],
+    )
     folder.replace(path, data, expected=None)
     remove_note(folder, older.path, expected=file.signature)
     return path

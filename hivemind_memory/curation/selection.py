@@ -70,16 +70,17 @@ def find_targets(
         ScopeError: The selector names a scope that the caller does not have.
         UsageError: The selector is empty, or its key is in several scopes.
     """
-    if replace(selector, is_everywhere=False) == MemorySelector():
+    if _is_empty(selector):
         message = (
             "Nothing is selected: give an id, a key, a session, a source or a day."
         )
-        raise UsageError(message, hint="`hm search` shows keys and ids.")
+        hint = "`hm search` shows keys and ids, `hm list --forgotten` the hidden ones."
+        raise UsageError(message, hint=hint)
     if not context.caller.is_member:
         raise _absent(selector)
     found = _TargetSearch(context, index, selector, with_notes=with_notes)
     targets = list(found.by_name() if selector.name else found.of_set())
-    allowed = [one for one in targets if may_write(context.caller, one.path)]
+    allowed = [target for target in targets if may_write(context.caller, target.path)]
     if targets and not allowed:
         where = targets[0].scope or "the global memory"
         raise NotSavedError(
@@ -109,10 +110,17 @@ def set_scope(
     """Return the scope that a set of memories is looked for in, if it names none.
 
     In a person's shell it is that of a write without a scope: the project of the
-    repository. Empty: everything that the caller sees.
+    repository. Empty: everything that the caller sees, or nothing is selected at all.
     """
     is_open = selector.is_set and not selector.scope and not selector.is_everywhere
-    return find_scope("") if is_open and caller.is_owner else ""
+    if _is_empty(selector) or not (is_open and caller.is_owner):
+        return ""
+    return find_scope("")
+
+
+def _is_empty(selector: MemorySelector) -> bool:
+    """Whether nothing is meant; where to look everywhere is no memory yet."""
+    return replace(selector, is_everywhere=False) == MemorySelector()
 
 
 class _TargetSearch:
@@ -199,7 +207,9 @@ class _TargetSearch:
         if not wanted or wanted.encode() not in data:
             return False
         values = split_front_matter(decode(data)).values
-        provenance = (text_of(values, one) for one in ("session", "source", "created"))
+        provenance = (
+            text_of(values, field) for field in ("session", "source", "created")
+        )
         return self._matches(*provenance)
 
     def _entries(self, entry_id: str) -> Iterator[CurationTarget]:

@@ -73,7 +73,7 @@ def given_values(new: NewMemory, type_name: str) -> dict[str, object]:
         "expires": new.expires,
         "tags": list(new.tags),
     }
-    given = {key: one for key, one in values.items() if one not in (None, "", [])}
+    given = {key: field for key, field in values.items() if field not in (None, "", [])}
     # An empty value in `more` clears that of the predecessor.
     return {**given, **new.more}
 
@@ -175,7 +175,7 @@ def find_active(
     found = [path for path in paths if path not in linked]
     files = []
     # File names that this program gives first, then the newest.
-    for path in sorted(found, key=lambda one: one not in names):
+    for path in sorted(found, key=lambda other: other not in names):
         with suppress(NoteNotFoundError):
             files.append(read_memory_file(context.folder, path))
     if not files:

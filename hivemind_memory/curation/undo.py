@@ -27,7 +27,7 @@ from hivemind_memory.curation.undo_errors import (
     built_upon,
     gone,
     irreversible,
-    is_known,
+    no_forget,
 )
 from hivemind_memory.errors import (
     HivemindError,
@@ -113,7 +113,7 @@ def find_forget(context: CurationContext, name: str) -> Change | None:
     """Return the forget with an id, if the caller may restore it; else None.
 
     Raises:
-        UsageError: It is the id of another change.
+        UsageError: It is the id of another change that the caller may know of.
     """
     try:
         change = ChangeLog(context.state()).find(name)
@@ -122,10 +122,9 @@ def find_forget(context: CurationContext, name: str) -> Change | None:
     if change is None or not _may_touch(context, change):
         return None
     if change.kind != FORGET:
-        raise UsageError(
-            f"{name} is a {change.kind}, not a forget.",
-            hint=f"`hm undo {name}` takes it back.",
-        )
+        if not _is_own(context, change):
+            return None
+        raise no_forget(change)
     return change
 
 
@@ -138,8 +137,7 @@ def _find(context: CurationContext, change_id: str) -> Change:
             raise MemoryNotFoundError("There is no change of yours.", effect=EFFECT)
         return last
     change = log.find(change_id)
-    is_own = change is not None and change.actor == context.actor
-    if change is None or not (is_own or context.caller.is_owner):
+    if change is None or not _is_own(context, change):
         message = f"There is no change {change_id[:60]!r} of yours."
         raise MemoryNotFoundError(message, hint=LIST_HINT, effect=EFFECT)
     if change.undone_by:
@@ -164,7 +162,7 @@ def _take_back(
         return _hide(context, change, result, is_dry_run=is_dry_run)
     if change.kind == FORGET:
         return _show(context, change, result, is_dry_run=is_dry_run)
-    if change.kind in {ACCEPT, RETURN} and is_known(change):
+    if change.kind in {ACCEPT, RETURN}:
         return _move_claim(context, change, result, is_dry_run=is_dry_run)
     raise irreversible(context, change)
 
@@ -202,11 +200,13 @@ def _show(
     context: CurationContext, change: Change, result: UndoResult, *, is_dry_run: bool
 ) -> UndoResult:
     """Show what a forget hid."""
-    hidden = [one for one in _targets(context, change) if one.forgotten]
+    hidden = [target for target in _targets(context, change) if target.forgotten]
     if not hidden:
         return replace(result, already=True)
     if is_dry_run:
-        return replace(result, restored=tuple(one.as_affected() for one in hidden))
+        return replace(
+            result, restored=tuple(target.as_affected() for target in hidden)
+        )
     done = show_targets(context, hidden, is_deactivating=bool(change.others))
     result = replace(result, restored=done.memories, superseded=done.superseded)
     return _with_changes(result, done)
@@ -218,23 +218,30 @@ def _move_claim(
     """Put an accepted claim back into the inbox, or accept it again."""
     [claim], [item] = _targets(context, change), change.items
     part, is_back = place_in_scope(claim.path), change.kind == ACCEPT
+    was_dropped = is_back and place_in_scope(item.path) == INBOX
     name = claim.key or claim.path
     is_same = item.digest == digest_of(context.state(), claim.text)
     for what, is_so in (
-        ("forgotten", bool(claim.forgotten)),
+        ("forgotten", bool(claim.forgotten) and not was_dropped),
+        ("accepted", was_dropped and part != INBOX),
         ("replaced", part == SUPERSEDED),
         ("edited", not is_same),
     ):
         if is_so:
             raise built_upon(name, what)
-    if (part == INBOX) is is_back:
+    is_pending = part == INBOX and not claim.forgotten
+    if is_pending is is_back:
         return replace(result, already=True)
     path = claim.path
-    if not is_dry_run and is_back:
+    if was_dropped and not is_dry_run:
+        shown = show_targets(context, [claim], is_deactivating=False)
+        path = NotePath(shown.memories[0].path)
+    elif is_back and not is_dry_run:
         path = return_claim(context, claim)
     elif not is_dry_run:
         name = claim.id if claim.kind == ENTRY else path
-        path = accept_claim(context, name).memory.path
+        accepted = accept_claim(context, name)
+        path = (accepted.dropped or accepted.memory).path
     moved = (replace(claim, path=path).as_affected(),)
     if is_back:
         result = replace(result, pending=moved)
@@ -322,7 +329,7 @@ def _targets(context: CurationContext, change: Change) -> list[CurationTarget]:
         MemoryNotFoundError: None of it is there any more.
     """
     index = context.index.fresh()
-    targets = [one for item in change.items for one in _now(context, index, item)]
+    targets = [target for item in change.items for target in _now(context, index, item)]
     if not targets:
         raise gone(change.items[0].path if change.items else change.id)
     return targets
@@ -345,7 +352,7 @@ def _now(
             data, _ = context.folder.read(NotePath(path), max_bytes=limit)
         except HivemindError:
             continue
-        found = [one for one in entries_in(data) if one.provenance.id == item.id]
+        found = [entry for entry in entries_in(data) if entry.provenance.id == item.id]
         if found:
             yield entry_target(NotePath(path), found[0])
             return
@@ -362,7 +369,14 @@ def _rows(index: MemoryIndex, item: ChangedItem) -> Iterator[MemoryRow]:
 
 def _may_touch(context: CurationContext, change: Change) -> bool:
     """Return whether the caller may write to all that a change is about."""
+    if not change.items:  # a purge, whose record names nothing
+        return _is_own(context, change)
     return all(may_write(context.caller, item.path) for item in change.items)
+
+
+def _is_own(context: CurationContext, change: Change) -> bool:
+    """Return whether a change is in the caller's list of changes."""
+    return context.caller.is_owner or change.actor == context.actor
 
 
 def _folder(path: str) -> str:

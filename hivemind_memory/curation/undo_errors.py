@@ -36,12 +36,21 @@ def built_upon(name: str, what: str) -> NotSavedError:
     )
 
 
+def no_forget(change: Change) -> UsageError:
+    """Return the error for restoring by the id of a change that hid nothing."""
+    message = f"{change.id} is a {change.kind}, not a forget."
+    hint = "`hm log --changes` lists the forgets."
+    if change.kind == PURGE:
+        message = f"{change.id} is a purge: what was purged is erased."
+    elif not change.undone_by:
+        hint = f"`hm undo {quote(change.id)}` takes it back."
+    return UsageError(message, hint=hint, effect="Nothing was restored")
+
+
 def irreversible(context: CurationContext, change: Change) -> UsageError:
     """Return the error for a change of a kind that cannot be taken back."""
     why, hints = "", []
-    if change.kind == ACCEPT:
-        why = ": the claim said what an active memory says, and is gone"
-    elif change.kind == PURGE:
+    if change.kind == PURGE:
         why = ": what was purged is erased"
     earlier = [
         made
@@ -61,14 +70,8 @@ def irreversible(context: CurationContext, change: Change) -> UsageError:
 
 def _is_reversible(change: Change) -> bool:
     """Return whether an undo without an id would take a change back."""
-    if change.is_undo or change.undone_by or change.kind not in _REVERSIBLE:
-        return False
-    return change.kind != ACCEPT or is_known(change)
-
-
-def is_known(change: Change) -> bool:
-    """Return whether what a change moved, wrote or saved is there and was recorded."""
-    return bool(change.items and change.items[0].digest)
+    is_in_effect = not (change.is_undo or change.undone_by)
+    return is_in_effect and change.kind in _REVERSIBLE
 
 
 def gone(name: str) -> MemoryNotFoundError:

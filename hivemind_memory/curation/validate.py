@@ -94,7 +94,7 @@ def _validate_content(content: str, limit_chars: int) -> str:
         raise _invalid(
             f"the content has {len(text):,} characters; the limit for a memory is"
             f" {limit_chars:,}",
-            "Shorten it; memory_write takes longer texts.",
+            "Shorten it, or write it to a note, which may be longer.",
         )
     return text
 

@@ -37,7 +37,7 @@ def memories_for(
             source_ref=mask(memory.source_ref),
             reason=mask(memory.reason),
             tags=tuple(map(mask, memory.tags)),
-            claim={name: mask(said) for name, said in memory.claim.items()},
+            claim={name: mask(value) for name, value in memory.claim.items()},
         )
         for memory in memories
     )

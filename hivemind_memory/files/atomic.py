@@ -215,7 +215,7 @@ def remove_partial_files(folder: str, paths: Iterable[str], now_s: float) -> int
         now_s: The time; a file younger than ``ABANDONED_S`` may still get its name.
     """
     removed = 0
-    for path in (os.path.join(folder, one) for one in paths):
+    for path in (os.path.join(folder, name) for name in paths):
         if not PARTIAL_FILE.fullmatch(os.path.basename(path)):
             continue
         try:

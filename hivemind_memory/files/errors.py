@@ -36,6 +36,7 @@ _CAUSES = {
     errno.EROFS: ("the disk is read-only", "Mount it read-write and try again."),
     errno.EACCES: ("permission is denied", "Check the owner and mode of the folder."),
     errno.EPERM: ("permission is denied", "Check the owner and mode of the folder."),
+    errno.ENOENT: ("there is no such file or folder", "Check the path."),
     errno.EMFILE: ("too many files are open", "Close some programs and try again."),
     errno.ENFILE: ("too many files are open", "Close some programs and try again."),
 }

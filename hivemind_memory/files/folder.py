@@ -224,7 +224,7 @@ class NotesFolder:
             return ""
         folders = path.split("/")[:-1]
         walked = ("/".join(folders[: at + 1]) for at in range(len(folders)))
-        return next((one for one in walked if self._is_link(one)), "")
+        return next((parent for parent in walked if self._is_link(parent)), "")
 
     def behind_link_error(self, path: str, effect: str) -> NotePathError:
         """Return the error for a change to a note that lies behind a listed link."""

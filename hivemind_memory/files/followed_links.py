@@ -60,8 +60,8 @@ def _problem(root: str, links: Mapping[str, str], path: str) -> str:
         return f"there is no folder {target}"
     if _overlap(target, root):
         return f"{target} and the notes folder lie in one another"
-    earlier = (one for one in sorted(links) if one < path)
-    twice = next((one for one in earlier if _overlap(target, links[one])), "")
+    earlier = (link for link in sorted(links) if link < path)
+    twice = next((link for link in earlier if _overlap(target, links[link])), "")
     return f"its folder is read as {twice} already" if twice else ""
 
 

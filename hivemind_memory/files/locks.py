@@ -17,6 +17,7 @@ from hivemind_memory.files.errors import cause_of
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
 
 if sys.platform == "win32":
     import msvcrt
@@ -32,10 +33,9 @@ _PAUSE_S = 0.004  # Windows only: where waiting has to be asking again
 _WINDOWS_OFFSET = 1 << 30  # a locked byte cannot be read there, so it is not the text's
 
 
-@contextmanager
 def exclusive(
     path: str, *, wait_s: float, refused: Callable[[str, str], Exception]
-) -> Iterator[None]:
+) -> AbstractContextManager[None]:
     """Hold the lock of a file in a private folder, which is created if missing.
 
     Args:
@@ -43,7 +43,25 @@ def exclusive(
         wait_s: How long to wait for another holder.
         refused: Returns the error to raise, from a sentence and a hint.
     """
-    lock = KernelLock(path)
+    return _held(KernelLock(path), wait_s, refused)
+
+
+def shared(
+    path: str, *, wait_s: float, refused: Callable[[str, str], Exception]
+) -> AbstractContextManager[None]:
+    """Hold the lock of a file with others who share it; see ``exclusive``.
+
+    On Windows there is one holder at a time.
+    """
+    return _held(KernelLock(path, is_shared=True), wait_s, refused)
+
+
+@contextmanager
+def _held(
+    lock: KernelLock, wait_s: float, refused: Callable[[str, str], Exception]
+) -> Iterator[None]:
+    """Hold a lock; see ``exclusive``."""
+    path = lock.path
     try:
         descriptors.make_private_folder(os.path.dirname(path))
         is_held = lock.acquire(wait_s=wait_s)
@@ -67,10 +85,17 @@ class KernelLock:
     for people.
     """
 
-    __slots__ = ("_fd", "path")
+    __slots__ = ("_fd", "_is_shared", "path")
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, *, is_shared: bool = False) -> None:
+        """Take nothing yet.
+
+        Args:
+            path: The file.
+            is_shared: Others who share it may hold it too; the file names none of them.
+        """
         self.path = path
+        self._is_shared = is_shared
         self._fd: int | None = None
 
     def try_acquire(self) -> bool:
@@ -94,7 +119,9 @@ class KernelLock:
             is_taken = is_there = False
             try:
                 descriptors.set_mode(fd, descriptors.PRIVATE_FILE)
-                is_taken = _lock(fd) or (wait_s > 0 and _lock_within(fd, wait_s))
+                is_taken = _lock(fd, is_shared=self._is_shared) or (
+                    wait_s > 0 and _lock_within(fd, wait_s, is_shared=self._is_shared)
+                )
                 # Its folder may have been deleted meanwhile: then others lock another
                 # file of the same name.
                 is_there = is_taken and _is_at(fd, self.path)
@@ -104,7 +131,8 @@ class KernelLock:
             if is_there or not is_taken:
                 break
         if is_taken:
-            _write_text(fd, f"pid {os.getpid()}\n")
+            if not self._is_shared:
+                _write_text(fd, f"pid {os.getpid()}\n")
             self._fd = fd
         return is_taken
 
@@ -113,7 +141,8 @@ class KernelLock:
         if self._fd is not None:
             # Forgotten first: once it is closed another thread may hold the lock.
             fd, self._fd = self._fd, None
-            _write_text(fd, "")
+            if not self._is_shared:
+                _write_text(fd, "")
             os.close(fd)
 
     @property
@@ -160,7 +189,7 @@ def _write_text(fd: int, text: str) -> None:
 
 if sys.platform == "win32":
 
-    def _lock(fd: int) -> bool:
+    def _lock(fd: int, *, is_shared: bool = False) -> bool:  # noqa: ARG001
         """Take the lock of an open file if it is free."""
         os.lseek(fd, _WINDOWS_OFFSET, os.SEEK_SET)
         try:
@@ -169,7 +198,7 @@ if sys.platform == "win32":
             return False
         return True
 
-    def _lock_within(fd: int, wait_s: float) -> bool:
+    def _lock_within(fd: int, wait_s: float, *, is_shared: bool) -> bool:  # noqa: ARG001
         """Ask for the lock again and again."""
         for _ in range(int(wait_s / _PAUSE_S) + 1):
             time.sleep(_PAUSE_S)
@@ -187,15 +216,16 @@ if sys.platform == "win32":
 
 else:
 
-    def _lock(fd: int) -> bool:
+    def _lock(fd: int, *, is_shared: bool = False) -> bool:
         """Take the lock of an open file if it is free."""
+        kind = fcntl.LOCK_SH if is_shared else fcntl.LOCK_EX
         try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(fd, kind | fcntl.LOCK_NB)
         except BlockingIOError:
             return False
         return True
 
-    def _lock_within(fd: int, wait_s: float) -> bool:
+    def _lock_within(fd: int, wait_s: float, *, is_shared: bool) -> bool:
         """Stand in the kernel's queue for the lock, no longer than *wait_s*.
 
         ``flock`` has no time limit of its own, and asking again and again lets a busy
@@ -208,7 +238,7 @@ else:
 
         def stand_in_queue() -> None:
             try:
-                fcntl.flock(own_fd, fcntl.LOCK_EX)
+                fcntl.flock(own_fd, fcntl.LOCK_SH if is_shared else fcntl.LOCK_EX)
                 taken.set()
             except OSError:
                 return  # no lock: then the wait runs out

@@ -71,6 +71,15 @@ class Places:
         """What no note can hold: recall counters, tombstones, changes, injections."""
         return os.path.join(self.home, "state.db")
 
+    @property
+    def state_name(self) -> str:
+        """What ``state.db`` calls the notes folder: its path, or empty.
+
+        Empty for the home's own, so that its rows go with a home that is moved.
+        """
+        is_own = self.notes == os.path.realpath(notes_folder(self.home))
+        return "" if is_own else self.notes
+
     def make_index_folder(self) -> None:
         """Make the folder of the index, private and ignored by git."""
         _make_ignored_folder(self.index)
@@ -81,7 +90,7 @@ def journal_folders(home: str) -> tuple[str, ...]:
     own = os.path.join(home, "journal")
     try:
         with os.scandir(own) as entries:
-            return (own, *(one.path for one in entries if one.is_dir()))
+            return (own, *(entry.path for entry in entries if entry.is_dir()))
     except OSError:
         return ()
 
@@ -104,7 +113,9 @@ def has_recovered(journals: Iterable[str]) -> bool:
     Args:
         journals: Folders of journals.
     """
-    return any(os.path.exists(os.path.join(one, RECOVERED_FILE)) for one in journals)
+    return any(
+        os.path.exists(os.path.join(journal, RECOVERED_FILE)) for journal in journals
+    )
 
 
 def notes_folder(home: str) -> str:

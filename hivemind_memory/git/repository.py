@@ -99,6 +99,14 @@ class Repository:
         """Return whether git ignores an untracked file."""
         return self.run("check-ignore", "-q", "--", file).returncode == 0
 
+    def is_changed(self, file: str) -> bool:
+        """Return whether ``git status`` shows a change of a file that is not staged.
+
+        As whenever it is asked, git updates what its index knows of the file.
+        """
+        words = ("status", "--porcelain", "-z", "--untracked-files=no", "--")
+        return bool(self.ask(*words, f":(literal){file}")[1:2].strip())
+
     def filter_of(self, file: str) -> str:
         """Return the filter that applies to a file; empty for none."""
         printed = self.ask("check-attr", "-z", "filter", "--", file)
@@ -154,8 +162,8 @@ def find_repository(
         raise GitError(f"git says: {complaint_of(done)}", hint=hint)
     lines = os.fsdecode(done.stdout).removesuffix("\n").split("\n")
     if len(lines) != len(wanted):  # the folder's name contains a newline
-        answers = (run_git(folder, ("rev-parse", one), environ) for one in wanted)
-        lines = [os.fsdecode(one.stdout).removesuffix("\n") for one in answers]
+        answers = (run_git(folder, ("rev-parse", name), environ) for name in wanted)
+        lines = [os.fsdecode(answer.stdout).removesuffix("\n") for answer in answers]
     git_dir, common_dir, top = lines
     return Repository(
         top=os.path.realpath(top),

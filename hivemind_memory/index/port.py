@@ -53,6 +53,18 @@ class FileRecord(NamedTuple):
     """What its front matter says; None: nothing."""
 
 
+class TouchedNote(NamedTuple):
+    """A note whose signature has changed, and its bytes have not."""
+
+    path: NotePath
+    signature: FileSignature
+    digest: str
+    """SHA-256 of the bytes."""
+
+    is_settled: bool
+    """See ``FileRecord``."""
+
+
 class IndexCounts(NamedTuple):
     """What the index holds of some memories."""
 
@@ -105,16 +117,17 @@ class NotesIndex(Protocol):
         """
         ...
 
-    def digest_of(self, path: NotePath) -> str:
-        """Return the digest of a note's indexed bytes; empty when not indexed."""
+    def digests_of(self, paths: Sequence[NotePath]) -> dict[NotePath, str]:
+        """Return the digests of the indexed bytes of those notes that are indexed."""
         ...
 
-    def touch(
-        self, path: NotePath, signature: FileSignature, *, digest: str, is_settled: bool
-    ) -> None:
-        """Record a new signature of a note whose bytes are still those of *digest*.
+    def touch(self, touched: Sequence[TouchedNote]) -> None:
+        """Record new signatures of notes whose bytes are still the indexed ones.
 
-        Does nothing when the index has other bytes by now.
+        Skips a note of which the index has other bytes by now.
+
+        Args:
+            touched: Few enough notes for one transaction.
         """
         ...
 

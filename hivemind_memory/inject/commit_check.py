@@ -7,6 +7,7 @@ of a program that runs no hooks.
 
 Both read what is new: the lines that a commit adds to what *all* its parents have, and
 its message. So a section that someone else has committed passes in a merge or a fetch.
+Where a file had a section already, what lies between its marks must stay as it was.
 They are text for any POSIX shell and awk, and leave their input to the user's own hook.
 """
 
@@ -24,20 +25,34 @@ MARKS = "hivemind:begin v[0-9]|hivemind:end --|hivemind memory [(]auto-injected"
 QUOTED_MARK = r"[\042\047\140]<!-- hivemind:[a-z0-9 ]+ -->[\042\047\140]"
 """A mark that is only mentioned."""
 
+DIFF_DRIVERS = (
+    *("default", "ada", "bash", "bibtex", "cpp", "csharp", "css", "dts", "elixir"),
+    *("fortran", "fountain", "golang", "html", "java", "kotlin", "markdown", "matlab"),
+    *("objc", "pascal", "perl", "php", "python", "ruby", "rust", "scheme", "tex"),
+)
+"""Kinds of files that git knows, for which the header of a hunk names the last mark."""
+
 # -G, not -S: a file that loses as many marks as it gains has changed, too. A line of an
 # object is indented, so that it is not taken for one of a diff.
 # A mark between two quotes is only mentioned. The headline is a third mark, for a copy
 # without its first and last lines. In awk, quotes are easiest as octal numbers.
+#
+# Marks that were committed once are no new lines. So the second reading asks for hunks
+# below a mark, which their headers name as they name functions, and compares what lies
+# between the marks before and after. It takes no binary files and no merges.
 _CHECK = r"""
     [ -z "$hivemind_theirs" ] || hivemind_theirs=$(
         printf '%s\n' "$hivemind_theirs" |  # what is no longer there is left out
             git cat-file --batch-check='%(objecttype) %(objectname)' |
             sed -n 's/^commit /^/p'
     )
-    hivemind_found=$({
+    hivemind_new=$(
         printf '%s%s\n' "$hivemind_commits" "$hivemind_theirs" |
             git --no-replace-objects rev-list --stdin --ignore-missing -n MAX_COMMITS \
-                --not $hivemind_known |
+                --not $hivemind_known 2>/dev/null
+    )
+    hivemind_found=$({
+        printf '%s\n' "$hivemind_new" |
             git --no-replace-objects diff-tree --stdin --root --always -r -c -p -U0 \
                 --text --no-color --no-ext-diff --no-textconv --no-renames \
                 -G'[Ii][Vv][Ee][Mm][Ii][Nn][Dd]' \
@@ -68,7 +83,37 @@ _CHECK = r"""
             if (!(place in told)) print "    " place
             told[place]
         }
-    ')
+    '
+    hivemind_between() {
+        git cat-file blob "$1" | LC_ALL=C awk '
+            { line = tolower($0); gsub(/QUOTED_MARK/, "", line) }
+            line ~ /hivemind:end --/ { if (is_in) print kept; is_in = 0 }
+            is_in { kept = kept $0 "\n" }
+            line ~ /hivemind:begin v[0-9]/ { is_in = 1; kept = "" }
+        '
+    }
+    [ -n "$hivemind_new" ] || exit 0
+    set --
+    for driver in DIFF_DRIVERS; do
+        set -- "$@" -c "diff.$driver.xfuncname=\
+([Hh][Ii][Vv][Ee][Mm][Ii][Nn][Dd]:([Bb][Ee][Gg][Ii][Nn] [Vv][0-9]|[Ee][Nn][Dd] --))"
+    done
+    printf '%s\n' "$hivemind_new" |
+        git --no-replace-objects "$@" diff-tree --stdin --no-commit-id -r -p -U0 \
+            --inter-hunk-context=0 --full-index --no-color --no-ext-diff \
+            --no-textconv --no-renames 2>/dev/null |
+        LC_ALL=C awk '
+            /^index [0-9a-f]+[.][.][0-9a-f]+/ { split($2, blobs, "[.][.]") }
+            /^[+][+][+] / { place = substr($0, 7) }
+            /^@@ -[0-9,]+ [+][0-9]+(,[1-9][0-9]*)? @@ .*:[Bb]/ &&
+                !seen[blobs[1], blobs[2], place]++ {
+                print blobs[1], blobs[2], place
+            }
+        ' | while read -r before after place; do
+            [ "$(hivemind_between "$before")" = "$(hivemind_between "$after")" ] ||
+                echo "    $place"
+        done
+    )
     [ -n "$hivemind_found" ] || exit 0
     [ "$(git config --type=bool --get CHECK_OPTION)" != false ] || exit 0
     echo 'hivemind: refused, because the section that `hm inject` wrote is in'
@@ -78,6 +123,7 @@ _CHECK = r"""
     exit 1
 """.replace("MAX_COMMITS", str(MAX_COMMITS)).replace("CHECK_OPTION", CHECK_OPTION)
 _CHECK = _CHECK.replace("QUOTED_MARK", QUOTED_MARK).replace("MARKS", MARKS)
+_CHECK = _CHECK.replace("DIFF_DRIVERS", " ".join(DIFF_DRIVERS))
 
 # What comes from elsewhere is not new: refs/remotes and the like, and FETCH_HEAD.
 _REFERENCES = r"""

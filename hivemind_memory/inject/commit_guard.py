@@ -132,7 +132,7 @@ class CommitGuard:
         """
         run, ask = self._repository.run, self._repository.ask
         mark = ("grep", "--cached", "-q", "-E", r"^<!-- hivemind:begin v[0-9]+ -->")
-        if run(*mark, "--", *(f":(glob)**/{one}" for one in COVERED)).returncode == 0:
+        if run(*mark, "--", *(f":(glob)**/{name}" for name in COVERED)).returncode == 0:
             return False
         named = ("-c", f"{_OPTION}={self._file}", "hash-object", "--stdin")
         filtered = ask(*named, f"--path={_SAMPLE_NAME}", stdin=_SAMPLE)
@@ -170,9 +170,14 @@ class CommitGuard:
         return found[-1] if found else ""
 
 
-def section_copies(repository: Repository) -> list[str]:
-    """Return the files of a worktree that contain a section which is not committed."""
-    words = ("grep", "-l", "-z", "-E", "--untracked", "--full-name")
+def section_copies(repository: Repository, *where: str) -> list[str]:
+    """Return the files of a worktree that contain a section which is not committed.
+
+    Args:
+        repository: Of the worktree.
+        where: ``--no-exclude-standard`` for ignored files, too.
+    """
+    words = ("grep", "-l", "-z", "-E", "--untracked", "--full-name", *where, "-e")
     done = repository.run(*words, r"^<!-- hivemind:begin v[0-9]+ -->[[:space:]]*$")
     return [
         file

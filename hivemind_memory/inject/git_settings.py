@@ -103,7 +103,7 @@ class GitSettings:
     def remove_filter(self, file: str) -> None:
         """Undo ``add_filter`` for a file."""
         lines = self._lines(_ATTRIBUTES)
-        self._write(_ATTRIBUTES, [one for one in lines if one != _attribute(file)])
+        self._write(_ATTRIBUTES, [line for line in lines if line != _attribute(file)])
 
     def exist(self) -> bool:
         """Return whether the repository has any setting that we added."""
@@ -210,7 +210,7 @@ def _escaped(file: str) -> str:
     """Return a path in which no character is special in a pattern."""
     if "\n" in file:
         raise NotInjectedError("git cannot be configured for a path with a newline")
-    text = "".join(f"\\{one}" if one in _GLOB else one for one in file)
+    text = "".join(f"\\{letter}" if letter in _GLOB else letter for letter in file)
     return text[:-1] + "\\ " if text.endswith(" ") else text
 
 

@@ -37,7 +37,7 @@ def record_of(injection: InjectionResult, at: str) -> dict[str, Any]:
         "is_ours": injection.is_ours,
         "tokens": plan.tokens,
         "budget_tokens": plan.budget_tokens,
-        "memories": [_memory_record(one) for one in plan.choice.excerpts],
+        "memories": [_memory_record(excerpt) for excerpt in plan.choice.excerpts],
         "left_out": [
             {**_memory_record(memory.excerpt), "why": memory.why}
             for memory in plan.choice.left_out

@@ -31,6 +31,8 @@ from hivemind_memory.inject.section import (
     section_tokens,
 )
 from hivemind_memory.inject.section_file import (
+    correct_git_status,
+    erase_old_section,
     erase_section,
     free_bytes,
     may_hold_marks,
@@ -38,6 +40,13 @@ from hivemind_memory.inject.section_file import (
     write_section,
 )
 from hivemind_memory.model.injection import EjectionResult, InjectionResult
+from hivemind_memory.model.injection_outcomes import (
+    NOTHING,
+    OFF,
+    PLANNED,
+    UNCHANGED,
+    WITH_SECTION,
+)
 from hivemind_memory.state.injection_log import InjectionLog
 
 TYPE_CHECKING = False
@@ -49,9 +58,7 @@ if TYPE_CHECKING:
     from hivemind_memory.access.rules import Caller
     from hivemind_memory.git.repository import Repository
     from hivemind_memory.git.worktree import WorktreeState
-    from hivemind_memory.inject.agent_files import TargetFile
     from hivemind_memory.memory import Memory
-    from hivemind_memory.model.injection import FileOutcome
 
 _LOCK_TIMEOUT_S = 60.0
 """Two hundred simultaneous launches form one queue."""
@@ -103,7 +110,7 @@ class Injector:
             lambda name: os.path.lexists(os.path.join(root, *name.split("/"))),
         )
         done = InjectionResult(
-            worktree=root, agent=agent, outcome="off", file=target.file
+            worktree=root, agent=agent, outcome=OFF, file=target.file
         )
         if repository is not None and not GitSettings(repository).is_on():
             return done
@@ -115,7 +122,7 @@ class Injector:
             planned = plan_section(memory, state, room_bytes=room, has_tools=has_tools)
         done = replace(done, planned=planned)
         if is_dry_run:
-            return replace(done, outcome="planned")
+            return replace(done, outcome=PLANNED)
         with self._lock(root, repository):
             placed = (
                 write_section(
@@ -125,10 +132,10 @@ class Injector:
                     lambda is_ours: section_body(planned, is_ours=is_ours),
                 )
                 if planned.body
-                else _erase_old(root, target, repository)
+                else erase_old_section(root, target, repository)
             )
         if placed is None:
-            done = replace(done, outcome="nothing", file="")
+            done = replace(done, outcome=NOTHING, file="")
         else:
             if planned.body:
                 planned = replace(
@@ -189,7 +196,9 @@ class Injector:
                     if may_hold_marks(root, file):
                         warnings.append(f"{file} was left unchanged: {error}")
                     continue
-                if placed is not None:
+                if placed is None:
+                    warnings += correct_git_status(root, file, repository)
+                else:
                     files.append(placed.file)
                     warnings += placed.warnings
             is_restored, leftovers = self._restore(repository)
@@ -242,6 +251,10 @@ class Injector:
             )
         return "" if repository is not None else f"{root} is in no git repository"
 
+    def locked(self, worktree: str) -> AbstractContextManager[None]:
+        """Be the only process that injects there; raises as ``root_of`` does."""
+        return self._lock(*self._find(worktree))
+
     def sweep(self, worktree: str) -> None:
         """Delete the temporary files that a killed injection left behind.
 
@@ -264,12 +277,18 @@ class Injector:
         as missing: figures and reasons would tell of memories that it may not see. Its
         ``others`` are the records about files that other agents read. Each says
         whether its section ``is_there``: since then it may have been removed, by
-        `hm eject`, a person or git.
+        `hm eject`, a person, git, or an injection of other notes.
         """
         root, repository = self._find(worktree)
+        log = InjectionLog(self._memory.state())
+        others = log.files_of_others(root)
         records = [
-            {**record, "is_there": self._is_there(record, root, repository)}
-            for record in InjectionLog(self._memory.state()).last_records(root)
+            {
+                **record,
+                "is_there": record["file"] not in others
+                and self._is_there(record, root, repository),
+            }
+            for record in log.last_records(root)
             if may_read_record(self._memory.caller, record)
         ]
         for record in records:
@@ -284,7 +303,7 @@ class Injector:
         A section that was printed for an agent is in no file, and counts as there.
         """
         file = record["file"]
-        if record["outcome"] not in ("written", "unchanged") or not file:
+        if record["outcome"] not in WITH_SECTION or not file:
             return bool(record["memories"])
         return may_hold_section(root, file, repository)
 
@@ -292,7 +311,7 @@ class Injector:
         """Return the worktree around a folder, and its repository."""
         folder = os.path.realpath(os.path.expanduser(worktree))
         if not os.path.isdir(folder):
-            message = f"{worktree} is not a folder"
+            message = f"{worktree} is not a folder."
             raise UsageError(message, hint="Name a folder that exists.")
         repository = find_repository(folder, self._environ, explicit=self._explicit_git)
         return (folder, None) if repository is None else (repository.top, repository)
@@ -357,22 +376,12 @@ class Injector:
         try:
             known = log.last_records(done.worktree)
             is_known = any(
-                one["file"] == done.file and one.get(SCOPES) == scopes for one in known
+                known_record["file"] == done.file and known_record.get(SCOPES) == scopes
+                for known_record in known
             )
-            if done.outcome == "unchanged" and is_known:
+            if done.outcome == UNCHANGED and is_known:
                 kept = ("at", "worktree", "agent", "outcome", "file")
                 record = {key: record[key] for key in kept}
             log.append(record)
         except StateUnusableError:
             return
-
-
-def _erase_old(
-    root: str, target: TargetFile, repository: Repository | None
-) -> FileOutcome | None:
-    """Remove an old section when there is nothing to inject any more."""
-    for file in (target.file, *target.siblings):
-        placed = erase_section(root, file, repository)
-        if placed is not None:
-            return placed
-    return None

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _MARKS = re.compile(MARKS.encode())
 _QUOTED_MARK = re.compile(QUOTED_MARK.encode())
 
-_NAME = "".join(f"[{one}{one.upper()}]" for one in "hivemind")
+_NAME = "".join(f"[{letter}{letter.upper()}]" for letter in "hivemind")
 """Every line that matches ``MARKS`` has it, in any case."""
 
 _MAX_IGNORED = 20_000
@@ -62,15 +62,15 @@ def find_leftovers(repository: Repository) -> tuple[str, ...]:
 
 def worktrees_here(repository: Repository) -> list[str]:
     """Return the worktrees of a repository whose folders are there."""
-    listed = [os.path.realpath(one) for one in repository.worktrees()]
-    listed = [one for one in listed if _is_worktree(one)]
+    listed = [os.path.realpath(worktree) for worktree in repository.worktrees()]
+    listed = [path for path in listed if _is_worktree(path)]
     return list(dict.fromkeys((repository.top, *listed)))
 
 
 def worktrees_away(repository: Repository) -> list[str]:
     """Return the linked worktrees that git lists and whose folders are not there."""
     linked = repository.worktrees()[1:]  # the first is the main one, or a bare one
-    return [one for one in linked if not _is_worktree(one)]
+    return [path for path in linked if not _is_worktree(path)]
 
 
 def _is_worktree(root: str) -> bool:
@@ -120,7 +120,9 @@ def _staged(here: Repository) -> list[str]:
         ("diff", "--cached", "--name-only", "-z", "--no-renames", "--no-ext-diff"),
         ("--no-textconv", "--text", f"-O{os.devnull}", "-G", _NAME, "--"),
     )
-    return [one for one in changed if _adds_marks(here, one, _blob(here, f":{one}"))]
+    return [
+        file for file in changed if _adds_marks(here, file, _blob(here, f":{file}"))
+    ]
 
 
 def _stashed(repository: Repository) -> Iterator[str]:
@@ -134,8 +136,8 @@ def _stashed(repository: Repository) -> Iterator[str]:
     for at, stash in enumerate(listed.decode().split()[:_MAX_STASHES]):
         parents = repository.ask("rev-parse", f"{stash}^@").split()
         base, others = parents[0], parents[1:]
-        trees: list[tuple[str, ...]] = [(base, one) for one in (stash, *others[:1])]
-        trees += [(one,) for one in others[1:]]
+        trees: list[tuple[str, ...]] = [(base, tree) for tree in (stash, *others[:1])]
+        trees += [(other,) for other in others[1:]]
         files = {
             file
             for tree in trees
@@ -157,7 +159,7 @@ def _in_files(here: Repository) -> list[str]:
         ("grep", "-l", "-z", "-a", "-i", "-E", "--untracked", "--full-name"),
         ("--no-recurse-submodules", "-e", MARKS),
     )
-    return [one for one in named if _adds_marks(here, one, _read(here, one))]
+    return [file for file in named if _adds_marks(here, file, _read(here, file))]
 
 
 def _in_ignored_files(here: Repository) -> list[str]:
@@ -168,7 +170,7 @@ def _in_ignored_files(here: Repository) -> list[str]:
     """
     words = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard")
     names = _names(here, words)[:_MAX_IGNORED]
-    return [one for one in names if len(_refused_lines(_read_small(here, one))) > 1]
+    return [name for name in names if len(_refused_lines(_read_small(here, name))) > 1]
 
 
 def _names(here: Repository, *words: Sequence[str]) -> list[str]:

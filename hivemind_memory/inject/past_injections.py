@@ -6,11 +6,14 @@ made from keys, so they are replaced by hashes.
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
 
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.files.marked_section import SECTION_MARKS
 from hivemind_memory.inject.commit_guard import files_with, section_copies
+from hivemind_memory.inject.section_file import erase_section, without_section
+from hivemind_memory.model.injection_outcomes import OFF
 from hivemind_memory.model.ports import INDEX, WORKTREE
 from hivemind_memory.state.injection_log import MEMORY_LISTS
 
@@ -19,8 +22,11 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
     from typing import Any
 
+    from hivemind_memory.git.repository import Repository
     from hivemind_memory.inject.injector import Injector
     from hivemind_memory.state.injection_log import InjectionLog
+
+_IGNORED_TOO = "--no-exclude-standard"
 
 
 class InjectionTraces:
@@ -29,8 +35,8 @@ class InjectionTraces:
     def __init__(self, log: InjectionLog, injector: Injector) -> None:
         self._log = log
         self._injector = injector
-        self._agents: dict[str, dict[str, None]] = {}
-        self._files: dict[str, dict[str, None]] = {}
+        self._agents: dict[str, dict[str, set[str]]] = {}
+        """Worktree -> agent -> the files into which its sections went."""
 
     def count_quoting(self, paths: Collection[str]) -> Mapping[str, int]:
         """Return worktree -> how many of its records name the notes."""
@@ -38,9 +44,8 @@ class InjectionTraces:
         for record in self._log.records():
             worktree = str(record.get("worktree", ""))
             agents = self._agents.setdefault(worktree, {})
-            agents[str(record.get("agent", ""))] = None
-            files = self._files.setdefault(worktree, {})
-            files[str(record.get("file", ""))] = None
+            files = agents.setdefault(str(record.get("agent", "")), set())
+            files.add(str(record.get("file", "")))
             if any(listed.get("path") in paths for listed in _memory_records(record)):
                 quoting[worktree] = quoting.get(worktree, 0) + 1
         return quoting
@@ -56,14 +61,19 @@ class InjectionTraces:
     def refresh_section(self, worktree: str) -> str:
         """Rewrite a worktree's sections, one for each agent that was started there.
 
+        A section that was written since then with the notes of another folder stays.
+
         Returns:
             Why that failed; empty if it did not.
         """
         problems = []
-        for agent in self._agents.get(worktree) or {"": None}:
+        others = self._log.files_of_others(worktree)
+        for agent, files in (self._agents.get(worktree) or {"": {""}}).items():
+            if files - {""} and files - {""} <= others:
+                continue
             try:
                 done = self._injector.inject(worktree, agent=agent)
-                if done.outcome == "off":
+                if done.outcome == OFF:
                     self._injector.eject(worktree)
             except (HivemindError, OSError) as error:
                 problems.append(str(error))
@@ -71,18 +81,57 @@ class InjectionTraces:
             self._injector.sweep(worktree)
         return "; ".join(dict.fromkeys(problems))
 
+    def count_copies(self, worktree: str) -> int:
+        """Return how many copies of a section ``erase_copies`` would remove."""
+        try:
+            repository = self._injector.repository_of(worktree)
+            return len(self._copies(worktree, repository)) if repository else 0
+        except (HivemindError, OSError):
+            return 0
+
+    def erase_copies(self, worktree: str) -> tuple[int, Mapping[str, str]]:
+        """Remove the copies of a section from a worktree, between our marks only.
+
+        Returns:
+            How many files were changed, and file -> why it could not be.
+        """
+        erased, failed = 0, dict[str, str]()
+        try:
+            repository = self._injector.repository_of(worktree)
+            copies = self._copies(worktree, repository) if repository else ()
+            if repository is None or not copies:
+                return 0, {}
+            with self._injector.locked(worktree):
+                for file in copies:
+                    try:
+                        done = erase_section(repository.top, file, repository)
+                    except (HivemindError, OSError) as error:
+                        failed[os.path.join(worktree, *file.split("/"))] = str(error)
+                    else:
+                        erased += done is not None
+        except (HivemindError, OSError) as error:
+            failed[worktree] = str(error)
+        return erased, failed
+
     def find_copies(
         self, worktree: str, texts: Collection[str]
     ) -> Mapping[str, Collection[str]]:
-        """Return place -> files in a worktree and in its index that hold the text."""
+        """Return place -> files in a worktree and in its index that hold the text.
+
+        A section that can be removed or written again does not count: so a purge and
+        its dry run find the same.
+        """
         try:
             repository = self._injector.repository_of(worktree)
             if repository is None:
                 return {}
+            sections = section_copies(repository, _IGNORED_TOO)
+            held = {*files_with(repository, texts, "--untracked", _IGNORED_TOO)}
             return {
                 WORKTREE: {
-                    *files_with(repository, texts, "--untracked"),
-                    *(set(section_copies(repository)) - self._files[worktree].keys()),
+                    file
+                    for file in held.union(sections)
+                    if _is_left(repository, file, texts, sections)
                 },
                 INDEX: {
                     *files_with(repository, texts, "--cached"),
@@ -92,6 +141,17 @@ class InjectionTraces:
         except (HivemindError, OSError):
             return {}
 
+    def _copies(self, worktree: str, repository: Repository) -> list[str]:
+        """Return the files with a section that can be removed and is no agent's."""
+        own = self._log.files_of_others(worktree)
+        own = own.union(*self._agents.get(worktree, {}).values())
+        return [
+            file
+            for file in section_copies(repository, _IGNORED_TOO)
+            if file not in own
+            and without_section(repository.top, file, repository) is not None
+        ]
+
     def rename(self, names: Mapping[str, str], *, kept: Collection[str] = ()) -> int:
         """Rename notes in the records, but not of *kept* worktrees; return how many."""
         return self._log.rewrite(
@@ -99,6 +159,19 @@ class InjectionTraces:
                 record if record.get("worktree") in kept else renamed(record, names)
             )
         )
+
+
+def _is_left(
+    repository: Repository,
+    file: str,
+    texts: Collection[str],
+    sections: Collection[str],
+) -> bool:
+    """Return whether a file holds a text, or a section, that no purge removes."""
+    if file not in sections:
+        return True
+    rest = without_section(repository.top, file, repository)
+    return rest is None or any(text.encode() in rest for text in texts)
 
 
 def renamed(record: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:

@@ -267,7 +267,7 @@ def _room_warnings(
     choice: Selection, body: str, room_bytes: int | None
 ) -> Iterator[str]:
     """Yield that the file has no room for memories; that it is too long, it says."""
-    is_cut = any(one.why == "budget" for one in choice.left_out)
+    is_cut = any(memory.why == "budget" for memory in choice.left_out)
     if room_bytes is not None and is_cut and len(body.encode()) <= room_bytes:
         yield (
             f"the file leaves {room_bytes:,} of the bytes that Codex reads:"
@@ -287,7 +287,7 @@ def _warnings(choice: Selection, tokens: int, budget: int) -> Iterator[str]:
         any(reason.facet in ("always", "lesson") for reason in excerpt.reasons)
         for excerpt in choice.excerpts
     )
-    always += sum(one.why == "cap" for one in choice.left_out)
+    always += sum(memory.why == "cap" for memory in choice.left_out)
     if always >= NEAR_CAP * ALWAYS_CAP:
         yield (
             f"{always} of {ALWAYS_CAP} memories that every section shows"

@@ -30,6 +30,7 @@ from hivemind_memory.inject.worktree_file import (
     write_file,
 )
 from hivemind_memory.model.injection import FileOutcome
+from hivemind_memory.model.injection_outcomes import REMOVED, UNCHANGED, WRITTEN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -110,8 +111,59 @@ def erase_section(
         if repository is not None:
             warnings = _refresh_index(repository, old.file, rest)
     return FileOutcome(
-        file=old.file, outcome="removed", is_ours=is_ours, warnings=warnings
+        file=old.file, outcome=REMOVED, is_ours=is_ours, warnings=warnings
     )
+
+
+def erase_old_section(
+    root: str, target: TargetFile, repository: Repository | None
+) -> FileOutcome | None:
+    """Remove an old section when there is nothing to inject any more.
+
+    Raises:
+        NotInjectedError: Nothing was written.
+    """
+    for file in (target.file, *target.siblings):
+        done = erase_section(root, file, repository)
+        if done is not None:
+            return done
+        correct_git_status(root, file, repository)
+    return None
+
+
+def correct_git_status(
+    root: str, file: str, repository: Repository | None
+) -> tuple[str, ...]:
+    """Have git see that *file* is unchanged after something else took its section.
+
+    An editor that saves an older version does that. No entry of the index can prevent
+    it: whatever ``hm inject`` writes there, the next ``git status`` replaces it with
+    the size that the file has with its section, and from then on calls any other size
+    a change.
+
+    Returns:
+        What to tell the user; empty if git was right.
+
+    Raises:
+        NotInjectedError: The file cannot be read.
+    """
+    old = _open(root, file, repository)
+    if repository is None or old.data is None or not repository.is_changed(old.file):
+        return ()
+    warnings = _refresh_index(repository, old.file, old.data)
+    if warnings or repository.is_changed(old.file):
+        return warnings  # with edits of the user's own
+    return (f"git status showed {old.file} as changed; it no longer does",)
+
+
+def without_section(
+    root: str, file: str, repository: Repository | None
+) -> bytes | None:
+    """Return what ``erase_section`` would leave of a file; None: it can't."""
+    try:
+        return _split(_open(root, file, repository))[0]
+    except NotInjectedError:
+        return None
 
 
 def free_bytes(root: str, file: str, repository: Repository | None) -> int | None:
@@ -155,7 +207,7 @@ def may_hold_marks(root: str, file: str) -> bool:
             data = opened.read()
     except OSError:
         return True  # unknown, so the settings stay
-    return any(one in data for one in SECTION_MARKS.lookalikes)
+    return any(lookalike in data for lookalike in SECTION_MARKS.lookalikes)
 
 
 def _write_into(
@@ -180,9 +232,9 @@ def _write_into(
     warnings: tuple[str, ...] = ()
     if repository is not None:
         warnings = _prepare_git(repository, old, new, is_ours=is_ours)
-    outcome = "unchanged"
+    outcome = UNCHANGED
     if new != old.data:
-        outcome = "written"
+        outcome = WRITTEN
         if repository is not None:
             _forget_size(repository, old)
         write_file(old, new, beside=repository.git_dir if repository else "")
@@ -291,9 +343,18 @@ def _refresh_index(repository: Repository, file: str, data: bytes) -> tuple[str,
     entry = repository.entry(file)
     if not entry.object_id or repository.stored_id(file, data) != entry.object_id:
         return ()  # not tracked, or with edits of the user's own, which stay visible
-    if repository.run("diff-files", "--quiet", "--", file).returncode == 0:
+    words = ("diff-files", "--raw", "-z", "--", f":(literal){file}")
+    difference = repository.ask(*words)
+    if not difference:
         return ()
-    if _update_index(repository, "--", file):
+    old_mode, new_mode = difference.removeprefix(":").split(" ")[:2]
+    if old_mode == new_mode:
+        is_done = _update_index(repository, "--", file)
+    else:
+        # An update would stage the user's `chmod`.
+        known = f"{entry.mode},{entry.object_id},{file}"
+        is_done = _update_index(repository, "--cacheinfo", known)
+    if is_done:
         return ()
     return (f"git status may show {file} as changed; `git add {file}` fixes that",)
 
@@ -305,8 +366,11 @@ def _without_duplicates(
     for file in (target.file, *target.siblings):
         try:
             other = _open(root, file, repository)
-            if other.file != done.file:
-                erase_section(root, file, repository)
+            if (
+                other.file != done.file
+                and erase_section(root, file, repository) is None
+            ):
+                correct_git_status(root, file, repository)
         except NotInjectedError as error:
             if file != target.file:
                 warning = f"{file} was left unchanged: {error}"

@@ -17,6 +17,7 @@ from hivemind_memory.inject.agent_files import CLAUDE_FILES
 from hivemind_memory.inject.section import section_body
 from hivemind_memory.inject.section_file import has_section
 from hivemind_memory.model.injection import LeftOut, Selection
+from hivemind_memory.model.injection_outcomes import PLANNED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def session_start_section(
         UsageError: The folder does not exist.
     """
     done = injector.inject(worktree, agent=agent, is_dry_run=True)
-    if done.outcome != "planned" or not done.planned.body:
+    if done.outcome != PLANNED or not done.planned.body:
         return ""
     files = (*CLAUDE_FILES, done.file) if agent == "claude" else (done.file,)
     is_there = any(has_section(done.worktree, file) for file in files)

@@ -109,8 +109,8 @@ class Launcher:
         The others do not exist for it: it neither finds nor ends them.
         """
         found = self.tmux.sessions() if self.tmux else []
-        usable = self._usable(frozenset(one.worktree for one in found))
-        return [one for one in found if one.worktree in usable]
+        usable = self._usable(frozenset(session.worktree for session in found))
+        return [session for session in found if session.worktree in usable]
 
     def launch(
         self, tmux: Tmux, launch_request: LaunchRequest, inject: Inject
@@ -179,7 +179,7 @@ class Launcher:
 
 def _started(tmux: Tmux, name: str) -> AgentSession | None:
     """Return the session that was just started, wherever it is; None: it is gone."""
-    return next((one for one in tmux.sessions() if one.name == name), None)
+    return next((session for session in tmux.sessions() if session.name == name), None)
 
 
 def _watch_start(
@@ -219,5 +219,7 @@ def _close(tmux: Tmux, session: AgentSession) -> EndedAgent:
 
 def _current(tmux: Tmux, session: AgentSession) -> AgentSession | None:
     """Return the current state of a session; None if it is gone."""
-    found = (one for one in tmux.sessions() if one.pane == session.pane)
+    found = (
+        candidate for candidate in tmux.sessions() if candidate.pane == session.pane
+    )
     return next(found, None)

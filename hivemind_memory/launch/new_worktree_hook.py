@@ -116,7 +116,8 @@ def _lines(call: HookCommand) -> list[str]:
 def _path(folder: str, environ: Mapping[str, str]) -> str:
     """Return the path of the repository's own hook."""
     if not os.path.isdir(folder):
-        raise UsageError(f"{folder} is not a folder; no hook was changed.")
+        message = f"{folder} is not a folder; no hook was changed."
+        raise UsageError(message, hint="Name a folder that exists.")
     try:
         done = run_git(folder, ("rev-parse", "--git-common-dir"), environ)
     except (GitError, OSError) as error:

@@ -24,7 +24,7 @@ def slug(text: str) -> str:
     ('feature-Ärger-it-s-v2-0', 'x')
     """
     composed = unicodedata.normalize("NFC", text)
-    kept = dashed(composed, lambda one: one.isalnum() or one == "_")
+    kept = dashed(composed, lambda letter: letter.isalnum() or letter == "_")
     return kept[:_MAX_CHARS].strip("-") or "x"
 
 

@@ -96,12 +96,14 @@ class Tmux:
             NotLaunchedError: tmux failed.
         """
         found = self._listed()
-        if any(one.is_ended and one.exit_code is None for one in found):
+        if any(session.is_ended and session.exit_code is None for session in found):
             # tmux can miss that a child exited, and then neither knows its status nor
             # closes its pane; the next child that exits makes it check.
             self._run("run-shell", ":")
             found = self._listed()
-        return sorted(found, key=lambda one: (one.started_s, int(one.pane[1:])))
+        return sorted(
+            found, key=lambda session: (session.started_s, int(session.pane[1:]))
+        )
 
     def start(self, new: NewSession) -> bool:
         """Start a session, detached; return False if its name is taken.
@@ -137,10 +139,10 @@ class Tmux:
         done = self._run("capture-pane", "-p", "-J", "-S", start, "-t", session.pane)
         lines = done.stdout.decode("utf-8", "replace").split("\n")
         # tmux adds one line of its own to a pane whose program ended.
-        said = [line.rstrip() for line in lines if not line.startswith("Pane is dead")]
-        while said and not said[-1]:
-            said.pop()
-        return said[-most:]
+        kept = [line.rstrip() for line in lines if not line.startswith("Pane is dead")]
+        while kept and not kept[-1]:
+            kept.pop()
+        return kept[-most:]
 
     def kill(self, session: AgentSession) -> None:
         """End an agent, if it still runs.
@@ -316,8 +318,8 @@ def choose_session(sessions: Sequence[AgentSession], name: str | None) -> AgentS
     Raises:
         NotLaunchedError: There is none of that name, or several.
     """
-    found = [one for one in sessions if name in (None, one.name)]
-    found = found or [one for one in sessions if one.agent == name]
+    found = [session for session in sessions if name in (None, session.name)]
+    found = found or [session for session in sessions if session.agent == name]
     if len(found) == 1:
         return found[0]
     if not sessions:
@@ -326,7 +328,7 @@ def choose_session(sessions: Sequence[AgentSession], name: str | None) -> AgentS
     what = f"There is no session {name}." if name else "There are several sessions."
     if found and name:
         what = f"There are several sessions of {name}."
-    names = ", ".join(one.name for one in found or sessions)
+    names = ", ".join(session.name for session in found or sessions)
     raise NotLaunchedError(what, hint=f"Name one: {names}")
 
 

@@ -15,6 +15,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from hivemind_memory.markdown.front_matter_lines import lines_in_place
 from hivemind_memory.markdown.text import encodable
 
 if TYPE_CHECKING:
@@ -184,22 +185,38 @@ def with_values(text: str, changes: Mapping[str, object]) -> str:
     if not front.line_count or front.is_broken:
         message = "the note has no front matter that can be changed"
         raise ValueError(message)
-    newline = "\r\n" if text.split("\n", 1)[0].endswith("\r") else "\n"
-    lines = text.split("\n")
-    head, rest = lines[: front.line_count], lines[front.line_count :]
-    closing = head.pop()
     for key, value in changes.items():
-        start, end = _lines_of(head, key)
-        new = []
-        if value is not None:
-            new = [f"{key}: {render_value(value)}{newline[:-1]}"]
-        head[start:end] = new
-    changed = "\n".join([*head, closing, *rest])
+        text = _with_value(text, front.values, key, value)
+        front = split_front_matter(text)
+    return text
+
+
+def _with_value(
+    text: str, before: Mapping[str, object], key: str, value: object
+) -> str:
+    """Return a note's text with one key set, in place where lines show the value."""
+    end_of_line = "\r" if text.split("\n", 1)[0].endswith("\r") else ""
+    lines = text.split("\n")
+    count = split_front_matter(text).line_count
+    start, end = _lines_of(lines[: count - 1], key)
+    whole = [] if value is None else [f"{key}: {render_value(value)}{end_of_line}"]
+    in_place = (
+        lines_in_place(lines[start:end], before[key], value, render_value, _in_list)
+        if start < end and value is not None and key in before
+        else None
+    )
+    if in_place is not None:
+        changed = "\n".join([*lines[:start], *in_place, *lines[end:]])
+        after = split_front_matter(changed)
+        is_sound = not after.is_broken and after.values == {**before, key: value}
+        if is_sound and after.line_count == count + len(in_place) - (end - start):
+            return changed
+    changed = "\n".join([*lines[:start], *whole, *lines[end:]])
     after = split_front_matter(changed)
-    if after.is_broken or after.line_count != len(head) + 1:
+    if after.is_broken or after.line_count != count + len(whole) - (end - start):
         message = "the front matter would not parse any more"
         raise ValueError(message)
-    _check(front.values, changes, after.values)
+    _check(before, {key: value}, after.values)
     return changed
 
 
@@ -230,10 +247,10 @@ def render_value(value: object) -> str:
     if isinstance(value, int | float):
         return f"{value:.10g}"
     if isinstance(value, dict):
-        inner = ", ".join(f"{key}: {_in_list(one)}" for key, one in value.items())
+        inner = ", ".join(f"{key}: {_in_list(item)}" for key, item in value.items())
         return f"{{{inner}}}"
     if isinstance(value, list | tuple):
-        return f"[{', '.join(_in_list(one) for one in value)}]"
+        return f"[{', '.join(_in_list(item) for item in value)}]"
     return _quoted(encodable(str(value)))
 
 
@@ -293,7 +310,7 @@ def _check(
     YAML knows ways of writing that lines do not show; those are left alone.
     """
     kept = {key: value for key, value in before.items() if key not in changes}
-    is_kept = kept == {key: one for key, one in after.items() if key not in changes}
+    is_kept = kept == {key: value for key, value in after.items() if key not in changes}
     is_set = all(
         (key in after) == (value is not None) for key, value in changes.items()
     )

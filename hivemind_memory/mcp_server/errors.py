@@ -61,13 +61,13 @@ def expected_error(tool: str, error: HivemindError) -> ToolError:
         hint = "memory_search finds memories, with their keys and ids"
     elif isinstance(error, KeyTakenError):
         hint += "; call again with supersede_reason to replace it"
-    said = [_sentence(str(error))]
+    sentences = [_sentence(str(error))]
     # Whatever the memory raises while it writes, it raises before the note has it.
     if tool in FAILURE_STATEMENTS and not error.effect:
-        said.append(FAILURE_STATEMENTS[tool])
+        sentences.append(FAILURE_STATEMENTS[tool])
     if hint := _without_options(hint):
-        said.append(f"Hint: {_sentence(hint)}")
-    return ToolError(" ".join(said))
+        sentences.append(f"Hint: {_sentence(hint)}")
+    return ToolError(" ".join(sentences))
 
 
 def _without_options(hint: str) -> str:
@@ -79,7 +79,9 @@ def _without_options(hint: str) -> str:
     '`hm init` makes it'
     """
     clauses = hint.split("; ")
-    kept = [one for one in clauses if not _OPTION.search(_COMMAND.sub("", one))]
+    kept = [
+        clause for clause in clauses if not _OPTION.search(_COMMAND.sub("", clause))
+    ]
     return "; ".join(kept)
 
 
@@ -109,8 +111,8 @@ def unknown_argument_error(
     named = shorten(str(unknown[0]), _MAX_NAME_CHARS)
     near = closest(named, names)
     meant = f" Did you mean {near[0]}?" if near else ""
-    said = f"{tool} has no argument {named}; {takes}.{meant}"
-    return ToolError(_with_effect(tool, said))
+    problem = f"{tool} has no argument {named}; {takes}.{meant}"
+    return ToolError(_with_effect(tool, problem))
 
 
 def invalid_argument_error(tool: str, error: ValidationError) -> ToolError:
@@ -119,13 +121,17 @@ def invalid_argument_error(tool: str, error: ValidationError) -> ToolError:
     place = ".".join(str(part) for part in first[0]["loc"]) or "the arguments"
     problem = first[0]["msg"]
     problem = f"{problem[:1].lower()}{problem[1:]}"
-    said = f"{tool}: {shorten(place, _MAX_NAME_CHARS)}: {problem}."
-    return ToolError(_with_effect(tool, said))
+    sentence = f"{tool}: {shorten(place, _MAX_NAME_CHARS)}: {problem}."
+    return ToolError(_with_effect(tool, sentence))
 
 
-def _with_effect(tool: str, said: str) -> str:
+def _with_effect(tool: str, problem: str) -> str:
     """Return a message, followed by what was not done if the tool changes anything."""
-    return f"{said} {FAILURE_STATEMENTS[tool]}" if tool in FAILURE_STATEMENTS else said
+    return (
+        f"{problem} {FAILURE_STATEMENTS[tool]}"
+        if tool in FAILURE_STATEMENTS
+        else problem
+    )
 
 
 def _sentence(text: str) -> str:

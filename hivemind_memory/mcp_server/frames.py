@@ -117,8 +117,12 @@ def _read_leniently(line: bytes) -> JSONRPCMessage | RejectedLine:
 def _batch_refused(batch: list[object]) -> RejectedLine:
     """Return an error for every request in a batch, since each waits for an answer."""
     message = "batches are not part of the protocol; send one message per line"
-    requests = [one for one in batch if isinstance(one, dict) and "method" in one]
-    ids = [given for one in requests if (given := _given_id(one)) is not None]
+    requests = [
+        message
+        for message in batch
+        if isinstance(message, dict) and "method" in message
+    ]
+    ids = [given for request in requests if (given := _given_id(request)) is not None]
     open_ids: list[Id] = [*ids] or [None]
     errors = (error_response(INVALID_REQUEST, given, message) for given in open_ids)
     return RejectedLine(error_responses=tuple(errors))
@@ -139,10 +143,11 @@ def _visible(value: object, depth: int) -> object:
     if isinstance(value, str):
         return _HALF.sub(lambda half: f"\\u{ord(half[0]):04x}", value)
     if isinstance(value, list):
-        return [_visible(one, depth + 1) for one in value]
+        return [_visible(item, depth + 1) for item in value]
     if isinstance(value, dict):
         return {
-            _visible(key, depth): _visible(one, depth + 1) for key, one in value.items()
+            _visible(key, depth): _visible(item, depth + 1)
+            for key, item in value.items()
         }
     return value
 

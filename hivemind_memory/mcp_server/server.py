@@ -169,7 +169,7 @@ def _is_blank(value: object) -> bool:
 def _without_blanks(value: Any) -> Any:
     """Return a list without its blank items; anything else as it is."""
     if isinstance(value, list):
-        return [one for one in value if not _is_blank(one)]
+        return [item for item in value if not _is_blank(item)]
     return value
 
 
@@ -217,9 +217,9 @@ def escape_texts(value: Any) -> Any:
     if isinstance(value, str):
         return escape_text(value)
     if isinstance(value, dict):
-        return {key: escape_texts(one) for key, one in value.items()}
+        return {key: escape_texts(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [escape_texts(one) for one in value]
+        return [escape_texts(item) for item in value]
     return value
 
 
@@ -232,7 +232,7 @@ def _cause(error: ToolError) -> Exception:
 def _without_titles(schema: Any) -> Any:
     """Return a JSON schema without its titles; a property may still be named title."""
     if isinstance(schema, list):
-        return [_without_titles(one) for one in schema]
+        return [_without_titles(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
     kept = {
@@ -240,4 +240,4 @@ def _without_titles(schema: Any) -> Any:
         for key, part in schema.items()
         if key != "title" or not isinstance(part, str)
     }
-    return {key: _without_titles(one) for key, one in kept.items()}
+    return {key: _without_titles(item) for key, item in kept.items()}

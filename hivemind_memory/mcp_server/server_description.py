@@ -76,7 +76,9 @@ def first_answers() -> dict[str, Any]:
     return {
         "protocolVersions": list(HANDSHAKE_PROTOCOL_VERSIONS),
         "initialize": initialize,
-        "discover": {key: one for key, one in discover.items() if key not in envelope},
+        "discover": {
+            key: value for key, value in discover.items() if key not in envelope
+        },
         "envelope": envelope,
         "tools": listed["tools"],
     }
@@ -122,21 +124,21 @@ def _arguments(schema: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield name and meaning of each argument."""
     required = schema.get("required", ())
     for name, argument in schema["properties"].items():
-        said = [
+        parts = [
             argument["type"],
             "required" if name in required else _default(argument),
         ]
         bounds = [argument[key] for key in ("minimum", "maximum") if key in argument]
         if len(bounds) == 2:
-            said.append(f"{bounds[0]} to {bounds[1]}")
+            parts.append(f"{bounds[0]} to {bounds[1]}")
         elif bounds:
-            said.append(f"at least {bounds[0]}")
+            parts.append(f"at least {bounds[0]}")
         values = argument.get("enum") or argument.get("items", {}).get("enum")
         if values:
-            said.append(", ".join(values))
+            parts.append(", ".join(values))
         if "description" in argument:
-            said.append(argument["description"])
-        yield name, "; ".join(said)
+            parts.append(argument["description"])
+        yield name, "; ".join(parts)
 
 
 def _results(
@@ -150,10 +152,10 @@ def _results(
             key = inner["$ref"].rpartition("/")[2]
             yield from _results(root, root["$defs"][key], f"{place}.")
             continue
-        said = [inner["type"]]
+        parts = [inner["type"]]
         if "description" in field:
-            said.append(field["description"])
-        yield place, "; ".join(said)
+            parts.append(field["description"])
+        yield place, "; ".join(parts)
 
 
 def _default(schema: dict[str, Any]) -> str:
@@ -165,9 +167,9 @@ def _default(schema: dict[str, Any]) -> str:
 def _hints(tool: dict[str, Any]) -> str:
     """Return what a client may rely on."""
     hints = tool["annotations"]
-    said = ["only reads" if hints["readOnlyHint"] else "adds and never destroys"]
+    hints_text = ["only reads" if hints["readOnlyHint"] else "adds and never destroys"]
     if hints["idempotentHint"]:
-        said.append("may be repeated")
+        hints_text.append("may be repeated")
     if tool.get("_meta", {}).get("anthropic/alwaysLoad"):
-        said.append("to be loaded at the start")
-    return ", ".join(said)
+        hints_text.append("to be loaded at the start")
+    return ", ".join(hints_text)

@@ -163,7 +163,7 @@ class ServerState:
             watcher.interrupt()
         if thread is not None:
             thread.join()
-        others = [one.memory for one in self._of_project.values()]
+        others = [opened.memory for opened in self._of_project.values()]
         for opened in (memory, *others):
             if opened is not None:
                 opened.close()

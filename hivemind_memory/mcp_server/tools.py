@@ -76,7 +76,7 @@ ScopeName = Annotated[
 def _split_names(value: Any) -> Any:
     """Return names, in a list or separated by commas."""
     if isinstance(value, str):
-        return [one for one in value.split(",") if one.strip()]
+        return [part for part in value.split(",") if part.strip()]
     return value
 
 

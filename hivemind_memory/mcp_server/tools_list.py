@@ -191,7 +191,7 @@ def shape_list(
 
 def shape_memories(
     memories: Sequence[StoredMemory],
-    recalls: Mapping[str, int],
+    recalls: Mapping[tuple[str, str], int],
     after: str,
     wanted: MemoryFilter = _NO_FILTER,
 ) -> MemoriesOut:
@@ -200,7 +200,7 @@ def shape_memories(
     Raises:
         UsageError: *after* is not among them.
     """
-    paths: list[str] = [one.path for one in memories]
+    paths: list[str] = [memory.path for memory in memories]
     if after and after not in paths:
         raise UsageError(
             f"after is {shorten(after, _FACT_CHARS)!r}, which is not in this list.",
@@ -210,7 +210,7 @@ def shape_memories(
     shown: list[ListedMemoryOut] = []
     left_chars = LIMIT_CHARS
     for memory in memories[start:]:
-        row = _shape_memory(memory, recalls.get(memory.id, 0))
+        row = _shape_memory(memory, recalls.get((memory.scope, memory.id), 0))
         left_chars -= sum(map(len, _memory_lines(row))) + _ROW_CHARS
         if left_chars < 0 and shown:
             break

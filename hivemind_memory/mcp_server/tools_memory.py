@@ -310,13 +310,13 @@ def _shape_version(memory: StoredMemory) -> VersionOut:
 
 def _shape_forgotten(forgotten: ForgetResult) -> ForgetOut:
     """Return what is hidden now."""
-    memories = [AffectedOut.model_validate(one) for one in forgotten.memories]
+    memories = [AffectedOut.model_validate(memory) for memory in forgotten.memories]
     return ForgetOut(
         forgotten=memories,
         already=forgotten.already,
-        failed=[f"{one.what}: {one.why}" for one in forgotten.failed],
+        failed=[f"{item.what}: {item.why}" for item in forgotten.failed],
         is_indexed=forgotten.is_indexed,
-        undo="; ".join(_undo_of(one) for one in memories),
+        undo="; ".join(_undo_of(memory) for memory in memories),
     )
 
 
@@ -340,8 +340,8 @@ def render_saved(saved: SaveOut) -> str:
     found = "a search finds it now" if saved.is_indexed else "it is not indexed yet"
     if is_pending:
         found = "it waits for a person to accept it"
-    notes = [f"warning: {one}" for one in saved.warnings]
-    notes += [f"hint: {one}" for one in saved.hints]
+    notes = [f"warning: {warning}" for warning in saved.warnings]
+    notes += [f"hint: {hint}" for hint in saved.hints]
     return "\n".join([f"{text}; {found}.", *notes])
 
 
@@ -362,7 +362,7 @@ def render_history(history: HistoryOut) -> str:
                 head += f" {name} {value}"
         head += f" id {memory.id}" if memory.id else ""
         parts += [head, *(f"> {line}" for line in memory.text.split("\n"))]
-    parts += [f"missing version: {one}" for one in history.missing]
+    parts += [f"missing version: {version}" for version in history.missing]
     if history.continuation:
         parts.append(f"[{history.continuation}]")
     return "\n".join(parts)
@@ -387,7 +387,7 @@ def render_forgotten(forgotten: ForgetOut) -> str:
     ]
     if forgotten.already:
         lines.append(f"{forgotten.already} already forgotten")
-    lines += [f"failed: {one}" for one in forgotten.failed]
+    lines += [f"failed: {item}" for item in forgotten.failed]
     if not forgotten.is_indexed:
         lines.append("the next search updates the index first")
     if forgotten.undo:

@@ -1,4 +1,8 @@
-"""The checks of ``hm doctor``: each finding says what is wrong and what to do."""
+"""The checks of ``hm doctor``: each finding says what is wrong and what to do.
+
+A check of a room above this one, such as ``watch``, is a function in that room, called
+by ``opening.diagnose``.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,6 @@ import sys
 from hivemind_memory.config import CONFIG_NAME
 from hivemind_memory.errors import EmbeddingError, HivemindError, IndexUnusableError
 from hivemind_memory.files.folder import NotesFolder
-from hivemind_memory.files.locks import KernelLock
 from hivemind_memory.files.scan import BYTES_PER_MB
 from hivemind_memory.index.choose_engine import index_engine
 from hivemind_memory.memory.leftover_files import leftover_findings
@@ -40,9 +43,17 @@ SYNC_TOOLS = ("Dropbox", "OneDrive", "Google Drive", "iCloud", "Syncthing", "Nex
 
 
 def diagnose(
-    places: Places, settings: Settings, provider: Provider, now: Callable[[], float]
+    places: Places,
+    settings: Settings,
+    provider: Provider,
+    now: Callable[[], float],
+    *,
+    above: Diagnosis | None = None,
 ) -> Diagnosis:
-    """Return all findings, in the order in which a person should read them."""
+    """Return all findings, in the order in which a person should read them.
+
+    *above*: what the rooms above this one have found.
+    """
     findings = [_config(settings), _folder(places)]
     if findings[-1].is_ok:
         findings += [
@@ -53,7 +64,7 @@ def diagnose(
             *leftover_findings(places, now),
             *_recovered(places),
             *project_findings(places.notes),
-            _leader(places),
+            *(above.findings if above is not None else ()),
             _journal(places, now),
             _state(places),
         ]
@@ -134,7 +145,7 @@ def _place_of_index(places: Places) -> Finding:
     from hivemind_memory.files.mounts import shared_type
 
     shared = shared_type(places.index)
-    tool = next((one for one in SYNC_TOOLS if f"/{one}" in places.index), "")
+    tool = next((name for name in SYNC_TOOLS if f"/{name}" in places.index), "")
     if shared or tool:
         where = f"a shared file system ({shared})" if shared else f"a folder of {tool}"
         return Finding(
@@ -220,17 +231,6 @@ def _recovered(places: Places) -> Iterator[Finding]:
         )
 
 
-def _leader(places: Places) -> Finding:
-    """Say who leads."""
-    holder = KernelLock(places.leader_lock).holder()
-    detail = (
-        f"{holder} watches"
-        if holder
-        else "no watcher runs; each search checks for changes"
-    )
-    return Finding(name="leader", is_ok=True, detail=detail)
-
-
 def _journal(places: Places, now: Callable[[], float]) -> Finding:
     """Check whether the journal can be written: without it nothing can be saved."""
     from hivemind_memory.notes.journal import Journal
@@ -260,7 +260,7 @@ def _state(places: Places) -> Finding:
     problem = damage_report(places.state_file)
     if problem:
         return Finding(name=name, is_ok=False, detail=problem, hint=DAMAGE_HINT)
-    state = StateFile(places.state_file)
+    state = StateFile.at(places)
     try:
         unfinished = list(map(UnfinishedPurge.of_hash, state.unfinished()))
     except HivemindError as error:
@@ -272,7 +272,9 @@ def _state(places: Places) -> Finding:
             name=name,
             is_ok=False,
             detail=f"{_purges(len(unfinished))} not finished: text may be left",
-            hint=", ".join(f"`{one.command}`" for one in unfinished[:_MAX_COMMANDS]),
+            hint=", ".join(
+                f"`{purge.command}`" for purge in unfinished[:_MAX_COMMANDS]
+            ),
         )
     return Finding(name=name, is_ok=True, detail="recall counters and tombstones")
 

@@ -303,4 +303,4 @@ class FreshnessCheck:
 
 def _paths(skipped: tuple[SkippedNote, ...]) -> tuple[str, ...]:
     """Return the paths of the files that were passed over."""
-    return tuple(one.path for one in skipped)
+    return tuple(note.path for note in skipped)

@@ -101,11 +101,9 @@ class Memory:
     def close(self) -> None:
         """Close the index; nothing is lost when this is not called."""
         with self.lock:
-            if self._vectors is not None:
-                self._vectors.close()
-            if self._state is not None:
-                self._state.close()
-            self.index_handle.close()
+            for part in (self._vectors, self._state, self.index_handle):
+                if part is not None:
+                    part.close()
 
     def as_caller(self, caller: rules.Caller) -> Memory:
         """Return the same memory as another caller sees it, to be closed by itself."""
@@ -135,7 +133,7 @@ class Memory:
         if not self.settings.enabled:
             return OFF
         started = self.clocks.stopwatch()
-        answer = ask(
+        return ask(
             query,
             self.index_handle,
             question=self._query_vector(query.text, started),
@@ -144,8 +142,7 @@ class Memory:
             clocks=self.clocks,
             started=started,
             is_fresh=is_fresh,
-        )
-        return answer.with_warnings(self.settings.unusable.values())
+        ).with_warnings(self.settings.unusable.values())
 
     def parse_filter(self, **words: Any) -> SearchFilter:
         """Return what a question is narrowed to; see ``filter_parser.parse_filter``."""
@@ -226,30 +223,33 @@ class Memory:
         """
         from hivemind_memory.memory.write import append_entry, prepare_entry
         from hivemind_memory.model.note import Provenance
+        from hivemind_memory.projects.move_lock import no_moves
 
         rules.check_enabled(
             is_enabled=self.settings.enabled,
             why_read_only=self.settings.why_read_only(),
         )
         at = self.clocks.local_iso(self.clocks.now())
-        new = prepare_entry(
-            content,
-            Provenance(at=at, by=by, session=session, source=source, ref=source_ref),
-            file=file,
-            scope=scope,
-            find_scope=self.find_scope,
-            caller=self.caller,
-            state=self.state(),
-            is_forced=is_forced,
-        )
-        return append_entry(
-            new,
-            self.folder,
-            self.places.journal,
-            self.index_handle,
-            self.clocks,
-            record=self.curation.record_written,
-        )
+        entry = Provenance(at=at, by=by, session=session, source=source, ref=source_ref)
+        with no_moves(self.places.locks):
+            new = prepare_entry(
+                content,
+                entry,
+                file=file,
+                scope=scope,
+                find_scope=self.find_scope,
+                caller=self.caller,
+                state=self.state(),
+                is_forced=is_forced,
+            )
+            return append_entry(
+                new,
+                self.folder,
+                self.places.journal,
+                self.index_handle,
+                self.clocks,
+                record=self.curation.record_written,
+            )
 
     def save(self, wanted: NewMemory, *, is_forced: bool = False) -> SaveResult:
         """Save a memory under its key; see ``Curation.save``."""
@@ -284,11 +284,11 @@ class Memory:
         )
         return Curation(context, find_similar=self._find_similar)
 
-    def record_recall(self, answer: SearchAnswer) -> None:
-        """Count that an agent or a person asked and got these hits."""
-        refs = [hit.id for hit in answer.hits if hit.id]
-        if refs:
-            self.state().count_recall(refs, self.clocks.now())
+    def record_recall(self, answer: SearchAnswer) -> bool:
+        """Count that these hits were asked for; return whether they were counted."""
+        from hivemind_memory.state.recall_log import count_hits
+
+        return count_hits(self.state(), answer.hits, self.clocks.now())
 
     # -- keeping the index up to date ------------------------------------------
 
@@ -344,22 +344,23 @@ class Memory:
         parts = (self.places, self.syncer, self._provider, self.clocks.now())
         return read_status(self.index_handle, *parts, service=service)
 
-    def diagnose(self) -> Diagnosis:
-        """Look for what is wrong, and say what to do."""
+    def diagnose(self, above: Diagnosis | None = None) -> Diagnosis:
+        """Look for what is wrong; *above*: what the rooms above have found."""
         from hivemind_memory.memory.doctor import diagnose
 
+        parts = (self.places, self.settings, self._provider, self.clocks.now)
         with self.lock:
             self.index_handle.close()
-            return diagnose(self.places, self.settings, self._provider, self.clocks.now)
+            return diagnose(*parts, above=above)
 
     def state(self) -> StateFile:
         """Return the file of what no note can hold, opened with its first use."""
-        from hivemind_memory.state.state_file import StateFile
+        if self._state is None:
+            from hivemind_memory.state.state_file import StateFile
 
-        with self.lock:
-            if self._state is None:
-                self._state = StateFile(self.places.state_file)
-            return self._state
+            with self.lock:
+                self._state = self._state or StateFile.at(self.places)
+        return self._state
 
     def find_scope(self, name: str = "") -> str:
         """Return the scope that a name means to the caller; see ``scope_meant``.
@@ -380,9 +381,8 @@ class Memory:
             return answer
         from hivemind_memory.memory.embed import embed_query
 
-        return embed_query(
-            text, self._embedding_service(), self.index_handle, self.clocks, started
-        )
+        service, handle = self._embedding_service(), self.index_handle
+        return embed_query(text, service, handle, self.clocks, started)
 
     def _find_similar(self, text: str) -> Sequence[TextCandidate]:
         """Return texts that share words with a text; the lock is held."""

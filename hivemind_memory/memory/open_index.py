@@ -291,12 +291,15 @@ class IndexHandle:
         Args:
             access: What the caller may see.
             is_fresh: Look for changes of the notes first; not needed after a search.
+
+        Raises:
+            IndexUnusableError: The index cannot be used now; it is not repaired.
         """
-
-        def count(index: Index) -> int:
-            return index.view(access).pending_claims()
-
-        return self.run_fresh(count) if is_fresh else count(self.opened().index)
+        if not is_fresh:
+            return self.opened().index.view(access).pending_claims()
+        if (error := self.opened().error) is not None:
+            raise error
+        return self.run_fresh(lambda index: index.view(access).pending_claims())
 
     def index_note(self, path: NotePath, *, is_whole: bool = True) -> bool:
         """Index one note right after a write; return whether that worked.

@@ -156,7 +156,9 @@ def list_notes(
         # The rows of earlier rules know no title, and nothing else of them is shown.
         counts, titles, hidden = handle.run_fresh(known, leaves_outdated=True)
         signatures = folder.snapshot().signatures
-    seen = {one for one in signatures if one not in hidden and may_read(caller, one)}
+    seen = {
+        name for name in signatures if name not in hidden and may_read(caller, name)
+    }
     named = folder_named(below, seen)
     return [
         ListedNote(

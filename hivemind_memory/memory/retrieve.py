@@ -113,8 +113,14 @@ def find_similar(
     with index.snapshot():
         view = index.view(access, DEFAULT_FILTER, today)
         found = view.find_words(terms, limit=MAX_SIMILAR)
-        texts = index.texts([one.place.chunk_id for one in found.candidates])
-    places = [one.place for one in found.candidates if one.place.chunk_id in texts]
+        texts = index.texts(
+            [candidate.place.chunk_id for candidate in found.candidates]
+        )
+    places = [
+        candidate.place
+        for candidate in found.candidates
+        if candidate.place.chunk_id in texts
+    ]
     return [
         TextCandidate(
             place.path,

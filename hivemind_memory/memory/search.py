@@ -6,12 +6,11 @@ with what the index finds.
 
 from __future__ import annotations
 
-import time
 from functools import partial
 
 from hivemind_memory.memory.freshness import MAX_SCANS, Freshness
 from hivemind_memory.memory.retrieve import RetrievedCandidates, retrieve, shown_text
-from hivemind_memory.model.clocks import SECONDS_PER_DAY
+from hivemind_memory.model.clocks import iso_day
 from hivemind_memory.model.matches import HitDetails, QueryVector
 from hivemind_memory.model.memories import STATUSES, claim_of
 from hivemind_memory.model.query import (
@@ -23,6 +22,7 @@ from hivemind_memory.model.query import (
 from hivemind_memory.model.terms import may_name_time
 from hivemind_memory.model.trust import shown_source
 from hivemind_memory.model.value import replaced
+from hivemind_memory.search.confidence import assess
 from hivemind_memory.search.hit_selection import SPARE, choose
 from hivemind_memory.search.ranking import rank
 
@@ -115,7 +115,7 @@ def _ask(
 ) -> tuple[SearchAnswer, bool]:
     """Return the answer of one open index, and whether notes are left for later."""
     freshness_check = handle.freshness_check() if is_fresh else None
-    freshness = Freshness()
+    freshness = Freshness(is_verified=is_fresh)
     recovered: tuple[RecoveredEntry, ...] = ()
     scans = 0
     while True:
@@ -188,9 +188,17 @@ def _answer(
         # The order is that of time, and stays.
         settings = replaced(settings, diversity=False)
     choice, texts, superseded = _choose_active(index, ranking, query, settings, access)
-    hits = _with_successors(index, _hits(index, choice, texts, query), access)
-    stale = len(access.readable(freshness.stale))
     is_hybrid = retrieved.vectors is not None and not is_list
+    assessed = assess(
+        ranking.ranked,
+        choice.hits,
+        words=retrieved.words,
+        fusion=settings.fusion if is_hybrid else "",
+    )
+    hits = _with_successors(
+        index, _hits(index, choice, texts, query, assessed.confidences), access
+    )
+    stale = len(access.readable(freshness.stale))
     report = SearchReport(
         mode="list" if is_list else "hybrid" if is_hybrid else "keyword",
         reason=""
@@ -198,6 +206,7 @@ def _answer(
         else question.reason or (_UNFIT if question.vector else ""),
         why_empty="" if hits else _why_empty(retrieved, ranking, query.search_filter),
         is_fresh=freshness.is_verified and not stale,
+        confidence=assessed.level,
         stale_notes=stale,
         skipped_notes=len(access.readable(freshness.skipped)),
         pending_vectors=view.pending_chunks(question.fingerprint)
@@ -216,7 +225,11 @@ def _answer(
             over_limit=choice.over_limit + unread,
         ),
         warnings=(
-            *(one for one in (opened.warning, opened.notice, freshness.warning) if one),
+            *(
+                notice
+                for notice in (opened.warning, opened.notice, freshness.warning)
+                if notice
+            ),
             *_freshness_notices(freshness, access),
         ),
         took_ms=1000 * (clocks.stopwatch() - started),
@@ -275,7 +288,7 @@ def _choose_active(
         return *_choose(index, ranked, query, settings), 0
     from hivemind_memory.search.supersession import supersede
 
-    edges = index.strong_edges({one.place.path for one in ranked}, access)
+    edges = index.strong_edges({chunk.place.path for chunk in ranked}, access)
     hidden: set[str] = set()
     while True:
         left = supersede(ranked, edges, hidden)
@@ -320,13 +333,14 @@ def _hits(
     choice: HitSelection,
     texts: dict[int, tuple[str, str]],
     query: Query,
+    confidences: Sequence[float],
 ) -> tuple[Hit, ...]:
     """Return what the caller gets."""
     hits = []
     places = [chosen.ranked.place for chosen in choice.hits]
     said_by = [place.chunk_id for place in places if place.type or place.entry_id]
     details = index.hit_source().hit_details(said_by) if said_by else {}
-    for chosen in choice.hits:
+    for chosen, confidence in zip(choice.hits, confidences, strict=True):
         place = chosen.ranked.place
         text, headings = texts.get(place.chunk_id, ("", ""))
         parts: tuple[ScorePart, ...] = ()
@@ -334,7 +348,7 @@ def _hits(
             from hivemind_memory.search.explanation import explain
 
             parts = explain(chosen)
-        said = details.get(place.chunk_id, _NOTHING_SAID)
+        detail = details.get(place.chunk_id, _NOTHING_SAID)
         words = chosen.ranked.words
         found_by = (("words", words), ("vectors", chosen.ranked.cosine))
         hits.append(
@@ -346,7 +360,7 @@ def _hits(
                 relevance=chosen.ranked.relevance,
                 snippet=shown_text(text),
                 headings=tuple(headings.split("\n")) if headings else (),
-                date=_date_of(place.day),
+                date=iso_day(place.day),
                 retrievers=tuple(name for name, found in found_by if found is not None),
                 id=place.memory_id or place.entry_id or "",
                 type=place.type or "",
@@ -355,9 +369,12 @@ def _hits(
                 status=STATUSES[place.status],
                 source=shown_source(place.note_source, place.entry_source),
                 disputed_by=chosen.ranked.disputed_by,
-                reason=said.reason if words is not None and words.is_by_reason else "",
-                source_ref=said.source_ref,
-                claim=claim_of(said.claim) if said.claim else {},
+                reason=detail.reason
+                if words is not None and words.is_by_reason
+                else "",
+                source_ref=detail.source_ref,
+                claim=claim_of(detail.claim) if detail.claim else {},
+                confidence=confidence,
                 parts=parts,
             )
         )
@@ -378,11 +395,3 @@ def _with_successors(
         else hit
         for hit in hits
     )
-
-
-def _date_of(day: int | None) -> str:
-    """Return a day since the epoch as ISO 8601."""
-    if day is None:
-        return ""
-    # datetime would cost a millisecond and a half on the way to a cold answer.
-    return time.strftime("%Y-%m-%d", time.gmtime(day * SECONDS_PER_DAY))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from hivemind_memory.errors import IndexDamagedError
 from hivemind_memory.files.locks import KernelLock
 from hivemind_memory.memory.sync import LARGE_NOTE_BYTES
 from hivemind_memory.model.results import MemoryStatus
@@ -119,9 +120,13 @@ def _skipped(
     opened: OpenIndex, skipped: tuple[SkippedNote, ...]
 ) -> tuple[SkippedNote, ...]:
     """Return what was passed over, a substitute for the index among it."""
-    if opened.warning:
-        return (SkippedNote(path=".index", reason=opened.warning), *skipped)
-    return skipped
+    if opened.error is None:
+        return skipped
+    problem = str(opened.error).removesuffix(".")
+    remedy = opened.error.hint or "`hm doctor` checks for problems"
+    if isinstance(opened.error, IndexDamagedError):
+        remedy = "the next search or `hm rebuild` rebuilds it from the notes"
+    return (SkippedNote(path=".index", reason=f"{problem}; {remedy}"), *skipped)
 
 
 def _large_notes(changes: FolderChanges, scan: FolderSnapshot) -> Iterator[SkippedNote]:

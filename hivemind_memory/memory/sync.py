@@ -272,11 +272,15 @@ class Syncer:
         batch: list[_ReadNote] = []
         batch_bytes = 0
         total = len(paths)
+        digests: dict[NotePath, str] = {}
         for done, path in enumerate(paths):
             if progress is not None:
                 progress("indexing", done, total)
+            if done % BATCH_NOTES == 0:
+                work.record_same()
+                digests = index.digests_of(paths[done : done + BATCH_NOTES])
             try:
-                found = self._read(index, path, work, reader)
+                found = self._read(path, digests.get(path, ""), work, reader)
             except NoteNotFoundError:
                 gone.append(path)  # since the scan
             except (NotePathError, NoteUnreadableError) as error:
@@ -291,6 +295,7 @@ class Syncer:
                 self._write(index, batch, work)
                 batch, batch_bytes = [], 0
         self._write(index, batch, work)
+        work.record_same()
         if progress is not None:
             progress("indexing", total, total)
         return gone
@@ -312,18 +317,16 @@ class Syncer:
             work.chunks += index.replace(batch, work.may_replace)
 
     def _read(
-        self,
-        index: Index,
-        path: NotePath,
-        work: SyncRound,
-        reader: NoteReader,
+        self, path: NotePath, before: str, work: SyncRound, reader: NoteReader
     ) -> _ReadNote | None:
-        """Return what a note holds and whether it is settled; None: indexed already."""
+        """Return what a note holds and whether it is settled; None: indexed already.
+
+        *before* is the digest of the bytes that the index had a moment ago.
+        """
         # The time before it is read: what changes during a long pause afterward may
         # still bear the signature of these bytes.
         now_ns = int(self._now() * 1e9)
         known = work.known.get(path)
-        before = "" if known is None else index.digest_of(path)
         read = reader.read(path)
         settled = is_settled(read.signature, now_ns)
         if (
@@ -333,9 +336,7 @@ class Syncer:
             and before == read.digest
         ):
             if known != read.signature or settled:
-                index.touch(
-                    path, read.signature, digest=read.digest, is_settled=settled
-                )
+                work.add_same(path, read, is_settled=settled)
             return None
         is_large = (
             len(read.data) > LARGE_NOTE_BYTES
@@ -391,5 +392,5 @@ class Syncer:
 
     def _chunking_key(self) -> str:
         """Return the settings that shape the index; with others it has other rows."""
-        own = "".join(f" {one!r}" for one in self._types.values())
+        own = "".join(f" {own_type!r}" for own_type in self._types.values())
         return f"{self._chunking.name} {BODY_VERSION} {REDACTION_VERSION}{own}"

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from hivemind_memory.files.folder import NotesFolder
-    from hivemind_memory.index.port import Index
+    from hivemind_memory.files.reader import ReadNote
+    from hivemind_memory.index.port import Index, TouchedNote
     from hivemind_memory.model.note_path import NotePath
     from hivemind_memory.model.snapshot import FileSignature, IndexedFiles, SkippedNote
 
@@ -46,9 +47,22 @@ class SyncRound:
         self.left: list[NotePath] = []
         """Large notes that changed and are left for later."""
         self._folder = folder
+        self._same: list[TouchedNote] = []
         self._read: dict[NotePath, tuple[str, str]] = {}
         self._index = index
         self._last_purge = index.get_meta(LAST_PURGE)
+
+    def add_same(self, path: NotePath, read: ReadNote, *, is_settled: bool) -> None:
+        """Note that the index has these bytes already, with another signature."""
+        from hivemind_memory.index.port import TouchedNote
+
+        self._same.append(TouchedNote(path, read.signature, read.digest, is_settled))
+
+    def record_same(self) -> None:
+        """Have the index record the signatures of the notes that were added."""
+        if self._same:
+            self._index.touch(self._same)
+            self._same = []
 
     def record_read(self, path: NotePath, *, before: str, digest: str) -> None:
         """Record that a note was read, and which bytes the index had before that."""
@@ -79,7 +93,7 @@ class SyncRound:
         self, path: NotePath, signature: FileSignature | None, _: str
     ) -> bool:
         """Return whether a note may be removed that was gone or could not be read."""
-        is_unreadable = any(one.path == path for one in self.skipped)
+        is_unreadable = any(note.path == path for note in self.skipped)
         is_unchanged = is_unreadable and signature == self.known.get(path)
         if not is_unchanged and self._folder.signature(path) is not None:
             self.overtaken.append(path)

@@ -47,5 +47,5 @@ def unreported_entries(memory: Memory) -> tuple[RecoveredEntry, ...]:
     if entries or kept < len(read_recovered(journal.folder)):
         # On a read-only disk they are reported again.
         with suppress(HivemindError, OSError), journal.session(wait_s=_WAIT_S):
-            keep_open(journal.folder, memory.folder, {one.id for one in entries})
+            keep_open(journal.folder, memory.folder, {entry.id for entry in entries})
     return entries

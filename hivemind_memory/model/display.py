@@ -77,7 +77,7 @@ def _pattern(extra: str) -> re.Pattern[str]:
 _FOR_TEXT = {code: _escape(code) for code in _CONTROL}
 _FOR_LINE = {9: "\\t", 10: "\\n", **_FOR_TEXT}
 _SUSPECT = _JOINERS + _SELECTORS
-_RANGES = (*_HIDDEN, *((ord(one), ord(one)) for one in _SUSPECT))
+_RANGES = (*_HIDDEN, *((ord(code), ord(code)) for code in _SUSPECT))
 _FEW_CODES = 64
 _SUSPECT_IN_JSON = f"{_SUSPECT}\x7f-\x9f"
 
@@ -140,7 +140,7 @@ def _has_suspect(text: str) -> bool:
 
     Compiling the pattern takes longer than the rest of an answer with an é in it.
     """
-    codes = [ord(one) for one in set(text) if one > "\x7f"]
+    codes = [ord(letter) for letter in set(text) if letter > "\x7f"]
     if len(codes) > _FEW_CODES:
         return True
     return any(first <= code <= last for code in codes for first, last in _RANGES)

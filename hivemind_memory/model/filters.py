@@ -39,7 +39,8 @@ def holds(condition: Condition, **fields: str) -> bool:
     (True, False)
     """
     return all(
-        any(one.is_met_by(fields[one.field]) for one in clause) for clause in condition
+        any(requirement.is_met_by(fields[requirement.field]) for requirement in clause)
+        for clause in condition
     )
 
 

@@ -37,6 +37,9 @@ class Excerpt:
     """Of a typed memory; empty: free text."""
 
     key: str = ""
+    id: str = ""
+    """ULID of the memory or entry; empty: it has none."""
+
     claim: str = ""
     """How certain a claim is, as ``claim_text`` says it; empty: it is none."""
 
@@ -47,7 +50,7 @@ class Excerpt:
     """Pinned, or an identity: in every section, cut if the budget is small."""
 
     is_preference: bool = False
-    """It stands in ``global.md``: it comes first, whatever the project is."""
+    """It stands in ``global.md`` or is of such a type: the project does not matter."""
 
     @property
     def place(self) -> str:
@@ -76,7 +79,7 @@ class Selection:
     @property
     def left_out_count(self) -> int:
         """How many memories match and are not shown, as every text says it."""
-        return sum(one.why != OVERLAP for one in self.left_out)
+        return sum(memory.why != OVERLAP for memory in self.left_out)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +119,7 @@ class FileOutcome:
     """Relative to the worktree, with forward slashes."""
 
     outcome: str
-    """written, unchanged or removed."""
+    """As ``injection_outcomes`` names it."""
 
     is_ours: bool = False
     """We made the file; ``hm eject`` takes it away."""
@@ -131,7 +134,7 @@ class InjectionResult:
     worktree: str
     agent: str
     outcome: str
-    """written, unchanged, removed, nothing, off or planned (a dry run)."""
+    """As ``injection_outcomes`` names it."""
 
     file: str = ""
     is_ours: bool = False

@@ -61,12 +61,14 @@ def closest(
     """
     from difflib import get_close_matches  # only where something was not found
 
-    by_fold = {folded_key(one): one for one in sorted(known)}
+    by_fold = {folded_key(known_key): known_key for known_key in sorted(known)}
     wanted = folded_key(name)
     near = get_close_matches(wanted, by_fold, count, similarity)
     if not near:  # of a short name two letters that changed places are a large part
-        near = [one for one in by_fold if sorted(one) == sorted(wanted)][:count]
-    return tuple(by_fold[one] for one in near)
+        near = [folded for folded in by_fold if sorted(folded) == sorted(wanted)][
+            :count
+        ]
+    return tuple(by_fold[folded] for folded in near)
 
 
 def quoted(name: str) -> str:

@@ -78,7 +78,7 @@ def folder_named(text: str, paths: Collection[str]) -> str:
     >>> folder_named("./projects/shop/", ["projects/shop/a.md"])
     'projects/shop'
     """
-    folders = {one for path in paths for one in _folders_of(path)}
+    folders = {parent for path in paths for parent in _folders_of(path)}
     wanted = "/".join(part for part in text.split("/") if part not in ("", "."))
     if not wanted:
         return ""
@@ -86,11 +86,11 @@ def folder_named(text: str, paths: Collection[str]) -> str:
         if folder in folders:
             return folder
     near = closest(wanted, folders)
-    said = f" Did you mean {near[0]}?" if near else ""
+    meant = f" Did you mean {near[0]}?" if near else ""
     hint = "`hm list` shows all notes with their folders."
     if wanted in paths:
         hint = f"It is a note; `hm get {quote(wanted)}` prints it."
-    raise NoteNotFoundError(f"There is no folder {wanted!r}.{said}", hint=hint)
+    raise NoteNotFoundError(f"There is no folder {wanted!r}.{meant}", hint=hint)
 
 
 def is_below(path: str, folder: str) -> bool:

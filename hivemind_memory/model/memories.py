@@ -122,5 +122,5 @@ def claim_text(claim: Mapping[str, str]) -> str:
     """
     count = claim.get("corroborated", "")
     sources = f"{count} source{'' if count == '1' else 's'}" if count else ""
-    said = (claim.get("confidence", ""), sources, claim.get("verified", ""))
-    return ", ".join(one for one in said if one)
+    parts = (claim.get("confidence", ""), sources, claim.get("verified", ""))
+    return ", ".join(part for part in parts if part)

@@ -13,15 +13,17 @@ TYPE_CHECKING = False  # typing costs milliseconds on the way to a cold answer
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-INJECTED = FIRST, LESSON, NEWEST, RELEVANT, SEARCH_ONLY = (
+INJECTED = FIRST, LESSON, PREFERENCE, NEWEST, RELEVANT, SEARCH_ONLY = (
     "first",
     "lesson",
+    "preference",
     "newest",
     "relevant",
     "search",
 )
-"""How a type comes into a section: always and first; always and second; by relevance,
-newest first among equals; by relevance; or only through a search."""
+"""How a type comes into a section: always and first; always and second; after
+``global.md`` and as its chunks do; by relevance, newest first among equals; by
+relevance; or only through a search."""
 
 DEFAULT_TYPE = "context"
 
@@ -37,7 +39,7 @@ class MemoryType:
 
     name: str
     injected: str
-    """One of first, lesson, newest, relevant, search."""
+    """One of ``INJECTED``."""
 
     does_age: bool
     importance: float
@@ -66,7 +68,7 @@ BUILT_IN: Mapping[str, MemoryType] = {
         _type("identity", FIRST, 1.0, _STAYS, "core", "self"),
         _type("lesson", LESSON, 0.8, _STAYS, "warning", "insight", "learning"),
         _type("decision", NEWEST, 0.8, _AGES, "commitment", "choice"),
-        _type("preference", RELEVANT, 0.7, _STAYS, "likes"),
+        _type("preference", PREFERENCE, 0.7, _STAYS, "likes"),
         _type("goal", RELEVANT, 0.9, _AGES, "aim"),
         _type("todo", RELEVANT, 0.8, _AGES, "task"),
         _type("context", NEWEST, 0.5, _AGES, "active", "background", "note"),
@@ -130,7 +132,7 @@ def resolve_type(
     found = find_type(name, custom)
     if found is None:
         types = all_types(custom)
-        aliases = (alias for one in types.values() for alias in one.aliases)
+        aliases = (alias for meaning in types.values() for alias in meaning.aliases)
         meant = closest(name, (*types, *aliases))
         near = f"Did you mean {meant[0]}? " if meant else ""
         raise UnknownTypeError(

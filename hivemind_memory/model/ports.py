@@ -142,6 +142,10 @@ class MemoryIndex(Protocol):
         """Return the note of an appended entry; empty if no note of *scopes* has it."""
         ...
 
+    def scopes_with(self, own_id: str) -> set[str]:
+        """Return the scopes in which a memory or an entry has an id; all callers'."""
+        ...
+
 
 class HitSource(Protocol):
     """Lists hits without a query, and returns their details and titles."""
@@ -209,7 +213,19 @@ class InjectionRecords(Protocol):
     ) -> Mapping[str, Collection[str]]:
         """Return ``WORKTREE`` and ``INDEX`` -> files that hold one of some texts.
 
-        Also those with a copy of a section, which may quote a part of a text.
+        Also those with a copy of a section that cannot be removed: it may quote a part
+        of a text. What ``refresh_section`` and ``erase_copies`` remove does not count.
+        """
+        ...
+
+    def count_copies(self, worktree: str) -> int:
+        """Return how many copies of a section ``erase_copies`` would remove."""
+        ...
+
+    def erase_copies(self, worktree: str) -> tuple[int, Mapping[str, str]]:
+        """Remove the copies of a section between our marks; return how many.
+
+        Also returns file -> why that failed.
         """
         ...
 

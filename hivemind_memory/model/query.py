@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 DEFAULT_HITS = 10
 """Hits of a search that asks for no number."""
 
+STRONG, WEAK, NONE = "strong", "weak", "none"
+"""How much an answer can be relied on; see ``SearchReport.confidence``."""
+
 
 @value
 class Query:
@@ -105,6 +108,10 @@ class Hit:
     claim: Mapping[str, str] = {}
     """Of a claim: confidence, corroborated, domains and verified, as written."""
 
+    confidence: float = 0.0
+    """How likely it answers the question, 0..1: of hits with 0.8, four of five do; 0
+    where nothing was asked."""
+
     parts: tuple[ScorePart, ...] = ()
     """Empty unless the query asked for them; they add up to the score."""
 
@@ -139,6 +146,10 @@ class SearchReport:
     why_empty: str = ""
     """Why nothing was found; empty when something was."""
 
+    confidence: str = ""
+    """strong; weak: the hits seldom answer such a question; none: nothing is known,
+    the hits are only the nearest there is. Empty where nothing was asked."""
+
     stale_notes: int = 0
     """Notes that changed and are not yet indexed; 0 when fresh."""
 
@@ -166,6 +177,16 @@ class SearchAnswer:
 
     hits: tuple[Hit, ...]
     report: SearchReport
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether the hits are only the nearest there is, and no answer."""
+        return bool(self.hits) and self.report.confidence == NONE
+
+    @property
+    def is_weak(self) -> bool:
+        """Whether such hits seldom answer such a question."""
+        return bool(self.hits) and self.report.confidence == WEAK
 
     def with_warnings(self, more: Iterable[str]) -> SearchAnswer:
         """Return the answer with further warnings in its report."""

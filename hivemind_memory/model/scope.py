@@ -9,6 +9,12 @@ from __future__ import annotations
 from hivemind_memory.errors import ScopeError
 from hivemind_memory.model.display import shorten
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    ScopedId: TypeAlias = tuple[str, str]
+
 GLOBAL = ""
 
 FOLDERS = {"project": "projects", "team": "teams", "workspace": "workspaces"}
@@ -42,6 +48,17 @@ def scope_of(path: str) -> str:
         return GLOBAL
     folder = folder.casefold()
     return f"{folder}/{slug.casefold()}" if folder in _KINDS else GLOBAL
+
+
+def scoped_id(path: str, own_id: str) -> ScopedId:
+    """Return what names a memory or an entry in state that outlives its note.
+
+    An id alone does not: a note of another scope may be given the same one.
+
+    >>> scoped_id("projects/shop/deploy.md", "01ABC")
+    ('projects/shop', '01ABC')
+    """
+    return scope_of(path), own_id
 
 
 def inner_path(path: str) -> str:

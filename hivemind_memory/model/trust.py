@@ -30,7 +30,7 @@ def untrusted_source(source: object) -> str:
             it is. A word that means nothing here is a person's, and trusted.
     """
     if isinstance(source, list | tuple):
-        return next((found for one in source if (found := untrusted_source(one))), "")
+        return next((found for item in source if (found := untrusted_source(item))), "")
     if not isinstance(source, str):
         return ""
     word = source.strip().casefold()

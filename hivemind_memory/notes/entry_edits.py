@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from hivemind_memory.markdown.sections import Segment
     from hivemind_memory.model.note_path import NotePath
     from hivemind_memory.notes.journal import Journal
+    from hivemind_memory.notes.journal_records import JournalEntry
 
 
 _BOM = b"\xef\xbb\xbf"
@@ -213,7 +214,8 @@ def change_entries(
         change: Bytes of a note and ids -> its new bytes.
         now_s: Seconds since the epoch.
         final: Ids that the journal forgets: if their text vanishes later, it does not
-            come back. Those of a note that could not be changed stay.
+            come back. Those of a note that could not be changed stay, and those of
+            another note that has an entry with the same id.
 
     Raises:
         NotSavedError: The lock of writers was not free; nothing was changed.
@@ -238,6 +240,7 @@ def change_entries(
         if final:
             known = session.entries()
             gone = {*final}.difference(*(entries[path] for path in failed))
+            gone -= _kept_elsewhere(folder, known, gone, entries)
             try:
                 session.keep(known.keys() - gone, now_s)
                 dropped = len(known.keys() & gone)
@@ -249,3 +252,25 @@ def change_entries(
         journal_problem=problem,
         journal_texts=dropped,
     )
+
+
+def _kept_elsewhere(
+    folder: NotesFolder,
+    known: Mapping[str, JournalEntry],
+    ids: Collection[str],
+    changed: Collection[NotePath],
+) -> set[str]:
+    """Return the ids whose entry, as it was written, is in a note that stays."""
+    kept = set()
+    for entry in (known[entry_id] for entry_id in ids if entry_id in known):
+        if entry.root != folder.root:
+            kept.add(entry.id)
+        if entry.root != folder.root or entry.target in changed:
+            continue
+        try:
+            data, _ = folder.read(entry.target)
+        except HivemindError:
+            continue
+        if any(other.provenance.id == entry.id for other in entries_in(data)):
+            kept.add(entry.id)
+    return kept

@@ -251,7 +251,9 @@ class JournalFile:
             with suppress(FileNotFoundError):  # a killed process may have left it
                 os.unlink(os.path.join(self.folder, _REWRITTEN))
             return
-        kept = (one for one in self._lines() if heading_of(one).get("id") in entry_ids)
+        kept = (
+            line for line in self._lines() if heading_of(line).get("id") in entry_ids
+        )
         self._replace((opened_line(now_s), *kept))
 
     def rename(self, new_path: Callable[[str], str]) -> None:

@@ -212,15 +212,17 @@ def _check_kept(
     ours: Collection[str],
 ) -> None:
     """Raise unless a front matter says what it should, and keeps what it should."""
-    said = split_front_matter(text).values
+    kept_values = split_front_matter(text).values
     wanted = split_front_matter(render_header(values)).values
-    lost = {key for key, value in wanted.items() if said.get(key) != value}
+    lost = {key for key, value in wanted.items() if kept_values.get(key) != value}
     if old is not None:
         before = old.front.values
         lost |= {
             key
             for key in before
-            if key not in ours and key not in values and said.get(key) != before[key]
+            if key not in ours
+            and key not in values
+            and kept_values.get(key) != before[key]
         }
     if lost:
         path = old.path if old else "the new file"

@@ -48,14 +48,14 @@ def read_recovered(journal: str) -> list[RecoveryRecord]:
     with suppress(OSError), open(os.path.join(journal, RECOVERED_FILE), "rb") as lines:
         for line in lines:
             with suppress(ValueError, KeyError, TypeError):
-                said = json.loads(line)
+                record = json.loads(line)
                 entry = RecoveredEntry(
-                    id=str(said["id"]),
-                    path=NotePath(said["path"]),
-                    target=NotePath(said["target"]),
+                    id=str(record["id"]),
+                    path=NotePath(record["path"]),
+                    target=NotePath(record["target"]),
                 )
                 found.append(
-                    RecoveryRecord(entry=entry, is_reported=bool(said["told"]))
+                    RecoveryRecord(entry=entry, is_reported=bool(record["told"]))
                 )
     return found
 
@@ -64,7 +64,9 @@ def open_recovered(journal: str, folder: NotesFolder) -> list[RecoveryRecord]:
     """Return the records of entries that are still there and not forgotten."""
     records = read_recovered(journal)
     there = {path: _active_in(folder, path) for path in _targets(records)}
-    return [one for one in records if one.entry.id in there[one.entry.target]]
+    return [
+        record for record in records if record.entry.id in there[record.entry.target]
+    ]
 
 
 def recovered_note(path: NotePath) -> NotePath:
@@ -93,15 +95,17 @@ def add_recovered(journal: str, entries: Collection[JournalEntry]) -> None:
     """
     if not entries:
         return
-    new = [recovered_entry(one) for one in entries]
+    new = [recovered_entry(entry) for entry in entries]
     with suppress(OSError):
         kept = {
             record.entry.id
             for root in {entry.root for entry in entries}
             for record in open_recovered(journal, NotesFolder(root))
-        } - {one.id for one in new}
-        before = [one for one in read_recovered(journal) if one.entry.id in kept]
-        _write(journal, [*before, *(RecoveryRecord(entry=one) for one in new)])
+        } - {entry.id for entry in new}
+        before = [
+            record for record in read_recovered(journal) if record.entry.id in kept
+        ]
+        _write(journal, [*before, *(RecoveryRecord(entry=entry) for entry in new)])
 
 
 def keep_open(journal: str, folder: NotesFolder, reported: Collection[str]) -> None:
@@ -112,7 +116,7 @@ def keep_open(journal: str, folder: NotesFolder, reported: Collection[str]) -> N
     Raises:
         OSError: The disk refused.
     """
-    kept = {one.entry.id for one in open_recovered(journal, folder)}
+    kept = {record.entry.id for record in open_recovered(journal, folder)}
 
     def now(record: RecoveryRecord) -> RecoveryRecord | None:
         is_reported = record.is_reported or record.entry.id in reported
@@ -125,21 +129,26 @@ def keep_open(journal: str, folder: NotesFolder, reported: Collection[str]) -> N
     _change(journal, now)
 
 
-def count_recovered(journal: str, names: Collection[str]) -> int:
-    """Return how many records name one of these ids and paths."""
-    return sum(_names(one, names) for one in read_recovered(journal))
+def count_recovered(journal: str, is_gone: Callable[[str, str], bool]) -> int:
+    """Return how many records name an entry that is gone.
+
+    Args:
+        journal: The folder of the journal.
+        is_gone: Takes the path and the id of an entry.
+    """
+    return sum(_is_of_gone(record, is_gone) for record in read_recovered(journal))
 
 
-def drop_recovered(journal: str, names: Collection[str]) -> int:
-    """Delete the records that name one of these ids and paths; return how many.
+def drop_recovered(journal: str, is_gone: Callable[[str, str], bool]) -> int:
+    """Delete the records that name an entry that is gone; return how many.
 
     The lock of the journal is held.
 
     Raises:
         OSError: The disk refused.
     """
-    count = count_recovered(journal, names)
-    _change(journal, lambda one: None if _names(one, names) else one)
+    count = count_recovered(journal, is_gone)
+    _change(journal, lambda record: None if _is_of_gone(record, is_gone) else record)
     return count
 
 
@@ -161,16 +170,15 @@ def rename_recovered(journal: str, new_path: Callable[[str], str]) -> None:
     _change(journal, moved)
 
 
-def _names(entry: RecoveryRecord, names: Collection[str]) -> bool:
-    """Return whether a record names one of these ids or paths."""
-    return any(
-        name in names for name in (entry.entry.id, entry.entry.path, entry.entry.target)
-    )
+def _is_of_gone(record: RecoveryRecord, is_gone: Callable[[str, str], bool]) -> bool:
+    """Return whether a record names an entry that is gone, by where it was or is."""
+    entry = record.entry
+    return is_gone(entry.path, entry.id) or is_gone(entry.target, entry.id)
 
 
 def _targets(records: Iterable[RecoveryRecord]) -> set[NotePath]:
     """Return the notes that received the entries."""
-    return {one.entry.target for one in records}
+    return {record.entry.target for record in records}
 
 
 def _active_in(folder: NotesFolder, path: NotePath) -> frozenset[str]:
@@ -181,7 +189,9 @@ def _active_in(folder: NotesFolder, path: NotePath) -> frozenset[str]:
         return frozenset()
     lines = (line for line in data.decode("utf-8", "replace").split("\n"))
     comments = (parse_provenance(line) for line in lines if line.startswith(OPENING))
-    return frozenset(one.id for one in comments if one and not one.is_forgotten)
+    return frozenset(
+        comment.id for comment in comments if comment and not comment.is_forgotten
+    )
 
 
 def _change(
@@ -189,7 +199,7 @@ def _change(
 ) -> None:
     """Replace each record by what *change* returns; None: delete it."""
     before = read_recovered(journal)
-    after = [one for one in map(change, before) if one is not None]
+    after = [changed for changed in map(change, before) if changed is not None]
     if after != before:
         _write(journal, after)
 

@@ -4,9 +4,9 @@ If anything removes an entry within ten minutes of its writing (a stale editor b
 sync tool, a checkout), the entry comes back once, in ``recovered.md`` of its own scope.
 Removing it there, or removing it later, is final.
 
-An entry counts as lost only when it is in no note at all and its note has been quiet
-for a while: a wrong answer would make a copy. An editor that is saving, a note that was
-renamed, and an old entry that a person deletes must not look like a loss.
+An entry counts as lost only when it is in no note of its scope and its note has been
+quiet for a while: a wrong answer would make a copy. An editor that is saving, a note
+that was renamed, and an old entry that a person deletes must not look like a loss.
 
 After a crash, an entry that is whole in its note stays, a torn one is cut off, and one
 that never reached its note is dropped, because it was never acknowledged.
@@ -14,6 +14,7 @@ that never reached its note is dropped, because it was never acknowledged.
 
 from __future__ import annotations
 
+import os
 import re
 import time
 from contextlib import closing
@@ -32,6 +33,7 @@ from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.markdown.entry import OPENING, parse_provenance
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.results import RECOVERY_WINDOW_S, RecoveredEntry
+from hivemind_memory.model.scope import scope_of
 from hivemind_memory.notes.append import EntryDraft, OpenNote, append_entry
 from hivemind_memory.notes.journal_records import (
     BEGUN,
@@ -59,7 +61,6 @@ if TYPE_CHECKING:
 
 # How long a search waits for the lock; what it cannot do now, the next one does.
 _WAIT_S = 2.0
-
 
 _MAX_SEARCHED_BYTES = 100_000_000
 """Largest file that is searched for an entry which a person may have moved. Not
@@ -199,14 +200,14 @@ class _Glance:
 
 @dataclass(frozen=True, slots=True)
 class LostEntry:
-    """An entry that is in no note, and how its own note looked then."""
+    """An entry that no note of its scope holds, and how its own note looked then."""
 
     entry: JournalEntry
     glance: _Glance
 
 
 def find_lost_entries(entries: Iterable[JournalEntry], now_s: float) -> list[LostEntry]:
-    """Return the saved entries that are in no note and should be, oldest first.
+    """Return the saved entries that their scope lost, oldest first.
 
     An entry counts while it is young, and later if its note has not changed since then:
     so it vanished in time, though no process saw it.
@@ -234,7 +235,10 @@ def _still_lost(
     Notes that have changed since they were seen are waited for together, and once: all
     who write wait meanwhile.
     """
-    notes = {(one.entry.root, one.entry.path): one.glance for one in seen}
+    notes = {
+        (seen_entry.entry.root, seen_entry.entry.path): seen_entry.glance
+        for seen_entry in seen
+    }
     now = _glance_at(notes)
     changed = [note for note in notes if now[note] != notes[note]]
     if changed:
@@ -317,13 +321,24 @@ def _parent_changed_s(folder: NotesFolder, path: str) -> float:
 
 
 def _in_no_note(root: str, entries: list[LostEntry]) -> list[LostEntry]:
-    """Return the entries that no note of a folder holds: a person may move them."""
+    """Return the entries that no note of their scope holds: a person may move them.
+
+    A copy in another scope, which its readers may not see, counts only once the folder
+    of the scope is gone: a person may have renamed that.
+    """
     folder = NotesFolder(root, max_note_bytes=_MAX_SEARCHED_BYTES)
-    found: set[str] = set()
+    found: dict[str, set[str]] = {}
     for path in folder.signatures() if entries else ():
         glance = _glance(folder, path)
-        found |= glance.ids if glance else frozenset()
-    return [lost for lost in entries if lost.entry.id not in found]
+        found.setdefault(scope_of(path), set()).update(glance.ids if glance else ())
+    anywhere = frozenset[str]().union(*found.values())
+
+    def is_lost(entry: JournalEntry) -> bool:
+        scope = scope_of(entry.path)
+        is_there = os.path.isdir(os.path.join(root, scope))
+        return entry.id not in (found.get(scope, ()) if is_there else anywhere)
+
+    return [lost for lost in entries if is_lost(lost.entry)]
 
 
 def finish_crashed_write(session: JournalFile) -> None:

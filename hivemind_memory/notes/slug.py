@@ -50,7 +50,7 @@ def dashed(text: str, is_kept: Callable[[str], bool]) -> str:
     >>> dashed("Ärger: it's v2.0", str.isalnum)
     'Ärger-it-s-v2-0'
     """
-    kept = "".join(one if is_kept(one) else "-" for one in text)
+    kept = "".join(letter if is_kept(letter) else "-" for letter in text)
     return "-".join(part for part in kept.split("-") if part)
 
 

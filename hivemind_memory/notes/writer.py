@@ -146,7 +146,7 @@ class NoteWriter:
             if self._folder.signature(target) is None:
                 return False
             there = entries_in(self._folder.read(target)[0])
-            return any(one.provenance.id == provenance.id for one in there)
+            return any(entry.provenance.id == provenance.id for entry in there)
 
         with self._journal.session() as journal:
             self._look_after(journal, now_s)

@@ -114,7 +114,9 @@ def find_project(
     if found.left is not None and not is_look:
         write_record(above, found.left)
     if found.record is not None:
-        before = next(one for one in records if one.slug == found.record.slug)
+        before = next(
+            candidate for candidate in records if candidate.slug == found.record.slug
+        )
         why = found.why
         if not has_file(above, found.record.slug) and seen.git_folder:
             why = "it was named so before"
@@ -125,7 +127,9 @@ def find_project(
         _refuse_unknown(records)
         maybe = (found.left.slug,) if found.left is not None else ()
         record = learn(ProjectRecord(slug=long, maybe=maybe), seen, is_there)
-        taken = {one.slug for one in records if has_file(above, one.slug)}
+        taken = {
+            candidate.slug for candidate in records if has_file(above, candidate.slug)
+        }
         slug, why = _claim_any(above, record, taken, seen.identity, is_look=is_look)
     else:
         slug, why = long, "named after the folder"
@@ -133,7 +137,7 @@ def find_project(
         slug=slug,
         identity=seen.identity,
         why=why,
-        likely=tuple(one for one in found.likely if one[0] != slug),
+        likely=tuple(pair for pair in found.likely if pair[0] != slug),
     )
 
 
@@ -284,7 +288,9 @@ def _with_digest(readable: str, identity: str) -> str:
 
 def _plain(part: str) -> str:
     """Return a part of an identity as a part of a name."""
-    return "".join(one if one in NAME_CHARS else "-" for one in part).strip(".-_")
+    return "".join(letter if letter in NAME_CHARS else "-" for letter in part).strip(
+        ".-_"
+    )
 
 
 def _is_plain(part: str) -> bool:

@@ -129,7 +129,9 @@ def resolve(
         records: Of all projects.
         is_there: Whether a git folder is still where it was seen.
     """
-    by_mark = next((one for one in records if _folder_of(one, seen.mark)), None)
+    by_mark = next(
+        (record for record in records if _folder_of(record, seen.mark)), None
+    )
     if not seen.git_folder:
         found = _with_identity(records, seen.place)
         likely = tuple(_likely(seen, records, found, None))
@@ -152,14 +154,14 @@ def resolve(
         found, why = _at_place(records, seen)
     left = None
     if by_mark is not None and (found is None or by_mark.slug != found.slug):
-        rest = (one for one in by_mark.folders if one.mark != seen.mark)
+        rest = (folder for folder in by_mark.folders if folder.mark != seen.mark)
         left = replaced(by_mark, folders=tuple(rest))
     if found is None:
         likely = tuple(_likely(seen, records, None, by_mark))
         return Resolution(left=left, likely=likely)
     if left is not None and found.slug in left.maybe:  # It came back.
         left = replaced(
-            left, maybe=tuple(one for one in left.maybe if one != found.slug)
+            left, maybe=tuple(slug for slug in left.maybe if slug != found.slug)
         )
     elif left is not None and left.slug not in (*found.maybe, *found.distinct):
         found = replaced(found, maybe=(*found.maybe, left.slug))
@@ -200,23 +202,29 @@ def learn(
         gone, new = {known.path, seen.place} if known else set(), seen.origin
     elif _is_given_up(record, seen, old_origin, is_there):
         key = identity_key(old_origin)
-        gone = {one for one in record.identities if identity_key(one) == key}
+        gone = {
+            known_name
+            for known_name in record.identities
+            if identity_key(known_name) == key
+        }
         former, new = (*former, old_origin), seen.origin
     else:
         gone, new = set(), seen.origin
-    identities = [one for one in record.identities if one not in gone]
+    identities = [
+        known_name for known_name in record.identities if known_name not in gone
+    ]
     if (
         new
         and not is_others
         and identity_key(new) not in map(identity_key, record.identities)
     ):
         # The first is shown: an origin, if there is one.
-        has_origin = not all(one.startswith("/") for one in identities)
+        has_origin = not all(known_name.startswith("/") for known_name in identities)
         identities = [*identities, new] if has_origin else [new, *identities]
     return replaced(
         record,
         identities=tuple(dict.fromkeys(identities)),
-        former=tuple(one for one in dict.fromkeys(former) if one not in identities),
+        former=tuple(name for name in dict.fromkeys(former) if name not in identities),
         folders=_with_folder(record.folders, seen, known),
     )
 
@@ -256,7 +264,9 @@ def _with_folder(
     if newest == known:
         return folders
     others = (
-        one for one in folders if one.mark != seen.mark and one.path != seen.git_folder
+        folder
+        for folder in folders
+        if folder.mark != seen.mark and folder.path != seen.git_folder
     )
     return (newest, *others)[:MAX_FOLDERS]
 
@@ -267,7 +277,8 @@ def _with_identity(
     """Return the project whose identities name one; the first by name."""
     key = identity_key(identity)
     return next(
-        (one for one in records if key in map(identity_key, one.identities)), None
+        (record for record in records if key in map(identity_key, record.identities)),
+        None,
     )
 
 
@@ -275,7 +286,7 @@ def _folder_of(record: ProjectRecord, mark: str) -> KnownFolder | None:
     """Return the git folder of a mark as a project knows it."""
     if not mark:
         return None
-    return next((one for one in record.folders if one.mark == mark), None)
+    return next((folder for folder in record.folders if folder.mark == mark), None)
 
 
 def _keeps_its_project(
@@ -295,7 +306,9 @@ def _keeps_its_project(
     key = identity_key(seen.origin)
     if identity_key(known.origin) == key:
         return key not in map(identity_key, record.former)
-    return not any(one.mark != seen.mark and is_there(one) for one in record.folders)
+    return not any(
+        folder.mark != seen.mark and is_there(folder) for folder in record.folders
+    )
 
 
 def _at_place(
@@ -303,7 +316,7 @@ def _at_place(
 ) -> tuple[ProjectRecord | None, str]:
     """Return the project of a repository without an origin, from where it is."""
     # Another git folder that was made in the same place is another repository.
-    same = [one for one in records if not _was_replaced(one, seen)]
+    same = [record for record in records if not _was_replaced(record, seen)]
     found = _with_identity(same, seen.git_folder)
     if found is not None:
         return found, _BY_IDENTITY
@@ -356,7 +369,7 @@ def _likely(
 
 def _origins(record: ProjectRecord) -> set[str]:
     """Return the origins that a project and its git folders have."""
-    own = (*record.identities, *(one.origin for one in record.folders))
+    own = (*record.identities, *(folder.origin for folder in record.folders))
     return set(map(identity_key, own))
 
 
@@ -378,4 +391,6 @@ def _other_name(record: ProjectRecord, key: str) -> str:
 def _is_origin(record: ProjectRecord, path: str) -> bool:
     """Return whether a local path is that of a project's git folder."""
     paths = {path, f"{path}/.git", f"{path}.git"}
-    return bool(paths & {*record.identities, *(one.path for one in record.folders)})
+    return bool(
+        paths & {*record.identities, *(folder.path for folder in record.folders)}
+    )

@@ -14,27 +14,29 @@ def merged(into: ProjectRecord, other: ProjectRecord) -> ProjectRecord:
     """Return what one project knows that takes over another."""
     identities = dict.fromkeys((*into.identities, *other.identities))
     former = dict.fromkeys((*into.former, *other.former))
-    folders = {one.mark: one for one in (*other.folders, *into.folders)}
+    folders = {folder.mark: folder for folder in (*other.folders, *into.folders)}
     own = {into.slug, other.slug}
     maybe = dict.fromkeys((*into.maybe, *other.maybe))
     distinct = dict.fromkeys((*into.distinct, *other.distinct))
     return replaced(
         into,
         identities=tuple(identities),
-        former=tuple(one for one in former if one not in identities),
+        former=tuple(name for name in former if name not in identities),
         folders=tuple(folders.values())[:MAX_FOLDERS],
-        maybe=tuple(one for one in maybe if one not in own),
-        distinct=tuple(one for one in distinct if one not in own),
+        maybe=tuple(name for name in maybe if name not in own),
+        distinct=tuple(name for name in distinct if name not in own),
     )
 
 
 def without_repository(record: ProjectRecord, seen: SeenRepository) -> ProjectRecord:
     """Return what a project knows when a repository is no longer part of it."""
-    own = {identity_key(one) for one in (seen.identity, seen.git_folder, seen.place)}
+    own = {identity_key(name) for name in (seen.identity, seen.git_folder, seen.place)}
     return replaced(
         record,
         identities=tuple(
-            one for one in record.identities if identity_key(one) not in own
+            identity
+            for identity in record.identities
+            if identity_key(identity) not in own
         ),
-        folders=tuple(one for one in record.folders if one.mark != seen.mark),
+        folders=tuple(folder for folder in record.folders if folder.mark != seen.mark),
     )

@@ -62,7 +62,7 @@ def listed_projects(above: str) -> list[str]:
     """Return the names of all folders of projects."""
     try:
         with os.scandir(above) as entries:
-            return sorted(one.name for one in entries if one.is_dir())
+            return sorted(entry.name for entry in entries if entry.is_dir())
     except OSError:
         return []
 
@@ -100,11 +100,14 @@ def parse_record(slug: str, text: str) -> ProjectRecord:
 def render_record(record: ProjectRecord) -> str:
     """Return the text of the file ``.project``: a line for each thing it knows."""
     rows = [
-        *((one,) for one in record.identities),
-        *((_FORMER, one) for one in record.former),
-        *((_MAYBE, one) for one in record.maybe),
-        *((_DISTINCT, one) for one in record.distinct),
-        *((_FOLDER, one.mark, one.path, one.origin) for one in record.folders),
+        *((identity,) for identity in record.identities),
+        *((_FORMER, name) for name in record.former),
+        *((_MAYBE, name) for name in record.maybe),
+        *((_DISTINCT, name) for name in record.distinct),
+        *(
+            (_FOLDER, folder.mark, folder.path, folder.origin)
+            for folder in record.folders
+        ),
     ]
     return "".join("\t".join(map(_quoted, row)).rstrip("\t") + "\n" for row in rows)
 

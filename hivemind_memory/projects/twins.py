@@ -35,8 +35,8 @@ def project_findings(notes: str) -> Iterator[Finding]:
             )
         # Of a pair, the one that knows less is merged into the other.
         for twin in twins_of(record, records):
-            other = next(one for one in records if one.slug == twin)
-            mine, theirs = (bool(one.identities) for one in (record, other))
+            other = next(candidate for candidate in records if candidate.slug == twin)
+            mine, theirs = (bool(side.identities) for side in (record, other))
             if (mine, record.slug) < (theirs, other.slug):
                 yield Finding(
                     name="projects",
@@ -46,7 +46,11 @@ def project_findings(notes: str) -> Iterator[Finding]:
                     " --dry-run`, or `hm project adopt` in its repository keeps"
                     " them apart",
                 )
-    orphans = [one.slug for one in records if is_orphan(one) and not one.problem]
+    orphans = [
+        candidate.slug
+        for candidate in records
+        if is_orphan(candidate) and not candidate.problem
+    ]
     if orphans:
         yield Finding(
             name="projects",
@@ -63,7 +67,8 @@ def is_orphan(record: ProjectRecord) -> bool:
     if not record.identities:
         return bool(_LONG_NAME.fullmatch(record.slug))
     return all(
-        one.startswith("/") and not os.path.exists(one) for one in record.identities
+        identity.startswith("/") and not os.path.exists(identity)
+        for identity in record.identities
     )
 
 
@@ -77,8 +82,8 @@ def twins_of(record: ProjectRecord, records: Sequence[ProjectRecord]) -> Iterato
             continue
         theirs = _keys(other)
         has_long_name = (not record.identities or not other.identities) and (
-            record.slug in {long_name(one) for one in theirs}
-            or other.slug in {long_name(one) for one in own}
+            record.slug in {long_name(place) for place in theirs}
+            or other.slug in {long_name(name) for name in own}
         )
         is_told = other.slug in record.maybe or record.slug in other.maybe
         if own & theirs or has_long_name or is_told:
@@ -87,7 +92,7 @@ def twins_of(record: ProjectRecord, records: Sequence[ProjectRecord]) -> Iterato
 
 def _keys(record: ProjectRecord) -> set[str]:
     """Return all that a project is or was known by."""
-    places = (one.path for one in record.folders)
+    places = (folder.path for folder in record.folders)
     named = {*map(identity_key, (*record.identities, *record.former)), *places}
-    mains = {one.removesuffix("/.git") for one in named if one.endswith("/.git")}
-    return {one.rstrip("/") for one in named | mains}
+    mains = {path.removesuffix("/.git") for path in named if path.endswith("/.git")}
+    return {path.rstrip("/") for path in named | mains}

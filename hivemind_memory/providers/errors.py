@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from hivemind_memory.providers.fingerprint import VectorSpace
 
 
-_OFFLINE_HINT = "Searches use words only; see `hm status` for details."
+_OFFLINE_HINT = "Searches use words only until it answers."
 
 # How servers say that a text is longer than the model takes, some of them with status
 # 400, some with 500: Ollama, OpenAI, vLLM, llama.cpp, text-embeddings-inference.
@@ -44,7 +44,7 @@ def explain_status(
     space: VectorSpace,
     status: int,
     *,
-    said: str = "",
+    body: str = "",
     code: str = "",
     headers: Mapping[str, str] | None = None,
 ) -> EmbeddingError:
@@ -53,11 +53,11 @@ def explain_status(
     Args:
         space: Whom we asked for what.
         status: HTTP status.
-        said: The body of the answer; read, never repeated.
+        body: The body of the answer; read, never repeated.
         code: Error code of the answer, such as ``insufficient_quota``.
         headers: Headers of the answer, names in lower case.
     """
-    if status in (400, 413, 422, 500) and _TOO_LONG.search(said):
+    if status in (400, 413, 422, 500) and _TOO_LONG.search(body):
         message = f"{space.who} says that a text is too long for {space.model}."
         hint = "Reduce chunk_chars to make texts shorter."
         return EmbeddingTooLongError(message, hint=hint)
@@ -80,7 +80,9 @@ def explain_no_address(space: VectorSpace) -> EmbeddingRefusedError:
 def explain_no_answer(space: VectorSpace) -> EmbeddingError:
     """Return the error for a server that could not be reached or broke off."""
     message = f"{space.who} cannot be reached, or closed the connection early."
-    hint = provider_named(space.provider).if_not_running or _OFFLINE_HINT
+    hint = provider_named(space.provider).if_not_running or (
+        f"Check the network and {_address_option(space)}. {_OFFLINE_HINT}"
+    )
     return EmbeddingError(message, hint=hint)
 
 

@@ -74,7 +74,7 @@ class _OllamaRequest:
             raise explain_status(
                 space,
                 error.status_code,
-                said=str(error.error),
+                body=str(error.error),
                 headers=_find_headers(error),
             ) from None
         except httpx.TimeoutException:

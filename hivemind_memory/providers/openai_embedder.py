@@ -115,7 +115,7 @@ class _OpenAIRequest:
             raise explain_status(
                 space,
                 error.status_code,
-                said=error.message,
+                body=error.message,
                 code=error.code or "",
                 headers=dict(error.response.headers),
             ) from None

@@ -1,6 +1,7 @@
 """Finds and hides secrets in text. Takes text, returns text: opens no note.
 
-It reads only its own two data files, and only for a text with a word of some rule.
+Every text passes ``redact``, ``detection`` and the gates beside them. The folders hold
+one way of finding each, and are loaded only for a text with a word of some rule.
 ``docs/safety.md`` says where the rules come from and what they leave alone.
 """
 

@@ -116,21 +116,21 @@ def find_secrets(text: str, known: Iterable[str] = ()) -> tuple[Secret, ...]:
         known: Values that are secret whatever they look like, from a vault for
             instance. Those shorter than four letters are passed over.
 
-    >>> [(one.kind, one.start) for one in find_secrets("postgres://me:tr0ub4d@host/db")]
+    >>> [(secret.kind, secret.start) for secret in find_secrets("postgres://me:tr0ub4d@host/db")]
     [('url-password', 14)]
     """
     hidden = without_marks(text)
     values = tuple(known)
     spans = _spans(hidden, values)
     if '"' in hidden or "'" in hidden or "\\\n" in hidden:
-        from hivemind_memory.redaction.literals import joined
+        from hivemind_memory.redaction.in_code.literals import joined
 
         spans += joined(hidden, lambda whole: _spans(whole, values))
     if not text.isascii():
-        from hivemind_memory.redaction.layouts import has_zero_width
+        from hivemind_memory.redaction.in_formats.layouts import has_zero_width
 
         if has_zero_width(hidden):
-            from hivemind_memory.redaction.layouts import split_by_zero_width
+            from hivemind_memory.redaction.in_formats.layouts import split_by_zero_width
 
             spans += split_by_zero_width(hidden, lambda whole: _spans(whole, values))
     if "ENC[" in hidden:  # encrypted already, by sops for instance
@@ -146,48 +146,48 @@ def _spans(text: str, known: Iterable[str]) -> list[TextSpan]:
     """Return what each way of looking finds, the surest way first."""
     low = lowered(text)
     spans: list[TextSpan] = []
-    values = [one for one in known if len(one.strip()) > 3]
+    values = [known_value for known_value in known if len(known_value.strip()) > 3]
     if values:
         from hivemind_memory.redaction.known_values import known_values
 
         spans += known_values(text, values)
     if "PRIVATE KEY" in text or "Private-Lines:" in text:
-        from hivemind_memory.redaction.private_keys import private_keys
+        from hivemind_memory.redaction.tokens.private_keys import private_keys
 
         spans += private_keys(text)
     if "MII" in text or "b3BlbnNz" in text or "CAQ" in text or "MIG" in text:
-        from hivemind_memory.redaction.private_keys import private_key_bodies
+        from hivemind_memory.redaction.tokens.private_keys import private_key_bodies
 
         spans += private_key_bodies(text)
     gate = _gates[-1]
     there = gate.read(text)
     # Of nearly all notes that agents write, no word is as long as a token.
     if there.tokens:
-        from hivemind_memory.redaction.service_names import beside_names
-        from hivemind_memory.redaction.token_scan import by_tokens
+        from hivemind_memory.redaction.tokens.service_names import beside_names
+        from hivemind_memory.redaction.tokens.token_scan import by_tokens
 
         blocks = there.blocks(sorted(set().union(*there.tokens.values())))
         spans += [*by_tokens(text, low, blocks), *beside_names(text, blocks)]
     if "@" in text and any(
         "@" in part and ("://" in part or "@tcp(" in part) for part in text.split()
     ):
-        from hivemind_memory.redaction.credentials import url_passwords
+        from hivemind_memory.redaction.in_formats.headers_and_urls import url_passwords
 
         spans += url_passwords(text)
     if _has_header(there):
-        from hivemind_memory.redaction.credentials import in_headers
+        from hivemind_memory.redaction.in_formats.headers_and_urls import in_headers
 
         spans += in_headers(low=low, text=text)
     named = sorted(there.words(_ASSIGNED_ORDER.keys()), key=_ASSIGNED_ORDER.__getitem__)
     words = [word for word in named if _is_assigned(low, word)]
     if words:
-        from hivemind_memory.redaction.assignments import find_assigned
+        from hivemind_memory.redaction.in_code.assignments import find_assigned
 
         spans += find_assigned(text, low, words)
     spans += _by_layout(there, gate)
     long = [rows for piece, rows in there.tokens.items() if len(piece) >= LONG]
     if long:
-        from hivemind_memory.redaction.token_scan import in_runs
+        from hivemind_memory.redaction.tokens.token_scan import in_runs
 
         spans += in_runs(text, there.blocks(sorted(set().union(*long))))
     return spans
@@ -202,26 +202,26 @@ def _by_layout(there: LineWords, gate: WordGate) -> list[TextSpan]:
     ):
         return []
     if gate is _GATE:
-        from hivemind_memory.redaction.form_words import FORM_WORDS
-        from hivemind_memory.redaction.pieces import looks_of
+        from hivemind_memory.redaction.suspects.form_words import FORM_WORDS
+        from hivemind_memory.redaction.suspects.pieces import looks_of
 
         # Two threads may do so at once: each has a gate that knows all words.
         gate = WordGate((*_WORDS, *FORM_WORDS), GATE_PATTERNS, looks_of)
         _gates.append(gate)
         there = gate.read(there.text)
-    from hivemind_memory.redaction.seeds import SEED_WORDS, seed_phrases
+    from hivemind_memory.redaction.in_prose.seeds import SEED_WORDS, seed_phrases
 
     spans: list[TextSpan] = []
     if there.has_any(SEED_WORDS):
         spans += seed_phrases(there)
     if DASHED in there or _may_have_forms(there):
-        from hivemind_memory.redaction.suspects import suspect_lines
+        from hivemind_memory.redaction.suspects.lines import suspect_lines
 
         suspects = suspect_lines(there)
         if suspects is not None:
             spans += suspects.original(_on_lines(suspects.lines, there))
     if there.has_any(_OF_NUMBERS):
-        from hivemind_memory.redaction.literals import keys_as_numbers
+        from hivemind_memory.redaction.in_code.literals import keys_as_numbers
 
         spans += keys_as_numbers(there)
     return spans
@@ -236,41 +236,41 @@ def _on_lines(lines: LineWords, there: LineWords) -> list[TextSpan]:
     """Return what rules find on the lines that may hold a secret.
 
     Args:
-        lines: These lines; see ``suspects``.
+        lines: These lines; see ``suspects/lines.py``.
         there: The whole text.
     """
-    from hivemind_memory.redaction.statements import in_words
+    from hivemind_memory.redaction.in_prose.statements import in_words
 
     spans: list[TextSpan] = []
     is_mixed = MIXED in there
     if is_mixed or DASHED in there:
         spans += in_words(lines, is_mixed=is_mixed, is_dashed=DASHED in there)
     if there.has_any(_LAYOUT_WORDS):
-        from hivemind_memory.redaction.layouts import in_layouts
+        from hivemind_memory.redaction.in_formats.layouts import in_layouts
 
         spans += in_layouts(lines)
     if may_be_spoken(there):
-        from hivemind_memory.redaction.sentences import in_sentences
+        from hivemind_memory.redaction.in_prose.sentences import in_sentences
 
         spans += in_sentences(lines)
     if is_mixed:
-        from hivemind_memory.redaction.arguments import in_arguments
-        from hivemind_memory.redaction.labels import near_labels
+        from hivemind_memory.redaction.in_code.arguments import in_arguments
+        from hivemind_memory.redaction.in_formats.labels import near_labels
 
         spans += [*in_arguments(lines), *near_labels(lines)]
         spans += chosen_passwords(lines.text)
-        from hivemind_memory.redaction.calls import in_calls
-        from hivemind_memory.redaction.columns import columns
-        from hivemind_memory.redaction.dialog import on_lines
-        from hivemind_memory.redaction.secret_fields import in_slots
-        from hivemind_memory.redaction.secret_links import secret_links
+        from hivemind_memory.redaction.in_code.calls import in_calls
+        from hivemind_memory.redaction.in_formats.columns import columns
+        from hivemind_memory.redaction.in_formats.secret_fields import in_slots
+        from hivemind_memory.redaction.in_prose.dialog import on_lines
+        from hivemind_memory.redaction.tokens.secret_links import secret_links
 
         spans += [*in_calls(lines.text), *in_slots(lines), *on_lines(lines)]
         spans += columns(lines)
         if "://" in lines.text:
             spans += secret_links(lines.text)
     if is_mixed or there.has_any(_ASSIGNED):
-        from hivemind_memory.redaction.phrases import by_form, phrases
+        from hivemind_memory.redaction.in_prose.phrases import by_form, phrases
 
         spans += phrases(lines)
         if is_mixed:

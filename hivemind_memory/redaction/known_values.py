@@ -14,7 +14,9 @@ KIND = "vault-value"
 def known_values(text: str, values: Iterable[str]) -> list[TextSpan]:
     """Return where some values stand in a text, longer ones first."""
     spans: list[TextSpan] = []
-    for form in sorted({form for one in values for form in _forms(one)}, key=len)[::-1]:
+    for form in sorted({form for value in values for form in _forms(value)}, key=len)[
+        ::-1
+    ]:
         at = text.find(form)
         while at >= 0:
             spans.append((at, at + len(form), KIND))

@@ -186,7 +186,7 @@ def _renumbered(
 ) -> dict[str, list[int]]:
     """Return what stands on some lines, whose numbers are others now."""
     return {
-        one: some
-        for one, old in places.items()
+        word: some
+        for word, old in places.items()
         if (some := [rows[row] for row in old if row in rows])
     }

@@ -58,9 +58,9 @@ def is_chosen_password(value: str) -> bool:
     """Whether a value mixes four kinds of characters, and is no code or address."""
     return (
         SHORTEST <= len(value) < LONGEST
-        and any(one.islower() for one in value)
-        and any(one.isupper() for one in value)
-        and any(one.isdigit() for one in value)
+        and any(letter.islower() for letter in value)
+        and any(letter.isupper() for letter in value)
+        and any(letter.isdigit() for letter in value)
         and _SIGN.search(value) is not None
         and _NO_PASSWORD.search(value) is None
     )

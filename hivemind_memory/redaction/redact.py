@@ -71,13 +71,13 @@ def _line_ends(secret: str) -> str:
 def scrubbed(*texts: str) -> tuple[list[str], tuple[str, ...]]:
     """Return texts without the secrets in them, and the kinds of these, each once."""
     done = [scrub(text) for text in texts]
-    kinds = dict.fromkeys(kind for one in done for kind in one.found)
-    return [one.text for one in done], tuple(kinds)
+    kinds = dict.fromkeys(kind for redacted in done for kind in redacted.found)
+    return [redacted.text for redacted in done], tuple(kinds)
 
 
 def warning_of(kinds: tuple[str, ...]) -> tuple[str, ...]:
     """Return the warning for the writer of a secret; empty if there was none."""
     if not kinds:
         return ()
-    said = f"what looks like a secret was removed ({', '.join(kinds)})"
-    return (f"{said}: save where it is kept instead",)
+    warning = f"what looks like a secret was removed ({', '.join(kinds)})"
+    return (f"{warning}: save where it is kept instead",)

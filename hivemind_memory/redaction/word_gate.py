@@ -116,7 +116,11 @@ class WordGate:
             words, look = held.get(place, ()), looks.get(piece, 0)
             is_token = len(piece) >= SHORTEST_TOKEN and may_be_token(piece)
             if words or look or is_token:
-                spaced = [one for word in words for one in self._spaced.get(word, ())]
+                spaced = [
+                    spaced_word
+                    for word in words
+                    for spaced_word in self._spaced.get(word, ())
+                ]
                 memory = told if is_kept and not is_token else once
                 memory[piece] = (tuple(words), tuple(spaced), look, is_token)
             elif is_kept:

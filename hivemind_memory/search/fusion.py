@@ -274,6 +274,17 @@ def word_count(matches: WordMatches) -> int:
     return sum(not term.is_phrase for term in matches.asked)
 
 
+def unknown_share(matches: WordMatches) -> float:
+    """Return the share of a question's information that stands in no note, 0..1."""
+    weights = [
+        (_weight(term, matches.chunk_count), term.chunks)
+        for term in matches.asked
+        if not term.is_phrase
+    ]
+    most = sum(weight for weight, _ in weights)
+    return sum(weight for weight, chunks in weights if not chunks) / (most or 1.0)
+
+
 def _weight(term: TermCount, chunk_count: int) -> float:
     """Return a term's weight: BM25's inverse document frequency, above 0."""
     return log(1 + (chunk_count - term.chunks + 0.5) / (term.chunks + 0.5))

@@ -67,7 +67,7 @@ def choose(
     """
     whole = _drop_overlapping(ranked)
     head = whole[: limit + SPARE]
-    read = _Texts(texts, [one.place.chunk_id for one in head])
+    read = _Texts(texts, [chunk.place.chunk_id for chunk in head])
     ordered, copies = _newest_first(head, read)
     if diversity is not None:
         ordered = _diversify(ordered, read, share=diversity)
@@ -181,8 +181,8 @@ def _diversify(
     picked = []
     for hit in by_marginal_relevance(
         hits,
-        relevance=lambda one: one.score,
-        nearest=lambda one: chosen.nearest(texts.text(one.ranked)),
+        relevance=lambda hit: hit.score,
+        nearest=lambda hit: chosen.nearest(texts.text(hit.ranked)),
         share=share,
     ):
         chosen.add(texts.text(hit.ranked))

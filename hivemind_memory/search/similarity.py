@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-NEAR = 0.8
-"""Similarity from which one text nearly says the other: two sentences of nine words
-that differ in one."""
+NEAR_DUPLICATE = 0.8
+"""Similarity from which two texts say nearly the same: two sentences of nine words that
+differ in one. A save warns of such a text, and a section shows only one of them."""
 
 _WORD = re.compile(r"\w+")
 # In these scripts a character is a word or part of one, and no space separates words.
@@ -122,6 +122,6 @@ def similar_texts(
         front = split_front_matter(candidate.text)
         text = "\n".join(candidate.text.split("\n")[front.line_count :])
         share = similarity(words, words_in(text))
-        if share >= NEAR:
+        if share >= NEAR_DUPLICATE:
             found.append((candidate, share))
-    return sorted(found, key=lambda one: (-one[1], one[0].path, one[0].start_line))
+    return sorted(found, key=lambda pair: (-pair[1], pair[0].path, pair[0].start_line))

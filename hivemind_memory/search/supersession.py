@@ -79,7 +79,7 @@ def supersede(
     ]
     pairs = [pair for pair in disputes.values() if gone.keys().isdisjoint(pair)]
     kept = _with_disputes(kept, pairs)
-    kept.sort(key=lambda one: -one.weight)  # equal ones stay as they were ranked
+    kept.sort(key=lambda edge: -edge.weight)  # equal ones stay as they were ranked
     by = frozenset(gone.values())
     return Superseded(kept, len(ranked) - len(kept), by)
 
@@ -88,7 +88,7 @@ class _Names:
     """Which candidate an edge means by a name: by id, else path, key or file name."""
 
     def __init__(self, ranked: Sequence[RankedChunk]) -> None:
-        self._places = {one.place.path: one.place for one in ranked}
+        self._places = {chunk.place.path: chunk.place for chunk in ranked}
         self._by_id: dict[str, list[str]] = {}
         self._by_key: dict[str, list[str]] = {}
         self._by_file: dict[str, list[str]] = {}
@@ -111,8 +111,8 @@ class _Names:
         if not found:
             named = self._by_key.get(target) or self._by_file.get(target, [])
             here = self._places[path].scope
-            found = sorted(named, key=lambda one: self._nearness(one, here))[:1]
-        return [one for one in found if one != path]
+            found = sorted(named, key=lambda path: self._nearness(path, here))[:1]
+        return [newer for newer in found if newer != path]
 
     def _nearness(self, path: str, scope: str) -> tuple[int, bool, str, str]:
         """Sort what a name means first, first."""
@@ -148,7 +148,7 @@ def _gone(
     the active one, the newest.
     """
     replaced = {older for olders in replaces.values() for older in olders}
-    places = {one.place.path: one.place for one in ranked}
+    places = {chunk.place.path: chunk.place for chunk in ranked}
     heads = sorted(
         replaces,
         key=lambda path: (
@@ -177,7 +177,7 @@ def _with_disputes(
     ranked: list[RankedChunk], pairs: Iterable[tuple[str, str]]
 ) -> list[RankedChunk]:
     """Return the candidates with the older of each pair below the newer, marked."""
-    days = {one.place.path: one.place.day or 0 for one in ranked}
+    days = {chunk.place.path: chunk.place.day or 0 for chunk in ranked}
     ordered = [pair if days[pair[0]] >= days[pair[1]] else pair[::-1] for pair in pairs]
     # The newest first: nothing is put below what will itself go down.
     for newer, older in sorted(ordered, key=lambda pair: -days[pair[0]]):

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 MAX_CHANGES = 2_000
 _COLUMNS = "id, actor, record, undoes, undone_by, is_undo"
+_OWN = f"SELECT {_COLUMNS} FROM changes WHERE notes = ?"
 _IN_COLUMNS = ("id", "actor", "undoes", "undone_by", "is_undo")
 
 
@@ -35,7 +36,10 @@ class NamesInChanges:
     """Names by which changes are found, for a caller who may not see all of them."""
 
     own: frozenset[str]
-    """Ids and paths, which nothing else has."""
+    """Ids and paths. Another scope may have a note with the same id."""
+
+    is_own: Callable[[str, str], bool]
+    """Path and id of a note -> whether it is one of those."""
 
     keys: frozenset[str]
     """Keys, which memories of other scopes may have too."""
@@ -45,7 +49,7 @@ class NamesInChanges:
 
 
 class ChangeLog:
-    """The changes of one home. Every method may raise ``StateUnusableError``."""
+    """The changes in one notes folder. Any method may raise ``StateUnusableError``."""
 
     def __init__(self, state: StateFile) -> None:
         self._state = state
@@ -56,13 +60,15 @@ class ChangeLog:
         def insert(connection: apsw.Connection) -> None:
             with write_transaction(connection):
                 connection.execute(
-                    f"INSERT INTO changes({_COLUMNS}) VALUES (?, ?, ?, ?, '', ?)",
+                    f"INSERT INTO changes({_COLUMNS}, notes)"
+                    " VALUES (?, ?, ?, ?, '', ?, ?)",
                     (
                         change.id,
                         change.actor,
                         _record_of(change),
                         change.undoes,
                         int(change.is_undo),
+                        self._state.notes,
                     ),
                 )
                 connection.execute(
@@ -75,26 +81,26 @@ class ChangeLog:
 
     def find(self, change_id: str) -> Change | None:
         """Return a change by its id."""
-        return next(self._select("WHERE id = ?", (change_id,)), None)
+        return next(self._select("AND id = ?", change_id), None)
 
     def newest(self) -> list[Change]:
         """Return all changes, the newest first."""
-        return list(self._select("ORDER BY number DESC", ()))
+        return list(self._select("ORDER BY number DESC"))
 
     def last_of(self, actor: str) -> Change | None:
         """Return the last change of an actor that is in effect and is no undo."""
         return next(
             self._select(
-                "WHERE actor = ? AND is_undo = 0 AND undone_by = ''"
+                "AND actor = ? AND is_undo = 0 AND undone_by = ''"
                 " ORDER BY number DESC LIMIT 1",
-                (actor,),
+                actor,
             ),
             None,
         )
 
     def count_naming(self, names: NamesInChanges) -> int:
         """Return how many changes name a memory, of those that the caller sees."""
-        return sum(_is_seen_about(one, names) for one in self.newest())
+        return sum(_is_seen_about(change, names) for change in self.newest())
 
     def drop(self, names: NamesInChanges) -> int:
         """Delete the changes that name a memory; return how many the caller sees.
@@ -102,17 +108,20 @@ class ChangeLog:
         Of a change that names other memories too, those are kept. A key in a note that
         the caller may not see means another memory.
         """
-        gone = names.own
 
         def delete(connection: apsw.Connection) -> int:
             with write_transaction(connection):
-                rows = connection.execute(f"SELECT {_COLUMNS} FROM changes").fetchall()
-                named = [one for one in map(_change_of, rows) if _is_about(one, names)]
+                rows = connection.execute(_OWN, (self._state.notes,)).fetchall()
+                named = [
+                    change
+                    for change in map(_change_of, rows)
+                    if _is_about(change, names)
+                ]
                 for change in named:
                     items = tuple(
-                        item for item in change.items if not _is_of(item, gone)
+                        item for item in change.items if not _is_of(item, names)
                     )
-                    others = tuple(i for i in change.others if not _is_of(i, gone))
+                    others = tuple(i for i in change.others if not _is_of(i, names))
                     if not items or change.field:
                         connection.execute(
                             "DELETE FROM changes WHERE id = ?", (change.id,)
@@ -123,7 +132,7 @@ class ChangeLog:
                         "UPDATE changes SET record = ? WHERE id = ?",
                         (_record_of(kept), change.id),
                     )
-                return sum(_is_seen_about(one, names) for one in named)
+                return sum(_is_seen_about(change, names) for change in named)
 
         if not os.path.exists(self._state.path):
             return 0
@@ -134,7 +143,7 @@ class ChangeLog:
 
         def update(connection: apsw.Connection) -> None:
             with write_transaction(connection):
-                rows = connection.execute(f"SELECT {_COLUMNS} FROM changes").fetchall()
+                rows = connection.execute(_OWN, (self._state.notes,)).fetchall()
                 for change_record in map(_change_of, rows):
                     new = change(change_record)
                     if new != change_record:
@@ -145,13 +154,15 @@ class ChangeLog:
 
         self._state.run(update, PROMISE_WAIT_MS)
 
-    def _select(self, rest: str, values: tuple[str, ...]) -> Iterator[Change]:
+    def _select(self, rest: str, *values: str) -> Iterator[Change]:
         """Yield the changes that the end of a query selects."""
         if not os.path.exists(self._state.path):
             return iter(())
-        sql = f"SELECT {_COLUMNS} FROM changes {rest}"
+        bindings = (self._state.notes, *values)
         rows = self._state.run(
-            lambda connection: connection.execute(sql, values).fetchall(),
+            lambda connection: connection.execute(
+                f"{_OWN} {rest}", bindings
+            ).fetchall(),
             PROMISE_WAIT_MS,
         )
         return map(_change_of, rows)
@@ -193,8 +204,8 @@ def _change_of(row: tuple[object, ...]) -> Change:
         is_undo=bool(row[5]),
         kind=values["kind"],
         at=values["at"],
-        items=tuple(ChangedItem(**one) for one in values["items"]),
-        others=tuple(ChangedItem(**one) for one in values["others"]),
+        items=tuple(ChangedItem(**item) for item in values["items"]),
+        others=tuple(ChangedItem(**item) for item in values["others"]),
         field=values["field"],
         before=tuple(values["before"]),
         after=tuple(values["after"]),
@@ -205,7 +216,7 @@ def _is_about(change: Change, names: NamesInChanges) -> bool:
     """Return whether a change names a memory."""
     items = (*change.items, *change.others)
     return (
-        any(_is_of(item, names.own) for item in items)
+        any(_is_of(item, names) for item in items)
         or _links_to(change, names.own)
         or _is_seen_about(change, names)
     )
@@ -214,7 +225,7 @@ def _is_about(change: Change, names: NamesInChanges) -> bool:
 def _is_seen_about(change: Change, names: NamesInChanges) -> bool:
     """Return whether a change names a memory in what the caller sees of it."""
     items = (*change.items, *change.others)
-    if any(_is_of(item, names.own) and names.is_seen(item.path) for item in items):
+    if any(_is_of(item, names) and names.is_seen(item.path) for item in items):
         return True
     # A link is in the front matter of its only item.
     is_seen = all(names.is_seen(item.path) for item in change.items)
@@ -245,6 +256,6 @@ def _names_in(value: object) -> Iterator[str]:
         yield from links_in(str(value))
 
 
-def _is_of(item: ChangedItem, names: Collection[str]) -> bool:
-    """Return whether an item has one of some ids and paths."""
-    return item.id in names or item.path in names
+def _is_of(item: ChangedItem, names: NamesInChanges) -> bool:
+    """Return whether an item is one of some memories."""
+    return names.is_own(item.path, item.id)

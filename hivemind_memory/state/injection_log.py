@@ -11,6 +11,7 @@ import json
 import os
 from contextlib import suppress
 
+from hivemind_memory.model.injection_outcomes import UNCHANGED
 from hivemind_memory.sqlite.connection import write_transaction
 
 TYPE_CHECKING = False
@@ -39,7 +40,7 @@ _WAIT_MS = 5_000
 
 
 class InjectionLog:
-    """The injection log of one home."""
+    """The injection log of one notes folder."""
 
     def __init__(self, state: StateFile) -> None:
         self._state = state
@@ -55,7 +56,7 @@ class InjectionLog:
 
         def insert(connection: apsw.Connection) -> None:
             with write_transaction(connection):
-                _insert(connection, record)
+                _insert(connection, record, self._state.notes)
                 connection.execute(
                     "DELETE FROM injections WHERE id <= ?",
                     (connection.last_insert_rowid() - MAX_RECORDS,),
@@ -77,9 +78,9 @@ class InjectionLog:
             newest = connection.execute(
                 """
                 SELECT max(id) FILTER (WHERE is_whole), max(id) FROM injections
-                WHERE worktree = ? GROUP BY file ORDER BY max(id) DESC
+                WHERE worktree = ? AND notes = ? GROUP BY file ORDER BY max(id) DESC
                 """,
-                (worktree,),
+                (worktree, self._state.notes),
             ).fetchall()
             return [
                 {
@@ -94,6 +95,26 @@ class InjectionLog:
 
         return self._run(find) if self._exists() else []
 
+    def files_of_others(self, worktree: str) -> set[str]:
+        """Return the files of a worktree whose newest section is of other notes.
+
+        Raises:
+            StateUnusableError: The log cannot be read.
+        """
+        # SQLite takes the other column from the row with the largest id.
+        sql = (
+            "SELECT file, notes, max(id) FROM injections"
+            " WHERE worktree = ? GROUP BY file"
+        )
+        rows = (
+            self._run(lambda c: c.execute(sql, (worktree,)).fetchall())
+            if self._exists()
+            else ()
+        )
+        return {
+            str(file) for file, notes, _ in rows if file and notes != self._state.notes
+        }
+
     def records(self) -> list[Record]:
         """Return every record, the oldest first.
 
@@ -102,10 +123,9 @@ class InjectionLog:
         """
         if not self._exists():
             return []  # nothing is made for a question
-        sql = "SELECT record FROM injections ORDER BY id"
-        return self._run(
-            lambda c: [json.loads(str(text)) for (text,) in c.execute(sql)]
-        )
+        sql = "SELECT record FROM injections WHERE notes = ? ORDER BY id"
+        rows = self._run(lambda c: c.execute(sql, (self._state.notes,)).fetchall())
+        return [json.loads(str(text)) for (text,) in rows]
 
     def rewrite(self, change: Callable[[Record], Record]) -> int:
         """Replace records by what *change* makes of them; return how many differ.
@@ -117,7 +137,10 @@ class InjectionLog:
             return 0
 
         def replace(connection: apsw.Connection) -> int:
-            rows = connection.execute("SELECT id, record FROM injections").fetchall()
+            rows = connection.execute(
+                "SELECT id, record FROM injections WHERE notes = ?",
+                (self._state.notes,),
+            ).fetchall()
             count = 0
             with write_transaction(connection):
                 for row_id, text in rows:
@@ -147,10 +170,17 @@ class InjectionLog:
 
         def renamed(record: Record) -> Record:
             lists = {name: record.get(name) for name in MEMORY_LISTS}
-            found = {name: one for name, one in lists.items() if isinstance(one, list)}
+            found = {
+                name: values
+                for name, values in lists.items()
+                if isinstance(values, list)
+            }
             if isinstance(scopes := record.get("scopes"), list):
                 found["scopes"] = sorted(map(new_path, scopes))
-            return {**record, **{n: list(map(moved, one)) for n, one in found.items()}}
+            return {
+                **record,
+                **{n: list(map(moved, values)) for n, values in found.items()},
+            }
 
         self.rewrite(renamed)
 
@@ -185,7 +215,7 @@ class InjectionLog:
                 )
                 if known != mark:
                     for record in _old_records(path):
-                        _insert(connection, record)
+                        _insert(connection, record, "")
                     connection.execute(
                         "INSERT OR REPLACE INTO meta(key, value) VALUES (?, ?)",
                         (key, mark),
@@ -194,15 +224,17 @@ class InjectionLog:
                 os.unlink(path)
 
 
-def _insert(connection: apsw.Connection, record: Record) -> None:
-    """Add one record."""
-    is_whole = record.get("outcome") != "unchanged" or "memories" in record
+def _insert(connection: apsw.Connection, record: Record, notes: str) -> None:
+    """Add one record about the notes of a folder."""
+    is_whole = record.get("outcome") != UNCHANGED or "memories" in record
     connection.execute(
-        "INSERT INTO injections(worktree, file, is_whole, record) VALUES (?, ?, ?, ?)",
+        "INSERT INTO injections(worktree, file, is_whole, record, notes)"
+        " VALUES (?, ?, ?, ?, ?)",
         (
             *(str(record.get(name, "")) for name in ("worktree", "file")),
             int(is_whole),
             _as_json(record),
+            notes,
         ),
     )
 

@@ -9,7 +9,7 @@ import os
 
 import apsw
 
-from hivemind_memory.errors import StateUnusableError
+from hivemind_memory.errors import StateTooNewError, StateUnusableError
 from hivemind_memory.files.descriptors import (
     PRIVATE_FILE,
     make_private_folder,
@@ -23,7 +23,7 @@ _NEW_FILE = os.O_CREAT | os.O_EXCL | os.O_RDWR | getattr(os, "O_CLOEXEC", 0)
 
 _COPY_WAIT_MS = 5_000
 
-STATE_VERSION = 3
+STATE_VERSION = 5
 """How many steps ``schema`` has, which is loaded only to apply them."""
 
 _CHECKPOINT_PAGES = 100
@@ -40,7 +40,7 @@ def open_state(path: str, *, wait_ms: int = COUNT_WAIT_MS) -> apsw.Connection:
     Raises:
         apsw.Error: It cannot be opened, or is no database.
         OSError: It cannot be made.
-        StateUnusableError: A newer version of the program made it.
+        StateTooNewError: A newer version of the program made it.
     """
     if not os.path.exists(path):
         _make_file(path)
@@ -64,8 +64,14 @@ def open_state(path: str, *, wait_ms: int = COUNT_WAIT_MS) -> apsw.Connection:
     return connection
 
 
-def copy_state(path: str, target: str) -> None:
+def copy_state(path: str, target: str, notes: str = "") -> None:
     """Copy the state at *path* as it is at one moment; other processes may write.
+
+    Args:
+        path: The file.
+        target: The copy, which must not be there.
+        notes: What the file calls the notes folder, see ``Places.state_name``. In the
+            copy it is a home's own.
 
     Raises:
         StateUnusableError: It cannot be copied, and why.
@@ -78,6 +84,10 @@ def copy_state(path: str, target: str) -> None:
             try:
                 with copy.backup("main", source, "main") as backup:
                     backup.step(-1)  # all pages in one read transaction
+                if notes:
+                    from hivemind_memory.state.schema import give_to_notes
+
+                    give_to_notes(copy, notes, "")
                 copy.execute("PRAGMA journal_mode = DELETE")  # one file, no log
             finally:
                 copy.close()
@@ -85,6 +95,26 @@ def copy_state(path: str, target: str) -> None:
             source.close()
     except (apsw.Error, OSError) as error:
         raise state_error(path, error) from error
+
+
+def state_for(data: bytes, notes: str) -> bytes:
+    """Return what ``copy_state`` made, for a home that calls the notes folder *notes*.
+
+    Raises:
+        StateUnusableError: It is no state, or of a newer version.
+    """
+    from hivemind_memory.state.schema import give_to_notes
+
+    connection = apsw.Connection(":memory:")
+    try:
+        connection.deserialize("main", data)
+        _refuse_newer("state.db", int(connection.pragma("user_version")))
+        give_to_notes(connection, "", notes)
+        return connection.serialize("main")
+    except apsw.Error as error:
+        raise state_error("state.db", error) from error
+    finally:
+        connection.close()
 
 
 def state_error(path: str, error: Exception) -> StateUnusableError:
@@ -105,7 +135,7 @@ def _refuse_newer(path: str, version: int) -> None:
     """Raise if this program does not know what the file holds."""
     if version > STATE_VERSION:
         message = f"{path} was made by a newer version of this program"
-        raise StateUnusableError(message, hint="upgrade hivemind-memory")
+        raise StateTooNewError(message, hint="upgrade hivemind-memory")
 
 
 def _make_file(path: str) -> None:

@@ -53,6 +53,38 @@ STEPS = (
     );
     CREATE INDEX changes_actor ON changes(actor, is_undo, undone_by, number);
     """,
+    """
+    ALTER TABLE recalls RENAME TO recalls_by_ref;
+    CREATE TABLE recalls(
+      ref     TEXT    NOT NULL, -- id of a memory or an entry
+      scope   TEXT    NOT NULL, -- of its note; '?': counted before this was kept
+      count   INTEGER NOT NULL,
+      last_at INTEGER NOT NULL, -- seconds since the epoch
+      PRIMARY KEY (ref, scope)
+    ) WITHOUT ROWID;
+    INSERT INTO recalls(ref, scope, count, last_at)
+    SELECT ref, '?', count, last_at FROM recalls_by_ref;
+    DROP TABLE recalls_by_ref;
+    """,
+    # Rows of earlier versions belong to the home's own notes folder, whose name is ''.
+    """
+    ALTER TABLE changes ADD COLUMN notes TEXT NOT NULL DEFAULT '';    -- its folder
+    DROP INDEX changes_actor;
+    CREATE INDEX changes_actor ON changes(notes, actor, is_undo, undone_by, number);
+    ALTER TABLE injections ADD COLUMN notes TEXT NOT NULL DEFAULT ''; -- its folder
+    DROP INDEX injections_file;
+    CREATE INDEX injections_file ON injections(worktree, file, notes, is_whole, id);
+    ALTER TABLE unfinished RENAME TO unfinished_by_hash;
+    CREATE TABLE unfinished(
+      hash  BLOB NOT NULL, -- of what was to be purged
+      notes TEXT NOT NULL, -- folder in which that is done
+      work  TEXT NOT NULL, -- what is left to do, as JSON; gone when done
+      PRIMARY KEY (hash, notes)
+    ) WITHOUT ROWID;
+    INSERT INTO unfinished(hash, notes, work)
+    SELECT hash, '', work FROM unfinished_by_hash;
+    DROP TABLE unfinished_by_hash;
+    """,
 )
 """Each step runs in the transaction that records it; a released one never changes."""
 
@@ -66,10 +98,34 @@ def upgrade(connection: apsw.Connection) -> None:
         version = int(connection.pragma("user_version"))
         if version >= len(STEPS):
             return
-        for sql in STEPS[version:]:
-            connection.execute(sql)
-        connection.execute(
-            "INSERT INTO meta(key, value) VALUES ('key', ?) ON CONFLICT DO NOTHING",
-            (os.urandom(_KEY_BYTES),),
-        )
-        connection.pragma("user_version", len(STEPS))
+        _apply_steps(connection, version)
+
+
+def give_to_notes(connection: apsw.Connection, old: str, new: str) -> None:
+    """Give the rows of a notes folder to another, which has none of its own.
+
+    Args:
+        connection: To a file of this version, or of an earlier one.
+        old: What the state calls the one, see ``Places.state_name``.
+        new: What it calls the other.
+    """
+    with write_transaction(connection):
+        version = int(connection.pragma("user_version"))
+        if version < len(STEPS):
+            _apply_steps(connection, version)
+        for table in ("changes", "injections", "unfinished"):
+            connection.execute(f"DELETE FROM {table} WHERE notes = ?", (new,))
+            connection.execute(
+                f"UPDATE {table} SET notes = ? WHERE notes = ?", (new, old)
+            )
+
+
+def _apply_steps(connection: apsw.Connection, version: int) -> None:
+    """Apply the steps from a version on, in the transaction of the caller."""
+    for sql in STEPS[version:]:
+        connection.execute(sql)
+    connection.execute(
+        "INSERT INTO meta(key, value) VALUES ('key', ?) ON CONFLICT DO NOTHING",
+        (os.urandom(_KEY_BYTES),),
+    )
+    connection.pragma("user_version", len(STEPS))

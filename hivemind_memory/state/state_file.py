@@ -1,7 +1,7 @@
-"""``state.db``: what no note can hold. Recall counters, and what was purged.
+"""``state.db``: what no note can hold. This module keeps what was purged.
 
-Counting never makes an answer fail: what cannot be counted now is not counted.
-Tombstones are a promise: if they cannot be looked up, the call fails.
+For the rest see ``recall_log``, ``change_log`` and ``injection_log``. Tombstones are a
+promise: if they cannot be looked up, the call fails.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import threading
 
 import apsw
 
-from hivemind_memory.errors import StateUnusableError
+from hivemind_memory.errors import StateTooNewError, StateUnusableError
 from hivemind_memory.files.descriptors import FileIdentity, identity_at
 from hivemind_memory.sqlite.connection import write_transaction
 from hivemind_memory.state.open import (
@@ -25,6 +25,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
     from typing import TypeVar
+
+    from hivemind_memory.files.places import Places
 
     T = TypeVar("T")
     K = TypeVar("K", str, bytes)
@@ -44,15 +46,29 @@ _DAMAGE = (apsw.CorruptError, apsw.NotADBError, apsw.SQLError, TypeError, ValueE
 class StateFile:
     """The state of one home. Opened when it is first asked.
 
-    Threads may share it: one of them at a time has the connection. A counter does not
-    wait for it longer than for another process.
+    Changes, injections and unfinished purges name notes by their path: those of other
+    notes folders in the same home are neither seen nor changed. Threads may share it:
+    one of them at a time has the connection. A counter does not wait for it longer
+    than for another process.
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, notes: str = "") -> None:
+        """Open nothing yet.
+
+        Args:
+            path: The file.
+            notes: What it calls the notes folder, see ``Places.state_name``.
+        """
         self.path = path
+        self.notes = notes
         self._lock = threading.RLock()
         self._connection: apsw.Connection | None = None
         self._identity: FileIdentity | None = None
+
+    @classmethod
+    def at(cls, places: Places) -> StateFile:
+        """Return the state as a notes folder of a home has it."""
+        return cls(places.state_file, places.state_name)
 
     def close(self) -> None:
         """Close the file; nothing is lost when this is not called."""
@@ -60,59 +76,6 @@ class StateFile:
             if self._connection is not None:
                 self._connection.close()
                 self._connection = None
-
-    # -- recall counters: never raise ---------------------------------------
-
-    def count_recall(self, refs: Collection[str], at_s: float) -> bool:
-        """Count one recall of each memory or entry; return whether it was counted."""
-        once = sorted(set(refs))
-        if not once:
-            return True
-        rows = ",".join(["(?, 1, ?)"] * len(once))
-        values = [value for ref in once for value in (ref, int(at_s))]
-
-        def count(connection: apsw.Connection) -> None:
-            connection.execute(
-                f"""
-                INSERT INTO recalls(ref, count, last_at) VALUES {rows}
-                ON CONFLICT (ref) DO UPDATE
-                SET count = count + 1, last_at = max(last_at, excluded.last_at)
-                """,
-                values,
-            )
-
-        return self._is_done(count)
-
-    def recalls(self, refs: Collection[str]) -> dict[str, tuple[int, int]]:
-        """Return ref -> (how often, when last in s), of those ever recalled."""
-        sql = "SELECT ref, count, last_at FROM recalls WHERE ref IN ({})"
-        if not os.path.exists(self.path):
-            return {}
-
-        def read(connection: apsw.Connection) -> dict[str, tuple[int, int]]:
-            return {
-                str(ref): (int(count), int(last))
-                for some, marks in _steps(refs)
-                for ref, count, last in connection.execute(sql.format(marks), some)
-            }
-
-        try:
-            return self.run(read)
-        except StateUnusableError:
-            return {}
-
-    def drop(self, refs: Collection[str]) -> bool:
-        """Forget the counters of what is gone; return whether that was done."""
-        sql = "DELETE FROM recalls WHERE ref IN ({})"
-        if not refs or not os.path.exists(self.path):
-            return True
-
-        def delete(connection: apsw.Connection) -> None:
-            with write_transaction(connection):
-                for some, marks in _steps(refs):
-                    connection.execute(sql.format(marks), some)
-
-        return self._is_done(delete, PROMISE_WAIT_MS)
 
     # -- what was purged: raises StateUnusableError --------------------------
 
@@ -155,7 +118,7 @@ class StateFile:
         def lift(connection: apsw.Connection) -> None:
             connection.executemany(
                 "DELETE FROM tombstones WHERE hash = ?",
-                [(one,) for one in _tombstones(connection, text, scope)],
+                [(tombstone,) for tombstone in _tombstones(connection, text, scope)],
             )
 
         self.run(lift, PROMISE_WAIT_MS)
@@ -194,10 +157,10 @@ class StateFile:
             name = what if isinstance(what, bytes) else _hash(connection, what)
             connection.execute(
                 """
-                INSERT INTO unfinished(hash, work) VALUES (?, ?)
-                ON CONFLICT (hash) DO UPDATE SET work = excluded.work
+                INSERT INTO unfinished(hash, notes, work) VALUES (?, ?, ?)
+                ON CONFLICT (hash, notes) DO UPDATE SET work = excluded.work
                 """,
-                (name, work),
+                (name, self.notes, work),
             )
 
         self.run(put, PROMISE_WAIT_MS)
@@ -206,26 +169,28 @@ class StateFile:
         """Return hash of the purged selection -> what remains to be done."""
         if not os.path.exists(self.path):
             return {}
-        sql = "SELECT hash, work FROM unfinished"
-        return self.run(lambda c: dict(c.execute(sql)), PROMISE_WAIT_MS)
+        sql = "SELECT hash, work FROM unfinished WHERE notes = ?"
+        return self.run(lambda c: dict(c.execute(sql, (self.notes,))), PROMISE_WAIT_MS)
 
     def rewrite_unfinished(self, change: Callable[[str], str]) -> None:
         """Replace the rest of each purge by what *change* returns."""
 
         def rewrite(connection: apsw.Connection) -> None:
             with write_transaction(connection):
-                rows = connection.execute("SELECT hash, work FROM unfinished")
+                rows = connection.execute(
+                    "SELECT hash, work FROM unfinished WHERE notes = ?", (self.notes,)
+                ).fetchall()
                 connection.executemany(
-                    "UPDATE unfinished SET work = ? WHERE hash = ?",
-                    [(change(str(work)), one) for one, work in rows.fetchall()],
+                    "UPDATE unfinished SET work = ? WHERE hash = ? AND notes = ?",
+                    [(change(str(work)), hash_, self.notes) for hash_, work in rows],
                 )
 
         self.run(rewrite, PROMISE_WAIT_MS)
 
     def finish(self, hashes: Collection[bytes]) -> None:
         """Forget work that is done."""
-        values = [(one,) for one in hashes]
-        sql = "DELETE FROM unfinished WHERE hash = ?"
+        values = [(hash_, self.notes) for hash_ in hashes]
+        sql = "DELETE FROM unfinished WHERE hash = ? AND notes = ?"
         if values:
             self.run(lambda c: c.executemany(sql, values), PROMISE_WAIT_MS)
 
@@ -242,6 +207,18 @@ class StateFile:
         return not os.path.exists(self.path) or self.run(clean, PROMISE_WAIT_MS)
 
     # -- for the other stores of the file --------------------------------------
+
+    def why_too_new(self) -> str:
+        """Return that a newer version made the file, and what to do; else nothing."""
+        try:
+            if os.path.exists(self.path):
+                self.run(lambda _: None)
+        except StateTooNewError as error:
+            without = "recalls are not counted, and no change can be undone"
+            return f"{error}: {without}; {error.hint}"
+        except StateUnusableError:
+            return ""  # it may be busy; `hm doctor` says more
+        return ""
 
     def run(
         self, work: Callable[[apsw.Connection], T], wait_ms: int = COUNT_WAIT_MS
@@ -271,16 +248,6 @@ class StateFile:
             self._lock.release()
 
     # -- inside ----------------------------------------------------------------
-
-    def _is_done(
-        self, work: Callable[[apsw.Connection], object], wait_ms: int = COUNT_WAIT_MS
-    ) -> bool:
-        """Do what may fail; return whether it did not."""
-        try:
-            self.run(work, wait_ms)
-        except StateUnusableError:
-            return False
-        return True
 
     def _opened(self, wait_ms: int) -> apsw.Connection:
         """Return the open file, reopened if the path now names another one."""

@@ -21,7 +21,23 @@ from hivemind_memory.files.descriptors import (
 )
 from hivemind_memory.files.errors import cause_of
 from hivemind_memory.files.locks import KernelLock
+from hivemind_memory.model.results import Finding
 from hivemind_memory.watch.events import WatchState
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hivemind_memory.files.places import Places
+
+
+def leader_finding(places: Places) -> Finding:
+    """Return for ``hm doctor`` who leads."""
+    holder = KernelLock(places.leader_lock).holder()
+    detail = (
+        f"{holder} watches"
+        if holder
+        else "no watcher runs; each search checks for changes"
+    )
+    return Finding(name="leader", is_ok=True, detail=detail)
 
 
 class Leadership:

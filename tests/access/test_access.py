@@ -114,9 +114,13 @@ def told(value: Any, home: str) -> Any:
     """Return all that an answer says, its time and its folder apart."""
     if names := fields_of(value):
         return {
-            name: told(getattr(value, name), home)
+            # A confidence is steep: it makes a difference of scores much larger.
+            name: round(field, 4)
+            if isinstance(field, float) and name == "confidence"
+            else told(field, home)
             for name in names
             if name != "took_ms"
+            for field in (getattr(value, name),)
         }
     if isinstance(value, tuple | list):
         return [told(one, home) for one in value]

@@ -147,6 +147,58 @@ def test_the_whole_memory_is_the_owners(
     assert files_in(site) == before
 
 
+@LIMITED
+@pytest.mark.parametrize(
+    "line",
+    [
+        ("config", "set", "workspaces", "{}"),
+        ("config", "set", "workspaces.other", '{"parent": "office"}'),
+        ("config", "set", "enabled", "false"),
+        ("config", "set", "min_score", "0.5"),
+        ("config", "set", "nonsense", "x"),
+        ("config", "unset", "workspaces"),
+        ("config", "unset", "workspaces.web"),
+        ("config", "unset", "nonsense"),
+    ],
+    ids=" ".join,
+)
+def test_the_options_are_the_owners(
+    hm: Hm,
+    home: Path,
+    site: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    line: tuple[str, ...],
+    caller: str,
+) -> None:
+    """They say what every caller may do, so each would lift its own limits."""
+    assert hm("config", "set", "workspaces.web", '{"parent": "office"}').code == 0
+    before = (home / "config.json").read_bytes()
+    become(monkeypatch, caller)
+
+    said = hm(*line)
+
+    assert said.code == 2
+    assert "Nothing was changed" in said.err
+    assert "office" not in said.out + said.err
+    assert (home / "config.json").read_bytes() == before
+
+
+@pytest.mark.parametrize("variable", ["HIVEMIND_WORKSPACE", "HIVEMIND_TEAM"])
+def test_an_unknown_workspace_names_no_other(
+    hm: Hm, site: Path, monkeypatch: pytest.MonkeyPatch, variable: str
+) -> None:
+    """A slip of the finger was answered with the names of all workspaces."""
+    assert hm("config", "set", "workspaces.web", '{"parent": "office"}').code == 0
+    monkeypatch.setenv(variable, "red")
+    monkeypatch.setenv("HIVEMIND_WORKSPACE", "typo")
+
+    for line in (("search", "harbour"), ("list",), ("config", "get", "workspaces")):
+        said = hm(*line)
+
+        assert "office" not in said.out + said.err
+        assert "web" not in (said.out + said.err).split()
+
+
 @pytest.mark.parametrize("line", ALL_LINES, ids=" ".join)
 def test_a_person_names_any_folder(hm: Hm, site: Path, line: tuple[str, ...]) -> None:
     """A shell in which nothing is set is the owner's."""

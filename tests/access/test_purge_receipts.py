@@ -26,6 +26,7 @@ from hivemind_memory.curation.purge_report import OWNER_ONLY
 from hivemind_memory.model.curation import MemorySelector
 from hivemind_memory.opening import open_injector
 from hivemind_memory.state.injection_log import InjectionLog
+from hivemind_memory.state.recall_log import RecallLog
 from hivemind_memory.state.state_file import StateFile
 from hivemind_memory.testing import FakeEmbedder
 from tests.support.fake_provider import FakeProvider
@@ -178,6 +179,7 @@ def build(folder: Path, *, is_hidden: bool) -> None:
             memory.write(TEXT, file="projects/b/log.md", source="agent")
             memory.embed_pending()
             open_injector(memory).inject(str(folder / "b"))
+            shutil.copy(folder / "b/CLAUDE.md", folder / "b/prompt.py")
             memory.curation.link("projects/b/port.md", "rule", "contradicts")
             memory.curation.link(
                 "projects/b/port.md", "projects/a/port.md", "updates", weight=0.5
@@ -203,7 +205,8 @@ def hide_earlier(sandbox: Sandbox) -> None:
 def hide(sandbox: Sandbox, folder: Path) -> None:
     """Leave what a project that nobody here sees leaves in the home."""
     state = StateFile(str(folder / "home/state.db"))
-    state.count_recall([ENTRY, PORT, OLD, HIDDEN, "projects/a/day.md"], 1)
+    shown = [("projects/a", one) for one in (ENTRY, PORT, OLD)]
+    RecallLog(state).count([*shown, ("projects/b", HIDDEN)], 1)
     for name in (HIDDEN, "projects/b/port.md"):
         plan = PurgePlan(ids={HIDDEN}, paths={"projects/b/port.md"})
         state.begin(_name_of(MemorySelector(name=name), OWNER), plan.as_json())

@@ -18,6 +18,7 @@ from hivemind_memory.errors import UsageError
 from hivemind_memory.memory import Memory
 from hivemind_memory.model.curation import NewMemory
 from hivemind_memory.opening import open_memory
+from hivemind_memory.state.recall_log import RecallLog
 from tests.support.sandbox import ask, paths
 
 AT = "2026-11-22T10:00:00+00:00"
@@ -40,7 +41,7 @@ def home(tmp_path: Path) -> Path:
     with opened(folder) as memory:
         memory.write("The giraffe is tall.")
         memory.curation.save(NewMemory(key="deploy", content="Never on Fridays."))
-        assert memory.state().count_recall(["x"], 1.0)
+        assert RecallLog(memory.state()).count([("", "x")], 1.0)
         memory.state().add_tombstones(["a purged text"])
     return folder
 
@@ -70,7 +71,7 @@ def test_a_restored_home_is_what_it_was(home: Path, tmp_path: Path) -> None:
         assert ("openai_api_key" in config["memory"]) == has_keys
         with opened(other) as memory:
             assert paths(ask(memory, "striped")) == ["projects/shop/zebra.md"]
-            assert memory.state().recalls(["x"]) == {"x": (1, 1)}
+            assert RecallLog(memory.state()).counts([("", "x")]) == {("", "x"): (1, 1)}
             assert memory.state().has_tombstone("a purged text")
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert b"sk-key" not in b"".join(_members(file).values())
@@ -90,7 +91,7 @@ def test_a_backup_while_agents_write_loses_no_acknowledged_entry(
             while not stop.is_set():
                 text = f"Agent {name} saw the okapi number {number}."
                 memory.write(text, file=f"agent{name}.md")
-                memory.state().count_recall([text], 1.0)
+                RecallLog(memory.state()).count([("", text)], 1.0)
                 written.append(text)
                 number += 1
 
@@ -113,10 +114,11 @@ def test_a_backup_while_agents_write_loses_no_acknowledged_entry(
         with opened(other) as memory:
             restore_backup(memory.places, str(tmp_path / f"{number}.tar.gz"))
             memory.sync()  # puts back what only the journal has
-            counters = memory.state().recalls(texts)
+            wanted = [("", text) for text in texts]
+            counters = RecallLog(memory.state()).counts(wanted)
         notes = "".join(one.read_text() for one in (other / "memory").glob("*.md"))
         assert [text for text in texts if text not in notes] == []
-        assert counters.keys() == set(texts)
+        assert counters.keys() == {("", text) for text in texts}
 
 
 def test_an_entry_that_only_the_journal_has_comes_back(

@@ -123,6 +123,53 @@ def test_it_takes_back_its_own_changes_and_no_persons(
     assert hm("restore", "size").code == 0
 
 
+def test_ids_of_others_changes_say_nothing_to_it(
+    hm: Hm, shell: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither that there was a purge elsewhere nor what a person saved here."""
+    hm("save", "--scope", "project/site", "door", "The harbour code is 4711.")
+    hm("forget", "--scope", "project/site", "door", "--purge", "--yes")
+    changes = hm("log", "--changes", "--json").json
+    ids = {change["kind"]: change["id"] for change in reversed(changes)}
+    assert set(ids) == {"save", "purge"}
+    monkeypatch.setenv("CLAUDECODE", "1")
+    unknown = "01" + "Z" * 24
+
+    for kind, known in ids.items():
+        for words in (
+            ("restore",),
+            ("undo",),
+            ("undo", "--dry-run"),
+            ("show",),
+            ("history",),
+            ("forget",),
+            ("forget", "--purge", "--dry-run"),
+            ("forget", "--purge", "--dry-run", "--finish"),
+        ):
+            ran, other = hm(*words, known), hm(*words, unknown)
+            assert ran.code == other.code, (kind, words)
+            said = (ran.out + ran.err).replace(known, unknown)
+            assert said == other.out + other.err, (kind, words)
+    assert hm("log", "--changes", "--json").json == []
+
+
+def test_it_restores_no_forget_of_a_person_by_its_id(
+    hm: Hm, shell: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As little as by the key of what was forgotten."""
+    forgotten = hm("forget", "price", "--json").json["id"]
+    monkeypatch.setenv("CLAUDECODE", "1")
+
+    refused = hm("restore", forgotten)
+
+    assert refused.code == 2
+    assert "someone else forgot is for a person to decide" in refused.err
+    assert found(hm) == {"editor"}
+    monkeypatch.delenv("CLAUDECODE")
+    assert hm("restore", forgotten).code == 0
+    assert "price" in found(hm)
+
+
 def test_scopes_that_are_set_stay_and_are_an_agents(
     hm: Hm, shell: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -118,6 +118,13 @@ def test_tab_offers_what_waits_and_what_can_be_taken_back(hm: Hm, home: Path) ->
     assert offers("restore ") == ["gone", forgot]
     assert offers("undo ")[0] == forgot
     assert offers("project rename ") == ["shop"]
+    hm("forget", "--scope", "project/shop", "port", "--purge", "--yes")
+    [purge] = [
+        one["id"]
+        for one in hm("log", "--changes", "--json").json
+        if one["kind"] == "purge"
+    ]
+    assert purge not in offers("undo ")
 
 
 @pytest.mark.parametrize("shell", sorted(SCRIPTS))

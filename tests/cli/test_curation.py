@@ -123,18 +123,24 @@ def test_link_and_unlink_say_which_they_did(hm: Hm, replaced: Path) -> None:
     ]
 
 
-def test_a_receipt_has_a_line_for_each_place(hm: Hm, replaced: Path) -> None:
-    """Nothing there is also an answer, and one of a thing is no things."""
+def test_a_receipt_names_each_place_and_counts_what_was_there(
+    hm: Hm, replaced: Path
+) -> None:
+    """Nothing there is also an answer, in one line; and one of a thing is no things."""
     hm("save", "friday", "Fridays are fine.")
 
     ran = hm("forget", "friday", "--purge", "--yes")
 
     assert ran.code == 0
+    *_, empty = ran.out.splitlines()
+    assert empty.startswith("  nothing in: ")
+    empties = empty.removeprefix("  nothing in: ").split(", ")
     rows = dict(re.findall(r"^  (\S.*?) {2,}(\S.*)$", ran.out, re.MULTILINE))
     assert rows["typed memories"] == "1 file"
     assert rows["index"] == "1 chunk with its postings"
-    assert rows["journal"] == "nothing"
     assert rows["tombstones"].startswith("1 made")
+    assert list(rows) == ["tombstones", "typed memories", "index", "log of changes"]
+    assert {"journal", "entries in notes", "vectors"} <= set(empties)
     assert ran.out.startswith("purged friday.md:")
 
 

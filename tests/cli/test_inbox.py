@@ -11,6 +11,11 @@ import pytest
 from tests.cli.conftest import Hm
 
 
+def notes_in(folder: Path) -> dict[str, bytes]:
+    """Return all notes below a folder, byte for byte."""
+    return {str(path): path.read_bytes() for path in folder.rglob("*.md")}
+
+
 @pytest.fixture
 def inbox(hm: Hm, home: Path) -> Path:
     """Two claims, and a memory of a person."""
@@ -211,20 +216,60 @@ def test_an_accept_that_was_built_upon_is_not_undone(
     assert note.exists()
 
 
-def test_an_accept_of_what_was_known_already_cannot_be_undone(
+def test_an_undo_after_an_accept_of_what_was_known_makes_the_claim_pending_again(
     hm: Hm, inbox: Path
 ) -> None:
-    """The memory that said it first stays where it is; the offer can be pasted."""
+    """It was refused: the claim was gone. The memory that said it first stays."""
+    hm("save", "--source", "human", "firewall", "Turn the firewall off.")
+    before = notes_in(inbox)
+    hm("inbox", "accept", "firewall")
+    dropped = notes_in(inbox)
+
+    plan = hm("undo", "--dry-run")
+    is_planned_only = notes_in(inbox) == dropped
+    done = hm("undo")
+    after = notes_in(inbox)
+    [again] = re.findall(r"`hm (undo [^`]+)`", done.err)
+    redone = hm(*shlex.split(again))
+
+    assert is_planned_only
+    assert "would be pending again: inbox/firewall" in plan.out
+    assert "pending again: inbox/firewall" in done.out
+    assert after == before
+    assert redone.code == 0
+    assert {one["key"] for one in hm("inbox", "list", "--json").json} == {"proxy"}
+    assert hm("undo").code == 0  # the accept is in effect again
+    assert notes_in(inbox) == before
+
+
+@pytest.mark.parametrize("then", ["edit", "restore and accept", "replace"])
+def test_a_dropped_claim_that_was_built_upon_is_left_alone(
+    hm: Hm, inbox: Path, then: str
+) -> None:
+    """An undo takes back one change, and none that came after it."""
     hm("save", "--source", "human", "firewall", "Turn the firewall off.")
     hm("inbox", "accept", "firewall")
+    accept = hm("log", "--changes", "--json").json[0]["id"]
+    [claim] = (inbox / "inbox").glob("firewall*.md")
+    if then == "edit":
+        claim.write_text(claim.read_text().replace("off", "on"))
+    elif then == "restore and accept":
+        hm("forget", "firewall.md")
+        assert hm("restore", f"inbox/{claim.name}").code == 0
+        assert hm("inbox", "accept", f"inbox/{claim.name}").code == 0
+    else:
+        hm("save", "--reason", "it is on", "firewall", "It is on.")
+    before = notes_in(inbox)
 
-    refused = hm("undo")
+    undone = hm("undo", accept)
 
-    assert refused.code != 0
-    assert "and is gone. Nothing was taken back" in refused.err
-    assert (inbox / "firewall.md").exists()
-    undo, _ = re.findall(r"`hm ([^`]+)`", refused.err)
-    assert "firewall" in hm(*shlex.split(undo)).out
+    if then == "replace":  # that changed the memory, not the claim
+        assert "pending again: inbox/firewall" in undone.out
+        assert len(hm("inbox", "list", "--json").json) == 2
+    else:
+        assert undone.code == 1
+        assert "since. Nothing was taken back" in undone.err
+        assert notes_in(inbox) == before
 
 
 def test_a_claim_that_says_what_is_kept_is_dropped(hm: Hm, inbox: Path) -> None:
@@ -234,7 +279,8 @@ def test_a_claim_that_says_what_is_kept_is_dropped(hm: Hm, inbox: Path) -> None:
     said = hm("inbox", "accept", "firewall")
 
     assert said.out == "dropped the claim: firewall.md:9-9 already says the same\n"
-    assert not [*(inbox / "inbox").glob("firewall*")]
+    assert {one["key"] for one in hm("inbox", "list", "--json").json} == {"proxy"}
+    assert hm("search", "--inbox", "firewall", "--json").json["hits"][1:] == []
     assert len([*inbox.glob("firewall*.md")]) == 1
 
 

@@ -227,19 +227,23 @@ def test_a_word_of_a_question_that_is_nearly_an_option_is_named() -> None:
     )
 
 
-def test_an_unknown_option_before_a_question_is_named() -> None:
-    """Inside a question, words with dashes are what is asked about."""
-    before = parse_request(["search", "--top-k", "3", "deploy"])
-    inside = parse_request(["search", "git", "push", "--force-with-lease"])
+@pytest.mark.parametrize("name", ["--top-k", "--project", "--tag"])
+def test_an_unknown_option_is_named_wherever_it_stands(name: str) -> None:
+    """Before the words of a question, between them and behind them."""
+    notes = set()
+    for words in ((name, "3", "deploy"), ("a", name, "3"), ("a", "b", name)):
+        request = parse_request(["search", *words])
+        assert request.values["query"] == words
+        notes.add(request.notes)
 
-    assert before.values["query"] == ("--top-k", "3", "deploy")
-    assert before.notes == (
-        (
-            "`--top-k` is not an option, so it was searched for;"
-            " `hm search --help` lists them"
-        ),
-    )
-    assert inside.notes == ()
+    [(note,)] = notes
+    assert note.startswith(f"`{name}` is not an option, so it was searched for; ")
+
+
+@pytest.mark.parametrize("words", ["tar -x", "a --> b", "-- git --force", "a --- b"])
+def test_a_dash_that_is_part_of_a_question_is_not_noted(words: str) -> None:
+    """It begins no option, or stands after the mark that ends them."""
+    assert parse_request(["search", *words.split()]).notes == ()
 
 
 def reads(kind: int) -> list[Command]:

@@ -12,6 +12,7 @@ import pytest
 
 from hivemind_memory.cli.wrap import break_offsets, cell_width, wrap_line
 from tests.cli.conftest import Hm
+from tests.cli.test_unknown import ELSEWHERE
 from tests.support.terminal import read_to_end
 
 if os.name != "posix":
@@ -108,6 +109,23 @@ def test_no_command_tears_a_path_a_key_or_a_command_apart(
             for name in (*names, *spans):
                 words = words.replace(name, "x" * len(name))
             assert cell_width(line) <= columns or len(words.split()) == 1, line
+
+
+@pytest.mark.parametrize("columns", [40, 60, 80])
+def test_the_nearest_places_are_wrapped_between_words(
+    hm: Hm, notes: Path, columns: int
+) -> None:
+    """Where nothing is known they are all that the screen shows."""
+    file = notes / "deploy.md"
+    headings = "How it is rolled back when the first attempt has failed"
+    file.write_text(file.read_text().replace("## Rollback", f"## {headings}"))
+
+    [shown] = screens([["search", "--min-score", "0", *ELSEWHERE.split()]], columns)
+
+    title = "nothing is known about this; the nearest places:"
+    assert " ".join(shown.split()).startswith(f"{title} deploy.md:5-7 ")
+    assert f"Deploying > {headings}" in " ".join(shown.split())
+    assert max(map(cell_width, shown.splitlines())) <= columns
 
 
 def test_a_table_shows_the_keys_and_places_that_it_lists(

@@ -469,6 +469,57 @@ def test_an_agent_is_disconnected_that_is_installed_no_more(machine: Machine) ->
     assert "not connected" in machine.run("disconnect", "qwen").out
 
 
+@pytest.mark.parametrize("text", ['{"a": 1,}', b'{"a": "\xff"}', "", '{"b": []}'])
+def test_a_broken_file_without_us_is_no_error_when_disconnecting(
+    machine: Machine, text: str | bytes
+) -> None:
+    """A program that calls it may stop at an error; here there is nothing to do."""
+    file = machine.put(FILES["gemini"], text)
+    before = file.read_bytes()
+
+    ran = machine.run("disconnect", "--yes")
+
+    assert ran.code == 0, ran.err
+    assert (str(file) in ran.err) == ("1" in str(text) or "xff" in str(text))
+    assert "error" not in ran.err
+    assert file.read_bytes() == before
+    answer = json.loads(machine.run("disconnect", "--json", "--yes").out)
+    assert answer["errors"] == []
+    assert {one["state"] for one in answer["agents"]} == {"not connected"}
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        (FILES["gemini"], '{"mcpServers": {"hivemind": {}},,}'),
+        (FILES["gemini"], '{"mcpServers": {"hivemind": {}},,}'.encode("utf-16")),
+        (FILES["gemini"], '{"command": "hm hook session-start",,}'),
+        (SETTINGS, '{"command": "hm hook session-start",,}'),
+    ],
+)
+def test_a_broken_file_that_may_hold_ours_is_an_error_when_disconnecting(
+    machine: Machine, name: str, text: str | bytes
+) -> None:
+    """What is ours would stay there."""
+    file = machine.put(name, text)
+
+    ran = machine.run("disconnect", "--yes")
+
+    assert ran.code == 1
+    assert f"error: {file}" in ran.err
+
+
+def test_a_file_that_broke_after_connecting_is_an_error_when_disconnecting(
+    machine: Machine,
+) -> None:
+    """Its record says that we wrote there."""
+    machine.install("gemini")
+    machine.run("connect", "--yes")
+    machine.put(FILES["gemini"], "{,}")
+
+    assert machine.run("disconnect", "--yes").code == 1
+
+
 def test_variables_lead_to_other_files(machine: Machine) -> None:
     """Each agent has one; the file that counts is the one that it reads."""
     machine.install(*PROGRAMS)

@@ -13,6 +13,7 @@ from hivemind_memory.curation.history import history, show
 from hivemind_memory.curation.links import link
 from hivemind_memory.errors import MemoryNotFoundError
 from hivemind_memory.model.curation import History, MemorySelector
+from hivemind_memory.state.recall_log import RecallLog
 from tests.support.sandbox import Sandbox
 from tests.support.typed_memory import Shelf
 
@@ -153,7 +154,7 @@ def test_a_memory_is_shown_with_its_edges_both_ways(shelf: Shelf) -> None:
     other = shelf.save("other", "says otherwise", contradicts=("k",))
     link(shelf.context(), "k", "other", "related_to", weight=0.25)
     for at_s in (1, 2, 3):
-        shelf.context().state().count_recall([ids[2]], at_s)
+        RecallLog(shelf.context().state()).count([("", ids[2])], at_s)
 
     shown = show(shelf.context(), "k")
 

@@ -8,7 +8,7 @@ import pytest
 
 from hivemind_memory.curation import listing
 from hivemind_memory.curation.context import CurationContext
-from hivemind_memory.curation.listing import list_memories
+from hivemind_memory.curation.listing import list_memories, read_log
 from hivemind_memory.model.curation import StoredMemory
 from hivemind_memory.model.listing import MemoryFilter
 from tests.support.typed_memory import Shelf
@@ -36,3 +36,16 @@ def test_a_note_that_loses_its_type_meanwhile_is_listed_as_it_was_found(
     found = list_memories(shelf.context(), MemoryFilter(types=("lesson", "decision")))
 
     assert {one.path for one in found} == {"a.md", "b.md"}
+
+
+def test_entries_of_one_second_are_logged_the_newest_first(shelf: Shelf) -> None:
+    """They came in the order of their files."""
+    at = "2026-05-04T10:00:00+00:00"
+    for number, path in enumerate(("c.md", "a.md", "b.md")):
+        entry = f"01M80JBHRKPTRHKEJQQCVB56P{number}"
+        opening = f"<!-- hm id={entry} by=ada session=s1 source=agent at={at} -->"
+        shelf.put(path, f"{opening}\nEntry {number}.\n")
+
+    logged = read_log(shelf.context(), MemoryFilter())
+
+    assert [one.path for one in logged] == ["b.md", "a.md", "c.md"]

@@ -449,6 +449,19 @@ def test_many_random_memories_are_purged_one_by_one(bench: Bench) -> None:
     assert difference_from_fresh(bench.sandbox, bench.memory) == []
 
 
+def test_a_purge_keeps_what_stands_beside_a_reference(bench: Bench) -> None:
+    """Comments, and the weight of another reference as it was written."""
+    bench.save("vault", SECRET)
+    bench.save("other", OTHER)
+    front = "related: # to read\n  - vault\n  - {key: other, weight: 0.50} # half"
+    note = f"---\ntype: fact\nkey: friend\n{front}\n---\nKnows of it.\n"
+    (bench.sandbox.notes / "friend.md").write_text(note)
+
+    assert bench.purge("vault").is_complete
+
+    assert bench.read("friend.md") == note.replace("  - vault\n", "")
+
+
 @pytest.mark.parametrize(
     "written",
     [

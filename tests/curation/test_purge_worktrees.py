@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from hivemind_memory.inject.past_injections import InjectionTraces
+from hivemind_memory.model.curation import PurgeResult
 from hivemind_memory.opening import open_injector
 from hivemind_memory.state.injection_log import InjectionLog
 from hivemind_memory.testing import FakeEmbedder
@@ -62,11 +63,31 @@ def inject(bench: Bench, *worktrees: Path) -> None:
 
 
 def named(bench: Bench) -> dict[str, str]:
-    """Purge; return what the receipt names as not erased in worktrees."""
+    """Purge; return what the receipt names as not erased in worktrees.
+
+    The dry run says the same, word for word.
+    """
+    planned = bench.purge("vault", is_dry_run=True)
     receipt = bench.purge("vault")
     assert receipt.is_complete
+    assert planned.out_of_reach == receipt.out_of_reach
+    assert planned.left == receipt.left
+    assert count_of(planned, "copies of sections") == count_of(
+        receipt, "copies of sections"
+    )
     others = ("transcripts", "backups")
     return {one.what: one.why for one in receipt.out_of_reach if one.what not in others}
+
+
+def ignore_builds(shop: Path) -> None:
+    """Let git ignore a folder."""
+    file = shop / ".git/info/exclude"
+    file.write_text(file.read_text() + "build/\n")
+
+
+def count_of(receipt: PurgeResult, name: str) -> int:
+    [found] = [one.count for one in receipt.places if one.name == name]
+    return found
 
 
 def test_a_worktree_that_was_moved_is_named(bench: Bench, shop: Path, git: Git) -> None:
@@ -85,19 +106,55 @@ def test_a_worktree_that_was_moved_is_named(bench: Bench, shop: Path, git: Git) 
     assert "flimmerkeks" not in (shop / "CLAUDE.md").read_text()
 
 
-def test_a_copy_of_the_section_is_named(bench: Bench, shop: Path) -> None:
-    """Word for word or behind another mark."""
+def test_a_copy_of_the_section_is_erased(bench: Bench, shop: Path, git: Git) -> None:
+    """What is between our marks is ours; the rest of the file is not."""
     inject(bench, shop)
     section = (shop / "CLAUDE.md").read_text()
-    (shop / "prompt.py").write_text(section)
-    (shop / "quoted.md").write_text(
-        "".join(f"> {one}\n" for one in section.split("\n"))
-    )
+    (shop / "prompt.py").write_text(f"before = 1\n{section}after = 2\n")
+    ignore_builds(shop)
+    (shop / "build").mkdir()
+    (shop / "build/c").write_text(section)
+
+    assert named(bench) == {}
+
+    assert (shop / "prompt.py").read_text() == "before = 1\nafter = 2\n"
+    assert not (shop / "build/c").exists()
+
+
+@pytest.mark.parametrize("name", ["quoted.md", "build/quoted.md"])
+def test_a_copy_in_another_form_is_named(bench: Bench, shop: Path, name: str) -> None:
+    """With the command that finds it, also where git ignores it."""
+    inject(bench, shop)
+    ignore_builds(shop)
+    section = (shop / "CLAUDE.md").read_text()
+    file = shop / name
+    file.parent.mkdir(exist_ok=True)
+    file.write_text("".join(f"> {one}\n" for one in section.split("\n")))
 
     said = named(bench)
 
-    assert said.keys() == {str(shop / "prompt.py"), str(shop / "quoted.md")}
-    assert all("holds the text or a copy" in why for why in said.values())
+    assert said.keys() == {str(file)}
+    assert "holds the text or a copy" in said[str(file)]
+    command = said[str(file)].split("`")[1]
+    found = subprocess.run(
+        command, shell=True, capture_output=True, text=True, check=True
+    )
+    assert name in found.stdout.split()
+
+
+def test_a_copy_that_cannot_be_erased_is_named(
+    bench: Bench, shop: Path, git: Git
+) -> None:
+    """A second pair of marks, or text beside them that a person wrote."""
+    inject(bench, shop)
+    section = (shop / "CLAUDE.md").read_text()
+    (shop / "twice.md").write_text(section + section)
+    (shop / "beside.md").write_text(f"{SECRET}\n{section}")
+
+    said = named(bench)
+
+    assert said.keys() == {str(shop / "twice.md"), str(shop / "beside.md")}
+    assert (shop / "beside.md").read_text() == f"{SECRET}\n"
 
 
 def test_a_section_in_the_index_of_git_is_named(

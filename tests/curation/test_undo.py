@@ -228,6 +228,22 @@ def test_a_purge_leaves_no_record_of_what_is_purged(
         memory.curation.undo()
 
 
+def test_nothing_says_that_a_purge_can_be_taken_back(memory: Memory) -> None:
+    """Neither the hint of a restore nor that of an undo."""
+    save(memory, "tide", "At noon")
+    memory.curation.purge(MemorySelector(name="tide"))
+    [purged] = [one.id for one in memory.curation.changes() if one.kind == "purge"]
+
+    with pytest.raises(UsageError, match="is a purge: what was purged is") as restored:
+        memory.curation.restore(MemorySelector(name=purged))
+    with pytest.raises(UsageError, match="what was purged is erased") as undone:
+        memory.curation.undo(purged)
+
+    for refused in (restored.value, undone.value):
+        assert "hm undo" not in refused.hint
+        assert "hm log --changes" in refused.hint
+
+
 def _saved(memory: Memory) -> str:
     """Save something else to link to; return its id."""
     return save(memory, "other", "Quite another thing")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hivemind_memory.index.port import TouchedNote
 from hivemind_memory.model.note_path import NotePath
 from tests.index.steps import OpenIndex, found, put
 
@@ -32,7 +33,7 @@ class NotesContract:
 
         assert found(index.view(), "old") == []
         assert found(index.view(), "another") == ["a.md"]
-        assert index.digest_of(NotePath("a.md")) != ""
+        assert index.digests_of([NotePath("a.md")])[NotePath("a.md")] != ""
 
     def test_a_removed_note_is_gone(self, open_index: OpenIndex) -> None:
         """From the words, the list of files and the digests alike."""
@@ -44,17 +45,17 @@ class NotesContract:
         assert found(index.view(), "text") == []
         assert not index.files().signatures
         assert not index.has_unfinished()
-        assert index.digest_of(NotePath("a.md")) == ""
+        assert index.digests_of([NotePath("a.md")]) == {}
 
     def test_a_touched_note_has_its_new_signature(self, open_index: OpenIndex) -> None:
         """Only if it is the text that was indexed: another digest changes nothing."""
         index = open_index()
         put(index, "a.md", "some text\n")
-        digest = index.digest_of(NotePath("a.md"))
-        signature = (5, 6, 7, 8)
+        path = NotePath("a.md")
+        digest = index.digests_of([path])[path]
 
-        index.touch(NotePath("a.md"), signature, digest=digest, is_settled=False)
-        index.touch(NotePath("a.md"), (9, 9, 9, 9), digest="other", is_settled=True)
+        index.touch([TouchedNote(path, (5, 6, 7, 8), digest, is_settled=False)])
+        index.touch([TouchedNote(path, (9, 9, 9, 9), "other", is_settled=True)])
 
         assert index.files().signatures == {"a.md": (5, 6, 7, 8)}
         assert index.files().unsettled == {"a.md"}
@@ -85,7 +86,7 @@ class NotesContract:
         index.mark_all_stale()
 
         assert index.files().unsettled == {"a.md"}
-        assert index.digest_of(NotePath("a.md")) == ""
+        assert index.digests_of([NotePath("a.md")]) == {"a.md": ""}
 
     def test_any_change_to_a_note_drops_the_digest_of_a_scan(
         self, open_index: OpenIndex
@@ -99,7 +100,7 @@ class NotesContract:
             "a note replaced": lambda: put(other, "a.md", "other text\n"),
             "a large note": lambda: put(other, "c.md", "# h\n\ntext\n\n" * 1_200),
             "touched": lambda: other.touch(
-                name, (5, 6, 7, 8), digest=other.digest_of(name), is_settled=False
+                [TouchedNote(name, (5, 6, 7, 8), other.digests_of([name])[name], False)]
             ),
             "removed": lambda: other.remove([name]),
             "all stale": other.mark_all_stale,

@@ -208,6 +208,27 @@ def test_a_removed_note_is_hidden_at_once(open_index: Open) -> None:
     assert chunk_ids(reader) == {}
 
 
+def test_a_sweep_leaves_the_note_that_got_the_number_of_a_swept_one(
+    open_index: Open,
+) -> None:
+    """Two processes sweep the same note; one of them then indexes a new one."""
+    slow, fast = open_index(), open_index()
+    put(slow, LARGE_OLD)
+    original = notes._delete_in_steps
+
+    def delete(*given: Any) -> None:
+        with mock.patch.object(notes, "_delete_in_steps", original):
+            fast.sweep()
+            put(fast, "newer\n")
+        original(*given)
+
+    with mock.patch.object(notes, "_delete_in_steps", delete):
+        slow.remove([NotePath("note.md")])
+
+    assert found(fast, "newer") == ["note.md"]
+    assert problems(fast) == []
+
+
 def test_an_index_that_another_process_keeps_is_busy(
     index_file: Path, open_index: Open
 ) -> None:

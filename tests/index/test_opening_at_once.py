@@ -12,7 +12,7 @@ from hivemind_memory.index.sqlite.index import SqliteIndex
 from hivemind_memory.state.open import open_state
 
 PROCESSES = 32
-ROUNDS = 25
+ROUNDS = 10
 
 
 def open_index_file(path: str) -> None:

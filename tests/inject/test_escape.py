@@ -283,6 +283,65 @@ def test_a_repository_that_holds_a_section_on_purpose_keeps_it(
     assert (worktree / "manual.md").read_text() == f"# Example\n\n{shown}"
 
 
+@pytest.mark.parametrize("name", ["manual.rst", "manual.py"])
+@pytest.mark.parametrize("mark", ["", "# "])
+def test_a_section_committed_on_purpose_carries_no_later_one(
+    tmp_path: Path, injector: Injector, name: str, mark: str
+) -> None:
+    """Its marks are no new lines; what lies between them is compared."""
+    worktree = tracked(tmp_path)
+    shown = ["<!-- hivemind:begin v1 -->", "an example", "<!-- hivemind:end -->"]
+    text = "".join(f"{mark}{line}\n" for line in ["def first():", *shown, "last"])
+    (worktree / name).write_text(text)
+    if name.endswith(".py"):
+        (worktree / ".gitattributes").write_text("*.py diff=python\n")
+    injector.inject(str(worktree))
+    git(worktree, "-c", "hivemind.check=false", "add", "-A")
+    git(worktree, "-c", "hivemind.check=false", "commit", "-qm", "manual")
+    git(tmp_path, "init", "-q", "--bare", "remote")
+    git(worktree, "-c", "hivemind.check=false", "push", "-q", "../remote", "main")
+
+    around = f"more\n{text}more\n"
+    (worktree / name).write_text(around)
+    kept = shell(worktree, "git commit -q -a -m around && git push -q ../remote main")
+    later = around.replace("an example", f"an example\n{mark}It deploys on Tuesdays.")
+    (worktree / name).write_text(later)
+    said = shell(worktree, "git commit -q -a -m later")
+    bypassed = shell(
+        worktree,
+        "git -c core.hooksPath=/dev/null commit -q -a -m later &&"
+        " git push -q ../remote main",
+    )
+
+    assert kept.returncode == 0, kept.stderr.decode()
+    assert said.returncode != 0
+    assert f"the section that `hm inject` wrote is in\n    {name}\n" in (
+        said.stderr.decode()
+    )
+    assert bypassed.returncode != 0
+    assert f"    {name}\n" in bypassed.stderr.decode()
+    on_purpose = "git -c hivemind.check=false push -q ../remote main"
+    assert shell(worktree, on_purpose).returncode == 0
+
+
+def test_a_line_below_a_mark_without_an_end_is_not_refused(
+    tmp_path: Path, injector: Injector
+) -> None:
+    """Nor is a line that is deleted from a section."""
+    worktree = tracked(tmp_path)
+    begin, end = "<!-- hivemind:begin v1 -->\n", "<!-- hivemind:end -->\n"
+    (worktree / "a.rst").write_text(f"{begin}one\n")
+    (worktree / "b.rst").write_text(f"{begin}one\ntwo\n{end}")
+    shell(worktree, "git add -A; git commit -q -m manual")
+    injector.inject(str(worktree))
+
+    (worktree / "a.rst").write_text(f"{begin}one\ntwo\n")
+    (worktree / "b.rst").write_text(f"{begin}one\n{end}")
+    said = shell(worktree, "git commit -q -a -m edited")
+
+    assert said.returncode == 0, said.stderr.decode()
+
+
 def test_a_repository_that_only_the_environment_names_is_found(
     tmp_path: Path, injector: Injector, monkeypatch: pytest.MonkeyPatch
 ) -> None:

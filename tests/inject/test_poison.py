@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from hivemind_memory import open_memory
-from hivemind_memory.mcp_server.tools_search import render_search, shape_search
+from hivemind_memory.mcp_server.search_output import render_search, shape_search
 from hivemind_memory.memory import Memory
 from hivemind_memory.model.curation import MemorySelector, NewMemory
 from hivemind_memory.model.query import Query

@@ -266,3 +266,61 @@ def test_what_was_appended_to_a_memory_is_not_told_with_it(
 
     assert excerpt.text == "We are the shop."
     assert excerpt.start_line == excerpt.end_line
+
+
+def test_a_memory_of_the_project_needs_no_word_of_its_name(
+    memory: Memory, worktree: Path
+) -> None:
+    """After ``hm project rename`` the section once held others' notes alone."""
+    redis = "Sessions live in Redis 7 on port 6380."
+    keep(memory, "redis-cache", redis, type="decision", scope=SCOPE)
+    for number in range(30):
+        put(
+            memory,
+            f"manual/shop-{number}.md",
+            f"# Shop {number}\n\nThe shop, {number}.\n",
+        )
+    assert keys(planned(memory, worktree))[0] == "redis-cache"
+
+    name = SCOPE.removeprefix("projects/")
+    memory.curation.projects.move(name, "store", is_merge=False)
+
+    assert keys(planned(memory, worktree))[0] == "redis-cache"
+
+
+def test_a_preference_is_in_every_section(memory: Memory, worktree: Path) -> None:
+    """Agents are told to keep it for all projects, and then no section showed it."""
+    put(memory, "global.md", "# Machine\n\nThe shell is fish.\n")
+    keep(memory, "tone", "Answer in short sentences.", type="preference")
+    keep(memory, "color", "No color in logs.", type="preference", importance=0.9)
+    for number in range(30):
+        keep(memory, f"decision{number}", type="decision")
+
+    plan = planned(memory, worktree, startup_inject_count=0)
+
+    assert [excerpt.key for excerpt in plan.choice.excerpts] == ["", "color", "tone"]
+
+
+def test_of_entries_of_one_day_the_newest_are_shown(
+    memory: Memory, worktree: Path
+) -> None:
+    """Their date is the same; the order of their lines is not that of their use."""
+    for number in range(9):
+        words = " ".join(f"w{number}x{n}" for n in range(8))
+        memory.write(f"Remark {number}: {words}.", scope=SCOPE)
+
+    plan = planned(memory, worktree, startup_inject_count=3)
+
+    shown = [excerpt.text.split(":")[0][-1] for excerpt in plan.choice.excerpts]
+    assert shown == ["8", "7", "6"]
+
+
+def test_a_decision_that_names_the_project_comes_before_many_remarks(
+    memory: Memory, worktree: Path
+) -> None:
+    """Also where it is kept for all projects, among hundreds of other texts."""
+    keep(memory, "harbour", "The shop opens the harbour door at nine.", type="decision")
+    for number in range(60):
+        put(memory, f"shop/{number}.md", f"# Shop\n\nShop shop {number}.\n")
+
+    assert "harbour" in keys(planned(memory, worktree))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 
+from hivemind_memory.mcp_server.search_output import render_search, shape_search
 from hivemind_memory.mcp_server.tools import LIMIT_CHARS
 from hivemind_memory.mcp_server.tools_list import shape_list
 from hivemind_memory.mcp_server.tools_notes import shape_passage
-from hivemind_memory.mcp_server.tools_search import render_search, shape_search
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.query import Hit, SearchAnswer, SearchReport
 from hivemind_memory.model.results import ListedNote, NoteLines
@@ -143,5 +143,5 @@ def test_no_note_passes_for_a_part_of_the_answer() -> None:
 
     assert [line for line in text.split("\n") if not line.startswith("> ")] == [
         "1 hit, keyword, fresh",
-        "[1] a.md:1-2 score 0.5",
+        "[1] a.md:1-2 score 0.5 confidence 0.0",
     ]

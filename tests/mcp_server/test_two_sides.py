@@ -16,6 +16,7 @@ from typing import Any, get_args, get_origin
 import pytest
 from pydantic import BaseModel
 
+from hivemind_memory.mcp_server.search_output import SearchOut, render_search
 from hivemind_memory.mcp_server.server import MemoryServer
 from hivemind_memory.mcp_server.tools_list import (
     MemoriesOut,
@@ -38,7 +39,6 @@ from hivemind_memory.mcp_server.tools_notes import (
     render_passage,
     render_written,
 )
-from hivemind_memory.mcp_server.tools_search import SearchOut, render_search
 from tests.mcp_server.agents import call, found, piped, text_of
 
 SIDES: tuple[tuple[type[BaseModel], Callable[[Any], str]], ...] = (

@@ -13,6 +13,8 @@ import pytest
 from hivemind_memory import opening
 from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model.query import Query
+from hivemind_memory.model.scope import scoped_id
+from hivemind_memory.state.recall_log import RecallLog
 
 SAVED = "The harbour is deep."
 
@@ -31,7 +33,8 @@ def home(tmp_path: Path) -> Path:
 def recalls(memory: Memory) -> int:
     """Return how often the entry was found."""
     [hit] = memory.search(Query(text="harbour")).hits
-    return memory.state().recalls([hit.id]).get(hit.id, (0, 0))[0]
+    one = scoped_id(hit.path, hit.id)
+    return RecallLog(memory.state()).counts([one]).get(one, (0, 0))[0]
 
 
 @contextmanager

@@ -257,6 +257,25 @@ def test_status_names_the_index_file_and_an_answer_says_what_to_run(
     assert after.index_bytes > 0
 
 
+def test_counting_claims_after_the_status_leaves_a_damaged_index(
+    sandbox: Sandbox,
+) -> None:
+    """``hm status`` does both; it once rebuilt the index that it had just shown."""
+    zero_header(sandbox.index_file)
+    damaged = sandbox.index_file.read_bytes()
+
+    with sandbox.memory() as memory:
+        [skipped] = memory.status().skipped
+        with pytest.raises(IndexUnusableError):
+            memory.count_pending(is_fresh=True)
+
+        assert sandbox.index_file.read_bytes() == damaged
+        assert skipped.reason.endswith(
+            "the next search or `hm rebuild` rebuilds it from the notes"
+        )
+        assert REBUILT in ask(memory, "common text").report.warnings
+
+
 def test_a_damaged_index_that_cannot_be_rebuilt_is_answered_from_memory(
     sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:

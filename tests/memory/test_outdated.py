@@ -130,6 +130,7 @@ def test_nothing_that_the_new_rules_hide_is_shown(
         assert TOKEN not in text_of(one)
         assert "ZebraStripe" not in text_of(one)
         assert one.report.suggestions == ()
+    assert not as_is.report.is_fresh
 
 
 def test_the_lines_of_a_hit_are_those_of_its_note(

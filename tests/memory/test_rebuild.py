@@ -119,9 +119,9 @@ def test_what_is_written_during_a_rebuild_is_in_the_new_index(
     result = memory.rebuild(progress)
 
     index = memory.index_handle.opened().index
-    assert {path: index.digest_of(NotePath(path)) for path in ("00.md", "new.md")} == {
-        path: digest_of((sandbox.notes / path).read_bytes())
-        for path in ("00.md", "new.md")
+    names = ("00.md", "new.md")
+    assert index.digests_of([NotePath(name) for name in names]) == {
+        name: digest_of((sandbox.notes / name).read_bytes()) for name in names
     }
     assert result.added == 13
 

@@ -15,6 +15,7 @@ import pytest
 from hivemind_memory.errors import NotSavedError
 from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.model.note_path import NotePath
+from hivemind_memory.model.scope import scope_of
 from hivemind_memory.notes import recovery as vanished_module
 from hivemind_memory.notes.journal import Journal
 from hivemind_memory.notes.journal_records import BEGUN, JournalEntry
@@ -167,6 +168,36 @@ def test_a_note_that_was_renamed_or_moved_is_no_loss(home: Home) -> None:
 
     assert home.recover() == ()
     assert not (home.notes / RECOVERED).exists()
+
+
+@pytest.mark.parametrize("place", ["", "projects/shop/", "projects/site/inbox/"])
+@pytest.mark.parametrize("own", ["", "projects/site/"])
+def test_a_copy_in_another_scope_hides_no_loss(
+    home: Home, own: str, place: str
+) -> None:
+    """Only those of the other scope could have read the entry there."""
+    note = NotePath(f"{own}{NOTE}")
+    entry = home.append("x", note)
+    copy = home.notes / f"{place}copy.md"
+    copy.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(home.notes / note, copy)
+    home.write(STALE, note)
+
+    is_elsewhere = scope_of(f"{place}copy.md") != scope_of(note)
+    back = [(one.id, one.target) for one in home.recover()]
+
+    assert back == ([(entry.id, f"{own}{RECOVERED}")] if is_elsewhere else [])
+    assert home.recover() == ()
+    assert copy.read_text().count(entry.id) == 1
+
+
+def test_a_project_folder_that_was_renamed_by_hand_is_no_loss(home: Home) -> None:
+    """Its entries lie in another scope then, and the old folder does not come back."""
+    home.append("x", NotePath(f"projects/site/{NOTE}"))
+    os.rename(home.notes / "projects/site", home.notes / "projects/shop")
+
+    assert home.recover() == ()
+    assert not (home.notes / "projects/site").exists()
 
 
 def test_an_entry_moved_into_a_large_note_is_no_loss(home: Home) -> None:

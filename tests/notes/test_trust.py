@@ -8,7 +8,7 @@ import pytest
 
 from hivemind_memory.cli.main import main
 from hivemind_memory.context.candidates import find_candidates
-from hivemind_memory.mcp_server.tools_search import shape_search
+from hivemind_memory.mcp_server.search_output import shape_search
 from hivemind_memory.model.injection import Facet
 from hivemind_memory.model.query import Query
 from hivemind_memory.model.trust import is_trusted, shown_source

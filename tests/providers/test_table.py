@@ -88,7 +88,7 @@ def test_a_refused_key_names_the_options_of_the_provider_that_refused_it() -> No
     hints = {}
     for provider in ("openai", "ollama"):
         space = describe_space(Settings(), provider)
-        hints[provider] = explain_status(space, 401, said="", headers={}).hint
+        hints[provider] = explain_status(space, 401, body="", headers={}).hint
 
     assert hints["openai"] == "Check OPENAI_API_KEY, or openai_api_key in config.json."
     assert hints["ollama"] == "It is sent no key: check ollama_url in config.json."

@@ -9,15 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hivemind_memory.redaction import (
-    dialog,
-    labels,
-    sentence_gate,
-    statement_words,
-    suspects,
-    vocabulary,
-)
+from hivemind_memory.redaction import sentence_gate, vocabulary
+from hivemind_memory.redaction.in_formats import labels
+from hivemind_memory.redaction.in_prose import dialog, statement_words
 from hivemind_memory.redaction.spans import found_at, line_starts, lowered
+from hivemind_memory.redaction.suspects import lines
 
 if TYPE_CHECKING:
     from hivemind_memory.redaction.lazy_pattern import LazyPattern
@@ -26,7 +22,7 @@ PATTERNS = {
     "password": (statement_words.PASSWORD, vocabulary.PASSWORD_PARTS),
     "opened": (statement_words.OPENED, vocabulary.OPENED_PARTS),
     "code": (statement_words.CODE, vocabulary.CODE_PARTS),
-    "label of a plain word": (suspects._LABEL, suspects._LABEL_STARTS),
+    "label of a plain word": (lines._LABEL, lines._LABEL_STARTS),
     "label of a random value": (labels._LABEL, labels._LABEL_STARTS),
     "says password": (dialog._SAYS_PASSWORD, dialog.PASSWORD_WORDS),
     **{

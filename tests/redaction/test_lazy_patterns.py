@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import pkgutil
 import subprocess
 import sys
-from importlib import import_module
 
 import pytest
 
-from hivemind_memory import redaction
 from hivemind_memory.redaction.lazy_pattern import LazyPattern, lazy_re
-from tests.redaction.test_linear import patterns
+from tests.redaction.test_linear import modules_of_room, patterns
 
 _COUNT = """
 import re._compiler as compiler
@@ -28,8 +25,8 @@ def test_every_pattern_of_the_room_compiles() -> None:
     """A mistake in one that is rarely used would wait for a secret."""
     lazy = [
         value
-        for module in pkgutil.iter_modules(redaction.__path__)
-        for value in vars(import_module(f"{redaction.__name__}.{module.name}")).values()
+        for module in modules_of_room()
+        for value in vars(module).values()
         if isinstance(value, LazyPattern)
     ]
 

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hivemind_memory import redaction
+from hivemind_memory.redaction import tokens
 from hivemind_memory.redaction.lazy_pattern import LazyPattern
-from hivemind_memory.redaction.rules import FILES
+from hivemind_memory.redaction.tokens.rules import FILES
 from tests.support.hostile_texts import hostile_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from types import ModuleType
 
 LENGTHS = (2_000, 8_000)
 """Of the texts, in characters; the shorter ones show what would take hours at once."""
@@ -29,7 +31,7 @@ GROWTH = 10
 """Four times the text takes four times as long, and sixteen times if it is squared."""
 
 BOUNDED = {
-    *("assignments._OF", "labelled._ALL_OF_IT"),
+    *("assignments._OF", "labels._ALL_OF_IT"),
     *("dialog._ANSWER", "dialog._BELOW", "dialog._NEW_VALUE", "dialog._ROW"),
 }
 """Matched at the beginning of a few words or of a short line, never searched for."""
@@ -39,17 +41,24 @@ _BEFORE_RULES = {False: "", True: r"(?<![A-Za-z0-9])", "dash": r"(?<![\w-])"}
 """How a rule's ``left`` is written in a pattern."""
 
 
+def modules_of_room() -> Iterator[ModuleType]:
+    """Yield every module that finds secrets, those of its subfolders too."""
+    for module in pkgutil.walk_packages(redaction.__path__, f"{redaction.__name__}."):
+        yield import_module(module.name)
+
+
 def patterns() -> dict[str, re.Pattern[str]]:
     """Return every pattern of the modules and of the data files."""
     found: dict[str, re.Pattern[str]] = {}
-    for module in pkgutil.iter_modules(redaction.__path__):
-        names = vars(import_module(f"{redaction.__name__}.{module.name}"))
+    for module in modules_of_room():
+        home = module.__name__.rpartition(".")[2]
+        names = vars(module)
         for name, value in names.items():
             for place, pattern in enumerate(_patterns_in(value)):
                 if pattern not in found.values():
-                    found[f"{module.name}.{name}{f'-{place}' * bool(place)}"] = pattern
+                    found[f"{home}.{name}{f'-{place}' * bool(place)}"] = pattern
     for name in FILES:
-        data = json.loads(resources.files(redaction).joinpath(name).read_text("utf-8"))
+        data = json.loads(resources.files(tokens).joinpath(name).read_text("utf-8"))
         for rule in data["rules"]:
             before = _BEFORE_RULES[rule.get("left", False)]
             found[f"{name}: {rule['id']}"] = re.compile(

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from hivemind_memory.redaction import (
-    commands,
-    detection,
-    find_secrets,
-    scrub,
-    sentences,
-)
+from hivemind_memory.redaction import detection, find_secrets, scrub
+from hivemind_memory.redaction.in_code import commands
+from hivemind_memory.redaction.in_prose import sentences
 from hivemind_memory.redaction.sentence_gate import (
     ACCOUNTS,
     LOGIN_WORDS,

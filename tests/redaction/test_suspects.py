@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hivemind_memory.redaction import detection, suspects
+from hivemind_memory.redaction import detection
 from hivemind_memory.redaction.redact import scrub
-from hivemind_memory.redaction.suspects import SuspectText, suspect_lines
+from hivemind_memory.redaction.suspects.lines import SuspectText, suspect_lines
 from tests.redaction.samples import samples
 from tests.redaction.test_forms import forms, made, unescaped
 from tests.redaction.test_ordinary import HELD
@@ -48,7 +48,7 @@ class Whole(SuspectText):
 def with_all_lines(text: str, monkeypatch: pytest.MonkeyPatch) -> str:
     """Return what a text is once all of its lines were read."""
     with monkeypatch.context() as patched:
-        patched.setattr(suspects, "suspect_lines", Whole)
+        patched.setattr("hivemind_memory.redaction.suspects.lines.suspect_lines", Whole)
         return scrub(text).text
 
 

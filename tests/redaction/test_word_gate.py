@@ -9,9 +9,9 @@ import pytest
 
 from hivemind_memory.redaction import detection, sentence_gate
 from hivemind_memory.redaction.detection import LAYOUT_WORDS
-from hivemind_memory.redaction.form_words import FORM_WORDS
 from hivemind_memory.redaction.line_words import LineWords
 from hivemind_memory.redaction.redact import scrub
+from hivemind_memory.redaction.suspects.form_words import FORM_WORDS
 from hivemind_memory.redaction.word_gate import WordGate
 from tests.redaction.samples import samples
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import stat
@@ -16,14 +17,17 @@ import pytest
 
 from hivemind_memory.errors import StateUnusableError
 from hivemind_memory.notes.tombstones import tombstone_of
+from hivemind_memory.state.change_log import ChangeLog
 from hivemind_memory.state.damage import damage_report, damaged_name
 from hivemind_memory.state.injection_log import InjectionLog
 from hivemind_memory.state.open import STATE_VERSION
+from hivemind_memory.state.recall_log import RecallLog
 from hivemind_memory.state.schema import STEPS
 from hivemind_memory.state.state_file import StateFile
 from tests.support.waiting import wait_until
 
 NOW_S = 1_800_000_000.5
+A, B, C = ("", "a"), ("projects/shop", "b"), ("", "c")
 
 
 @pytest.fixture
@@ -40,12 +44,12 @@ def state(path: str) -> Iterator[StateFile]:
 
 def test_a_recall_is_counted_once_a_question(state: StateFile) -> None:
     """An answer may hold two chunks of one memory."""
-    assert state.count_recall(["a", "b", "a"], NOW_S)
-    assert state.count_recall(["b"], NOW_S + 60)
+    assert RecallLog(state).count([A, B, A], NOW_S)
+    assert RecallLog(state).count([B], NOW_S + 60)
 
-    assert state.recalls(["a", "b", "c"]) == {
-        "a": (1, 1_800_000_000),
-        "b": (2, 1_800_000_060),
+    assert RecallLog(state).counts([A, B, C]) == {
+        A: (1, 1_800_000_000),
+        B: (2, 1_800_000_060),
     }
 
 
@@ -53,27 +57,27 @@ def test_a_clock_that_was_set_back_does_not_make_a_recall_older(
     state: StateFile,
 ) -> None:
     """The last time is the latest one."""
-    state.count_recall(["a"], NOW_S)
-    state.count_recall(["a"], NOW_S - 3600)
+    RecallLog(state).count([A], NOW_S)
+    RecallLog(state).count([A], NOW_S - 3600)
 
-    assert state.recalls(["a"]) == {"a": (2, 1_800_000_000)}
+    assert RecallLog(state).counts([A]) == {A: (2, 1_800_000_000)}
 
 
 def test_counters_of_what_is_gone_are_dropped(state: StateFile) -> None:
     """A purge leaves nothing."""
-    state.count_recall(["a", "b"], NOW_S)
+    RecallLog(state).count([A, B], NOW_S)
 
-    assert state.drop(["a", "none"])
+    assert RecallLog(state).drop(["a", "b", "none"], lambda _, ref: ref == "a") == 1
 
-    assert state.recalls(["a", "b"]).keys() == {"b"}
-    assert state.drop([])
-    assert state.count_recall([], NOW_S)
+    assert RecallLog(state).counts([A, B]).keys() == {B}
+    assert RecallLog(state).drop([], lambda _, ref: True) == 0
+    assert RecallLog(state).count([], NOW_S)
 
 
 def test_asking_makes_no_file(state: StateFile, path: str) -> None:
     """Most homes never purge anything."""
     assert not state.has_tombstone("anything")
-    assert state.recalls(["a"]) == {}
+    assert RecallLog(state).counts([A]) == {}
     assert state.unfinished() == {}
     assert state.vacuum()
 
@@ -88,7 +92,7 @@ def test_the_file_and_its_log_are_private(
     """It tells what an agent asks about."""
     before = os.umask(umask)
     try:
-        state.count_recall(["a"], NOW_S)
+        RecallLog(state).count([A], NOW_S)
     finally:
         os.umask(before)
 
@@ -101,25 +105,25 @@ def test_another_process_that_writes_costs_a_count_and_no_error(
     state: StateFile, path: str
 ) -> None:
     """An answer waits no longer than a moment."""
-    state.count_recall(["a"], NOW_S)
+    RecallLog(state).count([A], NOW_S)
     other = apsw.Connection(path)
     other.execute("BEGIN IMMEDIATE")
 
-    assert not state.count_recall(["a"], NOW_S)
+    assert not RecallLog(state).count([A], NOW_S)
 
     other.execute("ROLLBACK")
-    assert state.count_recall(["a"], NOW_S)
-    assert state.recalls(["a"])["a"][0] == 2
+    assert RecallLog(state).count([A], NOW_S)
+    assert RecallLog(state).counts([A])[A][0] == 2
 
 
 def test_many_threads_with_files_of_their_own_lose_no_count(path: str) -> None:
     """Ten servers answer at once; what was refused as busy is counted by no one."""
-    StateFile(path).count_recall(["a"], NOW_S)
+    RecallLog(StateFile(path)).count([A], NOW_S)
 
     def work() -> None:
         state = StateFile(path)
         for _ in range(30):
-            wait_until(lambda: state.count_recall(["a"], NOW_S), "it was not counted")
+            wait_until(lambda: RecallLog(state).count([A], NOW_S), "it was not counted")
         state.close()
 
     threads = [threading.Thread(target=work) for _ in range(4)]
@@ -128,7 +132,7 @@ def test_many_threads_with_files_of_their_own_lose_no_count(path: str) -> None:
     for thread in threads:
         thread.join()
 
-    assert StateFile(path).recalls(["a"])["a"][0] == 1 + 4 * 30
+    assert RecallLog(StateFile(path)).counts([A])[A][0] == 1 + 4 * 30
 
 
 def test_what_was_counted_survives_a_kill(path: str) -> None:
@@ -138,14 +142,15 @@ def test_what_was_counted_survives_a_kill(path: str) -> None:
         "from hivemind_memory.state.state_file import StateFile\n"
         "state = StateFile(sys.argv[1])\n"
         "state.add_tombstones(['secret'])\n"
-        "[state.count_recall(['a'], 1) for _ in range(7)]\n"
+        "from hivemind_memory.state.recall_log import RecallLog\n"
+        "[RecallLog(state).count([('', 'a')], 1) for _ in range(7)]\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     ran = subprocess.run([sys.executable, "-c", program, path], check=False)
     state = StateFile(path)
 
     assert ran.returncode == -signal.SIGKILL
-    assert state.recalls(["a"]) == {"a": (7, 1)}
+    assert RecallLog(state).counts([A]) == {A: (7, 1)}
     assert state.has_tombstone("secret")
 
 
@@ -161,15 +166,15 @@ def test_a_damaged_file_is_set_aside_and_the_doctor_is_told(
 ) -> None:
     """Counters are not precious; tombstones are, so that is said aloud."""
     state.add_tombstones(["secret"])
-    state.count_recall(["a"], NOW_S)
+    RecallLog(state).count([A], NOW_S)
     state.close()
     assert damage_report(path) == ""
     damage(path)
     assert "damaged" in damage_report(path)
 
-    assert state.count_recall(["a"], NOW_S)
+    assert RecallLog(state).count([A], NOW_S)
 
-    assert state.recalls(["a"])["a"][0] == 1
+    assert RecallLog(state).counts([A])[A][0] == 1
     assert os.path.exists(damaged_name(path))
     assert "no longer refused" in damage_report(path)
     assert not state.has_tombstone("secret")
@@ -177,26 +182,26 @@ def test_a_damaged_file_is_set_aside_and_the_doctor_is_told(
 
 def test_a_table_that_is_missing_is_damage_too(state: StateFile, path: str) -> None:
     """As after a manual edit."""
-    state.count_recall(["a"], NOW_S)
+    RecallLog(state).count([A], NOW_S)
     other = apsw.Connection(path)
     other.execute("DROP TABLE recalls")
     other.close()
 
-    assert state.count_recall(["a"], NOW_S)
+    assert RecallLog(state).count([A], NOW_S)
 
     assert os.path.exists(damaged_name(path))
 
 
 def test_a_file_of_a_newer_version_is_left_alone(state: StateFile, path: str) -> None:
     """It is not damaged, and counting can wait."""
-    state.count_recall(["a"], NOW_S)
+    RecallLog(state).count([A], NOW_S)
     state.close()
     other = apsw.Connection(path)
     other.pragma("user_version", 99)
     other.close()
 
-    assert not state.count_recall(["a"], NOW_S)
-    assert state.recalls(["a"]) == {}
+    assert not RecallLog(state).count([A], NOW_S)
+    assert RecallLog(state).counts([A]) == {}
     with pytest.raises(StateUnusableError, match="newer"):
         state.has_tombstone("x")
 
@@ -208,7 +213,7 @@ def test_a_home_that_cannot_be_written_is_no_error_for_a_count(tmp_path: Path) -
     (tmp_path / "home").write_text("not a folder")
     state = StateFile(str(tmp_path / "home" / "state.db"))
 
-    assert not state.count_recall(["a"], NOW_S)
+    assert not RecallLog(state).count([A], NOW_S)
     with pytest.raises(StateUnusableError):
         state.add_tombstones(["x"])
 
@@ -218,7 +223,7 @@ def test_a_tombstone_of_one_home_says_nothing_in_another(tmp_path: Path) -> None
     one, other = (StateFile(str(tmp_path / name / "state.db")) for name in "ab")
 
     assert one.add_tombstones(["secret", "SECRET", "other"]) == 2
-    other.count_recall(["a"], NOW_S)
+    RecallLog(other).count([A], NOW_S)
 
     assert one.hash_of("secret") != other.hash_of("secret")
     assert not other.has_tombstone("secret")
@@ -242,7 +247,7 @@ def test_a_file_that_was_put_in_its_place_is_noticed(
     state: StateFile, path: str
 ) -> None:
     """Else a server would go on with a file that no one else sees."""
-    state.count_recall(["a"], NOW_S)
+    RecallLog(state).count([A], NOW_S)
     for suffix in ("", "-wal", "-shm"):
         Path(path + suffix).unlink(missing_ok=True)
     StateFile(path).add_tombstones(["secret"])
@@ -265,18 +270,42 @@ def test_a_file_of_every_earlier_version_is_upgraded_and_loses_nothing(
     for step in STEPS[:version]:
         old.execute(step)
     old.execute("INSERT INTO meta VALUES ('key', ?)", (b"k" * 32,))
-    old.execute("INSERT INTO recalls VALUES ('a', 3, 17)")
+    key = "'a'" if version < 4 else "'a', ''"
+    old.execute(f"INSERT INTO recalls VALUES ({key}, 3, 17)")
     old.execute("INSERT INTO unfinished VALUES (x'00', 'work')")
     old.execute(
         "INSERT INTO tombstones VALUES (?)", (tombstone_of(b"k" * 32, "purged", None),)
     )
+    if version >= 2:
+        old.execute(
+            "INSERT INTO injections VALUES (1, '/site', 'CLAUDE.md', 1, ?)",
+            ('{"file": "CLAUDE.md"}',),
+        )
+    if version >= 3:
+        change = {"kind": "save", "at": "", "field": ""}
+        lists = ("items", "others", "before", "after")
+        record = json.dumps(change | dict.fromkeys(lists, ()))
+        old.execute(
+            "INSERT INTO changes VALUES (1, 'c', 'human:*', ?, '', '', 0)", (record,)
+        )
     old.pragma("user_version", version)
     old.close()
 
-    assert state.recalls(["a"]) == {"a": (3, 17)}
+    if version < 4:
+        assert RecallLog(state).counts([A]) == {}
+        assert RecallLog(state).unscoped(["a", "b"]) == {"a"}
+        RecallLog(state).settle({"a": "", "b": "projects/shop"})
+    assert RecallLog(state).counts([A]) == {A: (3, 17)}
+    assert RecallLog(state).unscoped(["a"]) == set()
     assert state.unfinished() == {b"\0": "work"}
     assert state.has_tombstone("purged")
     log = InjectionLog(state)
+    assert len(log.records()) == (version >= 2)
+    assert len(ChangeLog(state).newest()) == (version >= 3)
+    other = StateFile(path, "/notes")  # an earlier version named no notes folder
+    assert not other.unfinished()
+    assert not InjectionLog(other).records()
+    assert not ChangeLog(other).newest()
     log.append({"worktree": "/shop", "file": "CLAUDE.md", "memories": []})
     assert len(log.last_records("/shop")) == 1
     assert state.run(lambda c: c.pragma("user_version")) == STATE_VERSION

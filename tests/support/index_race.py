@@ -2,8 +2,7 @@
 
 A search compares the index with the notes, so it heals what an older reading did to the
 index. To see that, the watcher stops after a scan or a reading until a newer version is
-indexed, and with ``has_unhealed`` each process asks the index as it is before it
-compares it again.
+indexed, and each process asks the index as it is before it compares it again.
 """
 
 from __future__ import annotations
@@ -38,9 +37,6 @@ class RacePlan:
     searchers: int = 3
     seconds: float = inf
     """Processes that are not done by then stop, and the count says so."""
-
-    has_unhealed: bool = False
-    """Also ask the index as it is, before a fresh search has healed it."""
 
 
 @dataclass
@@ -163,8 +159,7 @@ def _search(
     done = 0
     for _ in steps:
         done += 1
-        if plan.has_unhealed:
-            problems += _undone(sandbox, memory, name)
+        problems += _undone(sandbox, memory, name)
         events = rng.choice(told)
         word = events.read_text()
         answer = ask(memory, word)
@@ -179,7 +174,7 @@ def _search(
 
 
 def _watch(
-    sandbox: Sandbox, name: str, _: Iterator[int], __: random.Random, plan: RacePlan
+    sandbox: Sandbox, name: str, __: Iterator[int], ___: random.Random, ____: RacePlan
 ) -> dict[str, object]:
     """Sync again and again, as ``hm watch`` does, each time too late for one note."""
     memory, faster = sandbox.memory(), sandbox.memory()
@@ -201,8 +196,7 @@ def _watch(
             method = "snapshot"
         with mock.patch.object(NotesFolder, method, _then(method, overtake)):
             memory.sync()
-        if plan.has_unhealed:
-            problems += _undone(sandbox, memory, name)
+        problems += _undone(sandbox, memory, name)
         steps += 1
     memory.close()
     faster.close()

@@ -112,6 +112,13 @@ class ScannedIndex:
                 return path
         return ""
 
+    def scopes_with(self, own_id: str) -> set[str]:
+        found = {row.scope for row in self._rows() if row.memory_id == own_id}
+        for file in self.notes.rglob("*.md"):
+            if f"hm id={own_id} " in file.read_text(errors="replace"):
+                found.add(scope_of(file.relative_to(self.notes).as_posix()))
+        return found
+
     def _rows(self) -> list[MemoryRow]:
         if self.kept is not None:
             return self.kept

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from hivemind_memory.errors import IndexUnusableError
+from hivemind_memory.opening import diagnose, open_memory
 from hivemind_memory.watch.events import WatchState
 from hivemind_memory.watch.leader import Leadership
 
@@ -34,6 +35,25 @@ def test_there_is_one_leader_until_it_lets_go(tmp_path: Path) -> None:
     first.release()
     assert second.try_acquire()
     assert not first.still_leads()
+
+
+def test_doctor_asks_the_rooms_above_the_memory(tmp_path: Path) -> None:
+    """The memory cannot import them: ``opening.diagnose`` calls their checks."""
+    (tmp_path / "memory").mkdir()
+    with open_memory(home=str(tmp_path)) as memory:
+        before = diagnose(memory)
+        leadership = Leadership(
+            memory.places.leader_lock, state_path=memory.places.watch_state
+        )
+        assert leadership.try_acquire()
+        after = diagnose(memory)
+        leadership.release()
+        assert "leader" not in {finding.name for finding in memory.diagnose().findings}
+
+    [was] = [found.detail for found in before.findings if found.name == "leader"]
+    [now] = [found.detail for found in after.findings if found.name == "leader"]
+    assert was == "no watcher runs; each search checks for changes"
+    assert now.endswith(" watches")
 
 
 def test_letting_go_without_leading_changes_nothing(tmp_path: Path) -> None:

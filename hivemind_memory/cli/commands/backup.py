@@ -48,7 +48,9 @@ def backup(request: CommandRequest) -> int:
         f"wrote {done.file}: {count_text(done.notes, 'note')}, {keys} ({size})",
         keep=[done.file],
     )
-    print_notices(f"skipped {one.path}: {one.reason}" for one in done.skipped)
+    print_notices(
+        f"skipped {skipped.path}: {skipped.reason}" for skipped in done.skipped
+    )
     return 0
 
 

@@ -54,5 +54,5 @@ def complete(request: CommandRequest) -> int:
     # An error would land in the line that is being typed.
     except Exception:  # noqa: BLE001
         return 0
-    write_stdout("".join(f"{escape_line(one)}\n" for one in found))
+    write_stdout("".join(f"{escape_line(word)}\n" for word in found))
     return 0

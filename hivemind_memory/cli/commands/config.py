@@ -122,7 +122,7 @@ def set_option(request: CommandRequest) -> int:
         parse_value,
     )
 
-    _check_person("hm config set")
+    _check_may_configure("hm config set")
     option, part = _option_and_part(request.values["key"])
     path = _config_path()
     text = request.values["value"]
@@ -130,10 +130,10 @@ def set_option(request: CommandRequest) -> int:
         text = _read_value(option)
     try:
         if part:
-            said = parse_part(text)
-            value = check_value(option, {**_parts_in_file(option, path), part: said})
+            given = parse_part(text)
+            value = check_value(option, {**_parts_in_file(option, path), part: given})
         else:
-            said = value = parse_value(option, text)
+            given = value = parse_value(option, text)
     except InvalidPartError as error:
         raise UsageError(str(error), hint=option.description) from None
     except ValueError:
@@ -145,7 +145,7 @@ def set_option(request: CommandRequest) -> int:
         raise UsageError(message, hint=hint) from None
     _check_whole(path, option.name, value)
     write_option(path, option.name, value)
-    name, shown = _name(option, part), _text(_shown(option, said))
+    name, shown = _name(option, part), _text(_shown(option, given))
     write_stderr(f"{name} is now {escape_line(shown)} in {escape_line(path)}\n")
     for variable in option.env:
         if os.environ.get(variable):
@@ -175,7 +175,7 @@ def unset(request: CommandRequest) -> int:
     from hivemind_memory.config import read_config
     from hivemind_memory.config.file import remove_option, write_option
 
-    _check_person("hm config unset")
+    _check_may_configure("hm config unset")
     key = _bare(request.values["key"])
     path = _config_path()
     # Also a key that this version does not know: there is no other way to remove it.
@@ -204,16 +204,20 @@ def path(request: CommandRequest) -> int:
     return 0
 
 
-def _check_person(what: str) -> None:
-    """Raise in an agent's shell: options such as workspaces say what it may do.
+def _check_may_configure(what: str) -> None:
+    """Raise in a shell that sees some scopes only.
 
     Raises:
         UsageError: It is one.
     """
     from hivemind_memory import environment
-    from hivemind_memory.access.rules import Caller, check_person
+    from hivemind_memory.access.options import check_may_configure
+    from hivemind_memory.access.rules import OWNER, Caller
 
-    check_person(Caller(is_agent=environment.is_agents_shell()), what)
+    scope_request = environment.shell_scope_request()
+    # Not opened with its scopes: a workspace that is not in the tree is refused too.
+    limited = Caller(is_agent=scope_request.is_agent) if scope_request else OWNER
+    check_may_configure(limited, what)
 
 
 def _read_value(option: Option) -> str:

@@ -324,15 +324,15 @@ def _registration(request: CommandRequest) -> Registration:
 
     def hook_command(agent: str) -> str:
         asked = () if agent == "claude" else ("--agent", agent)
-        said = shlex.join((*command, "hook", "session-start", *asked, *words))
+        call = shlex.join((*command, "hook", "session-start", *asked, *words))
         variables = {HOME_VARIABLE: other_home, WORKSPACE_VARIABLE: workspace or ""}
         given = [
-            f"{one}={shlex.quote(text)}" for one, text in variables.items() if text
+            f"{name}={shlex.quote(text)}" for name, text in variables.items() if text
         ]
         if workspace:
             # As for its server: a workspace alone would be without the project.
             given.append('HIVEMIND_PROJECT="${HIVEMIND_PROJECT:-auto}"')
-        return " ".join((*given, said))
+        return " ".join((*given, call))
 
     return Registration(
         server=server,

@@ -1,4 +1,4 @@
-"""hm doctor: prints what is wrong, and what to do. The checks: memory.doctor."""
+"""hm doctor: prints what is wrong and what to do. Its checks: ``opening.diagnose``."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ if TYPE_CHECKING:
 @command("doctor", flags=(JSON,))
 def doctor(request: CommandRequest) -> int:
     """Check for problems."""
+    from hivemind_memory import opening
     from hivemind_memory.access.rules import check_owner
 
-    with request.open_memory() as memory:
+    with request.open_memory(is_reported=True) as memory:
         check_owner(memory.caller, "hm doctor")
-        diagnosis = memory.diagnose()
+        diagnosis = opening.diagnose(memory)
     _print_diagnosis(diagnosis, as_json=request.values["json"])
     return 0 if diagnosis.is_healthy else 1
 

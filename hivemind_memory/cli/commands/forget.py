@@ -257,12 +257,13 @@ def _print_restored(restored: RestoreResult, name: str, *, as_json: bool) -> Non
     if name and not (restored.memories or restored.failed):
         # Only a change that is undone by its id is recorded even if nothing was left to
         # do.
-        said = "was restored before" if restored.id else "is not forgotten"
-        return print_notices([f"{name} {said}: nothing to restore."])
+        why = "was restored before" if restored.id else "is not forgotten"
+        return print_notices([f"{name} {why}: nothing to restore."])
     print_restored("restored", restored.memories)
     print_items("superseded again:", restored.superseded)
     print_notices(
-        f"another forget hid more of it: `hm restore {one}`" for one in restored.left
+        f"another forget hid more of it: `hm restore {change_id}`"
+        for change_id in restored.left
     )
     return _print_rest(restored.already, "not forgotten", restored.failed)
 
@@ -272,22 +273,24 @@ def _print_receipt(receipt: PurgeResult, *, as_json: bool) -> None:
     if as_json:
         return print_json(receipt)
     print_items("would purge" if receipt.is_dry_run else "purged", receipt.memories)
-    width = max((len(place.name) for place in receipt.places), default=0)
-    for place in receipt.places:
+    held = [place for place in receipt.places if place.count]
+    width = max((len(place.name) for place in held), default=0)
+    for place in held:
         print_line(f"  {place.name:{width}}  {_amount(place)}")
+    empty = [place.name for place in receipt.places if not place.count]
+    if empty:
+        print_line(f"  nothing in: {', '.join(empty)}", keep=empty)
     print_items("active again:", receipt.reactivated)
-    notices = [failed_text(one) for one in receipt.left]
+    notices = [failed_text(item) for item in receipt.left]
     if receipt.left and not receipt.is_dry_run:
         command = f"`{receipt.finish}`" if receipt.finish else "the same purge again"
         notices.append(f"{command} finishes it")
-    out = (f"not erased: {one.what}: {one.why}" for one in receipt.out_of_reach)
+    out = (f"not erased: {item.what}: {item.why}" for item in receipt.out_of_reach)
     return print_notices((*notices, *out))
 
 
 def _amount(place: PurgeCount) -> str:
     """Return the count of one place in a receipt."""
-    if not place.count:
-        return "nothing"
     unit = place.unit
     if place.count == 1 and not unit.startswith("of "):
         for plural, singular in _SINGULAR.items():
@@ -298,8 +301,8 @@ def _amount(place: PurgeCount) -> str:
 def print_items(verb: str, memories: Sequence[AffectedItem]) -> None:
     """Print memories, one a line."""
     for item in memories:
-        said = ", ".join(name for name in (item.key, _WHY.get(item.why, "")) if name)
-        more = f" ({said})" if said else ""
+        details = ", ".join(name for name in (item.key, _WHY.get(item.why, "")) if name)
+        more = f" ({details})" if details else ""
         place = lines_text(item.path, item.start_line, item.end_line)
         print_line(f"{verb} {place}{more}", keep=[place])
 

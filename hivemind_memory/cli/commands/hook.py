@@ -94,8 +94,8 @@ def _ask(request: CommandRequest, answers: list[tuple[str, str]]) -> None:
         answers.append((event if event in _EVENTS else _EVENTS[0], section))
     # Whatever it is, the agent starts without memories.
     except Exception as error:  # noqa: BLE001
-        said = str(error) or type(error).__name__
-        _report(f"{said} {guess_of(error)}".strip())
+        problem = str(error) or type(error).__name__
+        _report(f"{problem} {guess_of(error)}".strip())
 
 
 def _is_due(payload: dict[str, object], event: str) -> bool:
@@ -134,9 +134,9 @@ def _print(event: str, section: str) -> None:
     """Print a section as JSON, if there is one."""
     if not section:
         return
-    said = {"hookEventName": event, "additionalContext": section}
+    output = {"hookEventName": event, "additionalContext": section}
     try:
-        write_stdout(json.dumps({"hookSpecificOutput": said}) + "\n")
+        write_stdout(json.dumps({"hookSpecificOutput": output}) + "\n")
     # The agent closed the pipe, or its disk is full.
     except Exception as error:  # noqa: BLE001
         _report(str(error) or type(error).__name__)

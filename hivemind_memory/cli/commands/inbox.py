@@ -47,7 +47,7 @@ def list_(request: CommandRequest) -> int:
         "The claim is found by every search from then on. It keeps its source, so it is"
         " marked as untrusted and never injected; hm edit changes that, if you vouch"
         " for it. If another memory is active under its key, nothing is changed; if it"
-        " says the same, the claim is dropped."
+        " says the same, the claim is dropped: hm undo makes it pending again."
     ),
     arguments=(_CLAIM,),
     flags=(JSON,),
@@ -61,7 +61,7 @@ def accept(request: CommandRequest) -> int:
         print_json(accepted)
         return 0
     place = lines_text(accepted.path, accepted.start_line, accepted.end_line)
-    if claim.is_dropped:
+    if claim.dropped:
         print_line(f"dropped the claim: {place} already says the same", keep=[place])
         return 0
     named = f" as {accepted.type} {accepted.key}".rstrip() if accepted.type else ""

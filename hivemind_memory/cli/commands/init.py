@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from shlex import quote
 
 from hivemind_memory.cli.command import CommandRequest, command
 from hivemind_memory.cli.options import YES
@@ -55,14 +56,30 @@ def init(request: CommandRequest) -> int:
     lines = list(_create(home, folder))
     with request.open_memory() as memory:
         with ProgressDisplay() as progress:
-            memory.sync(progress)
+            skipped = memory.sync(progress).skipped
         notes = count_text(memory.status().notes, "note")
-    lines.append(f"Ready: {notes} in the index.")
+    files = count_text(len(skipped), "file")
+    left_out = f"; {files} skipped, which `hm status` lists" if skipped else ""
+    lines.append(f"Ready: {notes} in the index{left_out}.")
     write_stdout("".join(f"{escape_line(line)}\n" for line in lines) + _NEXT)
+    usual = notes_folder(home)
+    if not (os.path.exists(usual) and os.path.samefile(folder, usual)):
+        write_stdout(_elsewhere(folder, usual))
     can_ask = is_terminal(sys.stdin) and is_terminal(sys.stderr)
     if request.values["yes"] or (can_ask and not request.memory_dir):
         return _offer_connect(request)
     return 0
+
+
+def _elsewhere(folder: str, usual: str) -> str:
+    """Return how commands find notes that are not in the home folder."""
+    named = quote(folder)
+    lines = [f"\nThese notes are not in {escape_line(usual)}, so give each command"]
+    lines.append(f"`--memory-dir {escape_line(named)}`, also `hm connect`.")
+    if not os.path.lexists(usual):
+        link = f"ln -s {named} {quote(usual)}"
+        lines.append(f"Or link them once: `{escape_line(link)}`")
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _offer_connect(request: CommandRequest) -> int:

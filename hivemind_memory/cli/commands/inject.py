@@ -13,10 +13,17 @@ from hivemind_memory.cli.output import (
     print_json,
     print_line,
     print_notices,
+    print_once,
     write_stdout,
 )
 from hivemind_memory.errors import UsageError
 from hivemind_memory.model.display import count_text, escape_line, escape_text
+from hivemind_memory.model.injection_outcomes import (
+    OFF,
+    PLANNED,
+    UNCHANGED,
+    WITHOUT_MEMORIES,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -97,11 +104,11 @@ def inject(request: CommandRequest) -> int:
         del record["at"]
         print_json({**record, "section": done.planned.body})
         return 0
-    if done.outcome == "planned":
+    if done.outcome == PLANNED:
         write_stdout(escape_text(done.planned.body) + "\n" if done.planned.body else "")
     else:
         write_stdout(f"{sentence(done)}\n")
-    print_notices(_notices(done))
+    print_once(_notices(done))
     return 0
 
 
@@ -157,7 +164,9 @@ def why(request: CommandRequest) -> int:
     elif record is None:
         write_stdout("Nothing has been injected here yet.\n")
     else:
-        places = [_lines(one) for one in (*record["memories"], *record["left_out"])]
+        places = [
+            _lines(listed) for listed in (*record["memories"], *record["left_out"])
+        ]
         for line in _record_lines(record):
             print_line(line, keep=places)
     return 0
@@ -173,7 +182,7 @@ def _show_why(request: CommandRequest, name: str) -> int:
         path = memory.read(path, start_line=first or 1, line_count=0).path
         record = opening.open_injector(memory).why(os.curdir)
         found = record or {"memories": [], "left_out": []}
-        is_typed = any(one.type for one in memory.memories() if one.path == path)
+        is_typed = any(row.type for row in memory.memories() if row.path == path)
         # A typed memory is injected as a whole; of a note, only what is asked for.
         lines = range(first, last + 1) if first and not is_typed else None
         injected = _at(found["memories"], path, lines)
@@ -250,22 +259,22 @@ def _show_ejection(done: EjectionResult) -> None:
 
 def sentence(done: InjectionResult) -> str:
     """Return what an injection did."""
-    if done.outcome == "off":
+    if done.outcome == OFF:
         return "off for this repository: `hm inject --on` turns it on"
-    if done.outcome in ("nothing", "removed"):
+    if done.outcome in WITHOUT_MEMORIES:
         what = "section removed" if done.file else "nothing to inject"
         place = f"{escape_line(done.file)}: " if done.file else ""
         return f"{place}{what}: {done.planned.why_empty}"
     excerpts = done.planned.choice.excerpts
     count = count_text(len(excerpts), "memory", "memories")
-    what = "unchanged, " if done.outcome == "unchanged" else ""
+    what = "unchanged, " if done.outcome == UNCHANGED else ""
     tokens = f"about {done.planned.tokens} tokens"
     return f"{escape_line(done.file)}: {what}{count}, {tokens}"
 
 
 def _notices(done: InjectionResult) -> Iterable[str]:
     """Return what else a person should know about an injection."""
-    if done.outcome == "planned":
+    if done.outcome == PLANNED:
         empty = done.planned.why_empty
         yield f"nothing written: {empty or sentence(done)}"
     choice = done.planned.choice
@@ -302,8 +311,10 @@ def _record_lines(record: dict[str, Any]) -> Iterable[str]:
         yield f"warning: {warning}"
     for other in record["others"]:
         count = count_text(len(other["memories"]), "memory", "memories")
-        said = f"{minute_text(other['at'])}  {other['file'] or '-'}  {other['outcome']}"
-        yield f"for another agent: {said}, {count}"
+        summary = (
+            f"{minute_text(other['at'])}  {other['file'] or '-'}  {other['outcome']}"
+        )
+        yield f"for another agent: {summary}, {count}"
 
 
 def _lines(memory: dict[str, Any]) -> str:

@@ -32,14 +32,16 @@ from hivemind_memory.errors import (
 )
 from hivemind_memory.model.agents import PROGRAMS, check_agent, guess_of
 from hivemind_memory.model.display import escape_text
+from hivemind_memory.model.injection_outcomes import WITH_SECTION, WITHOUT_MEMORIES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from hivemind_memory.access.callers import ScopeRequest
     from hivemind_memory.launch.launcher import (
         EndedAgent,
+        Inject,
         LaunchedAgent,
         Launcher,
         LaunchRequest,
@@ -105,11 +107,9 @@ _WATCH_ATTACHED_S = 0.3
 )
 def launch(request: CommandRequest) -> int:
     """Start an agent in a worktree, or show the one that runs there."""
-    from dataclasses import replace
-
     from hivemind_memory import environment, opening
     from hivemind_memory.launch.agents import find_agent
-    from hivemind_memory.launch.launcher import EndedAgent, LaunchRequest
+    from hivemind_memory.launch.launcher import LaunchRequest
 
     values = request.values
     if values["worktree"] is not None and values["branch"] is not None:
@@ -117,18 +117,11 @@ def launch(request: CommandRequest) -> int:
     # What --workspace says is for the agent; the person keeps their own rights.
     scope_request = environment.shell_scope_request()
     if values["workspace"]:
-        from hivemind_memory.cli.commands.mcp import check_workspace
-
-        check_workspace(values["workspace"])
-        # Agents pass it on to their servers and hooks.
-        from hivemind_memory.config.resolve import WORKSPACE_VARIABLE
-
-        os.environ[WORKSPACE_VARIABLE] = values["workspace"]
+        _pass_on_workspace(values["workspace"])
     launcher = opening.open_launcher(scope_request, request.memory_dir)
     path = launcher.environ.get("PATH", os.defpath)
     agent = find_agent(values["agent"], _configured(), path)
-    tmux = launcher.tmux
-    if tmux is None and values["detach"]:
+    if launcher.tmux is None and values["detach"]:
         message = f"tmux is not installed, so {agent.name} cannot run detached."
         raise NotLaunchedError(
             message, hint="Without --detach it runs in this terminal."
@@ -149,27 +142,11 @@ def launch(request: CommandRequest) -> int:
         is_limited=is_limited,
         scope_request=environment.agent_scope_request() if is_named else None,
     )
-    if tmux is None:
-        _print_notice(
-            f"tmux is not installed: {agent.name} runs here, in the foreground"
-        )
-        words = launcher.words(launch_request, inject)
-        return _exec_or_report(words, launcher.environ, folder=location.folder)
-    is_shown = not values["detach"] and all(
-        is_terminal(stream) for stream in (sys.stdin, sys.stdout)
+    if launcher.tmux is None:
+        return _run_here(launcher, launch_request, inject)
+    return _run_in_tmux(
+        launcher, launcher.tmux, launch_request, inject, is_detached=values["detach"]
     )
-    if is_shown:
-        size = os.get_terminal_size(sys.stdout.fileno())
-        size_now = (size.columns, size.lines) if min(size) > 0 else None
-        launch_request = replace(
-            launch_request, size=size_now, watch_s=_WATCH_ATTACHED_S
-        )
-    launched = launcher.launch(tmux, launch_request, inject)
-    if isinstance(launched, EndedAgent):
-        return _report_end(launch_request, launched)
-    if is_shown:
-        return _show(launcher, tmux, launch_request, launched)
-    return _print_how_to_show(tmux, launch_request, launched)
 
 
 @command(
@@ -205,6 +182,15 @@ def exec_(request: CommandRequest) -> int:
     return _exec_or_report(words, os.environ)
 
 
+def _pass_on_workspace(workspace: str) -> None:
+    """Set the workspace of the agent, which passes it on to its servers and hooks."""
+    from hivemind_memory.cli.commands.mcp import check_workspace
+    from hivemind_memory.config.resolve import WORKSPACE_VARIABLE
+
+    check_workspace(workspace)
+    os.environ[WORKSPACE_VARIABLE] = workspace
+
+
 def _configured() -> Mapping[str, object]:
     """Return the agents of config.json; none, and a line, if it cannot be read."""
     from hivemind_memory import environment
@@ -224,7 +210,7 @@ def _inject_port(
     is_limited: bool = False,
     named: str = "",
     scope_request: ScopeRequest | None = None,
-) -> Callable[[str, str], str]:
+) -> Inject:
     """Return a function that injects and never raises.
 
     Args:
@@ -253,9 +239,9 @@ def _inject_port(
         # Whatever it is, it must not keep an agent from starting.
         except Exception as error:  # noqa: BLE001
             return _not_injected(f"{type(error).__name__}: {error}", name)
-        if done.outcome in ("nothing", "removed") or not is_quiet:
+        if done.outcome in WITHOUT_MEMORIES or not is_quiet:
             _print_notice(sentence(done))
-        has_section = done.outcome in ("written", "unchanged")
+        has_section = done.outcome in WITH_SECTION
         return os.path.join(done.worktree, done.file) if has_section else ""
 
     return inject
@@ -263,11 +249,48 @@ def _inject_port(
 
 def _not_injected(why: str, name: str) -> str:
     """Print that nothing was injected; return that there is no file."""
-    said = why.rstrip(".")
+    reason = why.rstrip(".")
     _print_notice(
-        f"warning: nothing was injected: {said}; {name} starts without memories"
+        f"warning: nothing was injected: {reason}; {name} starts without memories"
     )
     return ""
+
+
+def _run_here(launcher: Launcher, launch_request: LaunchRequest, inject: Inject) -> int:
+    """Become the agent, in this terminal."""
+    name = launch_request.agent.name
+    _print_notice(f"tmux is not installed: {name} runs here, in the foreground")
+    words = launcher.words(launch_request, inject)
+    folder = launch_request.location.folder
+    return _exec_or_report(words, launcher.environ, folder=folder)
+
+
+def _run_in_tmux(
+    launcher: Launcher,
+    tmux: Tmux,
+    launch_request: LaunchRequest,
+    inject: Inject,
+    *,
+    is_detached: bool,
+) -> int:
+    """Start or find the agent's session; show it, or print how to, or how it ended."""
+    from dataclasses import replace
+
+    from hivemind_memory.launch.launcher import EndedAgent
+
+    is_shown = not is_detached and all(map(is_terminal, (sys.stdin, sys.stdout)))
+    if is_shown:
+        size = os.get_terminal_size(sys.stdout.fileno())
+        size_now = (size.columns, size.lines) if min(size) > 0 else None
+        launch_request = replace(
+            launch_request, size=size_now, watch_s=_WATCH_ATTACHED_S
+        )
+    launched = launcher.launch(tmux, launch_request, inject)
+    if isinstance(launched, EndedAgent):
+        return _report_end(launch_request, launched)
+    if is_shown:
+        return _show(launcher, tmux, launch_request, launched)
+    return _print_how_to_show(tmux, launch_request, launched)
 
 
 def _show(
@@ -326,8 +349,8 @@ def _report_end(launch_request: LaunchRequest, ended: EndedAgent) -> int:
     program = name if os.path.basename(program) == name else program
     command = shlex.join((program, *rest, *launch_request.arguments))
     hint = f" without output: `hm exec -- {command}` runs it in this terminal"
-    said = "; its last lines:" if lines else hint
-    _print_notice(f"{name} ended {how}{said}")
+    ending = "; its last lines:" if lines else hint
+    _print_notice(f"{name} ended {how}{ending}")
     write_stderr(lines)
     return code
 

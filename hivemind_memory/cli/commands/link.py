@@ -69,7 +69,7 @@ def _print_linked(linked: LinkResult, verb: str, *, as_json: bool) -> None:
         print_json(linked)
     elif linked.is_changed:
         other = linked.to_path or linked.to_id
-        said = f"{verb} {linked.from_path} {linked.kind} {other}"
-        print_line(said, keep=[linked.from_path, other])
+        line = f"{verb} {linked.from_path} {linked.kind} {other}"
+        print_line(line, keep=[linked.from_path, other])
     else:
         print_line(f"unchanged: they were already {verb}")

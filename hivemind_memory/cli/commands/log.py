@@ -22,8 +22,9 @@ _MAX_LINES = 20
     "log",
     description=(
         "Lists entries and typed memories, the newest first: time, writer, lines and"
-        " text. What was forgotten is left out. --changes lists what hm undo and hm"
-        " restore can take back instead: time, id, kind and notes."
+        " text. What was forgotten is left out. --changes lists changes instead, for"
+        " hm undo and hm restore: time, id, kind and notes. Only a purge can't be taken"
+        " back."
     ),
     flags=(
         Flag(("--changes",), "flag", "List changes with their ids instead."),
@@ -73,7 +74,7 @@ def log(request: CommandRequest) -> int:
 
 
 def _list_changes(request: CommandRequest) -> int:
-    """List the changes that can be taken back."""
+    """List the changes of the caller, each with its id."""
     values = request.values
     if any(values[name] for name in ("since", "scope", "agent", "source")):
         message = "The only filter that --changes accepts is -n."

@@ -178,7 +178,11 @@ def check_workspace(name: str) -> None:
 
     scope_request = environment.agent_scope_request(workspace=name, project="none")
     # The refusal is for the one who types this, not for the agent of the server.
-    asked = replaced(scope_request, is_agent=environment.is_agents_shell())
+    asked = replaced(
+        scope_request,
+        is_agent=environment.is_agents_shell(),
+        is_typed_by_owner=environment.shell_scope_request() is None,
+    )
     opening.open_memory(scope_request=asked).close()
 
 

@@ -93,7 +93,7 @@ def _identity(listed: ListedProject) -> str:
     if listed.problem:
         return f"unknown: its .project file cannot be read: {listed.problem}"
     # A repository whose origin belongs to another project is known by its git folder.
-    former = (f"once {one}" for one in listed.former)
+    former = (f"once {name}" for name in listed.former)
     return next(iter((*listed.identities, *listed.folders, *former)), "made by hand")
 
 
@@ -120,7 +120,9 @@ def adopt(request: CommandRequest) -> int:
             current = ""  # this is the command that mends it
         seen = opening.seen_repository(folder)
         memory.curation.projects.adopt(seen, current, name)
-        notes = {one.name: one.notes for one in memory.curation.projects.list()}
+        notes = {
+            project.name: project.notes for project in memory.curation.projects.list()
+        }
     if request.values["json"]:
         print_json(
             {"scope": f"projects/{name}", "left": current and f"projects/{current}"}
@@ -204,7 +206,7 @@ def _print_move(done: ProjectMove) -> None:
     if done.references:
         verb = "would change" if done.is_dry_run else "changed"
         print_line(f"{verb} references in {count_text(len(done.references), 'note')}")
-    print_notices(f"{one} still refers to the old path" for one in done.left)
+    print_notices(f"{path} still refers to the old path" for path in done.left)
 
 
 def _remark(listed: ListedProject) -> str:

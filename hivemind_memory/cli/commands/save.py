@@ -241,15 +241,15 @@ def _key_taken(key: str, error: KeyTakenError) -> KeyTakenError:
     from hivemind_memory.errors import KeyTakenError
     from hivemind_memory.model.curation import StoredMemory
 
-    current, said, taken = error.current, "", f'"{key}" is'
+    current, quoted, taken = error.current, "", f'"{key}" is'
     if isinstance(current, StoredMemory):
         text = " ".join(current.text.split())
-        said = f" {current.path} says: {shorten(text, _MAX_SAID)}"
+        quoted = f" {current.path} says: {shorten(text, _MAX_SAID)}"
         if current.key != key:
             taken = f'"{key}" is the same key as "{current.key}", which is'
     return KeyTakenError(
         f"{taken} already saved. Nothing was changed.",
-        hint=f"--reason WHY replaces it and keeps this version.{said}",
+        hint=f"--reason WHY replaces it and keeps this version.{quoted}",
         current=current,
     )
 
@@ -264,11 +264,16 @@ def _print_saved(saved: SaveResult, *, as_json: bool) -> None:
     place = lines_text(saved.path, saved.start_line, saved.end_line)
     if not saved.is_new:
         print_line(f"unchanged: {place} already says exactly this", keep=[place])
-        return print_notices((*saved.warnings, *(saved.hints if is_pending else ())))
+        return print_notices((*saved.warnings, *(_hints(saved) if is_pending else ())))
     verb = "pending" if is_pending else "saved"
-    said = f"{verb} {place} as {saved.type} {saved.key} ({saved.id})"
-    print_line(said, keep=[place, saved.key])
+    line = f"{verb} {place} as {saved.type} {saved.key} ({saved.id})"
+    print_line(line, keep=[place, saved.key])
     if saved.superseded:
         kept = saved.superseded_path or saved.superseded
         print_line(f"kept the previous version as {kept}", keep=[kept])
-    return print_notices((*saved.warnings, *saved.hints))
+    return print_notices((*saved.warnings, *_hints(saved)))
+
+
+def _hints(saved: SaveResult) -> list[str]:
+    """Return the hints for a shell, which has an option for the global scope."""
+    return [hint.replace('scope="global"', "`-g`") for hint in saved.hints]

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
+    from hivemind_memory.cli.terminal_hits import ShownHit
     from hivemind_memory.memory import Memory
     from hivemind_memory.model.filters import SearchFilter
     from hivemind_memory.model.query import Hit, SearchAnswer, SearchReport
@@ -126,7 +127,8 @@ def search(request: CommandRequest) -> int:
         # Last, so that no answer waits for it.
         if not (values["json"] or values["inbox"]):
             print_pending(memory, is_fresh=False)
-        memory.record_recall(answer)
+        if not memory.record_recall(answer):
+            print_too_new_state(memory)
     return 1 if values["fail_empty"] and not answer.hits else 0
 
 
@@ -172,6 +174,12 @@ def print_pending(memory: Memory, *, is_fresh: bool) -> None:
             print_notices([line])
 
 
+def print_too_new_state(memory: Memory) -> None:
+    """Print that a newer version of the program made ``state.db``, if it did."""
+    problem = memory.state().why_too_new()
+    print_notices([problem] if problem else [])
+
+
 def print_answer(
     answer: SearchAnswer, question: str, *, as_json: bool, more: str = ""
 ) -> None:
@@ -187,6 +195,9 @@ def print_answer(
         from hivemind_memory.cli.output import answer_value
 
         return print_json(answer_value(answer))
+    if answer.is_unknown and not any(hit.parts for hit in answer.hits):
+        write_stdout(_nearest_text(answer.hits))
+        return print_notices(report_lines(answer))
     if not is_terminal(sys.stdout):
         write_stdout("\n".join(map(_hit_text, answer.hits)))
         return print_notices(report_lines(answer))
@@ -209,7 +220,12 @@ def report_lines(answer: SearchAnswer) -> list[str]:
 def _summary_lines(answer: SearchAnswer) -> list[str]:
     """Return the report without its warnings, which may be long."""
     report, count = answer.report, len(answer.hits)
-    if count:
+    if answer.is_unknown:
+        places = count_text(count, "place")
+        lines = [
+            f"nothing is known about this; {places} near it by {report.mode} search"
+        ]
+    elif count:
         reason = f" ({_reason(report.reason)})" if report.reason else ""
         lines = [f"{count_text(count, 'hit')} by {report.mode} search{reason}"]
         if report.mode == "list":
@@ -218,6 +234,8 @@ def _summary_lines(answer: SearchAnswer) -> list[str]:
         lines = [f"nothing found: {report.why_empty}"]
         if report.suggestions:
             lines.append(f"did you mean: {', '.join(report.suggestions)}?")
+    if answer.is_weak:
+        lines.append("weak: what was found may not answer the question")
     return [*lines, *_weaknesses(report)]
 
 
@@ -280,10 +298,26 @@ def _hit_text(hit: Hit) -> str:
     breadcrumbs = f"  {escape_line(' > '.join(hit.headings))}" if hit.headings else ""
     snippet = escape_text(hit.snippet).rstrip("\n").replace("\n", "\n    ")
     parts = "".join(f"    {line}\n" for line in _part_lines(hit))
-    label = f"  {escape_line(said)}" if (said := label_text(hit)) else ""
+    label = f"  {escape_line(labels)}" if (labels := label_text(hit)) else ""
     head = f"{place}{_score_text(hit)}{label}{breadcrumbs}"
     told = "".join(f"    {line}\n" for line in _told_lines(hit))
     return f"{head}\n{parts}{told}    {snippet}\n"
+
+
+def _nearest_text(hits: Iterable[Hit]) -> str:
+    """Return where the nearest notes stand, without their text: they are no answer."""
+    lines = ["nothing is known about this; the nearest places:"]
+    if is_terminal(sys.stdout):
+        from hivemind_memory.cli.terminal_hits import places_text
+
+        return places_text(lines[0], map(_shown, hits))
+    for hit in hits:
+        place = escape_line(lines_text(hit.path, hit.start_line, hit.end_line))
+        breadcrumbs = (
+            f"  {escape_line(' > '.join(hit.headings))}" if hit.headings else ""
+        )
+        lines.append(f"    {place}{_score_text(hit)}{breadcrumbs}")
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _score_text(hit: Hit) -> str:
@@ -298,18 +332,18 @@ def label_text(hit: Hit) -> str:
     """
     from hivemind_memory.model.trust import is_trusted
 
-    said = [hit.type] if hit.type else []
+    labels = [hit.type] if hit.type else []
     if hit.superseded_by:
-        said.append(f"superseded by {hit.superseded_by}")
+        labels.append(f"superseded by {hit.superseded_by}")
     elif hit.status == "superseded":
-        said.append("superseded")
+        labels.append("superseded")
     if hit.status == "pending":
-        said.append("untrusted, in the inbox")
+        labels.append("untrusted, in the inbox")
     elif not is_trusted(hit.source):
-        said.append(f"untrusted, {hit.source}")
+        labels.append(f"untrusted, {hit.source}")
     if hit.disputed_by:
-        said.append(f"disputed by {hit.disputed_by}")
-    return f"[{', '.join(said)}]" if said else ""
+        labels.append(f"disputed by {hit.disputed_by}")
+    return f"[{', '.join(labels)}]" if labels else ""
 
 
 def _told_lines(hit: Hit) -> list[str]:
@@ -328,27 +362,31 @@ def _told_lines(hit: Hit) -> list[str]:
 
 def _part_lines(hit: Hit) -> list[str]:
     """Return how the score of an explained hit came about, one summand a line."""
-    return [
+    lines = [
         escape_line(f"{part.value:+.4f} {part.name}  {part.note}".rstrip())
         for part in hit.parts
     ]
+    return [*lines, f"confidence {hit.confidence:.2f}"] if lines else []
 
 
 def _terminal_text(hits: Sequence[Hit], question: str) -> str:
     """Return hits for a terminal: the best one whole, of others what says most."""
-    from hivemind_memory.cli.terminal_hits import ShownHit, hits_text
+    from hivemind_memory.cli.terminal_hits import hits_text
 
-    shown = [
-        ShownHit(
-            place=lines_text(hit.path, hit.start_line, hit.end_line),
-            score=_score_text(hit),
-            label=label_text(hit),
-            is_fine=hit.status == "active" and not hit.disputed_by,
-            date=hit.date,
-            headings=" > ".join(hit.headings),
-            above=(*_part_lines(hit), *_told_lines(hit)),
-            snippet=hit.snippet,
-        )
-        for hit in hits
-    ]
-    return hits_text(shown, question)
+    return hits_text(list(map(_shown, hits)), question)
+
+
+def _shown(hit: Hit) -> ShownHit:
+    """Return what a terminal shows of a hit."""
+    from hivemind_memory.cli.terminal_hits import ShownHit
+
+    return ShownHit(
+        place=lines_text(hit.path, hit.start_line, hit.end_line),
+        score=_score_text(hit),
+        label=label_text(hit),
+        is_fine=hit.status == "active" and not hit.disputed_by,
+        date=hit.date,
+        headings=" > ".join(hit.headings),
+        above=(*_part_lines(hit), *_told_lines(hit)),
+        snippet=hit.snippet,
+    )

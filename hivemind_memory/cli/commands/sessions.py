@@ -36,7 +36,7 @@ def sessions(request: CommandRequest) -> int:
     launcher = _open_launcher(request)
     found = launcher.sessions()
     if request.values["json"]:
-        print_json({"sessions": [_session_value(one) for one in found]})
+        print_json({"sessions": [_session_value(session) for session in found]})
         return 0
     if launcher.tmux is None:
         write_stderr(f"no sessions: {_NO_TMUX}\n")

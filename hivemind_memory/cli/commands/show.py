@@ -79,7 +79,7 @@ def _print_history(history: History, *, as_json: bool) -> None:
             print_line(f"  {_place(memory)}")
             text = escape_text(memory.text).rstrip("\n").replace("\n", "\n    ")
             write_stdout(f"    {text}\n")
-    missing = (f"{one} is named in the chain but missing" for one in history.missing)
+    missing = (f"{path} is named in the chain but missing" for path in history.missing)
     cut = ("older versions are not shown",) if history.is_cut else ()
     return print_notices((*missing, *cut))
 

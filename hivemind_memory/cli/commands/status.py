@@ -33,20 +33,21 @@ def status(request: CommandRequest) -> int:
     """Show the figures of the memory."""
     from hivemind_memory import opening
     from hivemind_memory.access.rules import check_owner
-    from hivemind_memory.cli.commands.search import print_pending
+    from hivemind_memory.cli.commands.search import print_pending, print_too_new_state
     from hivemind_memory.memory.visible_recovered_entries import recovered_entries
 
     with request.open_memory() as memory:
         check_owner(memory.caller, "hm status")
         found = memory.status(should_ask=True)
         here = opening.describe_project(memory)
+        print_too_new_state(memory)
         recovered = recovered_entries(memory)
         if request.values["json"]:
-            names = [one.notice for one in recovered]
+            names = [entry.notice for entry in recovered]
             print_json({**plain_value(found), "project": here, "recovered": names})
             return 0
         rows = [*_status_rows(found), ("project here", here)]
-        rows += [("recovered", one.notice) for one in recovered]
+        rows += [("recovered", entry.notice) for entry in recovered]
         if is_terminal(sys.stdout):
             from hivemind_memory.cli.terminal import facts, rendered
 

@@ -74,7 +74,7 @@ def _print_undone(undone: UndoResult, *, as_json: bool) -> None:
         print_line(
             f"{'would restore' if is_plan else 'restored'} the links of {undone.link}"
         )
-    notices = [failed_text(one) for one in undone.failed]
+    notices = [failed_text(item) for item in undone.failed]
     if undone.already:
         notices.append("it was already undone")
     if undone.id:

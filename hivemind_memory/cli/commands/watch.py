@@ -86,17 +86,17 @@ def _sync_line(result: SyncResult) -> str:
         (result.recovered, "restored"),
         (len(result.skipped), "skipped"),
     ]
-    said = ", ".join(f"{number:,} {what}" for number, what in done if number)
+    counts = ", ".join(f"{number:,} {what}" for number, what in done if number)
     notes = count_text(result.added + result.updated + result.unchanged, "note")
-    return f"{said or 'up to date'}; {notes} ({1000 * result.took_s:.0f} ms)"
+    return f"{counts or 'up to date'}; {notes} ({1000 * result.took_s:.0f} ms)"
 
 
 def _embedding_line(embedding: EmbedResult) -> str:
     """Return what an embedding run did; empty if there was nothing to do."""
-    said = []
+    parts = []
     if embedding.embedded or embedding.from_cache:
         number = embedding.embedded + embedding.from_cache
-        said.append(f"{count_text(number, 'vector')} made")
+        parts.append(f"{count_text(number, 'vector')} made")
     if embedding.pending and embedding.problem:
-        said.append(f"{embedding.pending:,} pending: {embedding.problem}")
-    return ", ".join(said)
+        parts.append(f"{embedding.pending:,} pending: {embedding.problem}")
+    return ", ".join(parts)

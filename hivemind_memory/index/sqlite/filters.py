@@ -98,9 +98,9 @@ def _parts_of(condition: Condition, contents: IndexContents) -> list[SqlFilter]:
     """Return the clauses of a condition that hide anything, each as SQL."""
     parts = []
     for clause in condition:
-        if any(_is_met_by_all(one, contents) for one in clause):
+        if any(_is_met_by_all(requirement, contents) for requirement in clause):
             continue
-        tests = [_sql_of(one) for one in clause]
+        tests = [_sql_of(requirement) for requirement in clause]
         sql = " OR ".join(test.sql for test in tests)
         values = tuple(value for test in tests for value in test.values)
         parts.append(SqlFilter(f"({sql})", values))

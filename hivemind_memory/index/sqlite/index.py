@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from hivemind_memory.index.port import FileRecord, MayWrite
+    from hivemind_memory.index.port import FileRecord, MayWrite, TouchedNote
     from hivemind_memory.index.sqlite.hits import SqliteHits
     from hivemind_memory.index.sqlite.rows import PlacedRow, RowMaker
     from hivemind_memory.index.sqlite.vector_store import SqliteVectorStore
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from hivemind_memory.model.memories import EdgeRow, MemoryRow
     from hivemind_memory.model.note import Note
     from hivemind_memory.model.note_path import NotePath
-    from hivemind_memory.model.snapshot import FileSignature, IndexedFiles
+    from hivemind_memory.model.snapshot import IndexedFiles
 
     T = TypeVar("T")
     Edge = tuple[str, str, str]
@@ -120,22 +120,20 @@ class SqliteIndex:
         if meta.record_scan(connection, digest, lambda: version_of(connection) == seen):
             # What was read before is still true: only the digest is new.
             now = (seen[0], connection.total_changes())
-            kept = {name: one for name, (at, one) in self._cache.items() if at == seen}
-            self._cache = {name: (now, one) for name, one in kept.items()}
+            kept = {
+                name: found for name, (at, found) in self._cache.items() if at == seen
+            }
+            self._cache = {name: (now, found) for name, found in kept.items()}
 
-    def digest_of(self, path: NotePath) -> str:
-        """Return the digest of a note's indexed bytes; empty when not indexed."""
+    def digests_of(self, paths: Sequence[NotePath]) -> dict[NotePath, str]:
+        """Return the digests of the indexed bytes of those notes that are indexed."""
         with translated_errors(self.path):
-            return notes.digest_of(self._connection, path)
+            return notes.digests_of(self._connection, paths)
 
-    def touch(
-        self, path: NotePath, signature: FileSignature, *, digest: str, is_settled: bool
-    ) -> None:
-        """Record a new signature of a note whose bytes are still those of *digest*."""
+    def touch(self, touched: Sequence[TouchedNote]) -> None:
+        """Record new signatures of notes whose bytes are still the indexed ones."""
         with translated_errors(self.path):
-            notes.touch(
-                self._connection, path, signature, digest=digest, is_settled=is_settled
-            )
+            notes.touch(self._connection, touched)
 
     def replace(
         self,
@@ -345,6 +343,13 @@ class SqliteIndex:
 
         with translated_errors(self.path):
             return path_of_entry(self._connection, entry_id, scopes=scopes)
+
+    def scopes_with(self, own_id: str) -> set[str]:
+        """Return the scopes in which a memory or an entry has an id."""
+        from hivemind_memory.index.sqlite.memories import scopes_with
+
+        with translated_errors(self.path):
+            return scopes_with(self._connection, own_id)
 
     def has_strong_edges(self) -> bool:
         """Return whether any memory supersedes or contradicts another."""

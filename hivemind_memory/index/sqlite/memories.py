@@ -154,6 +154,20 @@ def path_of_entry(
     return str(next(paths, ""))
 
 
+def scopes_with(connection: apsw.Connection, own_id: str) -> set[str]:
+    """Return the scopes in which a memory or an entry has an id."""
+    rows = connection.execute(
+        """
+        SELECT scope FROM files WHERE state = 0 AND memory_id = ?1
+        UNION
+        SELECT scope FROM chunks JOIN files ON files.id = file_id
+        WHERE state = 0 AND entry_id = ?1
+        """,
+        (own_id,),
+    )
+    return {str(scope) for (scope,) in rows}
+
+
 def strong_edges(
     connection: apsw.Connection,
     paths: Collection[str],

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from hivemind_memory.index.port import FileRecord, MayWrite
+    from hivemind_memory.index.port import FileRecord, MayWrite, TouchedNote
     from hivemind_memory.index.sqlite.chunk_changes import ChunkChanges
     from hivemind_memory.index.sqlite.note_rows import ChunkValues
     from hivemind_memory.index.sqlite.rows import PlacedRow
@@ -74,32 +74,30 @@ def mark_all_stale(connection: apsw.Connection) -> None:
     )
 
 
-def digest_of(connection: apsw.Connection, path: NotePath) -> str:
-    """Return the digest of the indexed bytes of a note; empty when not indexed."""
-    for (digest,) in connection.execute(
-        "SELECT hash FROM files WHERE path = ?", (path,)
-    ):
-        return str(digest)
-    return ""
+def digests_of(
+    connection: apsw.Connection, paths: Sequence[NotePath]
+) -> dict[NotePath, str]:
+    """Return the digests of the indexed bytes of those notes that are indexed."""
+    marks = ",".join("?" * len(paths))
+    rows = connection.execute(
+        f"SELECT path, hash FROM files WHERE path IN ({marks})", tuple(paths)
+    )
+    return {NotePath(path): digest for path, digest in rows}
 
 
-def touch(
-    connection: apsw.Connection,
-    path: NotePath,
-    signature: FileSignature,
-    *,
-    digest: str,
-    is_settled: bool,
-) -> None:
-    """Record a new signature of a note whose bytes are still those of *digest*."""
+def touch(connection: apsw.Connection, touched: Sequence[TouchedNote]) -> None:
+    """Record new signatures of notes whose bytes are still the indexed ones."""
     with notes_transaction(connection):
-        connection.execute(
+        connection.executemany(
             """
             UPDATE files
             SET mtime = ?, ctime = ?, size = ?, inode = ?, is_settled = ?
             WHERE path = ? AND hash = ?
             """,
-            (*signature, int(is_settled), path, digest),
+            [
+                (*signature, int(is_settled), path, digest)
+                for path, signature, digest, is_settled in touched
+            ],
         )
 
 
@@ -302,7 +300,11 @@ def _may_write(
 
 
 def sweep(connection: apsw.Connection) -> None:
-    """Delete, in short steps, what was replaced."""
+    """Delete, in short steps, what was replaced.
+
+    Another process may sweep the same files. SQLite gives the number of the newest one
+    to the next file that is inserted, so each step looks again whether it was replaced.
+    """
     for (file_id,) in list(
         connection.execute("SELECT id FROM files WHERE state = ?", (_REPLACED,))
     ):
@@ -329,9 +331,14 @@ def sweep_unfinished(connection: apsw.Connection) -> None:
 
 
 def _delete_in_steps(connection: apsw.Connection, file_id: int) -> None:
-    """Delete a file's chunks in short transactions, then its row."""
+    """Delete the chunks of a replaced file in short transactions, then its row."""
     while True:
         with notes_transaction(connection):
+            replaced = connection.execute(
+                "SELECT 1 FROM files WHERE id = ? AND state = ?", (file_id, _REPLACED)
+            )
+            if replaced.fetchone() is None:
+                return
             connection.execute(
                 """
                 DELETE FROM chunks WHERE id IN (

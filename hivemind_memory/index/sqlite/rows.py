@@ -222,9 +222,11 @@ def _reason_words(note: Note) -> str:
     Its first line is what is shown; after that, terms that the tokenizer cannot find.
     """
     value = note.front_matter.get("reason")
-    said = " ".join(value.split())[:_MAX_REASON_CHARS] if isinstance(value, str) else ""
-    more = extra_terms(said)
-    return f"{said}\n{more}" if more else said
+    reason = (
+        " ".join(value.split())[:_MAX_REASON_CHARS] if isinstance(value, str) else ""
+    )
+    more = extra_terms(reason)
+    return f"{reason}\n{more}" if more else reason
 
 
 def _title_words(note: Note) -> str:

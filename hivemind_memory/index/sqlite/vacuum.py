@@ -215,7 +215,7 @@ def _holds(file: str, wanted: Collection[bytes], vfs: str) -> bool:
     try:
         for start in range(0, raw.xFileSize(), _BLOCK_BYTES):
             end += raw.xRead(_BLOCK_BYTES, start)
-            if any(one in end for one in wanted):
+            if any(probe in end for probe in wanted):
                 return True
             end = end[-overlap:] if overlap else b""
     finally:

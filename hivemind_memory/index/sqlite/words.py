@@ -205,7 +205,7 @@ class WordRetriever:
             candidate = _candidate(ChunkLocation(*place), seen, subchunks)
             ranked.append((rank, _place_of(candidate), candidate))
         # By place where ranks are equal: the index numbers chunks as they came.
-        ranked.sort(key=lambda one: one[:2])
+        ranked.sort(key=lambda row: row[:2])
         rows, text_tokens, breadcrumbs_tokens, _ = (
             self._totals if visible is None else visible.totals
         )

@@ -1,0 +1,306 @@
+"""Ask judged questions, and say whether confidences mean what they say.
+
+    python -m benchmarks.confidence --data DIR
+    python -m benchmarks.confidence --data DIR --provider ollama --embedding-url URL
+
+``--data`` is a folder of sets as ``benchmarks/scoring.py`` describes them. Beside its
+own questions every collection is asked *foreign* ones: of each other set, a few that
+its notes don't answer. Printed are
+
+    ECE   expected calibration error in ten bins: how far confidences are, on average,
+          from the share of hits that answer
+    band  95 % of perfect models with these confidences have at most this ECE, by chance
+    rates how many answers are strong, weak and none
+
+first as shipped, then with the coefficients fitted on all other sets (leave one out;
+sets that share notes are left out together), then the coefficients that fit all sets.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+from collections import defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from benchmarks.asking import Asked, opened
+from benchmarks.measure import table
+from benchmarks.place import forget_settings
+from benchmarks.quality import embedding_settings
+from benchmarks.scoring import LineLengths, Lines, counted_lines, read_questions
+from hivemind_memory import Query
+from hivemind_memory.memory import search as searching
+from hivemind_memory.model.query import NONE, STRONG, WEAK
+from hivemind_memory.search import confidence
+from hivemind_memory.search.confidence import Model, level_of
+from hivemind_memory.search.fusion import word_count
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from benchmarks.scoring import Question
+    from hivemind_memory import Memory
+    from hivemind_memory.model.matches import WordMatches
+    from hivemind_memory.search.confidence import Assessment, Evidence
+
+    Array = np.ndarray[Any, np.dtype[np.float64]]
+    Pairs = list[tuple[float, float]]
+
+BINS = 10
+DRAWS = 1_000
+
+# What a row weighs when the coefficients are fitted: what people look at is the first
+# hit, and most questions are asked where the answer is.
+OTHER_HIT_WEIGHT = 0.2
+FOREIGN_WEIGHT = 0.5
+RIDGE = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What one question found."""
+
+    set_name: str
+    """The set that the notes belong to."""
+
+    is_foreign: bool
+    family: frozenset[str]
+    """Sets with notes of the same name, its own included."""
+
+    evidence: tuple[Evidence, ...]
+    """Of each hit."""
+
+    nearest: tuple[Evidence, ...]
+    """Of the chunks that the level is judged by."""
+
+    is_whole: bool
+    """One of them holds every word of the question."""
+
+    is_right: tuple[bool, ...]
+    """Of each hit: it shows a line of the evidence."""
+
+
+class Recorder:
+    """Keeps what ``assess`` is given during one search."""
+
+    def __init__(self) -> None:
+        """Stand between the search and ``assess``."""
+        self._assess: Callable[..., Assessment] = confidence.assess
+        self.evidence: tuple[Evidence, ...] = ()
+        self.nearest: tuple[Evidence, ...] = ()
+        self.is_whole = False
+
+    def assess(
+        self, ranked: Any, hits: Any, *, words: WordMatches, fusion: str
+    ) -> Assessment:
+        """Keep the evidence; return what ``assess`` returns."""
+        nearest = ranked[: confidence.RIVALS]
+        self.evidence, self.nearest = (
+            tuple(confidence.evidence_of(ranked, wanted, words=words, fusion=fusion))
+            for wanted in ([hit.ranked for hit in hits], nearest)
+        )
+        asked = word_count(words)
+        self.is_whole = any(
+            near.words is not None and near.words.found == asked for near in nearest
+        )
+        return self._assess(ranked, hits, words=words, fusion=fusion)
+
+
+def ask_all(
+    questions: Sequence[Question], asked: Asked, *, foreign: int, sets: Sequence[str]
+) -> list[Answer]:
+    """Ask every collection its own questions, and *foreign* of each other set."""
+    by_notes: defaultdict[Path, list[Question]] = defaultdict(list)
+    for question in questions:
+        by_notes[question.notes].append(question)
+    families = _families(by_notes)
+    rng = random.Random(5)
+    recorder, lengths = Recorder(), LineLengths()
+    vars(searching)["assess"] = recorder.assess
+    answers = []
+    for notes, own in by_notes.items():
+        set_name = own[0].set_name
+        if sets and set_name not in sets:
+            continue
+        others: defaultdict[str, list[Question]] = defaultdict(list)
+        for question in questions:
+            if question.notes.name != notes.name:
+                others[question.set_name].append(question)
+        strange = [
+            question
+            for name in sorted(others)
+            for question in rng.sample(others[name], min(foreign, len(others[name])))
+        ]
+        with opened(notes, asked) as (memory, _):
+            for question in [*own, *strange]:
+                is_right = _ask(memory, question, notes, lengths)
+                answer = Answer(
+                    set_name=set_name,
+                    is_foreign=question.notes != notes,
+                    family=families[set_name],
+                    evidence=recorder.evidence,
+                    nearest=recorder.nearest,
+                    is_whole=recorder.is_whole,
+                    is_right=is_right,
+                )
+                answers.append(answer)
+    return answers
+
+
+def _ask(
+    memory: Memory, question: Question, notes: Path, lengths: LineLengths
+) -> tuple[bool, ...]:
+    """Ask one question; return of each hit whether it shows evidence."""
+    hits = memory.search(Query(text=question.text)).hits
+    if question.notes != notes:
+        return (False,) * len(hits)
+    shown = [
+        counted_lines(lengths, notes, Lines(hit.path, hit.start_line, hit.end_line))
+        for hit in hits
+    ]
+    return tuple(any(lines.overlaps(gold) for gold in question.gold) for lines in shown)
+
+
+def _families(collections: Iterable[Path]) -> dict[str, frozenset[str]]:
+    """Return set -> the sets that have a collection of the same name as one of it."""
+    of_name: defaultdict[str, set[str]] = defaultdict(set)
+    for notes in collections:
+        of_name[notes.name].add(notes.parent.parent.name)
+    families: defaultdict[str, set[str]] = defaultdict(set)
+    for names in of_name.values():
+        for name in names:
+            families[name] |= names
+    return {name: frozenset(names) for name, names in families.items()}
+
+
+def fit(answers: Sequence[Answer]) -> Model:
+    """Return the coefficients that fit *answers* best: ridge logistic regression."""
+    rows, right, weights = [], [], []
+    for answer in answers:
+        for place, evidence in enumerate(answer.evidence):
+            rows.append(evidence)
+            right.append(float(answer.is_right[place]))
+            weight = OTHER_HIT_WEIGHT if place else 1.0
+            weights.append(weight * (FOREIGN_WEIGHT if answer.is_foreign else 1.0))
+    given, wanted, weigh = map(np.array, (rows, right, weights))
+    mean = np.average(given, axis=0, weights=weigh)
+    spread = np.sqrt(np.average((given - mean) ** 2, axis=0, weights=weigh)) + 1e-9
+    inputs = np.column_stack([np.ones(len(given)), (given - mean) / spread])
+    penalty = np.diag([0.0, *[RIDGE] * given.shape[1]])
+    found = np.zeros(inputs.shape[1])
+    for _ in range(50):  # Newton's method; it is convex
+        likely = 1 / (1 + np.exp(-inputs @ found))
+        slope = inputs.T @ (weigh * (wanted - likely)) - penalty @ found
+        curve = (inputs * (weigh * likely * (1 - likely))[:, None]).T @ inputs + penalty
+        step = np.linalg.solve(curve, slope)
+        found += step
+        if np.abs(step).max() < 1e-9:
+            break
+    weights_of = found[1:] / spread
+    return Model(float(found[0] - weights_of @ mean), *map(float, weights_of))
+
+
+def expected_error(likely: Array, right: Array) -> float:
+    """Return the expected calibration error in ten bins of equal width."""
+    bins = np.minimum((likely * BINS).astype(int), BINS - 1)
+    return float(
+        sum(
+            abs((likely[bins == number] - right[bins == number]).sum())
+            for number in np.unique(bins)
+        )
+        / max(1, len(likely))
+    )
+
+
+def chance_band(likely: Array) -> float:
+    """Return the ECE that 95 % of perfect models with these confidences stay within."""
+    rng = np.random.default_rng(1)
+    drawn = [
+        expected_error(likely, (rng.random(len(likely)) < likely).astype(float))
+        for _ in range(DRAWS)
+    ]
+    return float(np.quantile(drawn, 0.95))
+
+
+def report(title: str, answers: Sequence[Answer], models: Sequence[Model]) -> None:
+    """Print the calibration by set, and the rates, each answer by its model."""
+    first: defaultdict[str, Pairs] = defaultdict(list)
+    every: Pairs = []
+    levels: defaultdict[str, list[str]] = defaultdict(list)
+    for answer, model in zip(answers, models, strict=True):
+        near = [confidence.confidence_of(one, model) for one in answer.nearest]
+        level = STRONG if answer.is_whole else level_of(near)
+        if answer.is_foreign:
+            levels["foreign"].append(level)
+            levels["foreign, with a hit"] += [level] if near else []
+            continue
+        levels[answer.set_name].append(level)
+        levels["all questions"].append(level)
+        levels["answered"] += [level] if any(answer.is_right) else []
+        likely = [confidence.confidence_of(one, model) for one in answer.evidence]
+        pairs = list(zip(likely, map(float, answer.is_right), strict=True))
+        every += pairs
+        first[answer.set_name] += pairs[:1]
+    pooled = [pair for name in sorted(first) for pair in first[name]]
+    rows = [_row(name, pairs) for name, pairs in sorted(first.items())]
+    rows += [_row("**pooled, first hits**", pooled), _row("pooled, all hits", every)]
+    head = ["set", "hits", "mean confidence", "share right", "ECE", "band"]
+    print(f"\n{title}\n\n{table(head, rows)}\n")
+    order = (STRONG, WEAK, NONE)
+    rates = [
+        [
+            kind,
+            str(len(some)),
+            *(f"{some.count(each) / len(some):.3f}" for each in order),
+        ]
+        for kind, some in sorted(levels.items())
+        if some
+    ]
+    print(table(["questions", "", *order], rates))
+
+
+def _row(name: str, pairs: Pairs) -> list[str]:
+    """Return the calibration of some hits as cells of a table."""
+    likely, right = (np.array(column) for column in zip(*pairs, strict=True))
+    error, band = expected_error(likely, right), chance_band(likely)
+    shown = [f"{value:.3f}" for value in (likely.mean(), right.mean(), error, band)]
+    return [name, str(len(pairs)), *shown]
+
+
+def main() -> None:
+    """Ask, fit, print."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    add = parser.add_argument
+    add("--data", type=Path, required=True, help="folder of sets")
+    add("--sets", nargs="*", default=(), help="notes of these sets only")
+    add("--foreign", type=int, default=12, help="questions of each other set")
+    add("--provider", choices=("none", "ollama", "openai"), default="none")
+    add("--embedding-url", default="http://127.0.0.1:11434")
+    add("--embedding-model", default="all-minilm")
+    add("--keep", type=Path, help="keep copies, indexes and vectors in this folder")
+    options = parser.parse_args()
+    forget_settings()
+    asked = Asked(settings=embedding_settings(options), keep=options.keep)
+    answers = ask_all(
+        read_questions(options.data), asked, foreign=options.foreign, sets=options.sets
+    )
+    report("As shipped", answers, [confidence.MODEL] * len(answers))
+    without = {}
+    for family in {answer.family for answer in answers}:
+        rest = [one for one in answers if not one.family & family]
+        if rest:
+            without[family] = fit(rest)
+    if without:
+        models = [without[answer.family] for answer in answers]
+        report("Each set by a model fitted without it", answers, models)
+    print("\nfitted on all:", Model(*(round(x, 2) for x in fit(answers))))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,59 @@
+"""Says where texts of notes come from: from outside, or from an agent's session."""
+
+from __future__ import annotations
+
+from hivemind_memory.errors import NoteNotFoundError, NoteUnreadableError
+from hivemind_memory.markdown.entry import OPENING, parse_provenance
+from hivemind_memory.markdown.front_matter import split_front_matter
+from hivemind_memory.model.trust import is_trusted
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hivemind_memory.memory import Memory
+    from hivemind_memory.model.injection import Excerpt
+    from hivemind_memory.model.note import Provenance
+
+AGENT = "agent"
+"""The source of what an agent wrote."""
+
+
+class Origins:
+    """Finds out whether a text is external; reads each note once."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+        self._notes: dict[str, tuple[list[str], bool]] = {}
+
+    def is_external(self, excerpt: Excerpt) -> bool:
+        """Return whether the entry or the note of a text names a source outside."""
+        origin = self._entry(excerpt)
+        is_external = self._notes[excerpt.path][1]
+        return is_external or (origin is not None and not is_trusted(origin.source))
+
+    def session_of(self, excerpt: Excerpt) -> str:
+        """Return the agent's session that wrote a text; empty: none did."""
+        return session_of(self._entry(excerpt))
+
+    def _entry(self, excerpt: Excerpt) -> Provenance | None:
+        """Return the provenance of the entry that a text is in, if it is in one."""
+        if excerpt.path not in self._notes:
+            self._notes[excerpt.path] = self._read(excerpt.path)
+        # An entry reaches to the next one, so the nearest comment above decides.
+        for line in reversed(self._notes[excerpt.path][0][: excerpt.start_line]):
+            if line.startswith(OPENING) and (origin := parse_provenance(line)):
+                return origin
+        return None
+
+    def _read(self, path: str) -> tuple[list[str], bool]:
+        """Return the lines of a note, and whether its front matter is untrusted."""
+        try:
+            text = self._memory.read(path).text
+        except (NoteNotFoundError, NoteUnreadableError):
+            text = ""
+        values = split_front_matter(text).values if text.startswith("---") else {}
+        return text.split("\n"), not is_trusted(values.get("source"))
+
+
+def session_of(origin: Provenance | None) -> str:
+    """Return the agent's session that wrote an entry; empty: none did."""
+    return origin.session if origin and origin.source == AGENT else ""

@@ -1,0 +1,71 @@
+"""Keeps projects where they are while a note is written, and notes while one moves.
+
+A write finds out the scope of its project and then makes what it needs of its folder.
+If the project got another name in between, it would make the old folder again, and
+another repository of that name would take it for its own.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import ExitStack, contextmanager
+
+from hivemind_memory.errors import NotSavedError
+from hivemind_memory.files.locks import LOCK_WAIT_S, exclusive, shared
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@contextmanager
+def moves_lock(locks: str) -> Iterator[None]:
+    """Be the only one who moves projects, while nothing is written.
+
+    Args:
+        locks: Folder of the locks.
+
+    Raises:
+        NotSavedError: Another process moves one, or writes for too long.
+    """
+    with (
+        exclusive(_turn(locks), wait_s=LOCK_WAIT_S, refused=_not_moved),
+        exclusive(_lock(locks), wait_s=LOCK_WAIT_S, refused=_not_moved),
+    ):
+        yield
+
+
+@contextmanager
+def no_moves(locks: str) -> Iterator[None]:
+    """Let no project move meanwhile. Any number of threads and processes may do so.
+
+    Args:
+        locks: Folder of the locks.
+
+    Raises:
+        NotSavedError: A project is being moved, for longer than a write waits.
+    """
+    # Whoever wants to move one holds the turn: without it the next writer would always
+    # come before the last one leaves.
+    with ExitStack() as held:
+        with exclusive(_turn(locks), wait_s=LOCK_WAIT_S, refused=_not_saved):
+            held.enter_context(
+                shared(_lock(locks), wait_s=LOCK_WAIT_S, refused=_not_saved)
+            )
+        yield
+
+
+def _turn(locks: str) -> str:
+    return os.path.join(locks, "projects-turn.lock")
+
+
+def _lock(locks: str) -> str:
+    return os.path.join(locks, "projects.lock")
+
+
+def _not_moved(why: str, hint: str) -> NotSavedError:
+    return NotSavedError(why, hint=hint, effect="Nothing was moved")
+
+
+def _not_saved(why: str, hint: str) -> NotSavedError:
+    return NotSavedError(why, hint=hint, effect="Nothing was saved")

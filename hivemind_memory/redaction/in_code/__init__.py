@@ -1,0 +1,1 @@
+"""Finds secrets in code, configuration and command lines. Sentences are beside it."""

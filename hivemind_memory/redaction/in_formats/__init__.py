@@ -1,0 +1,1 @@
+"""Finds secrets by the format around them: tables, known files, headers, labels."""

@@ -1,0 +1,1 @@
+"""Finds secrets that people tell each other: in sentences, answers and lists."""

@@ -1,0 +1,177 @@
+"""How often memories and entries were recalled, a table of ``state.db``.
+
+A counter belongs to an id in a scope: a note in another scope may have the same id, by
+chance or because it was copied, and must neither show nor reset the counter.
+
+Counting never makes an answer fail: what cannot be counted now is not counted.
+"""
+
+from __future__ import annotations
+
+import os
+
+from hivemind_memory.errors import StateUnusableError
+from hivemind_memory.model.scope import scoped_id
+from hivemind_memory.sqlite.connection import write_transaction
+from hivemind_memory.state.open import COUNT_WAIT_MS
+from hivemind_memory.state.state_file import PROMISE_WAIT_MS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Mapping
+
+    import apsw
+
+    from hivemind_memory.model.query import Hit
+    from hivemind_memory.model.scope import ScopedId
+    from hivemind_memory.state.state_file import StateFile
+
+UNKNOWN_SCOPE = "?"
+"""Of what was counted before counters had a scope. No scope has this name."""
+
+_AT_ONCE = 1_000
+"""Ids that one statement takes."""
+
+_ADD = """
+INSERT INTO recalls(ref, scope, count, last_at) VALUES (?, ?, ?, ?)
+ON CONFLICT (ref, scope) DO UPDATE
+SET count = count + excluded.count, last_at = max(last_at, excluded.last_at)
+"""
+
+
+def count_hits(state: StateFile, hits: Collection[Hit], at_s: float) -> bool:
+    """Count one recall of what was found; return whether it was counted."""
+    found = [scoped_id(hit.path, hit.id) for hit in hits if hit.id]
+    return RecallLog(state).count(found, at_s)
+
+
+class RecallLog:
+    """The recall counters of one home. No method raises."""
+
+    def __init__(self, state: StateFile) -> None:
+        self._state = state
+
+    def count(self, found: Collection[ScopedId], at_s: float) -> bool:
+        """Count one recall of each memory or entry; return whether it was counted."""
+        rows = [(ref, scope, 1, int(at_s)) for scope, ref in sorted(set(found))]
+        return not rows or self._is_done(rows, COUNT_WAIT_MS)
+
+    def counts(self, wanted: Collection[ScopedId]) -> dict[ScopedId, tuple[int, int]]:
+        """Return (how often, when last in s) of those ever recalled."""
+        known = self._read([ref for _, ref in wanted])
+        return {ref: known[ref] for ref in wanted if ref in known}
+
+    def unscoped(self, refs: Collection[str]) -> set[str]:
+        """Return the ids that were counted before counters had a scope."""
+        return {ref for scope, ref in self._read(refs) if scope == UNKNOWN_SCOPE}
+
+    def settle(self, scopes: Mapping[str, str | None]) -> None:
+        """Give counters from before a scope; None: forget the counter."""
+
+        def move(connection: apsw.Connection) -> None:
+            with write_transaction(connection):
+                for ref, scope in scopes.items():
+                    found = connection.execute(
+                        "DELETE FROM recalls WHERE ref = ? AND scope = ?"
+                        " RETURNING count, last_at",
+                        (ref, UNKNOWN_SCOPE),
+                    ).fetchall()
+                    if scope is not None:
+                        for count, last in found:
+                            connection.execute(_ADD, (ref, scope, count, last))
+
+        self._try(move, PROMISE_WAIT_MS)
+
+    def drop(
+        self, refs: Collection[str], is_gone: Callable[[str, str], bool]
+    ) -> int | None:
+        """Forget the counters of what is gone; return how many, None: it failed.
+
+        Args:
+            refs: Ids.
+            is_gone: Takes a scope and an id. The scope of an old counter is unknown.
+        """
+        gone = [(ref, scope) for scope, ref in self._read(refs) if is_gone(scope, ref)]
+
+        def delete(connection: apsw.Connection) -> None:
+            with write_transaction(connection):
+                connection.executemany(
+                    "DELETE FROM recalls WHERE ref = ? AND scope = ?", gone
+                )
+
+        return len(gone) if not gone or self._try(delete, PROMISE_WAIT_MS) else None
+
+    def count_gone(
+        self, refs: Collection[str], is_gone: Callable[[str, str], bool]
+    ) -> int:
+        """Return how many counters ``drop`` would forget."""
+        return sum(is_gone(scope, ref) for scope, ref in self._read(refs))
+
+    def rename_scope(self, new_name: Callable[[str], str]) -> None:
+        """Give the counters of a renamed scope its new name.
+
+        Raises:
+            StateUnusableError: They cannot be written now.
+        """
+
+        def rename(connection: apsw.Connection) -> None:
+            with write_transaction(connection):
+                rows = connection.execute(
+                    "SELECT ref, scope, count, last_at FROM recalls"
+                ).fetchall()
+                for ref, scope, count, last in rows:
+                    if new_name(str(scope)) != scope:
+                        connection.execute(
+                            "DELETE FROM recalls WHERE ref = ? AND scope = ?",
+                            (ref, scope),
+                        )
+                        connection.execute(
+                            _ADD, (ref, new_name(str(scope)), count, last)
+                        )
+
+        self._state.run(rename, PROMISE_WAIT_MS)
+
+    def _read(self, refs: Collection[str]) -> dict[ScopedId, tuple[int, int]]:
+        """Return every counter of some ids."""
+        sql = "SELECT scope, ref, count, last_at FROM recalls WHERE ref IN ({})"
+        if not refs or not os.path.exists(self._state.path):
+            return {}
+
+        def read(connection: apsw.Connection) -> dict[ScopedId, tuple[int, int]]:
+            return {
+                (str(scope), str(ref)): (int(count), int(last))
+                for some in _parts(refs)
+                for scope, ref, count, last in connection.execute(
+                    sql.format(",".join("?" * len(some))), some
+                )
+            }
+
+        try:
+            return self._state.run(read)
+        except StateUnusableError:
+            return {}
+
+    def _is_done(self, rows: list[tuple[str, str, int, int]], wait_ms: int) -> bool:
+        """Add to some counters; return whether that was done."""
+
+        def add(connection: apsw.Connection) -> None:
+            marks = ",".join(["(?, ?, ?, ?)"] * len(rows))
+            values = [value for row in rows for value in row]
+            connection.execute(_ADD.replace("(?, ?, ?, ?)", marks), values)
+
+        return self._try(add, wait_ms)
+
+    def _try(self, work: Callable[[apsw.Connection], object], wait_ms: int) -> bool:
+        """Do what may fail; return whether it did not."""
+        try:
+            self._state.run(work, wait_ms)
+        except StateUnusableError:
+            return False
+        return True
+
+
+def _parts(refs: Collection[str]) -> Iterator[list[str]]:
+    """Yield some ids at a time."""
+    ordered = sorted(set(refs))
+    for at in range(0, len(ordered), _AT_ONCE):
+        yield ordered[at : at + _AT_ONCE]

@@ -1,0 +1,142 @@
+"""A project that gets another name while its agents write keeps all they wrote."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+from unittest import mock
+
+import pytest
+
+from hivemind_memory.access.rules import Caller
+from hivemind_memory.environment import agent_scope_request
+from hivemind_memory.errors import HivemindError, NotSavedError
+from hivemind_memory.memory import memory as memory_module
+from hivemind_memory.model.curation import NewMemory
+from hivemind_memory.opening import open_memory
+from hivemind_memory.projects import move_lock
+from hivemind_memory.projects.move_lock import moves_lock, no_moves
+from tests.inject.repos import git, make_repo
+from tests.support.sandbox import Sandbox
+
+WRITERS = 32
+WRITES = 4
+ORIGIN = "git@github.com:acme/shop.git"
+
+
+@pytest.fixture
+def short_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody waits long for a lock that is not let go."""
+    monkeypatch.setattr(move_lock, "LOCK_WAIT_S", 0.05)
+
+
+@pytest.mark.usefixtures("short_wait")
+@pytest.mark.parametrize("way", ["write", "save"])
+def test_no_project_moves_between_the_scope_and_the_note(
+    sandbox: Sandbox, way: str
+) -> None:
+    """The old folder was made again, and another repository of its name found it."""
+    agent = Caller(project="projects/shop", is_agent=True)
+    sandbox.save("projects/shop/n.md", "# Shop\n")
+    owner = sandbox.memory()
+    find = memory_module.Memory.find_scope
+    refused = []
+
+    def find_then_move(memory: memory_module.Memory, name: str = "") -> str:
+        scope = find(memory, name)
+        try:
+            owner.curation.projects.move("shop", "store", is_merge=False)
+        except NotSavedError as error:
+            refused.append(str(error))
+        return scope
+
+    with (
+        sandbox.memory().as_caller(agent) as memory,
+        mock.patch.object(memory_module.Memory, "find_scope", find_then_move),
+    ):
+        if way == "write":
+            memory.write("The harbour is blue.")
+        else:
+            memory.save(NewMemory(key="harbour", content="The harbour is blue."))
+
+    assert refused
+    owner.curation.projects.move("shop", "store", is_merge=False)
+    assert not (sandbox.notes / "projects" / "shop").exists()
+    texts = [file.read_text() for file in sandbox.notes.rglob("*.md")]
+    assert any("The harbour is blue." in text for text in texts)
+    owner.close()
+
+
+@pytest.mark.usefixtures("short_wait")
+def test_writers_share_and_a_move_waits_for_all_of_them(tmp_path: Path) -> None:
+    """And no write begins while a project moves."""
+    locks = str(tmp_path / "locks")
+
+    with no_moves(locks), no_moves(locks):
+        with pytest.raises(NotSavedError, match="held the lock"), moves_lock(locks):
+            pass
+        with no_moves(locks):
+            pass
+    with (
+        moves_lock(locks),
+        pytest.raises(NotSavedError, match="turn") as error,
+        no_moves(locks),
+    ):
+        pass
+
+    assert "Nothing was saved" in str(error.value)
+    with moves_lock(locks), pytest.raises(NotSavedError), moves_lock(locks):
+        pass
+
+
+def test_all_that_thirty_two_agents_write_follows_their_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Renamed again and again meanwhile; nothing acknowledged stays behind."""
+    repo = make_repo(tmp_path / "shop")
+    git(repo, "remote", "add", "origin", ORIGIN)
+    monkeypatch.chdir(repo)
+    home = tmp_path / "home"
+    (home / "memory").mkdir(parents=True)
+    with open_memory(home=str(home)) as memory:
+        memory.write("first")
+    told, tell = os.pipe()
+    children = [_start_agent(home, number, tell) for number in range(WRITERS)]
+    os.close(tell)
+    name = "shop"
+    with open_memory(home=str(home)) as owner:
+        for number in range(4):
+            owner.curation.projects.move(name, f"store{number}", is_merge=False)
+            name = f"store{number}"
+    with os.fdopen(told) as lines:
+        acknowledged = lines.read().split()
+    for child in children:
+        assert os.waitpid(child, 0)[1] == 0
+
+    assert len(acknowledged) > WRITERS
+    above = home / "memory" / "projects"
+    assert [folder.name for folder in above.iterdir()] == [name]
+    written = "".join(file.read_text() for file in above.rglob("*.md"))
+    assert [word for word in acknowledged if word not in written] == []
+
+
+def _start_agent(home: Path, number: int, tell: int) -> int:
+    """Fork an agent that writes and tells what was acknowledged; return its id."""
+    child = os.fork()
+    if child:
+        return child
+    code = 1
+    try:
+        for turn in range(WRITES):
+            word = f"agent{number}turn{turn}x"
+            request = agent_scope_request()
+            with (
+                open_memory(home=str(home), scope_request=request) as memory,
+                suppress(HivemindError),
+            ):
+                memory.write(word)
+                os.write(tell, f"{word}\n".encode())
+        code = 0
+    finally:
+        os._exit(code)
