@@ -257,14 +257,15 @@ def scope_meant(
     """
     if not name and is_global:
         return GLOBAL if may_write(caller, GLOBAL_NOTE) else home_scope(caller)
-    if caller.is_owner and name in {"", "project", "projects", "product"}:
+    is_project = name in {"", "project", "projects", "product"}
+    if caller.is_owner and is_project:
         caller = replaced(caller, project=find_project(not name))
-    elif not name and caller.project:
-        # The first write of a memory: now the project gets a folder of its own.
-        is_write = True
-        claimed = find_project(is_write)
-        if claimed and claimed != caller.project:
-            raise ScopeError(f"The project here is {claimed} now.", hint="Try again.")
+    elif caller.project and is_project:
+        # Without a name something is written: now the project gets a folder of its own.
+        # Since the caller was found, it may have got another name.
+        current = find_project(not name)
+        if current and current != caller.project:
+            raise ScopeError(f"The project here is {current} now.", hint="Try again.")
     return scope_named(caller, name) if name else home_scope(caller)
 
 

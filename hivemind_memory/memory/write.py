@@ -38,9 +38,6 @@ if TYPE_CHECKING:
     from hivemind_memory.state.state_file import StateFile
 
 
-"""The note for every project; its name alone says that it is global."""
-
-
 @value
 class NewEntry:
     """An entry that may be appended as it is."""
@@ -88,6 +85,9 @@ def prepare_entry(
     path = note_to_write(provenance, file=file, scope=scope, find_scope=find_scope)
     check_writable(caller, path, source=provenance.source)
     check_source(caller, provenance.source)
+    if "/" in file and caller.project == scope_of(path):
+        # Not into a folder that it had before.
+        find_scope("project")
     # Before the search for secrets, which takes seconds for megabytes.
     refuse_unfit(content)
     ref = parse_source_ref(provenance.ref)

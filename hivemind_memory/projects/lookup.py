@@ -97,7 +97,11 @@ class ProjectLookup:
         Raises:
             GitError: There is a repository, and git does not tell which.
         """
-        if self._found is not None and self._signatures_now() == self._signatures:
+        if (
+            self._found is not None
+            and self._seen is not None
+            and self._signatures_of(self._seen, self._found) == self._signatures
+        ):
             return self._found
         self._seen = seen_repository(self._folder, self._environ)
         try:
@@ -111,10 +115,21 @@ class ProjectLookup:
                 error.problem, hint=error.hint, effect="Nothing was saved"
             ) from error
         # Without the folder of the notes, the next call looks again.
-        self._found = found if os.path.isdir(self._notes) else None
-        if self._found is not None:
-            self._signatures = self._signatures_now()
+        self._found = None
+        if os.path.isdir(self._notes):
+            self._keep(self._seen, found)
         return found
+
+    def _keep(self, seen: SeenRepository, found: ProjectFolder) -> None:
+        """Keep what was found until something changes that it depends on.
+
+        The project may have got another name between the look and the signatures, so
+        what is kept is looked up once more after them.
+        """
+        signatures = self._signatures_of(seen, found)
+        again = find_project(seen, self._notes, self._projects, is_look=True)
+        if again.slug == found.slug:
+            self._found, self._signatures = found, signatures
 
     def here(self, caller: Callable[[], Caller]) -> ProjectHere:
         """Return the project that a process is in, for a memory."""
@@ -151,15 +166,15 @@ class ProjectLookup:
         seen = seen_repository(self._folder, self._environ)
         return find_project(seen, self._notes, self._projects, is_look=True)
 
-    def _signatures_now(self) -> tuple[object, ...]:
+    def _signatures_of(
+        self, seen: SeenRepository, found: ProjectFolder
+    ) -> tuple[object, ...]:
         """Return what changes when the answer may be another one."""
-        assert self._seen is not None  # noqa: S101 - set before the first answer
-        assert self._found is not None  # noqa: S101 - set before the first answer
         # A link to the folder may lead elsewhere by now.
         real = os.path.realpath(self._folder)
-        git_folder = self._seen.git_folder
+        git_folder = seen.git_folder
         above = os.path.join(self._notes, FOLDERS["project"])
-        own = os.path.join(above, self._found.slug, IDENTITY_FILE)
+        own = os.path.join(above, found.slug, IDENTITY_FILE)
         inside = find_above(real, ".git")
         return (
             # Git writes into its folders all the time; only another folder counts.

@@ -14,12 +14,23 @@ from hivemind_memory.projects.identity import KnownFolder, ProjectRecord
 
 IDENTITY_FILE = ".project"
 _MAX_BYTES = 64 * 1024
+_MAX_TRIES = 100
 _FORMER, _FOLDER, _DISTINCT, _MAYBE = "was", "folder", "not", "maybe"
 
 
 def read_records(above: str) -> list[ProjectRecord]:
-    """Return what all projects know, in the order of their names."""
-    return [read_record(above, slug) for slug in listed_projects(above)]
+    """Return what all projects know, in the order of their names.
+
+    A project that gets another name meanwhile is not missed: it would be taken for a
+    new one, and get a second folder.
+    """
+    names = listed_projects(above)
+    for _ in range(_MAX_TRIES):
+        records = [read_record(above, slug) for slug in names]
+        before, names = names, listed_projects(above)
+        if names == before:
+            break
+    return records
 
 
 def read_record(above: str, slug: str) -> ProjectRecord:

@@ -5,17 +5,21 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import pytest
 
 from hivemind_memory.access.rules import Caller
 from hivemind_memory.environment import agent_scope_request
-from hivemind_memory.errors import HivemindError, NotSavedError
+from hivemind_memory.errors import HivemindError, NotSavedError, ScopeError
 from hivemind_memory.memory import memory as memory_module
 from hivemind_memory.model.curation import NewMemory
 from hivemind_memory.opening import open_memory
-from hivemind_memory.projects import move_lock
+from hivemind_memory.projects import lookup as lookup_module
+from hivemind_memory.projects import move_lock, record_file
+from hivemind_memory.projects.folders import ProjectFolder
+from hivemind_memory.projects.lookup import ProjectLookup
 from hivemind_memory.projects.move_lock import moves_lock, no_moves
 from tests.inject.repos import git, make_repo
 from tests.support.sandbox import Sandbox
@@ -88,6 +92,78 @@ def test_writers_share_and_a_move_waits_for_all_of_them(tmp_path: Path) -> None:
     assert "Nothing was saved" in str(error.value)
     with moves_lock(locks), pytest.raises(NotSavedError), moves_lock(locks):
         pass
+
+
+def test_a_look_that_a_rename_overtakes_is_not_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next write made the old folder again."""
+    repo = make_repo(tmp_path / "shop")
+    git(repo, "remote", "add", "origin", ORIGIN)
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    found = ProjectLookup(str(repo), {}, str(notes), {})
+    find, above = lookup_module.find_project, notes / "projects"
+
+    def find_then_rename(*args: Any, **kwargs: Any) -> ProjectFolder:
+        answer = find(*args, **kwargs)
+        if (above / "shop").is_dir():
+            (above / "shop").rename(above / "store")
+        return answer
+
+    monkeypatch.setattr(lookup_module, "find_project", find_then_rename)
+
+    assert found.find().slug == "shop"
+    assert found.find(is_write=True).slug == "store"
+    assert found.find(is_write=True).slug == "store"
+
+
+def test_a_project_renamed_while_the_records_are_read_gets_no_second_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its old name was listed, its new one was not, so it was taken for a new one."""
+    repo = make_repo(tmp_path / "shop")
+    git(repo, "remote", "add", "origin", ORIGIN)
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    assert ProjectLookup(str(repo), {}, str(notes), {}).find().slug == "shop"
+    listed, above = record_file.listed_projects, notes / "projects"
+
+    def list_then_rename(folder: str) -> list[str]:
+        names = listed(folder)
+        if (above / "shop").is_dir():
+            (above / "shop").rename(above / "store")
+        return names
+
+    monkeypatch.setattr(record_file, "listed_projects", list_then_rename)
+
+    assert ProjectLookup(str(repo), {}, str(notes), {}).find().slug == "store"
+    assert listed(str(above)) == ["store"]
+
+
+@pytest.mark.parametrize(
+    "where", [{"scope": "project"}, {"file": "projects/shop/n.md"}]
+)
+def test_a_named_write_does_not_make_the_old_folder_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: dict[str, str]
+) -> None:
+    """The project got another name after the agent's memory was opened."""
+    repo = make_repo(tmp_path / "shop")
+    git(repo, "remote", "add", "origin", ORIGIN)
+    monkeypatch.chdir(repo)
+    home = tmp_path / "home"
+    (home / "memory").mkdir(parents=True)
+    with (
+        open_memory(home=str(home), scope_request=agent_scope_request()) as agent,
+        open_memory(home=str(home)) as owner,
+    ):
+        agent.write("first")
+        owner.curation.projects.move("shop", "store", is_merge=False)
+
+        with pytest.raises(ScopeError, match="is projects/store now"):
+            agent.write("second", **where)
+
+    assert os.listdir(home / "memory" / "projects") == ["store"]
 
 
 def test_all_that_thirty_two_agents_write_follows_their_project(
